@@ -52,12 +52,13 @@ size_t few_outputs_weight_bytes(const xnn_operator& op) {
   return static_cast<size_t>(shape_of(op).weight_floats()) * sizeof(float);
 }
 
+template <bool kIsPointwise>
 bool owns_few_outputs_weights(const Graph& graph, const Node& node) {
   const Window& w = node.window;
   const bool is_product =
       w.kernel_height == 1 && w.kernel_width == 1 && w.stride_height == 1 && w.stride_width == 1 &&
       (w.padding_top | w.padding_right | w.padding_bottom | w.padding_left) == 0;
-  return is_kind(node, "Conv2d") &&
+  return is_kind(node, "Conv2d") && is_product == kIsPointwise &&
          graph.values[node.inputs[0]].datatype->xnn == xnn_datatype_fp32 && node.groups == 1 &&
          node.group_output_channels <= simd::FewOutputs::kMax &&
          fill_vectors<float>(node.group_input_channels,
@@ -145,7 +146,7 @@ constexpr Replacement few_outputs(const char* name) {
           .install = &use_few_outputs,
           .weight_bytes = &few_outputs_weight_bytes<kIsPointwise>,
           .copy_weights = &copy_few_outputs_weights,
-          .owns_weights = &owns_few_outputs_weights,
+          .owns_weights = &owns_few_outputs_weights<kIsPointwise>,
           .is_faster = &is_faster_few_outputs};
 }
 
@@ -153,7 +154,9 @@ constexpr Replacement few_outputs(const char* name) {
 
 const Replacement kFewOutputs =
     few_outputs<false>("Vitrine Convolution of Few Outputs (NHWC, F32)");
+#ifndef VITRINE_XNNPACK_UPSTREAM  // see list.inc
 const Replacement kFewPointwiseOutputs =
     few_outputs<true>("Vitrine Pointwise Convolution of Few Outputs (NHWC, F32)");
+#endif
 
 }  // namespace vitrine::xnnpack::own_kernels

@@ -62,16 +62,6 @@ inline bool runs_simple_tiles(const xnn_operator& op, const xnn_dwconv_config& c
 inline size_t depthwise_pixel_stride(const dwconv_context& context) {
   return context.groups + context.output_increment;
 }
-// The context of an average pooling. Padding is not part of the average.
-template <bool kIsPadded>
-auto& average_context_of(xnn_operator& op) {
-  if constexpr (kIsPadded) {
-    return op.context.pixelwise_average_pooling;
-  } else {
-    return op.context.average_pooling;
-  }
-}
-
 inline bool is_f32_resize(const xnn_operator& op) {
   return op.type == xnn_operator_type_resize_bilinear_nhwc_f32;
 }

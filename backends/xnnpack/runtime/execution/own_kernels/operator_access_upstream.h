@@ -34,7 +34,8 @@ inline const xnn_ukernel_igemm& igemm_kernel_of(const xnn_operator& op) {
 }
 inline igemm_context& igemm_context_of(xnn_operator& op) { return op.dynamic_context.igemm->igemm; }
 
-// No convolution of this version uses these two.
+// No convolution of this version uses these two: one with a window of one pixel becomes a fully
+// connected operator.
 inline const xnn_ukernel_gemm& gemm_kernel_of(const xnn_operator& op) {
   return op.ukernel.gemm_ukernels->gemm;
 }
@@ -75,12 +76,6 @@ inline bool runs_simple_tiles(const xnn_operator& op, const xnn_dwconv_config& c
 inline size_t depthwise_pixel_stride(const dwconv_context& context) {
   return context.output_pixel_stride;
 }
-// The context of an average pooling. Padding is not part of the average.
-template <bool kIsPadded>
-average_pooling_context& average_context_of(xnn_operator& op) {
-  return op.context.average_pooling;
-}
-
 inline bool is_f32_resize(const xnn_operator& op) {
   return op.type == xnn_operator_type_resize_bilinear_nhwc &&
          op.ibilinear_config == xnn_init_f32_ibilinear_config();

@@ -95,6 +95,8 @@ void use_max_pooling(xnn_operator& op, const std::byte*) {
   use_lines(op, op.context.max_pooling, &max_line<T>);
 }
 
+#ifndef VITRINE_XNNPACK_UPSTREAM  // see list.inc
+
 template <bool kIsPadded>
 bool is_average_pooling(const xnn_operator& op) {
   return op.type == xnn_operator_type_average_pooling_nhwc_f32 && has_our_size<float>(op) &&
@@ -119,6 +121,16 @@ struct TableLine {
   size_t offset = 0;
 };
 
+// Padding is not part of the average.
+template <bool kIsPadded>
+auto& average_context_of(xnn_operator& op) {
+  if constexpr (kIsPadded) {
+    return op.context.pixelwise_average_pooling;
+  } else {
+    return op.context.average_pooling;
+  }
+}
+
 template <bool kIsPadded, class Context>
 void average_line(const Context* context, size_t image, size_t y) {
   const TableLine line(*context, y);
@@ -142,6 +154,8 @@ void use_average_pooling(xnn_operator& op, const std::byte*) {
   use_lines(op, context, &average_line<kIsPadded, std::remove_reference_t<decltype(context)>>);
 }
 
+#endif
+
 }  // namespace
 
 const Replacement kMaxPooling = {.name = "Vitrine Max Pooling (NHWC, F32)",
@@ -152,6 +166,7 @@ const Replacement kInt8MaxPooling = {.name = "Vitrine Max Pooling (NHWC, S8)",
                                      .fits = &is_max_pooling<int8_t>,
                                      .install = &use_max_pooling<int8_t>,
                                      .is_faster = &is_faster_pooling<int8_t, 2>};
+#ifndef VITRINE_XNNPACK_UPSTREAM
 const Replacement kAveragePooling = {.name = "Vitrine Average Pooling (NHWC, F32)",
                                      .fits = &is_average_pooling<false>,
                                      .install = &use_average_pooling<false>,
@@ -160,5 +175,6 @@ const Replacement kPaddedAveragePooling = {.name = "Vitrine Average Pooling (NHW
                                            .fits = &is_average_pooling<true>,
                                            .install = &use_average_pooling<true>,
                                            .is_faster = &is_faster_pooling<float, 1>};
+#endif
 
 }  // namespace vitrine::xnnpack::own_kernels

@@ -270,9 +270,9 @@ void Winograd::use(xnn_runtime_t runtime, const char** names) {
     xnn_operator& op = *layer.op_object;
     const simd::WinogradShape& shape = layer.shape;
     const WinogradSize size = result_size(op);
-    const int64_t tile =
-        layer.runs_always ? shape.tile
-                          : choose_winograd_tile(shape.in_channels, shape.out_channels, size);
+    const int64_t tile = layer.runs_always
+                             ? shape.tile
+                             : choose_winograd_tile(shape.in_channels, shape.out_channels, size);
     if (op.state == xnn_run_state_invalid || op.state == xnn_run_state_skip || tile == 0 ||
         tile != shape.tile) {
       continue;
