@@ -257,17 +257,17 @@ TEST_F(WinogradTest, CountsTransformedWeightsAndRespectsTheBudget) {
     options = {};
     return memory.bytes(kind);
   };
-  using Kind = DelegateMemory::Kind;
+  using Memory = DelegateMemory::Kind;
   constexpr size_t kTransformed = (36 * 64 * 64 + 64) * sizeof(float);
-  const size_t without = bytes(true, Kind::kPackedWeights);
-  EXPECT_EQ(bytes(false, Kind::kPackedWeights), without + kTransformed);
-  const size_t with_tables = bytes(true, Kind::kWorkspace);
+  const size_t without = bytes(true, Memory::kPackedWeights);
+  EXPECT_EQ(bytes(false, Memory::kPackedWeights), without + kTransformed);
+  const size_t with_tables = bytes(true, Memory::kWorkspace);
   has_fixed_sizes = true;
-  EXPECT_EQ(bytes(false, Kind::kPackedWeights), kTransformed);
+  EXPECT_EQ(bytes(false, Memory::kPackedWeights), kTransformed);
   // No table with a pointer per tap and pixel, but memory for transformed tiles.
   constexpr size_t kTable = 9 * 16 * 16 * sizeof(void*);
   constexpr size_t kTiles = size_t{16} * 36 * 2 * 64 * sizeof(float);
-  EXPECT_LT(bytes(false, Kind::kWorkspace), with_tables - kTable + 2 * kTiles);
+  EXPECT_LT(bytes(false, Memory::kWorkspace), with_tables - kTable + 2 * kTiles);
 
   // A budget that is too small for weights in Vitrine's transformed layout is enough for XNNPACK's
   // layout.

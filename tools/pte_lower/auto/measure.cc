@@ -13,7 +13,7 @@
 #include "inspector/join/make_profile.h"
 #include "runtime/extension/trace_buffer.h"
 #include "runtime/platform/clock.h"
-#include "tools/common/backends.h"
+#include "tools/common/delegate_profiles.h"
 #include "tools/common/median.h"
 #include "tools/common/program_record.h"
 #include "tools/common/tensors.h"
