@@ -13,7 +13,8 @@ const KernelRegistry& builtin_kernels(bool optimized = true);
 const BackendRegistry& builtin_backends();
 // Adds the kernels and backends of a library to the registries of this build. Not thread-safe.
 Error add_extension(const Extension& extension);
-// If an option is for a backend that this build lacks, InvalidArgument lists the existing ones.
+// If an option is for a backend that this build lacks, returns InvalidArgument with a list of the
+// backends of this build.
 Error check_backends(std::span<const BackendOption> options);
 
 }  // namespace vitrine

@@ -57,9 +57,10 @@ CallProfile::Row CallProfile::State::Sum::row() const {
   return row;
 }
 
-// Unless the program branches, every call runs the same instructions in the same order, so the next
-// record most likely belongs to the next sum. Operators may share an identifier (layout changes
-// do). Operators are therefore also distinguished by their position in the delegate call.
+// Finds the sum to which the record belongs, or adds a sum. Unless the program branches, every call
+// runs the same instructions in the same order, so the next record most likely belongs to the next
+// sum. Operators may share an identifier (layout changes do). Operators are therefore also
+// distinguished by their position in the delegate call.
 CallProfile::State::Sum* CallProfile::State::Sums::find_or_add(const TraceRecord& record) {
   const bool is_operator = record.kind == Kind::kDelegateOperator;
   const size_t here = is_operator ? position++ : 0;

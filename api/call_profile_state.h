@@ -1,4 +1,4 @@
-// The sums of a CallProfile.
+// Defines the state of a CallProfile: the sums of the times in trace records.
 #pragma once
 
 #include <array>

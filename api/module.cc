@@ -61,8 +61,8 @@ void write_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
   if (length < size) std::snprintf(text + length, size - length, sizes.empty() ? "[]" : "]");
 }
 
-// Writes what the program expects for an input whose kind is right, for error messages. The text is
-// empty if the error already contains this.
+// Writes, for error messages, the value or the sizes that the program expects for an input of the
+// right kind. The text is empty if the error already contains them.
 void write_expected(const Method& method, size_t index, char* text, size_t size) {
   const EValue& planned = method.input(index);
   text[0] = '\0';
@@ -94,7 +94,8 @@ void write_expected(const Method& method, size_t index, char* text, size_t size)
   }
 }
 
-// Adds what the program expects to an error of set_input() for a value of the right kind.
+// Appends the expected value or sizes to an error that set_input() returned for a value of the
+// right kind.
 Error with_expected(Error error, const Method& method, size_t index) {
   if (error.code() != ErrorCode::kInvalidArgument) return error;
   char expected[256];
@@ -208,7 +209,8 @@ Error Module::State::Loaded::set_array(size_t index, const Array& array) {
     const TensorInfo info = method->meta().input_tensor(index);
     const bool has_layout = info.dim_order.size() != array.sizes().size() ||
                             array.tensor().same_dim_order(method->input(index).unchecked_tensor());
-    // An input that is not planned is read in place, but borrowed memory has no slack.
+    // The program reads an input without planned memory in place. Copies borrowed memory, because
+    // it lacks the additional readable bytes (slack) after the tensor.
     if (!has_layout || (!info.is_memory_planned && !array.owns_memory())) {
       const auto order = has_layout ? array.tensor().dim_order() : info.dim_order;
       Array& copy = staged[index];

@@ -249,7 +249,7 @@ class TreeReader {
     }
     return Error();
   }
-  // Appends a position to the path, unless the path has no key yet.
+  // Appends a position to the path if the path already contains a key.
   void enter_position(size_t position) {
     if (length_ == 0) return;
     char digits[24];

@@ -1,4 +1,5 @@
-// Numbers of dtypes in serialized graphs, which differ from the values of ScalarType.
+// Converts between dtypes and their numbers in serialized graphs, which differ from the values of
+// ScalarType.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,8 @@
 
 namespace vitrine {
 
-// The numberings of dtypes in the serialized graphs of torch.export and ExecuTorch. They agree up
-// to 13 (bfloat16).
+// The numberings of dtypes in the serialized graphs of torch.export and ExecuTorch. The two
+// numberings agree up to number 13 (bfloat16).
 enum class DtypeNumbering : uint8_t {
   kTorchExport,  // torch.export's schema: a `.pt2`
   kExir,         // ExecuTorch's copy of it: the graph in an ETRecord

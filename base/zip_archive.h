@@ -1,4 +1,4 @@
-// Read access to a zip archive in memory. Uncompressed members are not copied.
+// Reads zip archives in memory, without copying uncompressed members.
 #pragma once
 
 #include <cstddef>

@@ -3,10 +3,9 @@
 //   advice_trials ADVICE.json SECONDS MODEL [options of vitrine advise]
 //
 // ADVICE.json is what `vitrine advise MODEL --format json` printed. For each line of advice that
-// options can apply, the changed program runs in this new process, alternately with the baseline,
-// for SECONDS. So does the program of every other change that the rules propose for the model.
-// Prints one JSON object per change, with the median ratio of the times with and without the
-// change.
+// options can apply, the changed program runs in this process, alternately with the baseline, for
+// SECONDS. The same is done for every other change that the rules propose for the model. Prints one
+// JSON object per change, with the median ratio of the times with and without the change.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -59,7 +58,8 @@ std::vector<Change> read_predicted(const char* file) {
   return changes;
 }
 
-// Adds the changes of all rules, except changes that need more than the model.
+// Adds the changes that the rules propose to save time, except changes that need more than the
+// model file.
 void add_known(const Context& context, std::vector<Change>& changes) {
   for (const Advice& advice : collect_advice(context)) {
     if (!advice.change || !advice.needs.empty() || advice.gain != Gain::kTime) continue;

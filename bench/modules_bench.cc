@@ -3,10 +3,10 @@
 //   modules_bench [--modules 2,4] [--threads 2] [--rounds N] [--ms N] [--processes] MODEL.pte...
 //
 // Every module runs its model in a loop on a thread of its own, and has its own pool. Modules with
-// one thread and modules with several threads take turns. Ratios are medians over the rounds:
-// `ratio` of runs per second, `CPU` of processor time per run, which includes the time in which
-// workers spin. Each row is measured twice: alone, and next to a process that keeps one core busy.
-// With --processes, every module has a process of its own.
+// one thread and modules with several threads take turns. The ratios are medians over the rounds.
+// `ratio` compares the runs per second. `CPU` compares the processor time per run, which includes
+// the time in which workers spin. Each row is measured twice: alone, and next to a process that
+// keeps one core busy. With --processes, every module has a process of its own.
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -60,7 +60,7 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// A process that serves commands of this one. The destructor ends it.
+// A child process that executes commands of this process. The destructor ends the child.
 class Child {
  public:
   // `serve` runs in the new process. It reads commands from its first argument and writes answers
@@ -166,7 +166,8 @@ class Modules {
   std::vector<TimedTask> tasks_;
 };
 
-// Runs modules in this process: on command 0 those with one thread, on command 1 the others.
+// Runs modules in this process. Command 0 runs the modules with one thread each, and command 1
+// those with several threads each.
 void serve_modules(const fs::path& model, size_t count, const Arguments& arguments, int commands,
                    int answers) {
   Modules variants[] = {{model, count, 1}, {model, count, arguments.threads}};

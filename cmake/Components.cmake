@@ -1,4 +1,4 @@
-# Components that other projects link as Vitrine::<component>, from this build or from an installed package.
+# Defines the components that other projects link as Vitrine::<component>, from this build or from an installed package.
 #
 # Vitrine::vitrine has modules and arrays (vitrine/vitrine.h) and the C API (vitrine.h), with all kernels and backends. The
 # other components are for programs that choose their own kernels and backends.

@@ -1,4 +1,4 @@
-# Libraries from the distribution, and XNNPACK with its companions from pinned source.
+# Finds libraries of the distribution, and builds XNNPACK and the libraries that it needs from pinned sources.
 #
 # The pinned sources are built once per compiler and pin into VITRINE_DEPS_DIR (default: below the
 # user's cache folder) and shared by all presets, build folders and clones.
@@ -141,7 +141,7 @@ endif()
 
 function(vitrine_build_third_party)
   set(project ${PROJECT_SOURCE_DIR}/cmake/third_party)
-  # Clang compiles XNNPACK, whichever compiler builds the rest, because only then is XNNPACK fast
+  # Clang compiles XNNPACK even if another compiler builds Vitrine, because XNNPACK is slower if GCC compiles it
   # (docs/dependencies.md).
   set(compilers "")
   if(NOT CMAKE_CROSSCOMPILING)

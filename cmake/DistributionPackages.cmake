@@ -1,5 +1,5 @@
-# Libraries of the distribution that are needed to build Vitrine, and to link components of an installed Vitrine.
-# docs/dependencies.md gives the purpose of each library.
+# Lists the libraries of the distribution that are needed to build Vitrine or to link components of an installed
+# Vitrine. docs/dependencies.md gives the purpose of each library.
 #
 # name | how CMake finds it | Debian packages | options that need it | components that need it
 set(VITRINE_DEPENDENCIES

@@ -1,6 +1,6 @@
-# Headers of the host side that the package installs in include/vitrine-devtools, for programs that lower models, read
-# traces, make profiles or add a backend. Each header compiles alone, and none contains a type of FlatBuffers or JSON
-# (test/package/headers.sh). The headers may change in any version.
+# Lists the headers of the host side that the package installs in include/vitrine-devtools, for programs that lower
+# models, read traces, make profiles or add a backend. Each header compiles alone, and none contains a type of
+# FlatBuffers or JSON (test/package/headers.sh). The headers may change in any version.
 set(VITRINE_HOST_HEADERS
   aot/emit/emit.h
   aot/emit/lowered_module_buffer.h

@@ -1,4 +1,4 @@
-# Install rules, find_package(Vitrine), pkg-config and CPack (docs/installing.md).
+# Defines the install rules, and the files for find_package(Vitrine), pkg-config and CPack (docs/installing.md).
 #
 # The three parts are `runtime` (libvitrine.so), `dev` (headers, static libraries, CMake and pkg-config files) and
 # `tools`.

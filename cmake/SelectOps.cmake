@@ -12,8 +12,8 @@
 include(${CMAKE_CURRENT_LIST_DIR}/DistributionPackages.cmake)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH VITRINE_SELECT_ROOT)
 
-# Options for code that runs on devices: no exceptions and no RTTI (docs/architecture.md).
-# Multiplications and additions are not contracted to fused operations, so results are rounded equally on every machine.
+# Options for code that runs on devices: no exceptions and no RTTI (docs/architecture.md). Multiplications and additions
+# are not contracted into fused operations, so results are rounded equally on every machine.
 set(VITRINE_DEVICE_OPTIONS -fno-exceptions -fno-rtti -ffp-contract=off)
 
 set(VITRINE_SELECT_OPS "" CACHE STRING

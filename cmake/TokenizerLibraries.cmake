@@ -1,5 +1,6 @@
-# Builds Oniguruma and SentencePiece from pinned sources, for targets without packages of them (Android). It sets the
-# variables that cmake/Dependencies.cmake otherwise finds: ONIGURUMA_LIBRARY, SENTENCEPIECE_LIBRARY and their include folders.
+# Builds Oniguruma and SentencePiece from pinned sources for targets that have no packages of these libraries (Android).
+# It sets the variables that cmake/Dependencies.cmake otherwise finds: ONIGURUMA_LIBRARY, SENTENCEPIECE_LIBRARY and
+# their include folders.
 
 # The columns are those of VITRINE_PINS in cmake/third_party/pins.cmake.
 set(VITRINE_TOKENIZER_PINS

@@ -1,4 +1,5 @@
-# Functions that define libraries and tests. Each room has a CMake target with its own sources and dependencies.
+# Provides functions that define libraries and tests. Each room has a CMake target with its own sources and
+# dependencies.
 include(GNUInstallDirs)
 
 set(VITRINE_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
@@ -62,8 +63,8 @@ function(vitrine_read_text variable)
   set(${variable} "${texts}" PARENT_SCOPE)
 endfunction()
 
-# Host code that runs only a few times per model: readers of records, lowering, reports. Such code compiles a fifth
-# faster with -Os than with -O2.
+# Defines a library of host code that runs only a few times per model: readers of records, lowering, reports. Such code
+# compiles a fifth faster with -Os than with -O2.
 set(VITRINE_HOST_OPTIONS ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-Os>)
 function(vitrine_host_library name)
   add_library(${name} STATIC ${ARGN})
@@ -72,8 +73,8 @@ function(vitrine_host_library name)
   _vitrine_host_library(${name})
 endfunction()
 
-# Host code that runs for each byte or token. With -O3, such code would take a sixth longer to compile and would not run
-# faster.
+# Defines a library of host code that runs for each byte or token. With -O3, such code would take a sixth longer to
+# compile and would not run faster.
 function(vitrine_fast_host_library name)
   add_library(${name} STATIC ${ARGN})
   target_compile_options(${name} PRIVATE ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-O2>)
@@ -96,7 +97,7 @@ function(vitrine_compact_code name)
   endif()
 endfunction()
 
-# Uses -O3 for these files of a target with compact code.
+# Uses -O3 for the given files of a target that has compact code.
 function(vitrine_fastest_code name)
   if(VITRINE_FASTEST_CODE)
     set_source_files_properties(${ARGN} TARGET_DIRECTORY ${name} PROPERTIES COMPILE_OPTIONS -O3)

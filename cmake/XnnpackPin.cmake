@@ -1,5 +1,5 @@
-# VITRINE_XNNPACK_PIN, the set of sources in third_party/pins.cmake that is built. `auto` becomes the newest set that is
-# available, and the build folder keeps it.
+# Sets VITRINE_XNNPACK_PIN, which names the set of sources in third_party/pins.cmake that is built. `auto` is replaced
+# with the newest set that is available, and the build folder remembers this set.
 set(VITRINE_XNNPACK_PIN debian CACHE STRING "XNNPACK's version: debian, upstream or auto (docs/dependencies.md)")
 set_property(CACHE VITRINE_XNNPACK_PIN PROPERTY STRINGS debian upstream auto)
 

@@ -34,8 +34,8 @@ void for_each_kernel_call(const fbs::ExecutionPlan& plan, auto visit) {
   }
 }
 
-// True if the call writes a cache by position. If an operator of the table is called on a tensor
-// that does not have the shape of a cache, it writes some other state.
+// True if the call writes a cache by position. If an operator of kCacheOperators is called on a
+// tensor that does not have the shape of a cache, it writes some other state.
 bool writes_cache_by_position(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call) {
   const CacheOperator* known = find_cache_operator(name_of(plan, call));
   return known != nullptr && !known->writes_all &&

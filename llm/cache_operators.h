@@ -30,7 +30,7 @@ inline constexpr CacheOperator kCacheOperators[] = {
     {"aten::index_put_", {0, -1}, false, false},
 };
 
-// Returns the operator's row of the table, or null if the table lacks the operator.
+// Returns the operator's entry in kCacheOperators, or null if it has none.
 inline const CacheOperator* find_cache_operator(std::string_view name) {
   const auto* found = std::ranges::find(kCacheOperators, name, &CacheOperator::name);
   return found == std::end(kCacheOperators) ? nullptr : found;

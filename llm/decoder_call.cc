@@ -134,8 +134,8 @@ bool DecoderCall::can_be(size_t index, DecoderInput input) const {
 std::optional<DecoderInput> DecoderCall::detect_input(size_t index) const {
   for (const DecoderInput input :
        {DecoderInput::kIds, DecoderInput::kPosition, DecoderInput::kEncoded}) {
-    // The input for an encoder's output may look like the input for an embedding's rows, so the
-    // first such input gets the ids.
+    // An input for an encoder's output may look like an input for embedded ids. The first input
+    // that looks like both gets the ids.
     const bool is_assigned = input == DecoderInput::kIds && ids_input_;
     if (!is_assigned && can_be(index, input)) return input;
   }

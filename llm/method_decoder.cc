@@ -35,8 +35,8 @@ MethodDecoder::~MethodDecoder() = default;
 
 bool MethodDecoder::inserts_rows() const { return decode_->inserts_rows(); }
 
-// Checks that the methods can continue a text of any length with the numbers of ids that they take
-// per call.
+// Checks that the decoding method can continue a text of any length, and that it can share a cache
+// with the prefill method, if there is one.
 void MethodDecoder::read_calls() const {
   const DecoderCall& decode = *decode_;
   if (decode.has_fixed_length() && decode.has_position()) {
@@ -258,8 +258,8 @@ std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
 // Clears the state that is not indexed by position, so that the previous text does not affect a new
 // text.
 void MethodDecoder::reset_state() {
-  // Resets the method decode last, as at load: if the methods share state but declare different
-  // initial values, decode's values win.
+  // Resets decode_ last, as loading does: if the methods share state but declare different initial
+  // values, the values of decode_ win.
   for (DecoderCall* call : {prefill_.get(), decode_.get()}) {
     if (call == nullptr || !call->keeps_other_state()) continue;
     check_call(call->method().reset_state(), fmt::format("method {}", call->name()));

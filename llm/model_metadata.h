@@ -1,4 +1,4 @@
-// Metadata of an exported language model: the results of methods that only return constants.
+// Reads the metadata of an exported language model, which methods without inputs return.
 #pragma once
 
 #include <memory>

@@ -52,8 +52,8 @@ float max_of(std::span<const float> logits) {
   return result;
 }
 
-// A log-probability relative to the most likely token. Candidates with a lower one have weights
-// below 2^-25, which are too small to change a float sum.
+// The smallest log-probability, relative to the most likely token, that matters. Candidates with a
+// smaller one have weights below 2^-25, which are too small to change a float sum.
 constexpr float kMinLogWeight = -17.4F;
 constexpr float kMinWeight = 0x1p-26F;
 

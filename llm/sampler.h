@@ -35,8 +35,8 @@ class Sampler {
 
   void compute_weights(std::span<const float> logits, float max_logit);
   void keep_top_k();
-  // Top-p sampling without a full sort: sums weights in buckets and sorts only the bucket that
-  // crosses the limit.
+  // Top-p sampling without a full sort: sums weights in buckets and sorts only the bucket in which
+  // the sum exceeds the limit.
   TokenId sample_top_p();
   // Returns the first candidate, in order of falling weight, at which the cumulative weight exceeds
   // `limit`.

@@ -1,4 +1,4 @@
-// The operator table: the rows of operators/operators.inc.
+// Finds operators in the operator table, which is built from the rows of operators/operators.inc.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,8 @@ enum class Promotion : uint8_t {
   kIntToFloat,  // to their common dtype, or to f32 if that is integral
 };
 
-// The quantities with which the rules count the floating point operations of a call.
+// The quantity that is multiplied by Flops::per_item to count the floating point operations of a
+// call.
 enum class FlopsRule : uint8_t {
   kUnknown,
   kNone,          // none, because the operator only moves data

@@ -1,4 +1,4 @@
-// vitrine.LanguageModel: a program, its tokenizer, and a conversation.
+// Implements vitrine.LanguageModel, which holds a program, its tokenizer, and a conversation.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -24,10 +24,11 @@ class LanguageModel {
                 size_t threads, const std::vector<std::filesystem::path>& data);
 
   // Continues the conversation after a prompt, which is text or ids. Unless `on_text` is None,
-  // calls it with each piece of text; an exception in it ends the text. Releases the GIL.
+  // calls it with each piece of text; if `on_text` raises an exception, generation stops. Releases
+  // the GIL.
   Generation generate(const std::variant<std::string, std::vector<TokenId>>& prompt,
                       const GenerateOptions& options, const pybind11::object& on_text);
-  // Ends the text that another thread is generating.
+  // Stops the generation of text in another thread.
   void stop() { generator_->stop(); }
   void reset();
   int64_t position() const { return generator_->position(); }

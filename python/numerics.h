@@ -1,4 +1,5 @@
-// vitrine.numerics(): the errors of a program's operators against a reference.
+// Implements vitrine.numerics(), which measures the errors of a program's operators relative to a
+// reference.
 #pragma once
 
 #include <cstdint>

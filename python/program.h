@@ -1,4 +1,4 @@
-// vitrine.Program: a program and its methods.
+// Implements vitrine.Program, which runs the methods of a program.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// One run of a program with the results of its instructions, to compare them with those of another
-// program.
+// Records one run of a program with the results of its instructions, and compares these with the
+// results of another program.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ uint32_t little_endian(std::string_view bytes) {
   return value;
 }
 
-// Each function returns a member of a unit.
+// Each of the following functions returns one field of a unit.
 uint32_t offset_of(uint32_t unit) { return unit >> 10 << ((unit & 1U << 9) >> 6); }
 bool has_value(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 uint32_t value_of(uint32_t unit) { return unit & 0x7FFFFFFFU; }

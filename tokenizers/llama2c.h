@@ -1,4 +1,5 @@
-// The binary tokenizer file of llama2.c, preceded by the header that ExecuTorch's export adds.
+// Reads the binary tokenizer file of llama2.c, preceded by the header that ExecuTorch's export
+// adds.
 #pragma once
 
 #include <memory>

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxJsonDepth = 64;
-// Limit on the size of a tokenizer file. The largest real files have 35 MB.
+// Limit on the size of a tokenizer file. The largest real files are 35 MB.
 constexpr uint64_t kMaxFileBytes = uint64_t{1} << 30;
 constexpr const char* kTokenizerJson = "tokenizer.json";
 constexpr const char* kTokenizerConfig = "tokenizer_config.json";

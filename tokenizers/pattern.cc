@@ -22,7 +22,7 @@ constexpr uint64_t kMaxRetries = 1024;
 // Limit on the work, in bytes, before the first look at the clock. This work takes about 0.4 s. It
 // limits the number of retries, because the work between two retries can grow with the text.
 constexpr uint64_t kMaxUncheckedWork = 1 << 27;
-// Limits on Oniguruma's stack, whose entries have 32 bytes.
+// Limits on Oniguruma's stack, whose entries are 32 bytes each.
 constexpr size_t kMinStackEntries = 16 << 10;
 constexpr size_t kStackEntriesPerByte = 8;
 constexpr size_t kMaxStackEntries = 1'500'000;

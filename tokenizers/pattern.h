@@ -1,4 +1,5 @@
-// Regular expressions over UTF-8, implemented with Oniguruma, with limits on the cost of a search.
+// Finds the matches of regular expressions in UTF-8 text. Uses Oniguruma, and limits the cost of a
+// search.
 #pragma once
 
 #include <functional>

@@ -22,7 +22,8 @@ constexpr uint64_t kMaxRepeatsInLook = 100;
 
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-// Bounds on the work of an item, or of a sequence of items.
+// Bounds on the work that a match of one item of an expression needs, or a match of a sequence of
+// items.
 struct ItemWork {
   uint64_t repeats = 0;       // sum of the counts, each multiplied by the counts around it
   bool is_unbounded = false;  // has a repeat without an upper bound, or a back reference
@@ -207,7 +208,8 @@ class WorkScanner {
     size_t end = rest_.starts_with(":^") ? 2 : 1;
     while (end < rest_.size() && is_letter(rest_[end])) ++end;
     if (!rest_.substr(end).starts_with(":]")) {
-      // Refuses a ":]" that comes later, because Oniguruma's rules for it depend on the distance.
+      // Refuses a ":]" that comes later, because Oniguruma interprets it differently depending on
+      // its distance from "[:".
       if (rest_.find(":]") != std::string_view::npos) refuse("\"[:\"");
       return false;
     }

@@ -11,9 +11,9 @@ namespace vitrine {
 
 struct PatternFindings {
   std::optional<std::string> refusal;  // names what is not accepted
-  // Offsets of [:punct:] and [:^punct:] in the expression's classes, in ascending order.
+  // Offsets in the expression of [:punct:] and [:^punct:], in ascending order.
   std::vector<size_t> punctuation;
-  // Bounds on the work between two retries: `work_per_byte` for each byte of the text, plus
+  // The work between two retries is at most `work_per_byte` for each byte of the text, plus
   // `repeats`.
   uint64_t work_per_byte = 1;
   uint64_t repeats = 0;

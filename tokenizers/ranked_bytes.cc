@@ -13,7 +13,7 @@
 namespace vitrine {
 namespace {
 
-// Number of a token's bytes that a lookup hashes and compares in one step.
+// Number of bytes of a token that a lookup hashes and compares in one step of the budget.
 constexpr size_t kBytesPerStep = 8;
 
 class RankedBytesTokenizer final : public Tokenizer {

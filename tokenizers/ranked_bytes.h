@@ -1,6 +1,6 @@
-// Byte-pair encoding with ranks instead of a list of merges, as in tiktoken. Among the pairs of
-// neighbors that form a token when joined, the pair whose token has the lowest rank is merged
-// first.
+// Implements byte-pair encoding with ranks instead of a list of merges, as in tiktoken. Among the
+// pairs of neighbors that form a token when joined, the pair whose token has the lowest rank is
+// merged first.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,8 @@ std::unique_ptr<Tokenizer> make_ranked_bytes_tokenizer(RankedBytes description,
                                                        const std::string& place);
 
 // Reads tiktoken's file: each line has a token in base64 and its rank. The file names neither the
-// pattern nor the special tokens, so Llama 3's are used: 256 tokens after the last rank.
+// pattern nor the special tokens, so those of Llama 3 are used. Its 256 special tokens follow the
+// token with the last rank.
 std::unique_ptr<Tokenizer> read_tiktoken(std::string_view text, const std::string& place);
 // Reads Mistral's tekken.json, which names the pattern and the special tokens. Special tokens have
 // the first ids.

@@ -63,11 +63,11 @@ class SentencePieceTokenizer final : public Tokenizer {
  private:
   bool has(TokenId id) const { return id >= 0 && id < size_; }
 
-  // Loads the model. If the model has no pieces for bytes, adds them, because without them the
-  // library takes quadratic time to join unknown characters; join_added_bytes then joins
-  // consecutive bytes into one unknown piece, as the library would. The model stays unchanged if it
-  // has normal pieces with the names of byte pieces, or if its self-test contains unknown
-  // characters.
+  // Loads the model. Adds pieces for bytes to a model that has none, because without such pieces
+  // the library takes quadratic time to join unknown characters. join_added_bytes() then replaces
+  // consecutive bytes with one unknown piece, as the library would. Does not change a model that
+  // has normal pieces with the names of byte pieces, or that has unknown characters in its
+  // self-test samples.
   void load_with_bytes(std::string_view bytes) {
     for (TokenId id = 0; id < size_; ++id) {
       if (processor_->IsByte(id) || byte_of_token(processor_->IdToPiece(id))) return;
@@ -91,7 +91,7 @@ class SentencePieceTokenizer final : public Tokenizer {
     for (int& id : ids) id = id < size_ ? id : unknown_;
   }
 
-  // Throws if `status` is an error. Its type is SentencePiece's own or, from version 0.2.2 on,
+  // Throws if `status` is an error. Status is SentencePiece's own type or, from version 0.2.2 on,
   // Abseil's.
   template <class Status>
   void check(const Status& status) const {

@@ -1,4 +1,4 @@
-// SentencePiece models, read by the SentencePiece library.
+// Reads SentencePiece models with the SentencePiece library.
 #pragma once
 
 #include <memory>

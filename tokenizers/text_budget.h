@@ -1,5 +1,4 @@
-// The limit on the cost of encoding or decoding one text. The limit applies to every tokenizer
-// file.
+// Limits the cost of encoding or decoding one text. The limit applies to every tokenizer file.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +9,8 @@
 
 namespace vitrine {
 
-// Maximum length of a step's output, in multiples of its input. NFKC turns U+FDFA into 11 times as
-// many bytes; other steps of real tokenizer files stay far below the limit.
+// Maximum size of the text after any step, as a multiple of the size of the input text. NFKC turns
+// U+FDFA into 11 times as many bytes; other steps of real tokenizer files stay far below the limit.
 inline constexpr size_t kMaxTextGrowth = 12;
 
 // All steps that process a text charge the same budget, so that a chain of cheap steps, or a step
@@ -32,10 +31,10 @@ class TextBudget {
     steps_left_ -= steps;
   }
 
-  // Calls search() and charges its time, because it uses a library that does not count all steps.
-  // Normally reads the clock, but charges only short times, because longer times may include other
-  // processes. For some searches after a slow one, charges processor time instead, although reading
-  // it takes longer than most searches.
+  // Calls search() and charges its time, because search() uses a library that does not count all of
+  // its steps. Normally measures wall time, but charges only short times, because longer times may
+  // include the work of other processes. After a slow search, charges the processor time of the
+  // next searches instead. Reading the processor time takes longer than most searches.
   template <class Search>
   auto timed(Search search) {
     constexpr uint64_t kSlowNs = 100'000;
@@ -60,7 +59,7 @@ class TextBudget {
 
   // Records that a step replaced `before` bytes of the text with `after` bytes.
   void resize(size_t before, size_t after);
-  // Makes the checks of resize(), before a step allocates the memory.
+  // Checks the same limit as resize(). Must be called before a step allocates the memory.
   void check_resize(size_t before, size_t after) const;
 
  private:

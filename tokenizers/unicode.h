@@ -1,5 +1,5 @@
-// Unicode functions for tokenizers, based on ICU: well-formed UTF-8, normal forms, classes of
-// characters.
+// Provides Unicode functions for tokenizers, based on ICU: well-formed UTF-8, normal forms, classes
+// of characters.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-# 64-bit ARM Linux with the distribution's cross compiler. Its libraries are installed next to the host's (multiarch), and
-# its programs run under qemu's user emulation.
+# Builds for 64-bit ARM Linux with the distribution's cross compiler. The target's libraries are installed next to the
+# host's (multiarch), and programs for the target run under qemu's user emulation.
 set(VITRINE_TARGET aarch64-linux-gnu)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

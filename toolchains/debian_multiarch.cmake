@@ -1,4 +1,5 @@
-# Settings that the toolchain files share. They set VITRINE_TARGET to a Debian architecture triplet.
+# Sets the compilers and library paths for a Debian architecture. A toolchain file sets VITRINE_TARGET to the
+# architecture's triplet and then includes this file.
 set(CMAKE_C_COMPILER ${VITRINE_TARGET}-gcc)
 set(CMAKE_CXX_COMPILER ${VITRINE_TARGET}-g++)
 set(CMAKE_LIBRARY_ARCHITECTURE ${VITRINE_TARGET})

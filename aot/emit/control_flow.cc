@@ -40,8 +40,8 @@ const TensorSpec& tensor_of(const Node& loop, const Argument& argument) {
   return *argument.node()->tensor();
 }
 
-// Checks that the tensor `inner` of the loop body has the dtype of `outer`, and the sizes that
-// `outer` has from dim `first` on. Compares only static sizes, since the two graphs may have
+// Checks that the tensor `inner` of the loop body has the dtype of `outer` and the sizes of `outer`
+// starting at dim `first`. Compares only static sizes, since the body and the outer graph may have
 // different symbols for the same size.
 void check_sizes(const Node& loop, const char* what, const TensorSpec& outer, size_t first,
                  const Node* inner) {

@@ -45,8 +45,8 @@ struct EmitOptions {
   bool emit_record_digest = false;
   struct MemoryPlanning {
     bool greedy = true;  // false: tensors never share memory
-    // If `greedy` is set too, also computes a plan with plan_tight() and keeps the smaller of the
-    // two.
+    // Also computes a plan with plan_tight(), and uses it if it is smaller than the greedy plan.
+    // Has no effect unless `greedy` is set.
     bool tight = false;
     // Lets element-wise calls overwrite an operand that no later node reads, unless this increases
     // planned memory.
@@ -54,8 +54,8 @@ struct EmitOptions {
     bool alloc_graph_input = true;
     bool alloc_graph_output = true;
     size_t alignment = 16;
-    // Stores a single copy of each mutated buffer for all methods, in memory 2. Needs
-    // mark_shared_buffers before delegation.
+    // Stores a single copy of each mutated buffer for all methods, in the planned memory with id 2.
+    // Callers must call mark_shared_buffers() before delegation.
     bool share_mutable_buffers = false;
   } memory_planning;
 };

@@ -1,4 +1,5 @@
-// A method in the structure of the program format, before serialization (docs/formats/program.md).
+// Structs that describe a method as the program format stores it, before serialization
+// (docs/formats/program.md).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ struct TensorValue {
   std::vector<uint8_t> dim_order;
   bool requires_grad = false;
   bool is_dynamic = false;
-  // Index into the program's constants or, for mutable buffers, into its initial states. 0 means no
-  // data.
+  // 1 plus an index into the program's constants or, for a mutable buffer, into the program's
+  // initial states. 0 means that the tensor does not have data.
   uint32_t data_index = 0;
   std::optional<uint64_t> offset;  // in planned memory, in bytes
   bool is_shared = false;          // `offset` is in the memory that methods share

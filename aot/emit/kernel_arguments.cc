@@ -39,8 +39,8 @@ Argument argument_for(const Node& node, const Argument* given, const OperatorArg
     fail_at(node, fmt::format("lacks the argument {}", to.name));
   }
   Argument argument = given == nullptr ? default_of(to) : *given;
-  // Passes the dim order of the result as the program stores it, which may be simpler than the
-  // exported one.
+  // For the parameter `dim_order`, passes the dim order that the program stores for the result. The
+  // exported dim order may be more complex.
   const std::vector<size_t>& results = tensors.of(node);
   if (to.name != "dim_order" || argument.list() == nullptr || results.size() != 1) return argument;
   const std::vector<uint8_t>& order = tensors.tensor(results[0]).value.dim_order;

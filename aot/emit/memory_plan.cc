@@ -32,8 +32,8 @@ bool live_together(const Allocation& a, const Allocation& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// A range of memory for tensors that are not alive at the same time. It has the size of its first
-// tensor, which is the largest. Offsets of tensors are relative to the start of the bucket.
+// A range of memory that several tensors may share. It has the size of its first tensor, which is
+// the largest. Offsets of tensors are relative to the start of the bucket.
 struct Bucket {
   uint64_t bytes = 0;
   std::vector<Allocation*> held;

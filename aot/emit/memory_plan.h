@@ -22,10 +22,11 @@ struct Allocation {
 
 // All three planning functions set offsets of at least `begin` and return the end of the used
 // memory. Offsets are multiples of `alignment`, a power of two, if `begin` is a multiple of it.
-// Throws AotError if the end exceeds 2^63 - 1.
+// They throw AotError if the end exceeds 2^63 - 1.
 //
 // Visits tensors from the largest to the smallest. Each tensor gets free space in an existing
-// bucket, or a new bucket if none has enough space during the tensor's lifetime.
+// bucket, which is a range of memory with the size of its first tensor. The tensor gets a new
+// bucket if no bucket has enough space during the tensor's lifetime.
 uint64_t plan_greedy(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
 // Visits tensors from the largest to the smallest. Each tensor gets the lowest range that is free
 // during its lifetime. The plan is usually, but not always, smaller than the plan of plan_greedy,

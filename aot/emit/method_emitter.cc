@@ -128,10 +128,10 @@ class MethodEmitter {
     return index;
   }
 
-  // Emits an instruction for a view whose shape or memory is known only at run time.
+  // Emits an instruction for a view if its shape or memory is known only at run time.
   void emit_view(const Node& node) {
     const size_t id = tensors_.of(node).at(0);
-    // External data is found by name and shape. A view and its data differ in shape.
+    // The loader finds external data by name and shape, but a view and its data differ in shape.
     if (tensors_.is_free_view(node) && !values_.is_external(id)) {
       values_.make_results(node);
       return;
@@ -152,7 +152,7 @@ class MethodEmitter {
     add_instruction(node, std::move(call));
   }
 
-  // The format stores et_view with its overload "default", unlike other operators.
+  // The format stores "default" only for et_view; for other operators, it stores an empty text.
   int32_t view_operator() {
     const std::pair<std::string, std::string> op("executorch_prim::et_view", "default");
     const auto found = std::ranges::find(plan_.operators, op);
@@ -329,8 +329,8 @@ class MethodEmitter {
   }
 
   // Emits the same instructions as ExecuTorch: a counter, the body for the slice at the counter,
-  // and a jump back to the body until the counter equals the length. This tests the length after
-  // the body, so a loop that may be empty also gets a jump over the body.
+  // and a jump back to the body until the counter equals the length. The counter is tested only
+  // after the body, so a loop that may be empty also gets a jump over the body.
   void emit_loop(const Node& node) {
     const Loop loop = loop_of(node);
     const Ids results = values_.make_results(node);

@@ -70,8 +70,8 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   }
   // ExecuTorch's plans reserve memory at the output node for the results of writes to buffers,
   // although these results are in the buffers. This function does the same, so that plans are
-  // equal. This takes no additional memory, because the written values are no longer in use at that
-  // node.
+  // equal. This takes no additional memory: at the output node, the memory of the values that were
+  // written to the buffers is free again.
   const size_t last_node = graph.nodes().size() - 1;
   for (const Node* result : graph.output()->inputs()) {
     if (!is_write(*result)) continue;
@@ -131,8 +131,9 @@ bool MethodTensors::may_overwrite(const Node& operand, const Node& call,
       storages_[result.storage].bytes > storages_[offset.storage].bytes - offset.begin) {
     return false;
   }
-  // Another operand may overlap the result only if both have the same elements at the same offsets.
-  // The call then reads each element before it overwrites the element.
+  // Another operand may overlap the result only if each of its elements has the same address as the
+  // result's element with the same index. Then the call reads each element before it overwrites the
+  // element.
   return std::ranges::all_of(call.inputs(), [&](const Node* other) {
     if (other->tensor() == nullptr) return true;
     const StorageOffset its = offset_of(*other);

@@ -18,7 +18,8 @@ using DebugInfo = std::map<std::string, MethodDebugInfo, std::less<>>;  // keyed
 std::vector<std::byte> write_record(const Methods& edge_programs, const DebugInfo& debug_info,
                                     const std::string& digest = {});
 
-// Returns the bytes of a shorter record of lowered methods, which the program itself stores.
+// Returns the bytes of the shorter record that the program itself stores. It describes lowered
+// methods.
 std::vector<std::byte> write_embedded_record(const Methods& methods, const DebugInfo& debug_info);
 
 }  // namespace vitrine::aot

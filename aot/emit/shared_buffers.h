@@ -1,5 +1,5 @@
-// Mutable buffers that the methods of a program share. The buffers are in memory 2, at the same
-// offsets in each method.
+// Mutable buffers that the methods of a program share. The buffers are in the planned memory with
+// id 2, at the same offsets in each method.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,9 @@ struct SharedBuffers {
 // dtypes or values.
 SharedBuffers share_buffers(const Methods& methods, size_t alignment);
 
-// Adds a mutation of each shared buffer to the signatures of the methods that only read it, so that
-// no pass treats the buffer as a constant there. `methods` must be in the edge dialect.
+// Adds a mutation of each shared buffer to the signature of each method that only reads the buffer,
+// so that no pass of this method treats the buffer as a constant. `methods` must be in the edge
+// dialect.
 void mark_shared_buffers(Methods& methods);
 
 }  // namespace vitrine::aot

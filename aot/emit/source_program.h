@@ -12,12 +12,13 @@ struct SourceProgramOptions {
   // delegate call, and the calls of subgraphs instead of conditions and loops. The join of a
   // profile with a lowered program needs this form.
   bool flat = false;
-  // Writes the ancestors of each node, which take much space. Only ExecuTorch's tools read them.
+  // Writes the ancestors of each node: the nodes of earlier graphs from which passes made it. They
+  // take much space, and only ExecuTorch's tools read them.
   bool ancestors = true;
 };
 
-// Writes schema 5.4 of ExecuTorch's exir/serde. Throws AotError for a delegate call unless
-// options.flat is set, since ExecuTorch's format has no delegates.
+// Writes version 5.4 of the schema in ExecuTorch's exir/serde. Throws AotError for a delegate call
+// unless options.flat is set, since ExecuTorch's format has no delegates.
 std::string source_program_json(const ExportedProgram& program,
                                 const SourceProgramOptions& options = {});
 

@@ -17,11 +17,11 @@ nlohmann::ordered_json tensor_json(const TensorSpec& spec);
 
 class SourceValues {
  public:
-  // Returns a unique name for the node, because graphs that are written as one list may have nodes
-  // of the same name.
+  // Returns the node's name in the JSON, which is unique. Node names are not unique if several
+  // graphs are written as one list.
   const std::string& name_of(const Node& node);
   void set_name(const Node& node, std::string name) { names_[&node] = std::move(name); }
-  // Makes `node` refer to the same source values as `other`.
+  // Gives `node` the name of `other` in the JSON, so that both refer to the same value.
   void alias(const Node& node, const Node* other) {
     if (other != nullptr) names_[&node] = name_of(*other);
   }

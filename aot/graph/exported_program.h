@@ -27,8 +27,7 @@ struct InputSpec {
   std::string name;        // name of the placeholder
   std::string target;      // qualified name of the parameter, buffer or constant
   bool persistent = true;  // true for buffers in the state dict, false for buffers in the constants
-  // True for a number that lowering moved from a call into the weights. Such a number is part of
-  // the model's code.
+  // True for a number in the model's code that lowering moved from a call into the weights.
   bool is_lifted_number = false;
   Argument literal;  // for kConstantInput, and for user inputs that are literals
 };

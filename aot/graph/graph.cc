@@ -52,8 +52,8 @@ bool is_python_name(std::string_view name) {
   return std::ranges::binary_search(kPythonNames, name);
 }
 
-// Maximum number of nodes, which is larger than any model needs. It limits small files that expand
-// to many nodes.
+// Maximum number of nodes, which is larger than any model needs. It guards against small files that
+// expand to many nodes.
 constexpr size_t kMaxNodes = size_t{1} << 18;
 
 // A list of distinct nodes in insertion order.
@@ -351,7 +351,7 @@ bool is_pure(const Node& node) {
     if (known->results.empty()) return false;  // such a call is made only for its effects
     if (std::ranges::any_of(known->arguments, &OperatorArgument::is_written)) return false;
   }
-  // The name of an operator that writes an argument ends in "_". The names of Python's own
+  // The name of an operator that writes to an argument ends in "_". The names of Python's own
   // operators end in "__".
   const std::string_view op = target.op();
   if (op.ends_with("_") && !op.ends_with("__")) return false;

@@ -22,8 +22,8 @@ struct CompileSpec {
 };
 
 // For each identifier that a delegate logs at run time, the debug handles of the nodes that the
-// identifier covers, in ascending order. Identifiers are in the order in which the backend added
-// them.
+// identifier represents, in ascending order. Identifiers are in the order in which the backend
+// added them.
 using DelegateIdentifier = std::variant<uint32_t, std::string>;
 using DelegateMap = std::vector<std::pair<DelegateIdentifier, std::vector<uint32_t>>>;
 

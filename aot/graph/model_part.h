@@ -1,4 +1,4 @@
-// Finds the parts of a model that rules name: modules, types of modules, and operators.
+// Finds the parts of a model that a pattern names: modules, types of modules, and operators.
 //
 // A pattern names modules ("classifier.*", which includes the modules inside), a type of modules
 // ("torch.nn.modules.linear.Linear") or an operator ("add", "aten.add.Tensor"). "*" and "?" are
@@ -16,8 +16,8 @@ namespace vitrine::aot {
 
 enum class PartKind : uint8_t { kModule, kModuleType, kOperator };
 
-// Matches the pattern with modules first, then with types, then with operators. Empty if nothing
-// matches.
+// Returns the kind of part that the pattern names. Tries modules first, then types of modules, then
+// operators. Empty if nothing matches.
 std::optional<PartKind> find_part(const ExportedProgram& program, const std::string& pattern);
 
 // Returns the error "\"head\" matches no module, module type or operator of the model; its modules

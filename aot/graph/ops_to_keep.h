@@ -9,9 +9,9 @@
 
 namespace vitrine::aot {
 
-// `targets` are ATen names ("aten.linear.default"). A call of one of these operators is kept if
-// `keeps` returns true; a null `keeps` keeps all such calls. The calls that `keeps` receives have
-// ATen targets until the program is in the edge dialect, and edge targets after that.
+// `targets` are ATen names ("aten.linear.default"). A call of one of these operators is not
+// decomposed if `keeps` returns true, or if `keeps` is null. `keeps` receives calls with ATen
+// targets until the program is in the edge dialect, and calls with edge targets after that.
 struct OpsToKeep {
   std::vector<std::string> targets;
   std::function<bool(const Node&)> keeps;

@@ -1,4 +1,4 @@
-// Runs passes over a program; helpers for writing passes.
+// Runs passes over a program, and provides helpers for writing passes.
 #pragma once
 
 #include <functional>
@@ -46,7 +46,7 @@ void for_each_call(Graph& graph, Visit&& visit) {
 Target clone_target();
 // Inserts a call before `at`. The new call has the metadata of `at`, except for the value.
 Node* insert_like(Node& at, Target target, ArgumentList args, ArgumentMap kwargs, Value value);
-// Makes users of `node` and the signature refer to `other`, and then erases `node`.
+// Makes the signature and all users of `node` refer to `other`, and then erases `node`.
 void replace_node(ExportedProgram& program, Node& node, Node& other);
 
 }  // namespace vitrine::aot

@@ -102,7 +102,7 @@ std::pair<Polynomial, Polynomial> Polynomial::divide(Polynomial a, const Polynom
     if (steps > kMaxTerms * kMaxTerms) throw TooComplex{};
     const auto [monomial, coefficient] = *a.terms_.begin();
     const std::optional<Monomial> factor = without(monomial, leading);
-    // Divides only by positive coefficients, because divisors are sizes.
+    // Divides only by positive coefficients. This suffices in practice, because divisors are sizes.
     const int64_t times = factor && divisor > 0 ? floor_divide(coefficient, divisor) : 0;
     if (times == 0) {
       rest.add(monomial, coefficient);
@@ -111,7 +111,7 @@ std::pair<Polynomial, Polynomial> Polynomial::divide(Polynomial a, const Polynom
     }
     quotient.add(*factor, times);
     a.add(b.times(*factor, checked_product(times, -1)));
-    // The remaining coefficient is less than the divisor's, so the term moves to the remainder.
+    // The coefficient that is left is less than `divisor`, so the term moves to the remainder.
     if (const auto left = a.terms_.find(monomial); left != a.terms_.end()) {
       rest.add(monomial, left->second);
       a.terms_.erase(left);
@@ -202,8 +202,8 @@ class Normalization {
     return power;
   }
 
-  // Flattens nested calls. Drops an argument that differs from another by a constant and therefore
-  // cannot be the extremum.
+  // Returns the minimum or maximum of the arguments. Flattens nested calls. Drops an argument that
+  // differs from another by a constant and therefore cannot be the extremum.
   Polynomial extremum(const std::string& name, std::vector<Polynomial> arguments) const {
     std::vector<Polynomial> kept;
     for (size_t i = 0; i < arguments.size(); ++i) {

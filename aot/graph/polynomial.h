@@ -27,8 +27,8 @@ struct Atom {
 // A product of atoms, sorted.
 using Monomial = std::vector<Atom>;
 
-// A sum of monomials with nonzero integer coefficients. All sizes are integers, and all divisors
-// are nonzero.
+// A sum of monomials with nonzero integer coefficients. The arithmetic assumes that all symbols are
+// integers and that no divisor is zero.
 class Polynomial {
  public:
   static constexpr size_t kMaxTerms = 64;

@@ -68,12 +68,13 @@ bool has_kernel(Target target);
 // True for operators that quantize, dequantize or choose quantization parameters. Backends
 // recognize quantized calls by these operators, so passes keep them until partitioning is done.
 bool is_quantization(Target target);
-// True if the operator writes its first argument, like "aten.add_.Tensor". Judges an unknown
+// True if the operator writes to its first argument, like "aten.add_.Tensor". Judges an unknown
 // operator by its name.
 bool is_in_place(Target target);
 
-// True if the operator is unknown and outside the aten namespace. Such an operator may write any
-// argument. The name of an unknown ATen operator shows if it writes its first argument.
+// True if the operator is unknown and outside the aten namespace. Such an operator may write to any
+// argument. The name of an unknown ATen operator shows if the operator writes to its first
+// argument.
 bool has_unknown_effects(Target target);
 
 // Returns the target of getitem nodes, which select one of several results.

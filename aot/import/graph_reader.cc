@@ -13,7 +13,7 @@ namespace vitrine::aot {
 namespace {
 
 // True if an argument must be passed by keyword. Files of torch 2.7 and earlier do not record which
-// arguments were.
+// arguments were passed by keyword.
 bool is_keyword_only(Target target, std::string_view name) {
   const Operator* op = operator_of(target);
   if (op == nullptr) op = find_functional(target.name());

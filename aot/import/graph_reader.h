@@ -22,8 +22,8 @@ class GraphReader {
 
   // Reads an Argument union: a literal, or a reference to a value that has been read before.
   Argument argument(const JsonValue& value);
-  // Returns the node of a value. Throws an error at `name` if the reader has not read the value
-  // yet.
+  // Returns the node of a value. If the reader has not read the value yet, throws an error that
+  // contains the position of `name`.
   Node* value_of(const JsonValue& name) const;
   // Returns the placeholder of input `index`.
   Node* input(size_t index) const { return inputs_.at(index); }

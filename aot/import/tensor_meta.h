@@ -6,8 +6,8 @@
 
 namespace vitrine::aot {
 
-// The next four functions read torch.export's numbers and names. torch.export's numbers of dtypes
-// differ from the values of ScalarType.
+// The next four functions read values that torch.export stores as numbers or names. The numbers
+// that torch.export uses for dtypes differ from the values of ScalarType.
 ScalarType read_dtype(const JsonValue& value);
 MemoryFormat read_memory_format(const JsonValue& value);
 Layout read_layout(const JsonValue& value);

@@ -10,8 +10,8 @@ namespace vitrine::aot {
 // inputs are sorted. Among the ready nodes, operators on numbers come first, and then the nodes
 // that became ready first. Throws an AotError that names the node if a node depends on itself.
 void legalize(Graph& graph);
-// Sorts the users of each node by their position in the graph. A copy of the graph has the same
-// order.
+// Sorts the users of each node by their position in the graph. This is also the order of users in a
+// copy of the graph.
 void settle(Graph& graph);
 // Replaces `node` with `other` in all users of `node`. Each of these users becomes the last user of
 // all its inputs.

@@ -72,8 +72,8 @@ class Units {
     return true;
   }
 
-  // Returns the units in an order in which users come before their inputs. If this order allows
-  // several units, the one with the later position comes first.
+  // Returns the units in an order in which users come before their inputs. If several units could
+  // come next, takes the one that is latest in the graph.
   std::vector<size_t> users_first() const {
     std::vector<size_t> missing(size());
     std::priority_queue<std::pair<size_t, size_t>> ready;

@@ -147,8 +147,9 @@ class Lowering {
     for (const std::string& tag : tags_) duplicate_shared_constants(program_, tag);
     check_tags(*program_.graph);
     extract_partitions(*program_.graph, false);
-    // Compiles the partitions backend by backend, in the order in which backends first appear, and
-    // in the order of the calls for each backend.
+    // Compiles all partitions of one backend before those of the next. The backends are in the
+    // order in which they first appear. The partitions of a backend are in the order of their
+    // calls.
     std::vector<std::string> ids;
     for (const PendingPartition& partition : pending_) {
       const std::string id = partition.spec->backend->id();

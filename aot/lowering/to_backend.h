@@ -23,9 +23,10 @@ struct ToBackendOptions {
 // Delegates the nodes that one partitioner tags, as one delegate per tag and graph. Each delegate
 // becomes a call whose debug handle is one more than the largest in the program's graph. Weights
 // with the tag move into the delegate; if nodes with other tags use such a weight, they get a copy.
-// Subgraphs of control flow are lowered with the same tags, without weights. Processes tags backend
-// by backend, sorted by name, with numbers in names by value. Skips tags without nodes. The
-// resulting program has no tags. Returns the rejections of nodes that are not delegated.
+// Subgraphs of control flow are lowered with the same tags, without weights. Processes all tags of
+// one backend before those of the next. The tags of a backend are sorted by name, and numbers in
+// names are compared by value. Skips tags without nodes. The resulting program has no tags. Returns
+// the rejections of nodes that are not delegated.
 //
 // Throws AotErrors that name the node if an output or a user input is tagged; a tag is not in the
 // partitioner's list; a tagged weight cannot be copied; a path leads out of a tag's nodes and back

@@ -56,8 +56,8 @@ class Call {
   // Returns a number, which may be an integer or a float.
   double real(std::string_view name, std::optional<double> fallback = {}) const;
   bool boolean(std::string_view name, std::optional<bool> fallback = {}) const;
-  // Returns a list of `count` integers; repeats a single integer. If `count` is 0, the list may
-  // have any length, and is empty if the argument is missing.
+  // Returns a list of `count` integers. If the argument is a single integer, repeats it. If `count`
+  // is 0, the list may have any length, and is empty if the argument is missing.
   std::vector<int64_t> integers(std::string_view name, size_t count = 0) const;
   ScalarType dtype(std::string_view name, ScalarType fallback) const;
 

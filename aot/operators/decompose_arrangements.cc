@@ -45,8 +45,8 @@ void split_anywhere(Decomposition& to) {
 
 namespace {
 
-// A diagonal of a tensor's matrices, whose rows are in dim `dim1` and whose columns are in dim
-// `dim2`. Both members of the struct broadcast with the tensor.
+// A diagonal of the matrices in a tensor. The rows of the matrices are in dim `dim1`, and their
+// columns are in dim `dim2`. Both members of the struct broadcast with the tensor.
 struct Diagonal {
   Node* mask = nullptr;    // true on the diagonal
   Node* values = nullptr;  // in each column, the value for the diagonal
@@ -234,7 +234,7 @@ void at_least(Decomposition& to) {
 
 }  // namespace
 
-// Concatenates the operands along the columns. An operand that is a vector becomes one column.
+// Concatenates the columns of the operands. An operand that is a vector becomes one column.
 void column_stack(Decomposition& to) {
   std::vector<Node*> columns = to.tensors("tensors");
   for (Node*& x : columns) {

@@ -49,9 +49,9 @@ void fill_with_tensor(Decomposition& to) {
 
 namespace {
 
-// Returns keyword arguments for a call that creates the result: the dtype of the original call, and
-// defaults for all others. If `adds_dtype` is set and the original call omits the dtype, adds the
-// result's dtype.
+// Returns keyword arguments for a call that creates the result: the dtype that the original call
+// states, and defaults for the other arguments. If `adds_dtype` is set and the original call omits
+// the dtype, adds the result's dtype.
 ArgumentMap creation_kwargs(Decomposition& to, bool adds_dtype) {
   ArgumentMap kwargs = to.kwargs({"dtype"});
   if (kwargs.empty() && adds_dtype) return Decomposition::creation_kwargs(to.spec().dtype);

@@ -10,7 +10,8 @@
 namespace vitrine::aot {
 namespace {
 
-// The labels of the operands and of the result. Each dim that an ellipsis covers has its own label.
+// The labels of the operands and of the result. Each dim that an ellipsis represents has its own
+// label.
 struct Equation {
   std::vector<std::vector<int>> operands;
   std::vector<int> result;
@@ -37,7 +38,7 @@ std::vector<int> read_labels(Decomposition& to, std::string_view text) {
   return labels;
 }
 
-// Replaces the ellipsis in `labels` with the labels of its `dims` dims.
+// Replaces the ellipsis in `labels` with the labels of the `dims` dims that it represents.
 void expand_ellipsis(std::vector<int>& labels, size_t dims) {
   const auto ellipsis = std::ranges::find(labels, kEllipsis);
   if (ellipsis == labels.end()) return;

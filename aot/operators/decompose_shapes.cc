@@ -6,7 +6,7 @@
 
 namespace vitrine::aot::decompositions {
 
-// Decomposes reshape. Keeps the form of the call's sizes, which may contain -1 or nodes.
+// Decomposes reshape. Passes on the sizes as the call states them. They may contain -1 or nodes.
 void reshape(Decomposition& to) {
   const Argument shape = to.arg("shape");
   const TensorSpec& spec = to.spec();

@@ -201,8 +201,8 @@ Patches read_patches(Decomposition& to) {
   return patches;
 }
 
-// Returns the rows or columns that each element of a window reads at each position: [window,
-// positions].
+// Returns the rows or columns that each element of a window reads at each position of the window:
+// [window, positions].
 Node* window_indices(Decomposition& to, const Patches& patches, size_t dim, const SymInt& size) {
   const int64_t span = patches.dilation[dim] * (patches.kernel[dim] - 1);
   const SymInt last = size + SymInt(2 * patches.padding[dim] - span);

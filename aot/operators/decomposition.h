@@ -1,4 +1,4 @@
-// The class with which decompositions build calls.
+// Defines the class with which decompositions read a call and build its replacement.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,8 +28,8 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // the replaced call, in order of creation, and have its metadata.
 class Decomposition {
  public:
-  // If `owns_results`, the replacement of a result that is a new tensor in PyTorch does not share
-  // memory with an operand.
+  // PyTorch returns some results as new tensors. If `owns_results` is set, the replacements of
+  // these results do not share memory with operands.
   Decomposition(ExportedProgram& program, Node& node, bool owns_results = false)
       : program_(program), node_(node), owns_results_(owns_results) {}
 
@@ -54,8 +54,8 @@ class Decomposition {
   bool boolean(std::string_view name, std::optional<bool> fallback = {}) const {
     return call().boolean(name, fallback);
   }
-  // Returns a list of `count` integers; repeats a single integer. If `count` is 0, the list may
-  // have any length.
+  // Returns a list of `count` integers. If the argument is a single integer, repeats it. If `count`
+  // is 0, the list may have any length.
   Dims integers(std::string_view name, size_t count = 0) const {
     return call().integers(name, count);
   }
@@ -203,9 +203,9 @@ class Decomposition {
   // Replaces the node with `other`, converted to the dtype of the node's result, and erases the
   // node.
   void replace(Node* other);
-  // Replaces each getitem node of the call with one of `results`, converted to its dtype. `results`
-  // must not be empty, but may omit trailing results that nothing reads. Throws AotError if an
-  // omitted result is read.
+  // Replaces each getitem node of the call with one of `results`, converted to the dtype of the
+  // getitem node. `results` must not be empty, but may omit trailing results that nothing reads.
+  // Throws AotError if an omitted result is read.
   void replace_items(const std::vector<Node*>& results);
 
  private:

@@ -1,4 +1,4 @@
-// Results of operators that create, copy and convert tensors.
+// Infers the results of operators that create, copy and convert tensors.
 #include <cmath>
 #include <cstdlib>
 

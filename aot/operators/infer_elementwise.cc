@@ -1,4 +1,4 @@
-// Results of element-wise operators.
+// Infers the results of element-wise operators.
 #include "aot/operators/infer.h"
 #include "aot/operators/promotion.h"
 #include "aot/operators/results.h"

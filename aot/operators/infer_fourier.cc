@@ -1,4 +1,4 @@
-// Results of discrete Fourier transforms.
+// Infers the results of discrete Fourier transforms.
 #include "aot/operators/results.h"
 #include "aot/operators/sizes.h"
 

@@ -1,4 +1,4 @@
-// Results of convolutions, norms and embeddings.
+// Infers the results of convolutions, norms and embeddings.
 #include <fmt/format.h>
 
 #include <algorithm>

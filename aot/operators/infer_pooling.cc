@@ -1,4 +1,4 @@
-// Results of pooling operators.
+// Infers the results of pooling operators.
 #include <fmt/format.h>
 
 #include "aot/operators/infer.h"

@@ -1,4 +1,4 @@
-// Results of products and distances.
+// Infers the results of products and distances.
 #include "aot/operators/infer.h"
 #include "aot/operators/results.h"
 #include "aot/operators/sizes.h"

@@ -1,4 +1,4 @@
-// Results of reductions and scans.
+// Infers the results of reductions and scans.
 #include <fmt/format.h>
 
 #include <algorithm>

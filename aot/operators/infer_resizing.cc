@@ -1,4 +1,4 @@
-// Results of resizing, resampling and pixel shuffles.
+// Infers the results of resizing, resampling and pixel shuffles.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Results of operators that select, concatenate, sort and repeat elements.
+// Infers the results of operators that select, concatenate, sort and repeat elements.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Results of views: the same elements with other sizes and strides.
+// Infers the results of views, which have the input's elements with other sizes and strides.
 #include <fmt/format.h>
 
 #include <algorithm>

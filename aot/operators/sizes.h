@@ -10,8 +10,8 @@ using Sizes = std::vector<SymInt>;
 
 // Returns the spec of a contiguous tensor with the dtype of `like`.
 TensorSpec contiguous_like(const TensorSpec& like, Sizes sizes);
-// Returns the spec of a tensor with the dtype of `input`, which is channels-last if `input` is, and
-// otherwise contiguous.
+// Returns the spec of a tensor with the dtype of `input`. The tensor is channels-last if `input`
+// is, and otherwise contiguous.
 TensorSpec image_like(const TensorSpec& input, Sizes sizes);
 
 // Throws an AotError that names the operator and `what` unless the rank is in [min_rank, max_rank].
@@ -24,7 +24,8 @@ void need_same(const Call& call, const SymInt& a, const SymInt& b, std::string_v
 // positive.
 SlidingWindow make_window(const Call& call, int64_t kernel, int64_t stride, int64_t padding,
                           int64_t dilation);
-// Returns the size of a dim after a window has passed over the dim.
+// Returns the size of the result's dim: the number of positions that the window has in a dim of
+// size `size`.
 SymInt window_steps(const Call& call, const SlidingWindow& window, const SymInt& size,
                     bool ceil_mode = false);
 // Returns the size of a dim after a transposed convolution.

@@ -50,7 +50,7 @@ bool keeps_elements(const Node& node, const TensorSpec& input, const TensorSpec&
   return target == "aten.permute_copy.default" && keeps_order(node, input);
 }
 
-// Returns the argument of a view for these sizes, or None if more than one size is dynamic.
+// Returns the sizes as an argument of view_copy, or None if more than one size is dynamic.
 Argument sizes_argument(const TensorSpec& spec) {
   ArgumentList sizes;
   size_t num_dynamic = 0;

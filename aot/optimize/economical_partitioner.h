@@ -17,8 +17,9 @@ struct SparedViews {
 // chooses. A backend copies views, whereas outside delegates they do not run code. Each removed
 // view gets a Rejection and is counted in `spared`, which may be null and must outlive the result.
 //
-// Keeps all other operators: even a delegate with a single operator on 256 floats takes half as
-// long as the kernel, which checks shapes in each execution (bench --section operators).
+// All other operators stay in their partitions. Even for a single operator on 256 floats, a
+// delegate takes half as long as a kernel, because kernels check shapes in each execution (bench
+// --section operators).
 std::shared_ptr<const Partitioner> economical(std::shared_ptr<const Partitioner> inner,
                                               SparedViews* spared = nullptr);
 

@@ -19,8 +19,9 @@ constexpr std::array<std::string_view, 5> kMoves = {
     "aten.view_copy.default", "aten.expand_copy.default", "aten.permute_copy.default",
     "dim_order_ops._clone_dim_order.default", "aten.unsqueeze_copy.default"};
 
-// Finds a multiplication by a number. The product must become `operand` through moves alone and
-// must not have other users. Returns null if there is none.
+// Finds the multiplication by a number that computes `operand`. Operators in `kMoves` may move the
+// product's elements before they become `operand`. None of these calls may have other users.
+// Returns null if there is no such multiplication.
 Node* scale_of(Node* operand) {
   for (Node* node = operand; node != nullptr && node->is_call() && node->users().size() == 1;
        node = tensor_arg(*node, 0)) {
@@ -43,7 +44,7 @@ void merge_scales(ExportedProgram& program, Changes& changes) {
     Node* left = scale_of(tensor_arg(node, 0));
     Node* right = scale_of(tensor_arg(node, 1));
     if (left == nullptr || right == nullptr || left == right) return;
-    // Keeps the multiplication that has the smaller tensor.
+    // Multiplies only the smaller of the two tensors.
     const TensorSpec& left_spec = *left->tensor();
     const TensorSpec& right_spec = *right->tensor();
     if (left_spec.is_static() && right_spec.is_static() &&

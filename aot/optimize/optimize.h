@@ -28,7 +28,7 @@ std::span<const Optimizations> optimization_choices();
 // Optimizes a program in the edge dialect, before delegation. Keeps the patterns by which backends
 // recognize layers.
 void optimize_before_delegation(ExportedProgram& program, uint8_t optimizations, Changes& changes);
-// Optimizes a program after delegation: the calls that remain for kernels.
+// Optimizes the calls of a program that remain for kernels after delegation.
 void optimize_after_delegation(ExportedProgram& program, uint8_t optimizations, Changes& changes);
 // Optimizes a program that `to_executable` has processed.
 void optimize_executable(ExportedProgram& program, uint8_t optimizations, Changes& changes);

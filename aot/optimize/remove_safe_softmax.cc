@@ -59,8 +59,8 @@ class ScoreAnalysis {
     constexpr std::array<std::string_view, 5> kProducts = {
         "aten.bmm.default", "aten.mm.default", "aten.addmm.default", "aten.linear.default",
         "aten.matmul.default"};
-    // Operators that keep the elements of the scores. keeps_rows() checks that they keep the last
-    // dim.
+    // Operators that do not change the values of the scores. keeps_rows() checks that the size of
+    // the last dim does not change.
     constexpr std::array<std::string_view, 4> kSame = {
         "aten.expand_copy.default", "aten.unsqueeze_copy.default", "aten.clone.default",
         "dim_order_ops._clone_dim_order.default"};
@@ -114,7 +114,7 @@ class ScoreAnalysis {
       const Node* scores = tensor_arg(sum, 1 - side);
       const TensorData* data = mask_data(sum, mask, scores);
       if (data == nullptr || data->dtype != ScalarType::kFloat) continue;
-      // The result is certain only if the scores contain no other mask, which may mask the elements
+      // Returns true only if the scores do not contain another mask, which could mask the elements
       // that this mask leaves unmasked.
       return !may_contain_masks(scores) &&
              each_row_has<float>(*data, [](float x) { return std::isfinite(x); });
@@ -122,7 +122,8 @@ class ScoreAnalysis {
     return false;
   }
 
-  // True for where(mask, a, b) if a or b is the scores and the mask selects a score in every row.
+  // True for where(mask, a, b) if `a` or `b` contains the scores and the mask selects a score in
+  // every row.
   bool is_masked_choice(const Node& choice) const {
     for (const size_t side : {1U, 2U}) {
       const Node* scores = tensor_arg(choice, side);

@@ -9,9 +9,9 @@ namespace {
 // products first copy the keys and values of each head. The operator reads them in place but
 // multiplies up to 12 % slower, so it saves time only if there are few queries.
 constexpr int64_t kMinKeysPerQuery = 4;
-// Up to this number of queries, kernel calls take longer than their arithmetic, so the attention
-// operator, which needs fewer calls, is faster. XNNPACK's calls are cheap, so this does not apply
-// to delegated products.
+// Up to this number of queries, the overhead of a kernel call exceeds the time of its arithmetic.
+// The attention operator needs fewer calls and is therefore faster. XNNPACK's calls are cheap, so
+// this does not apply to delegated products.
 constexpr int64_t kMaxFewQueries = 32;
 // From this number of queries on, the attention operator is faster, because it skips the blocks
 // that a causal mask hides.

@@ -13,8 +13,8 @@ struct AttentionShape {
   bool is_delegated = false;         // a backend would execute products and softmax
 };
 
-// True if llama::custom_sdpa is expected to be faster than matrix products, by measured times
-// (docs/performance.md). False if the bounds of the sizes leave this open.
+// True if measurements (docs/performance.md) suggest that llama::custom_sdpa is faster than matrix
+// products. False if the bounds of the sizes leave this open.
 bool is_faster_as_operator(const AttentionShape& shape, const RangeConstraints& ranges);
 
 }  // namespace vitrine::aot

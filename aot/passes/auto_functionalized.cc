@@ -19,8 +19,9 @@ Target functional_target() {
   return kTarget;
 }
 
-// Returns the number of items that precede the bases in the tuple that the call returns. If the
-// operator has no results, one item, None, precedes them.
+// The call returns a tuple of the operator's results, followed by the final values of the written
+// arguments. Returns the number of items before these final values. This is 1 if the operator has
+// no results, because the first item is then None.
 size_t num_result_items(const Operator& op) { return std::max<size_t>(op.results.size(), 1); }
 
 std::string base_index(const OperatorArgument& argument) {

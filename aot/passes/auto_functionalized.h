@@ -1,7 +1,7 @@
-// PyTorch's auto_functionalized_v2: calls of operators that write to arguments, in a form that does
-// not write.
+// Converts calls of operators that write to arguments to PyTorch's auto_functionalized_v2, a form
+// that does not write, and back.
 //
-// It supports operators that write to arguments other than the first:
+// This form supports operators that write to arguments other than the first:
 //
 //   auto_functionalized_v2(llama.update_cache, value=..., start_pos=..., _cache_base_index=0,
 //                          _all_bases=[cache]) -> (results..., final values of the bases...)
@@ -14,10 +14,10 @@
 
 namespace vitrine::aot {
 
-// The arguments that the operator writes, in order.
+// Returns the arguments to which the operator writes, in order.
 std::vector<const OperatorArgument*> written_arguments(const Operator& op);
 // True if the call writes to arguments, except for in-place forms such as "relu_", which write only
-// their first argument and return it.
+// to their first argument and return it.
 bool writes_arguments(const Node& node);
 
 // Inserts the auto_functionalized_v2 form of the call before the call.
@@ -27,8 +27,8 @@ Node& insert_getitem(Node& call, size_t index, Node& at);
 
 bool is_auto_functionalized(const Node& node);
 // Inserts the original call before its auto_functionalized_v2 form `node`. Sets `bases` to the
-// arguments that the call writes, in the order of the results. Throws an AotError that names the
-// node if its arguments are malformed.
+// arguments to which the call writes, in the order of the results. Throws an AotError that names
+// the node if its arguments are malformed.
 Node& insert_original_call(Node& node, std::vector<Node*>& bases);
 
 }  // namespace vitrine::aot

@@ -1,5 +1,6 @@
-// The result of a cond is in the memory of the branch that ran. All branches and loop bodies share
-// memory, so the next branch or body to run would overwrite the result.
+// Copies results of a cond that are read after another branch or loop body has run. The result of a
+// cond is in the memory of the branch that ran. All branches and loop bodies share memory, so the
+// next one to run would overwrite the result.
 #include <algorithm>
 #include <unordered_map>
 

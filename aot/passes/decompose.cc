@@ -97,7 +97,8 @@ std::map<std::string_view, Decompose> table_without(std::span<const std::string>
   return table;
 }
 
-// Removes the operators that a partitioner may keep from the table of decompositions.
+// Erases an operator from the table of decompositions if a partitioner may prevent its
+// decomposition.
 void erase_kept(std::map<std::string_view, Decompose>& table,
                 std::span<const OpsToKeep> ops_to_keep) {
   for (const OpsToKeep& ops : ops_to_keep) {

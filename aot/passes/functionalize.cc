@@ -72,7 +72,7 @@ class Functionalizer {
 
  private:
   Alias& alias_of(Node& node) {
-    // For an in-place call, uses the tensor that the call writes and returns.
+    // For an in-place call, uses the tensor that the call writes to and returns.
     Node* tensor = written_by_.contains(&node) ? written_by_.at(&node) : &node;
     const auto [found, is_new] = aliases_.try_emplace(tensor);
     if (is_new) {
@@ -160,7 +160,7 @@ class Functionalizer {
     aliases_[&node] = std::move(alias);
   }
 
-  // Returns the tensor that a call writes through `argument`.
+  // Returns the tensor to which a call writes through `argument`.
   Node& written_tensor(const Node& node, const Argument* argument) {
     Node* tensor = argument == nullptr ? nullptr : argument->node();
     if (tensor == nullptr || tensor->tensor() == nullptr) {

@@ -1,4 +1,4 @@
-// Helpers that build and combine index values, for the rules of operators.
+// Helpers of index_value_rules.cc, which build and combine index values (index_values.h).
 #pragma once
 
 #include <limits>
@@ -42,7 +42,8 @@ inline bool is_masking(double number) {
   return number <= static_cast<double>(std::numeric_limits<float>::lowest()) * 0.99;
 }
 
-// Replaces the axes in an index value (with_axes()).
+// Applies with_axes() to every sum in an index value: replaces each axis with map_axis(axis). Empty
+// if one of these calls returns an empty result.
 template <class MapAxis>
 std::optional<IndexValue> value_with_axes(IndexValue value, const MapAxis& map_axis) {
   const auto apply = [&](LinearSum& sum) {
@@ -59,7 +60,7 @@ std::optional<IndexValue> value_with_axes(IndexValue value, const MapAxis& map_a
 
 inline bool is_single(const SymInt& size) { return size == SymInt(1); }
 
-// Converts a dim to an axis, which counts from the last dim.
+// Converts the index of a dim to an axis. Axes count from the last dim.
 inline size_t from_last(size_t dim, size_t rank) { return rank - 1 - dim; }
 
 inline bool is_float(const TensorSpec& spec) {

@@ -1,4 +1,4 @@
-// Computes the index values of calls: one function per kind of operator.
+// Computes the index values (index_values.h) of calls, with one function per kind of operator.
 #include <algorithm>
 #include <string_view>
 

@@ -277,7 +277,8 @@ IndexValues::Result IndexValues::placeholder(const Node& node) {
   return table(*data);
 }
 
-// Recognizes a stored tensor that counts 0, 1, 2..., a causal mask, or a single number.
+// Recognizes three kinds of stored tensors: the numbers 0, 1, 2..., a causal mask, and a single
+// number.
 IndexValues::Result IndexValues::table(const TensorData& data) {
   const std::vector<std::byte> bytes = row_major_bytes(data);
   const auto columns = static_cast<size_t>(data.sizes.empty() ? 1 : data.sizes.back());
@@ -335,7 +336,7 @@ std::optional<LinearSum> IndexValues::causal_from(const Node* mask) {
   std::erase_if(value->conditions,
                 [](const LinearSum& sum) { return sum.terms.empty() && sum.constant >= 0; });
   if (value->conditions.size() != 1) return std::nullopt;
-  // The mask is causal from p on if its condition is p + query - key >= 0.
+  // The mask lets query i see the keys up to p + i if its condition is p + query - key >= 0.
   std::optional<LinearSum> start = combined(value->conditions.front(), LinearSum::axis(0), 1);
   const TensorSpec& spec = *mask->tensor();
   const bool has_queries = spec.rank() > 1 && !is_single(spec.sizes[spec.rank() - 2]);

@@ -32,7 +32,7 @@ struct IndexValue {
 };
 
 // Analyzes a graph, which must not change during the lifetime of this object. Results are empty if
-// they are not certain, for example for tensors that a call writes.
+// they are not certain, for example for tensors to which a call writes.
 class IndexValues {
  public:
   explicit IndexValues(const ExportedProgram& program);

@@ -236,7 +236,7 @@ class VmapInliner {
     return made;
   }
 
-  // Indexes a tensor that is not batched with batched indices.
+  // Indexes an unbatched tensor with batched indices.
   Batched index(Node& node, Target target) {
     const Argument& self = node.need(0);
     const ArgumentList* list = node.need(1).list();

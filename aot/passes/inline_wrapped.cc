@@ -32,8 +32,8 @@ const Wrapper* wrapper_of(const Node& node) {
   return found == kWrappers.end() ? nullptr : &*found;
 }
 
-// Removes the subgraph that the call runs from the graph that contains the call, and returns the
-// subgraph.
+// Returns the subgraph that the call runs. Moves it out of the graph that contains the call, or
+// copies it if other nodes use it, too.
 std::unique_ptr<Graph> take_body(Node& call, const Wrapper& wrapper) {
   Graph& graph = call.graph();
   const Argument* named = call.arg(wrapper.graph_index);

@@ -25,7 +25,7 @@ struct LinearSum {
 // so that nothing overflows.
 bool is_small(int64_t value);
 // Returns a + factor * b. Empty if the sum has a number that is too large, or more than 16 terms.
-// Positions and masks have fewer terms.
+// The sums that describe positions and masks have fewer terms.
 std::optional<LinearSum> combined(LinearSum a, const LinearSum& b, int64_t factor);
 
 // True if the sum cannot be negative. Assumes that axes, sizes and positions are never negative.

@@ -1,4 +1,4 @@
-// Computes the index values of calls whose operands are masks.
+// Computes the index values (index_values.h) of calls whose operands are masks.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -136,7 +136,8 @@ IndexValues::Result IndexValues::rsub(const Node&, const Call& call) {
   return mask_value(Kind::kOneMask, opposite(value->conditions));
 }
 
-// Handles a masking number, or an additive mask, times a mask of ones and zeros.
+// Handles the product of a mask of ones and zeros and a masking number, or of such a mask and an
+// additive mask.
 IndexValues::Result IndexValues::multiply(const Node& node, const Call& call) {
   if (!is_float(*node.tensor())) return std::nullopt;
   const auto factor = [](const Argument& argument, const Result& value) -> Result {

@@ -33,21 +33,24 @@ std::string without_underscore(std::string_view name);
 // of inputs to the signature.
 void functionalize(ExportedProgram& program);
 // Like decompose(), but for programs with calls that write to an argument. Runs before
-// functionalize(), which can track aliases only through plain views. Keeps unknown operators.
+// functionalize(), which can track aliases only through plain views. Does not decompose unknown
+// operators.
 void decompose_around_writes(ExportedProgram& program, std::span<const std::string> preserved = {},
                              std::span<const OpsToKeep> ops_to_keep = {});
 // Decomposes operators that are not core ATen into core ATen. Throws an AotError that names an
 // operator without a decomposition and its line in the user's model.
 //
-// Keeps calls of the operators in `preserved` (ATen names), and calls that a partitioner keeps if
-// may_keep() allows that. Asks the partitioners after it has decomposed everything else.
+// Does not decompose calls of the operators in `preserved` (ATen names), and calls whose
+// decomposition a partitioner prevents if may_keep() allows that. Asks the partitioners after it
+// has decomposed everything else.
 void decompose(ExportedProgram& program, std::span<const std::string> preserved = {},
                std::span<const OpsToKeep> ops_to_keep = {});
 // Decomposes the operators marked LATE in an edge program: quantization that no backend delegated.
 // Runs after partitioning.
 void decompose_late(ExportedProgram& program);
-// True if a partitioner may keep the operator. False for operators whose results share memory with
-// inputs, operators that write to inputs, and some that ExecuTorch excludes.
+// True if a partitioner may prevent the decomposition of the operator. False for operators whose
+// results share memory with inputs, operators that write to inputs, and some that ExecuTorch
+// excludes.
 bool may_keep(std::string_view target);
 
 // Infers dtypes, sizes and strides of results again, for operators that aot/operators supports.
@@ -93,8 +96,8 @@ void copy_carried(ExportedProgram& program);
 void copy_branch_results(ExportedProgram& program);
 // Adds calls of aten.copy_, which write the new values of mutated buffers, at the end of the graph.
 void write_back_buffers(ExportedProgram& program);
-// Replaces index_put with index_put_ if no later node reads the old value. Never writes inputs that
-// the program does not mutate.
+// Replaces index_put with index_put_ if no later node reads the old value. Never writes to inputs
+// that the program does not mutate.
 void reinplace(ExportedProgram& program);
 // Replaces view_copy with memory.view, which shares the memory of its input, unless the result is
 // an output of the graph.

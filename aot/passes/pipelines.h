@@ -15,7 +15,7 @@ namespace vitrine::aot {
 struct EdgeOptions {
   bool skip_dim_order = false;            // true: clones and conversions keep their memory formats
   std::vector<std::string> preserve_ops;  // ATen names of operators that are not decomposed
-  // The operators that each partitioner keeps, in the order of the partitioners
+  // The operators whose decomposition each partitioner prevents, in the order of the partitioners
   // (to_edge_transform_and_lower). An operator for which may_keep() is false is decomposed anyway.
   std::vector<OpsToKeep> ops_to_keep;
   // Changes the functional graph of core ATen, in which numbers are not tensors yet. May be null.
@@ -25,7 +25,8 @@ struct EdgeOptions {
 // Converts training IR or core ATen to the edge dialect and adds debug handles. AotErrors name the
 // pass and the node.
 void to_edge(ExportedProgram& program, const EdgeOptions& options = {});
-// Throws AotError if a call that a partitioner kept is not in a delegate after lowering.
+// Throws AotError if a partitioner prevented the decomposition of a call, and the call is not in a
+// delegate after lowering.
 void require_kept_ops_lowered(const ExportedProgram& program,
                               std::span<const OpsToKeep> ops_to_keep);
 

@@ -21,7 +21,8 @@ struct WeightRule {
 };
 
 struct QuantizeOptions {
-  // 8da4w: 4-bit weights, and 8-bit activations whose scales are computed per token at run time.
+  // The scheme of linear layers (8da4w): 4-bit weights, and 8-bit activations whose scales are
+  // computed per token at run time.
   std::optional<WeightScheme> linears = std::nullopt;
   std::optional<WeightScheme> embeddings = std::nullopt;
   std::vector<WeightRule> rules = {};  // the first one that names a call decides

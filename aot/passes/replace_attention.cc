@@ -19,7 +19,8 @@ struct Attention {
   Node* query = nullptr;
   Node* key = nullptr;
   Node* value = nullptr;
-  // The caches that contain the keys and values. Both are null unless both are cached.
+  // The caches that contain the keys and values. Both pointers are null unless both the keys and
+  // the values are cached.
   const KvCache* key_cache = nullptr;
   const KvCache* value_cache = nullptr;
   const Node* prefix = nullptr;  // the slice of the cache's first positions; null: all are read
@@ -97,7 +98,7 @@ std::string set_start_without_mask(Attention& of) {
   return "";
 }
 
-// The position of the first query, as the mask and the keys show it.
+// The position of the first query, derived from the mask and from the keys.
 struct Starts {
   std::optional<LinearSum> by_mask;  // the mask lets query i see the keys up to by_mask + i
   std::optional<LinearSum> by_keys;  // the keys that are read end at the last query's position
@@ -193,8 +194,8 @@ class AttentionReplacer {
     return found.mask != nullptr ? unsupported_mask(found) : set_start_without_mask(found);
   }
 
-  // Returns the reason to keep the call although custom_sdpa can compute it, or an empty string if
-  // there is none.
+  // Returns the reason not to replace the call although custom_sdpa can compute it, or an empty
+  // string if there is no such reason.
   std::string reason_to_keep(const Attention& found) const {
     if (choice_ == AttentionChoice::kAll) return "";
     if (found.mask != nullptr)
@@ -239,7 +240,7 @@ class AttentionReplacer {
     if (const Node* mask = call.optional_node("attn_mask")) {
       starts.by_mask = values.causal_from(mask);
     }
-    // Returns the end of the rows that attention reads, minus the number of queries.
+    // Returns the end of the range of positions that attention reads, minus the number of queries.
     const auto start_by_end = [&](Node& rows) -> std::optional<LinearSum> {
       const AttentionRows from = trace_rows(&rows);
       if (from.prefix == nullptr) return std::nullopt;
@@ -255,7 +256,7 @@ class AttentionReplacer {
   }
 
   // Returns the position of the first query if the mask or the end of the keys shows that the
-  // queries see exactly the rows of this call and all earlier rows.
+  // queries see exactly the cached keys of this call and of all earlier calls.
   std::optional<LinearSum> causal_start(const Attention& found, const Node& call) {
     const Starts& starts = starts_[&call];
     if (found.is_causal) return std::nullopt;

@@ -32,7 +32,7 @@ bool may_write(const Node& node) {
                             has_unknown_effects(node.target()));
 }
 
-// The operands of attention that is spelled out.
+// The operands of attention that a model spells out as matrix products around a softmax.
 struct Spelled {
   Node* query = nullptr;
   Node* key_transposed = nullptr;

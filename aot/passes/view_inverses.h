@@ -1,4 +1,4 @@
-// Helpers of functionalize(): inserting calls, and the inverse of each view operator.
+// Helpers of functionalize(), which insert calls and provide the inverse of each view operator.
 #pragma once
 
 #include <string_view>

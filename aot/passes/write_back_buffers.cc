@@ -39,7 +39,7 @@ bool writes_to(const Node& value, const Node& input) {
 }
 
 // Returns the input whose memory contains the value, or null. In-place calls return the tensor that
-// they write.
+// they write to.
 const Node* input_behind(const Node* value) {
   while (value != nullptr && value->is_call() && is_in_place(value->target())) {
     value = value->args().empty() ? nullptr : value->args()[0].node();

@@ -61,8 +61,8 @@ class InPlaceWriter {
     graph_.erase(&node);
   }
 
-  // True if the call may write to the base: the base owns its memory, the call writes it only once,
-  // and no later node reads its old value.
+  // True if the call may write to the base: the base owns its memory, the call writes to it only
+  // once, and no later node reads its old value.
   bool can_write(const Node& base, const Node& node, std::ptrdiff_t num_writes) const {
     if (num_writes > 1 || !owns_memory(base)) return false;
     return std::ranges::none_of(

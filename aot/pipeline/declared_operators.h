@@ -1,5 +1,5 @@
-// Custom operators, which are not in the operator table. A .pt2 file contains their names but not
-// their schemas, so the user declares them with --operator.
+// Declares custom operators, which are not in the operator table. A .pt2 file contains their names
+// but not their schemas, so the user declares them with --operator.
 #pragma once
 
 #include <string_view>

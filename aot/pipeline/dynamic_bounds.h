@@ -1,4 +1,5 @@
-// Bounds of dynamic sizes: --dynamic narrows them, and --max-size sets missing ones.
+// Sets the bounds of dynamic sizes: --dynamic narrows existing bounds, and --max-size sets missing
+// ones.
 #pragma once
 
 #include <cstdint>

@@ -57,7 +57,7 @@ void apply_bounds(const std::vector<DynamicBound>& bounds, Methods& methods) {
   }
 }
 
-// True if a partitioner keeps the call.
+// True if a partitioner prevents the decomposition of the call.
 bool is_kept(std::span<const OpsToKeep> all, const Node& call) {
   return std::ranges::any_of(all, [&](const OpsToKeep& ops) {
     return std::ranges::count(ops.targets, call.target().name()) != 0 &&
@@ -197,8 +197,8 @@ class Lowering {
     }
   }
 
-  // Int8 quantizes the linear layers to which no rule gives another scheme. Embeddings are
-  // quantized first, so that calibration uses the quantized embeddings.
+  // If int8 is requested, it applies to the linear layers to which no rule gives another scheme.
+  // Embeddings are quantized first, so that calibration uses the quantized embeddings.
   void quantize() {
     const QuantizeOptions& weights = options_.quantize.weights;
     if (!options_.quantize.int8) return quantize_weights(weights);
@@ -276,8 +276,8 @@ class Lowering {
     add_operators(*program.graph, operators_);
   }
 
-  // One attempt at lowering a method, in the forms that the record, the reports and the emitter
-  // need.
+  // The results of one attempt at lowering a method, in the forms that the record, the reports and
+  // the emitter need.
   struct Attempt {
     ExportedProgram edge;  // set only if make_record
     ExportedProgram delegated;

@@ -35,7 +35,7 @@ struct LowerOptions {
   std::vector<std::shared_ptr<const Partitioner>> partitioners;  // in order of preference
   OpFilter filter;
   std::vector<DynamicBound> bounds;
-  // Lowering applies these options before all other steps:
+  // Lowering applies the options from `operators` to `calibration` before all other steps:
   std::vector<const Operator*> operators;  // custom operators from parse_operator()
   AttentionOperator attention = AttentionOperator::kAten;
   Quantization quantize;
@@ -49,8 +49,8 @@ struct LowerOptions {
   bool make_record = false;
   // Receives the program's bytes in order. If this is null, the bytes are in LoweredModel::emitted.
   ByteSink sink;
-  // Called at the start of each step. `method` is the step's method, or empty if the step covers
-  // all methods. May be null.
+  // Called at the start of each step. `method` is the step's method, or empty if the step applies
+  // to all methods. May be null.
   std::function<void(std::string_view step, std::string_view method)> progress;
 };
 

@@ -39,7 +39,7 @@ void add_rule(std::string_view text, Quantization& to);
 // quantize().
 std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods);
 
-// Throws AotError if a scheme or rule for f16 or bf16 reached no call.
+// Throws AotError if a scheme or rule for f16 or bf16 did not apply to any call.
 void require_converted(const HalfOptions& options, const HalfResult& all);
 
 }  // namespace vitrine::aot

@@ -18,7 +18,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Identifies a tensor by the step of the executable program that computes it.
+// Identifies a tensor by the call (step) of the lowered program that computes it.
 struct StepResult {
   uint32_t handle = 0;  // the debug handle of the call
   size_t index = 0;     // for calls with several results
@@ -177,7 +177,7 @@ class Calibrator {
     }
   }
 
-  // Lowers a copy of the program in which each step has its own debug handle.
+  // Lowers a copy of the program, in which each call (step) gets its own debug handle.
   void make_method() {
     ExportedProgram copy = program_.copy();
     Graph& graph = *copy.graph;
@@ -206,7 +206,8 @@ class Calibrator {
     }
   }
 
-  // True if a single step computes the node's result. False for results of control flow.
+  // True if a single call of the lowered program computes the node's result. False for results of
+  // control flow.
   static bool has_step(const Node& node) {
     const Node* call = &node;
     while (call->calls(getitem()) && call->args()[0].node() != nullptr)
@@ -220,8 +221,8 @@ class Calibrator {
     return clone;
   }
 
-  // Finds the steps that compute the observed tensors, and removes the outputs that were added for
-  // these tensors.
+  // Finds the calls of the lowered program that compute the observed tensors. Removes the outputs
+  // that were added for these tensors.
   void find_steps(ExportedProgram& edge, const std::vector<const Node*>& observed) {
     uint32_t handle = 0;
     for (Node& node : edge.graph->nodes()) node.meta.debug_handle = ++handle;

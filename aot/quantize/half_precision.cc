@@ -14,7 +14,8 @@ namespace vitrine::aot {
 namespace {
 
 constexpr std::string_view kConversion = "aten._to_copy.default";
-// Each element of a result is an element of an operand, or a bound.
+// Operators that do not compute new values: each element of the result is an element of an operand,
+// or a constant such as a bound of clamp.
 constexpr std::string_view kMovers[] = {
     "cat",        "clamp",   "clone",  "constant_pad_nd", "expand_copy",    "flatten",
     "hardtanh",   "permute", "relu",   "permute_copy",    "repeat",         "select_copy",
@@ -84,8 +85,9 @@ class HalfConverter {
     return options_.rules.size();
   }
 
-  // True for a call that a backend recognizes as int8: its float operands, except for biases, come
-  // from int8, or it is between such a call and the quantization of its result.
+  // True for a call that a backend recognizes as int8. Either its float operands, except for
+  // biases, are dequantized tensors, or the call is between such a call and a call that quantizes
+  // the result.
   bool is_int8(const Node& node) const {
     if (is_quantization(node.target())) return false;
     bool has_dequantized = false;
@@ -123,7 +125,8 @@ class HalfConverter {
     return has_float;
   }
 
-  // The dtype from which all operands were converted. Empty if there is none.
+  // Returns the f16 or bf16 dtype from which all f32 operands were converted. Empty if they do not
+  // all come from the same dtype.
   std::optional<ScalarType> dtype_of_operands(const Node& node) const {
     std::optional<ScalarType> dtype;
     for (const Node* input : node.inputs()) {
@@ -137,7 +140,8 @@ class HalfConverter {
     return dtype;
   }
 
-  // Returns false, and leaves the call as it was, if it cannot run.
+  // Makes the call compute in `dtype`. If the call cannot run in `dtype`, leaves it unchanged and
+  // returns false.
   bool convert(Node& node, ScalarType dtype) {
     const ArgumentList wide_args = node.args();
     for (Node* input : std::vector<Node*>(node.inputs())) {
@@ -163,7 +167,7 @@ class HalfConverter {
     return true;
   }
 
-  // Returns the operand in the dtype.
+  // Returns the operand, converted to `dtype`.
   Node* narrowed(Node& user, Node& operand, ScalarType dtype) {
     const auto found = narrow_of_.find(&operand);
     if (found != narrow_of_.end() && found->second->tensor()->dtype == dtype) return found->second;

@@ -38,12 +38,12 @@ struct HalfResult {
   HalfResult& operator+=(const HalfResult& other);
 };
 
-// Runs on a functional graph of core ATen. A call that a rule names reads its f32 operands, and
-// computes its f32 result, in the dtype of the rule; stored operands are rounded now. Conversions
-// surround these calls, except where one of these calls reads the result of another. Calls that
-// only move values, such as relu and view_copy, follow their operands. Int8 calls and integers stay
-// unchanged, and so do calls with several results, calls in branches and loops, and calls for which
-// can_run() is false in their new dtype.
+// Runs on a functional graph of core ATen. A call that a rule names gets the dtype of the rule for
+// its f32 operands and its f32 result. Stored operands are rounded ahead of time. Conversions
+// surround these calls, except where one of these calls reads the result of another. Calls that do
+// not compute new values, such as relu and view_copy, get the dtype of their operands. Int8 calls
+// and integers stay unchanged, and so do calls with several results, calls in branches and loops,
+// and calls for which can_run() is false in their new dtype.
 HalfResult convert_to_half(ExportedProgram& program, const HalfOptions& options,
                            const RuleKinds& kinds,
                            const std::function<bool(const Node& call)>& can_run);

@@ -44,8 +44,8 @@ bool exclude_infinite(const Annotations& annotations, const Calibration& calibra
   return has_new;
 }
 
-// Excludes sums of values and a mask such as -1e9. An int8 sum would lose the values, because all
-// of them are within one step of its scale.
+// Excludes sums of values and a mask such as -1e9. An int8 sum would lose the values, because they
+// differ by less than one step of the sum's scale.
 bool exclude_masks(const Annotations& annotations, const Calibration& calibration,
                    Exclusions& exclusions) {
   bool has_new = false;

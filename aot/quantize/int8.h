@@ -73,7 +73,7 @@ struct ObservedRange {
   size_t last_bin = 0;
 };
 
-// A tensor of the float model that became int8.
+// A tensor that is float in the original model and int8 in the quantized model.
 struct QuantizedTensor {
   std::string name;                // name of its node
   std::string target;              // name of a stored tensor: "fc.weight"

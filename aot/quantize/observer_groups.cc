@@ -52,8 +52,8 @@ class Grouping {
     if (use.user != nullptr) by_tensor_[use.tensor].push_back(uses_.size() - 1);
   }
 
-  // Follows uses that share an observer until one has a spec. Annotations that annotate() makes do
-  // not contain loops.
+  // Follows the chain of uses that share an observer until it reaches a use that has a spec.
+  // Annotations that annotate() makes do not contain loops.
   const Int8Spec& root_spec(size_t at) const {
     for (size_t steps = 0; steps <= uses_.size(); ++steps) {
       if (const auto* spec = std::get_if<Int8Spec>(&specs_[at])) return *spec;

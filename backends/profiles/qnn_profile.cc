@@ -30,8 +30,9 @@ class QnnProfile final : public inspector::DelegateProfile {
     return is_operator(event.delegate_debug_name);
   }
 
-  // "aten_add_tensor:OpId_61 (cycles)" and "Input OpId_2 (cycles)"; all other events are figures of
-  // the call, with their units in their names.
+  // The events of operators and inputs have names such as "aten_add_tensor:OpId_61 (cycles)" and
+  // "Input OpId_2 (cycles)". All other events are figures of the call, and their names contain the
+  // units.
   EventMeaning interpret(const etdump::ProfileEvent& event) const override {
     const std::string_view name = event.delegate_debug_name;
     EventMeaning meaning;

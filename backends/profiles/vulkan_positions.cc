@@ -19,8 +19,9 @@ class FirstOperator {
   FirstOperator(std::span<const DispatchEvent> events, std::span<const std::string> payload)
       : events_(events), payload_(payload) {}
 
-  // Returns the id of operator 0 of the payload: the id for which the most names agree. Ties: the
-  // id that follows the input copies, which have the last id before the delegate.
+  // Returns the id of operator 0 of the payload: the id for which the most names agree. In a tie,
+  // prefers the id that follows the id of the input copies, because these have the last id before
+  // the delegate's operators.
   std::optional<uint64_t> find() const {
     std::optional<uint64_t> best;
     size_t best_score = 0;

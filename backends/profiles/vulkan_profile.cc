@@ -35,8 +35,8 @@ constexpr Phase kPhases[] = {{"ETVK_COPY_INPUTS", "copy in"},
                              {"ETVK_COPY_OUTPUTS", "copy out"},
                              {"ETVK_EXECUTE", "", Kind::kOverlapping}};
 
-// Ops that an operator of a payload or a kernel may run if its name contains `part`. An operator
-// that has the name of an op also runs that op.
+// The ops that a kernel or a payload's operator may run if its name contains `part`. An operator
+// that has the name of an op may also run that op.
 struct Family {
   std::string_view part;
   std::array<std::string_view, 5> ops;
@@ -55,7 +55,7 @@ constexpr Family kFamilies[] = {
     {"softmax", {"_softmax", "_log_softmax"}},
 };
 
-// "conv2d_clamp" contains "conv2d" as words.
+// True if `name` contains `words` as whole words: "conv2d_clamp" contains "conv2d".
 bool contains_words(std::string_view name, std::string_view words) {
   for (size_t at = name.find(words); at != name.npos; at = name.find(words, at + 1)) {
     const size_t end = at + words.size();
@@ -122,7 +122,7 @@ class VulkanProfile final : public inspector::DelegateProfile {
         dispatches, [](const DispatchEvent& dispatch) { return !dispatch.op.empty(); });
     if (has_names) return payload_positions(dispatches, payload);
     if (payload.empty()) return {};
-    // Before 1.1, events have only the names of kernels.
+    // Events of ExecuTorch before 1.1 have only the names of kernels.
     std::vector<std::string_view> kernels, names;
     for (const DispatchEvent& dispatch : dispatches) {
       const bool is_copy = dispatch.is_copy_in() || dispatch.is_copy_out();

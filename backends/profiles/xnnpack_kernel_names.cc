@@ -6,8 +6,8 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// Kernels by the beginning of their names from xnn_operator_type_to_string, and the ops that they
-// may run.
+// The ops that each kernel may run. `kernel` is the beginning of the kernel's name, which comes
+// from xnn_operator_type_to_string.
 //
 // This list is not derived from backends/xnnpack/runtime/reader/operators.inc, which lists the
 // nodes of a payload. XNNPACK runs some nodes with other kernels (a 1x1 convolution as "Fully

@@ -1,4 +1,5 @@
-// Relates XNNPACK's kernel names to ops. Stock traces contain only these names, not debug handles.
+// Relates XNNPACK's kernel names to ops. Traces of ExecuTorch's runtime contain only these names,
+// not debug handles.
 #pragma once
 
 #include <string>

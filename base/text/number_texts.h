@@ -16,9 +16,9 @@ struct Unit {
   std::string with_name(double value) const;  // formats ns as "12.3 us"
 };
 
-// Returns a unit in which a single figure shows three or more digits.
+// Returns a unit for a single figure, which has at least three digits in this unit.
 Unit unit_for(double ns);
-// Returns a unit for ticks of unknown length: "kticks". Unit::ns is then a number of ticks.
+// Returns a unit for ticks of unknown length, such as "kticks". Unit::ns is then a number of ticks.
 Unit unit_for_ticks(double ticks);
 // Returns a unit for all rows of a table. If the wall time is at least 10 us, the last digit in
 // this unit is at most 1/1000 of the wall time.

@@ -136,9 +136,9 @@ void TextTable::widen_for_labels(Layout& layout) const {
   }
 }
 
-// Distributes the free cells, including cells that cut paths do not fill, to columns of names.
-// Widens cut names first. Then shows abbreviated names in full where the remaining cells are
-// enough.
+// Distributes the free cells to columns of names. If the shortened names in a column of paths are
+// narrower than the column, the cells that they leave empty are free too. Widens cut names first.
+// Then shows abbreviated names in full where the remaining cells are enough.
 void TextTable::widen_names(Layout& layout, const NaturalWidths& natural, size_t width) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].kind != Kind::kPath || layout.widths[c] == 0) continue;
@@ -264,7 +264,7 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
       is_shown[*next] = false;
     }
   }
-  // Even the figures alone are wider than the table may be.
+  // Here even the figures alone are too wide. Increases the width until the table fits.
   for (;; ++width) {
     if (auto layout = fit(is_shown, natural, min_widths, width)) return *layout;
   }

@@ -1,6 +1,6 @@
 // Formats a table of aligned columns for a given width. Abbreviates and cuts names to make the
 // table fit, but never figures. If a table is too wide, leaves out unimportant columns first. Then
-// cuts names, but keeps the names of a column distinguishable while the width allows.
+// cuts names, but keeps the names of a column distinguishable if the width allows it.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ class TextTable {
   };
 
   // Adds a column. The table leaves out columns without any text. If names would get too short, it
-  // also leaves out columns with a rank above 0, highest rank first. It leaves out last the columns
-  // of names without which rows would look the same.
+  // also leaves out columns with a rank above 0, highest rank first. Columns of names that
+  // distinguish rows are the last to be left out.
   void add_column(Cell title, Kind kind, size_t rank = 0);
   // Adds a row. `cells` has one cell for each column.
   void add_row(std::vector<Cell> cells, bool is_highlighted = false);

@@ -1,4 +1,4 @@
-// Convolutional networks. A table describes the blocks of each network.
+// Builds the suite's convolutional networks. A table describes the blocks of each network.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Sequence models.
+// Builds the suite's sequence models.
 #include <vector>
 
 #include "bench/models/zoo.h"

@@ -1,5 +1,5 @@
-// The models of the suite: known architectures with seeded random weights, so that they need no
-// files.
+// Builds the models of the suite: known architectures with seeded random weights, so that they need
+// no files.
 #pragma once
 
 #include <span>

@@ -14,11 +14,11 @@ struct Point {
   bool is_noise;
 };
 
-// Returns the size from which delegation is faster: at no larger measured size is the delegate
-// slower beyond the noise, and at one or more of these sizes, it is faster beyond the noise. At the
-// returned size, the ratio of times is 1, by linear interpolation of logarithms between the last
-// size at which the delegate is slower and the next one. Returns 0 if the delegate is never slower,
-// and nullopt if it is never faster.
+// Returns the size from which delegation is faster. Beyond this size, the delegate is never slower
+// by more than the noise, and at one or more measured sizes it is faster by more than the noise.
+// The returned size is where the ratio of times becomes 1. It is interpolated linearly, in
+// logarithms, between the last size at which the delegate is slower and the next measured size.
+// Returns 0 if the delegate is never slower, and nullopt if it is never faster.
 std::optional<double> crossing(std::vector<Point> points) {
   std::ranges::sort(points, {}, &Point::work);
   size_t first = points.size();

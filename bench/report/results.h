@@ -1,4 +1,5 @@
-// The results of a run of the suite, and the file format for them (docs/benchmarks.md).
+// Defines the results of a run of the suite, and the file format for these results
+// (docs/benchmarks.md).
 #pragma once
 
 #include <filesystem>
@@ -38,7 +39,7 @@ struct Result {
   std::optional<double> sqnr_db = {};  // SQNR of the outputs, relative to the portable kernels
   std::string note = {};
 
-  // Returns an id by which another file's result with the same subject is found:
+  // Returns an id that results with the same subject share in all files:
   // "models/mobilenet_v2/xnnpack/2".
   std::string id() const;
   bool has_time() const { return time.runs > 0; }

@@ -1,4 +1,4 @@
-// Statistics of repeated measurements, and their uncertainty.
+// Computes statistics of repeated measurements, and the uncertainty of these statistics.
 #pragma once
 
 #include <cstddef>

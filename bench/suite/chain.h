@@ -1,4 +1,4 @@
-// A loaded program that consists of kernel calls only, for measuring the time of an executor step.
+// Loads a program that consists only of kernel calls, to measure the time of an executor step.
 #pragma once
 
 #include <memory>

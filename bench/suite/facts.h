@@ -1,4 +1,4 @@
-// Facts about the machine and the build on which the suite runs.
+// Collects facts about the machine and the build with which the suite runs.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// The program `bench`, the benchmark suite (docs/benchmarks.md).
+// Runs the benchmark suite as the program `bench` (docs/benchmarks.md).
 #include <fmt/format.h>
 
 #include <algorithm>

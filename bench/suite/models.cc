@@ -164,8 +164,8 @@ class ModelRun {
     if (variant.task || !result.note.empty()) suite_.results.results.push_back(result);
   }
 
-  // Sets the limit of the result to the rate of multiply-adds in the dtype of the variant. Kernels
-  // compute in f32.
+  // Sets the limit of the result to the machine's rate of multiply-adds in the dtype in which the
+  // variant computes. Kernels compute in f32.
   void set_arithmetic_limit(Result& result, double flops) const {
     if (flops <= 0 || subject_.delegated_dtype.empty()) return;
     const bool is_narrow = subject_.delegated_dtype != "f32" && result.delegates.value_or(0) > 0;

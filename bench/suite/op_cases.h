@@ -1,5 +1,5 @@
-// Calls of single operators at several sizes: of all operators that XNNPACK supports, and of others
-// that have optimized kernels.
+// Lists calls of single operators at several sizes. Covers all operators that XNNPACK supports, and
+// other operators that have optimized kernels.
 #pragma once
 
 #include <cstdint>

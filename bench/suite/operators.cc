@@ -1,4 +1,5 @@
-// Measures single operators at several sizes: portable, optimized and delegated.
+// Measures single operators at several sizes with portable kernels, with optimized kernels and in a
+// delegate.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The options and the state that the sections of the suite share.
+// Defines the options and the state that the sections of the suite share.
 #pragma once
 
 #include <filesystem>

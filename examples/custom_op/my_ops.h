@@ -1,4 +1,4 @@
-// Custom operators in the namespace my_ops.
+// Declares custom operators in the namespace my_ops.
 //
 //   my_ops::leaky_hardsigmoid.out(Tensor self, float slope, *, Tensor(a!) out) -> Tensor(a!)
 //       Computes self / 6 + 0.5 for -3 <= self <= 3, and continues with `slope` outside that range.

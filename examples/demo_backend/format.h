@@ -1,4 +1,5 @@
-// The backend id, the operators and the format of the payload, which both halves of the demo share.
+// Defines the backend id, the operators and the format of the payload, which both halves of the
+// demo share.
 //
 // A payload begins with the text that ExecuTorch's backend_with_delegate_mapping_demo.py writes:
 // the number of operators, then the name and the identifier of each.

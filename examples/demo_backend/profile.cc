@@ -7,8 +7,8 @@
 namespace demo {
 namespace {
 
-// Keeps the default meaning of identifiers: a key of the delegate map. Without a delegate map,
-// reports join trace records by the operator's name instead.
+// By default, identifiers are keys of the delegate map, so this class does not interpret them.
+// Without a delegate map, reports join trace records by the operator's name instead.
 class DemoProfile final : public vitrine::inspector::DelegateProfile {
  public:
   std::string_view backend_id() const override { return kBackendId; }

@@ -1,4 +1,4 @@
-// The most common modules of torch.nn, with seeded weights.
+// Builds the most common modules of torch.nn with seeded weights.
 //
 // Each function opens a module of the given name, adds its weights, and calls its operator with the
 // arguments that torch.export records. Weights are f32.

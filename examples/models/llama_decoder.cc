@@ -195,7 +195,7 @@ class Llama {
   }
 
   // Adds a cache whose rows are like `row`, writes the rows of the current call to the cache, and
-  // returns it.
+  // returns the cache.
   Node* cached(const char* name, Node* row) {
     const ScalarType dtype = row->tensor()->dtype;
     const int64_t columns = row->tensor()->sizes.back().value();

@@ -1,5 +1,6 @@
-// A decoder like those of stock LLM exports, with seeded weights: rotary positions, grouped heads,
-// RMS norms, gated feed-forward layers, and llama:: operators for attention and cache writes.
+// Builds a decoder like those of stock LLM exports, with seeded weights: rotary positions, grouped
+// heads, RMS norms, gated feed-forward layers, and llama:: operators for attention and cache
+// writes.
 #pragma once
 
 #include "aot/graph/exported_program.h"
@@ -25,8 +26,8 @@ struct LlamaOptions {
   // quantize_kv_cache; scales and zero points are in separate caches of shape [1, length,
   // key_heads, 1].
   ScalarType cache = ScalarType::kFloat;
-  // Needs group == 0. The last layer has `wv` with weights that are this many times as large, and
-  // `wo` with weights divided by it. In exact arithmetic, only the cached values change.
+  // Multiplies the weights of `wv` in the last layer by this number, and divides the weights of
+  // `wo` by it. Needs group == 0. In exact arithmetic, only the cached values change.
   float value_factor = 1;
 };
 

@@ -1,4 +1,4 @@
-// torchvision's MobileNetV2 with seeded weights.
+// Builds torchvision's MobileNetV2 with seeded weights.
 #pragma once
 
 #include "aot/graph/exported_program.h"

@@ -1,5 +1,5 @@
-// Quantized layers as PyTorch's pt2e flow produces them: int8 weights per channel, int8 activations
-// per tensor, and f32 between each dequantization and quantization. Weights are seeded.
+// Builds quantized layers as PyTorch's pt2e flow produces them: int8 weights per channel, int8
+// activations per tensor, and f32 between each dequantization and quantization. Weights are seeded.
 #pragma once
 
 #include "examples/models/layers.h"

@@ -1,5 +1,5 @@
-// A quantized MLP as PyTorch's pt2e flow produces it: int8 weights per channel, int8 activations
-// per tensor, f32 between each dequantization and quantization.
+// Builds a quantized MLP as PyTorch's pt2e flow produces it: int8 weights per channel, int8
+// activations per tensor, f32 between each dequantization and quantization.
 #pragma once
 
 #include "aot/graph/exported_program.h"

@@ -1,4 +1,4 @@
-// Pseudorandom weights that are equal on every machine and with every standard library.
+// Generates pseudorandom weights that are equal on every machine and with every standard library.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Two small transformers with seeded weights: an encoder, and a decoder with cached keys and
+// Builds two small transformers with seeded weights: an encoder, and a decoder with cached keys and
 // values.
 #pragma once
 

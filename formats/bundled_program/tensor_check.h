@@ -1,4 +1,4 @@
-// The rules for a bundled tensor, which the reader and the writer check.
+// Checks the rules for a bundled tensor, for the reader and the writer.
 #pragma once
 
 #include <string>

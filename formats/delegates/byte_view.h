@@ -1,4 +1,4 @@
-// Bounded access to the bytes of an untrusted payload.
+// Provides bounds-checked access to the bytes of an untrusted payload.
 #pragma once
 
 #include <fmt/format.h>

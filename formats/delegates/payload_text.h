@@ -1,4 +1,4 @@
-// Functions for texts, dtypes and constants that several readers share.
+// Provides functions for texts, dtypes and constants, which several readers share.
 #pragma once
 
 #include <fmt/format.h>

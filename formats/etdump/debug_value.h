@@ -1,4 +1,5 @@
-// The values in the debug events of an ETDump, and the tensor data to which they refer. Host side.
+// Defines the values in the debug events of an ETDump, and the tensor data to which these values
+// refer. Host side.
 #pragma once
 
 #include <cstddef>

@@ -32,7 +32,8 @@ constexpr int64_t kNoDebugData = -1;
 
 constexpr std::string_view kNamespaceMark = "::";
 
-// True for operators that ExecuTorch registers by hand, without the wrapper that logs native_call_.
+// True for operators that ExecuTorch registers directly, without the wrapper that logs
+// native_call_.
 bool is_prim_op(std::string_view name) {
   return name.starts_with("executorch_prim::") || name == "aten::sym_size.int" ||
          name == "aten::_local_scalar_dense";

@@ -1,5 +1,6 @@
-// Names of events and blocks that extend ETDump with information for which the format lacks fields.
-// Other readers see ordinary events outside instructions (docs/formats/etdump.md, "Extensions").
+// Defines the names of events and blocks that extend ETDump with information for which the format
+// lacks fields. Other readers see ordinary events outside instructions (docs/formats/etdump.md,
+// "Extensions").
 #pragma once
 
 namespace vitrine::etdump {

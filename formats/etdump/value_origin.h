@@ -1,5 +1,6 @@
-// The operator and the quantization of a value that was logged inside a delegate. The name of the
-// value's debug event contains them as text (docs/formats/etdump.md, "Extensions"). Host side.
+// Writes and parses the operator and the quantization of a value that was logged inside a delegate.
+// The name of the value's debug event contains both as text (docs/formats/etdump.md, "Extensions").
+// Host side.
 #pragma once
 
 #include <cstddef>

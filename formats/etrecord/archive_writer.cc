@@ -64,8 +64,8 @@ std::string deflated(std::string_view content, int strategy) {
   return packed.size() < content.size() ? packed : std::string();
 }
 
-// Compresses very repetitive content with codes for single bytes only, which make it at most 8
-// times smaller. Readers refuse members that unpack to a large multiple of their size
+// Compresses very repetitive content only with Huffman codes for single bytes, which make it at
+// most 8 times smaller. Readers refuse members that unpack to a large multiple of their size
 // (base/zip_archive.h).
 std::string packed_within_ratio(std::string_view content) {
   constexpr size_t kMaxRatio = 100;

@@ -1,5 +1,5 @@
-// Keys of a program's named data that describe its record (docs/formats/program.md, "Records inside
-// programs"). Other runtimes ignore these keys.
+// Defines the keys of a program's named data that describe its record (docs/formats/program.md,
+// "Records inside programs"). Other runtimes ignore these keys.
 #pragma once
 
 namespace vitrine::etrecord {

@@ -1,5 +1,5 @@
-// Numbers of ExecuTorch Native's flatbuffer schema (docs/formats/native.md). The readers of models
-// and of delegate payloads share them.
+// Defines numbers of ExecuTorch Native's flatbuffer schema (docs/formats/native.md). The readers of
+// models and of delegate payloads share these numbers.
 #pragma once
 
 #include <cstdint>

@@ -77,7 +77,7 @@ class Array {
   std::span<const int32_t> sizes() const { return tensor().sizes(); }
   int64_t numel() const { return tensor().numel(); }
   bool owns_memory() const;
-  // The elements in the order of memory, as data() returns them.
+  // The bytes of the elements in memory order, like data().
   std::span<const std::byte> bytes() const;
   std::span<std::byte> mutable_bytes();
   // Returns InvalidType if the elements are not of type T, and InvalidState if the Array is empty.
@@ -92,8 +92,8 @@ class Array {
     return std::span<T>(mutable_tensor().template mutable_data<T>(), static_cast<size_t>(numel()));
   }
 
-  // The tensor to pass to the runtime. It exists as long as the memory. The tensor of an empty
-  // Array has no data and must not be changed.
+  // The tensor to pass to the runtime. It exists as long as the Array's memory does. The tensor of
+  // an empty Array has no data and must not be changed.
   const Tensor& tensor() const;
   Tensor& mutable_tensor();
 

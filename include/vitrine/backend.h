@@ -94,10 +94,10 @@ struct BackendExecutionContext {
   int32_t chain_index = 0;
   int32_t instruction_id = 0;
   const StopSignal* stop = nullptr;  // may be null
-  // Planned memory that the program reserves for this call, in the order in which the backend asked
-  // for it ahead of time. Its content is undefined before and after the call, and its address stays
-  // the same as long as the method is loaded. Empty if the program reserves none; programs of
-  // ExecuTorch 1.5 and earlier never do.
+  // Blocks of planned memory that the program reserves for this call, in the order in which the
+  // backend requested them when the program was made. Their content is undefined before and after
+  // the call. Their addresses stay the same as long as the method is loaded. Empty if the program
+  // reserves none; programs of ExecuTorch 1.5 and earlier never do.
   std::span<const std::span<std::byte>> scratch = {};
 
   bool must_stop() const { return stop != nullptr && stop->is_set(); }
@@ -118,17 +118,17 @@ class Delegate {
 
   // True if execute() writes argument `index`, or may write it. The executor uses the answer to
   // reject calls that write a constant, to find inputs whose memory is overwritten, and to check
-  // the memory plan (refuse_overlaps). If a delegate returns true for every argument, the check
-  // assumes only that each argument may be modified.
+  // the memory plan (refuse_overlaps). If a delegate returns true for every argument, the answers
+  // tell nothing, so the check assumes only that the delegate may modify each argument.
   virtual bool is_output(size_t /*index*/) const { return true; }
 
   // Called once, after all delegates of a method were made. An error does not stop loading;
   // Method::warning() returns it.
   virtual Error finish_load() { return Error(); }
   // Allocates the memory that an execution with the largest declared sizes needs, so that the first
-  // execution need not allocate it, and report_memory() counts it before that execution. At the end
-  // of loading, the executor calls this for each delegate call whose arguments have fixed sizes; an
-  // error ends loading.
+  // execution need not allocate it. report_memory() then counts this memory even before the first
+  // execution. At the end of loading, the executor calls this for each delegate call whose
+  // arguments have fixed sizes; an error ends loading.
   virtual Error plan_memory() { return Error(); }
   // Adds the memory that this delegate holds now. Not called during an execution.
   virtual void report_memory(DelegateMemory&) const {}
@@ -153,7 +153,8 @@ class BackendInterface {
 // own the backends.
 class BackendRegistry {
  public:
-  // OutOfResources after 16 backends; RegistrationAlreadyRegistered if the id is already used.
+  // Returns OutOfResources after 16 backends, and RegistrationAlreadyRegistered if the id is
+  // already used.
   Error add(const BackendInterface* backend);
   // Null if no backend has this id.
   const BackendInterface* find(std::string_view id) const;

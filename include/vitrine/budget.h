@@ -17,7 +17,7 @@ class Budget {
     used_ += amount;
     return true;
   }
-  // Returns an amount that was taken before.
+  // Puts back an amount that take() used up.
   void give_back(uint64_t amount) { used_ -= amount; }
 
   uint64_t limit() const { return limit_; }

@@ -11,10 +11,10 @@
 //   }
 //
 // While a profile is attached, each instruction and operator reads a clock. The memory of a profile
-// grows with the program's instructions, not with the number of calls. A profile serves one Module
-// and must outlive it. Names are not copied: the result of methods() is valid until the next call
-// of the profile or the Module, and json() works only while the Module exists. Not thread-safe.
-// Code that uses Method instead of Module must call begin_method() itself.
+// grows with the number of the program's instructions, not with the number of calls. A profile
+// serves one Module and must outlive it. Names are not copied: the result of methods() is valid
+// until the next call of the profile or the Module, and json() works only while the Module exists.
+// Not thread-safe. Code that uses Method instead of Module must call begin_method() itself.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,8 @@
 
 namespace vitrine {
 
-// Bytes that stay valid during the lifetime of this object, which owns them or views its source.
+// Bytes that stay valid during the lifetime of this object. The object either owns them or refers
+// to bytes of its source.
 class DataBuffer {
  public:
   DataBuffer() = default;
@@ -52,8 +53,8 @@ class DataSource {
   virtual size_t size() const = 0;
   // InvalidArgument if the range is not inside the source; AccessFailed if reading fails.
   virtual Result<DataBuffer> read(uint64_t offset, uint64_t size) const = 0;
-  // A number that differs between files and between versions of one file. 0 if the source cannot
-  // tell without reading the bytes.
+  // A number that differs between files and between versions of one file. 0 if the source would
+  // have to read the bytes to compute such a number.
   virtual uint64_t stamp() const { return 0; }
   // Tells the source that these bytes are not needed soon. They stay valid, but the system may drop
   // the pages of a mapped file from memory until they are read again. Ranges outside the source are

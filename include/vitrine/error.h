@@ -4,7 +4,7 @@
 // word and allocates nothing. A failure has a code and a message that names the location, such as
 // "execution_plan[0].values[37].sizes: is missing". Codes have ExecuTorch's numbers. The message is
 // allocated on the heap when the error is made; if that allocation fails, the error keeps its code
-// and its message is empty. Errors can be moved but not copied, and refer to nothing else.
+// and its message is empty. Errors can be moved but not copied. They do not refer to other objects.
 #pragma once
 
 #include <cstdint>

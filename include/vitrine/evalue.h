@@ -1,9 +1,9 @@
 // EValue is a value of a program: a tensor, a number, a string, a list or None.
 //
-// It has 16 bytes and is trivially copyable. It owns nothing: tensors and list bodies belong to the
-// Method (or test) that made them, and a copy of an EValue refers to the same ones. Each kind has
-// two accessors: as_*() checks the tag and returns InvalidType if it differs; unchecked_*() is for
-// callers that have checked the tag.
+// It is 16 bytes large and trivially copyable. It owns nothing: tensors and list bodies belong to
+// the Method (or test) that made them, and a copy of an EValue refers to the same ones. Each kind
+// has two accessors: as_*() checks the tag and returns InvalidType if it differs; unchecked_*() is
+// for callers that have checked the tag.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct IntListBody {
 };
 
 // A list of tensor values. A null item is None, which only an optional list may contain. The items
-// are read again at each use, because a move instruction may exchange a tensor.
+// are read again at each use, because a move instruction may replace a tensor.
 struct TensorListBody {
   std::span<EValue* const> items;
   Tensor** scratch;
@@ -56,7 +56,8 @@ class EValue {
   explicit EValue(int64_t value) : tag_(Tag::kInt) { body_.integer = value; }
   explicit EValue(double value) : tag_(Tag::kDouble) { body_.real = value; }
   explicit EValue(bool value) : tag_(Tag::kBool) { body_.boolean = value; }
-  // Strings, double lists and bool lists have fewer than 2^32 elements, which are not copied.
+  // Strings, double lists and bool lists must have fewer than 2^32 elements. The elements are not
+  // copied.
   explicit EValue(std::string_view value)
       : tag_(Tag::kString), size_(static_cast<uint32_t>(value.size())) {
     body_.chars = value.data();

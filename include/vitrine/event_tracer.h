@@ -141,9 +141,9 @@ class EventTracer {
   // If false, the executor does not call record_results() in the next chain of instructions.
   virtual bool wants_results() const { return true; }
   // Called after the record of each step. `arguments` are the step's arguments, which include its
-  // results. `delegate` is null unless the step called a delegate. Returns true if the call took
-  // time; the executor then does not add that time to the next step. Tracers that need values
-  // derive from ValueTracer (vitrine/value_tracer.h).
+  // results. `delegate` is null unless the step called a delegate. Returns true if this function
+  // did enough work to distort the time of the next step; the executor then does not count the
+  // function's time. Tracers that need values derive from ValueTracer (vitrine/value_tracer.h).
   virtual bool record_results(const TraceRecord& /*step*/, std::span<EValue* const> /*arguments*/,
                               const Delegate* /*delegate*/) {
     return false;

@@ -6,8 +6,8 @@
 //   constinit const vitrine::Extension kExtension = {.name = "my_ops", .kernels = kTable};
 //   VITRINE_EXTENSION(kExtension)
 //
-// It links the CMake component `runtime` (examples/custom_op). The library and the program that
-// loads it must be built with headers of the same minor version and the same C++ ABI.
+// The library links the CMake component `runtime` (examples/custom_op). The library and the program
+// that loads it must be built with headers of the same minor version and the same C++ ABI.
 #pragma once
 
 #include <cstdint>

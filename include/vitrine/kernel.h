@@ -20,11 +20,11 @@
 //   bool[]            std::span<const bool>
 //   str               std::string_view            str?    std::optional<std::string_view>
 //   ScalarType        ScalarType                  ScalarType? std::optional<ScalarType>
-// A program passes the returned values once more after these arguments; the kernel does not read
-// that trailing argument. Operators without `out` that return a number (aten::sym_size.int,
-// executorch_prim::*) have a last parameter `EValue&` instead, which receives the number; then
-// the trailing argument is absent. A ChangedTensor is a tensor to which the operator gives other
-// sizes or memory (et_view, et_copy_index). A parameter of type `const EValue&` accepts any value.
+// After these arguments, a program passes the results once more in a trailing argument, which the
+// kernel does not read. Operators without `out` that return a number (aten::sym_size.int,
+// executorch_prim::*) have a last parameter `EValue&` instead, which receives the number; then the
+// trailing argument is absent. A ChangedTensor is a tensor to which the operator gives other sizes
+// or memory (et_view, et_copy_index). A parameter of type `const EValue&` accepts any value.
 //
 // The call fails before the kernel runs if the program passes a value whose kind differs from the
 // parameter's, an input without memory, or an output without memory or in constant memory. Kernels

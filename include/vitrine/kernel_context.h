@@ -84,8 +84,8 @@ class KernelContext {
   // Returns memory that is kept until the method is destroyed: later calls for the same constant
   // with equal `key` and `bytes` return it again. `key` must tell apart all data of the same size
   // that kernels derive from the same bytes. Returns null data, without an error, if `from` may
-  // change or if the memory budget is too small. Reports an error if the system has no memory,
-  // because results must not depend on the memory that is available.
+  // change or if the memory budget is too small. Reports an error if the system has no memory left,
+  // because results must not depend on how much memory is available.
   Derived derive(const Tensor& from, uint64_t key, size_t bytes);
   // Called by the executor. Sets where derived data is kept; null means that nothing is kept.
   // `data` must outlive the context.

@@ -25,7 +25,7 @@ class MemoryAllocator {
   template <class T>
   std::span<T> allocate_array(size_t count) {
     static_assert(std::is_trivially_destructible_v<T>);
-    // T may be a pointer type, for which sizeof is intended.
+    // T may be a pointer type; then the size of the pointer is meant.
     constexpr size_t kItemBytes = sizeof(T);  // NOLINT(bugprone-sizeof-expression)
     T* first = static_cast<T*>(allocate_items(count, kItemBytes, alignof(T)));
     if (first == nullptr) return {};
@@ -62,8 +62,8 @@ class HeapArena final : public MemoryAllocator {
     size_t used;
   };
   Mark mark() const { return {chunks_, used_}; }
-  // Keeps one chunk after the mark for reuse. If there are several, frees them, and the next chunk
-  // will be as large as all of them together.
+  // If only one chunk was added after the mark, keeps it for reuse. If several were added, frees
+  // all of them; the next chunk will then be as large as all of them together.
   void rewind(const Mark& mark);
 
   // Number of bytes that the arena holds from the heap now.

@@ -6,9 +6,9 @@
 //   (*method)->execute();
 //   Result<Tensor*> result = (*method)->output(0).as_tensor();
 //
-// Loading finds every kernel and backend, so executions look up no names. An execution may allocate
-// only if it is the first one or its sizes differ from those of the one before: temporary memory of
-// kernels, and plans and workspaces of delegates.
+// Loading finds every kernel and backend, so executions look up no names. Only the first execution,
+// and executions whose sizes differ from those of the execution before, may allocate memory:
+// temporary memory of kernels, and plans and workspaces of delegates.
 //
 // One thread at a time may use a Method, except for cancel(). Several Methods of one Program are
 // independent and may run on several threads at once, unless they share state
@@ -34,7 +34,7 @@ namespace vitrine {
 
 class ThreadPool;
 
-// A check of memory plans. Only programs that refer to a check link its code.
+// A check of memory plans. The code of a check is linked only into executables that refer to it.
 struct PlanCheck;  // runtime/executor/method_loader.h
 
 // Returns InvalidProgram if the memory plan gives a value's bytes to another value while the first
@@ -74,7 +74,7 @@ struct MethodOptions {
   // not copy the tensors at its end.
   std::span<const std::span<std::byte>> planned_memory = {};
   // Replaces the planned buffer that methods of the program share (planned_memory[1] is ignored).
-  // It must belong to this program. If null, the method has its own state.
+  // The state must have been created for this program. If null, the method has its own state.
   SharedState* shared_state = nullptr;
   MethodLimits limits = {};
   // Checks the memory plan at load. Module and the tools pass &refuse_overlaps. If null, a wrong
@@ -132,10 +132,11 @@ class Method {
   // Sets an input. A tensor must have the planned dtype and dim order; its sizes may vary within
   // the bounds of a dynamic shape. If the input is memory-planned, the tensor is copied. Otherwise
   // the Method refers to it: it must then outlive the execution, may be written if the program
-  // mutates this input, and must not be in planned memory of this method, which outputs may use. A
-  // number, string or list must equal the value y with which the program was exported, since that
-  // value is part of the program; a double may differ by 1e-4 + 1e-5 * |y|, as in ExecuTorch. Lists
-  // of tensors cannot be set. InvalidArgument or NotSupported describe the mismatch.
+  // mutates this input, and must not be in planned memory of this method, because outputs may use
+  // that memory. A number, string or list must equal the value y with which the program was
+  // exported, since that value is part of the program; a double may differ by 1e-4 + 1e-5 * |y|, as
+  // in ExecuTorch. Lists of tensors cannot be set. InvalidArgument or NotSupported describe the
+  // mismatch.
   Error set_input(size_t index, const EValue& value);
   // Sets the memory of an output tensor that is not memory-planned. It must have at least the size
   // that MethodMeta returns, and be aligned for the dtype. Every execution writes to it, so it must
@@ -153,7 +154,8 @@ class Method {
   // instruction that fails; the error names it. Returns InvalidState if an input is not set, or if
   // the last execution may have overwritten it: inputs that share planned memory with values that
   // the program writes must be set before each execution, while other inputs keep their values.
-  // Returns InvalidState without any effect while another method uses the state that they share.
+  // Returns InvalidState without any effect while another method uses state that it shares with
+  // this method.
   //
   // Returns Canceled after cancel(), and OutOfResources after max_milliseconds_per_run. The outputs
   // are then unspecified, and the program's state contains the writes of the instructions that
@@ -167,8 +169,8 @@ class Method {
   // Resets state. All tensors of static shape in planned memory become zeros, or the program's
   // initial value. This includes state that the method keeps between executions or shares with
   // other methods. Inputs that are memory-planned must be set again. Returns InvalidState without
-  // any effect while another method uses the state that they share. After an error, such as one of
-  // reading the file, execute() fails until a call of reset_state() succeeds.
+  // any effect while another method uses state that it shares with this method. After an error,
+  // such as a failure to read the file, execute() fails until a call of reset_state() succeeds.
   Error reset_state();
 
   // An error that did not stop loading, for example that a cache file cannot be written. Success if
@@ -178,7 +180,8 @@ class Method {
   // Must not be called during an execution. The returned numbers can grow at the first execution,
   // which may allocate temporary memory and workspaces.
   MemoryUsage memory_usage() const;
-  // Adds the memory of this method to `sum`. Memory that methods share counts once.
+  // Adds the memory of this method to `sum`. Memory that several methods share is counted only
+  // once.
   void add_memory_usage(MemoryUsage& sum) const;
 
   // Sets the tracer of later executions; null removes it. Delegates record the times of their

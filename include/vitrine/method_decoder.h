@@ -1,5 +1,5 @@
-// MethodDecoder is a DecoderModel that calls the methods of a program, as ExecuTorch exports
-// language models.
+// MethodDecoder is a DecoderModel that runs a language model by calling the methods of a program
+// that ExecuTorch exported.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ struct DecoderMethods {
   std::vector<DecoderInput> inputs = {};
 };
 
-// Overrides for metadata that the program lacks.
+// Values that complete or replace the program's metadata.
 struct MethodDecoderOptions {
   int64_t max_context = 0;               // in positions; 0: as the program says
   std::optional<TokenId> start_id = {};  // first token of a decoder that has an encoder

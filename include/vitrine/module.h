@@ -11,9 +11,9 @@
 // and Method (vitrine/method.h). Methods share state if the program was exported with shared
 // buffers (vitrine/shared_state.h).
 //
-// Functions return errors and do not throw, even if memory runs out. One exception: std::string and
-// std::vector are filled in the caller's code, which ends the process if it is compiled without
-// exceptions and no memory is left.
+// Functions return errors and do not throw, even if memory runs out. There is one exception: the
+// code that fills a std::string or std::vector is compiled as part of the caller. If the caller is
+// compiled without exceptions and no memory is left, this code ends the process.
 //
 // One thread at a time may use a Module, except for cancel(); different Modules are independent. A
 // Module that was moved from has no methods.

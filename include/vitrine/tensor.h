@@ -31,7 +31,7 @@ enum class ShapeDynamism : uint8_t {
 // overflows when each zero is replaced with one.
 Result<int64_t> checked_numel(std::span<const int32_t> sizes);
 
-// True if `dim_order` is a permutation of 0 .. size-1.
+// True if `dim_order` is a permutation of the numbers from 0 to dim_order.size() - 1.
 bool is_permutation(std::span<const uint8_t> dim_order);
 
 // Computes the strides of a dense tensor, in elements. The three spans must have the same length,
@@ -124,8 +124,9 @@ class Tensor {
   bool is_constant() const { return constant_; }
   void set_constant() { constant_ = true; }
   // Makes this a tensor of `sizes` in the memory of `other`. Takes over the properties of that
-  // memory: read-only or not, capacity, and slack. Returns the errors of resize() with the bound at
-  // construction, and InvalidArgument if the memory is too small. On error, nothing changes.
+  // memory: read-only or not, capacity, and slack. Returns the same errors as resize(), but
+  // compares the sizes with the bound at construction. Returns InvalidArgument if the memory is too
+  // small. On error, nothing changes.
   Error alias(const Tensor& other, std::span<const int32_t> sizes);
   // Restores the memory from `before`, an earlier copy of this tensor. If that memory is too small
   // for the current sizes, the tensor has no memory afterward.

@@ -38,8 +38,8 @@ class NoRoomError : public GenerationError {
 struct DecoderInfo {
   int64_t max_context = 0;          // number of positions in the caches
   int64_t max_tokens_per_call = 1;  // most tokens that one call of the program accepts
-  // Fewest tokens in a call with several tokens. A prompt with fewer tokens is fed one token at a
-  // time.
+  // Minimum number of tokens in a call, unless the call has only one token. A prompt with fewer
+  // tokens is fed one token at a time.
   int64_t min_tokens_per_call = 1;
   bool parallel_prefill = false;  // if false, prompts are fed one token at a time
   bool has_cache = true;          // if false, each call needs the entire text
@@ -65,9 +65,9 @@ class DecoderModel {
   // must be below max_context. Returns info().vocabulary logits for the token after the last one,
   // valid until the next call. Throws GenerationError.
   virtual std::span<const float> feed(std::span<const TokenId> tokens, int64_t position) = 0;
-  // Returns the logits after token `index` of the last feed(), valid until the next call of either.
-  // Models without info().returns_all_logits have only those after the last token. Throws
-  // GenerationError.
+  // Returns the logits after token `index` of the last feed(), valid until the next call of feed()
+  // or logits_after(). Models without info().returns_all_logits have only the logits after the last
+  // token. Throws GenerationError.
   virtual std::span<const float> logits_after(size_t index);
   // Encodes a prompt. Tokens that are fed later refer to it. Only for models with
   // info().encodes_prompt. Throws GenerationError.
@@ -79,8 +79,8 @@ class DecoderModel {
 
 struct SamplerOptions {
   float temperature = 0.8F;  // 0: always the most probable token
-  // Samples from the most probable tokens whose probabilities sum to more than top_p. Ignored if
-  // top_k is set.
+  // Samples from the smallest set of most probable tokens whose probabilities add up to more than
+  // top_p. Ignored if top_k is set.
   float top_p = 0.9F;
   size_t top_k = 0;  // samples from the top_k most probable tokens; 0: no such limit
   // Seed of the random numbers. Later calls in the same conversation with the same seed continue

@@ -45,8 +45,8 @@ class ThreadPool {
 
   size_t threads() const { return threads_; }
   Use use() const { return use_; }
-  // A region with less work than this is faster on one thread. Callers can skip
-  // should_parallelize() for it.
+  // A region with less work than this is faster on one thread, so the caller need not call
+  // should_parallelize().
   static constexpr uint64_t kMinWorkNs = 8'000;
   // The amount of work to pass for a region that always needs all threads.
   static constexpr uint64_t kLargeWorkNs = 1'000'000'000;
@@ -63,7 +63,7 @@ class ThreadPool {
   // Null if the pool has only one thread; pthreadpool then runs tasks on the calling thread.
   pthreadpool* handle() const { return pool_; }
 
-  // Method::execute() calls these functions on the thread that executes it.
+  // Method::execute() calls begin_run() and end_run() on the thread that called execute().
   virtual void begin_run();
   virtual void end_run();
 

@@ -1,4 +1,4 @@
-// Tokenizers of language models: turn text into token ids, and ids into text.
+// Declares the tokenizers of language models, which turn text into token ids, and ids into text.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,8 @@ class DecodeStream {
   virtual ~DecodeStream() = default;
   // Returns the text that the id adds, which may be empty. TokenizerError if the id is negative.
   virtual std::string push(TokenId id) = 0;
-  // Returns the rest of the text. Bytes of an incomplete character become U+FFFD.
+  // Returns the remaining text, which push() did not return. Bytes of an incomplete character
+  // become U+FFFD.
   virtual std::string finish() = 0;
 };
 
@@ -67,7 +68,8 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
 
   // `text` is UTF-8. In invalid text, each longest run of bytes that could begin a character counts
-  // as one U+FFFD, as Unicode recommends; the llama2.c form encodes the bytes unchanged.
+  // as one U+FFFD, as Unicode recommends. Tokenizers of the llama2.c form encode invalid bytes
+  // unchanged.
   virtual std::vector<TokenId> encode(std::string_view text,
                                       const EncodeOptions& options = {}) const = 0;
 

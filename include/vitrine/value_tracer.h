@@ -17,9 +17,9 @@ class ValueTracer : public EventTracer {
   virtual void record_value(const TracedValue& value) = 0;
 
   bool wants_results() const final { return wants_values(); }
-  // Calls record_value() for the last argument of a kernel call, which is a list if there are
-  // several results, and for every argument of a delegate call that may be an output
-  // (Delegate::is_output()).
+  // For a kernel call, calls record_value() for the last argument, which holds the results (a list
+  // if there are several). For a delegate call, calls record_value() for every argument that may be
+  // an output (Delegate::is_output()).
   bool record_results(const TraceRecord& step, std::span<EValue* const> arguments,
                       const Delegate* delegate) final {
     if (!wants_values()) return false;

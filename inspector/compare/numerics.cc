@@ -13,8 +13,8 @@ namespace {
 
 using etdump::DebugTensor;
 
-// Returns the step of the reference that computed the value, if the step's result can be replaced.
-// Otherwise sets `why_not` to the reason.
+// Returns the step of the reference program that computed the value. If that step's result cannot
+// be replaced, returns nothing and sets `why_not` to the reason.
 std::optional<ReferenceResult> step_of(const RecordedValue& value, const Profile& reference,
                                        std::string& why_not) {
   if (!value.row) {
@@ -52,9 +52,10 @@ std::optional<Range> range_of(const std::optional<etdump::StoredAs>& stored) {
   return Range{real(low), real(low + 255), double{stored->scale}};
 }
 
-// Counts special elements of `bytes`, which are f32 if the value is quantized. `exact` and `plain`,
-// the value of the reference, may be empty. An element that is -inf in the reference, too, does not
-// count: models mask scores of attention with it.
+// Counts special elements (such as NaN) of `bytes`. If the value is quantized, `bytes` holds its
+// dequantized elements in f32. `exact` and `plain`, the value of the reference, may be empty. An
+// element that is -inf in the reference, too, does not count: models mask scores of attention with
+// it.
 void count_elements(const std::vector<std::byte>& bytes, ScalarType dtype,
                     const std::vector<double>& exact, const Elements* plain, NumericsRow& row) {
   const ScalarType real = real_type(dtype);
@@ -115,7 +116,7 @@ class Measurer {
     for (const ComparedValue& value : comparison_.values) {
       if (value.b.row != index) continue;
       // A value that several nodes dequantize was compared once with each of these nodes; only the
-      // first counts.
+      // first comparison counts.
       const bool is_new = std::none_of(
           rows_.begin() + static_cast<std::ptrdiff_t>(before), rows_.end(),
           [&](const NumericsRow& other) { return other.result == index_of_result(value.b); });
@@ -233,7 +234,8 @@ void find_first_rows(Numerics& numerics) {
   }
 }
 
-// Returns a note about a comparison of values with "the reference" for A and "the program" for B.
+// Returns a note about a comparison of values, but with the names "the reference" and "the program"
+// instead of A and B.
 std::string with_names(const std::string& note) {
   std::string result;
   for (size_t i = 0; i < note.size(); ++i) {

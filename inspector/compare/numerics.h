@@ -64,13 +64,13 @@ struct NumericsRow {
     double sqnr_db = 0;
   };
   std::optional<WorstSample> worst;
-  // The reasons why figures are missing; empty if they are not.
+  // The reasons why figures are missing; empty if no figure is missing.
   std::string why_not_total, why_not_made_here;
   size_t elements = 0;
   size_t nan = 0;
   size_t infinite = 0;
   // Number of quantized elements at an end of their range whose exact value is more than half a
-  // step beyond that end. Without exact values: the number of elements at an end that does not
+  // step beyond that end. If exact values are unknown, counts the elements at an end that does not
   // represent 0.
   size_t saturated = 0;
 };

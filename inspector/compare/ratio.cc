@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kTailProbability = 0.025;  // on each side of an interval
 
-// Measured times of equal programs differ by up to 2 %, rarely more, probably because of their
-// data's addresses (docs/benchmarks.md, "False alarms").
+// Measured times of equal programs differ by up to 2 %, rarely more, probably because their data
+// has different addresses (docs/benchmarks.md, "False alarms").
 constexpr double kMinChange = 0.02;
 
 // If runs are not paired, at most this many evenly spaced samples of each side are used.
@@ -87,8 +87,9 @@ size_t median_interval_rank(size_t n) {
 }
 
 size_t pairwise_interval_rank(size_t m, size_t n) {
-  // ways[u] is the number of orderings of m + n samples whose U is u: a coefficient of the Gaussian
-  // binomial, which is the product of (1 - q^(n + i)) / (1 - q^i) over i from 1 to m.
+  // ways[u] is the number of orderings of m + n samples for which Mann and Whitney's U is u. This
+  // number is a coefficient of the Gaussian binomial, the product of (1 - q^(n + i)) / (1 - q^i)
+  // over i from 1 to m.
   const size_t middle = m * n / 2;
   std::vector<double> ways(middle + 1, 0.0);
   ways[0] = 1;

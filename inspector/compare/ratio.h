@@ -11,8 +11,8 @@ namespace vitrine::inspector {
 
 enum class Verdict : uint8_t { kTooFewRuns, kNoChange, kFaster, kSlower };
 
-// Minimum number of pairs of runs or, if runs are not paired, of runs of each side. Five pairs are
-// too few: all five agree by chance once in 16 times.
+// Minimum number of pairs of runs. If runs are not paired, the minimum number of runs of each side.
+// Five pairs are too few: by chance, the same side is faster in all five once in 16 times.
 inline constexpr size_t kMinRunsToDecide = 6;
 
 // The ratio B / A of times. If runs are paired, there is one ratio per pair; otherwise, there is

@@ -138,8 +138,8 @@ class NodeAssignment {
     }
     std::vector<size_t> remaining = nodes;
     const bool is_unambiguous = assign_kernels(kernels, remaining);
-    // `times` may exceed the number of nodes, because a call's handles include handles of getitem
-    // nodes, which the graph does not contain.
+    // `times`, the number of the call's handles, may exceed the number of nodes, because some
+    // handles belong to getitem nodes, which the graph does not contain.
     if (calls.size() == 1 && is_unambiguous && remaining.size() <= calls[0].times) {
       std::vector<size_t>& of_call = nodes_of_[calls[0].instruction];
       of_call.insert(of_call.end(), remaining.begin(), remaining.end());
@@ -230,8 +230,8 @@ class Collector {
   }
 
   // Returns only the events of the source's last run, because an instruction in a loop logs its
-  // values each time. Stock traces have two profile events per kernel call; only the outer one
-  // counts.
+  // values in each iteration. Stock traces have two profile events per kernel call; only the outer
+  // one counts.
   std::span<const size_t> last_events(const Source& source,
                                       const std::vector<size_t>& positions) const {
     // An operator whose position is known ran once in each call.
@@ -310,9 +310,9 @@ class Collector {
     return count == 1 && std::ranges::all_of(boundary, dequantizes_same) ? all : all.first(0);
   }
 
-  // Returns the results that leave the row. If several operators of the call have the same handles,
-  // the last operator computes the result, provided that there is a single result; otherwise the
-  // list is empty.
+  // Returns the results of the row's nodes that are used outside of the row. If several operators
+  // of the call have the same handles and only one result is used outside, the last of these
+  // operators computes that result. In all other cases of shared handles, the list is empty.
   std::vector<BoundaryValue> boundary_of_row(const std::vector<size_t>& rows, size_t row) const {
     if (record_ == nullptr) return {};
     const std::vector<uint32_t>& handles = profile_.rows[row].debug_handles;
@@ -337,8 +337,8 @@ class Collector {
     return is_shared && boundary.size() != 1 ? std::vector<BoundaryValue>() : boundary;
   }
 
-  // Returns the tensor in the node's sizes, or null if its sizes do not match. The tensor may have
-  // been computed with channels last.
+  // Returns the tensor with its dims in the node's order, or null if the sizes do not match in any
+  // order. The tensor may have been computed with channels last.
   const DebugTensor* fit(const DebugTensor& tensor, const etrecord::EdgeValue& value) {
     if (may_be(tensor, value)) return &tensor;
     if (tensor.sizes.size() != 4) return nullptr;

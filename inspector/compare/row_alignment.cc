@@ -227,7 +227,8 @@ class Aligner {
     return true;
   }
 
-  // Without a record only delegates have handles. Links the remaining rows by kernel, in run order.
+  // Links the rows that have no handles by kernel, in run order. Without a record, only rows of
+  // delegates have handles.
   void link_rows_without_handles() {
     const auto rows_of = [](Rows rows) {
       std::vector<NamedRow> named;
@@ -339,8 +340,8 @@ class Aligner {
         (!has_names(a_) && !has_names(b_)) || (is_mostly_delegated(a_) && is_mostly_delegated(b_));
     std::vector<NamedRow> a = named_rows_of(a_, by_kernel);
     std::vector<NamedRow> b = named_rows_of(b_, by_kernel);
-    // If few names agree, as between f32 and int8, compares families, so that "Convolution (NHWC,
-    // F32) IGEMM" matches "Convolution (NHWC, QC8) IGEMM".
+    // If few names are equal, as for an f32 and an int8 program, compares kernel families, so that
+    // "Convolution (NHWC, F32) IGEMM" matches "Convolution (NHWC, QC8) IGEMM".
     if (by_kernel && 2 * common_names(a, b) < std::min(a.size(), b.size())) {
       for (auto* named : {&a, &b}) {
         for (NamedRow& row : *named) row.name = std::string(kernel_family(row.name));

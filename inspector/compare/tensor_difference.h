@@ -65,7 +65,7 @@ struct Elements {
 };
 
 // Adds `other` to `all`, which then covers both pairs of tensors as if each side were one tensor.
-// Indices of elements still count within the original tensor.
+// Indices of elements still refer to the original tensor.
 void add_difference(TensorDifference& all, const TensorDifference& other);
 
 // Measures the difference between two tensors with the same number of elements. Dtypes may differ,

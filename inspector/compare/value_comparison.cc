@@ -389,8 +389,8 @@ class Matcher {
   RowAlignment rows_;
   Groups group_of_a_, group_of_b_;  // keyed by row
   std::vector<Pair> pairs_;
-  // Maps the value of a folded op to the value of the op before it. The folded op's value is
-  // compared instead (see follow()).
+  // Maps the value of a folded op to the value of the op before it. The former is compared in place
+  // of the latter (see follow()).
   std::map<const RecordedValue*, const RecordedValue*> followed_;
   std::vector<const RecordedValue*> done_;
   ValueComparison result_;

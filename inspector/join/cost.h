@@ -3,7 +3,8 @@
 // The operator table counts FLOPs (operators/flops.h). Bytes count each tensor that enters or
 // leaves the row once: the memory traffic that remains with a perfect cache. Ops that were folded
 // into a row add no FLOPs (a batch norm is part of the convolution's weights), but their inputs and
-// results are the row's. The parameters of a folded batch norm do not count.
+// results count as inputs and results of the row. The parameters of a folded batch norm do not
+// count.
 #pragma once
 
 #include <optional>

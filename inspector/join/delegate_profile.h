@@ -45,7 +45,8 @@ struct EventMeaning {
     kFigure,       // a number that is not a part of a sum; reports list it as a note
   };
   Kind kind = Kind::kOperator;
-  // The queue whose clock measured the event, with static lifetime; null for the CPU's clock.
+  // The queue whose clock measured the event; null for the CPU's clock. The queue must have static
+  // lifetime.
   const DeviceQueue* queue = nullptr;
   bool covers_call = false;  // a phase in which the ops of the call run
   std::string phase = {};    // for kPhase: "copy in"; for kFigure: its name
@@ -124,8 +125,8 @@ class DelegateProfile {
   // Used for operators without a known identifier: returns true if an operator that is logged as
   // `kernel` ("Fully Connected (NC, F32) GEMM") may run the op ("linear", a base name).
   virtual bool may_run(std::string_view /*kernel*/, std::string_view /*op*/) const { return false; }
-  // Returns true if an operator that is logged as `kernel` is a layout change that the lowering
-  // inserted, unless it runs an op of the model.
+  // Returns true if an operator that is logged as `kernel` changes a layout. Unless an op of the
+  // model accounts for such an operator, it counts as inserted by the lowering.
   virtual bool may_be_layout_change(std::string_view /*kernel*/) const { return false; }
 
   // ---- Operator maps

@@ -98,7 +98,8 @@ class QueueSplitter {
     for (size_t i = 0; i < profile_.queues.size(); ++i) renumber(profile_.queues[i], i + 1);
   }
 
-  // Updates, in the rows of layout changes, the numbers of the rows that the layout changes serve.
+  // The row of a layout change stores the number of the row that it serves. Updates these numbers
+  // after rows were moved.
   void renumber(Profile& profile, size_t number) {
     for (ProfileRow& row : profile.rows) {
       if (!row.inserted_for_row.has_value()) continue;

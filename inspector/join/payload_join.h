@@ -22,9 +22,9 @@ struct PayloadJoin {
   // payload.
   std::vector<std::optional<PayloadOperator>> operators;
   std::vector<std::optional<size_t>> nodes;  // of each row; an index into the graph
-  // Pairs of a node without an operator and the position in `rows` of the row that runs the nearest
-  // node with an operator: through inputs, else through users. For dequantizations, users come
-  // first.
+  // One pair for each node without an operator: the node, and the position in `rows` of the row
+  // that runs the nearest node with an operator. Inputs are searched first, then users. For a
+  // dequantization, users are searched first.
   std::vector<std::pair<size_t, size_t>> folds;
 };
 

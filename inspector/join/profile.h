@@ -194,8 +194,8 @@ struct RunInfo {
   std::optional<uint64_t> load_ns;  // Program::load
   std::optional<uint64_t> init_ns;  // Method::load; by default the trace's event Method::init
   std::optional<uint64_t> open_ns = {};  // the part of load_ns until the file is mapped
-  // The parts of init_ns that initialize delegates, which pack their weights, and that plan the
-  // memory of delegates: the trace's events Method::init_delegates and Method::plan_delegates.
+  // Two parts of init_ns. Delegates are initialized, and pack their weights, in the trace's event
+  // Method::init_delegates. Their memory is planned in the event Method::plan_delegates.
   std::optional<uint64_t> pack_ns = {};
   std::optional<uint64_t> plan_ns = {};
   std::optional<uint64_t> warmup_runs;
@@ -247,7 +247,8 @@ struct Profile {
   std::vector<std::string> notes;  // limits of the figures, as sentences for reports
 
   // The statistic that reports show: the median, or the average if runs executed different
-  // instructions, because an instruction of fewer than half of the runs has a median of 0.
+  // instructions, because the median of an instruction that runs in fewer than half of the runs is
+  // 0.
   double typical(const TimeStatistics& time) const { return runs_differ ? time.avg : time.p50; }
   const char* statistic() const { return runs_differ ? "avg" : "p50"; }
   // Returns the share of unattributed time. The shares of all rows and this share add up to 1.

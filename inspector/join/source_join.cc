@@ -200,7 +200,7 @@ class Joiner {
     is_claimed_[node] = true;
   }
 
-  // Joins the rows of a call by their identifiers. `entry` is the delegate's, or null.
+  // Joins the rows of a call by their identifiers. `entry` is the delegate's in the record, or null.
   void join_by_identifiers(InstructionId instruction, const DelegateEntry* entry,
                            const Call& call) {
     using Kind = OperatorIdentity::Kind;
@@ -233,7 +233,7 @@ class Joiner {
     compare_with_record(instruction, call);
   }
 
-  // Counts nodes of the operator map without an op of their type and handle in the record.
+  // Counts nodes of the operator map if the record lacks an op with their type and handle.
   void compare_with_record(InstructionId instruction, const Call& call) {
     const std::vector<DebugHandle>& known = handles_of_instruction(instruction);
     const std::set<DebugHandle> handles(known.begin(), known.end());
@@ -269,8 +269,9 @@ class Joiner {
     }
   }
 
-  // If ops share a handle, the type of the operator map's node decides which of them an operator
-  // runs: the k-th op of that type if there are as many operators as such ops, else the first.
+  // Several ops may share a handle. An operator can then run only the ops that match the type of
+  // the operator's node in the operator map. If there are as many matching ops as operators, the
+  // k-th operator runs the k-th matching op; otherwise, all operators run the first one.
   void choose_main_nodes(const Call& call) {
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_type;
     for (const OperatorMap::Node& node : call.operator_map->nodes) {

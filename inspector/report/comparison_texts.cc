@@ -224,8 +224,8 @@ std::vector<std::string> ComparedColumns::titles() const {
 
 std::vector<std::string> ComparedColumns::figures(const ComparedOp& op, bool in_a,
                                                   bool in_b) const {
-  // Omits the share if the row changed in the opposite direction from the wall time, or changed
-  // more.
+  // Omits the share if the row changed in the opposite direction from the wall time, or changed by
+  // more than the wall time.
   const double share = wall_change != 0 ? op.change / wall_change : -1;
   return {in_a ? unit.text(op.a.p50) : "-",
           in_b ? unit.text(op.b.p50) : "-",

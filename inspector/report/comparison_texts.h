@@ -1,4 +1,4 @@
-// Names of ops and verdicts in reports of comparisons.
+// Makes the texts, figures and JSON of compared ops for reports of comparisons.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -62,8 +62,8 @@ struct ComparedColumns {
   Unit unit;
   double wall_change = 0;  // in ns; 0: no shares
 
-  // Adds the columns to `table`. `what` precedes the unit in the titles: "p50 ". Narrow tables
-  // first leave out `what`, then the columns of the share, the change and the interval.
+  // Adds the columns to `table`. `what`, such as "p50 ", precedes the unit in the titles. Narrow
+  // tables first leave out `what`, then the columns of the share, the change and the interval.
   void add_to(TextTable& table, std::string_view what) const;
   // Returns all titles without `what`.
   std::vector<std::string> titles() const;

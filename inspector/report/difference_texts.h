@@ -1,4 +1,4 @@
-// Texts and JSON in reports for the differences between outputs.
+// Describes the differences between outputs in texts and JSON for reports.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -38,7 +38,8 @@ struct Links {
   }
 };
 
-// Returns the strongly connected component of each number (Tarjan's algorithm, without recursion).
+// Returns, for each node, the number of its strongly connected component (Tarjan's algorithm,
+// without recursion).
 std::vector<size_t> find_components(const Links& links) {
   const size_t count = links.next.size();
   std::vector<size_t> order(count, SIZE_MAX), low(count), component(count, SIZE_MAX), open;

@@ -57,8 +57,8 @@ struct Grouping {
   TimeStatistics others;
 };
 
-// Returns the groups: for kNone and for the tree of modules in run order, otherwise sorted by time,
-// slowest first.
+// Returns the groups. For kNone and for the tree of modules, they are in run order. Otherwise, they
+// are sorted by time, slowest first.
 Grouping group_rows(const Profile& profile, const View& view);
 
 // Returns the path of a row's group from the top. Empty for kNone.

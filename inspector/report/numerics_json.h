@@ -1,4 +1,4 @@
-// JSON and CSV of the errors of a program's operators, which several reports share.
+// Writes the errors of a program's operators as JSON values and CSV cells, for several reports.
 #pragma once
 
 #include <nlohmann/json.hpp>

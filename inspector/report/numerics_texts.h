@@ -1,4 +1,4 @@
-// Texts for the errors of a program's operators in reports.
+// Describes the errors of a program's operators in texts for reports.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ std::string op_text(const NumericsRow& row, const RowTexts& texts);
 // True if at least one operator's own error is known.
 bool has_measured_operator(const Numerics& numerics);
 
-// "#6 convolution +4 c1"
+// Returns the name of the row: "#6 convolution +4 c1".
 std::string row_name(const NumericsRow& row, const RowTexts& texts);
 
 // Groups rows by the reason why their own error (made_here) is missing. Rows are indices in

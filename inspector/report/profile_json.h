@@ -1,4 +1,4 @@
-// The document of report_json.h as a JSON value, for reports that contain it.
+// Returns the document of report_json.h as a JSON value, for reports that contain this document.
 #pragma once
 
 #include <nlohmann/json.hpp>

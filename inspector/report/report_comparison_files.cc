@@ -1,4 +1,4 @@
-// The CSV and HTML forms of a comparison.
+// Writes a comparison as CSV or HTML.
 #include <fmt/format.h>
 
 #include <algorithm>

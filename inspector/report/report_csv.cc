@@ -33,7 +33,8 @@ double share_of(const std::vector<size_t>& rows, const Profile& profile) {
   return share;
 }
 
-// The total time of rows that have no line in the file.
+// A part of the wall time that does not belong to the groups. The file has a line for it if
+// `has_line` is true.
 struct Remainder {
   const char* name;
   const TimeStatistics& time;

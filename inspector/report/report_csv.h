@@ -13,8 +13,9 @@ namespace vitrine::inspector {
 std::string report_csv(const Profile& profile);
 
 // Writes one line per group of a view, or per row for kNone. In a tree, the figures of a group
-// include the groups below it, except own_avg_ns: the sum of own_avg_ns over all groups and the
-// last lines is the wall time.
+// include the groups below it, except own_avg_ns. After the groups, lines for the remaining time
+// follow ("not shown", "filtered out", "unattributed"). The own_avg_ns of all lines add up to the
+// wall time.
 std::string report_csv(const Profile& profile, const View& view);
 
 }  // namespace vitrine::inspector

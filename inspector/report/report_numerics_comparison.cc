@@ -43,8 +43,8 @@ struct PairTexts {
   RowTexts texts;
 };
 
-// Returns the difference between the total errors of A and B in dB. An infinite or NaN error makes
-// it infinite, unless both are equal.
+// Returns the difference between the total errors of A and B in dB. If one of the errors is
+// infinite or NaN, the difference is infinite, unless the errors are equal.
 double change_of(const NumericsRow* a, const NumericsRow* b) {
   if (a == nullptr || b == nullptr || !a->total || !b->total) return 0;
   const double change = std::abs(a->total->sqnr_db - b->total->sqnr_db);

@@ -15,7 +15,7 @@ inline constexpr int kNumericsComparisonJsonVersion = 1;
 struct NumericsSide {
   const Numerics& numerics;
   const Profile& program;
-  // A profile of the program without captured values, for the times in JSON and on the page; may be
+  // A profile that was made without capturing values, for the times in JSON and on the page; may be
   // null.
   const Profile* timed = nullptr;
 };

@@ -41,7 +41,7 @@ std::string share_text(uint64_t count, uint64_t all) {
 std::string count_text(uint64_t count) { return count == 0 ? "" : std::to_string(count); }
 
 // Draws the histogram in eight blocks. The height of a block is its count relative to the largest
-// block.
+// count of a block.
 std::string drawn(const ValueSummary& summary) {
   constexpr size_t kBlocks = 8;
   constexpr std::string_view kHeights[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

@@ -380,7 +380,7 @@ class TableReport {
 
   bool has_bars() const { return width_ >= kMinWidthForBars; }
 
-  // Marks inferred names, if the record provides other names.
+  // Returns a mark for an inferred name if there is a record, which provides the other names.
   std::string op_mark(const ProfileRow& row) const {
     return row.join == Join::kInferred && !profile_.run.record.empty() ? "~" : "";
   }

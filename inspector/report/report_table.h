@@ -1,4 +1,4 @@
-// Writes a profile as a table for people: a head, a row per operator, totals. UTF-8.
+// Writes a profile as a table for people, in UTF-8: a head, a row per operator, and totals.
 #pragma once
 
 #include <cstddef>

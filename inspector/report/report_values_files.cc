@@ -1,4 +1,4 @@
-// The CSV and HTML forms of a comparison of values.
+// Writes a comparison of values as CSV or HTML.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// Figures for the rows of a profile. Graphs color their nodes by them.
+// Computes figures for the rows of a profile. Graphs color their nodes by these figures.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct RowFigures {
   // a node counts.
   bool is_change = false;
   std::vector<double> values;
-  // Indices in `values` by row of the CPU's profile. Rows may share a value, which counts once in a
-  // box around these rows.
+  // Indices in `values` by row of the CPU's profile. Several rows may share a value; a box that
+  // contains these rows counts the value once.
   std::map<size_t, std::vector<size_t>> values_of_row;
 };
 

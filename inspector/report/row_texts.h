@@ -1,4 +1,4 @@
-// Names of the rows of a profile in reports.
+// Returns the names of the rows of a profile for reports.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Texts about the origin of a run, for the beginning of a report.
+// Makes texts about the origin of a run for the beginning of a report.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -26,9 +26,9 @@ nlohmann::ordered_json origin_json(const RunInfo& run);
 // Precondition: run.trace_overhead is set.
 std::string tracing_text(const RunInfo& run);
 
-// Returns the parts of the time in ns until the first result: the program is opened and verified,
-// the method is prepared, delegates pack weights and plan memory, and the first run. Empty if the
-// run does not tell all of them.
+// Returns the parts of the time until the first result, in ns: opening and verifying the program,
+// preparing the method, packing the weights of delegates, planning their memory, and the first run.
+// Empty if the profile does not contain these times.
 std::vector<std::pair<const char*, double>> first_result_parts(const Profile& profile);
 
 }  // namespace vitrine::inspector

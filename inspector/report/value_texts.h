@@ -1,4 +1,4 @@
-// Texts of reports that compare values.
+// Makes texts for reports that compare values.
 #pragma once
 
 #include <string>

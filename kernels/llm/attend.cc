@@ -1,4 +1,4 @@
-// Reference implementation of attention, in plain loops.
+// Computes attention in plain loops, as a reference for other implementations.
 #include <cmath>
 #include <limits>
 

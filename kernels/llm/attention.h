@@ -1,5 +1,5 @@
-// Scaled dot-product attention of queries to the keys and values of a cache, which the llama::
-// operators share.
+// Declares the scaled dot-product attention of queries to the keys and values of a cache. The
+// llama:: operators share this code.
 //
 // out(t, h) = sum over keys n of softmax(scale * q(t, h) . k(n, h / group) + mask(t, n)) *
 // v(n, h / group), where `group` consecutive query heads share a head of keys and values. Scores,

@@ -1,4 +1,4 @@
-// Operators that compute attention.
+// Defines the operators that compute attention.
 #include "kernels/llm/attention.h"
 #include "vitrine/kernel.h"
 

@@ -1,5 +1,5 @@
-// Caches of keys or values, [batches, length, heads, width], to which values [batches, tokens,
-// heads, width] are written.
+// Writes values [batches, tokens, heads, width] to a cache of keys or values, [batches, length,
+// heads, width].
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace vitrine::llm {
 // and both tensors must be row-major.
 [[nodiscard]] bool check_cache(KernelContext& context, const Tensor& value, const Tensor& cache);
 
-// Fails unless a cache of `length` has the positions start_pos .. start_pos + tokens.
+// Fails unless a cache of `length` positions has the positions [start_pos, start_pos + tokens).
 [[nodiscard]] bool check_positions(KernelContext& context, int64_t start_pos, int64_t tokens,
                                    int64_t length);
 

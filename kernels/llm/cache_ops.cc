@@ -1,4 +1,4 @@
-// Operators that write to a cache.
+// Defines the operators that write to a cache.
 #include <array>
 
 #include "kernels/llm/cache.h"

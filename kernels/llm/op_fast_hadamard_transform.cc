@@ -1,4 +1,4 @@
-// The operator fast_hadamard_transform, along the last dimension.
+// Defines the operator fast_hadamard_transform, which transforms the last dimension.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -111,8 +111,8 @@ void transform_row(const HadamardShape& shape, float* row) {
   }
 }
 
-// Sets `shape` and resizes `out`. Returns false and fails the context if the size has no transform
-// or the dtype is not Float or Half.
+// Sets `shape` and resizes `out`. Returns false and fails the context if no transform exists for
+// the size of a row, or if the dtype is not Float or Half.
 bool check_hadamard(KernelContext& context, const Tensor& mat, Tensor& out, HadamardShape& shape) {
   if (mat.rank() == 0) {
     context.fail(ErrorCode::kInvalidArgument, "mat has no dimension to transform");
@@ -135,7 +135,7 @@ bool check_hadamard(KernelContext& context, const Tensor& mat, Tensor& out, Hada
   return true;
 }
 
-// Work per element, as ns * kWorkPerNs.
+// Work per element: the time in ns, multiplied by kWorkPerNs.
 constexpr int64_t kWork = 40;
 constexpr int64_t kWorkWithBlocks = 400;
 

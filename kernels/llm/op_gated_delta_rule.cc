@@ -80,7 +80,7 @@ void step(const DeltaRule& a, float* state) {
          check_data(context, {&tensor});
 }
 
-// Work per element of the state in each step, as ns * kWorkPerNs.
+// Work per element of the state in each step: the time in ns, multiplied by kWorkPerNs.
 constexpr int64_t kWorkPerStep = 12;
 
 // Shapes: query [batches, heads, tokens, keys]; key [batches, state heads, tokens, keys]; value

@@ -1,5 +1,5 @@
-// A mixture of experts: chooses a few feed-forward networks (experts) for each token and adds up
-// their weighted outputs.
+// Computes a mixture of experts: chooses a few feed-forward networks (experts) for each token and
+// adds up their weighted outputs.
 #include <algorithm>
 #include <array>
 #include <cmath>

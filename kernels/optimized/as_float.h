@@ -1,4 +1,4 @@
-// Float copies of Half and BFloat16 tensors, for kernels that compute in float.
+// Makes Float copies of Half and BFloat16 tensors for kernels that compute in float.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Attention on all threads. Each block of keys and values is read once for all query heads that
-// share it, and a thread holds the scores of one block at a time.
+// Computes attention on all threads. Each block of keys and values is read once for all query heads
+// that share it, and a thread holds the scores of one block at a time.
 //
 // Blocks of many queries are multiplied as matrices, blocks of few queries row by row.
 //
@@ -154,7 +154,7 @@ class BlockedAttention {
   }
 
   // Number of query rows that share a key head. Row r belongs to token r / group and to query head
-  // r % group of its group.
+  // r % group of the key head's group.
   int64_t rows_of_head(const QueryBlock& at) const { return at.tokens * a_.group(); }
   int64_t query_offset(const QueryBlock& at, int64_t head, int64_t row) const {
     return a_.query.offset(at.batch, at.token + row / a_.group(),
@@ -211,8 +211,8 @@ class BlockedAttention {
             rows.token_stride / a_.width};
   }
 
-  // Converts the rows to float in `to` and returns the result. Returns `rows` itself if blocks are
-  // not converted.
+  // Converts the rows to float, stores them in `to` and returns the result. Returns `rows` itself
+  // if blocks are not converted.
   simd::CacheRows widened(const simd::CacheRows& rows, float* to) const {
     if (!widens_) return rows;
     const simd::Convert convert = simd::to_float(rows.dtype);
@@ -232,7 +232,7 @@ class BlockedAttention {
     return {ScalarType::kFloat, to, p_.stride, rows.count, rows.width, nullptr, nullptr, 0};
   }
 
-  // Returns how many keys of the range first .. first + count row r attends to.
+  // Returns the number of keys in [first, first + count) to which row r attends.
   int64_t visible_keys(const QueryBlock& at, int64_t r, int64_t first, int64_t count) const {
     return std::clamp<int64_t>(a_.keys_of(at.token + r / a_.group()) - first, 0, count);
   }
@@ -255,7 +255,7 @@ class BlockedAttention {
     }
   }
 
-  // Adds the keys first .. first + count to the sums of the rows of one key head.
+  // Adds the keys [first, first + count) and their values to the sums of the rows of one key head.
   void add_block(const QueryBlock& at, int64_t head, int64_t first, int64_t count,
                  const Scratch& scratch, const Sums& sums) const {
     const int64_t rows = rows_of_head(at);

@@ -37,7 +37,8 @@ inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 inline int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
-// Chooses the key heads and the part of the keys that make up an item.
+// Chooses the number of key heads in an item, and the number of parts into which the keys are
+// divided.
 inline void divide_work(int64_t workers, const llm::Attention& a, Partition& result) {
   const int64_t max_parts = std::max<int64_t>(1, a.keys / kKeyBlock);
   const int64_t wanted = workers == 1 ? 1 : 4 * workers;  // lets faster cores take more items

@@ -1,5 +1,6 @@
-// Matrix products for blocks of attention with many queries: keys by queries, and weights by
-// values. Scores are ordered by key: the scores of all queries for one key are contiguous.
+// Computes the matrix products of attention for blocks with many queries: keys by queries, and
+// weights by values. Scores are ordered by key: the scores of all queries for one key are
+// contiguous.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Convolution in float on all threads. Half and BFloat16 are converted; the portable kernel
-// computes other dtypes.
+// Computes convolutions in float on all threads. Half and BFloat16 are converted; the portable
+// kernel computes other dtypes.
 #include "kernels/optimized/as_float.h"
 #include "kernels/optimized/convolution_shape.h"
 #include "vitrine/kernel.h"

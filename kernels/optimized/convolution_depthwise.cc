@@ -1,4 +1,4 @@
-// Convolution with one input channel per group, computed plane by plane or pixel by pixel.
+// Computes convolutions with one input channel per group, plane by plane or pixel by pixel.
 #include <algorithm>
 
 #include "kernels/optimized/convolution_shape.h"
@@ -25,7 +25,8 @@ bool is_depthwise(const ConvolutionShape& shape) {
          shape.window.padding[2] <= kMaxDepthwisePadding;
 }
 
-// Work of a plane, at least 2000. A multiplication costs more here than in a matrix product.
+// Work of all planes. A plane counts as at least 2000. A multiplication costs more here than in a
+// matrix product.
 int64_t depthwise_work(const ConvolutionShape& shape) {
   const int64_t plane = work_of({3, shape.positions(), shape.taps()});
   return work_of(

@@ -1,4 +1,4 @@
-// Convolution as a matrix product with panels gathered from the image.
+// Computes convolutions as matrix products whose panels are gathered from the image.
 #include <algorithm>
 #include <cstring>
 
@@ -16,8 +16,8 @@ struct Run {
   int64_t count;
 };
 
-// Divides the output positions [first, first + count) by lines and calls visit(done, run) for each
-// run. `done` is the number of positions before the run.
+// Divides the output positions [first, first + count) into runs, each of which is part of one line,
+// and calls visit(done, run) for each run. `done` is the number of positions before the run.
 template <class Visit>
 void for_each_run(const Spatial& output, int64_t first, int64_t count, Visit&& visit) {
   Spatial position{first / output[2] / output[1], first / output[2] % output[1], first % output[2]};
@@ -260,7 +260,7 @@ class PixelOperands final : public ImageOperands {
   }
 
  private:
-  // Copies the input that an output position reads, if the taps of each line are contiguous and
+  // Copies the input that an output position reads. In each line, the taps must be contiguous and
   // inside the image.
   void copy_lines(const Spatial& position, float* to) const {
     const Layout& layout = shape_.input_layout;

@@ -1,4 +1,5 @@
-// The arguments of a convolution in float, and the functions that compute it, one per file.
+// Declares the arguments of a convolution in float, and the functions that compute it. Each
+// function has its own file.
 #pragma once
 
 #include <array>

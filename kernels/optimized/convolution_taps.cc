@@ -1,6 +1,6 @@
-// Convolution of channels-last images with weights that are packed once. A tile of output pixels
-// reads its inputs in place, through one pointer per pixel that moves from tap to tap, so patches
-// are never copied.
+// Computes convolutions of channels-last images with weights that are packed once. A tile of output
+// pixels reads its inputs in place, through one pointer per pixel that moves from tap to tap, so
+// patches are never copied.
 #include <algorithm>
 #include <cstring>
 #include <optional>

@@ -1,5 +1,5 @@
-// Transposed convolution. A matrix product computes what every input element contributes through
-// every tap of the kernel; then the contributions are added to the output.
+// Computes transposed convolutions. A matrix product computes the contribution of every input
+// element through every tap of the kernel. The contributions are then added to the output.
 #include "kernels/optimized/convolution_shape.h"
 #include "kernels/optimized/matrix_product.h"
 #include "kernels/util/parallel.h"

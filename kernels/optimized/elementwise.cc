@@ -202,8 +202,8 @@ bool resize_to_broadcast(KernelContext& context, std::initializer_list<Operand> 
   });
 }
 
-// Runs `line` over each row of a general loop. Returns false if the elements of a row are neither
-// contiguous nor equal.
+// Runs `line` over each row of a general loop. Returns false if a row is neither contiguous nor a
+// repeated single element.
 bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand> operands,
               int64_t work_each, Tensor& out) {
   const size_t rank = out.rank();

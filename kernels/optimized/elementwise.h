@@ -1,4 +1,4 @@
-// Element-wise operators in float, with broadcasting, on all threads.
+// Computes element-wise operators in float, with broadcasting, on all threads.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Row-major float images, which pooling and resampling process line by line.
+// Checks and counts row-major float images, which pooling and resampling process line by line.
 #pragma once
 
 #include "kernels/util/checks.h"

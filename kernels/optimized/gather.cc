@@ -1,4 +1,4 @@
-// The operator gather along the last dimension of row-major tensors.
+// Defines the operator gather for the last dimension of row-major tensors.
 #include <atomic>
 #include <cstdint>
 

@@ -12,8 +12,8 @@ namespace {
 
 // Minimum number of rows in a band, so that several tiles use a packed panel.
 constexpr int64_t kMinBandRows = 32;
-// Maximum size of a panel, which only a single tile may exceed, and maximum width of a panel in
-// tiles. The width is odd so that the rows of a panel do not map to the same cache sets.
+// Maximum size of a panel, and maximum width of a panel in tiles. A panel of a single tile may
+// exceed the size. The width is odd so that the rows of a panel do not map to the same cache sets.
 constexpr int64_t kPanelBytes = int64_t{192} * 1024;
 constexpr int64_t kMaxPanelTiles = 5;
 // Number of tasks per worker. It is more than one, so that faster cores can take more tasks.
@@ -33,8 +33,8 @@ struct Blocking {
   int64_t row_tiles;
   int64_t panel_vectors;  // maximum number of vectors in a panel
 
-  // The panel and band of an item. Items pair all panels with one group of bands, then with the
-  // next.
+  // The panel and the band of a work item. Items are ordered by groups of bands: all panels with
+  // the first group, then all panels with the second, and so on.
   int64_t panel(int64_t item) const { return item / group_bands % panels; }
   int64_t band(int64_t item) const {
     return item / (group_bands * panels) * group_bands + item % group_bands;

@@ -1,4 +1,4 @@
-// A blocked matrix product in float on all threads. The operands supply their own panels.
+// Computes a blocked matrix product in float on all threads. The operands supply their own panels.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,13 @@ class GemmOperands {
   // otherwise.
   virtual GemmRows right_in_place() const { return {nullptr, 0}; }
 
-  // The right side as packed_size() floats that pack_columns() wrote; null otherwise.
+  // The right side as packed_size() floats that pack_columns() wrote; null if the right side is not
+  // packed in advance.
   virtual const float* packed_right() const { return nullptr; }
 
   // The result in place, if its rows are contiguous and hold the sums unchanged; null data
   // otherwise. If `start` is not null, the sums of row r start with start[r]; if `bias` is not
-  // null, the sums of column c start with bias[c]. Then store() is not called.
+  // null, the sums of column c start with bias[c]. If the data is not null, store() is not called.
   struct InPlace {
     float* data;
     int64_t stride;
@@ -60,7 +61,7 @@ void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
 
 // The number of floats of a packed right side; nullopt if it overflows.
 std::optional<int64_t> packed_size(int64_t columns, int64_t depth);
-// Writes the right side by vectors of columns: [vectors, depth, lanes].
+// Packs the right side into vectors of adjacent columns: [vectors, depth, lanes].
 void pack_columns(KernelContext& context, int64_t columns, int64_t depth,
                   const GemmOperands& operands, float* packed);
 

@@ -1,4 +1,5 @@
-// Operators that multiply matrices. They share shape checks and errors with the portable kernels.
+// Defines the operators that multiply matrices. They share shape checks and errors with the
+// portable kernels.
 #include "kernels/optimized/matrix_product.h"
 #include "vitrine/kernel.h"
 

@@ -18,9 +18,9 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Sets to[r * to_stride + c] = from(r, c). Works by blocks, so that both sides use full cache
-// lines. `column_of` returns the part of a column that belongs to a block. The elements of this
-// part are `step` apart.
+// Sets to[r * to_stride + c] = from(r, c). Copies block by block, so that reads and writes use full
+// cache lines. `column_of` returns the part of a column that belongs to a block. The elements of
+// this part are `step` apart.
 template <int64_t kRows, class ColumnOf>
 void copy_blocks(const Matrix& from, int64_t step, float* to, int64_t to_stride,
                  const ColumnOf& column_of) {

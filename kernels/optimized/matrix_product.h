@@ -1,4 +1,4 @@
-// Matrix products of Float, Half and BFloat16, computed in float on all threads. The portable
+// Computes matrix products of Float, Half and BFloat16 in float on all threads. The portable
 // functions compute other dtypes.
 #pragma once
 

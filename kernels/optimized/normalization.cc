@@ -1,4 +1,4 @@
-// Batch norm, layer norm, group norm, softmax and log_softmax.
+// Defines batch norm, layer norm, group norm, softmax and log_softmax.
 #include <cmath>
 
 #include "kernels/optimized/elementwise.h"

@@ -1,4 +1,4 @@
-// Pooling of row-major float images, line by line.
+// Computes pooling of row-major float images, line by line.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -14,7 +14,7 @@ namespace vitrine::optimized {
 namespace {
 
 // Divides the lines of a result into runs of consecutive windows. Windows inside the image form one
-// run; each window that an edge cuts is a run by itself.
+// run. Each window that extends past an edge of the image is a separate run.
 class LineRuns {
  public:
   explicit LineRuns(const PoolWindow& window) : window_(window) {
@@ -26,11 +26,11 @@ class LineRuns {
     end_ = room < 0 ? 0 : std::min(window.output[1], room / stride + 1);
   }
 
-  // True if an edge cuts a window of a line.
+  // True if a window of a line extends past an edge of the image.
   bool are_cut() const { return begin_ > 0 || end_ < window_.output[1]; }
 
-  // Calls run(windows, index, x, count) for the windows x .. x + count of line `y` of `plane`.
-  // `index` is the index in the plane of the first element of window x.
+  // Calls run(windows, index, x, count) for runs [x, x + count) that together cover the windows of
+  // line `y` of `plane`. `index` is the index in the plane of the first element of window x.
   template <class Run>
   void for_each(const float* plane, int64_t y, const Run& run) const {
     const PoolRange rows = window_.range(0, y);
@@ -51,7 +51,8 @@ class LineRuns {
   int64_t end_;
 };
 
-// Max pooling of small planes. Pads a plane with minus infinity, so that no edge cuts a window.
+// Max pooling of small planes. Pads a plane with minus infinity, so that no window extends past an
+// edge.
 class PaddedMaxPool {
  public:
   explicit PaddedMaxPool(const PoolWindow& window) : window_(window) {

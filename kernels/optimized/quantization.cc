@@ -1,4 +1,4 @@
-// Quantization of floats to int8 and uint8 and dequantization, per tensor or per channel.
+// Quantizes floats to int8 and uint8, and dequantizes them, per tensor or per channel.
 #include "kernels/optimized/simd/quantize.h"
 #include "kernels/optimized/take_over.h"
 #include "kernels/quantized/affine.h"

@@ -1,5 +1,5 @@
-// The operators sum, mean, var, amax, amin, argmax and argmin for row-major floats over adjacent
-// dimensions.
+// Defines the operators sum, mean, var, amax, amin, argmax and argmin for row-major floats over
+// adjacent dimensions.
 #include <array>
 #include <cmath>
 

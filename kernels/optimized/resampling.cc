@@ -1,4 +1,4 @@
-// Resampling of row-major float images, line by line.
+// Resamples row-major float images, line by line.
 #include "kernels/util/resampling.h"
 
 #include <cstring>

@@ -1,12 +1,12 @@
-// Optimized kernels that fall back to a kernel of another room.
+// VITRINE_OPTIMIZED_KERNEL defines an optimized kernel that falls back to a kernel of another room.
 //
 //   bool exp_out(KernelContext& context, const Tensor& self, Tensor& out);
 //   VITRINE_OPTIMIZED_KERNEL(exp_out, "aten::exp.out", exp_out, portable);
 //
 // The function returns false for arguments that it does not support, with nothing done except
-// perhaps resizing `out`. Then the macro's kernel calls the kernel with the same id in the room
-// that the last argument names. Thus an optimized kernel needs no code for rare dtypes and layouts
-// or for errors. A kernel that supports all arguments returns void and is defined with
+// perhaps resizing `out`. The optimized kernel then calls the kernel with the same id in the room
+// that the macro's last argument names. Thus an optimized kernel needs no code for rare dtypes and
+// layouts or for errors. A kernel that supports all arguments returns void and is defined with
 // VITRINE_KERNEL.
 #pragma once
 

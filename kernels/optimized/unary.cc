@@ -1,4 +1,4 @@
-// Functions of one floating tensor, and pow with a Scalar exponent.
+// Defines operators on one floating tensor, including pow with a Scalar exponent.
 #include <cmath>
 #include <limits>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Element-wise operators on one tensor with number parameters, and glu.
+// Defines element-wise operators on one tensor with number parameters, and glu.
 #include <algorithm>
 #include <array>
 #include <cmath>

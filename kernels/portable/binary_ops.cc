@@ -1,4 +1,4 @@
-// Element-wise operators with two arguments that need more than one formula.
+// Defines element-wise operators that have two arguments and need more than one formula.
 #include <algorithm>
 #include <cmath>
 #include <optional>

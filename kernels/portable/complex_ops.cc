@@ -1,4 +1,5 @@
-// Operators on complex numbers. In memory, each is a real part followed by an imaginary part.
+// Defines operators on complex numbers. In memory, a complex number is a real part followed by an
+// imaginary part.
 #include "kernels/util/checks.h"
 #include "kernels/util/element_copy.h"
 #include "vitrine/kernel.h"

@@ -1,4 +1,4 @@
-// Convolution, and the gradients of a convolution.
+// Computes convolutions, and the gradients of a convolution.
 #include <array>
 
 #include "kernels/util/checks.h"

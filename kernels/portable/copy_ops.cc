@@ -1,4 +1,5 @@
-// Copies of all elements of a tensor. The memory format is the dim order of `out` in the program.
+// Defines operators that copy all elements of a tensor. They ignore memory_format, because the
+// program gives `out` its dim order.
 #include "kernels/util/checks.h"
 #include "kernels/util/dim_order.h"
 #include "kernels/util/element_copy.h"

@@ -1,4 +1,4 @@
-// Operators that create tensors: with one value, with a range, or uninitialized.
+// Defines operators that create tensors: with one value, with a range, or uninitialized.
 #include <array>
 #include <cmath>
 #include <cstring>

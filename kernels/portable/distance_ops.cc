@@ -1,4 +1,4 @@
-// Operators that compute p-norms of the differences between rows.
+// Defines operators that compute p-norms of the differences between rows.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Discrete Fourier transforms of real and complex tensors.
+// Computes discrete Fourier transforms of real and complex tensors.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -34,8 +34,8 @@ Lines lines_along(const Tensor& tensor, size_t dim) {
   return {length == 0 ? 0 : tensor.numel() / length, inner, length};
 }
 
-// Transforms every line of one tensor and stores the results in another. T is the tensor's type of
-// real and imaginary parts, and C is the type of the arithmetic.
+// Transforms every line of one tensor and stores the results in another. T is the type of the
+// tensor's real and imaginary parts, and C is the type in which they are computed.
 template <class T, class C>
 class LineTransform {
  public:
@@ -128,8 +128,8 @@ struct Dims {
   size_t last() const { return dims[count - 1]; }
 };
 
-// `signal` has the sizes of the signal. If `last_size` is not 0, it replaces the size of the last
-// dimension of `dim`.
+// Uses only the sizes of `signal`. If `last_size` is not 0, it replaces the size of the dimension
+// that `dim` lists last.
 std::optional<Dims> read_dims(KernelContext& context, const Tensor& signal,
                               std::span<const int64_t> dim, int64_t normalization,
                               int64_t last_size) {

@@ -1,4 +1,4 @@
-// Operators that sample images and volumes at given coordinates.
+// Defines operators that sample images and volumes at given coordinates.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -46,7 +46,7 @@ void softmax(KernelContext& context, const Tensor& self, int64_t dim, bool half_
     return;
   }
   dispatch<FloatTypes>(context, compute_type(self.dtype()), [&]<class T>() {
-    // The common dtype is T, so that half_to_float does not round to Half.
+    // The common dtype is T, so that values are not rounded to Half if `half_to_float` is true.
     for_each_line<T>(context, self, scalar_type_of<T>, *along, out,
                      [&](const Line<T>& line) { softmax_line(line, logarithm); });
   });

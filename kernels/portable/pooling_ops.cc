@@ -122,7 +122,7 @@ void max_pool2d_with_indices_backward(KernelContext& context, const Tensor& grad
   });
 }
 
-// Divides the sum of a window; integers are rounded toward zero.
+// Divides the sum of a window by `divisor`. Integer results are rounded toward zero.
 template <class T>
 T average(T sum, int64_t divisor) {
   if constexpr (is_integer_v<T>) {

@@ -14,7 +14,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// The types for the possible results of sum_type().
+// The C++ types of the dtypes that sum_type() can return.
 using SumTypes = TypeList<int64_t, float, double, bool>;
 
 // The type to which elements are converted for an output of dtype `out`. One type serves all

@@ -257,7 +257,7 @@ void upsample_aa_out(KernelContext& context, const Tensor& self,
   const std::optional<double> factors[] = {scales_h, scales_w};
   for (size_t i = 0; i < 2; ++i) {
     if (!factors[i] || !(*factors[i] > 0)) continue;
-    // With a smaller scale factor, each output element would average too many input elements.
+    // With a scale factor below 1e-6, each output element would average too many input elements.
     if (*factors[i] < 1e-6) {
       return context.fail(ErrorCode::kInvalidArgument, "scale factor %g is less than 1e-6",
                           *factors[i]);

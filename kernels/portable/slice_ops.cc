@@ -128,7 +128,8 @@ void slice_scatter_out(KernelContext& context, const Tensor& self, const Tensor&
 }
 
 // Splits self along `dim` into `parts` parts; outs[i] receives the next length_of(i) elements.
-// Fails unless there is one output for each part and the parts cover self. Checks the lengths.
+// Fails if a length is invalid, if there is not one output for each part, or if the parts do not
+// cover self.
 template <class LengthOf>
 void split_tensor(KernelContext& context, const Tensor& self, int64_t dim,
                   std::span<Tensor* const> outs, int64_t parts, LengthOf length_of) {

@@ -51,7 +51,7 @@ struct UniqueResults {
   Tensor& counts;
 };
 
-// The number of requested results.
+// The results that the caller requests, and whether the values must be sorted.
 struct UniqueRequest {
   bool sorts;
   bool needs_inverse;
@@ -85,11 +85,11 @@ bool resize_results(KernelContext& context, const Tensor& self, std::optional<si
          check_no_overlap(context, to.counts, {&self});
 }
 
-// Finds the distinct slices along `dim`, or the distinct elements if `dim` is not given. With
-// `sorts`, the results are in ascending order; otherwise, equal neighbors are merged. `inverse`
-// gets the index in `values` of each slice, and `counts` the number of slices for each value; both
-// are empty if not requested. A NaN differs from every element, as in PyTorch. Temporary memory: 8
-// bytes for each element and 8 for each slice.
+// Finds the distinct slices along `dim`, or the distinct elements if `dim` is not given. If
+// request.sorts is true, the results are in ascending order; otherwise, only equal neighbors are
+// merged. `inverse` gets the index in `values` of each slice, and `counts` the number of slices for
+// each value; both are empty if not requested. A NaN differs from every element, as in PyTorch.
+// Temporary memory: 8 bytes for each element and 8 for each slice.
 void find_unique(KernelContext& context, const Tensor& self, std::optional<size_t> dim,
                  const UniqueRequest& request, const UniqueResults& to) {
   if (!check_unique(context, self, to)) return;

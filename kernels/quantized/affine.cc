@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kChunk = 64;
 
-// Returns a dtype with the same number of bits that has conversions. The dtypes differ only for
-// UInt16 and Bits16.
+// Returns a dtype of the same size for which conversion functions exist: Short for UInt16 and
+// Bits16, and `dtype` itself for others.
 ScalarType storage(ScalarType dtype) {
   return dtype == ScalarType::kUInt16 || dtype == ScalarType::kBits16 ? ScalarType::kShort : dtype;
 }

@@ -77,7 +77,7 @@ struct Table {
   }
 };
 
-// Work per value, as ns * kWorkPerNs.
+// Work per value: 2 ns, converted with kWorkPerNs.
 constexpr int64_t kWorkPerValue = 40;
 
 // Computes out[i..., :] = (row indices[i...] of weight - zero point) * scale. `scales` is [rows] or

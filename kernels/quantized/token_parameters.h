@@ -1,4 +1,4 @@
-// Scales and zero points of rows of the last dimension, for int8.
+// Chooses the scales and zero points for quantizing rows of the last dimension to int8.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Line<T>: the elements along one dimension, for softmax, norms and scans. A line reads and writes
-// dense chunks of T, whatever the tensors' dtypes and the line's stride.
+// Line<T> gives access to the elements along one dimension of a tensor, for softmax, norms and
+// scans. It reads and writes dense chunks of T, whatever the tensors' dtypes and strides are.
 #pragma once
 
 #include <algorithm>

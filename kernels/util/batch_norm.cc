@@ -106,7 +106,7 @@ void normalize(KernelContext& context, const BatchNormArguments& a, ScaleAndShif
 void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& scale,
                      const Tensor& shift, Tensor& out) {
   dispatch<FloatTypes>(context, scale.dtype(), [&]<class T>() {
-    // The common dtype is T, so that Half inputs do not round scale and shift.
+    // The common dtype is T, so that scale and shift are not rounded to Half if the input is Half.
     elementwise<T, T, T, T>(context, scalar_type_of<T>, {&input, &scale, &shift}, out,
                             [](T x, T factor, T offset) { return x * factor + offset; });
   });
@@ -140,8 +140,8 @@ void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tens
   if (!check_input(context, input)) return;
   const std::span<const int32_t> channels = input.sizes().subspan(kChannelDim, 1);
   const size_t count = static_cast<size_t>(channels[0]);
-  // Resizes the outputs first, which also limits the temporary memory: an input without elements
-  // can have any number of channels.
+  // Resizes the outputs first. This fails if there are too many channels, and thus limits the
+  // temporary memory: an input without elements can have any number of channels.
   if (!context.resize(save_mean, channels) || !context.resize(save_invstd, channels)) return;
   ChannelVector<double> mean(context.allocate_temp_array<double>(count), 1);
   ChannelVector<double> var(context.allocate_temp_array<double>(count), 1);

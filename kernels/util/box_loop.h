@@ -57,7 +57,7 @@ class BoxLoop {
   int64_t row_stride(size_t operand) const { return empty_ ? 0 : strides_[rank_ - 1][operand]; }
 
   // Calls row(const Offsets& first, int64_t count) for each row. For each operand, `first` holds
-  // the offset of the row's first element plus the operand's number in `offsets`.
+  // the offset of the row's first element. The loop's first element has the offsets `offsets`.
   template <class Row>
   void run(Offsets offsets, Row&& row) const {
     run_rows(offsets, 0, rows(), std::forward<Row>(row));
@@ -103,9 +103,10 @@ class BoxLoop {
     }
   }
 
-  // A loop over the planes of this loop. Each of its rows is one plane: row_length() rows of this
-  // loop, row_stride(k) apart. If the last operand is contiguous in a dimension that is not the
-  // rows' dimension, the planes span both dimensions.
+  // Returns a loop over planes, which consist of rows of this loop. row_length() of the returned
+  // loop is the number of rows in a plane, and row_stride(k) is the distance between these rows in
+  // operand k. If the last operand is contiguous in a dimension that is not the dimension of the
+  // rows, the planes span both dimensions.
   BoxLoop planes() const {
     BoxLoop result = *this;
     if (rank_ < 2) {

@@ -47,7 +47,7 @@ struct alignas(64) Chunk {
   std::byte bytes[static_cast<size_t>(kChunkLength) * kMaxElementSize];
 };
 
-// A conversion that rounds through an operator's common dtype where PyTorch does.
+// A conversion that first rounds values to an operator's common dtype, if PyTorch does so.
 class Conversion {
  public:
   // Values are rounded to `middle` if `middle` is Half or BFloat16; other dtypes have no effect.

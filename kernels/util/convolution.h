@@ -1,8 +1,8 @@
 // Convolution and transposed convolution of any dtype in one, two or three spatial dimensions.
 //
 // Each group is a matrix product (gemm.h) of weights and patches. Patches are gathered from the
-// input when the product needs them, in transposed convolutions too. Strides express memory
-// formats.
+// input when the product needs them, in transposed convolutions too. Operands may have any memory
+// format, which their strides describe.
 #pragma once
 
 #include <array>

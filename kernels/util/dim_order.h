@@ -1,4 +1,4 @@
-// The `int[]? dim_order` argument of the dim_order_ops operators.
+// Checks the argument `int[]? dim_order` of the dim_order_ops operators.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
-// dispatch() maps a ScalarType at run time to a C++ type, over the dtype classes of operators.
+// dispatch() calls a function template with the C++ type of a ScalarType that is known only at run
+// time. Its first argument lists the types that an operator supports.
 //
 //   dispatch<RealTypes>(context, self.dtype(), [&]<class T>() { scale<T>(self, out); });
 //
-// A dispatch instantiates its function once per type of the class, so name the smallest class that
+// A dispatch instantiates its function once per type of the list, so name the smallest list that
 // suffices, and convert mixed dtypes with kernels/util/convert.h instead of nesting dispatches.
 #pragma once
 

@@ -141,8 +141,9 @@ struct Plane {
     }
   }
 
-  // Copies strips of columns. Neighbors in one tensor are far apart in the other; the cache holds a
-  // narrow strip until all of its rows are copied. Short rows are copied by columns.
+  // Copies a few columns at a time. Neighbors in one tensor are far apart in the other; the cache
+  // holds a narrow strip of columns until all of its rows are copied. If the rows are short,
+  // exchanges rows and columns first.
   void copy_strips() const {
     if (count < std::min(rows, kStrip)) return swap_rows_and_columns().copy_strips();
     for (int64_t begin = 0; begin < count; begin += kStrip) {

@@ -54,10 +54,10 @@ class ScalarElement {
 [[nodiscard]] bool copy_elements(KernelContext& context, const Tensor& from,
                                  const Layout& from_layout, Tensor& to, const Layout& to_layout);
 
-// Copies all elements of `from`, which must have the layout's sizes.
+// Copies all elements of `from`, which must have the sizes of `to_layout`.
 [[nodiscard]] bool copy_exact(KernelContext& context, const Tensor& from, Tensor& to,
                               const Layout& to_layout);
-// Copies all elements of `from`, broadcast to the layout's sizes.
+// Copies all elements of `from`, broadcast to the sizes of `to_layout`.
 [[nodiscard]] bool copy_broadcast(KernelContext& context, const Tensor& from, Tensor& to,
                                   const Layout& to_layout);
 

@@ -76,7 +76,9 @@ void run_generic(const Stage<T>& s, const T* re, const T* im, T* to_re, T* to_im
       T* const out_re = to_re + s.stride * (s.radix * p + i);
       T* const out_im = to_im + s.stride * (s.radix * p + i);
       for (int64_t j = 0; j < s.radix; ++j) {
-        // Index of the product of two roots: root i * j of the radix, and the twiddle factor p * i.
+        // Value j is multiplied by two roots of unity: root i * j of a transform of `radix` values,
+        // and the twiddle factor, which is root p * i of the stage. The product is the root at this
+        // index.
         const int64_t index = (i * j % s.radix * step + p * i * s.stride) % (step * s.radix);
         const T c = s.root_re[index], d = s.root_im[index];
         const T* const a = re + s.stride * p + j * step;
@@ -127,7 +129,7 @@ void run_radix4(const Stage<T>& s, const T* re, const T* im, T* to_re, T* to_im)
       const T sum_re = x[q] + x[2 * step + q], sum_im = y[q] + y[2 * step + q];
       const T difference_re = x[q] - x[2 * step + q], difference_im = y[q] - y[2 * step + q];
       const T odd_re = x[step + q] + x[3 * step + q], odd_im = y[step + q] + y[3 * step + q];
-      // -i * (odd value 1 - odd value 3).
+      // -i * (value 1 - value 3), where i is the imaginary unit.
       const T turned_re = y[step + q] - y[3 * step + q], turned_im = x[3 * step + q] - x[step + q];
       u[q] = sum_re + odd_re;
       v[q] = sum_im + odd_im;
@@ -251,7 +253,8 @@ void FourierTransform<T>::run_stages(T* re, T* im, T* scratch) const {
   }
 }
 
-// Computes the transform as a convolution with the chirp: 2 j k = j^2 + k^2 - (j - k)^2.
+// Computes the transform as a convolution with the chirp, which is possible because 2 j k = j^2 +
+// k^2 - (j - k)^2.
 template <class T>
 void FourierTransform<T>::run_chirp(T* re, T* im, T* scratch) const {
   T* const a = scratch;

@@ -1,4 +1,4 @@
-// Layout: where the elements of a view are in a tensor's memory.
+// A Layout describes where the elements of a view are in a tensor's memory.
 //
 // permute, slice, flip, expand and others turn the layout of their input into the layout of their
 // result; then one routine (element_copy.h) copies.

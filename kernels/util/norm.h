@@ -31,7 +31,7 @@ const T* elements_as(KernelContext& context, const Tensor* tensor) {
 [[nodiscard]] bool check_parameter(KernelContext& context, const Tensor* tensor,
                                    std::span<const int32_t> sizes, const char* name);
 
-// The outputs of a normalization by rows or groups.
+// The outputs of a layer or group normalization.
 struct NormOutputs {
   Tensor& out;
   Tensor& mean;

@@ -3,9 +3,9 @@
 //
 // The layout is a header of 16 int32, then blocks of 8 rows. A block has all groups of its rows,
 // and then 8 float biases if the layer has biases. A group has one packet per 16 columns, then 8
-// float scales and 8 int32 sums. A packet has columns 0 to 7 of the 8 rows, then columns 8 to 15.
-// int4 values are stored with 8 added, in runs of 32: byte i has value i in its low half and value
-// i + 16 in its high half.
+// float scales and 8 int32 sums of values, one of each per row. A packet has columns 0 to 7 of the
+// 8 rows, then columns 8 to 15. int4 values are stored with 8 added, in runs of 32 values (16
+// bytes): byte i has value i in its low half and value i + 16 in its high half.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The key under which KernelContext::derive() keeps data: a hash (FNV-1a) of the numbers that
-// determine the data, such as the order of packed weights.
+// Computes the key under which KernelContext::derive() keeps data. The key is a hash (FNV-1a) of
+// the numbers that determine the data, such as the order of packed weights.
 #pragma once
 
 #include <cstdint>

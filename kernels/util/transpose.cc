@@ -14,7 +14,8 @@ namespace {
 
 constexpr int64_t kVectorBytes = 16;  // vectors of this size exist in every instruction set
 constexpr int64_t kLineBytes = 64;    // size of a cache line
-// For matrices larger than this, lines of the result are stored at once.
+// In matrices larger than this, each cache line of the result is assembled in a buffer and stored
+// as a whole.
 constexpr int64_t kMaxDirectBytes = int64_t{32} << 10;
 constexpr int64_t kDepth = 4;  // number of consecutive blocks along a row of the result
 [[maybe_unused]] constexpr int64_t kMinStreamedBytes = int64_t{16} << 20;
@@ -64,7 +65,8 @@ Tile tile_of(size_t size) {
   }
 }
 
-// A transposed block that is stored at once; it consists of lines of the result.
+// A buffer for a transposed block. Each of its lines is stored as a whole; it is a cache line of
+// the result or a part of one.
 struct Block {
   alignas(kLineBytes) std::byte lines[kLineBytes][kLineBytes];
 
@@ -96,8 +98,9 @@ struct Block {
 #endif
 };
 
-// Distance in bytes from the start of a cache line to the first element, so that all blocks but the
-// first can be full lines. Returns 0 if that distance differs between rows or splits a vector.
+// Distance in bytes from the start of a cache line to the first element. If the first block is
+// shorter by this distance, the other blocks are full lines. Returns 0 if that distance differs
+// between rows or splits a vector.
 int64_t line_offset(const std::byte* first, int64_t stride) {
   const auto offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(first) % kLineBytes);
   return stride % kLineBytes == 0 && offset % kVectorBytes == 0 ? offset : 0;
@@ -121,8 +124,8 @@ int64_t transpose_tile_size(size_t size) {
   return tile_of(size) == nullptr ? 0 : kVectorBytes / static_cast<int64_t>(size);
 }
 
-// Works by blocks of full cache lines, both in `from` and in `to`: if strides are powers of two,
-// the cache cannot hold partly written lines of many rows until they are full.
+// Works block by block. A block covers full cache lines of both `from` and `to`: if strides are
+// powers of two, the cache cannot hold partly written lines of many rows until they are full.
 void transpose_tiles(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride,
                      int64_t rows, int64_t columns, size_t size, int64_t matrix_elements) {
   const Tile tile = tile_of(size);

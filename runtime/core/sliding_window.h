@@ -34,7 +34,7 @@ constexpr std::optional<int64_t> window_reach(const SlidingWindow& window) {
 // Returns the number of windows that fit over `size` elements, which may be 0. With `ceil_mode`,
 // the last window may extend beyond the input, but it must begin inside the input or the padding
 // before it; this requires equal padding on both sides, and is not checked for symbolic sizes.
-// Returns nothing in the cases of window_reach(), and on overflow.
+// Returns nothing if window_reach() returns nothing, and on overflow.
 template <class Size>
 constexpr std::optional<Size> window_count(const SlidingWindow& window, const Size& size,
                                            bool ceil_mode = false) {
@@ -57,8 +57,8 @@ constexpr std::optional<Size> window_count(const SlidingWindow& window, const Si
 }
 
 // Returns the output size of a transposed convolution for `size` input elements, which is the
-// number of elements that `size` windows cover. The result may be negative. Returns nothing in the
-// cases of window_reach(), and on overflow.
+// number of elements that `size` windows cover. The result may be negative. Returns nothing if
+// window_reach() returns nothing, and on overflow.
 template <class Size>
 constexpr std::optional<Size> transposed_size(const SlidingWindow& window, const Size& size,
                                               int64_t output_padding) {

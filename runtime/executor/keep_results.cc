@@ -17,7 +17,8 @@ namespace vitrine {
 namespace {
 
 constexpr uint64_t kKeptResult = 1;  // key of a result in DerivedData
-// A result may be this much larger than its inputs. To keep a larger one costs more than it saves.
+// A result may be this many bytes larger than twice its inputs. Keeping a larger result costs more
+// than it saves.
 constexpr size_t kMaxGrowth = 4096;
 
 // Operators whose result depends only on their arguments and is cheap to keep. Sorted by name.
@@ -72,7 +73,8 @@ class MethodLoader::ResultKeeper {
   bool is_fixed(uint32_t value);
   // True if nothing reads the planned memory of the result through another value.
   bool is_unshared(uint32_t result, Position position);
-  // Removes what the instruction overwrites from `rest`. Returns false if it may use some of it.
+  // Removes the bytes that the instruction overwrites from `rest`, the bytes of the result that are
+  // still intact. Returns false if the instruction may use some of them through another value.
   bool pass_instruction(const fbs::Instruction& instruction, uint32_t result, PlannedRange& rest);
   bool pass_kernel_call(const fbs::KernelCall& call, uint32_t result, PlannedRange& rest);
   // Calls visit(value) for a tensor or for the tensors of a list until it returns false.
@@ -116,7 +118,7 @@ bool MethodLoader::ResultKeeper::find_ranges() {
   if (!find_changes()) return false;
   ranges_ = loader_.scratch_.allocate_array<PlannedRange>(method_.values_.size());
   for (uint32_t i = 0; i < ranges_.size(); ++i) {
-    // A value that steps replace has no planned memory of its own.
+    // A value that steps may exchange for another one has no planned memory of its own.
     if (!loader_.exchanged_[i]) ranges_[i] = loader_.planned_range(i);
   }
   return !ranges_.empty();
@@ -266,7 +268,8 @@ bool MethodLoader::ResultKeeper::for_each_tensor(int32_t value, const Visit& vis
          });
 }
 
-// True if the value, or an item of the list, may have its bytes from `rest`.
+// True if the value, or an item of the list, is a tensor other than the result that overlaps
+// `rest`.
 bool MethodLoader::ResultKeeper::is_used(int32_t value, uint32_t result, const PlannedRange& rest) {
   return !for_each_tensor(value, [&](uint32_t tensor) {
     const PlannedRange& range = ranges_[tensor];
@@ -275,7 +278,7 @@ bool MethodLoader::ResultKeeper::is_used(int32_t value, uint32_t result, const P
   });
 }
 
-// Runs the step with its result in memory of its own.
+// Runs the step once, and keeps its result in memory of its own.
 void MethodLoader::ResultKeeper::keep(Step& step, uint32_t out) {
   Tensor& tensor = step.arguments[out]->unchecked_tensor();
   const size_t bytes = tensor.nbytes();
@@ -291,7 +294,7 @@ void MethodLoader::ResultKeeper::keep(Step& step, uint32_t out) {
   step.function(context, step.arguments);
   method_.temp_.reset();
   if (context.failed()) {
-    // The execution reports the error.
+    // The step stays, so the first execution fails too and reports the error.
     tensor.restore_memory(planned);
     return;
   }

@@ -63,7 +63,8 @@ Error MethodLoader::make_value(const fbs::EValue& from, EValue& to) {
   }
 }
 
-// Copies the list, because bytes in the file other than 0 and 1 are not valid bools.
+// Copies the list, because its bytes in the file may differ from 0 and 1, and such bytes are not
+// valid bools.
 Error MethodLoader::make_bool_list(const flatbuffers::Vector<uint8_t>& items, EValue& to) {
   const std::span<bool> list = arena_.allocate_array<bool>(items.size());
   if (list.size() != items.size()) return no_memory("a bool list");

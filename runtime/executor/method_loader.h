@@ -35,7 +35,8 @@ inline bool is_written(uint32_t outputs, uint32_t argument) {
 class MethodLoader;
 struct PlanCheck {
   Error (*check)(MethodLoader& loader);
-  // Computes results of constants at load. Only a checked plan tells which memory they share.
+  // Computes results that depend only on constants. Requires the check, because only a checked plan
+  // shows which other values use the memory of these results.
   void (*keep_results)(MethodLoader& loader);
 };
 
@@ -63,7 +64,7 @@ class MethodLoader {
     const char* name = nullptr;
   };
 
-  // Does `stage` and, if there are delegates, records it as a scope of the trace.
+  // Runs `stage` and, if there are delegates, records it as a scope of the trace.
   Error trace_stage(const char* name, Error (MethodLoader::*stage)());
 
   Error find_kernels_and_backends();

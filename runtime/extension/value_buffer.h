@@ -48,8 +48,8 @@ class ValueBuffer {
     uint64_t summary_offset = kNoData;
     std::array<int32_t, kMaxRank> sizes = {};
     std::array<int64_t, kMaxRank> strides = {};
-    // Quantization of a tensor that became f32; 0 rows if it was not quantized. Scale and zero
-    // point are those of the first row.
+    // The quantization of a tensor that became f32. `quantized_rows` is 0 if the tensor was not
+    // quantized. `scale` and `zero_point` are those of the first row.
     ScalarType quantized_dtype = ScalarType::kByte;
     size_t quantized_rows = 0;
     float scale = 0;

@@ -14,10 +14,10 @@ uint64_t read_ns(clockid_t clock) {
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-// The rate of the counter is measured over a period between these limits, and is used for a period
-// of the same length. The lower limit is short, because a thread reads the clock until it has
-// measured two rates. It is nevertheless long enough to measure the rate of a counter of 20 MHz to
-// within a thousandth.
+// The rate of the counter is measured over a period, and is then used for another period of the
+// same length. The length is between these limits. The lower limit is short, because a thread reads
+// the clock until it has measured two rates. It is nevertheless long enough to measure the rate of
+// a counter of 20 MHz to within a thousandth.
 constexpr uint64_t kMinPeriodNs = 128'000;
 constexpr uint64_t kMaxPeriodNs = 4'000'000;
 

@@ -23,8 +23,8 @@ struct CounterReading {
 // Reads the counter once. `ns` is what quick_now_ns() would return.
 CounterReading read_counter();
 // Converts values of ticks(), read in this thread after `start`, into ns. Reads the clock only if
-// the last value is too far from `start` for its rate. Results never decrease, and later results of
-// quick_now_ns() are not below them.
+// the last value is start.valid_ticks or more after `start`. Results never decrease, and later
+// results of quick_now_ns() are not below them.
 void convert_ticks(const CounterReading& start, std::span<uint64_t> ticks);
 
 // True if two measured rates of the processor's counter differ by less than a thousandth (1/1024)

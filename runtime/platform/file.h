@@ -32,7 +32,7 @@ class File {
   // Sets the modification time, in whole seconds since 1970, unless the file has changed since it
   // was opened. Does nothing if the system does not allow the change, as for files of other users.
   void seal(uint64_t modified_s) const;
-  // NotSupported if the file is too large for the address space of a 32-bit machine.
+  // Returns NotSupported if the file is too large for the address space of a 32-bit machine.
   Error check_addressable() const;
   // Fills `out` completely, or returns AccessFailed.
   Error read(uint64_t offset, std::span<std::byte> out) const;

@@ -24,18 +24,17 @@ uint64_t read_available_memory(const char* root = "");
 
 // Allocates memory to be freed with free(). Returns null if no memory is left. `alignment` must be
 // a power of two and a multiple of a pointer's size. A block of at least 2 MB begins at a huge
-// page, and the system is asked to use huge pages for the part of the block that fills whole huge
-// pages.
+// page, and the system is asked to use huge pages for it (prefer_huge_pages()).
 void* allocate_aligned(size_t alignment, size_t size);
 
 // Size of a huge page.
 inline constexpr size_t kHugePage = size_t{2} << 20;
-// Asks the system to use huge pages for the whole huge pages at the start of `memory`, which begins
-// at a multiple of kHugePage. Does nothing if `memory` is smaller.
+// Asks the system to use huge pages for `memory`, which begins at a multiple of kHugePage. Excludes
+// the part at the end that does not fill a huge page.
 void prefer_huge_pages(std::span<std::byte> memory);
 
-// Makes the system provide all pages of `memory` now, in one call, instead of at the first access to
-// each. The content stays the same. Does nothing if the system cannot do it (Linux before 5.14).
+// Makes the system provide all pages of `memory` now, in one call, instead of at the first access
+// to each. The content stays the same. Does nothing if the system cannot do it (Linux before 5.14).
 void provide_pages(std::span<std::byte> memory);
 
 }  // namespace vitrine::platform

@@ -19,7 +19,7 @@ class NewFile {
     kPrivate,  // only the owner can read it; AccessFailed if the path is not a regular file
     kOutput,   // permissions follow the umask; devices and pipes are written in place
   };
-  // Errors of all functions are AccessFailed, with the path and the system's reason, and
+  // All functions may return AccessFailed, with the path and the system's reason, or
   // MemoryAllocationFailed. Symbolic links are followed, even if their target does not exist yet.
   static Result<NewFile> create(const char* path, Kind kind);
   NewFile(NewFile&& other) noexcept;

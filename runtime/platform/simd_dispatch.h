@@ -15,8 +15,8 @@ namespace vitrine::simd {
 // or 0 on other architectures.
 int64_t supported_targets();
 
-// Index in HWY_CHOOSE_TARGET_LIST of the best target in both sets; one past the list's end if the
-// sets have no target in common.
+// Index in HWY_CHOOSE_TARGET_LIST of the best target that is in both `compiled` and `supported`;
+// one past the list's end if no target is in both.
 inline size_t best_target(int64_t compiled, int64_t supported) {
   constexpr int kFirst = HWY_HIGHEST_TARGET_BIT + 1 - HWY_MAX_DYNAMIC_TARGETS;
   const auto mask = static_cast<uint64_t>(compiled & supported) >> kFirst;

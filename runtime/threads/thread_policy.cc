@@ -18,8 +18,9 @@ constexpr int64_t kSavedAfterPauseNs = 2'000'000;
 constexpr uint64_t kSampleNs = 2'000'000;  // interval at which long runs record their loss
 constexpr uint64_t kFirstPauseNs = 10'000'000;
 constexpr uint64_t kMaxPauseNs = 500'000'000;
-// During the end of a pause, callers are watched. If one waits for a processor although it uses no
-// workers, for this time and for an eighth of a sample, then the pause is extended.
+// During the last kCheckNs of a pause, runs are measured although they use no workers. The pause is
+// extended if a caller waits for a processor for at least kMinTakenNs and for at least an eighth of
+// the measured time.
 constexpr uint64_t kCheckNs = 10'000'000;
 constexpr int64_t kMinTakenNs = 1'000'000;
 // If a loss comes within this many pause lengths after the last pause, the next pause is twice as

@@ -8,7 +8,8 @@
 // - Pause: if other processes use the same processors, a caller waits for workers that do not run,
 //   or does not run itself. The wall time of a run minus the processor time of its caller measures
 //   both. If this loss exceeds the time that the workers save, the workers are not used for a
-//   while. The pause is extended while the caller alone has to wait for a processor.
+//   while. The pause is extended while callers have to wait for a processor although they use no
+//   workers.
 //
 // All sums are estimates: callers on several threads may overwrite each other's updates.
 #pragma once

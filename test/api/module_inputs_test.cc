@@ -1,4 +1,4 @@
-// Memory and dim order of the arrays that modules accept as inputs.
+// Tests how modules treat the memory and the dim order of input arrays.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

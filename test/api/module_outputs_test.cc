@@ -1,4 +1,4 @@
-// Hostile programs whose outputs have no memory or need too much.
+// Tests hostile programs whose outputs have no memory or need too much memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

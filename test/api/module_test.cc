@@ -281,7 +281,8 @@ TEST(Module, EnforcesLimits) {
               HasSubstr("stopped after 1 instructions (max_instructions_per_run)"));
 }
 
-// Calls a sample with a method that multiplies matrices in a loop while its input is false.
+// Calls the method `forward` of a sample, which multiplies matrices in a loop while its input is
+// false.
 Result<std::vector<Value>> call_loop(Module& module, bool ends) {
   auto input = Array::zeros(ScalarType::kBool, Sizes{1});
   *input->mutable_data<bool>()->data() = ends;

@@ -1,4 +1,5 @@
-// Profiles of real programs. Their rows must match the instructions, and their times the clock.
+// Tests profiles of real programs. Their rows must match the instructions of the program, and their
+// times must match the clock.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Successive calls of one method. Moves and views of one call must not affect the next call, and
-// the method must not access memory that the caller has replaced.
+// Tests successive calls of one method. Moves and views of one call must not affect the next call,
+// and the method must not access memory that the caller has replaced.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -79,7 +79,7 @@ class AdviceTest(unittest.TestCase):
 
         limits = {"min_hit_rate": 0.5, "max_slower_rate": 0.3}
         self.assertEqual(advice.beyond_limits([], limits), [])
-        # With 0 hits of 5, the rate is at most 52.2 %; with 0 of 6, at most 45.9 %.
+        # With 0 hits of 5, the confidence interval of the rate ends at 52.2 %; with 0 hits of 6, it ends at 45.9 %.
         self.assertEqual(advice.beyond_limits([one(0, 0)] * 5, limits), [])
         self.assertEqual(advice.beyond_limits([one(0, 0)] * 6, limits),
                          ["at most 45.9 % of the predicted intervals contain the measured ratio, expected 50.0 %"])

@@ -26,7 +26,8 @@ TEST(BenchStatistics, NoiseOfFewRunsIsHalfTheRange) {
   EXPECT_DOUBLE_EQ(timing.noise, 0.15);
 }
 
-// Each of the ten stretches has four runs of equal time. The times of the stretches are 101 to 110.
+// The noise is computed from ten stretches of consecutive runs. Here, each stretch has four runs
+// with the same time, from 101 in the first stretch to 110 in the last.
 TEST(BenchStatistics, NoiseExcludesLowestAndHighestStretch) {
   std::vector<double> samples;
   for (int stretch = 1; stretch <= 10; ++stretch) {

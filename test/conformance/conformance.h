@@ -61,14 +61,15 @@ struct NodeCase {
   bool keeps_scale = false;
   // An f32 result may differ by this fraction of max(1, |expected|), apart from its rounding.
   float tolerance = 1e-5f;
-  // The size of the operands' first dimension in each call; empty: one call with the declared size.
+  // The size of the operands' first dimension in each call. If empty, there is one call with the
+  // declared size.
   std::vector<uint32_t> batches = {};
   // Without XNNPACK's private headers, the backend refuses a call with a changed batch size.
   bool refuses_other_batch = false;
   std::optional<PerTensor> out_quant = {};  // unset: the parameters cover the first call's results
   PayloadBuilder::Constants constants = PayloadBuilder::Constants::kInRegion;
   Arguments arguments = Arguments::kSameDims;
-  // Text in the error of a case that the backend must reject; empty: the case must run.
+  // Text in the error of a case that the backend must reject. If empty, the case must run.
   std::string expected_error = {};
 };
 std::ostream& operator<<(std::ostream& out, const NodeCase& test);

@@ -44,8 +44,8 @@ LayoutNode transpose(Dims in, std::vector<uint32_t> perm) {
           }};
 }
 
-// `written` has the sizes in the payload. A size of 0 means that the number of elements determines
-// the size.
+// `written` contains the sizes of the result as the payload states them. A size of 0 means that the
+// number of elements determines the size.
 LayoutNode reshape(Dims in, Dims out, std::vector<uint32_t> written) {
   std::string name = "StaticReshape";
   for (const uint32_t dim : written) name += " " + std::to_string(dim);

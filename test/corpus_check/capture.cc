@@ -16,7 +16,7 @@ constexpr size_t kMaxValues = size_t{1} << 17;
 
 using Place = std::pair<int32_t, int32_t>;  // chain and instruction
 
-// One run of the case that captures values.
+// Runs a case and captures the values of its operators.
 struct Capture {
   explicit Capture(ValueBuffer::Content content) : values(kMaxBytes, kMaxValues, content) {}
 

@@ -1,4 +1,4 @@
-// A case of the corpus, which its case.json describes.
+// Reads a case of the corpus from its case.json.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The list of corpus runs that are known to fail, with their messages and reasons.
+// Reads the list of corpus runs that are known to fail, with their messages and reasons.
 //
 // known_failures.json is a list of objects with these members:
 //   - "cases": last components of case folders, such as "ops_portable/maximum__nan".

@@ -61,7 +61,7 @@ void require_no_larger_plan(const aot::LoweredModel& optimized,
   }
 }
 
-// Writes the methods as ExecuTorch writes a .ptn, and imports it.
+// Writes the methods as ExecuTorch writes a .ptn file, and imports this file.
 aot::Methods through_native(aot::Methods methods) {
   aot::EdgeOptions edge;
   edge.skip_dim_order = true;

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using vitrine::corpus::CaseResult;
 
-// A prefix of paths, and the folder that it refers to.
+// A path can begin with one of these prefixes, which refer to folders.
 struct Prefix {
   std::string_view text;
   fs::path (*folder)();
@@ -35,7 +35,7 @@ constexpr Prefix kPrefixes[] = {
 
 constexpr int kNothingToRun = 77;  // exit code for "skipped" in ctest
 
-// Appends the folder if it is a case, or else its cases, sorted.
+// If the folder is a case, appends it. Otherwise, appends the cases in the folder in sorted order.
 void collect(const fs::path& path, std::vector<fs::path>& folders) {
   if (fs::exists(path / "case.json")) {
     folders.push_back(path);

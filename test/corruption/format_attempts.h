@@ -1,5 +1,5 @@
-// Functions that use files of the developer tools' formats as a user would. Each returns the error,
-// or an empty string if it accepts the file. The fuzz targets call them too.
+// Uses files of the developer tools' formats as a user would. Each function returns the error, or
+// an empty string if it accepts the file. The fuzz targets also call these functions.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ std::string attempt_etdump(std::span<const std::byte> bytes);
 std::string attempt_etrecord(std::span<const std::byte> bytes);
 // Reads a bundled program and writes it again.
 std::string attempt_bundled_program(std::span<const std::byte> bytes);
-// Describes the payload of a delegate that Vitrine does not run. The bytes must show the backend.
+// Describes the payload of a delegate that Vitrine does not run. The bytes alone must identify the
+// backend.
 std::string attempt_foreign_payload(std::span<const std::byte> bytes);
 // Loads a .ptd file and reads every entry.
 std::string attempt_flat_tensor(std::span<const std::byte> bytes);

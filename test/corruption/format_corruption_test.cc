@@ -175,7 +175,7 @@ TEST_P(FormatCorruption, AcceptsValidFiles) {
 
 TEST_P(FormatCorruption, RejectsTruncatedFiles) {
   for (const AlignedBytes& sample : format().make_samples()) {
-    // Each attempt reads the complete archive, so large samples use larger steps.
+    // Each attempt reads the complete sample, so the test tries at most 6000 lengths of a sample.
     const size_t step = sample.size() / 6000 + 1;
     const auto check = [&](const AlignedBytes& bytes, const test::Damage& damage) {
       const std::string message = format().attempt(bytes);

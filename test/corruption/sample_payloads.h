@@ -1,4 +1,4 @@
-// Valid XNNPACK payloads that together contain every kind of node and value.
+// Makes valid XNNPACK payloads that together contain every kind of node and value.
 #pragma once
 
 #include <ostream>

@@ -1,4 +1,5 @@
-// Runs the example like a user and checks the statements of its page.
+// Runs the example of a custom operator as a user would, and checks what its documentation page
+// says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -233,7 +233,8 @@ TEST(BundledProgram, WriterRejectsValuesThatReadersReject) {
   EXPECT_THAT(error_of_writing(sample.bundle), HasSubstr("program"));
 }
 
-// Stock bundles hold the same bytes as the files in their folder, also after a round trip.
+// Bundles written by ExecuTorch contain the same bytes as the separate files in their folder. So do
+// bundles that are read and written again.
 TEST(BundledProgramCorpus, MatchesTheFilesInTheSameFolder) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t bundles = 0;

@@ -239,7 +239,8 @@ TEST(EtRecordCorpus, FindsTheNodesOfAllDebugHandles) {
     SCOPED_TRACE(entry.path().string());
     const EtRecord record = read_etrecord(entry.path());
     ++records;
-    // Before 1.0, the unserialized getitem after an operator had a separate handle.
+    // Before ExecuTorch 1.0, the getitem after an operator had a separate handle, which no node in
+    // the record has.
     const bool is_old = entry.path().string().find("/compat/") != std::string::npos;
     for (const auto& [method_name, method] : record.methods) {
       if (method.graph.nodes.empty()) continue;  // maps of methods whose graph was not recorded

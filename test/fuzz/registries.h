@@ -1,4 +1,4 @@
-// Registries of all kernels, and of XNNPACK with limits, for targets that execute programs.
+// Registers all kernels, and XNNPACK with limits, for fuzz targets that execute programs.
 #pragma once
 
 #include <cstdlib>

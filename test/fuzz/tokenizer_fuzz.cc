@@ -63,7 +63,8 @@ void use(const vitrine::Tokenizer& tokenizer, std::string_view text) {
   }
 }
 
-// Returns a text of characters that the file itself has, so that its patterns match often.
+// Returns a text whose characters are from the tokenizer file, so that the patterns in the file
+// match often.
 std::string repeated_tail(std::string_view bytes) {
   constexpr size_t kTextBytes = 4096;
   std::string text;

@@ -73,7 +73,8 @@ class ArgumentValues : public KernelCall {
     }
   }
 
-  // Calls the kernel's box, like the executor. The returned value follows the arguments.
+  // Calls the kernel with pointers to its arguments, as the executor does. A pointer to the
+  // returned value, if any, comes last.
   Error call(const Kernel& kernel, HeapArena& temp) {
     std::vector<EValue*> pointers;
     for (EValue& value : values_) pointers.push_back(&value);

@@ -1,4 +1,5 @@
-// Tests broadcasting, promotion and layouts of element-wise operators, and formulas by family.
+// Tests broadcasting, promotion and layouts of element-wise operators, and the formulas of each
+// family of operators.
 #include <cmath>
 #include <limits>
 

@@ -112,7 +112,8 @@ TEST_F(Fourier, MatchesDefinitionAtAnyLength) {
   }
 }
 
-// Transforms one dimension after the other, and divides by the root of both lengths.
+// Transforms one dimension after the other, and divides by the square root of the product of both
+// lengths.
 TEST_F(Fourier, TransformsSeveralDimensions) {
   Tensor& x = random_tensor(ScalarType::kFloat, {1, 6, 10});
   Tensor& out = call.make(ScalarType::kComplexFloat, {1, 6, 6});

@@ -108,8 +108,8 @@ TEST(HostileArguments, RejectsIndicesThatBroadcastToTooManyElements) {
   EXPECT_EQ(run_checked(call).code(), ErrorCode::kInvalidArgument);
 }
 
-// If a query had no heads, the kernel would resize the output, here a cache, and would need no
-// memory for it.
+// The output is a cache. If a query had no heads, the kernel would resize this cache without using
+// any memory.
 TEST(HostileArguments, AttentionRejectsCacheAsOutput) {
   for (const int64_t cache : {3, 4}) {
     OpCall call = call_of("llama::sdpa_with_kv_cache.out",

@@ -1,4 +1,4 @@
-// Calls of every kernel, for tests that damage their arguments.
+// Provides valid calls of every kernel, for tests that damage the arguments of these calls.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Invalid and unusual arguments that a program may pass to an operator.
+// Makes invalid and unusual arguments that a program may pass to an operator.
 #pragma once
 
 #include <algorithm>
@@ -313,7 +313,8 @@ class Mutator {
   size_t rank_;
 };
 
-// Changes all tensors. Consistent changes may pass the checks of a kernel.
+// Applies one change to all tensors. A kernel that checks whether its tensors match may accept such
+// a change.
 inline void for_tensors(Arguments& arguments, const std::function<void(Argument&)>& change) {
   for (Argument& argument : arguments) {
     if (argument.is_tensor()) change(argument);

@@ -1,4 +1,4 @@
-// Random calls of kernels for pooling, resampling, gather and permute.
+// Makes random calls of kernels for pooling, resampling, gather and permute.
 #pragma once
 
 #include <string>

@@ -456,8 +456,8 @@ TEST(Histogram, CountsElementsInBins) {
   // not counted.
   ASSERT_TRUE(succeeds(call.run("aten::histc.out", self, 4, 0.0, 2.0, out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(1, 1, 1, 2));
-  // If the limits are equal, the bins cover the range of the elements, or 1 on each side of a
-  // single value.
+  // If the limits are equal, the bins cover the range of the elements. If all elements are equal,
+  // the bins extend by 1 on each side of them.
   Tensor& some = call.make<float>({3}, {4, 6, 8});
   ASSERT_TRUE(succeeds(call.run("aten::histc.out", some, 4, 0, 0, out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(1, 0, 1, 1));

@@ -36,7 +36,7 @@ class KernelCall : public TensorFactory {
 
   EValue result;               // result of an operator without `out`
   size_t temporary_bytes = 0;  // maximum temporary memory of the last call
-  // Registry of the kernels to call. If null, the optimized kernels are left out.
+  // Registry of the kernels to call. If null, a registry without the optimized kernels is used.
   const KernelRegistry* registry = nullptr;
   ThreadPool* pool = nullptr;
   DerivedData* derived = nullptr;  // keeps what kernels derive from constants

@@ -22,8 +22,9 @@ namespace vitrine::test {
 using Sizes = std::vector<int32_t>;
 using Order = std::vector<uint8_t>;
 
-// Maximum difference of two results: in units in the last place of the output's dtype, or, where
-// numbers cancel, as an absolute difference. One of the two must be met.
+// Two bounds for the difference of two results: `ulps` in units in the last place of the output's
+// dtype, and `absolute` for results in which numbers cancel. A difference must meet at least one of
+// them.
 struct Bound {
   double ulps = 0;
   double absolute = 0;
@@ -109,7 +110,8 @@ class Comparison {
     return outputs_.back();
   }
 
-  // Runs both kernels and compares the outputs. Each kernel gets its own tensor of a Pair.
+  // Runs both kernels and compares the outputs. If an argument is a Pair, each kernel gets its own
+  // tensor of the Pair.
   template <class... Args>
   void run(const std::string& name, const Bound& bound, const Args&... args) {
     if (fast_.derived != nullptr) (void)fast_.run(name, side(args, true)...);

@@ -1,4 +1,5 @@
-// Tests lines of every length around the length of vectors. Their memory ends with the line.
+// Tests functions on lines of elements whose lengths include every length around that of a vector.
+// The memory of a line ends with its last element.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A fixture that calls llama:: operators.
+// Defines a fixture that calls llama:: operators.
 #pragma once
 
 #include <gtest/gtest.h>

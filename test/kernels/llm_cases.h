@@ -1,4 +1,5 @@
-// Random calls of operators of language models: attention over a cache and quantization per token.
+// Makes random calls of operators of language models: attention over a cache and quantization per
+// token.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +42,8 @@ inline AttentionShape random_attention(Random& random) {
   shape.key_heads = pick(1, 3);
   shape.group = random.chance(0.1) ? pick(6, 70) : pick(1, 5);
   shape.width = kWidths[pick(0, 8)];
-  // Keeps long prompts and long caches, but limits the other sizes.
+  // If the case needs too many multiplications, shortens the other sizes, but not the prompt and
+  // the cache.
   int32_t* const others[] = {&shape.batches, &shape.key_heads, &shape.group, &shape.width};
   for (int32_t* const size : others) {
     while (shape.work() > kMaxAttentionWork && *size > 1) *size = (*size + 1) / 2;

@@ -93,8 +93,8 @@ TEST_P(Hadamard, ThreadsTransformManyRows) {
   }
 }
 
-// Sizes of a delta rule. `values` need not be a multiple of the kernel's strip. Each state has
-// `group` queries.
+// Sizes of a delta rule. `values` need not be a multiple of the number of columns that the kernel
+// computes together. Each head has one state, which `group` query heads read.
 struct DeltaSizes {
   int heads, tokens, keys, values;
   int group = 1;

@@ -70,8 +70,8 @@ struct Argument {
   int shares_memory_of = -1;  // index of the argument that this one overlaps; -1 for none
   size_t shares_item = 0;     // if this is a list, its item that overlaps
   size_t shared_item = 0;     // if the other argument is a list, its item that is overlapped
-  // Offset in bytes at which this tensor begins in the other one. If negative, the other one begins
-  // in this one.
+  // Offset in bytes at which this tensor begins in the tensor that it overlaps. If negative, the
+  // overlapped tensor begins in this one.
   int64_t shares_from = 0;
 
   bool is_tensor() const { return kind == Kind::kTensor; }

@@ -1,4 +1,5 @@
-// Compares kernels that read torchao's packed weights with products in double of the same weights.
+// Compares kernels that read torchao's packed weights with products of the same weights, computed
+// in double.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Random calls of kernels that sum products. All values are below 1, and errors grow with the
-// depth.
+// Makes random calls of kernels that sum products. All values are below 1, and errors grow with the
+// number of products in a sum.
 #pragma once
 
 #include <string>

@@ -104,7 +104,7 @@ TEST(KernelErrors, RejectsIndexOutOfRange) {
 }
 
 TEST(KernelErrors, RejectsNumberOutOfRange) {
-  // The minimum of an argument, which is a number or a list of numbers.
+  // The smallest valid value of an argument, or of each item if the argument is a list.
   struct Minimum {
     std::string_view name;
     int64_t value;
@@ -135,7 +135,8 @@ TEST(KernelErrors, RejectsNumberOutOfRange) {
   for_each_argument([&](OpCall& call, Argument& argument) {
     const auto* minimum = std::ranges::find(kMin, std::string_view(argument.name), &Minimum::name);
     int64_t lowest = minimum != std::end(kMin) ? minimum->value : INT64_MAX;
-    // Strides of windows must be positive, strides of memory and padding of windows not negative.
+    // Strides of windows must be positive. Strides of memory and the padding of windows must not be
+    // negative.
     const bool windows =
         call.name.find("pool") != call.name.npos || call.name.find("convolution") != call.name.npos;
     if (argument.name == "stride") lowest = windows ? 1 : 0;

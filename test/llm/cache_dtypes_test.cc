@@ -1,4 +1,4 @@
-// Models whose caches are f16, bf16 or int8 instead of f32.
+// Tests models whose caches are f16, bf16 or int8 instead of f32.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 using Ids = std::vector<TokenId>;
 
-// A program with one method, loaded.
+// A loaded program with one method.
 class OneMethod {
  public:
   explicit OneMethod(const std::filesystem::path& file)
@@ -84,7 +84,7 @@ TEST_F(CacheDtypes, LogitsMatchF32WithinTolerance) {
     const Ids answer =
         generator.generate(prompt, {.max_new_tokens = 8, .sampling = {.temperature = 0}}).ids;
     ASSERT_EQ(answer.size(), 8U);
-    // Feed the same tokens to both models: the prompt at once, then one token per call.
+    // Both models get the same tokens: the prompt at once, then one token per call.
     Ids fed = prompt;
     int64_t position = 0;
     bool differs = false;

@@ -1,4 +1,4 @@
-// A decoder with predictable answers, for tests of its callers.
+// Defines a decoder with predictable answers, for tests of code that uses decoders.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Small language models with several methods, built and lowered for tests.
+// Builds and lowers small language models with several methods, for tests.
 #pragma once
 
 #include <map>

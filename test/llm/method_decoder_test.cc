@@ -1,5 +1,5 @@
-// MethodDecoder on models of the corpus, compared with PyTorch's greedy ids, and on small programs
-// whose metadata are missing, wrong or contradictory.
+// Tests MethodDecoder. On models of the corpus, its greedy ids must equal PyTorch's. It must also
+// handle small programs whose metadata are missing, wrong or contradictory.
 #include "vitrine/method_decoder.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Programs with several methods: prefill and decode over one cache, LoRA, a decoder with an
+// Tests programs with several methods: prefill and decode over one cache, LoRA, a decoder with an
 // encoder, a decoder with an embedding.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// State that is not indexed by position, as convolutions and recurrent layers keep it. A new text
-// must not see what the previous text left there.
+// Tests state that is not indexed by position, such as that of convolutions and recurrent layers. A
+// new text must not depend on the state after the previous text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// A cache that two methods share: one writes it with llama::update_cache, the other only reads it.
+// Tests a cache that two methods share: one writes it with llama::update_cache, and the other only
+// reads it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -13,7 +13,7 @@ SOURCES = pathlib.Path(sys.argv.pop())
 sys.path.insert(0, str(SOURCES / "python"))
 import wheel_backend  # noqa: E402
 
-# Installs one file. Fails unless CMake is told to use this Python.
+# Replaces CMake: installs one file, and fails unless its arguments select this Python.
 CMAKE = f"""#!/bin/sh
 case "$*" in
   "-S "*) case "$*" in *-DPython_EXECUTABLE={sys.executable}*-DMINE=1*) ;; *) exit 1 ;; esac ;;

@@ -1,4 +1,4 @@
-// Damaged copies of a sound file, for the tests of all readers. Each function calls
+// Makes damaged copies of a valid file, for the tests of all readers. Each function calls
 // check(bytes, damage), where `damage` can be printed, and ends after a fatal failure. The bytes
 // have exactly the damaged size, so that AddressSanitizer detects every overrun.
 #pragma once

@@ -1,4 +1,5 @@
-// Small payloads of backends that Vitrine does not run, written by hand from the formats.
+// Makes small payloads of backends that Vitrine does not run. They were written by hand from the
+// descriptions of their formats.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A folder for a test. The constructor creates it, the destructor removes it with its content.
+// Creates a temporary folder for a test. The destructor removes the folder and its content.
 #pragma once
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// A file with given content, which the destructor removes.
+// Creates a file with given content. The destructor removes it.
 #pragma once
 
 #include <cstddef>

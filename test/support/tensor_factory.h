@@ -48,9 +48,10 @@ class TensorFactory {
     return storage.tensor;
   }
 
-  // Moves both tensors into one block of memory, keeping the data of `b`: `a` starts `offset` bytes
-  // after the start of `b`, or, if offset is negative, `b` starts -offset bytes after the start of
-  // `a`. Limits the offset to the size of the tensor and rounds it down to the alignment.
+  // Moves both tensors into one block of memory and keeps the data of `b`. `a` starts `offset`
+  // bytes after the start of `b`. If `offset` is negative, `b` starts -offset bytes after the start
+  // of `a`. Limits the offset to the size of the tensor that starts first, and rounds it down to
+  // the alignment.
   void overlap(Tensor& a, Tensor& b, int64_t offset) {
     Tensor& inner = offset >= 0 ? a : b;
     Tensor& outer = offset >= 0 ? b : a;

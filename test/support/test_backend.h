@@ -1,4 +1,4 @@
-// A test backend that multiplies. Its payload is "TB" and a factor of one byte.
+// Defines a test backend that multiplies. Its payload is "TB" and a factor of one byte.
 //
 // A delegate has the same number of f32 inputs and outputs; output i is input i times the factor.
 // The compile spec "fail" makes executions fail. The compile spec "inputs" has the number of inputs

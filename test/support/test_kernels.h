@@ -1,5 +1,5 @@
-// Kernels in the namespace "test", for programs of ProgramBuilder. Tensors must be f32 and have
-// equal sizes.
+// Provides kernels in the namespace "test", for programs of ProgramBuilder. Tensors must be f32 and
+// have equal sizes.
 //
 //   test::add.out(Tensor a, Tensor b, Tensor out)         a + b
 //   test::scale.out(Tensor self, Scalar factor, Tensor out)

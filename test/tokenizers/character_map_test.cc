@@ -1,4 +1,4 @@
-// Compares SentencePiece's compiled character map with SentencePiece itself, on the map of a
+// Compares Vitrine's code for compiled character maps with SentencePiece itself, on the map of a
 // trained model.
 #include "tokenizers/character_map.h"
 
@@ -28,7 +28,8 @@ std::string trained_model() {
 }
 
 // Returns the trained model with all bytes as tokens, so that decoding an encoded text returns the
-// normalized text. Concatenated messages of protobuf are merged.
+// normalized text. Appends the tokens to the file, because a protobuf parser merges concatenated
+// messages.
 std::string model_with_bytes() {
   std::string model = trained_model();
   for (int byte = 0; byte < 256; ++byte) {
@@ -142,7 +143,7 @@ class SmallMap {
     const uint32_t unit = 256 * from + byte;
     units_[unit] = (unit ^ 256 * to) << 10 | (units_[unit] & 0x100) | byte;
   }
-  // Makes `byte` lead to a block and gives it a replacement.
+  // Makes `byte` lead to a block, and sets the replacement of the text that ends with this byte.
   void lead(uint32_t from, uint8_t byte, uint32_t to, uint32_t replacement) {
     lead(from, byte, to);
     units_[256 * from + byte] |= 0x100;

@@ -1,5 +1,5 @@
-// Damaged and hostile files. Each must be rejected with an error that names the file and the
-// reason, without much time or memory.
+// Tests damaged and hostile tokenizer files. Each must be rejected with an error that names the
+// file and the reason, without much time or memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

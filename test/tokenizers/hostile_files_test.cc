@@ -1,5 +1,5 @@
-// Files that need too much work or memory. Each must be rejected or produce the correct result, in
-// little time.
+// Tests tokenizer files that need too much work or memory. Each must be rejected or produce the
+// correct result, in little time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

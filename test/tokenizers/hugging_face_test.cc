@@ -1,4 +1,4 @@
-// Small tokenizer.json files. Expected ids are those of Hugging Face's tokenizers on the same
+// Tests small tokenizer.json files. Expected ids are those of Hugging Face's tokenizers on the same
 // files: version 0.23.2 for WordLevel, 0.21.4 for the rest, unless a test names another one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -117,8 +117,8 @@ TEST(HuggingFace, SkipsSpecialTokensInText) {
   EXPECT_THROW(tokenizer->decode(Ids{-1}), TokenizerError);
 }
 
-// Matches tokenizers 0.23.2, which decodes the normalized text of a token. It returns such tokens
-// even if special tokens are skipped; here, they are skipped like the others.
+// Like tokenizers 0.23.2, decodes an added token to its normalized text. If special tokens are
+// skipped, that library still returns those with a normalized text, but Vitrine skips them, too.
 TEST(HuggingFace, DecodesNormalizedAddedTokens) {
   struct Added {
     TokenId first;  // the first of four ids

@@ -1,4 +1,5 @@
-// Compares models of the kinds that SentencePiece trains with the library's own ids and texts.
+// Tests each kind of model that SentencePiece can train. The ids and texts must equal those of the
+// SentencePiece library.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

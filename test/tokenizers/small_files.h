@@ -1,4 +1,4 @@
-// Tokenizer files for tests.
+// Reads and makes tokenizer files for tests.
 #pragma once
 
 #include <cstdint>

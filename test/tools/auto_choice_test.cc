@@ -1,5 +1,5 @@
-// The choice of parts by pte_lower --quantize auto on figures that are known, and its ratios of
-// times.
+// Tests which parts pte_lower --quantize auto chooses if all measurements are known, and how it
+// computes ratios of times.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -206,7 +206,8 @@ TEST(TimeRatio, IgnoresRareSlowRunsAndReportsOnlyClearDifferences) {
   std::fill_n(faster.begin(), 20, 30.0);
   EXPECT_EQ(tools::time_ratio_of(faster).ratio, 0.9);
   EXPECT_TRUE(tools::time_ratio_of(faster).is_significant);
-  // 24 of 40 blocks on one side are within the chance of a fair coin; 28 are not.
+  // If 24 of 40 blocks are faster, this may be chance. If 28 of 40 are faster, the difference is
+  // significant.
   std::vector<double> mixed(400, 1.1);
   std::fill_n(mixed.begin(), 240, 0.9);
   EXPECT_FALSE(tools::time_ratio_of(mixed).is_significant);
@@ -216,7 +217,8 @@ TEST(TimeRatio, IgnoresRareSlowRunsAndReportsOnlyClearDifferences) {
 }
 
 TEST(TimeRatio, IntervalGrowsIfBlocksOfPairsDiffer) {
-  // Both have the same ratios, once mixed and once in two long phases.
+  // Both lists contain the same ratios. In one list they alternate; in the other, they form two
+  // long phases.
   std::vector<double> mixed, phases;
   for (int i = 0; i < 4000; ++i) {
     mixed.push_back(i % 2 == 0 ? 0.8 : 1.2);
@@ -228,7 +230,8 @@ TEST(TimeRatio, IntervalGrowsIfBlocksOfPairsDiffer) {
 }
 
 TEST(TimeRatio, UncertaintiesOfBothFactorsAddUpInTheProduct) {
-  // In logarithms, the half widths are 0.03 and 0.04, so the product has 0.05.
+  // In logarithms, the intervals of the two factors have the half widths 0.03 and 0.04. The half
+  // width of the product's interval is the root of the sum of their squares, 0.05.
   const tools::TimeRatio ratio{.ratio = 0.5,
                                .repeated = {0.5 * std::exp(-0.03), 0.5 * std::exp(0.03)}};
   const tools::Milliseconds time =

@@ -1,4 +1,4 @@
-// pte_lower --quantize auto: searches of models from calibration data to a program.
+// Tests pte_lower --quantize auto, from calibration data to the program that it writes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -90,7 +90,8 @@ TEST(AutoPrecisionTest, DigitsClassifierMeetsTheBoundAndThePrintedCommandMakesTh
   lower("", "float.pte");
   lower("--quantize int8" + calibration, "int8.pte");
   const double int8_db = sqnr_over_samples(scratch / "int8.pte", scratch / "float.pte", samples);
-  // A bound between all int8 and float needs a mix of both.
+  // The bound is slightly above the SQNR of the int8 program, so some parts must stay float, but
+  // not all.
   const double bound = int8_db + 2;
   const std::string search =
       "--quantize auto --at_least " + std::to_string(bound) + "dB" + calibration;
@@ -405,7 +406,7 @@ TEST(AutoPrecisionTest, PartsThatOverflowInF16AreTriedInBf16) {
 
 TEST(AutoPrecisionTest, UserScoreReplacesDecibels) {
   const ScratchFolder scratch;
-  // The score is 1 for programs above 0 bytes, so all of them keep the bound.
+  // Every program that is not empty gets the score 1, so all programs are within the bound.
   const CommandResult result = search(auto_options("--at_least 0.5", scratch / "a.pte") +
                                       " --accuracy 'echo score 1; test -s'");
   EXPECT_EQ(result.exit_code, 0) << result.err;

@@ -1,5 +1,5 @@
-// pte_lower --quantize int8: its program returns what PyTorch's quantized model returned, and its
-// errors name the file of calibration data.
+// Tests pte_lower --quantize int8. Its program must return what PyTorch's quantized model returned,
+// and its errors must name the file of calibration data.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

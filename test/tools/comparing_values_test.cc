@@ -27,8 +27,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-// `a` and `b` are the two models, each with its options. `b` has the options that apply to the
-// second program.
+// `a` and `b` each contain the path of a model and the options for this model.
 CommandResult compare_values(const std::string& a, const std::string& b,
                              const std::string& extra = "") {
   return executor_runner("--debug_outputs " + a + " --compare " + b + " --cpu_threads 1 " + extra);

@@ -1,5 +1,5 @@
-// Traces of delegates that Vitrine does not run, with the programs that ExecuTorch lowered for
-// them.
+// Tests profiles of traces from delegates that Vitrine does not run, with the programs that
+// ExecuTorch lowered for these delegates.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The page of a graph in a headless Chromium. The tests are skipped without one.
+// Tests the page of a graph in a headless Chromium. The tests are skipped if no Chromium is found.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

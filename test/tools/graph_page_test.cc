@@ -1,4 +1,4 @@
-// The data of the page of a graph. graph_page_browser_test.cc tests the page in a browser.
+// Tests the data of the page of a graph. graph_page_browser_test.cc tests the page in a browser.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

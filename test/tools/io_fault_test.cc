@@ -46,7 +46,7 @@ struct Call {
   std::filesystem::path path;
 };
 
-// Runs a scenario in a scratch folder, with one call failing.
+// Runs the tool of a scenario in a scratch folder, and makes one of its system calls fail.
 class FaultRunner {
  public:
   explicit FaultRunner(const Scenario& scenario) : scenario_(scenario) {
@@ -56,8 +56,8 @@ class FaultRunner {
   }
 
   CommandResult run() const { return run_tool(with_folder(scenario_.tool), arguments()); }
-  // Runs the tool. Its n-th call fails with the error `code`. If `code` is kShort or kEnd, that
-  // fault applies to the call instead.
+  // Runs the tool. The n-th of its system calls on files in the folder fails with the error `code`.
+  // If `code` is kShort or kEnd, the call transfers less data instead of failing.
   CommandResult run(int n, int code, Call& call) const {
     const ScratchFolder scratch;
     const std::string log = (scratch / "log").string();

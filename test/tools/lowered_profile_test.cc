@@ -1,6 +1,6 @@
-// Profiles of programs that pte_lower wrote, with the record inside the program. Every operator
-// that a delegate ran must have its source ops, and every source call of a delegate must belong to
-// an operator.
+// Tests profiles of programs that pte_lower wrote with the record inside the program. Every
+// operator that a delegate ran must have its source ops, and every source call of a delegate must
+// belong to an operator.
 #include <gtest/gtest.h>
 
 #include <cstdio>

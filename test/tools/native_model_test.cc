@@ -1,4 +1,5 @@
-// Models of ExecuTorch Native from graphs that ExecuTorch wrote, against PyTorch's output.
+// Lowers models of ExecuTorch Native that contain graphs written by ExecuTorch, and compares their
+// results with PyTorch's.
 #include <gtest/gtest.h>
 
 #include <cmath>

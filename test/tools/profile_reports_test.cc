@@ -1,4 +1,4 @@
-// Groupings and report formats of executor_runner for a real model.
+// Tests the groupings and report formats of executor_runner on a real model.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

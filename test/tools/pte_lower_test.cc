@@ -1,5 +1,5 @@
-// The command line of pte_lower: its programs run, their profiles have source ops, and its errors
-// give the reason.
+// Tests the command line of pte_lower: its programs must run, their profiles must have source ops,
+// and its errors must give the reason.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

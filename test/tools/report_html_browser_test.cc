@@ -1,4 +1,4 @@
-// The HTML report in a headless Chromium: the page must load, sort, filter, group, change its
+// Tests the HTML report in a headless Chromium: the page must load, sort, filter, group, change its
 // theme, fit a phone, and log no error. The tests are skipped without Chromium.
 #include <gtest/gtest.h>
 

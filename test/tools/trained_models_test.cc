@@ -1,5 +1,6 @@
-// pte_lower --quantize auto on two models that the test trains: it beats int8 everywhere at the
-// same size, and keeps the score of the float program in a smaller program.
+// Tests pte_lower --quantize auto on two models that the test trains. One result must be as small
+// as the program with int8 in all parts and have smaller errors. The other must score as high as
+// the float program and be much smaller.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -314,8 +315,8 @@ void expect_better_than_int8(const TrainedModel& model, double min_accuracy) {
       accuracy(model, aot::lower(std::move(copy), lowering_of(model)).emitted.pte);
   EXPECT_GE(float_score, min_accuracy) << "the training failed";
 
-  // The chosen program keeps the score of the float program and is much smaller. Times are only
-  // printed, since other work disturbs them.
+  // The chosen program scores at least as high as the float program and is much smaller. Times are
+  // only printed, since other work disturbs them.
   const AutoResult scored = search(model, Unit::kScore, {Goal::Kind::kAtLeastQuality, float_score});
   print("at least the score of float", scored);
   ASSERT_EQ(scored.results.size(), 3U);

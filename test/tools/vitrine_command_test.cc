@@ -100,7 +100,8 @@ TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
                                       " --etrecord " + path("whole.etrecord"));
   ASSERT_EQ(strip.exit_code, 0) << strip.err;
   EXPECT_THAT(strip.err, HasSubstr("removed a record of"));
-  // The stripped program keeps the digest of the record, and the entries for the record in lists.
+  // The stripped program still contains the digest of the record and the list entries that refer to
+  // the record.
   const auto size_of = [&](const char* name) { return std::filesystem::file_size(path(name)); };
   EXPECT_LT(size_of("small.pte"), size_of("plain.pte") + 512);
   EXPECT_LT(size_of("small.pte") + size_of("whole.etrecord"), size_of("whole.pte") + 256);

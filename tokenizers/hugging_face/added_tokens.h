@@ -1,5 +1,5 @@
-// The "added_tokens" of a tokenizer.json: tokens that are found in text before the model encodes
-// it.
+// Reads the "added_tokens" of a tokenizer.json, and finds these tokens in a text before the model
+// encodes it.
 #pragma once
 
 #include <optional>

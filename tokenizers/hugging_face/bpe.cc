@@ -1,4 +1,4 @@
-// Byte-pair encoding with a list of merges.
+// Implements byte-pair encoding with a list of merges.
 #include <algorithm>
 
 #include "tokenizers/hugging_face/replacement.h"
@@ -86,8 +86,8 @@ class Bpe final : public WordModel {
       begin += size;
     }
     flush();
-    // A prefix or suffix can add byte tokens, so that there are more symbols than bytes in the
-    // word.
+    // A prefix or suffix can add byte tokens, so the number of symbols can exceed the number of
+    // bytes in the word.
     if (symbols.size() > word.size()) budget.resize(word.size(), symbols.size());
     return symbols;
   }

@@ -86,8 +86,8 @@ class ByteLevelDecoder final : public DecodeStep {
 };
 
 // Turns runs of byte tokens into characters. A run that is not UTF-8 becomes one U+FFFD for each of
-// its bytes. An eager decoder, however, has already returned the characters before the fault, and
-// does not hold back any bytes after it.
+// its bytes. An eager decoder, however, has already returned the characters before the first
+// invalid byte, and does not hold back any bytes after it.
 class ByteFallback final : public DecodeStep {
  public:
   explicit ByteFallback(const DecoderState& state) : eager_(state.eager) {}
@@ -167,7 +167,7 @@ class Strip final : public DecodeStep {
     const size_t trailing = trailing_bytes(rest);
     trailing_ = trailing == rest.size() ? trailing_ + trailing : trailing;
     held_ += rest;
-    // Holds back characters that must be removed if no more of the token follows.
+    // Holds back characters that must be removed if the token ends with them.
     const size_t certain = held_.size() - trailing_;
     if (certain == 0 && piece.continues) return;
     out.push_back({held_.substr(0, certain), piece.continues});

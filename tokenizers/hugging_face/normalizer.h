@@ -1,4 +1,4 @@
-// The "normalizer" of a tokenizer.json: the steps that change a text before it is split.
+// Reads the "normalizer" of a tokenizer.json: the steps that change a text before it is split.
 #pragma once
 
 #include <functional>

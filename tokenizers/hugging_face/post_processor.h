@@ -1,4 +1,4 @@
-// The "post_processor" of a tokenizer.json: the tokens that are put around a text.
+// Reads the "post_processor" of a tokenizer.json: the tokens that are put around a text.
 #pragma once
 
 #include <string>

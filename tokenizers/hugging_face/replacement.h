@@ -1,4 +1,4 @@
-// A "pattern" of a tokenizer.json, and the "content" that replaces its matches.
+// Replaces the matches of a "pattern" of a tokenizer.json with its "content".
 #pragma once
 
 #include <string>

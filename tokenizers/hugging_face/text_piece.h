@@ -1,4 +1,4 @@
-// The pieces into which the steps of encoding split a text.
+// Splits a text into the pieces that the steps of encoding process.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Hugging Face's tokenizer.json, as its `tokenizers` library writes it.
+// Reads a tokenizer.json as Hugging Face's library `tokenizers` writes it.
 //
 // Encoding runs the same steps as the library. It finds added tokens in the text and normalizes the
 // text between them. Then it searches the normalized text for the added tokens that are

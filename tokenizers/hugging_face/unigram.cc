@@ -1,4 +1,5 @@
-// Unigram: the sequence of tokens whose log probabilities have the highest sum.
+// Implements Unigram, which finds the sequence of tokens whose log probabilities have the highest
+// sum.
 #include <algorithm>
 #include <limits>
 

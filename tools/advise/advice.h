@@ -1,4 +1,5 @@
-// Advice: a change to a model, or to the way in which the model runs, with the predicted gain.
+// Defines Advice: a change to a model, or to the way in which the model runs, with the predicted
+// gain.
 #pragma once
 
 #include <cstddef>

@@ -212,7 +212,8 @@ void Baseline::run_profile() {
   context_.program_bytes = context_.is_file
                                ? std::filesystem::file_size(options_.run.model, ignored)
                                : lowered_.bytes.size();
-  // The record of a bundled program is inside the program in the bundle.
+  // For a bundled program, the size of the record stays 0, because size_of_record() cannot read the
+  // program inside the bundle's file.
   if (!context_.is_file) {
     context_.record_bytes = lowered_.model.emitted.record_bytes;
   } else if (session.bundle() == nullptr) {
@@ -347,7 +348,8 @@ void Baseline::compare_batches(Method& method) {
   notes_.push_back("time of a sample, by batch size: " + item_times_text(context_.batch_times));
 }
 
-// Random inputs have the maximum sizes, which real inputs may rarely reach.
+// Adds a note for each dynamic size that is at one of its bounds. Random inputs have such sizes,
+// but real inputs may not.
 void Baseline::note_extreme_sizes() {
   for (const ModelFacts::DynamicSize& size : context_.facts.dynamic_sizes) {
     if (size.used == 0 || (size.used != size.min && size.used != size.max)) continue;

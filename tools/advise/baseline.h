@@ -1,4 +1,4 @@
-// The program that advice is relative to, loaded and profiled.
+// Loads and profiles the baseline, which is the program that advice would change.
 #pragma once
 
 #include <cstddef>

@@ -21,8 +21,8 @@ struct Blocker {
 
 struct Blockers {
   std::vector<Blocker> all;  // sorted by the number of calls; ties are in graph order
-  // The error that lowering reports if the results of all blocked calls are inputs instead. Empty
-  // if the rest of the model can be lowered.
+  // The error from lowering the model after inputs have replaced the results of all blocked calls.
+  // Empty if this lowering succeeds.
   std::string other_error;
   // True if the time ran out before all calls were checked.
   bool is_incomplete = false;

@@ -1,4 +1,5 @@
-// The kind of this build. Times measured in debug-like builds say little about a release build.
+// Describes the kind of this build. Times measured in debug-like builds say little about a release
+// build.
 #pragma once
 
 #include <string>

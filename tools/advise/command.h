@@ -1,4 +1,4 @@
-// The command `vitrine advise`.
+// Implements the command `vitrine advise`.
 #pragma once
 
 namespace vitrine::tools {

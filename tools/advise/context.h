@@ -1,4 +1,4 @@
-// The facts from which rules derive advice.
+// Defines Context, the facts from which rules derive advice.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct ModelFacts {
   bool is_quantized = false;
   bool has_bf16 = false;  // a call computes a bf16 tensor
   uint64_t weight_bytes = 0;
-  // The caches of keys and values: written buffers of four dims.
+  // The caches of keys and values, which are recognized as written buffers with four dims.
   uint64_t cache_bytes = 0;
   ScalarType cache_dtype = ScalarType::kFloat;
   int64_t cache_values = 0;  // values of a head, the last size
@@ -95,8 +95,8 @@ struct Context {
   bool is_delegated() const { return !profile.delegate_calls.empty(); }
 };
 
-// Returns a row's part of the wall time. The parts of all rows add up to at most the wall time; the
-// rows' medians can exceed it if runs were disturbed.
+// Returns a row's part of the wall time. The parts of all rows add up to at most the wall time. The
+// sum of the rows' medians can exceed the wall time if runs were disturbed.
 inline double time_of(const Context& context, const inspector::ProfileRow& row) {
   return row.share * context.wall_ns();
 }

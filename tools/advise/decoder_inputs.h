@@ -1,5 +1,5 @@
-// Inputs for the decoder of a language model: one token in the middle of the context. Random inputs
-// would instead have as many tokens as the program accepts, at the start of an empty cache.
+// Makes inputs for the decoder of a language model: one token in the middle of the context. Random
+// inputs would instead have as many tokens as the program accepts, at the start of an empty cache.
 #pragma once
 
 #include <cstdint>

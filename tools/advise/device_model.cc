@@ -131,8 +131,8 @@ DevicePrediction DeviceModel::predict(const inspector::Profile& changed,
   }
   result.removed = rows_.size() - result.kept;
 
-  // The overhead of entering kernels and delegates is scaled by their number and by measurements on
-  // this machine.
+  // Estimates the overhead of entering kernels and delegates in two ways: from their number, and
+  // from measurements on this machine.
   const size_t entries = entries_of(changed);
   Interval overhead{overhead_there_, overhead_there_};
   if (entries != entries_ && entries_ > 0) {

@@ -54,7 +54,7 @@ Findings model_advice(const Baseline& baseline, std::vector<Advice> all) {
       advice.saved.reset();
       why = "is estimated to save less than 1 % (--no_trials)";
     }
-    // Advice that changes the model or the machine is kept even without a figure.
+    // Advice that changes the model or the machine is kept even if its saving is unknown.
     if (advice.saved || (!advice.change && !advice.how.empty())) {
       findings.advice.push_back(std::move(advice));
     } else {

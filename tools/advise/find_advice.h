@@ -10,8 +10,8 @@
 
 namespace vitrine::tools {
 
-// The lines that keep the outputs and together save time, in the order in which they were added:
-// best first.
+// Lines of advice that keep the outputs and together save time, in the order in which they were
+// added: best first.
 struct Combination {
   std::vector<size_t> lines;       // numbers, from 1
   Advice advice;                   // the change of all lines, as measured in one program

@@ -1,5 +1,5 @@
-// Estimates what a change saves without a trial. The intervals are wide: from no gain to the most
-// that the model of the machine allows. docs/advice.md has the formulas.
+// Estimates, without a trial, how much a change saves. The intervals are wide: from no gain to the
+// most that the model of the machine allows. docs/advice.md has the formulas.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@
 namespace vitrine::tools {
 
 // Returns the time that `threads` threads save. Precondition: the program uses fewer threads now.
-// At best, rows that can be divided take context.threads / threads of their time, plus a
-// microsecond per call to wake the threads. At worst, waking the threads costs time and nothing is
-// saved.
+// At best, the time of rows whose work can be divided shrinks by the factor context.threads /
+// threads, and waking the threads adds a microsecond per call. At worst, waking the threads costs
+// time and nothing is saved.
 Interval saved_by_threads(const Context& context, size_t threads);
 
 // Returns the time that smaller weights save in these rows. At best, the rows' time shrinks by the
-// factor `ratio`, like the bytes; this saving counts as 0 if converting the activations takes
-// longer. At worst, the products take as long as before, and the conversions cost their minimum
-// time plus a tenth of the rows' time.
+// factor `ratio`, as the bytes of the weights do. This saving counts as 0 if converting the
+// activations takes longer than the time saved. At worst, the products take as long as before, and
+// the conversions cost their minimum time plus a tenth of the rows' time.
 Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 
-// Returns the time that removing `calls` calls saves. The low end is the time of the cheapest
-// kernel calls of the profile, or 0 if the program has delegates. The high end is the time of the
-// most expensive calls plus the time outside all rows.
+// Returns the time that removing `calls` calls saves. The low end is the time of the `calls`
+// cheapest kernel calls of the profile, or 0 if the program has delegates. The high end is the time
+// of the `calls` most expensive kernel calls plus the time outside all rows.
 Interval saved_by_fewer_calls(const Context& context, size_t calls);
 
 // Sets advice.ratio to the ratio that follows from `saved`, so that --verify can check the ratio.

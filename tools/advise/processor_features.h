@@ -1,4 +1,4 @@
-// The vector instructions of this processor from which XNNPACK's kernels gain.
+// Finds the vector instructions of this processor that speed up XNNPACK's kernels.
 #pragma once
 
 #include <string>

@@ -7,9 +7,9 @@
 
 namespace vitrine::tools {
 
-// Returns "" if the profiles `device`, recorded elsewhere, and `here` are of the same program; else
-// says how the programs differ. Programs are the same if their digests are equal, or if their
-// inputs, outputs, operators and work are.
+// Returns how the programs of the two profiles differ, or an empty text if they are the same
+// program. `device` was recorded on another machine. Programs are the same if their digests are
+// equal, or if their inputs, outputs, operators and work are.
 std::string program_difference(const inspector::Profile& device, const inspector::Profile& here);
 
 }  // namespace vitrine::tools

@@ -1,4 +1,4 @@
-// Reports of advice: text, JSON, and a page with the profile.
+// Reports advice as text, as JSON, and as a page with the profile.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The page of the baseline's profile with the advice at its top.
+// Makes the page of the baseline's profile, with the advice at its top.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// The rules of `vitrine advise`. A rule is a function in a file of tools/advise/rules. It reads a
-// Context and returns advice, with a modeled gain if it can compute one. Trials then replace
-// modeled gains with measured ones. docs/advice.md says how to write a rule.
+// Declares the rules of `vitrine advise`. A rule is a function in a file of tools/advise/rules. It
+// reads a Context and returns advice, with a modeled gain if it can compute one. Trials then
+// replace modeled gains with measured ones. docs/advice.md says how to write a rule.
 #pragma once
 
 #include <span>

@@ -1,4 +1,5 @@
-// Times of runs whose inputs differ in one size: the batch, or the tokens of a decoder.
+// Measures times of runs whose inputs differ in one size: the batch, or the number of tokens of a
+// decoder.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
                         double seconds = 0.6);
 
 // Returns the batch size in use, and the batch sizes 1, 2, 4 and 8 if they are within the bounds.
-// Returns an empty list unless dim 0 of each user input is dynamic; dim 0 is then the batch.
+// The batch is dim 0 of every user input; returns an empty list unless dim 0 is dynamic in all of
+// them.
 std::vector<int64_t> batch_sizes(const ModelFacts& facts, size_t num_inputs);
 
 // Returns random inputs with the dtypes and shapes of `inputs`, but with another size of dim 0.
@@ -34,7 +36,7 @@ std::vector<Array> batch_inputs(const std::vector<Array>& inputs, int64_t batch)
 // Returns the sizes 1, 8, 32 and so on up to `max`, and `max`.
 std::vector<int64_t> chunk_sizes(int64_t max);
 
-// Returns the ratio between the times per item of two sizes in `times`.
+// Returns the time per item of `changed`, divided by the time per item of `reference`.
 Interval item_ratio(const SizeTime& changed, const SizeTime& reference);
 
 // Returns the size with the shortest time per item. Precondition: `times` is not empty.

@@ -1,4 +1,4 @@
-// An exported model that can be lowered in memory, in several variants.
+// Lowers an exported model in memory, in several variants.
 #pragma once
 
 #include <cstddef>

@@ -58,7 +58,8 @@ OutputChange describe_change(const std::vector<inspector::OutputDifference>& out
 }
 
 // Measures one sample of the program `side`. If the two programs have different thread pools, first
-// waits until the other pool's workers sleep, and wakes its own pool with an unmeasured run.
+// waits until the workers of the other program's pool sleep, and then wakes this program's pool
+// with an unmeasured run.
 double sample(LoadedProgram& side, size_t count, bool has_other_pool) {
   if (has_other_pool) {
     std::this_thread::sleep_for(kUntilWorkersSleep);

@@ -67,10 +67,10 @@ struct TrialResult {
 // Returns the bytes of memory that a loaded method holds.
 double memory_of(const Method& method);
 
-// Runs A and B on the same inputs, in pairs of random order. Runs pairs for about `seconds`, but at
-// least six. The pairs are divided into blocks. Each block loads both programs again if that is
-// quick, so that the addresses of their data differ between blocks. Ctrl-C ends the trial after a
-// pair. Throws ToolError if a program cannot run.
+// Runs A and B on the same inputs, in pairs. The order within a pair is random. Runs pairs for
+// about `seconds`, but at least six. The pairs are divided into blocks. Each block loads both
+// programs again if that is quick, so that the addresses of their data differ between blocks.
+// Ctrl-C ends the trial after a pair. Throws ToolError if a program cannot run.
 TrialResult run_trial(const RunnableProgram& a, const RunnableProgram& b,
                       const RunnerOptions& options, Pools& pools, const InputSet& inputs,
                       double seconds);

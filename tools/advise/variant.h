@@ -1,5 +1,6 @@
-// A way to make and run a program: options of `vitrine lower` and `vitrine run`. A variant is data,
-// so that the command that makes a program can be printed, and changes can be combined.
+// Defines Variant, a way to make and run a program: options of `vitrine lower` and `vitrine run`. A
+// variant is data, so that the command that makes a program can be printed, and changes can be
+// combined.
 #pragma once
 
 #include <cstddef>

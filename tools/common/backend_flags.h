@@ -1,4 +1,4 @@
-// Command-line flags for backend options, shared by the runners.
+// Adds and parses the command-line flags for backend options, which the runners share.
 #pragma once
 
 #include <string>

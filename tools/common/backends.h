@@ -1,4 +1,4 @@
-// The backends that tools run: backends of this build, and backends that main() adds.
+// Lists the backends that tools run: backends of this build, and backends that main() adds.
 #pragma once
 
 #include <string>

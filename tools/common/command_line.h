@@ -24,7 +24,7 @@ bool parse_command_line(CLI::App& app, std::vector<std::string> arguments,
 // Runs the main function of a tool: calls `run`, which returns the exit code, and checks that all
 // output was written. Prints an exception to stderr and then returns kExitFailed. If Ctrl-C
 // canceled an execution, ends the process with SIGINT instead. `name` becomes the program's name in
-// messages, unless one is set.
+// messages, unless the name is already set.
 int run_tool(const char* name, const std::function<int()>& run);
 
 // Adds options to a CLI::App under one heading of the help text.
@@ -72,8 +72,8 @@ CLI::Option* as_choice(CLI::Option* option, const std::map<std::string, Value>& 
   std::set<std::string> names;
   for (const auto& choice : choices) names.insert(choice.first);
   show_choices(option, names);
-  // The last transform runs first: IsMember rejects other names. CheckedTransformer alone would
-  // also accept the values, and list them in its error.
+  // CLI11 runs the last transform first, so IsMember rejects texts that are not names in `choices`.
+  // CheckedTransformer alone would also accept the values in `choices`, and list them in its error.
   return option->transform(CLI::CheckedTransformer(choices).description(""))
       ->transform(CLI::IsMember(std::move(names)).description(""));
 }

@@ -1,4 +1,4 @@
-// The profile of a program that was recorded on a device.
+// Reads the profile of a program that was recorded on a device.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ struct DeviceProfile {
 };
 
 // Reads a profile.json file, or the one in a folder that tools/device/profile_on_device.py wrote.
-// The device's name comes from device.json in the same folder, or else is the processor that the
-// profile names. Throws HostError; messages begin with `option`.
+// The device's name comes from device.json in the same folder. Without that file, it is the name of
+// the processor in the profile. Throws HostError; messages begin with `option`.
 DeviceProfile read_device_profile(const std::filesystem::path& file, const char* option);
 
 }  // namespace vitrine::tools

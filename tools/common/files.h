@@ -52,7 +52,7 @@ class NewFile {
   void append(std::string_view text);
   // Writes all buffered bytes. append() must not be called afterwards.
   void finish();
-  // The file to write before commit(); empty if the target is a device or a pipe.
+  // The file that has the bytes before commit(); empty if the target is a device or a pipe.
   std::filesystem::path temporary_path() const {
     const char* path = file_.temporary_path();
     return path == nullptr ? std::filesystem::path() : path;

@@ -22,8 +22,8 @@ struct InputSpec {
 // Parses an input of the command line. `option` is the option's name in errors. Throws ToolError.
 InputSpec parse_input_spec(const std::string& text, const char* option);
 
-// Converts an array to input `index`. Its dtype and rank must be those of `info`. `label` names the
-// option and the file in errors. Throws ToolError.
+// Converts an array to input `index`. The array's dtype and rank must be those of `info`. `label`
+// names the option and the file in errors. Throws ToolError.
 Array to_input(const NumpyArray& array, size_t index, const TensorInfo& info,
                const std::string& label);
 

@@ -30,8 +30,8 @@ void remove_files_on_interrupt();
 // files and ends the process.
 void stop_then_remove_files_on_interrupt();
 
-// Add or remove a path in the list of files that an interrupt deletes. The list holds at most eight
-// files.
+// These functions add a path to the list of files that an interrupt deletes, and remove it from the
+// list. The list holds at most eight files.
 void add_temporary_file(const char* path);
 void forget_temporary_file(const char* path);
 

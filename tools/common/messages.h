@@ -1,5 +1,5 @@
-// Messages on standard error, which begin with the name of the program, and the exit codes of
-// tools.
+// Prints messages on standard error that begin with the name of the program, and defines the exit
+// codes of tools.
 #pragma once
 
 #include <string>

@@ -193,7 +193,7 @@ bool exceeds(const inspector::Comparison& comparison, std::optional<double> limi
                                : fmt::format("record {} {}s of each", minimum, comparison.sample)));
     return false;
   }
-  // If the limit is 1 or more, B can exceed it only if the report calls B slower.
+  // A limit of 1 or more counts as exceeded only if the report also calls B slower than A.
   const bool is_slower = ratio.verdict == inspector::Verdict::kSlower || *limit < 1;
   if (is_slower && ratio.is_above(*limit)) {
     print_note(fmt::format("B takes {:.3f} times as long as A ({:.3f} to {:.3f}); {} was allowed",

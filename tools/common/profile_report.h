@@ -1,4 +1,4 @@
-// Options and functions with which tools print the inspector's reports.
+// Prints the inspector's reports, in the form that the options of a tool ask for.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Command-line options for the reports of tools/common/profile_report.h, shared by tools.
+// Adds the command-line options for the reports of tools/common/profile_report.h, which several
+// tools share.
 #pragma once
 
 #include <optional>

@@ -56,7 +56,7 @@ class Session {
   const std::shared_ptr<ThreadPool>& pool() const { return pool_; }
   // Time in ns to open and load the program, without the time to lower it.
   uint64_t load_ns() const { return load_ns_; }
-  // The part of load_ns() until the file is mapped. The rest verifies the program.
+  // The part of load_ns() until the file was mapped. After that, the program was verified.
   uint64_t open_ns() const { return open_ns_; }
 
   // Loads a method and allocates memory for outputs that the program does not plan. If the

@@ -1,4 +1,4 @@
-// Reads profiles from files, for comparisons.
+// Reads stored profiles and traces from files, for comparisons.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Functions of tools that create input tensors, read elements and describe types.
+// Creates input tensors, reads the elements of tensors, and describes their types.
 #pragma once
 
 #include <cstddef>

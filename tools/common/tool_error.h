@@ -1,4 +1,4 @@
-// The exception that tools throw, and functions that convert device-side errors to it.
+// Defines the exception that tools throw, and functions that convert errors of the runtime to it.
 #pragma once
 
 #include <string>

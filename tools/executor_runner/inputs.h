@@ -1,4 +1,4 @@
-// The inputs of a run: from a test set or files if these are given, otherwise random.
+// Makes the inputs of a run, from a test set or files if these are given, and otherwise at random.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The command line of executor_runner.
+// Parses the command line of executor_runner.
 #pragma once
 
 #include <cstdint>
@@ -66,8 +66,8 @@ struct RunnerOptions {
   size_t trace_records;
 };
 
-// Returns nullopt if the program must end with *exit_code, after --help or an invalid command line,
-// which is reported on stderr.
+// Returns nullopt if the program must end with *exit_code: after --help, or after an invalid
+// command line, which is reported on stderr.
 std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

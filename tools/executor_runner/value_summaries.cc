@@ -21,7 +21,7 @@ using etdump::DebugTensor;
 // recorded.
 inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueBuffer& values,
                                               const std::string& method) {
-  // The dump and the buffer have the same tensors in the same order.
+  // The trace and the buffer have the same tensors in the same order.
   std::vector<const DebugTensor*> tensors;
   for (const etdump::Block& block : run.trace.blocks) {
     for (const etdump::DebugEvent& event : block.debug_events) {
@@ -44,7 +44,7 @@ inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueB
       inspector::recorded_values(of_run.profile, of_run.trace, nullptr);
   for (const inspector::RecordedValue& value : recorded.values) {
     const auto entry = entry_of.find(value.tensor);
-    // A delegate's output repeats a value of one of its operators.
+    // Skips an output of a delegate, because it repeats a value of one of the delegate's operators.
     const bool is_repeated = !value.origin && value.row && recorded.has_values_of(*value.row);
     if (is_repeated || !value.row || entry == entry_of.end() ||
         entry->second->summary_offset == ValueBuffer::Entry::kNoData) {

@@ -87,7 +87,7 @@ def regressions(devices, baseline, candidate, rate, min_change):
     lines = []
     for key, group in change.groupby(OP, observed=True, sort=True):
         logs = group["change"].to_numpy()
-        # Changes below `min_change` do not count, so this tests if the changes exceed it.
+        # Changes below `min_change` do not count, so the test is whether the changes exceed `min_change`.
         lines.append(dict(_named(key), devices=len(logs), ratio=float(numpy.exp(numpy.median(logs))),
                           p=significance.signed_rank(logs - numpy.log(1 + min_change))))
     rates = significance.false_discovery_rates([line["p"] for line in lines])

@@ -1,4 +1,4 @@
-// A text file as token ids, with the bytes of each token.
+// Reads a text file as token ids, with the number of bytes of each token.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Command-line options for scores and errors of language models.
+// Adds and checks the command-line options for scores and errors of language models.
 #pragma once
 
 #include "tools/common/command_line.h"

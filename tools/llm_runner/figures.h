@@ -1,4 +1,4 @@
-// Functions for reports whose figures may be infinite or NaN.
+// Formats figures that may be infinite or NaN, for reports.
 #pragma once
 
 #include <cmath>

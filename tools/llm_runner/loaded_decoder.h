@@ -1,4 +1,4 @@
-// A language model with its session and methods.
+// Loads a language model: opens its session and loads its methods and its tokenizer.
 #pragma once
 
 #include <functional>

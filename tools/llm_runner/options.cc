@@ -193,7 +193,8 @@ std::vector<TokenId> parse_ids(const std::string& text) {
   return ids;
 }
 
-// Reads flags like ExecuTorch's runner: one dash or two, and the last of repeated flags wins.
+// Reads flags as ExecuTorch's runner does. Flags begin with one dash or two. If a flag is repeated,
+// its last value counts.
 void read_like_stock_flags(CLI::App& app, std::vector<std::string>& arguments) {
   for (std::string& argument : arguments) {
     const std::string name = argument.substr(0, argument.find('='));

@@ -1,4 +1,4 @@
-// The command line of llm_runner: the flags of ExecuTorch's llama_main, and further options.
+// Parses the command line of llm_runner: the flags of ExecuTorch's llama_main, and further options.
 #pragma once
 
 #include <filesystem>
@@ -53,8 +53,8 @@ struct LlmOptions {
   GenerateOptions generate;
 };
 
-// Returns nullopt if the program must end with *exit_code, after --help or an invalid command line,
-// which is reported on stderr. Throws ToolError.
+// Returns nullopt if the program must end with *exit_code: after --help, or after an invalid
+// command line, which is reported on stderr. Throws ToolError.
 std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

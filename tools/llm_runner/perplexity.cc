@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kTokensBefore = 12;  // of the text before the largest divergence
 
-// Values that a model gives to the scored tokens, one element per token.
+// Figures of a model for the scored tokens, one element per token.
 struct TokenValues {
   std::vector<double> nats, bits, top;
 };

@@ -75,8 +75,8 @@ std::string figures_table(const Perplexity& result, const inspector::TableOption
       {"nats per token", "nats/token"},
       [](const ModelFigures& m) { return estimate_text(m.nats, 1, 4, false); },
       pair ? estimate_text(pair->nats, 1, 4, true) : "");
-  // The table of two models has no room for perplexity ranges, which readers can compute from the
-  // nats.
+  // The table of two models omits the intervals of perplexities to save room. Readers can compute
+  // them from the nats.
   add(
       {"perplexity", "perplexity"},
       [&](const ModelFigures& m) {

@@ -61,8 +61,9 @@ Json arguments_json(const MethodMeta& meta, bool inputs) {
   return list;
 }
 
-// The payloads of a program described so far. Each payload is described once: many delegates of a
-// small file may name one payload, and the description could otherwise have any size.
+// The payloads of a program described so far. Each payload is described only once. Otherwise, the
+// description of a small file could have any size, because many delegates may name the same
+// payload.
 class DescribedPayloads {
  public:
   using Key = std::tuple<std::string, fbs::DataLocation, uint32_t>;
@@ -200,8 +201,8 @@ class MethodDescriber {
 
   // Lists the outputs that no instruction writes. Assumes that kernels and unknown backends write
   // every argument; loading a method finds more unwritten outputs
-  // (MethodOptions::accept_unwritten_outputs). A tensor that no instruction lists may be a view of
-  // another tensor.
+  // (MethodOptions::accept_unwritten_outputs). Leaves out an output that no instruction lists if it
+  // shares memory with another tensor, because it may be a view of that tensor.
   Json unwritten_outputs() {
     for (uint32_t i = 0; i < size_of(plan_.inputs()); ++i) touched_.insert(plan_.inputs()->Get(i));
     std::set<int32_t> lost;  // listed by delegates whose payloads do not define them

@@ -24,7 +24,7 @@ struct OpenedFile {
   std::string name;
   std::span<const std::byte> bytes;
   const NamedDataMap* data = nullptr;  // external weights of a program; may be null
-  // If true, the description loads a program's delegates to report their memory
+  // If true, describe_file() loads a program's delegates to report their memory
   // (prepared_delegates.h).
   bool prepares_delegates = false;
 };

@@ -1,4 +1,4 @@
-// Converts the description of a payload that Vitrine does not run to text.
+// Formats, as text, the description of a payload of a backend that Vitrine does not run.
 #pragma once
 
 #include <string>

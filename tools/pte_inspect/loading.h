@@ -39,8 +39,9 @@ struct XnnpackGraph {
   xnnpack::Payload payload;
   xnnpack::Graph graph;
 };
-// Loads a payload. Throws a ToolError that begins with `label`. `steps` is the budget of the whole
-// file (default_load_steps), because a payload may refer to scales elsewhere in the file.
+// Loads a payload. Throws a ToolError that begins with `label`. `steps` is the budget that all
+// payloads of the file share (default_load_steps), because a payload may refer to scales elsewhere
+// in the file.
 XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& label,
                                 Budget& steps);
 XnnpackGraph load_xnnpack_graph(const OpenedFile& payload);

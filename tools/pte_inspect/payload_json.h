@@ -1,4 +1,4 @@
-// Describes the payloads of delegates that Vitrine does not run, as JSON.
+// Describes, as JSON, the payloads of backends that Vitrine does not run.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Finds out how much memory the delegates of a program need, without running it.
+// Finds out how much memory the delegates of a program need, without running the program.
 //
 // The backends of this build load each payload and plan its memory, as executor_runner does up to
 // its first run. The figures are therefore exact for this machine: the layout of packed weights

@@ -172,7 +172,8 @@ class MethodGraph {
     defined_.insert(to.outputs.begin(), to.outputs.end());
   }
 
-  // A kernel's last argument is its result, which repeats the `out` arguments.
+  // The last argument of a kernel call is the result. Leaves out `out` arguments, which are the
+  // same tensors.
   void read_kernel_arguments(std::span<const int32_t> args, bool in_place,
                              GraphInstruction& instruction) {
     if (args.empty()) return;

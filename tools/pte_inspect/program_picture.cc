@@ -325,7 +325,8 @@ class ProgramPicture {
     delegate.backend = call.name;
     add_fact(delegate, "position", call.id);
     add_sources(nodes_of_instruction(call), delegate);
-    // Connects the payload's graph to the rest only if it has a value for each argument.
+    // Connects the payload's graph to the method's graph only if the payload has a value for each
+    // argument of the delegate.
     const ProgramGraph* inside = call.payload.size() == 1 ? &call.payload.front() : nullptr;
     if (inside != nullptr && inside->externals.size() != call.tensors.size()) inside = nullptr;
     const Producers before = producers;

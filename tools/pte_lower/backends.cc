@@ -29,8 +29,8 @@ std::shared_ptr<const aot::Partitioner> make_xnnpack_dynamic(BackendOptions opti
   return make({.precisions = aot::xnnpack::kDynamic, .per_op = true}, options);
 }
 
-// Makes a partitioner that delegates more calls than ExecuTorch's, which leaves branches to
-// kernels.
+// Makes a partitioner that also delegates calls inside branches. ExecuTorch's partitioner leaves
+// these calls to kernels.
 std::shared_ptr<const aot::Partitioner> make_xnnpack_branches(BackendOptions options) {
   return make({.in_branches = true}, options);
 }

@@ -1,4 +1,5 @@
-// The backends for which tools can lower: backends of this build, and backends that main() adds.
+// Lists the backends for which tools can lower: backends of this build, and backends that main()
+// adds.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,8 @@
 
 namespace vitrine::tools {
 
-// Options of backends (--backend-option). A backend ignores options that its row does not list.
+// Options of backends (--backend-option). A backend ignores options that are not in its
+// BackendRow::options.
 using BackendOptions = std::span<const std::string>;
 
 struct BackendRow {

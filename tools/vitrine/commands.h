@@ -1,4 +1,5 @@
-// The main functions of the tools. Both `vitrine` and the programs of single tools call them.
+// Declares the main functions of the tools. Both `vitrine` and the programs of single tools call
+// them.
 #pragma once
 
 namespace vitrine::tools {

@@ -1,4 +1,4 @@
-// The command `vitrine compare`.
+// Implements the command `vitrine compare`.
 #pragma once
 
 namespace vitrine::tools {

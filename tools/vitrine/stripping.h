@@ -1,4 +1,4 @@
-// The command `vitrine strip`.
+// Implements the command `vitrine strip`.
 #pragma once
 
 namespace vitrine::tools {

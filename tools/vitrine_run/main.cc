@@ -1,4 +1,4 @@
-// vitrine_run: runs a program. The program uses only rooms of the device side, so it is also an
+// vitrine_run: runs a program. vitrine_run uses only rooms of the device side, so it is also an
 // example of a small runner.
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-// The command line of vitrine_run.
+// Parses the command line of vitrine_run.
 #pragma once
 
 #include <cstddef>

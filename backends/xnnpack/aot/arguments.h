@@ -1,4 +1,5 @@
-// Access to the arguments and results of calls, by name (aot/operators/call.h) or by position.
+// Helpers that access the arguments and results of calls by name (aot/operators/call.h) or by
+// position.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ Node& required(const Node& node, std::string_view name);
 Node& required(const Node& node, size_t index);
 // Returns the index of the result that a getitem call selects.
 int64_t item_index(const Node& node);
-// Returns the strides of a pooling; by default, they are the sizes of the pooling's kernel.
+// Returns the strides of a pooling call. If the call does not state them, they equal the sizes of
+// the pooling's kernel.
 std::vector<int64_t> pooling_strides(const Node& node, const std::vector<int64_t>& kernel);
 // Converts a dim that may be negative (counted from the end). Throws AotError if the dim is out of
 // range.
@@ -33,14 +35,14 @@ size_t wrapped_dim(const Node& node, int64_t dim, size_t rank);
 // Returns the spec of the node's result. Throws AotError if the result is not a single tensor.
 const TensorSpec& spec_of(const Node& node);
 
-// Counts the sizes that are known only at run time. XNNPACK's reshapes can infer one.
+// Counts the sizes that are known only at run time. XNNPACK's reshapes can infer one such size.
 size_t count_dynamic(const TensorSpec& spec);
 
 // Returns the data of a parameter, a constant, or a buffer that nothing writes to; null for other
 // nodes.
 const TensorData* static_data(const ExportedProgram& program, const Node* node);
 
-// Returns the same as static_data() for the placeholders of a program, but faster. The object
+// Finds the same data as static_data() for the placeholders of a program, but faster. The object
 // remains valid when the program is moved, but not when the program is copied or its signature
 // changes.
 class Parameters {

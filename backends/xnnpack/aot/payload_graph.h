@@ -1,4 +1,4 @@
-// The graph of a payload as plain data, before it is written. translate() makes it,
+// Holds the graph of a payload as plain data before it is written. translate() makes it,
 // arrange_layouts() chooses memory layouts, and write_payload() writes it. Format:
 // docs/formats/xnnpack_payload.md.
 #pragma once
@@ -115,8 +115,9 @@ struct PayloadGraph {
 
 // Chooses a layout for every value and inserts the transpositions that are needed. Window operators
 // need NHWC; reshapes and matrix products need the logical order. Other operators keep the layout
-// of their inputs; 4-d inputs with mixed layouts become NHWC. Afterward dims and lists are in
-// memory order, outputs have the requested layout, and no value is both an input and an output.
+// of their inputs; 4-d inputs with mixed layouts become NHWC. Afterward, the dims of values and the
+// lists of nodes are in memory order, outputs have the requested layout, and no value is both an
+// input and an output.
 void arrange_layouts(PayloadGraph& graph);
 
 // Removes nodes whose results are not used and values that no node uses. Numbers the remaining

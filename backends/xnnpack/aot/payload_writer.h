@@ -18,8 +18,8 @@ struct Payload {
 // (docs/formats/xnnpack_payload.md).
 Payload write_payload(const PayloadGraph& graph);
 
-// The run-time half logs identifiers. Returns, for each identifier, the debug handles of the source
-// nodes that it represents.
+// Returns the debug handles of the source nodes that each identifier represents. The XNNPACK
+// delegate logs these identifiers at run time.
 DelegateMap delegate_map(const PayloadGraph& graph);
 
 }  // namespace vitrine::aot::xnnpack

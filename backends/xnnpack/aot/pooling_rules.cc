@@ -14,7 +14,7 @@ std::optional<Rejection> check_images(const Candidate& candidate) {
   return Rejection{"the input is not a batch of images", "give it four dims"};
 }
 
-// XNNPACK always derives the scale from the sizes of input and output.
+// XNNPACK always derives the scale of a resizing from the sizes of its input and output.
 bool is_ratio(const Argument& scale, const SymInt& from, const SymInt& to) {
   if (!from.is_static() || !to.is_static()) return false;
   const auto* real = scale.get<double>();

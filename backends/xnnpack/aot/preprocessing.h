@@ -1,4 +1,4 @@
-// A delegate's program during preprocessing for XNNPACK: the graph and the notes of the passes
+// Holds a delegate's program during preprocessing for XNNPACK: the graph, and what the passes note
 // about its nodes.
 #pragma once
 
@@ -63,7 +63,7 @@ void each_call(Graph& graph, Visit&& visit) {
 
 // ---- The passes, in running order; each has a file in passes/.
 
-// Turns tensors that a branch contains into constants of the delegate.
+// Turns the tensors in the graph of a branch into constants of the delegate.
 void lift_attributes(Preprocessing& p);
 // Removes copies that change nothing, except a copy from an input to an output.
 void remove_identity_copies(Preprocessing& p);

@@ -1,4 +1,4 @@
-// The operands of convolutions and matrix products, and the quantization of the operands.
+// Finds the operands of convolutions and matrix products, and their quantization.
 #pragma once
 
 #include <optional>

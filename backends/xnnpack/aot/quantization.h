@@ -1,4 +1,4 @@
-// Quantize and dequantize calls that PT2E's quantizer and torchao put into graphs.
+// Reads the quantize and dequantize calls that PT2E's quantizer and torchao put into graphs.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The rules that decide which calls are delegated to XNNPACK; operator_table.h refers to them.
+// Declares the rules that decide which calls are delegated to XNNPACK. operator_table.h refers to
+// these rules.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ enum Precision : uint8_t {
 };
 inline constexpr uint8_t kAnyPrecision = kFloat | kStatic | kDynamic;
 
-// A call to decide on. The rules leave the node of a rejection unset; the partitioner sets it.
+// A call that the rules accept or reject. They leave Rejection::node unset; the partitioner sets
+// it.
 struct Candidate {
   const Parameters& parameters;
   Node& node;
@@ -46,9 +48,9 @@ struct Rule {
   Check check = nullptr;                     // checks in addition to those for all operators
   Group group = nullptr;                     // null: the call and the conversions around it
   SupportsScales supports_scales = nullptr;  // null: all scales are supported
-  // An activation that may be fused into the call before it.
+  // The operator of an activation that may be fused into calls of this operator.
   std::string_view activation = {};
-  // True if the decomposition pass must keep calls of the operator.
+  // True if the decomposition pass must not decompose calls of the operator.
   bool keep = false;
   // True if the operator only moves data, so that input and output have the same quantization.
   bool moves = false;

@@ -6,8 +6,8 @@
 
 namespace vitrine::aot::xnnpack {
 
-// Call after run_passes(). The result has logical dim order until arrange_layouts(). AotErrors name
-// a node that cannot be translated.
+// Call after run_passes(). The result has logical dim order until arrange_layouts() is called.
+// AotErrors name a node that cannot be translated.
 PayloadGraph translate(Preprocessing& p);
 
 }  // namespace vitrine::aot::xnnpack

@@ -1,4 +1,5 @@
-// Functions that translate calls to XNNPACK nodes. The rows of operator_table.h refer to them.
+// Declares the functions that translate calls to XNNPACK nodes. The rows of operator_table.h refer
+// to them.
 #pragma once
 
 #include <array>
@@ -40,7 +41,7 @@ void translate_amax(Translator& t, Node& node, const NodeKinds& kinds);
 void translate_mean(Translator& t, Node& node, const NodeKinds& kinds);
 void translate_upsample(Translator& t, Node& node, const NodeKinds& kinds);
 
-// `kinds` are the kinds of nodes of plain, depthwise and transposed convolutions.
+// `kinds` are the node kinds for plain, depthwise and transposed convolutions, in this order.
 void translate_convolution(Translator& t, Node& node, const NodeKinds& kinds);
 void translate_linear(Translator& t, Node& node, const NodeKinds& kinds);
 

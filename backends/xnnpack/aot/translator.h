@@ -23,15 +23,15 @@ class Translator {
 
   Preprocessing& preprocessing() { return p_; }
   PayloadGraph& graph() { return graph_; }
-  // Makes a payload node for `node`. The payload node gets the handles of `node` and of the
-  // dequantize and quantize calls that become datatypes of the operands. append() adds it to the
-  // graph.
+  // Makes a payload node for `node`. The payload node gets the handles of `node`. It also gets
+  // those of the dequantize and quantize calls that the payload expresses as datatypes of the
+  // operands. Use append() to add the payload node to the graph.
   PayloadNode make(const Node& node, NodeKind kind);
   void append(PayloadNode node) { graph_.nodes.push_back(std::move(node)); }
-  // Inserts the call's first argument before the inputs of `made`, sets the output of `made`, and
-  // appends `made` to the graph.
+  // Inserts the first argument of `node` before the inputs of `made`, makes the value of `node` the
+  // output of `made`, and appends `made` to the graph.
   void append_call(Node& node, PayloadNode made);
-  // Returns the value that `node` reads for `input`: the quantized one if `node` runs in int8.
+  // Returns the value that `node` reads for `input`: the quantized value if `node` runs in int8.
   uint32_t input_of(const Node& node, Node& input);
   // Returns the value that `node` writes.
   uint32_t output_of(const Node& node);
@@ -39,8 +39,8 @@ class Translator {
   uint32_t output_like(const Node& node, std::vector<uint32_t> dims);
   // Returns the sizes of `node`, with the upper bounds of dynamic sizes, and [1] for rank 0.
   std::vector<uint32_t> dims_of(const Node& node) const;
-  // `source` is the constant from which the bytes are made, or null. Both constants are stored in
-  // the same file.
+  // `source` is the constant of the program from which the bytes are made, or null. The new
+  // constant is stored in the same file as `source`.
   uint32_t add_constant(PayloadValue value, std::vector<std::byte> bytes, const Node* source);
   // Returns fp32, fp16 or bf16. AotError for other dtypes.
   Datatype datatype_of(const Node& node) const;

@@ -19,7 +19,8 @@ struct PackedFile {
 // characters in reverse order. Paths are relative to the root folder. Throws a FormatError if the
 // index is damaged.
 std::vector<PackedFile> read_container(Bytes payload);
-// True if the payload ends like a container, because containers do not begin with an identifier.
+// True if the end of the payload looks like the end of a container. Containers do not begin with an
+// identifier.
 bool may_be_container(Bytes payload);
 
 // Returns the file whose path ends with `suffix`, or null if there is none.

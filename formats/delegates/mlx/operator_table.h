@@ -1,4 +1,4 @@
-// The operators of MLX payloads and their fields.
+// Lists the operators of MLX payloads and the fields of each operator.
 #pragma once
 
 #include <cstdint>

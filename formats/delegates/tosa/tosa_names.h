@@ -1,4 +1,5 @@
-// The names of TOSA's operators, which TOSA payloads and VGF payloads number in the same order.
+// Names TOSA's operators by number. TOSA payloads and VGF payloads number the operators in the same
+// order.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The parts of the reports' HTML pages. The build embeds them from the files of this folder.
+// Declares the parts of the reports' HTML pages, which the build embeds from the files of this
+// folder.
 #pragma once
 
 #include <string_view>
@@ -13,7 +14,7 @@ extern const std::string_view kElements;  // helpers, which must precede the oth
 extern const std::string_view kScript;    // follows kGraphTabScript
 extern const std::string_view kStart;     // must be the end of the script
 
-// The tab with the graph, for pages of rows that have the elements page-tabs, graph-section,
+// The tab with the graph, for pages that list rows and have the elements page-tabs, graph-section,
 // graph-why and graph-data. kGraphTabScript follows kElements.
 extern const std::string_view kGraphTabStyle;
 extern const std::string_view kGraphTabScript;

@@ -159,8 +159,8 @@ void multiply_queries(const FloatRows& queries, const CacheRows& keys, const Flo
   }
 }
 
-// Updates columns column .. column + kVectors * lanes of the sums of `kCount` rows, or, with kTail,
-// the remaining columns.
+// Updates the columns [column, column + kVectors * lanes) of the sums of `kCount` rows. With kTail,
+// updates all columns from `column` on instead.
 template <class Elements, int64_t kCount, int64_t kVectors, bool kTail>
 HWY_INLINE void add_columns(const float* weights, int64_t weight_stride, const CacheRows& values,
                             const float* factors, float* sums, int64_t sum_stride, int64_t column,

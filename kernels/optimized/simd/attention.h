@@ -1,5 +1,5 @@
-// Blocks of attention: products of a few query rows with the keys and values of one head, which are
-// read in the layout of the cache, and the softmax, which is computed block by block.
+// Computes attention for one block of keys and values of one head at a time: the products with a
+// few query rows, and the softmax. Keys and values are read in the layout of the cache.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace vitrine::optimized::simd {
 
-// `count` vectors of `width` keys or values, `stride` elements apart.
+// `count` keys or values. Each is a vector of `width` elements, and they are `stride` elements
+// apart.
 struct CacheRows {
   ScalarType dtype;  // Float, Half, BFloat16 or Char
   const void* data;

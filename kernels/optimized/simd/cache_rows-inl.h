@@ -84,8 +84,8 @@ struct Row {
   int32_t zero_point;
 };
 
-// Number of rows by which prefetching is ahead. The rows of one head are so far apart in memory
-// that hardware prefetchers do not predict them.
+// How many rows ahead to prefetch. The rows of one head are so far apart in memory that hardware
+// prefetchers do not predict them.
 constexpr int64_t kRowsAhead = 16;
 constexpr int64_t kLine = 64;  // bytes of a cache line
 

@@ -1,4 +1,4 @@
-// Conversions of runs of elements between Float and Half or BFloat16.
+// Converts runs of elements between Float and Half or BFloat16.
 #pragma once
 
 #include <cstdint>

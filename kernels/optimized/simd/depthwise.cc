@@ -74,7 +74,8 @@ HWY_INLINE Lines copy_lines(const DepthwisePlane& plane) {
   return {plane.scratch, length, phase, plane.height};
 }
 
-// A 3 x 3 filter with its weights in registers and a separate sum for each of its lines.
+// Convolves a plane with a 3 x 3 filter. The weights stay in registers, and each line of the filter
+// has a separate sum.
 HWY_NOINLINE void plane_3x3(const DepthwisePlane& plane, const Lines& lines) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -245,7 +246,7 @@ HWY_INLINE void sums_of_four_pixels(const DepthwisePixels<float>& pixels, int64_
   }
 }
 
-// For Half, one vector at a time is enough on processors for which XNNPACK has no f16 kernels.
+// Half is computed one vector at a time on processors for which XNNPACK has no f16 kernels.
 template <class T>
 constexpr bool kFourVectors = sizeof(T) == sizeof(float) ||
                               (HWY_TARGET != HWY_SSE4 && HWY_TARGET != HWY_SCALAR);

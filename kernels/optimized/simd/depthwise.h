@@ -1,4 +1,4 @@
-// Depthwise convolution: every channel has its own filter.
+// Computes depthwise convolutions, in which every channel has its own filter.
 #pragma once
 
 #include <cstdint>

@@ -24,8 +24,8 @@ HWY_INLINE Vector parameter(const float* values, size_t i) {
 }
 
 // Results that are too large for a cache are stored in a way that bypasses the cache, which saves
-// reading the destination first. Short runs use ordinary stores, because they would wait too often
-// for stores that bypass the cache.
+// reading the destination first. Short runs use ordinary stores, because stores that bypass the
+// cache would too often make a short run wait.
 constexpr int64_t kMinStreamedElements = int64_t{4} << 20;
 constexpr int64_t kMinStreamedRun = 4096;
 

@@ -1,4 +1,4 @@
-// Element-wise operators on contiguous floats.
+// Computes element-wise operators on contiguous floats.
 #pragma once
 
 #include <cstdint>

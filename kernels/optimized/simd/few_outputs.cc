@@ -172,8 +172,9 @@ namespace {
 int64_t lanes() { return VITRINE_DISPATCH(LanesOfFewOutputs)(); }
 }  // namespace
 
-// The first vector has the biases of the output channels, once for each pixel that is computed at a
-// time. A vector for each output channel follows for each tap and each block of input channels.
+// The weights begin with a vector that repeats the biases of the output channels, once for each of
+// the pixels that are computed together. Then, for each tap and block of input channels, one vector
+// per output channel follows.
 int64_t FewOutputs::weight_floats() const { return weight_at(taps, 0, 0); }
 void FewOutputs::set_bias(int64_t out_channel, float bias, float* weights) const {
   for (int64_t i = out_channel; i < lanes(); i += out_channels) weights[i] = bias;

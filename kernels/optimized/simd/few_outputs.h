@@ -1,5 +1,5 @@
-// Convolutions of channels-last images with up to four output channels. Each lane of a vector holds
-// an input channel, because most lanes would be unused if they held output channels.
+// Computes convolutions of channels-last images with up to four output channels. Each lane of a
+// vector holds an input channel. With output channels in the lanes, most lanes would be unused.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct FewOutputs {
   int64_t out_channels;  // 1 to kMax
   int64_t taps;
 
-  // Number of floats in the weights of this machine's instruction set.
+  // Number of floats of the weights in the layout for this machine's instruction set.
   int64_t weight_floats() const;
   void set_bias(int64_t out_channel, float bias, float* weights) const;
   // Index of a weight. Floats to which neither a weight nor a bias belongs must be zero.

@@ -1,4 +1,5 @@
-// The innermost loop of matrix products: a tile of sums stays in registers over the full depth.
+// Computes the innermost loop of matrix products: a tile of sums stays in registers over the full
+// depth.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ struct GemmTile {
   int64_t sums_stride;
   const float* start;  // initial sum of each row; null means zero
   int64_t left_step = 1;
-  // Prefetching of the right side is this many floats ahead; 0 turns it off. Prefetching helps
+  // The right side is prefetched this many floats ahead; 0 turns prefetching off. Prefetching helps
   // products of few rows with weights that are too large for the caches.
   int64_t right_ahead = 0;
   int64_t vector_stride = 0;  // 0 means lanes: the vectors of a row are contiguous

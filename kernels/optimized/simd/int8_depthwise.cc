@@ -21,8 +21,8 @@ constexpr size_t kVectors = 4;  // 32-bit sums of a block
 constexpr size_t kTaps = 4;     // per instruction
 constexpr size_t kVectorBytes = 64;
 
-// In a window of 3 x 3 taps, each column is a group, so that neighboring pixels share loaded
-// columns.
+// In a window of 3 x 3 taps, each column of taps is a group, so that neighboring pixels share
+// loaded columns.
 bool shares_columns(const Int8DepthwiseWindow& w) {
   return w.rows == 3 && w.columns == 3 && w.step <= 2;
 }

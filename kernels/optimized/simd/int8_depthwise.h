@@ -1,6 +1,6 @@
-// Depthwise convolution of int8 images with int8 weights and a scale per channel, by instructions
-// that add four products to a 32-bit sum. Results equal those of XNNPACK bit by bit. The processor
-// must have AVX-512 VNNI; on other architectures, the functions do nothing.
+// Computes depthwise convolutions of int8 images with int8 weights and a scale per channel. Uses
+// instructions that add four products to a 32-bit sum. Results equal those of XNNPACK bit for bit.
+// The processor must have AVX-512 VNNI; on other architectures, the functions do nothing.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Reductions and normalizations along a contiguous line of floats.
+// Computes reductions and normalizations along a contiguous line of floats.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,9 @@ int64_t find_first(const float* values, float value, int64_t count);
 // logarithm. `out` may be `in`.
 void softmax(const float* in, float* out, int64_t lines, int64_t count);
 void log_softmax(const float* in, float* out, int64_t lines, int64_t count);
-// Compute the same for `count` columns of `rows` rows, `stride` floats apart, in `in` and in `out`.
-// Errors grow with rows / 16.
+// Do the same as softmax() and log_softmax() for each of `count` columns. A column has `rows`
+// elements, which are `stride` floats apart in `in` and in `out`. Rounding errors grow with rows /
+// 16.
 void softmax_columns(const float* in, float* out, int64_t rows, int64_t stride, int64_t count);
 void log_softmax_columns(const float* in, float* out, int64_t rows, int64_t stride, int64_t count);
 

@@ -1,4 +1,4 @@
-// Functions of a vector of floats that are defined for every value, including those for which
+// Defines functions of a vector of floats that accept every value, including those for which
 // Highway's functions are undefined (infinities, NaN, values out of range). Included once for each
 // instruction set.
 #if defined(VITRINE_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -99,8 +99,8 @@ HWY_INLINE V exponential(D d, V x) {
   return keep_nan(x, result);
 }
 
-// e^x for x <= 0, for softmax: results that would be denormal are 0. At the lower end, the integer
-// n gives a factor of zero. The result for NaN is not defined.
+// e^x for x <= 0, for softmax: results that would be denormal are 0. The smallest n, -127, gives
+// the factor 0 instead of 2^n. The result for NaN is not defined.
 template <class D, class V>
 HWY_INLINE V exponential_of_negative_number(D d, V x) {
   const hn::RebindToUnsigned<D> du;

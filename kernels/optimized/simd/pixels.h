@@ -1,4 +1,5 @@
-// Operations on pixels of channels-last images, whose channels are contiguous.
+// Computes scaling, pooling and interpolation of pixels in channels-last images. The channels of
+// such a pixel are contiguous.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +51,7 @@ void largest_pixels(const PixelWindows<int8_t>& windows);
 void scaled_sums_of_pixels(const PixelWindows<float>& windows, const float* scales,
                            int64_t scale_step);
 
-// Computes pixels between four pixels each: top left, top right, bottom left and bottom right.
+// Interpolates each result between four pixels: top left, top right, bottom left and bottom right.
 // `offset` bytes are added to each pointer.
 struct BetweenPixels {
   const float* const* corners;  // 4 for each pixel

@@ -1,4 +1,4 @@
-// Pooling of a line of windows.
+// Computes pooling of a line of windows.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Affine quantization of runs of floats to bytes, and back.
+// Quantizes runs of floats to bytes with a scale and a zero point, and dequantizes them.
 #pragma once
 
 #include <cstdint>

@@ -276,8 +276,8 @@ VITRINE_EXPORT(TransformResult);
 namespace {
 
 constexpr int64_t kMaxSize = 6;
-// Number of input channels by which prefetching is ahead. The weights of successive channels are
-// contiguous in memory.
+// How many input channels ahead to prefetch. The weights of successive channels are contiguous in
+// memory.
 constexpr int64_t kChannelsAhead = 32;
 
 int64_t round_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
@@ -287,8 +287,8 @@ int64_t vectors_of(const WinogradShape& shape, int64_t lanes) {
 }
 
 // The scratch memory: a pixel of zeros, the transformed input of all tiles, and the transformed
-// results of all tiles for one panel. A group has as many tiles as the kernel of the product takes
-// at a time. Within a group, the values are ordered by point, then by tile.
+// results of all tiles for one panel. Tiles form groups; a group has as many tiles as the matrix
+// product processes at a time. Within a group, the values are ordered by point, then by tile.
 struct Scratch {
   Scratch(const WinogradShape& shape, int64_t tiles)
       : gemm(gemm_shape()),

@@ -1,5 +1,5 @@
-// Convolution with a 3 x 3 window, stride 1 and dilation 1 by Winograd's algorithm: the products of
-// a tile of t x t results take (t + 2)^2 instead of 9 t^2 multiplications per pair of channels.
+// Computes convolutions with a 3 x 3 window, stride 1 and dilation 1 by Winograd's algorithm. For
+// each pair of channels, a tile of t x t results takes (t + 2)^2 multiplications instead of 9 t^2.
 //
 // S. Winograd, "Arithmetic Complexity of Computations", 1980; A. Lavin and S. Gray, "Fast
 // Algorithms for Convolutional Neural Networks", 2015. The rounding error is at most four times the
@@ -37,8 +37,8 @@ int64_t winograd_tile_step();
 int64_t winograd_weights(const WinogradShape& shape);
 int64_t winograd_scratch(const WinogradShape& shape, int64_t tiles);
 
-// Transforms the weights of one panel. filter[(out_channel * 9 + tap) * in_channels + in_channel] is
-// a weight. `weights` is the start of the transformed weights of the convolution.
+// Transforms the weights of one panel. filter[(out_channel * 9 + tap) * in_channels + in_channel]
+// is a weight. `weights` is the start of the transformed weights of the convolution.
 void winograd_transform(const WinogradShape& shape, int64_t panel, const float* filter,
                         float* weights);
 
@@ -65,7 +65,8 @@ struct WinogradImages {
   int64_t tile_columns() const { return (out_width + shape.tile - 1) / shape.tile; }
 };
 
-// Computes some panels of some tiles. Tiles are numbered by line and column, over all images.
+// Computes a range of panels for a range of tiles. Tiles are numbered by line and column, over all
+// images.
 struct WinogradPart {
   int64_t first_tile;
   int64_t tiles;

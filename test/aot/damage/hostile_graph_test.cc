@@ -83,8 +83,8 @@ class Program {
     return name;
   }
 
-  // Lowers the program on all paths. Each path must succeed or throw an AotError within two
-  // minutes. Returns the error of the first path.
+  // Lowers the program without a backend, for XNNPACK and for the demo backend. Each time, lowering
+  // must succeed or throw an AotError within two minutes. Returns the error without a backend.
   std::string lower() {
     json_["graph_module"]["graph"]["outputs"] = json::array({tensor(last_)});
     json_["graph_module"]["signature"]["output_specs"] =

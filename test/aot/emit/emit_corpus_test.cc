@@ -37,7 +37,7 @@ bool has_other_settings(const std::string& name) {
          name == "nonzero__f32";
 }
 
-// Returns the options that to_executorch had for this case.
+// Returns the options with which to_executorch was called for this case.
 EmitOptions options_of(const std::string& name) {
   EmitOptions options;
   options.emit_debug_maps = false;

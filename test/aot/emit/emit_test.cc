@@ -214,8 +214,8 @@ TEST(EmitTest, RenamesDifferentExternalConstantsWithTheSameName) {
   for (size_t i = 0; i < (*map)->size(); ++i) keys.push_back((*map)->key(i));
   EXPECT_THAT(keys, testing::UnorderedElementsAre("model.weight", "_prop_tensor_constant0",
                                                   "_prop_tensor_constant0@set"));
-  // The program stores two lifted numbers. The first of the three offsets is for tensors without
-  // data.
+  // The program stores two lifted numbers. The list of offsets has a third entry, the first one,
+  // for tensors without data.
   EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 3U);
 }
 
@@ -356,8 +356,8 @@ TEST(EmitTest, BranchesShareMemory) {
   options.emit_debug_maps = false;
   const EmittedProgram emitted = emit(methods_of(conditional_program()), options);
   const auto* plan = root(emitted.pte).execution_plan()->Get(0);
-  // Three tensors of 256 bytes: a branch's result, the input and the condition's result. The flag
-  // needs another 16 bytes.
+  // Three tensors have 256 bytes: a branch's result, the input, and the result of cond. The
+  // predicate needs another 16 bytes.
   EXPECT_EQ(plan->non_const_buffer_sizes()->Get(1), 3 * 256 + 16);
   ASSERT_EQ(plan->chains()->Get(0)->instructions()->size(), 6U);
   const auto* jump = plan->chains()->Get(0)->instructions()->Get(0)->instr_args_as_JumpFalseCall();

@@ -1,4 +1,4 @@
-// Damaged .pt2 files cause errors that name the position, but never a crash.
+// Tests that damaged .pt2 files cause errors that name the position, and never a crash.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

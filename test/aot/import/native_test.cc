@@ -1,4 +1,5 @@
-// Models of ExecuTorch Native (.ptn). Whole models are tested by corpus.native*.
+// Tests the import of ExecuTorch Native models (.ptn) on small examples. The tests corpus.native*
+// import whole models.
 #include "aot/import/native.h"
 
 #include <gmock/gmock.h>

@@ -62,7 +62,8 @@ TEST(ConstantTags, CopiesSharedWeightsForEachTag) {
   b.returns(left);
   ExportedProgram& program = b.finish();
   to_backend(program, tagging({{"p", "t1"}, {"aten_add_tensor", "t0"}, {"aten_mul_tensor", "t1"}}));
-  // The first user keeps the original; users that are not delegated get a copy.
+  // The first partition that uses the weight keeps the original. The other partition and the calls
+  // outside of partitions get copies.
   EXPECT_THAT(input_names(program), ElementsAre("p_copy_1", "x"));
   EXPECT_TRUE(program.state_dict.contains("of.p"));
   EXPECT_THAT(input_names(module(program, "lowered_module_0").original), ElementsAre("p", "x"));

@@ -101,8 +101,8 @@ TEST(DecomposeQuantization, SymmetricScaleHasZeroPointZero) {
   EXPECT_EQ(plain.zero, (Values{0, 0}));
   EXPECT_NEAR(plain.scale[0] / (3.5 / 7.5), 1, 1e-6);
   EXPECT_NEAR(plain.scale[1] / (2 / 7.5), 1, 1e-6);
-  // This mapping clips no value: -8 steps reach -3.5 in the first row, and 7 steps reach 2 in the
-  // second.
+  // SYMMETRIC_NO_CLIPPING_ERR chooses scales that clip no value: -3.5 becomes -8 in the first row,
+  // and 2 becomes 7 in the second.
   const Quantized wide = quantized(x, "SYMMETRIC_NO_CLIPPING_ERR", -8, 7);
   EXPECT_NEAR(wide.scale[0] / (3.5 / 8), 1, 1e-6);
   EXPECT_NEAR(wide.scale[1] / (2 / 7.0), 1, 1e-6);

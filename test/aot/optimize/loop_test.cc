@@ -109,7 +109,7 @@ TEST(WhileLoop, RunsWhileConditionIsTrue) {
   EXPECT_EQ(last(0), (std::vector<Values>{{0}, {1}}));  // the body does not run
 }
 
-// The results of (a, m) -> (sum of m, transpose of m + a) are views of other carried values.
+// The body is (a, m, n) -> (a + a, view of n, view of m). The views have the shapes of m and n.
 TEST(WhileLoop, ResultsMayBeViewsOfOtherCarriedValues) {
   Body body;
   Node* a = body.input({});

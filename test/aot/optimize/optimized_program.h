@@ -1,4 +1,4 @@
-// Small programs before and after --optimize, for tests of its rules.
+// Optimizes small programs as --optimize does, and compares them with the original programs.
 #pragma once
 
 #include <string>

@@ -34,9 +34,9 @@ class Body {
 };
 
 // Runs a program that consists of one loop over its inputs, and returns the loop's results.
-// `groups` has the number of inputs in each list of the loop, and `results` the shapes of the
-// results. If `max_length` is not 0, dim 0 of the first input is the dynamic size "s0", from 0 to
-// max_length. `condition` is the first argument of a while_loop.
+// `groups` has the number of inputs in each list of arguments of the loop. `results` has the shapes
+// of the results. If `max_length` is not 0, dim 0 of the first input is the dynamic size "s0", from
+// 0 to max_length. `condition` is the first argument of a while_loop.
 inline std::vector<Values> run_loop(const char* loop, const std::vector<TensorData>& inputs,
                                     const std::vector<size_t>& groups, std::unique_ptr<Graph> body,
                                     const std::vector<std::vector<SymInt>>& results,

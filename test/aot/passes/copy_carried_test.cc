@@ -19,7 +19,7 @@ TEST(CopyCarried, CarriedValuesCanMoveToAnotherPosition) {
   EXPECT_EQ(found, (std::vector<Values>{{2010}, {1101}, {1000, 2000, 1001}}));
 }
 
-// The loop carries (a, b) -> (b, a), an odd number of times.
+// The loop swaps its carried values a and b an odd number of times.
 TEST(CopyCarried, CarriedValuesCanSwapPositions) {
   Body body;
   Node* a = body.input({1});

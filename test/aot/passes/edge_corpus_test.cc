@@ -101,7 +101,8 @@ std::vector<Case> portable_cases(bool core_aten) {
     if (file.stem().string().ends_with(kCore) != core_aten) continue;
     const fs::path folder = file.parent_path();
     if (!fs::exists(folder / "model.pte")) continue;
-    // In core ATen, the operators that the program keeps are already decomposed.
+    // A core ATen export does not contain the operators that the case keeps: they are already
+    // decomposed.
     if (core_aten && !preserved_in(folder.filename().string()).empty()) continue;
     cases.push_back({folder, file, method_of(file, core_aten ? kCore : "")});
   }

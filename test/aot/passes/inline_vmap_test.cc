@@ -35,7 +35,7 @@ class Vmap {
   ModelBuilder& build_;
 };
 
-// The values of a model that uses vmap.
+// Returns the result of a model that uses vmap.
 Values vmapped(const std::vector<TensorData>& inputs,
                const std::function<Node*(ModelBuilder&, Vmap&, const Nodes&)>& make) {
   return values_of(run(inputs, [&](ModelBuilder& build, const Nodes& in) {

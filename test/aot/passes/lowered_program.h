@@ -1,4 +1,4 @@
-// Small programs for tests of passes, and the calls of lowered programs.
+// Helps tests of passes to build small programs and to list the calls of lowered programs.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The instructions of .pte files and of graphs, for comparison.
+// Lists the instructions of .pte files and of graphs, so that tests can compare them.
 #pragma once
 
 #include <filesystem>

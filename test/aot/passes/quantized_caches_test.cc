@@ -1,5 +1,5 @@
-// Int8 caches that the model itself implements: it quantizes rows, writes them and their scales to
-// caches at positions, and attends to the dequantized values.
+// Tests int8 caches that the model itself implements: it quantizes rows, writes them and their
+// scales to caches at positions, and attends to the dequantized values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -107,8 +107,8 @@ TEST(ReplaceAttentionReasons, KeepsUnsupportedAttention) {
   kept({x, x, x, zeros({1, 3})}, {}, "must have a row per query");
 }
 
-// A choice, and the expected decisions for attention of 4 queries to 4 keys and to 16 keys: true if
-// the attention is replaced.
+// An AttentionChoice, and its expected decisions for attention of 4 queries to 4 keys and to 16
+// keys: true if the attention is replaced.
 struct ChosenCase {
   AttentionChoice choice;
   bool few_keys;

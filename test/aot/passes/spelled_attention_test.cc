@@ -60,7 +60,8 @@ TEST(SpelledAttention, RejectsSoftmaxOverTheWrongDim) {
   EXPECT_EQ(match_spelled_attention(program, *spelled.product), nullptr);
 }
 
-// A call in place of the last product would read the operands after the write.
+// A buffer is written between the two products. An attention call in place of the last product
+// would read query and key after this write.
 TEST(SpelledAttention, RejectsWritesBetweenProducts) {
   SpelledProduct spelled;
   ExportedProgram program = spelled.program(-1, true);

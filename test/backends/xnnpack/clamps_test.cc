@@ -1,4 +1,4 @@
-// Compares clamps with formulas, after nodes into which XNNPACK would fuse them.
+// Compares clamps with formulas. The clamps follow nodes into which XNNPACK would fuse them.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -52,7 +52,7 @@ inline Damage window(const char* name, Tag tag,
           error};
 }
 
-// A valid linear layer that `change` modifies. Values are numbered as above.
+// A valid linear layer that `change` modifies. Values are input 0, output 1, filter 2, bias 3.
 inline Damage layer(const char* name, std::function<void(PayloadBuilder&)> change,
                     const char* error) {
   return {name,

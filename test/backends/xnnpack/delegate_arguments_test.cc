@@ -86,7 +86,7 @@ TEST_F(ArgumentsTest, RejectsInvalidArguments) {
   EXPECT_THAT(values_of<float>(out), testing::ElementsAre(-1, -2, -3, -4, -5, -6));
 }
 
-// Arguments with the same address and shape as before still get the other checks.
+// Arguments in the same memory as those of an earlier call are checked again.
 TEST_F(ArgumentsTest, RejectsInvalidArgumentsInLaterCalls) {
   Tensor& in = factory.make<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   Tensor& out = factory.make(ScalarType::kFloat, {2, 3});

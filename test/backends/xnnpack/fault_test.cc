@@ -133,7 +133,7 @@ TEST_F(FaultTest, FailedReshapeChargesTablesOfBothSizes) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
-// Tests operators that keep lists and buffers for the sizes of the last call.
+// Tests operators with lists and buffers that fit the sizes of the previous call.
 class WindowFaultTest : public FaultTest {
  protected:
   struct Sizes {
@@ -209,7 +209,8 @@ TEST_F(WindowFaultTest, DoesNotUseListsOfAFailedReshape) {
   for (size_t faulty = 0; faulty < (can_resize ? 2 : 1); ++faulty) {
     int failures = 0;
     for (int n = 1;; ++n) {
-      // The next call has the failed sizes, the earlier sizes, or others; or no call follows.
+      // The next call has the sizes that failed, the sizes before them, or other sizes. In the last
+      // case, no call follows.
       bool failed = false;
       for (size_t after = 0; after < 4; ++after) {
         SCOPED_TRACE(testing::Message() << faulty << " " << n << " " << after);

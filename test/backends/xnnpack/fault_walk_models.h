@@ -1,4 +1,4 @@
-// Programs for the fault walk. Each has a batch of at most 4.
+// Builds the programs of fault_walk_test.cc. The batch size of each is at most 4.
 #pragma once
 
 #include "test/support/program_builder.h"
@@ -8,14 +8,15 @@ namespace vitrine::test {
 // Before the linear layer, a conversion computes the minimum and maximum of each row.
 AlignedBytes dynamically_quantized_linear();
 
-// A convolution and a transposed one. XNNPACK keeps a padding buffer for each image of their batch.
+// A convolution and a transposed convolution. For each of them, XNNPACK has one padding buffer per
+// image of the batch.
 AlignedBytes dynamically_quantized_convolutions();
 
 // Two delegates in sequence that both compute x * x + x. They share a workspace.
 AlignedBytes two_delegates();
 
-// Poolings and a transposed convolution of images. The batch is the height or the number of
-// channels.
+// Poolings and a transposed convolution of one image. The batch size of the call is the height of
+// this image or its number of channels.
 AlignedBytes windows();
 
 // An LSTM layer of two steps with its state as inputs and outputs. The optimized kernels

@@ -1,4 +1,4 @@
-// Tests the bytes that a delegate charges to the method's budget besides tensors and packed
+// Tests how many bytes a delegate charges to the method's budget, apart from tensors and packed
 // weights.
 #include <gmock/gmock.h>
 
@@ -281,7 +281,8 @@ TEST_F(HeapTest, LimitsMemoryOfDelegatesThatShareAPayload) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
-// The sum reads a constant when the payload is no longer valid, so the constant is copied.
+// The addition reads its constant after the payload has become invalid, so the delegate copies the
+// constant.
 TEST_F(HeapTest, ChargesCopiesOfConstants) {
   const auto sum = [](uint32_t count) {
     PayloadBuilder b;

@@ -1,5 +1,5 @@
-// Tests the size from which each operator of a delegate uses several threads. The sizes follow from
-// the speeds in invocation.cc and from ThreadPool::kMinWorkNs.
+// Tests the smallest size at which each operator of a delegate uses several threads. These sizes
+// follow from the speeds in invocation.cc and from ThreadPool::kMinWorkNs.
 #include "backends/xnnpack/runtime/execution/invocation.h"
 
 #include <gtest/gtest.h>

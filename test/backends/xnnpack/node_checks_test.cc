@@ -310,7 +310,8 @@ INSTANTIATE_TEST_SUITE_P(
               w.bottom = w.right = 1u << 20;
             },
             "xnodes[0] (MaxPooling2d): its tables exceed the bound of 1073741824 bytes"),
-        // The fifth window row begins in the padding, where XNNPACK would read row 4 of 4.
+        // In the fifth row of windows, XNNPACK would read row 4 instead of the padding, but the
+        // input only has rows 0 to 3.
         window(
             "DilatedPoolingPastItsInput", Tag::XNNMaxPooling2d,
             [](auto& w, auto&) {

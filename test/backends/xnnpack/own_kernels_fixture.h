@@ -1,5 +1,5 @@
-// A fixture for tests of Vitrine's kernels in delegates. Each test runs with Vitrine's kernels and
-// with XNNPACK's.
+// Defines a fixture for tests of Vitrine's kernels in delegates. Each test runs with Vitrine's
+// kernels and with XNNPACK's.
 #pragma once
 
 #include <algorithm>

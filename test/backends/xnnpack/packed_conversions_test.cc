@@ -1,5 +1,6 @@
-// Tests that conversions pack for KleidiAI's products only if every reader is such a product.
-// Without KleidiAI the flags have no effect; conformance_test runs such graphs in either build.
+// Tests that a conversion packs its result for KleidiAI's matrix products only if every reader is
+// such a product. Flags of the conversion request this; they have no effect in builds without
+// KleidiAI. conformance_test runs graphs with these flags in builds with and without KleidiAI.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -37,7 +38,7 @@ void product(PayloadBuilder& b, uint32_t x, uint32_t filter, Type out = Type::xn
   b.fully_connected(x, filter, kInvalidId, b.output({2, kColumns}, out));
 }
 
-// Returns the flags of a conversion whose readers `add` adds.
+// Returns the flags of a conversion. `add` adds the nodes that read its result.
 uint32_t flags_with(const std::function<void(PayloadBuilder&, uint32_t x)>& add,
                     uint32_t length = 32, Type in = Type::xnn_datatype_fp32) {
   PayloadBuilder b;

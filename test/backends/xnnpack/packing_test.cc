@@ -139,7 +139,7 @@ TEST_F(PackingTest, DigestDependsOnTheSecret) {
   EXPECT_FALSE(digest_of(bytes_, secret) == digest_of(bytes_, DigestSecret{}));
 }
 
-// XNNPACK would read the larger filter from a block with fewer bytes.
+// With the block of the smaller filter, XNNPACK would read past its end.
 TEST_F(PackingTest, DoesNotShareWeightsWithEqualDigestsButDifferentSizes) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);
@@ -175,7 +175,7 @@ TEST_F(PackingTest, SharesWeightsWithEqualDigestsAndGeometry) {
   EXPECT_EQ(look_up(weights, key()), reinterpret_cast<size_t>(bytes_.data()));
 }
 
-// Some convolutions pack first and then look for an equal block.
+// For some convolutions, XNNPACK packs the weights before it looks for an equal block.
 TEST_F(PackingTest, InsertKeepsTheNewBlockIfTheCachedBlockHasADifferentSize) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);
@@ -190,7 +190,7 @@ TEST_F(PackingTest, InsertKeepsTheNewBlockIfTheCachedBlockHasADifferentSize) {
             reinterpret_cast<size_t>(block));
 }
 
-// XNNPACK uses the same key for a filter that two nodes pack.
+// If two nodes pack one filter, XNNPACK uses the same key for both.
 TEST_F(PackingTest, DoesNotShareAFilterThatIsPackedInTwoWays) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);

@@ -59,7 +59,8 @@ struct Bounds {
   float max = std::numeric_limits<float>::infinity();
 };
 
-// The parameters of a window. A test sets those that it checks and keeps the rest.
+// The parameters of a window. A test sets the parameters that it checks; the others have default
+// values.
 struct WindowSpec {
   uint32_t top = 0, right = 0, bottom = 0, left = 0;
   uint32_t kernel_height = 1, kernel_width = 1;

@@ -10,7 +10,7 @@
 namespace vitrine::test {
 namespace {
 
-// The kernels replace XNNPACK's only if their vectors are wider.
+// Vitrine's kernels replace XNNPACK's only if their vectors are wider.
 std::string_view if_wide(std::string_view kernel, int64_t min_lanes = 8) {
   return optimized::simd::gemm_shape().lanes >= min_lanes ? kernel : "";
 }
@@ -100,7 +100,7 @@ TEST_P(PixelKernelsTest, BilinearResizeInterpolatesFourPixels) {
         result(b, c.in, in, out_shape,
                c.is_ours ? if_wide("Vitrine Bilinear Resize (NHWC, F32)") : std::string_view());
     ASSERT_EQ(out.size(), size_t{images} * c.height * c.width * channels);
-    // Returns the position in a line of `from` pixels of a pixel in a line of `to` pixels.
+    // Maps pixel `i` of a line of `to` pixels to a position in a line of `from` pixels.
     const auto position = [](uint32_t i, uint32_t from, uint32_t to) {
       return std::clamp((i + 0.5) * from / to - 0.5, 0.0, from - 1.0);
     };
@@ -190,7 +190,8 @@ const WindowSpec kUneven{.top = 1,
                          .kernel_width = 3,
                          .stride_height = 3,
                          .stride_width = 2};
-// Channels fill two vectors of each dtype, and a rest.
+// Except in the last case, the channels fill at least two vectors of each dtype. Some counts also
+// need a partial vector.
 const Pooling kPoolings[] = {
     {"Pairs", {1, 6, 8, 128}, kPairs},
     {"PairsOfManyImages", {3, 4, 4, 150}, kPairs},

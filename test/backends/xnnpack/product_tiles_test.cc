@@ -1,6 +1,6 @@
-// Compares f32 and f16 products of every width around the microkernels' tiles with sums of
-// integers that both types represent exactly. The compiler and the processor determine which
-// microkernels run.
+// Tests f32 and f16 matrix products of every width around the widths of the microkernels' tiles.
+// The expected results are sums of integers, which both types represent exactly. The compiler and
+// the processor determine which microkernels run.
 #include <numeric>
 
 #include "test/backends/xnnpack/delegate_fixture.h"
@@ -182,8 +182,8 @@ TYPED_TEST(ProductTilesTest, MatchesSumsIfAPoolPacks) {
   }
 }
 
-// All layers use one file. It contains the weights of the previous layer when a layer is loaded
-// first, and those of the layer itself when it is loaded again.
+// All layers use one file. It contains the weights of the previous layer when a layer is loaded for
+// the first time, and those of the layer itself when it is loaded again.
 TYPED_TEST(ProductTilesTest, MatchesSumsWithWeightsFromAFile) {
   constexpr size_t kFewRows[] = {1, 8};
   constexpr size_t kChannels[] = {1, 2, 3, 4, 5, 8, 16, 17, 24, 32, 33, 40, 48, 49};

@@ -124,7 +124,8 @@ Cost product_after(uint32_t negations, float scale, std::string* message) {
   return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
 }
 
-// The search costs a step for each value, two for each negation, and three for the product.
+// The search for the node that XNNPACK rejects costs one step for each value, two for each
+// negation, and three for the product.
 TEST(ReadingSteps, IncludeTheSearchForARejectedNode) {
   for (const uint32_t negations : {0u, 100u, 3000u}) {
     std::string message;
@@ -157,7 +158,7 @@ Cost negations_through(uint32_t values, uint64_t limit, std::string* message) {
   return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
 }
 
-// A pair of values costs 1/32 step. The rest is linear in the number of values.
+// A pair of values costs 1/32 step. All other costs are linear in the number of values.
 TEST(ReadingSteps, IncludePairsOfPlannedValues) {
   std::string message;
   const Cost none = negations_through(0, UINT64_MAX, &message);
@@ -180,8 +181,8 @@ TEST(ReadingSteps, IncludeTheLengthOfAKeyAtEachUse) {
   EXPECT_EQ(load_sums(30, 64'010, lengthy.steps - 1, data).code, ErrorCode::kOutOfResources);
 }
 
-// Each sum costs a step for its constant and then one for the key. The rest is for values and
-// nodes.
+// Each addition costs one step for its constant and then one for the key. The other steps are for
+// values and nodes.
 TEST(ReadingSteps, AreChargedBeforeConstantsAreRead) {
   const OneConstant data;
   const Cost all = load_sums(30, 10, UINT64_MAX, data);

@@ -45,7 +45,7 @@ class ResizingTest : public DelegateTest {
 };
 
 // One image of 64 x 64 pixels, then 4096 images of one pixel: the same number of bytes, but more
-// quantization parameters. A smaller value follows them in the workspace.
+// quantization parameters. In the workspace, a smaller value follows these parameters.
 void ResizingTest::check_dynamically_quantized(Tag tag) {
   PayloadBuilder b;
   const uint32_t x = b.input({1, 64, 64, 1}), y = b.output({1, 64, 64, 1});

@@ -174,8 +174,8 @@ TEST_F(SlackTest, ChargesCopiesToTheBudget) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
-// If one tensor is two outputs, a copy that is made for one output would have the size of the
-// other.
+// If one tensor were passed as two outputs of different sizes, the delegate could copy it with the
+// wrong size.
 TEST_F(SlackTest, RejectsOneTensorAsTwoOutputsOfDifferentShapes) {
   constexpr int32_t kLarge = 1 << 14, kSmall = 1 << 10;
   for (const bool large_first : {true, false}) {

@@ -98,7 +98,8 @@ INSTANTIATE_TEST_SUITE_P(Samples, WeightsCacheTest,
                          testing::Values("mv2_025_xnnpack", "digits_xnnpack", "digits_xnnpack_q8",
                                          "linear_relu"));
 
-// Bytes of a valid file are changed, cut or added. Each damage is detected and the file replaced.
+// Bytes of a valid file are changed, cut or added. Each time, the damage must be detected and the
+// file replaced.
 TEST_F(WeightsCacheTest, ReplacesADamagedFile) {
   const Loaded cold = load(model_, path_);
   const AlignedBytes good = read_file_bytes(path_);

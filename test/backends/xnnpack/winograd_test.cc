@@ -1,5 +1,5 @@
-// Compares 3 x 3 convolutions of delegates with sums of products in double. Tests the choice of the
-// kernel by its name in traces.
+// Compares 3 x 3 convolutions of delegates with sums of products in double. The name of the kernel
+// in the trace shows which kernel was chosen.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -199,8 +199,14 @@ TEST_F(WinogradTest, RunsAtAllSizesIfSizesAreFixed) {
 TEST_F(WinogradTest, SharesAFilterWithXnnpack) {
   has_fixed_sizes = true;
   constexpr uint32_t kChannels = 32;
-  const WindowSpec window = {.top = 1, .right = 1, .bottom = 1, .left = 1, .kernel_height = 3,
-                             .kernel_width = 3, .group_in = kChannels, .group_out = kChannels};
+  const WindowSpec window = {.top = 1,
+                             .right = 1,
+                             .bottom = 1,
+                             .left = 1,
+                             .kernel_height = 3,
+                             .kernel_width = 3,
+                             .group_in = kChannels,
+                             .group_out = kChannels};
   WindowSpec strided = window;
   strided.stride_height = strided.stride_width = 2;
   std::vector<float> weights(size_t{9} * kChannels * kChannels);

@@ -1,4 +1,5 @@
-// The model of the demo backend and a tracer, for the tests of lowering and execution.
+// Defines a model for the demo backend, and a tracer that records events, for the tests of lowering
+// and execution.
 #pragma once
 
 #include <cstring>

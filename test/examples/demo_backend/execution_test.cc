@@ -1,4 +1,5 @@
-// Tests the run-time half with payloads of the ahead-of-time half and with damaged ones.
+// Tests how the demo backend runs payloads: those that its ahead-of-time code writes, and damaged
+// ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

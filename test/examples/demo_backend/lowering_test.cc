@@ -1,4 +1,5 @@
-// Tests the ahead-of-time half: the delegated calls, the text of the payload, and the delegate map.
+// Tests how the demo backend lowers a model: the delegated calls, the text of the payload, and the
+// delegate map.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

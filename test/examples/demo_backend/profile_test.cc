@@ -102,7 +102,7 @@ TEST_F(DemoBackendProfile, RowsShowSourceOps) {
   EXPECT_EQ(inspector::place_type(made.rows[0]), "demo backend");
 }
 
-// Rows are joined by the delegate map, not by the backend's profile.
+// The join of rows and ops uses the delegate map, not a profile of the backend.
 TEST_F(DemoBackendProfile, ReportsShowTheBackendIdWithoutABackendProfile) {
   run({});
   const inspector::Profile made = inspector::make_profile(dump, &record);

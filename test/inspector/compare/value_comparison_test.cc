@@ -93,7 +93,7 @@ struct Step {
   std::vector<float> value;
 };
 
-// Runs the steps as kernels, with a record or without one.
+// Runs each step as one kernel call, with or without a record.
 void run_steps(RecordedSide& side, const std::vector<Step>& steps, bool has_record = true) {
   std::vector<NodeText> nodes;
   std::string handles;

@@ -44,7 +44,8 @@ DelegateProfiles all_profiles() {
   return profiles;
 }
 
-// A dispatch as ExecuTorch 1.1 to 1.4 names it, `ns` long, with the GPU's clock at `start`.
+// A dispatch that has a name as in ExecuTorch 1.1 to 1.4. It begins at `start` on the GPU's clock
+// and takes `ns`.
 Op dispatch(const std::string& op, int operator_id, const std::string& kernel, int id,
             uint64_t start, uint64_t ns) {
   const std::string text =
@@ -54,8 +55,8 @@ Op dispatch(const std::string& op, int operator_id, const std::string& kernel, i
           .device = std::pair(start, start + ns)};
 }
 
-// A convolution on the CPU between two Vulkan delegates. A dispatch that copies inputs has the text
-// of the operator before it.
+// A convolution on the CPU between two Vulkan delegates. The name of a dispatch that copies a
+// tensor contains the operator that was dispatched before it.
 TraceBuilder two_delegates() {
   constexpr uint64_t kOrigin = 9'000'000'000'000;
   TraceBuilder trace;
@@ -213,7 +214,7 @@ TEST(DeviceQueues, QuantizedVulkanOperatorsAbsorbQuantizeAndDequantizeOps) {
   EXPECT_THAT(ops[2], testing::StartsWith("quantized_decomposed.dequantize_per_tensor"));
   EXPECT_EQ(ops[3], "aten.hardswish.default");
   EXPECT_EQ(profile.queues[0].rows[2].modules, std::vector<std::string>{"r"});
-  // Without phases, the call is a row of the CPU.
+  // The trace has no events for the phases of the call, so the whole call is one row of the CPU.
   EXPECT_EQ(profile.rows.size(), 1u);
   EXPECT_EQ(profile.rows[0].phase, "call");
 }

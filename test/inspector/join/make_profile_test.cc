@@ -49,7 +49,7 @@ TEST(MakeProfile, StalledRunsDoNotChangeRanks) {
               Contains("1 of 10 runs took more than twice the median, in total 1 ms above it"));
 }
 
-// In each run another row stalls, so that the average of every row is far from its median.
+// In each run a different row stalls, so that the average of every row is far from its median.
 TEST(MakeProfile, TimeSharesOfMediansAddUpToOne) {
   TraceBuilder trace;
   for (int run = 0; run < 6; ++run) {

@@ -196,8 +196,8 @@ TEST(Join, RowsThatShareAHandleHaveTheSameOpsButFoldOnlyOnce) {
       << "toward inputs: the last row of the handle";
 }
 
-// A damaged file that is still a valid ETDump makes a profile or an error, with and without a
-// record.
+// A damaged file that is still a valid ETDump must result in a profile or an error, with and
+// without a record.
 TEST(Join, SurvivesDamagedTraces) {
   TraceBuilder trace;
   trace.operator_map(

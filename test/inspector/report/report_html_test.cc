@@ -77,7 +77,7 @@ TEST(ReportHtml, PageStartsWithTheGivenHead) {
   EXPECT_EQ(data.at("name"), "</script><img>{{script}}");
 }
 
-// Most of the kept steps are the slowest ones.
+// The records of some steps are kept, mostly of the slowest ones.
 TEST(ReportHtml, ShowsTheKeptStepClosestToTheMedianOfAllSteps) {
   test::TraceBuilder trace;
   for (const uint64_t ns : {5000, 900, 120, 800}) {

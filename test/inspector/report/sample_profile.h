@@ -1,4 +1,4 @@
-// A small profile for tests of reports, and the lines of a report.
+// Makes a small profile for tests of reports, and splits a report into its lines.
 #pragma once
 
 #include <sstream>

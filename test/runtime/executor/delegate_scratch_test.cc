@@ -1,4 +1,4 @@
-// Scratch memory of delegate calls (DelegateCall.scratch in programs of ExecuTorch 1.6).
+// Tests the scratch memory of delegate calls (DelegateCall.scratch in programs of ExecuTorch 1.6).
 #include "test/runtime/executor/plan_fixture.h"
 
 namespace vitrine {

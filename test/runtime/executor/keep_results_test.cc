@@ -1,4 +1,5 @@
-// Tests that a method computes the results of its constants once, and only where that is safe.
+// Tests that a method computes values that depend only on constants once, and only where that is
+// safe.
 #include "test/runtime/executor/plan_fixture.h"
 #include "vitrine/kernel.h"
 #include "vitrine/value_tracer.h"
@@ -43,7 +44,7 @@ const KernelRegistry& keep_kernels() {
   return registry;
 }
 
-// Records the results of steps.
+// Records the result of each instruction.
 class ResultRecorder : public ValueTracer {
  public:
   void begin_block(const char*) override {}
@@ -163,7 +164,7 @@ TEST_F(KeepResultsTest, WritesOutputsInEachRun) {
   EXPECT_EQ(transpositions, 2);
 }
 
-// The memory plan makes a value with the address of the result a view of it.
+// `view` is a view of the result, because the memory plan gives both the same address.
 TEST_F(KeepResultsTest, WritesPlannedMemoryThatAViewReads) {
   const int32_t transposed = matrix_at(0);
   const int32_t view = at(0, 6);
@@ -182,7 +183,7 @@ TEST_F(KeepResultsTest, WritesPlannedMemoryThatAnOutputReturns) {
   EXPECT_EQ(transpositions, 2);
 }
 
-// A view that is read after other values have overwritten the result does not need it.
+// The view is read after another value has overwritten the result, so it does not need the result.
 TEST_F(KeepResultsTest, IgnoresViewsOfLaterValues) {
   const int32_t x = input_matrix(128);
   const int32_t transposed = matrix_at(0);
@@ -199,7 +200,8 @@ TEST_F(KeepResultsTest, IgnoresViewsOfLaterValues) {
   EXPECT_EQ(transpositions, 1);
 }
 
-// A value that another step overwrites only in part still holds the rest of the result.
+// Another instruction overwrites only the end of the result, so the view still contains elements of
+// the result.
 TEST_F(KeepResultsTest, WritesPlannedMemoryThatAViewReadsInPart) {
   const int32_t x = input_matrix(128);
   const int32_t transposed = matrix_at(0);

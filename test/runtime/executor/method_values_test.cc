@@ -1,4 +1,4 @@
-// Values that a method passes to a tracer that records values.
+// Tests which values a method passes to a tracer that records values.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// The cost of the search for overlaps in memory plans, and its results for random plans.
+// Tests the search for overlaps in memory plans: its cost, and its results for random plans.
 #include <algorithm>
 #include <random>
 

@@ -1,4 +1,4 @@
-// Memory plans that reuse the memory of a value, after its last use or too early.
+// Tests that a memory plan may reuse the memory of a value after its last use, but not earlier.
 #include <algorithm>
 
 #include "test/runtime/executor/plan_fixture.h"

@@ -1,4 +1,4 @@
-// Tests the figures of summaries against sums by hand.
+// Compares the figures of summaries with figures computed by hand.
 #include "runtime/extension/value_summary.h"
 
 #include <gtest/gtest.h>

@@ -78,7 +78,8 @@ TEST(AdviceInterval, HasAMinimumWidthForEqualBlocks) {
 }
 
 // For six blocks with logarithms of +-s, the standard deviation is s * sqrt(6/5), and the
-// half-width is t(5) * s * sqrt(6/5) * sqrt(2/6), with t(5) = 2.015 of Student's table (p = 0.95).
+// half-width of the interval is t(5) * s * sqrt(6/5) * sqrt(2/6), with t(5) = 2.015 of Student's
+// table (p = 0.95).
 TEST(AdviceInterval, GetsWiderWithTheSpreadOfTheBlocks) {
   const double s = 0.1;
   const double up = std::exp(s), down = std::exp(-s);

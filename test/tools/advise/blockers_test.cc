@@ -1,5 +1,5 @@
-// Tests advice for models that cannot be lowered. The models are samples in whose graphs operators
-// get names that Vitrine does not know.
+// Tests advice for models that cannot be lowered. The models are samples in which some operators
+// have been renamed to names that Vitrine does not know.
 #include "tools/advise/blockers.h"
 
 #include <gmock/gmock.h>

@@ -75,8 +75,9 @@ TEST(DeviceModel, UnchangedRowsKeepTheTimeMeasuredOnTheDevice) {
   EXPECT_EQ(removed.removed, 1u);
 }
 
-// On this machine, the new row takes 0.5 of the remaining 0.4 of the time. On the device, rows of
-// its operator take 0.5 / 0.8 of their time on this machine.
+// On this machine, the changed program takes 0.4 of the time, and its new row takes half of that.
+// Before the change, the rows of the same operator took 0.5 of the time on the device and 0.8 on
+// this machine, so the new row takes 0.5 / 0.8 as long on the device.
 TEST(DeviceModel, NewRowsScaleWithTheDeviceTimeOfTheSameOperator) {
   const DeviceModel model(there(), here());
   const Profile changed = profile({row("convolution", 0.5, "portable"), row("add", 0.5)});
@@ -113,9 +114,10 @@ TEST(DeviceModel, NoFloatRowIsFasterThanTheDeviceCanCompute) {
 TEST(DeviceModel, FewerKernelCallsCostLess) {
   const DeviceModel model(profile({row("convolution", 0.4), row("add", 0.4)}),
                           profile({row("convolution", 0.6), row("add", 0.3)}));
-  // The time outside of rows is 0.2 of the total on the device, and 0.1 on this machine. By the
-  // number of kernels, half of this time stays on the device. By measurement, the change leaves 0.2
-  // of 0.8 outside of rows on this machine, and the device takes twice as long for that part.
+  // The time outside of rows is 0.2 of the total on the device, and 0.1 on this machine. The lower
+  // estimate is from the number of kernels: half of this time stays on the device. The upper
+  // estimate is from the measurement on this machine: the changed program takes 0.8 of the time,
+  // 0.2 of it outside of rows, and the device takes twice as long for that part.
   const DevicePrediction prediction = model.predict(profile({row("convolution", 0.8)}), {0.8, 0.8});
   expect_ratio(prediction, 0.4 + 0.1, 0.4 + 0.2 * 0.8 * 2);
 }

@@ -1,5 +1,5 @@
 // Tests rules of advice about repeated calls, sizes, dtypes, memory and the machine, each on a
-// context that is filled in, and their modeled gains against the formulas of docs/advice.md.
+// context that the test fills in. Compares their modeled gains with the formulas of docs/advice.md.
 #include "tools/advise/rules.h"
 
 #include <gmock/gmock.h>
@@ -149,8 +149,8 @@ std::string repeating_model(const ScratchFolder& folder) {
   return path;
 }
 
-// The rule counts repeated calls in the exported graph. Lowering counts the calls that it removes
-// from its own graph.
+// The rule counts the repeated calls in the exported graph. The lowering removes the repeated calls
+// from its own graph and counts them; both counts must be equal.
 TEST(RepeatedCalls, MatchTheCallsThatLoweringRemoves) {
   const ScratchFolder folder;
   const SourceModel model(repeating_model(folder), "forward");

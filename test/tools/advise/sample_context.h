@@ -1,4 +1,4 @@
-// A context for tests of rules: a run of 1000 ns with one row, a convolution in a kernel.
+// Makes a context for tests of rules: a run of 1000 ns with one row, a convolution in a kernel.
 #pragma once
 
 #include "tools/advise/context.h"

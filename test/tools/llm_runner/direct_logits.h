@@ -14,8 +14,8 @@
 
 namespace vitrine::test {
 
-// Returns the natural logarithms of the probabilities after each id. Adds up powers in long double,
-// without subtracting the largest logit.
+// Returns the natural logarithms of the probabilities after each id. Adds up the exponentials of
+// the logits in long double, without subtracting the largest logit first.
 inline std::vector<std::vector<double>> direct_log_probabilities(const std::string& model,
                                                                  const std::vector<TokenId>& ids) {
   auto module = Module::load(model.c_str());

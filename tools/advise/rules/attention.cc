@@ -1,5 +1,6 @@
-// Attention by one operator, llama::custom_sdpa, instead of products and a softmax. The operator
-// does not write the scores to memory, and reads only the filled part of a cache.
+// Suggests computing attention with one operator, llama::custom_sdpa, instead of products and a
+// softmax. The operator does not write the scores to memory, and reads only the filled part of a
+// cache.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

@@ -1,5 +1,5 @@
-// The size of a dynamic batch: a run of several samples reads the weights once, and enters each
-// delegate once.
+// Suggests a size for a dynamic batch. A run of several samples reads the weights once, and enters
+// each delegate once.
 #include <fmt/format.h>
 
 #include "tools/advise/rules.h"

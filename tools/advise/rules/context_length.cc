@@ -1,4 +1,5 @@
-// The context length of a decoder: attention over a long cache takes more time than all layers.
+// Finds decoders with such a long context that attention over the cache takes more than half of a
+// token's time.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

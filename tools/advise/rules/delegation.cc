@@ -1,13 +1,13 @@
-// A program without delegates: XNNPACK executes most models several times as fast, because it fuses
-// operators and packs weights once.
+// Suggests XNNPACK for a program without delegates. XNNPACK executes most models several times as
+// fast as kernels do, because it fuses operators and packs weights once.
 #include "tools/advise/rows.h"
 #include "tools/advise/rules.h"
 
 namespace vitrine::tools {
 namespace {
 
-// A program that already has delegates may come from another version of Vitrine or from another
-// partitioner.
+// Suggests lowering a program again that already has delegates, because they may come from another
+// version of Vitrine or from another partitioner.
 std::vector<Advice> lower_again(const Context& context) {
   if (!context.is_file || !context.can_lower()) return {};
   return {{.name = "lower_again",

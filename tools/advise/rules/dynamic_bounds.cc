@@ -1,4 +1,5 @@
-// Bounds of dynamic sizes that are far above the sizes in use: memory is planned for the bounds.
+// Suggests smaller bounds of dynamic sizes if the bounds are far above the sizes in use. Memory is
+// planned for the bounds.
 #include <fmt/format.h>
 
 #include "tools/advise/rules.h"

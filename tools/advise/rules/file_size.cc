@@ -1,4 +1,5 @@
-// The record of names and source lines inside a program, which only profiles need.
+// Suggests removing the record of names and source lines from a program, because only profiles need
+// it.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

@@ -1,5 +1,5 @@
-// Float operators inside an int8 model: the conversions before and after them can cost more than
-// int8 saves.
+// Finds float operators inside an int8 model. The conversions before and after them can cost more
+// than int8 saves.
 #include <fmt/format.h>
 
 #include <map>

@@ -1,5 +1,5 @@
-// Half precision. XNNPACK delegates bf16 only if an option allows it, and its f16 kernels need
-// instructions for f16.
+// Suggests half precision. XNNPACK delegates bf16 only if an option allows it, and its f16 kernels
+// need instructions for f16.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"
@@ -21,7 +21,7 @@ Advice delegate_bf16(const Context& context) {
   return advice;
 }
 
-// This advice has no figure, because its gain depends on the share of the model's time that is
+// The saving of this advice is unknown, because it depends on the share of the model's time that is
 // limited by memory bandwidth.
 Advice convert_to_f16(const Context& context, const RowSum& rows) {
   return {.name = "f16",

@@ -1,4 +1,4 @@
-// Instructions that this processor lacks and from which XNNPACK's kernels would gain. Options
+// Finds instructions that this processor lacks and that would speed up XNNPACK's kernels. Options
 // cannot add instructions, but times on a target that has them may differ from times on this
 // machine.
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// The largest part of the loaded method's memory, with the option that makes it smaller.
+// Finds the largest part of the loaded method's memory, and suggests an option that makes this part
+// smaller.
 #include <fmt/format.h>
 
 #include <algorithm>

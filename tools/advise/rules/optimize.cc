@@ -1,4 +1,5 @@
-// --optimize: fewer copies, simpler attention, rewritten calls, and a tighter memory plan.
+// Suggests --optimize, which makes fewer copies, simplifies attention, rewrites calls, and plans
+// memory more tightly.
 #include "tools/advise/rows.h"
 #include "tools/advise/rules.h"
 

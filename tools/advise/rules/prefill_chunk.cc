@@ -1,5 +1,5 @@
-// The number of prompt tokens that a decoder processes in one run. A run of several tokens reads
-// the weights only once.
+// Suggests how many prompt tokens a decoder should process in one run. A run of several tokens
+// reads the weights only once.
 #include <fmt/format.h>
 
 #include "tools/advise/rules.h"

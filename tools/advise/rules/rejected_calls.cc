@@ -1,4 +1,5 @@
-// Calls that a backend refused, with the change to the model that makes them delegable.
+// Finds calls that a backend refused, and suggests the changes to the model that make them
+// delegable.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -107,7 +108,8 @@ std::vector<Advice> advise_rejected_calls(const Context& context) {
   if (context.lowered == nullptr) return without_reasons(context);
   for (const RejectedCalls& calls : rejected_calls(*context.lowered, context.method)) {
     const std::string kernel = "::" + short_op(calls.op) + ".";
-    // Rows share a debug handle if lowering decomposed one call of the model into several calls.
+    // Also compares the kernel's name, because rows share a debug handle if lowering decomposed one
+    // call of the model into several calls.
     const RowSum rows = sum_rows(context, [&](const inspector::ProfileRow& row) {
       return row.where == inspector::Where::kKernel &&
              row.kernel.find(kernel) != std::string::npos &&

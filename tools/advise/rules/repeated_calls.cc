@@ -1,5 +1,5 @@
-// Calls that repeat the computation of an earlier call, and calls that depend only on weights. The
-// model's source or lowering can compute the results of such calls just once.
+// Finds calls that repeat the computation of an earlier call, and calls that depend only on
+// weights. The model's source or lowering can compute the results of such calls just once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using aot::Node;
 
-// Counts of a graph's calls by op and source line, for a sentence.
+// Collects calls of a graph, for a sentence: their number for each op, and their source lines.
 struct CallList {
   size_t calls = 0;
   std::map<std::string, size_t> ops;

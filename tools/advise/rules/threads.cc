@@ -1,5 +1,5 @@
-// The number of threads. Small models do not gain from several threads, and a pool with one thread
-// per processor suffers from other programs.
+// Suggests another number of threads. Small models do not gain from several threads, and a pool
+// with one thread per processor suffers from other programs.
 #include <fmt/format.h>
 
 #include <utility>
@@ -19,7 +19,8 @@ std::vector<Advice> advise_threads(const Context& context) {
                   .why = fmt::format("the model runs on {} of {} processors", context.threads,
                                      context.processors),
                   .change = Variant{.running = {{"--threads", std::to_string(threads)}}}};
-    // Fewer threads help when other programs run, which no model can predict.
+    // The saving of fewer threads is not modeled: fewer threads help when other programs run, which
+    // no model can predict.
     if (threads > context.threads) {
       advice.saved = saved_by_threads(context, threads);
       advice.method =

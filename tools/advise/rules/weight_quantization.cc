@@ -1,5 +1,5 @@
-// Weights of linear layers in int8 or int4, with scales of activations that are chosen at run time.
-// A layer with few input rows uses each weight once, so it takes as long as reading its weights.
+// Suggests int8 or int4 for the weights of linear layers, with scales of activations that are
+// chosen at run time. A layer with few input rows takes as long as reading its weights.
 #include <fmt/format.h>
 
 #include "base/text/number_texts.h"

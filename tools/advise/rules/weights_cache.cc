@@ -1,4 +1,4 @@
-// Packing of weights at load time. Mapping a file with packed weights avoids it.
+// Suggests a file with packed weights. Mapping this file avoids packing the weights at load time.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

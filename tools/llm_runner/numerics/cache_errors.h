@@ -46,8 +46,9 @@ struct DataCache {
   const Tensor* zero_points = nullptr;
 };
 
-// Joins int8 caches with the caches of their scales and zero points. Those caches have rows of one
-// element, and are in the same order as the int8 caches. Joins nothing if the counts differ.
+// Joins int8 caches with the caches of their scales and zero points. The caches of scales and zero
+// points have rows of one element, and are in the same order as the int8 caches. Joins nothing if
+// the numbers of these caches differ.
 std::vector<DataCache> data_caches(std::span<const FoundCache> caches);
 
 // A range of positions, [begin, end).

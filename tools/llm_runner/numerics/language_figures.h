@@ -1,4 +1,4 @@
-// Figures and notes that the reports of a language model's errors share.
+// Computes figures and notes that the reports of a language model's errors share.
 #pragma once
 
 #include <cstddef>

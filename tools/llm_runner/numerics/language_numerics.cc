@@ -19,7 +19,8 @@ using inspector::ProfileRow;
 constexpr std::array<std::string_view, 5> kAttentionModules = {"attention", "attn", "self_attn",
                                                                "self_attention", "SDPA"};
 
-// Rates how well a value fits a column. The highest rating wins; ties: the later value wins.
+// Rates how well a value fits a column of the report. The value with the highest rating wins. If
+// ratings are equal, the later value wins.
 enum Fit : uint8_t { kUnfit, kFits, kFitsWell };
 
 struct NamedValue {

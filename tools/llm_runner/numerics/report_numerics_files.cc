@@ -1,4 +1,4 @@
-// JSON, CSV and the page of a language model's errors.
+// Reports a language model's errors as JSON, as CSV and as a page.
 #include <fmt/format.h>
 
 #include <cmath>

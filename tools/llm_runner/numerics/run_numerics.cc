@@ -170,7 +170,7 @@ class NumericsRun {
     }
     const auto done = static_cast<double>(position - block.range.first);
     block.mean_kl = (block.mean_kl * done + kl) / (done + 1);
-    // A NaN counts as the largest divergence; ties: the first position wins.
+    // A NaN counts as the largest divergence. If divergences are equal, the first position wins.
     if (position == block.range.first || (!std::isnan(block.max_kl) && !(kl <= block.max_kl))) {
       block.max_kl = kl;
       block.max_kl_at = position;

@@ -1,4 +1,4 @@
-// A language model that can record all values of a single step.
+// Runs a language model, and can record all values of a single step.
 #pragma once
 
 #include <cstdint>

@@ -22,8 +22,8 @@ using inspector::ProfileRow;
 
 constexpr uint64_t kMinFittedSteps = 16;
 
-// Each kind of sum becomes one run of a trace, so that sums are joined with the record in the same
-// way as times.
+// Each kind of sum becomes one run of an artificial trace, so that the inspector joins the sums
+// with the record in the same way as times.
 enum SumRun : uint8_t { kTotal, kUsual, kByPosition, kCalls, kSlopeError, kNumRuns };
 
 constexpr double kMaxTimesMedian = 2;  // a longer token counts as disturbed

@@ -1,4 +1,4 @@
-// The CSV and HTML forms of a comparison of token profiles.
+// Reports a comparison of token profiles as CSV and HTML.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

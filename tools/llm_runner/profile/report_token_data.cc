@@ -1,4 +1,4 @@
-// The machine-readable reports: JSON, CSV and trace events.
+// Makes the machine-readable reports of a token profile: JSON, CSV and trace events.
 #include <fmt/format.h>
 
 #include "inspector/report/report_timeline.h"

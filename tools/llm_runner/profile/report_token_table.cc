@@ -34,7 +34,7 @@ enum Rank : size_t {
   kRowsRank,
 };
 
-// The first column of a table whose rows are grouped by `by`.
+// The title of the first column in a table whose rows are grouped by `by`.
 struct NameColumn {
   GroupBy by;
   const char* title;

@@ -167,7 +167,7 @@ size_t StepTracer::find_group(const TraceRecord& record) {
   return group;
 }
 
-// Returns the group of a list of operators, or kNone if the list had another length when it was
+// Returns the group of a list of operators, or kNone if the list had a different length when it was
 // first logged.
 size_t StepTracer::find_group(const TracedOperators& all) {
   size_t group = 0;

@@ -160,7 +160,8 @@ class StepTracer final : public EventTracer {
   size_t logged_count_ = 0;
   std::unique_ptr<uint64_t[]> ends_ns_;  // one element for each record
   size_t count_ = 0;                     // of records
-  // The group expected next and the end of the phase's groups; both null outside of steps.
+  // The group that is expected next, and the end of the phase's groups. Both are null outside of
+  // steps.
   const RecordGroup* next_ = nullptr;
   const RecordGroup* end_ = nullptr;
   size_t phase_ = 0;

@@ -17,7 +17,8 @@ struct TokenGroup : TokenCost {
 };
 
 struct TokenGroups {
-  // The groups, sorted by falling decode time; without grouping, the rows in run order.
+  // The groups, sorted by decode time, largest first. Without grouping, these are the rows in run
+  // order.
   std::vector<TokenGroup> groups;
   TokenGroup others;  // sum of the groups beyond View::top and the rows that the filter excludes
 };

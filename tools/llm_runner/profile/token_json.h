@@ -1,4 +1,4 @@
-// JSON values that the JSON report and the page of a token profile share.
+// Makes JSON values that the JSON report and the page of a token profile share.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -29,7 +29,7 @@ struct CostLine {
   double at_start = 0;
   double per_position = 0;
   // The 95 % confidence interval is per_position +- error. The error of a sum of lines is the sum
-  // of their errors, which makes its interval too wide rather than too narrow.
+  // of their errors, which can make the interval of the sum too wide, but not too narrow.
   double error = 0;
 
   // False if the interval of per_position contains 0, so that the time may not grow at all.

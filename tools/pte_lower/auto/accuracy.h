@@ -1,4 +1,4 @@
-// The user's own score of a program (--accuracy).
+// Scores a program with the user's own command (--accuracy).
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,7 @@ struct RankedStep {
   double gain = 0;
 };
 
-// The steps of one part, in order.
+// Returns the steps of one part, in the order in which they reduce its precision.
 std::vector<RankedStep> steps_of(const std::vector<PartFigures>& parts, size_t index) {
   const PartFigures& part = parts[index];
   std::vector<RankedStep> steps;
@@ -50,7 +50,8 @@ std::vector<RankedStep> steps_of(const std::vector<PartFigures>& parts, size_t i
       }
     }
     if (best == level) break;
-    // Rounding must not change the order of a part's own steps.
+    // Gains must not rise from one step of a part to the next, not even by rounding, because steps
+    // are sorted by gain.
     last_gain = std::min(last_gain, best_gain);
     steps.push_back({{index, best}, last_gain});
     level = best;
@@ -73,7 +74,7 @@ class Search {
          const std::function<bool()>& is_stopped)
       : parts_(parts), goal_(goal), measure_(measure), is_stopped_(is_stopped) {}
 
-  // Returns true if the program keeps the bound.
+  // Returns true if the program with this selection meets the bound.
   bool keeps_bound(const Selection& selection) {
     auto found = known_.find(selection);
     if (found == known_.end()) {
@@ -94,8 +95,9 @@ class Search {
       return selection;
     };
     const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
-    // The bound is easiest to keep at `kept`, and hardest at `lost`. Steps without savings are last
-    // and do not help to keep a bound on cost, unless the savings of the parts do not add up.
+    // `kept` is the number of steps with which a program most probably meets the bound, and `lost`
+    // the number with which it most probably fails. Steps without savings are last, so a bound on
+    // cost needs them only if the savings of the parts do not add up.
     size_t kept = wants_many ? 0 : saving_steps(steps);
     size_t lost = wants_many ? steps.size() : 0;
     bool is_kept = keeps_bound(first(kept));
@@ -126,8 +128,8 @@ class Search {
     return count;
   }
 
-  // Tries the programs with a single scheme: each part that supports the scheme has it, and other
-  // parts are float.
+  // Tries the programs with a single scheme. All parts that support the scheme have it, and the
+  // others are float.
   void try_uniform() {
     std::set<std::string> schemes;
     for (const PartFigures& part : parts_) {
@@ -146,7 +148,8 @@ class Search {
     }
   }
 
-  // Changes the precision of one part of the best program, in the order of expected use.
+  // Tries up to `max_swaps` programs that differ from the best program by the precision of one
+  // part, the most promising first.
   void swap(size_t max_swaps) {
     for (size_t i = 0; i < max_swaps && best_->is_met && !is_stopped_(); ++i) {
       const std::optional<Selection> next = best_swap();
@@ -171,8 +174,8 @@ class Search {
         Selection selection = best_->selection;
         selection[part] = level;
         if (!is_useful || !std::isfinite(to.noise) || known_.contains(selection)) continue;
-        // Under a bound on cost, prefers changes that should fit, and among these the change that
-        // saves the most noise for each unit of cost.
+        // Under a bound on cost, prefers changes after which the program should still meet the
+        // bound. Among these, prefers the change that removes the most noise for each unit of cost.
         const double cost = best_->measured.cost + from.saved - to.saved;
         const std::pair key(wants_many || cost <= goal_.bound,
                             wants_many ? gain(from, to)
@@ -215,7 +218,7 @@ std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts) {
   for (size_t i = 0; i < parts.size(); ++i) {
     for (const RankedStep& each : steps_of(parts, i)) ranked.push_back(each);
   }
-  // Steps of one part are in order, because their gains fall and their noise rises.
+  // Sorting keeps the steps of one part in order, because their gains fall and their noise rises.
   std::ranges::stable_sort(ranked, [&](const RankedStep& a, const RankedStep& b) {
     const auto key = [&](const RankedStep& each) {
       const PartFigures& part = parts[each.step.part];

@@ -1,4 +1,5 @@
-// Chooses the precision of each part of a model. It knows only figures; the caller measures.
+// Chooses the precision of each part of a model. The caller measures the figures on which the
+// choice depends.
 #pragma once
 
 #include <cstddef>
@@ -36,9 +37,9 @@ struct Goal {
 
   // False if a figure is not a number.
   bool is_met(const Measured& by) const;
-  // Returns true if `a` is better than `b`. If both keep the bound, the one with the lower cost is
-  // better under a bound on quality, and the one with the higher quality under a bound on cost. If
-  // neither keeps it, the one nearer to the bound is better.
+  // Returns true if `a` is better than `b`. If both meet the bound, lower cost is better under a
+  // bound on quality, and higher quality is better under a bound on cost. If neither meets the
+  // bound, the program nearer to the bound is better.
   bool is_better(const Measured& a, const Measured& b) const;
 };
 
@@ -54,19 +55,20 @@ struct Step {
   size_t level = 0;  // as in Selection
 };
 
-// The order in which parts lose precision: most saved per noise first. A part can have several
-// steps, from float to the levels on its convex hull of savings over noise. Ties: less noise, then
-// the lower name. A part that saves nothing has one step, to its level with the least noise; these
+// Returns the order in which parts lose precision: the largest saving per noise first. If these are
+// equal, the step with less noise comes first, and then the part whose name sorts first. A part can
+// have several steps, which lead from float through the levels on the convex hull of its savings
+// over its noise. A part that saves nothing has one step, to its level with the least noise; these
 // steps come last. Levels with infinite noise are left out.
 std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts);
 
-// Makes as many steps as the bound on quality allows, or as few as the bound on cost needs.
-// Bisection finds the number, because more steps mean more error and less cost. The programs that
-// use a single scheme for all parts that support it are tried too. Then up to `max_swaps` more
-// programs differ from the best one by the precision of one part. Each decision is made with the
-// figures that `measure` returns, so the result keeps the bound even if the figures of the parts do
-// not add up. If no program that was measured keeps the bound, the best one is returned. Before
-// each measurement but the first, `is_stopped` can end the search.
+// Makes as many steps as a bound on quality allows, or as few as a bound on cost requires. Finds
+// this number by bisection, because more steps mean more error and less cost. Then tries the
+// programs that use a single scheme for all parts that support it. Then tries up to `max_swaps`
+// programs that differ from the best one by the precision of one part. Every decision uses figures
+// that `measure` returns, so the result meets the bound even if the figures of the parts do not add
+// up. If no measured program meets the bound, returns the best one. Before each measurement but the
+// first, `is_stopped` can end the search.
 Choice choose(
     const std::vector<PartFigures>& parts, const Goal& goal, size_t max_swaps,
     const std::function<Measured(const Selection&)>& measure,

@@ -1,4 +1,4 @@
-// Times of a model's parts on a device, from profiles that were recorded there.
+// Computes times of a model's parts on a device, from profiles that were recorded there.
 #pragma once
 
 #include <functional>
@@ -18,15 +18,15 @@ namespace vitrine::tools {
 using PartSchemes = std::map<std::string, std::string>;
 
 // Models the time of a program as the time of the float program, less the savings of each part in
-// its scheme. The remaining savings of a scheme, in rows that belong to no part, are divided among
-// the parts by their times in float. A program with one scheme in all parts thus has the time that
-// its profile shows.
+// its scheme. A scheme also saves time in rows that belong to no part. These savings are divided
+// among the parts in proportion to their times in float. Thus a program with one scheme in all
+// parts has the time that its profile shows.
 class DeviceTimes {
  public:
-  // `files` has "float=FILE" and "SCHEME=FILE" for each scheme with a profile of the program that
-  // has this scheme in all parts. Throws ToolErrors, which name `--device_times`, if a profile
-  // cannot be read or is of another model. `profile_here` runs the program that has a scheme in all
-  // parts on this machine. Its profile shows the operations that each part must have.
+  // `files` has "float=FILE", and "SCHEME=FILE" for other schemes. Each FILE is a profile of the
+  // program that has this scheme in all parts. Throws ToolErrors, which name `--device_times`, if a
+  // profile cannot be read or is of another model. `profile_here` runs the program that has a
+  // scheme in all parts on this machine. Its profile shows the operations that each part must have.
   DeviceTimes(std::span<const std::string> files, const aot::ExportedProgram& program,
               const std::vector<ModelPart>& parts, const aot::CalibrationSample& sample,
               const std::function<inspector::Profile(const std::string& scheme)>& profile_here);

@@ -16,7 +16,8 @@ namespace vitrine::tools {
 
 using ProgramBytes = std::vector<std::byte>;
 
-// Ends a measurement of time. A measurement has at least five pairs of runs.
+// Limits a measurement of time. A measurement has at least five pairs of runs, whatever the limits
+// are.
 struct TimeBudget {
   double ms = 0;
   size_t max_pairs = 0;
@@ -42,7 +43,7 @@ class Comparison {
              ProgramBytes reference);
 
   // The power of the error of all float outputs of all samples, relative to the power of the
-  // reference's outputs. Infinite if a value is NaN or infinite in one program only.
+  // reference's outputs. Infinite if a value is NaN or infinite in only one of the two programs.
   double noise(const ProgramBytes& program) const;
   // Runs both programs in pairs on the first sample, within the budget. Other work on the
   // machine slows both runs of a pair, so it hardly changes the median ratio of the pairs. Each
@@ -68,11 +69,11 @@ class Comparison {
   std::vector<double> reference_ms_;  // the median of each block of runs
 };
 
-// The ratios of pairs of runs, in the order of the runs. The ratio is their median. The interval
-// and `is_significant` use the medians of up to 40 consecutive blocks of pairs, because neighboring
-// pairs are not independent if other work slows the machine for a while. `is_significant` is true
-// if the blocks differ from 1 in a sign test at 95 %. Precondition: `ratios` is not empty, and its
-// elements are positive.
+// Computes a time ratio from the ratios of pairs of runs, in the order of the runs. The result's
+// ratio is their median. The interval and `is_significant` use the medians of up to 40 consecutive
+// blocks of pairs, because neighboring pairs are not independent if other work slows the machine
+// for a while. `is_significant` is true if the blocks differ from 1 in a sign test at 95 %.
+// Precondition: `ratios` is not empty, and its elements are positive.
 TimeRatio time_ratio_of(const std::vector<double>& ratios);
 
 // Multiplies a ratio by the time of the reference. The errors of both factors are independent.

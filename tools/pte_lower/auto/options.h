@@ -1,4 +1,4 @@
-// The options of pte_lower --quantize auto.
+// Parses the options of pte_lower --quantize auto.
 #pragma once
 
 #include <string>

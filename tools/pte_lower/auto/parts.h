@@ -1,4 +1,4 @@
-// The parts of a model whose precision --quantize auto chooses.
+// Finds the parts of a model whose precision --quantize auto chooses.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ struct ModelPart {
   bool has_linear = false;
   bool has_embedding = false;
   bool has_other = false;  // convolutions, or the part is an operator
-  // True if 32 values of a row can share a scale, in all rows of the linear layers or embeddings.
+  // True if the rows of all linear layers and embeddings can be divided into groups of 32 values
+  // that share a scale.
   bool has_groups = true;
 
   bool has_int8() const { return has_linear || has_other; }

@@ -1,4 +1,4 @@
-// The reports of --quantize auto.
+// Reports the results of --quantize auto.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,17 +8,18 @@
 
 namespace vitrine::tools {
 
-// The parts, the steps of the search, and the figures of the programs.
+// Returns tables of the parts, the steps of the search, and the figures of the programs.
 std::string auto_tables(const AutoResult& result);
-// The same, and the command that makes the program again.
+// Returns auto_tables() and the command that makes the chosen program without a search.
 std::string auto_text(const AutoResult& result, const AutoOptions& options);
 nlohmann::ordered_json auto_json(const AutoResult& result, const AutoOptions& options);
 // The content of AutoOptions::report: a page if its extension is .html, and JSON otherwise.
 std::string auto_report(const AutoResult& result, const AutoOptions& options);
-// The command without a search: "pte_lower model.pt2 --quantize int8 --keep a=float".
+// Returns the command that makes the chosen program without a search: "pte_lower model.pt2
+// --quantize int8 --keep a=float".
 std::string auto_command(const AutoResult& result, const AutoOptions& options);
-// Says that the chosen program may not keep the bound on time if it is measured again. Empty if it
-// is certain to keep the bound.
+// Says that the chosen program may exceed the bound on time if it is measured again. Empty if the
+// program is certain to meet the bound.
 std::string auto_doubt(const AutoResult& result, const AutoOptions& options);
 // "the best program has 30.1 dB, below 35 dB"
 std::string auto_failure(const AutoResult& result, const AutoOptions& options);

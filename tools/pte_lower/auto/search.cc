@@ -83,7 +83,7 @@ class PrecisionSearch {
     std::vector<std::string> keep;  // of --keep
   };
 
-  // If `removes_unused`, removes tensors without users, as quantization to int8 does.
+  // With `removes_unused`, removes tensors that no call uses, as quantization to int8 does.
   ProgramBytes lower(const Rules& rules, size_t samples, bool removes_unused = false) const {
     aot::LowerOptions options = lowering_;
     options.calibration.count = samples;
@@ -131,7 +131,8 @@ class PrecisionSearch {
       const std::string scheme = found == schemes.end() ? "float" : found->second;
       const bool is_int8 = scheme.starts_with("int8");
       if (scheme != "int8" && scheme != "float") rules.keep.push_back(part.name + '=' + scheme);
-      // The other calls of the part stay float; f16 and bf16 reach all of them.
+      // Calls of the part that the scheme does not apply to stay float. f16 and bf16 apply to all
+      // calls.
       const bool has_rest =
           scheme.starts_with("8da4w") ? part.has_other : part.has_int8() && !is_half(scheme);
       if (has_int8 && !is_int8 && has_rest) rules.keep.push_back(part.name + "=float");
@@ -147,7 +148,8 @@ class PrecisionSearch {
     return schemes;
   }
 
-  // The schemes of a part that are tried: those with times, if a device's profiles have the times.
+  // Returns the schemes of a part to try. If times come from profiles of a device, these are the
+  // schemes that have a profile.
   std::vector<std::string> tried_schemes(const ModelPart& part) const {
     std::vector<std::string> schemes = schemes_of(part);
     if (device_) {
@@ -158,7 +160,8 @@ class PrecisionSearch {
 
   bool is_stopped() const { return options_.is_stopped && options_.is_stopped(); }
 
-  // Lowers each part alone in each scheme. Returns false if it was stopped.
+  // Lowers and measures the model with one part at a time in each of its schemes. Returns false if
+  // the search was stopped.
   bool measure_parts() {
     Progress progress("measuring the parts");
     size_t all = 0;
@@ -185,7 +188,7 @@ class PrecisionSearch {
     return true;
   }
 
-  // Empty if the scheme does not reach the part.
+  // Returns nothing if the scheme applies to no call of the part.
   std::optional<AutoLevel> measure_level(const std::string& name, const std::string& scheme) {
     ProgramBytes program;
     try {
@@ -196,7 +199,8 @@ class PrecisionSearch {
     AutoLevel level;
     level.scheme = scheme;
     level.noise = comparison_.noise(program);
-    // Unused tensors that the quantization of any part removes are not a saving of this part.
+    // Quantizing any part to int8 also removes unused tensors. Their bytes do not count as a saving
+    // of this part.
     const size_t float_bytes =
         scheme.starts_with("int8") ? lean_float_bytes_ : float_program_.size();
     level.saved_bytes = static_cast<double>(float_bytes) - static_cast<double>(program.size());
@@ -213,7 +217,8 @@ class PrecisionSearch {
     return level.time.is_significant ? reference.median * (1 - level.time.ratio) : 0;
   }
 
-  // Computes measured times from their ratios, with the reference's time over the whole search.
+  // Computes times from the measured ratios and the median time of the reference over the whole
+  // search.
   void set_times(AutoResult& result) {
     if (device_) {
       result.device = device_->device();
@@ -285,7 +290,7 @@ class PrecisionSearch {
     result.results.push_back(final_program("chosen", rules, chosen));
   }
 
-  // The schemes of the program with all parts in int8.
+  // Returns the schemes of the program that has int8 in all parts that support it.
   PartSchemes int8_schemes() const {
     PartSchemes schemes;
     for (const ModelPart& part : names_) {
@@ -318,8 +323,8 @@ class PrecisionSearch {
         std::to_string(selection.size() - static_cast<size_t>(std::ranges::count(selection, 0U))),
         program);
     set_time(made, program, schemes, by_time_ ? kDecisiveStep : kPart);
-    // The upper end of the interval must keep the bound, so that another measurement is likely to
-    // keep it too.
+    // The upper end of the interval must meet the bound, so that another measurement is likely to
+    // meet it too.
     const Milliseconds ms = device_ ? made.ms : time_of(made.time, reference_);
     const double cost = by_time_ ? ms.repeated.high : static_cast<double>(made.bytes);
     const Measured measured{.quality = made.score.value_or(decibels(made.noise)), .cost = cost};

@@ -30,7 +30,8 @@ struct AutoOptions {
   std::filesystem::path report;        // JSON or a page (.html); may be empty
   std::vector<std::string> arguments;  // the command line without quantization
   std::vector<std::string> calibrate;  // paths of calibration data
-  // SCHEME=FILE: profiles of a device, whose times then count instead of this machine's.
+  // SCHEME=FILE: profiles from a device. If they are given, the times of the device count instead
+  // of times on this machine.
   std::vector<std::string> device_times;
 };
 
@@ -62,8 +63,8 @@ struct AutoProgram {
 
 struct AutoResult {
   bool is_met = false;
-  // False if the chosen program keeps a bound on time, but its time was modeled for a device, or
-  // the interval of its time contains the bound: another measurement may find that it takes longer.
+  // False if the chosen program meets a bound on time but may exceed it in another measurement: its
+  // time was modeled for a device, or the interval of its time contains the bound.
   bool is_certain = true;
   bool is_interrupted = false;       // then `results` are empty, and `parts` may be incomplete
   std::vector<AutoPart> parts;       // in the order of their first step

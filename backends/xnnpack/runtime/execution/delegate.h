@@ -70,7 +70,7 @@ class XnnpackDelegate final : public Delegate {
   Error give_up(xnn_status status);
   // Resets the state of the delegate after XNNPACK has failed, and returns the error.
   Error fail(Error error);
-  // Reserves memory for XNNPACK's lists of the memory planner and of padding buffers
+  // Reserves memory for the lists of XNNPACK's memory planner and for its lists of padding buffers
   // (memory_reserve.h). Returns false if memory runs out.
   bool fill_reserve(MemoryReserve& reserve) const;
   Error reshape();

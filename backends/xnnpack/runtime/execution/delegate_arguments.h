@@ -26,7 +26,8 @@ class DelegateArguments {
   };
   using Call = std::span<EValue* const>;
 
-  // `shapes` are the shapes of the graph's values in the last call. Both must outlive this object.
+  // `shapes` are the shapes of the graph's values in the last call. `graph` and `shapes` must
+  // outlive this object.
   DelegateArguments(const Graph& graph, CheckedVector<Shape>& shapes)
       : graph_(graph), shapes_(shapes) {}
   DelegateArguments(const DelegateArguments&) = delete;

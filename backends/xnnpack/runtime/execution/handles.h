@@ -1,4 +1,4 @@
-// Owning pointers to XNNPACK's objects.
+// Defines owning pointers to XNNPACK's objects.
 #pragma once
 
 #include <xnnpack.h>

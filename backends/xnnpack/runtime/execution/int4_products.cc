@@ -55,8 +55,9 @@ int32_t four_of(const int8_t* inputs) {
 }
 
 // Computes the start values of the sums. Unpacked weights are 16 times an integer from -8 to 7. The
-// instruction needs unsigned weights, so 8 is added to the integer. This makes the result too large
-// by 8 * 16 times the sum of the block's inputs, so the sum starts at minus that number.
+// dot-product instruction needs unsigned weights, so 8 is added to the integer. This makes the
+// result too large by 8 * 16 times the sum of the block's inputs, so the sum starts at minus that
+// number.
 VITRINE_VNNI void find_starts(const Product& p, size_t rows, size_t first, size_t count,
                               int32_t* starts) {
   const __m256i ones = _mm256_set1_epi8(1);
@@ -111,7 +112,8 @@ VITRINE_VNNI void add_block(const int8_t* const* inputs, size_t offset, size_t b
   }
 }
 
-// Adds blocks first to first + count of each tile. The output holds partial sums between calls.
+// Adds the products of the blocks [first, first + count) of each tile. The output holds partial
+// sums between calls.
 template <size_t kRows>
 VITRINE_VNNI void add_blocks(const Product& p, size_t first, size_t count, const int32_t* starts) {
   const int8_t* inputs[kRows];

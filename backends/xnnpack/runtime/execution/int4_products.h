@@ -1,4 +1,4 @@
-// Matrix products of int8 activations and int4 weights with a scale per block, for x86 with
+// Computes matrix products of int8 activations and int4 weights with a scale per block on x86 with
 // AVX512-VNNI. These products read the weights of four inputs at a time. XNNPACK's kernels read the
 // weights of eight inputs, and must add the two halves of each sum after every block. These
 // products take most of the time that a language model needs for a prompt

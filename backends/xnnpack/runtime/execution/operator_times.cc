@@ -58,7 +58,7 @@ class NodeSearch {
   }
 
   // Limits the number of nodes that a search reads, so that the total time is linear. XNNPACK never
-  // fuses more nodes into one.
+  // fuses this many nodes into one.
   static constexpr size_t kMaxSkippedNodes = 256;
 
   xnn_runtime_t runtime_;

@@ -1,4 +1,4 @@
-// Start and end times of the operators inside an XNNPACK runtime.
+// Measures the start and end times of the operators inside an XNNPACK runtime.
 //
 // XNNPACK's public profiling call returns whole microseconds, without start times and node ids.
 // XNNPACK's private runtime structure (runtime_access.h) holds the operators and the nodes for
@@ -40,8 +40,9 @@ class OperatorTimes {
 
   // The operators in running order.
   std::span<const Operator> operators() const { return operators_; }
-  // Call before the run. Returns an element per operator, in running order, for platform::ticks()
-  // at the operator's end; an empty span if XNNPACK measures the times.
+  // Call before the run. Returns a span with an element per operator, in running order. At the end
+  // of each operator, the caller must store platform::ticks() in its element. The span is empty if
+  // XNNPACK measures the times.
   std::span<uint64_t> start();
   // Call after the run. Returns the end of each operator in ns. An operator starts when the
   // operator before it ends, and the first operator starts at start_ns(). Empty if XNNPACK reports

@@ -1,4 +1,4 @@
-// Options for loading XNNPACK delegates; the keys are those of ExecuTorch's backend.
+// Defines the options for loading XNNPACK delegates. ExecuTorch's backend uses the same keys.
 #pragma once
 
 #include <cstdint>

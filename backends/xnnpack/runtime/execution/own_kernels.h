@@ -1,5 +1,5 @@
-// Runs operators of XNNPACK's runtimes with Vitrine's kernels if these are faster. The files of
-// own_kernels/ say which operators.
+// Runs operators of XNNPACK's runtimes with Vitrine's kernels if these are faster. Each file in
+// own_kernels/ says which operators it runs.
 #pragma once
 
 #include <xnnpack.h>
@@ -42,7 +42,8 @@ class OwnKernels {
   // The name of our kernel for each operator that runs, in running order; null if XNNPACK's kernel
   // runs it. The choice depends on the sizes of the last reshape.
   std::span<const char* const> names() const { return names_; }
-  // Number of bytes of the large weights that load() writes, as planned.
+  // Number of bytes of the weights for Winograd's algorithm, which load() writes, according to
+  // plan().
   size_t weight_bytes() const { return winograd_.weight_bytes(); }
   // Bytes of memory that tasks use during a run.
   size_t scratch_bytes() const { return winograd_.scratch_bytes(); }

@@ -1,6 +1,7 @@
-// The only access to XNNPACK's private structures. Each pin of XNNPACK has one file that implements
-// it (runtime_access_debian.cc, runtime_access_upstream.cc) and asserts what it relies on. Builds
-// on the public API alone (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use runtime_access_public.cc.
+// Provides the only access to XNNPACK's private structures. Each pin of XNNPACK has one file that
+// implements it (runtime_access_debian.cc, runtime_access_upstream.cc) and asserts what it relies
+// on. Builds on the public API alone (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use
+// runtime_access_public.cc.
 #pragma once
 
 #include <xnnpack.h>
@@ -45,7 +46,7 @@ struct RuntimeOperator {
   std::span<const uint32_t> inputs;         // ids of values, or an id that has none
   std::span<const uint32_t> outputs;
 
-  // False for fused and removed nodes, which keep an entry without objects.
+  // False for a fused or removed node, whose entry remains but has no objects.
   bool runs() const { return objects[0] != nullptr; }
 };
 
@@ -76,8 +77,8 @@ struct RuntimeValue {
   // Scale and zero point of a tensor that is quantized as a whole; otherwise null.
   const float* scale = nullptr;
   const int32_t* zero_point = nullptr;
-  // The parameters of dynamically quantized rows, which are the last `row_dims` dims; otherwise
-  // null.
+  // The parameters of dynamically quantized rows, or null if the value is not dynamically
+  // quantized. A row spans the last `row_dims` dims.
   const xnn_quantization_params* rows = nullptr;
   size_t row_dims = 0;
 };
@@ -136,7 +137,8 @@ struct StridedRows {
 };
 StridedRows strided_rows(const void* context);
 
-// Parameters of products with int4 weights and of their packing, as XNNPACK has them.
+// Parameters of products with int4 weights and of the packing of these weights, with the values
+// that XNNPACK passes to its kernels.
 struct Int4PackingParams {
   int8_t input_zero_point;
   uint8_t weight_zero_point;
@@ -177,9 +179,9 @@ using MultiplyInt4 = void (*)(size_t rows, size_t columns, size_t depth, const i
                               size_t output_row_stride, size_t output_tile_stride,
                               const Int4ProductParams* params, const RowQuantization* quantization);
 bool has_avx512_vnni();
-// Replaces XNNPACK's products of int8 rows and int4 weights. `multiply` computes up to `rows` rows,
-// from weights in tiles of `columns` columns with `depth_step` values of a column next to each
-// other.
+// Replaces XNNPACK's products of int8 rows and int4 weights. `multiply` computes up to `rows` rows.
+// Its weights are packed in tiles of `columns` columns, with 2^log2_depth_step values of a column
+// next to each other.
 void set_int4_products(MultiplyInt4 multiply, size_t rows, size_t columns, size_t log2_depth_step);
 
 }  // namespace vitrine::xnnpack

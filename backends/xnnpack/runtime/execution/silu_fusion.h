@@ -1,5 +1,6 @@
-// SiLU, x * sigmoid(x), in one pass. Payloads contain a SiLU as two nodes, which XNNPACK runs as
-// two operators: the first writes the sigmoid to memory, and the second reads it.
+// Makes one operator compute a SiLU, x * sigmoid(x), in one pass. Payloads contain a SiLU as two
+// nodes, which XNNPACK runs as two operators: the first writes the sigmoid to memory, and the
+// second reads it.
 #pragma once
 
 #include <xnnpack.h>

@@ -142,8 +142,8 @@ bool must_not_fuse(const Graph& graph) {
   return clamp && ((window && away_from_zero) || requantized || high - low <= step);
 }
 
-// The number of nodes of the subgraph that a node of the graph becomes, for builds that cannot
-// count them.
+// Returns the number of subgraph nodes that a node of the graph becomes, for builds that cannot
+// count the subgraph's nodes.
 uint32_t expected_node_count(const Node& node) {
   const bool bounded = node.output_min != -INFINITY || node.output_max != INFINITY;
   const bool bounds_itself = node.kind->has_weights || node.kind->has_window || is_clamp(node);
@@ -161,9 +161,10 @@ xnn_status create_runtime(xnn_subgraph_t subgraph, const RuntimeRequest& request
   return status;
 }
 
-// Returns true if a trial of this node alone cannot succeed: a trial makes all outputs external,
-// which dynamically quantized values cannot be, and lacks the node that XNNPACK 92a7ad5 looks for
-// when a product's input is such a value.
+// Returns true if the node reads or writes dynamically quantized values. A trial of such a node
+// alone cannot succeed: the trial makes all outputs external, but such a value cannot be external.
+// If such a value is the input of a product, XNNPACK 92a7ad5 also looks for the node that computes
+// it, which the trial lacks.
 bool has_dynamic_values(const Graph& graph, const Node& node) {
   const auto is_dynamic = [&](uint32_t value) {
     return graph.values[value].datatype->quantization == Quantization::kPerToken;
@@ -197,7 +198,7 @@ xnn_status try_node(const RuntimeRequest& request, const Node& node, std::span<u
 }
 
 // XNNPACK does not say why it cannot create a runtime. To find the reason, this function tries one
-// node at a time, as long as load steps are left.
+// node at a time, until the budget of load steps is used up.
 Error find_rejected_node(const RuntimeRequest& request, xnn_status status) {
   const Graph& graph = request.graph;
   CheckedVector<uint32_t> ids;

@@ -1,4 +1,4 @@
-// Memory for intermediate values, which delegates may share.
+// Manages the memory for intermediate values, which delegates may share.
 #pragma once
 
 #include <memory>
@@ -28,16 +28,16 @@ struct Workspace {
   Error place_values(xnn_runtime_t runtime, size_t max_bytes);
   // The size of the workspace; 0 if this build cannot determine it.
   size_t bytes() const;
-  // Charges `memory`, which may be null, for the bytes of the workspace that no budget has been
-  // charged for, and adds them to `own`, the caller's charges so far. The caller added some of
-  // these bytes, and MemoryReserve left room for them in the budget. Deleted delegates gave back
-  // their charges for the other bytes. If the budget is too small for those, charges what is left
-  // of it.
+  // Charges the bytes of the workspace that are not yet charged to any budget to `memory`, which
+  // may be null. Adds them to `own`, the caller's charges so far. The caller added some of these
+  // bytes, and MemoryReserve left room for them in the budget. The other bytes were charged by
+  // delegates that have been deleted. If the budget is too small for them, charges what is left of
+  // it.
   void take_growth(Budget* memory, size_t& own);
   void give_back(Budget* memory, size_t own);
 };
 
-// Returns OutOfResources, for a workspace that would be larger than its bound.
+// Returns the error OutOfResources for a workspace that would be larger than its bound.
 Error exceeds_bound(size_t bytes, size_t max_bytes);
 
 // Makes the next reshape plan all memory of the runtime again. Until then, other runtimes that move

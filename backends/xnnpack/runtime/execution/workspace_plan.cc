@@ -18,9 +18,9 @@ bool live_together(const MemoryBlock& a, const MemoryBlock& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// Returns true if a softmax should not write over its input: with AVX-512, if rows do not fill
-// vectors, the kernel writes the end of each row with a mask, and the first load of the next row
-// stalls until these bytes are in the cache (about 29 ns per row).
+// Returns true if a softmax should not write over its input. With AVX-512, if rows do not fill
+// vectors, the kernel writes the end of each row with a mask. If it writes over the input, the
+// first load of the next row stalls until these bytes are in the cache (about 29 ns per row).
 bool stalls_in_place(const RuntimeValue& from) {
   constexpr size_t kVectorFloats = 16;
   constexpr size_t kLongRow = 256;  // the stall is then relatively short and the memory large

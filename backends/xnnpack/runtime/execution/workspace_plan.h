@@ -1,5 +1,5 @@
-// Places the intermediate values of a runtime in its workspace, and the temporary memory of its
-// operators. Values that are in use at different times share memory, and an elementwise operator
+// Places the intermediate values of a runtime, and the temporary memory of its operators, in its
+// workspace. Values that are in use at different times share memory, and an elementwise operator
 // writes its result over an input that nothing reads after it.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Conversions between bf16 and fp32, in which XNNPACK computes bf16 values.
+// Converts between bf16 and fp32, the type in which XNNPACK computes bf16 values.
 #pragma once
 
 #include <cstddef>

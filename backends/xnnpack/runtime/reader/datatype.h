@@ -1,4 +1,4 @@
-// The datatypes of a payload's values: XNNPACK's name, size and quantization of each
+// Describes the datatypes of a payload's values: XNNPACK's name, size and quantization of each
 // (docs/formats/xnnpack_payload.md).
 #pragma once
 

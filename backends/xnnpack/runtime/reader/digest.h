@@ -1,4 +1,4 @@
-// 128-bit digests that identify constants and packed weights.
+// Computes 128-bit digests that identify constants and packed weights.
 //
 // The digest is XXH3: fast, but anyone who knows its secret can construct collisions. Bytes that
 // the author of a program can choose are therefore digested with a random secret. Memory safety

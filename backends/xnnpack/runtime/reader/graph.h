@@ -1,4 +1,5 @@
-// A delegate's graph as plain data: the content of its payload with every id resolved to an index.
+// Holds a delegate's graph as plain data: the content of its payload with every id resolved to an
+// index.
 //
 // read_graph (graph_reader.h) makes it and checks everything that does not depend on shapes;
 // infer_shapes (shape_inference.h) checks shapes. Only `scales` points into the payload.

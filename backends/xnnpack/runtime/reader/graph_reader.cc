@@ -25,7 +25,7 @@ constexpr uint32_t kMaxExternals = 4096;
 constexpr uint32_t kPackForChannels = 0x80;  // XNN_FLAG_MAYBE_PACK_FOR_GEMM
 constexpr uint32_t kPackForBlocks = 0x100;   // XNN_FLAG_MAYBE_PACK_FOR_QB4W_GEMM
 
-// Maps the value ids that nodes use to value indices.
+// Maps value ids, which nodes use, to value indices.
 class ValueIds {
  public:
   Error make(std::span<const Value> values) {

@@ -22,7 +22,7 @@ Error decode_fully_connected(const void* table, Node& node);
 Error decode_attention(const void* table, Node& node);
 Error decode_convolution(const void* table, Node& node);
 Error decode_pooling(const void* table, Node& node);
-// Ignores dilations, which payloads write as 0 here.
+// Ignores dilations, because payloads store 0 as the dilation of an average pooling.
 Error decode_average_pooling(const void* table, Node& node);
 Error decode_argmax_pooling(const void* table, Node& node);
 Error decode_transpose(const void* table, Node& node);

@@ -1,4 +1,4 @@
-// Functions that define each kind of node for XNNPACK. The node table refers to them.
+// Declares the functions that define each kind of node for XNNPACK. The node table refers to them.
 #pragma once
 
 #include <xnnpack.h>
@@ -10,8 +10,8 @@
 
 namespace vitrine::xnnpack {
 
-// Nodes that only some versions of XNNPACK support. A member is false if this version does not;
-// loading then rejects the node.
+// Nodes that only some versions of XNNPACK support. A member is false if this build's XNNPACK does
+// not support the node; loading then rejects the node.
 struct OptionalNodes {
   bool attention;
   bool sparse_max_pooling;  // max pooling of one element, or with a stride above its window

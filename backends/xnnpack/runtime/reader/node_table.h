@@ -1,6 +1,6 @@
-// The table of node kinds that a payload may contain. A row holds the functions that decode a node,
-// infer its shapes and define it for XNNPACK, and the datatypes and flags that it accepts. To add a
-// kind, add a row.
+// Declares the table of the node kinds that a payload may contain. A row holds the functions that
+// decode a node, infer its shapes and define it for XNNPACK, and the datatypes and flags that it
+// accepts. To add a kind, add a row.
 #pragma once
 
 #include <xnnpack.h>

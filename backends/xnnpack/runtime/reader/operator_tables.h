@@ -1,5 +1,5 @@
-// Bounds on the heap memory of XNNPACK's operators, by formulas that follow XNNPACK 4ea82e5, and
-// the accounting of this memory in the method's budget.
+// Computes bounds on the heap memory of XNNPACK's operators with formulas that follow XNNPACK
+// 4ea82e5, and charges this memory to the method's budget.
 //
 // Most of this memory is in tables that an operator builds when it is reshaped: a convolution or
 // pooling has a pointer for each element of its window at each output pixel.
@@ -18,8 +18,8 @@ namespace vitrine::xnnpack {
 // measurements of typical nodes.
 uint64_t heap_bytes(const Graph& graph);
 
-// Bounds on the bytes of a node's tables, which the node table refers to. `shapes` is indexed by
-// value. UINT64_MAX on overflow.
+// Functions that return upper bounds on the bytes of a node's tables. The node table refers to
+// these functions. `shapes` is indexed by value. UINT64_MAX on overflow.
 uint64_t convolution_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes);
 uint64_t transposed_convolution_tables(const Graph& graph, const Node& node,
                                        std::span<const Shape> shapes);

@@ -15,7 +15,8 @@ bool is_int8(const Value& value) {
 // XNNPACK 4ea82e5 asserts tighter bounds in debug builds (src/microparams-init.c). The bounds here
 // are wider: the results are still correct, and ExecuTorch runs such programs.
 
-// The kernels shift by 20 - exponent bits; the shift must be 1 to 31.
+// The kernels for additions shift by 20 minus the exponent of the ratio; the shift must be 1 to 31
+// bits.
 bool can_add(float a, float b, float result) {
   const float ratio = std::max(a, b) / result;
   return ratio >= 0x1p-11f && ratio < 0x1p20f;

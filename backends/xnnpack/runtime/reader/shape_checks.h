@@ -1,4 +1,4 @@
-// Helper functions for the shape rules in shape_inference.h.
+// Provides helper functions for the shape rules in shape_inference.h.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// A tensor's shape as XNNPACK delegates see it.
+// Computes the shape of a tensor as XNNPACK delegates see it.
 #pragma once
 
 #include <algorithm>

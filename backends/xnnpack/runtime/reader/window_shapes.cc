@@ -1,4 +1,4 @@
-// Shapes of nodes that slide a window: convolutions, poolings, resizing.
+// Computes the shapes of nodes that slide a window: convolutions, poolings and resizing.
 #include <algorithm>
 #include <utility>
 
@@ -98,7 +98,8 @@ Error count_channels(const Node& node, Channels* channels) {
   return Error();
 }
 
-// Checks that apply to all three convolutions. Depthwise filters are [1, height, width, channels].
+// Makes the checks that all three kinds of convolutions have in common. Depthwise filters are [1,
+// height, width, channels].
 Error check_convolution(const Node& node, std::span<Shape> shapes, bool depthwise,
                         Channels* channels) {
   VITRINE_RETURN_IF_ERROR(check_rank(input(node, shapes, 0), 4));

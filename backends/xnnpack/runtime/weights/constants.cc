@@ -186,8 +186,8 @@ Result<CheckedVector<bool>> find_referenced(const Graph& graph) {
   return referenced;
 }
 
-// Charges the bytes that nodes read. Each node that shares a filter packs it again, so a small
-// payload may need much work.
+// Charges steps for the constants that nodes read. Each node that shares a filter packs it again,
+// so a small payload may need much work.
 Error take_steps(const Graph& graph, Budget& steps) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];

@@ -29,8 +29,8 @@ class Constants {
   Error load(const Payload& payload, const NamedDataMap* named_data, WeightsCache* cache,
              Budget& steps, Budget* memory, Graph& graph);
 
-  // Releases the filters, biases and scales that XNNPACK has packed, and their pages. The payload
-  // must still be valid during the call, but not afterward.
+  // Releases the filters, biases and scales that XNNPACK has packed, and the memory pages that hold
+  // them. The payload must still be valid during the call, but not afterward.
   void release_packed();
   // Reports copies of constants. Constants that are read in place belong to the program.
   void report_memory(DelegateMemory& report) const;

@@ -22,8 +22,8 @@ class DigestMap {
     return entry.key.empty() ? nullptr : &entry.value;
   }
 
-  // Inserts the value or replaces the present one. If the table must grow, entries whose values
-  // satisfy `is_dead` are dropped first.
+  // Inserts the value, or replaces the value that the key already has. If the table must grow,
+  // entries whose values satisfy `is_dead` are dropped first.
   template <class IsDead>
   Error insert(const Digest& key, T value, IsDead is_dead) {
     if (key.empty()) return Error();

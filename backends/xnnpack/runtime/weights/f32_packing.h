@@ -1,5 +1,6 @@
-// Packs f32 weights of products and convolutions with several threads, which also touch the pages
-// of the packed weights first. The bytes are XNNPACK's.
+// Packs f32 weights of products and convolutions with several threads. The packed bytes are the
+// same as XNNPACK's. The threads are also the first to touch the pages of the packed weights, so
+// they share the page faults.
 #pragma once
 
 namespace vitrine::xnnpack {

@@ -122,8 +122,8 @@ void pack_tile(const Matrix& m, size_t first, uint8_t* packed) {
       }
       uint8_t* to = packed + n * sizeof(uint32_t);
       for (const Words units : transpose(rows)) {
-        // Each of the eight values is stored with 8 added. The products are exact, so fusing is
-        // harmless.
+        // Each of the eight values is stored with 8 added. The products are exact, so fused
+        // multiply-adds give the same results.
         sums[n / kVectorRows] -= (sums_of_int4(units) - 8 * 8) * factors[n / kVectorRows];
         const Words bytes = interleave(units) ^ 0x88888888;
         std::memcpy(to, &bytes, sizeof(bytes));

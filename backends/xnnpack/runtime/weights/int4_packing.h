@@ -6,9 +6,9 @@
 
 namespace vitrine::xnnpack {
 
-// The fast function for packing, which calls XNNPACK's function for layouts that it does not
-// support. `kernel` has `rows` rows of `columns` int4 values per group, two per byte, the first in
-// the low half. `scales` has a bf16 for each `block` columns of a row. `params` is an
+// Returns the fast function for packing. It calls XNNPACK's function for layouts that the fast code
+// does not support. `kernel` has `rows` rows of `columns` int4 values per group, two per byte, the
+// first in the low half. `scales` has a bf16 for each `block` columns of a row. `params` is an
 // Int4PackingParams. `packed` must be zeroed. Null in builds without XNNPACK's private headers.
 PackInt4 fast_int4_packing();
 

@@ -1,6 +1,6 @@
-// One allocation for many blocks of packed weights. The many small blocks of a large model then
-// share huge pages. With small pages, the page faults would take as long as the packing. The memory
-// is zeroed, because packing leaves padding unwritten (XNNPACK-zeroed-weights.patch).
+// Holds many blocks of packed weights in one allocation, so that the many small blocks of a large
+// model share huge pages. With small pages, the page faults would take as long as the packing. The
+// memory is zeroed, because packing leaves padding unwritten (XNNPACK-zeroed-weights.patch).
 #pragma once
 
 #include <cstddef>

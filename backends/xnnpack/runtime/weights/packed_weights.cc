@@ -92,7 +92,8 @@ bool PackedWeights::is_unpacked(const void* filter) const {
   return std::ranges::binary_search(unpacked_, filter, std::less<>());
 }
 
-// The last entry of a filter has an empty digest if the filter is packed in different ways.
+// Uses the filter's last entry in packings_. If the filter is packed in different ways, this entry
+// has an empty digest.
 Packing PackedWeights::packing(const Key& key) const {
   const auto known =
       std::ranges::upper_bound(packings_, key.kernel, std::less<>(), &PackedFilter::filter);
@@ -104,7 +105,7 @@ Packing PackedWeights::packing(const Key& key) const {
 
 size_t PackedWeights::use(std::shared_ptr<const PackedBlock> block) {
   const auto address = reinterpret_cast<size_t>(block->bytes.data());
-  // The list may contain a block more than once; DelegateMemory counts each block once.
+  // used_ may contain a block more than once; DelegateMemory counts each block once.
   if (!used_.empty() && used_.back() == block) return address;
   if (used_.push_back(std::move(block)).ok()) return address;
   is_complete_ = false;

@@ -22,15 +22,16 @@ class PackedWeights {
   // Charges packed bytes to `memory`, which must outlive this object; null means no bound.
   PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory);
   ~PackedWeights();
-  // Call after the graph's constants were loaded and before the provider is used. `own_bytes` is the
-  // expected size of all blocks for insert_own().
+  // Call after the graph's constants were loaded and before the provider is used. `own_bytes` is
+  // the expected size of all blocks for insert_own().
   Error identify(const Graph& graph, size_t own_bytes);
-  // True if XNNPACK does not pack this filter (Node::weights): it gets the filter itself, which its
-  // kernels must not read.
+  // True if XNNPACK does not pack this filter (Node::weights). XNNPACK then gets the filter itself
+  // instead of packed weights, and its kernels must not read it.
   bool is_unpacked(const void* filter) const;
 
-  // Blocks that Vitrine's kernels make from a filter. `layout` identifies the kernel and everything
-  // on which the layout depends, except the filter's node. Returns null if there is no such block.
+  // Returns the block that a kernel of Vitrine's made from the filter, or null if no such block
+  // exists. `layout` identifies the kernel and everything on which the layout depends, except the
+  // filter's node.
   const std::byte* find_own(const void* filter, uint32_t layout, size_t bytes);
   // Returns zeroed memory for a block, or null if memory runs out. Pass it to insert_own().
   std::byte* reserve_own(size_t bytes) { return static_cast<std::byte*>(reserve(bytes)); }

@@ -1,8 +1,9 @@
-// Everything that determines how XNNPACK packs the weights of a node.
+// Describes everything that determines how XNNPACK packs the weights of a node.
 //
-// XNNPACK does not check the size of a block that it gets from a cache. So each block keeps the
-// geometry from which its size follows, and a lookup compares it field by field. Two weights with
-// equal digests can therefore cause wrong results, but no access outside the block.
+// XNNPACK does not check the size of a block that it gets from a cache. So each block is stored
+// with the geometry that determines its size, and a lookup compares the geometry field by field.
+// Two weights with equal digests can therefore cause wrong results, but no access outside the
+// block.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@
 
 namespace vitrine::xnnpack {
 
-// Everything except the values of the weights. Also written to files:
+// Everything that determines a packing, except the values of the weights. Also written to files:
 // docs/formats/weights_cache.md.
 struct Geometry {
   struct Type {

@@ -1,4 +1,4 @@
-// The threads that pack the weights of a delegate.
+// Chooses the threads that pack the weights of a delegate.
 #pragma once
 
 namespace vitrine {

@@ -9,8 +9,8 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// Returns true if all elements are integers from -128 to 127. Returns false if all elements are 0,
-// 1 or -1, as in masks and permutations.
+// Returns true if all elements are integers from -128 to 127 and not all of them are 0, 1 or -1.
+// Masks and permutations contain only 0, 1 and -1.
 bool are_int8_values(const Value& value) {
   size_t count = 1;
   for (size_t i = 0; i < value.shape.rank; ++i) count *= value.shape[i];

@@ -50,8 +50,9 @@ class WeightsCache {
 
   // Returns the block that has this packing; null if the cache does not contain one.
   std::shared_ptr<const PackedBlock> find(const Packing& packing);
-  // Returns the present block if it has this size, otherwise a new block with these bytes. The new
-  // block is not shared if another block with the same digest is in use. Null if memory runs out.
+  // If the cache already has a block with this packing and size, returns that block. Otherwise,
+  // returns a new block with these bytes. The new block is not shared if another block with the
+  // same digest is in use. Null if memory runs out.
   std::shared_ptr<const PackedBlock> insert(const Packing& packing,
                                             std::span<const std::byte> bytes,
                                             std::shared_ptr<const PackedArena> arena);

@@ -1,4 +1,5 @@
-// The file that keeps packed weights across processes. Format: docs/formats/weights_cache.md
+// Reads and writes the file that keeps packed weights across processes. Format:
+// docs/formats/weights_cache.md
 //
 // A file is valid for one build of XNNPACK on one kind of CPU. Opening it reads only its tables.
 // The checksum of the data is verified only if the file's modification time differs from its seal,

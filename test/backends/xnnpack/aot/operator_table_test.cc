@@ -106,7 +106,7 @@ std::vector<DocsRow> docs_rows() {
   return rows;
 }
 
-// The precisions of each base name.
+// Maps the base name of each operator, such as "add", to the names of its precisions.
 using Precisions = std::multimap<std::string, std::string>;
 
 TEST(OperatorTable, PrecisionsMatchTheDocs) {

@@ -1,4 +1,4 @@
-// The HTML page of a very long run.
+// Tests the HTML page of a very long run.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// The profile of a text that the sample model generates.
+// Makes the profile of a text that the sample model generates.
 #pragma once
 
 #include <gtest/gtest.h>

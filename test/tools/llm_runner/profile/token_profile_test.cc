@@ -68,8 +68,8 @@ TEST(TokenProfile, FitsGrowthOfTimeWithPosition) {
   steps.step(true, 0, 8);
   for (int64_t i = 0; i < 100; ++i) {
     // The first step sets up shapes, and step 50 is disturbed. The totals include both steps, and
-    // the fit excludes both. The fit also excludes steps 1 to 5, which have too few steps to
-    // compare with.
+    // the fit excludes both. The fit also excludes steps 1 to 5, because too few steps precede them
+    // for a comparison.
     steps.step(false, 8 + i, 1, i == 0 || i == 50 ? 50'000 : 0);
   }
   const TokenProfile profile = steps.profile();

@@ -1,5 +1,5 @@
-// Batch norms in f32 that were not folded into another operator. They are depthwise convolutions
-// with windows of one pixel: a scale and a bias for each channel.
+// Runs batch norms in f32 that were not folded into another operator. XNNPACK runs them as
+// depthwise convolutions with windows of one pixel: a scale and a bias for each channel.
 #include "backends/xnnpack/runtime/execution/own_kernels/raw_weights.h"
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
 #include "kernels/optimized/simd/pixels.h"

@@ -1,4 +1,4 @@
-// Bilinear resizing of images in f32.
+// Resizes images in f32 by bilinear interpolation.
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
 #include "kernels/optimized/simd/pixels.h"
 

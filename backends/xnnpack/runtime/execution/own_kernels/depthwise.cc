@@ -1,5 +1,5 @@
-// Depthwise convolutions in f32 and f16 with windows for which XNNPACK has only its grouped IGEMM
-// (above 25 elements).
+// Runs depthwise convolutions in f32 and f16 with windows of more than 25 elements, for which
+// XNNPACK has only its grouped IGEMM.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -16,7 +16,8 @@ namespace {
 
 namespace simd = optimized::simd;
 
-// Larger windows stay with XNNPACK, because tasks keep two pointers per tap on the stack.
+// XNNPACK runs convolutions with larger windows, because our tasks store two pointers per tap on
+// the stack.
 constexpr size_t kMaxTaps = 1024;
 
 size_t taps_of(const xnn_operator& op) {

@@ -1,5 +1,5 @@
-// Convolutions in f32 with up to four output channels. XNNPACK's kernels for them compute 2 or 16
-// output channels at a time (cmake/third_party/f32_gemm_choice.c).
+// Runs convolutions in f32 with up to four output channels. XNNPACK's kernels for such convolutions
+// compute 2 or 16 output channels at a time (cmake/third_party/f32_gemm_choice.c).
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/raw_weights.h"

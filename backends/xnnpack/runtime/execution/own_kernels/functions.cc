@@ -1,4 +1,4 @@
-// Exponential, sine and cosine in f32.
+// Computes the exponential, sine and cosine in f32.
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
 #include "kernels/optimized/simd/elementwise.h"
 

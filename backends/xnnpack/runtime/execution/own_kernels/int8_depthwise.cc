@@ -1,4 +1,4 @@
-// Depthwise convolutions in int8 with a scale per channel, by dot-product instructions.
+// Runs depthwise convolutions in int8 with a scale per channel, using dot-product instructions.
 #include <algorithm>
 #include <cstring>
 

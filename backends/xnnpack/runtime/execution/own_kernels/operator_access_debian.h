@@ -51,8 +51,8 @@ inline const gemm_context& gemm_context_of(const ProductContexts& contexts) {
 }
 
 inline dwconv_context& depthwise_context_of(xnn_operator& op) { return op.context.dwconv.dwconv; }
-// True if an int8 kernel runs `op`, its tiles of channels have a simple layout, and the window
-// fills the kernel.
+// True if the int8 kernel of `config` runs `op`, its tiles of channels have a simple layout, and
+// the window has exactly as many elements as the kernel supports.
 inline bool runs_simple_tiles(const xnn_operator& op, const xnn_dwconv_config& config) {
   return config.minmax.unipass == op.ukernel.dwconv.unipass_fn && config.last_tile == 0 &&
          config.channel_subtile == config.channel_tile &&

@@ -34,8 +34,8 @@ inline const xnn_ukernel_igemm& igemm_kernel_of(const xnn_operator& op) {
 }
 inline igemm_context& igemm_context_of(xnn_operator& op) { return op.dynamic_context.igemm->igemm; }
 
-// No convolution of this version uses these two: one with a window of one pixel becomes a fully
-// connected operator.
+// In this version, no convolution uses the next two functions: a convolution with a window of one
+// pixel becomes a fully connected operator.
 inline const xnn_ukernel_gemm& gemm_kernel_of(const xnn_operator& op) {
   return op.ukernel.gemm_ukernels->gemm;
 }
@@ -43,7 +43,7 @@ inline gemm_context& gemm_context_of(xnn_operator& op) { return op.dynamic_conte
 
 // True if the operator applies `function` to f32 values.
 inline bool is_unary(const xnn_operator& op, xnn_unary_operator function) {
-  // No function that Vitrine replaces exists for other types of 4 bytes.
+  // f32 is the only type of 4 bytes for which XNNPACK has the functions that Vitrine replaces.
   constexpr uint8_t kLog2Bytes = 2;
   return op.type == xnn_operator_type_unary_elementwise &&
          op.unary_elementwise.op_type == function &&
@@ -66,7 +66,8 @@ inline const gemm_context& gemm_context_of(const ProductContexts& contexts) {
 inline dwconv_context& depthwise_context_of(xnn_operator& op) {
   return op.dynamic_context.dwconv->dwconv;
 }
-// True if an int8 kernel runs `op` and the window fills the kernel.
+// True if the int8 kernel of `config` runs `op`, and the window has exactly as many elements as the
+// kernel supports.
 inline bool runs_simple_tiles(const xnn_operator& op, const xnn_dwconv_config& config) {
   const xnn_convolution_operator& convolution = convolution_of(op);
   return config.minmax == op.ukernel.dwconv.ukernel &&

@@ -1,4 +1,4 @@
-// Maximum pooling in f32 and int8, and average pooling in f32.
+// Runs maximum pooling in f32 and int8, and average pooling in f32.
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
@@ -14,8 +14,8 @@ int64_t taps_of(const xnn_operator& op) {
   return int64_t{window.kernel_height} * window.kernel_width;
 }
 
-// XNNPACK keeps larger windows, which seldom overlap, so that reading the image takes most of the
-// time of either kernel.
+// XNNPACK runs poolings with larger windows. Such windows seldom overlap, so both kernels spend
+// most of their time reading the image.
 template <class T>
 bool has_our_size(const xnn_operator& op) {
   return taps_of(op) <= simd::PixelWindows<T>::kMaxTaps && fill_vectors<T>(op.channels, 1);
@@ -57,8 +57,8 @@ void use_lines(xnn_operator& op, Context& context,
   compute.task_2d = reinterpret_cast<pthreadpool_task_2d_t>(line);
 }
 
-// The windows of a line of the result. `table` has their pointers, and `offset` is the number of
-// bytes to add to each. `bounds` are the parameters of the operator.
+// The windows of a line of the result. `table` has pointers to their pixels, and `offset` is the
+// number of bytes to add to each pointer. `bounds` are the parameters of the operator.
 template <class T, class Context, class Bounds>
 simd::PixelWindows<T> windows_of_line(const Context& context, size_t image, size_t y,
                                       const T* const* table, size_t offset, const Bounds& bounds) {
@@ -104,8 +104,9 @@ bool is_average_pooling(const xnn_operator& op) {
                                        : xnn_microkernel_type_average_pooling);
 }
 
-// XNNPACK's table of pointers has a line for each line of the result whose windows the upper or
-// lower edge cuts, and one line that all others share.
+// XNNPACK's table of pointers has a separate line for each line of the result whose windows extend
+// past the upper or lower edge of the image. All other lines of the result share one line of the
+// table.
 struct TableLine {
   template <class Context>
   TableLine(const Context& context, size_t y) {

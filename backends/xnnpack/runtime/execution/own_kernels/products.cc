@@ -1,4 +1,4 @@
-// Products of two inputs in f32.
+// Runs matrix products of two inputs in f32.
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"

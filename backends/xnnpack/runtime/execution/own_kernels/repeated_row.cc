@@ -1,4 +1,4 @@
-// Binary operators of a tensor and a short row that repeats, such as a bias of few channels.
+// Runs binary operators of a tensor and a short row that repeats, such as a bias of few channels.
 // XNNPACK calls its kernel for each row. Here the kernel computes many rows at a time, from a
 // buffer with copies of the short row, so the results are equal.
 #include <algorithm>

@@ -1,5 +1,5 @@
-// One of Vitrine's kernels that runs an operator of XNNPACK's runtimes. Each file of this folder
-// adapts one family of operators; list.inc names all replacements.
+// Describes a kernel of Vitrine's that runs an operator of XNNPACK's runtimes. Each file of this
+// folder adapts one family of operators; list.inc names all replacements.
 #pragma once
 
 #include <xnnpack.h>
@@ -28,17 +28,19 @@ struct Replacement {
   bool (*fits)(const xnn_operator& op);
   // Makes the operator call our kernel.
   void (*install)(xnn_operator& op, const std::byte* weights);
-  // Bytes of our copy of the weights; 0 if the kernel cannot run the operator, otherwise it must be
-  // able to run the operator at all sizes. Null if the replacement copies no weights.
+  // Returns the size of our copy of the weights in bytes, or 0 if the kernel cannot run the
+  // operator. If the result is not 0, the kernel must be able to run the operator at all sizes. The
+  // pointer is null if the replacement copies no weights.
   size_t (*weight_bytes)(const xnn_operator& op) = nullptr;
   // Writes our copy of the weights to `to`, which is zeroed and aligned to 64 bytes.
   void (*copy_weights)(xnn_operator& op, const RawWeights& weights, std::byte* to) = nullptr;
   // True if the kernel runs the operator of `node` at all sizes, so that XNNPACK need not pack the
   // weights. Null if XNNPACK always packs them.
   bool (*owns_weights)(const Graph& graph, const Node& node) = nullptr;
-  // True if our kernel is probably faster, for operators that it can run. It decides unless a table
-  // of choices has the kernel (kernel_choices.h). If the replacement copies weights, the result
-  // does not depend on the sizes of a call. Null if our kernel is always faster.
+  // Returns true if our kernel is probably faster than XNNPACK's for an operator that it can run.
+  // This rule is used unless a table of choices contains the kernel (kernel_choices.h). If the
+  // replacement copies weights, the result does not depend on the sizes of a call. Null if our
+  // kernel is always faster.
   bool (*is_faster)(const xnn_operator& op) = nullptr;
   // True if only our kernel can run the operator.
   bool is_required = false;
@@ -47,20 +49,20 @@ struct Replacement {
 // Minimum number of products in a task of a depthwise convolution or a matrix product.
 constexpr size_t kTaskProducts = 65536;
 
-// True if our kernels' vectors are wider than those of XNNPACK's kernels for pixels, which hold 16
-// bytes on every CPU, and the channels of a pixel fill at least `count` vectors.
+// True if our kernels' vectors are wider than 16 bytes, and the channels of a pixel fill at least
+// `count` of our vectors. XNNPACK's kernels for pixels use vectors of 16 bytes on every CPU.
 template <class T>
 bool fill_vectors(size_t channels, size_t count) {
   const auto lanes = static_cast<size_t>(optimized::simd::gemm_shape().lanes);  // of float
   return lanes > 4 && channels * sizeof(T) >= count * lanes * sizeof(float);
 }
 
-// True if our kernels' vectors have 64 bytes. Rules with such vectors were measured with AVX-512
-// (`bench --choices`).
+// True if our kernels' vectors are at least 64 bytes wide. The rules for such vectors were measured
+// with AVX-512 (`bench --choices`).
 inline bool has_wide_vectors() { return optimized::simd::gemm_shape().lanes >= 16; }
 
-// Makes an elementwise operator with one input call `kernel`. It calls XNNPACK's kernel before, or
-// is a copy, which calls neither.
+// Replaces XNNPACK's kernel of an elementwise operator that has one input with `kernel`. Changes
+// nothing if the operator is a copy, which calls no kernel.
 inline void use_unary_kernel(xnn_operator& op, xnn_vunary_ukernel_fn kernel) {
   auto& contiguous = op.context.univector_contiguous;
   auto& strided = op.context.univector_strided;

@@ -1,5 +1,5 @@
-// SiLU in f32, block by block with XNNPACK's kernels for a sigmoid and a product, so that its
-// results are those of the two operators. The sigmoids of a block stay in the cache.
+// Computes SiLU in f32 block by block with XNNPACK's kernels for a sigmoid and a product, so the
+// results equal those of the two operators. The sigmoids of a block stay in the cache.
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
@@ -27,7 +27,7 @@ void use_silu(xnn_operator& op, const std::byte*) { use_unary_kernel(op, &comput
 
 }  // namespace
 
-// This kernel must fit all sizes, because it runs every placeholder for a SiLU (silu_fusion.h).
+// This kernel must support all sizes, because it runs every placeholder for a SiLU (silu_fusion.h).
 const Replacement kSilu = {
     .name = "Vitrine SiLU (NC, F32)", .fits = &is_silu, .install = &use_silu, .is_required = true};
 

@@ -1,4 +1,4 @@
-// Softmax in f32.
+// Runs softmax in f32.
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"

@@ -108,10 +108,11 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
   // The maximum time of a Winograd convolution, as a fraction of the time that sums of products
   // take.
   constexpr double kMaxRatio = 0.8;
-  // Kernels spend as much time on unused lanes as on channels. Lanes hold output channels, in
-  // transformations also input channels. XNNPACK's kernels compute 16 or 32 outputs at a time.
+  // Kernels spend as much time on unused lanes as on channels. Lanes hold output channels or, in
+  // transformations, input or output channels. XNNPACK's kernels compute 16 or 32 outputs at a
+  // time.
   constexpr int64_t kLanes = 16;
-  // XNNPACK and Vitrine have other kernels for fewer outputs.
+  // For fewer output channels, XNNPACK and Vitrine have special kernels.
   constexpr int64_t kMinOutputs = 5;
 
   if (out_channels < kMinOutputs) return 0;
