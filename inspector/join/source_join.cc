@@ -200,7 +200,7 @@ class Joiner {
     is_claimed_[node] = true;
   }
 
-  // Joins the rows of a call by their identifiers. `entry` is the delegate's in the record, or null.
+  // Joins a call's rows by their identifiers. `entry` is the record's for the delegate, or null.
   void join_by_identifiers(InstructionId instruction, const DelegateEntry* entry,
                            const Call& call) {
     using Kind = OperatorIdentity::Kind;
@@ -269,9 +269,8 @@ class Joiner {
     }
   }
 
-  // Several ops may share a handle. An operator can then run only the ops that match the type of
-  // the operator's node in the operator map. If there are as many matching ops as operators, the
-  // k-th operator runs the k-th matching op; otherwise, all operators run the first one.
+  // If ops share a handle, an operator can run only those with the type of its node in the operator
+  // map. The k-th operator runs the k-th such op if their numbers are equal; else all run the first.
   void choose_main_nodes(const Call& call) {
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_type;
     for (const OperatorMap::Node& node : call.operator_map->nodes) {
