@@ -269,8 +269,8 @@ class Joiner {
     }
   }
 
-  // If ops share a handle, an operator can run only those with the type of its node in the operator
-  // map. The k-th operator runs the k-th such op if their numbers are equal; else all run the first.
+  // If ops share a handle, the type of its node in the operator map decides which an operator runs.
+  // With as many such ops as operators, the k-th operator runs the k-th op; otherwise the first op.
   void choose_main_nodes(const Call& call) {
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_type;
     for (const OperatorMap::Node& node : call.operator_map->nodes) {
