@@ -326,7 +326,7 @@ class WrongInputs(unittest.TestCase):
         self.expect(ValueError, r"got float32 \(6,\)", self.good.ravel(), self.good)
 
     def test_rejects_other_memory_order(self):
-        self.expect(ValueError, r"input 0 of forward must be in row-major \(C\) order: numpy.ascontiguousarray",
+        self.expect(ValueError, r"input 0 of forward must be in row-major \(C\) order: use numpy.ascontiguousarray",
                     numpy.asfortranarray(self.good), self.good)
         self.expect(ValueError, "row-major", numpy.ones((2, 6), numpy.float32)[:, ::2], self.good)
 

@@ -31,6 +31,36 @@ uint64_t file_bytes(const Program& program, const NamedDataMap* external) {
   return program.file_bytes() + (external != nullptr ? external->file_bytes() : 0);
 }
 
+bool has_fixed_size(const fbs::EValue& value) {
+  const fbs::Tensor* tensor = value.val_as_Tensor();
+  return tensor == nullptr || tensor->shape_dynamism() == fbs::TensorShapeDynamism::STATIC;
+}
+
+// For each delegate of the method, true if calls pass it only values of fixed sizes.
+std::vector<bool> delegates_with_fixed_sizes(const fbs::ExecutionPlan& plan) {
+  const size_t count = size_of(plan.delegates());
+  std::vector<bool> is_called(count);
+  std::vector<bool> is_dynamic(count);
+  for (uint32_t c = 0; c < size_of(plan.chains()); ++c) {
+    const auto* instructions = plan.chains()->Get(c)->instructions();
+    for (uint32_t i = 0; i < size_of(instructions); ++i) {
+      const auto* call = instructions->Get(i)->instr_args_as_DelegateCall();
+      if (call == nullptr) continue;
+      const auto delegate = static_cast<size_t>(call->delegate_index());
+      if (delegate >= count) continue;
+      is_called[delegate] = true;
+      for (uint32_t k = 0; k < size_of(call->args()); ++k) {
+        const auto value = static_cast<uint32_t>(call->args()->Get(k));
+        const bool is_known = value < size_of(plan.values());
+        if (!is_known || !has_fixed_size(*plan.values()->Get(value))) is_dynamic[delegate] = true;
+      }
+    }
+  }
+  std::vector<bool> fixed(count);
+  for (size_t i = 0; i < count; ++i) fixed[i] = is_called[i] && !is_dynamic[i];
+  return fixed;
+}
+
 }  // namespace
 
 DelegatePreparer::DelegatePreparer(const Program& program, const NamedDataMap* external)
@@ -41,7 +71,8 @@ DelegatePreparer::DelegatePreparer(const Program& program, const NamedDataMap* e
                        kMemoryPerFile + kMemoryPerFileByte * file_bytes(program, external))),
       steps_(default_load_steps(file_bytes(program, external))) {}
 
-std::unique_ptr<Delegate> DelegatePreparer::load(const fbs::BackendDelegate& delegate) {
+std::unique_ptr<Delegate> DelegatePreparer::load(const fbs::BackendDelegate& delegate,
+                                                 bool has_fixed_sizes) {
   const BackendInterface* backend = all_backends().find(delegate.id()->string_view());
   if (backend == nullptr) {
     throw ToolError(fmt::format("this build lacks the backend {}",
@@ -66,6 +97,7 @@ std::unique_ptr<Delegate> DelegatePreparer::load(const fbs::BackendDelegate& del
   context.program = &program_;
   context.memory = &memory_;
   context.load_steps = &steps_;
+  context.has_fixed_sizes = has_fixed_sizes;
   std::unique_ptr<Delegate> loaded = check(backend->init(context, payload.bytes(), specs));
   check(loaded->plan_memory());
   return loaded;
@@ -75,9 +107,10 @@ Json DelegatePreparer::prepare(const fbs::ExecutionPlan& plan) {
   Json unknown = Json::array();
   size_t missing = 0;
   std::vector<std::unique_ptr<Delegate>> loaded;
+  const std::vector<bool> fixed = delegates_with_fixed_sizes(plan);
   for (uint32_t i = 0; i < size_of(plan.delegates()); ++i) {
     try {
-      loaded.push_back(load(*plan.delegates()->Get(i)));
+      loaded.push_back(load(*plan.delegates()->Get(i), fixed[i]));
     } catch (const ToolError& error) {
       ++missing;
       if (missing <= kMaxReasons)

@@ -32,7 +32,8 @@ class DelegatePreparer {
   Json prepare(const schema::program::ExecutionPlan& plan);
 
  private:
-  std::unique_ptr<Delegate> load(const schema::program::BackendDelegate& delegate);
+  std::unique_ptr<Delegate> load(const schema::program::BackendDelegate& delegate,
+                                 bool has_fixed_sizes);
 
   const Program& program_;
   MergedNamedData data_;

@@ -151,12 +151,11 @@ TEST(DeviceProfile, ProgramsAreEqualIfDigestsOrRowsAreEqual) {
   other = here();
   other.rows[0].cost->flops *= 2;  // another size of image
   EXPECT_THAT(program_difference(there(), other),
-              HasSubstr("operations and bytes of row 1 (aten::convolution.out) are 500 there, but "
-                        "900 here"));
+              HasSubstr("row 1 (aten::convolution.out) are 500 on the device, but 900 here"));
   other = here();  // other widths with the same work in total
   other.rows[0].cost->flops += 100;
   other.rows[1].cost->flops -= 100;
-  EXPECT_THAT(program_difference(there(), other), HasSubstr("500 there, but 600 here"));
+  EXPECT_THAT(program_difference(there(), other), HasSubstr("500 on the device, but 600 here"));
 }
 
 TEST(DeviceProfile, ReadsNameAndCoresFromTheResultsOfTheDeviceScript) {
