@@ -77,7 +77,8 @@ Error MethodLoader::plan_delegates() {
     const uint32_t at = index++;
     const std::span<EValue* const> arguments(step.arguments, step.num_arguments);
     if (step.kind != TraceRecord::Kind::kDelegateCall ||
-        !std::ranges::all_of(arguments, [](const EValue* value) { return has_fixed_size(*value); })) {
+        !std::ranges::all_of(arguments,
+                             [](const EValue* value) { return has_fixed_size(*value); })) {
       continue;
     }
     VITRINE_RETURN_IF_ERROR(step.delegate->plan_memory(), "%s, step %u (%s)", plan_.name()->c_str(),

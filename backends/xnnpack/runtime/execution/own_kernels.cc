@@ -86,9 +86,8 @@ Error pack_shared_filters(Graph& graph) {
     const std::byte* const filter = graph.values[node.inputs[1]].data;
     if (filter != nullptr) VITRINE_RETURN_IF_ERROR(readers.push_back({filter, &node}));
   }
-  sort(std::span(readers.data(), readers.size()), [](const Reader& a, const Reader& b) {
-    return std::less<>()(a.filter, b.filter);
-  });
+  sort(std::span(readers.data(), readers.size()),
+       [](const Reader& a, const Reader& b) { return std::less<>()(a.filter, b.filter); });
   for (Reader* first = readers.begin(); first != readers.end();) {
     Reader* const end = std::find_if(
         first, readers.end(), [&](const Reader& reader) { return reader.filter != first->filter; });
