@@ -22,7 +22,7 @@ class GraphReader {
 
   // Reads an Argument union: a literal, or a reference to a value that has been read before.
   Argument argument(const JsonValue& value);
-  // Returns the node of a value. If the reader has not read the value yet, throws an error that
+  // Returns the node of a value. If the reader did not read the value yet, throws an error that
   // contains the position of `name`.
   Node* value_of(const JsonValue& name) const;
   // Returns the placeholder of input `index`.

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 5> kMoves = {
 
 // Finds the multiplication by a number that computes `operand`. Operators in `kMoves` may move the
 // product's elements before they become `operand`. None of these calls may have other users.
-// Returns null if there is no such multiplication.
+// Returns null if it finds none.
 Node* scale_of(Node* operand) {
   for (Node* node = operand; node != nullptr && node->is_call() && node->users().size() == 1;
        node = tensor_arg(*node, 0)) {

@@ -195,7 +195,7 @@ class AttentionReplacer {
   }
 
   // Returns the reason not to replace the call although custom_sdpa can compute it, or an empty
-  // string if there is no such reason.
+  // string without such a reason.
   std::string reason_to_keep(const Attention& found) const {
     if (choice_ == AttentionChoice::kAll) return "";
     if (found.mask != nullptr)

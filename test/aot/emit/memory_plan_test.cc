@@ -26,13 +26,13 @@ TEST(MemoryPlanTest, InputsAndResultsOfANodeDoNotShareMemory) {
   EXPECT_NE(tensors[0].offset, tensors[1].offset);
 }
 
-// Two small tensors fit side by side into the bucket of a large tensor that is no longer used.
+// Two small tensors fit side by side into the bucket of a large tensor whose last use is over.
 TEST(MemoryPlanTest, SmallTensorsShareTheBucketOfALargeTensor) {
   std::vector<Allocation> tensors = {{96, 0, 1, 0}, {32, 2, 4, 0}, {32, 3, 4, 0}};
   EXPECT_EQ(plan_greedy(tensors, 0, kAlignment), 96U);
 }
 
-// The large tensor reuses the memory of two small tensors that are no longer used. In the greedy
+// The large tensor reuses the memory of two small tensors after their last use. In the greedy
 // plan, these have separate buckets.
 TEST(MemoryPlanTest, TightPlanReusesMemoryAcrossBucketBoundaries) {
   std::vector<Allocation> greedy = {{64, 0, 1, 0}, {64, 0, 1, 0}, {112, 2, 3, 0}};
