@@ -201,8 +201,9 @@ function(vitrine_build_third_party)
   file(LOCK ${folder}.lock GUARD FUNCTION)  # two presets configured at once build it once
   if(NOT EXISTS ${folder}/complete)
     message(STATUS "Building XNNPACK (${VITRINE_XNNPACK_PIN}) from source, once: about 2 minutes on 2 cores; log: ${folder}/build.log")
+    # `--fresh`, because another clone may have started this build and not finished it. CMake's cache names the clone.
     execute_process(
-      COMMAND ${CMAKE_COMMAND} -S ${project} -B ${folder}/build -G Ninja
+      COMMAND ${CMAKE_COMMAND} --fresh -S ${project} -B ${folder}/build -G Ninja
               -DCMAKE_BUILD_TYPE=Release ${compilers}
               -DVITRINE_XNNPACK_PIN=${VITRINE_XNNPACK_PIN}
               -DVITRINE_SOURCES_DIR=${sources}
