@@ -2,7 +2,7 @@
 """Measures the time to the first result in fresh processes, and the memory:
 python3 bench/first_result.py [--times N] [--threads N] [--before RUNNER] RUNNER [MODEL.pte ...]
 
-RUNNER is an executor_runner. A folder as model stands for the files */model.pte in it. Without models,
+RUNNER is an executor_runner. A folder in place of a model means the files */model.pte in it. Without models,
 the script runs those in test/samples and $VITRINE_CORPUS whose runs take at least 1 ms. Times are medians in ms: of opening and verifying the file
 (load), of preparing the method, of packing weights, of planning memory, of the first run, their sum (total),
 and of the runs after the first (steady). "cached" is the total with a file of packed weights. "peak" is the

@@ -27,7 +27,7 @@ def name_of(where, chosen):
 
 
 def check(results, known):
-    """Returns the slow choices that are not known, as {name: text}, and the known ones that are fast now."""
+    """Returns the slow choices that are not listed in `known`, as {name: text}, and the listed ones that are fast now."""
     new, fast = {}, []
     for where, chosen, best, ratio in page.choices(results):
         name = name_of(where, chosen)

@@ -133,7 +133,7 @@ class WorkScanner {
     if (count > 1) item_->repeats = std::max<uint64_t>(item_->repeats, 1) * count;
     item_->is_unbounded |= is_unbounded;
     if (repeats_in_loop_ > kMaxRepeatsInLoop) {
-      refuse(fmt::format("counts that repeat an item more than {} times in a loop",
+      refuse(fmt::format("an item that counts repeat more than {} times within a loop",
                          kMaxRepeatsInLoop));
     }
     check_repeats(*item_);

@@ -55,7 +55,8 @@ void lint_symbols(const Graph& graph, const RangeConstraints& known) {
 }
 
 void lint_input(const ExportedProgram& program, const Node& node, const InputSpec& spec) {
-  if (spec.name != node.name()) fail(node, "the signature names this input {}", spec.name);
+  if (spec.name != node.name())
+    fail(node, "the signature gives this input another name, {}", spec.name);
   if (!has_data(spec.kind)) return;
   const TensorData* data = program.data_of(spec);
   if (data == nullptr) fail(node, "has no data: the program lacks \"{}\"", spec.target);

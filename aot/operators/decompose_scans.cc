@@ -130,7 +130,7 @@ void trapezoid(Decomposition& to) {
   }
   Node* x = to.tensor("x");
   if (rank_of(x) != 1 && rank_of(x) != rank_of(y))
-    to.refuse("x must be a vector or have the rank of y");
+    to.refuse("x must be a vector or have the same rank as y");
   const auto [begin, end] = pairs(x, rank_of(x) == 1 ? 0 : at);
   Node* widths = to.sub(end, begin);
   if (rank_of(x) == 1) {

@@ -122,7 +122,7 @@ bool is_row_major(const Tensor& tensor) {
 
 bool check_contiguous(KernelContext& context, const Tensor& tensor, const char* name) {
   if (is_row_major(tensor)) return true;
-  context.fail(ErrorCode::kInvalidArgument, "%s, %s, does not have the default dim order", name,
+  context.fail(ErrorCode::kInvalidArgument, "%s (%s) does not have the default dim order", name,
                Text(tensor).chars);
   return false;
 }

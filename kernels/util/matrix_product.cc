@@ -193,8 +193,7 @@ void addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, const
 void linear(KernelContext& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
             Tensor& out, MultiplyMatrices multiply) {
   if (input.rank() == 0) {
-    return context.fail(ErrorCode::kInvalidArgument,
-                        "input is 0-d, expected a dimension of features");
+    return context.fail(ErrorCode::kInvalidArgument, "input is 0-d, expected a feature dimension");
   }
   if (!check_rank(context, weight, 2, "weight") || !check_contiguous(context, input, "input")) {
     return;

@@ -76,10 +76,11 @@ bool PackedWeights::read(KernelContext& context, const void* data, size_t size, 
                          ? checked_product({*block_bytes + (has_bias_ ? kRows * 4 : 0), blocks()})
                          : block_bytes;
   if (!bytes || static_cast<uint64_t>(*bytes) != size - sizeof(header)) {
-    context.fail(ErrorCode::kInvalidArgument,
-                 "%s: %zu bytes do not fit %lld x %lld weights of %lld bits in groups of %lld",
-                 name, size, static_cast<long long>(rows), static_cast<long long>(columns),
-                 static_cast<long long>(bits), static_cast<long long>(group));
+    context.fail(
+        ErrorCode::kInvalidArgument,
+        "%s: %zu bytes is not the size of %lld x %lld weights of %lld bits in groups of %lld", name,
+        size, static_cast<long long>(rows), static_cast<long long>(columns),
+        static_cast<long long>(bits), static_cast<long long>(group));
     return false;
   }
   block_bytes_ = *block_bytes + (has_bias_ ? kRows * 4 : 0);

@@ -48,7 +48,7 @@ TEST_F(BenchCompare, RejectsFilesWithNoFiguresInCommon) {
   EXPECT_THROW(exit_code(net(100), other), tools::ToolError);
 }
 
-TEST_F(BenchCompare, ReportsMissingFiguresAndDifferentFacts) {
+TEST_F(BenchCompare, ReportsMissingFiguresAndDifferentMachines) {
   Results a = test::made_results();
   Results b = test::made_results();
   b.facts["machine"] = "another";

@@ -340,7 +340,7 @@ TEST_P(Llm, AttentionWithCacheRejectsSharedMemory) {
   EXPECT_TRUE(succeeds(attend(q, k, k, v_cache, mask)));
 }
 
-TEST_P(Llm, FallbackCopiesInput) {
+TEST_P(Llm, FallbackOperatorCopiesItsInput) {
   Tensor& input = random_tensor({2, 3});
   Tensor& out = call.make(ScalarType::kFloat, {2, 3});
   ASSERT_TRUE(succeeds(run("fallback.out", input, out)));

@@ -206,7 +206,7 @@ std::string refusal(TextGenerator& generator, const Ids& prompt, const GenerateO
   return "";
 }
 
-TEST_F(RowsInPrompts, WithoutCacheRejectedPromptLeavesTextUnchanged) {
+TEST_F(RowsInPrompts, RejectedPromptLeavesTextUnchangedWithoutACache) {
   const GenerateOptions one = {.max_new_tokens = 1, .sampling = {.temperature = 0}};
   for (const Ids& refused : {Ids{kImage, 1, 1, 1, 1}, Ids{kImage, kImage}}) {
     load_adding(true, kImage, false);

@@ -217,7 +217,8 @@ struct Costly {
 
 constexpr const char* kRepeatedLook = "a repeat of \\X or of a look-around that scans the text";
 constexpr const char* kCounts = "counts that repeat items more than 100000 times in total";
-constexpr const char* kCountsInLoop = "counts that repeat an item more than 100 times in a loop";
+constexpr const char* kCountsInLoop =
+    "an item that counts repeat more than 100 times within a loop";
 
 const Costly kCostly[] = {
     {"(?:(?=a*+)a)*", kRepeatedLook},

@@ -351,12 +351,12 @@ TEST(AutoPrecisionTest, DeviceTimesAreThoseOfTheProfiles) {
     return file.string();
   };
   const std::pair<std::string, const char*> cases[] = {
-      {" --device_times float=" + widened(in_float, "flops") + int8_times, "its part c2 takes"},
+      {" --device_times float=" + widened(in_float, "flops") + int8_times, "c2 takes"},
       {" --device_times float=" + widened(in_float, "bytes") + int8_times,
-       "bytes, but that of the model"},
+       "bytes in the profile, but"},
       {" --device_times float=" + in_float.string() +
            " --device_times int8=" + widened(in_int8, "flops"),
-       "FLOPs, but that of the model takes"},
+       "FLOPs in the profile, but"},
       {" --device_times float=" + other.string() + int8_times, "the profile is of another model"},
       {" --device_times float=" + in_int8.string() + int8_times,
        "expected a profile of the model in float, but it is quantized"},

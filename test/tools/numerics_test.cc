@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Int8, Numerics, testing::ValuesIn(kInt8Models), name_of
 INSTANTIATE_TEST_SUITE_P(All, FloatNumerics, testing::ValuesIn(kFloatModels), name_of);
 INSTANTIATE_TEST_SUITE_P(All, Int8Numerics, testing::ValuesIn(kInt8Models), name_of);
 
-TEST_P(Numerics, CorrectProgramIsAboveTheLimit) {
+TEST_P(Numerics, CorrectProgramReachesTheSqnrLimit) {
   const CommandResult result =
       measure(std::string("--format json --fail_below ") + GetParam().limit);
   EXPECT_EQ(result.exit_code, 0) << result.err;

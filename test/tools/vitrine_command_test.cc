@@ -261,7 +261,7 @@ TEST(Tools, ReturnSixtyFourForWrongCommandLines) {
 }
 
 // The library that parses command lines adds notes of its own to a help text.
-TEST(Tools, HelpFitsOneHundredColumnsAndHasNoNotesOfTheParser) {
+TEST(Tools, HelpFitsOneHundredColumnsAndHasNoNotesFromTheParser) {
   std::vector<std::string> commands(std::begin(kTools), std::end(kTools));
   commands.emplace_back(VITRINE_COMMAND);
   commands.push_back(std::string(VITRINE_COMMAND) + " compare");

@@ -213,8 +213,9 @@ class MethodCheck {
       wrong += nodes.empty() ? 1 : 0;
       const auto elements = result_of(*instruction(index)->instr_args_as_KernelCall());
       if (nodes.empty() || !elements || may_have_result(nodes, *elements)) continue;
-      return fmt::format("instruction {} ({}) computes {} elements, which differs from the record",
-                         index, kernel, *elements);
+      return fmt::format(
+          "instruction {} ({}) computes {} elements, but the record has another number", index,
+          kernel, *elements);
     }
     constexpr double kMaxWrong = 0.8;
     if (wrong < 2 || static_cast<double>(wrong) <= kMaxWrong * static_cast<double>(compared)) {

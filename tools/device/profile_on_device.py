@@ -33,7 +33,7 @@ def parse_arguments():
     parser.add_argument("--etrecord", type=pathlib.Path, metavar="FILE", help="ETRecord, if the program does not contain one")
     parser.add_argument("--results", type=pathlib.Path, metavar="FOLDER", help="folder to create for the results (default: program and time)")
     parser.add_argument("--compare", type=pathlib.Path, metavar="FOLDER", help="results of an earlier run")
-    parser.add_argument("--fail_above", type=float, metavar="RATIO", help="exit code 2 if this run takes over RATIO times as long")
+    parser.add_argument("--fail_above", type=float, metavar="RATIO", help="exit code 2 if this run takes more than RATIO times the time of the earlier run")
     parser.add_argument("--pte_inspect", type=pathlib.Path, help="pte_inspect for this machine (default: from build/ or PATH)")
     options = parse_with_rest(parser)
     if options.fail_above is not None and options.compare is None:
@@ -291,7 +291,7 @@ def connect(options):
 
 
 def new_folder(name):
-    """Returns `name`, or the first of name-2, name-3, ... that does not exist: two runs can start in one second."""
+    """Returns `name`, or the first of name-2, name-3, ... that does not exist: two runs can start in the same second."""
     names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
     return next(path for path in map(pathlib.Path, names) if not path.exists())
 

@@ -122,7 +122,7 @@ void add_run_options(CLI::App& app, CommandLine& line) {
   as_files(
       run.add_option("--inputs", line.inputs,
                      "raw row-major or .npy files: a.bin,b.npy; a.bin:2x16 for a dynamic shape; "
-                     "with --numerics also folders of samples"));
+                     "folders of samples are allowed with --numerics"));
   run.add_option("--seed", options.seed, "seed of the random values for inputs that are not given")
       ->capture_default_str();
   run.add_option("--test_set", options.test_set,
@@ -256,7 +256,7 @@ void add_numerics_options(CLI::App& app, CommandLine& line) {
                   "exit code 2 if an operator's own SQNR is below this, as in 30dB")
       ->type_name("DB");
   numerics.add_flag("--value_summaries", options.value_summaries,
-                    "print range, mean, NaN and histogram of each operator's values");
+                    "print the range, mean, NaN count and histogram of each operator's values");
 }
 
 std::pair<std::string, std::string> parse_label(const std::string& text) {
@@ -290,9 +290,9 @@ void check_files(const RunnerOptions& options) {
 void check_sweep(const RunnerOptions& options) {
   if (!options.profile || !options.compare.empty() || !options.etdump.empty() ||
       !options.output_base.empty()) {
-    throw CLI::ValidationError(
-        "--threads",
-        "several numbers need --profile, without --compare, --etdump_path and --output_file");
+    throw CLI::ValidationError("--threads",
+                               "several thread counts require --profile and exclude --compare, "
+                               "--etdump_path and --output_file");
   }
   check_is_table_or_json(options.report, "with several --threads");
 }

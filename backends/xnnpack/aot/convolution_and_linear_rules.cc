@@ -199,7 +199,7 @@ std::optional<Rejection> check_convolution(const Candidate& candidate) {
   }
   if (needs_two_sizes(spec_of(*product.activation)) || needs_two_sizes(spec_of(node))) {
     return Rejection{"more than one of its sizes is known only when the program runs",
-                     "export it with one of them fixed"};
+                     "export the model with at most one dynamic size in this input"};
   }
   const bool is_transposed = Call(node).boolean("transposed");
   if (is_transposed && !is_extended_below_stride(node, weight.rank() - 2)) {
@@ -341,7 +341,7 @@ std::optional<Rejection> check_batch_norm(const Candidate& candidate) {
   const TensorSpec& input = spec_of(required(node, 0));
   if (needs_two_sizes(input)) {
     return Rejection{"more than one of its sizes is known only when the program runs",
-                     "export it with one of them fixed"};
+                     "export the model with at most one dynamic size in this input"};
   }
   if (can_fold_batch_norm(candidate.parameters, node)) return {};
   if (input.rank() < 2 || input.rank() > 4) {

@@ -150,7 +150,8 @@ std::optional<Rejection> check_upsample(const Candidate& candidate) {
   const TensorSpec& result = spec_of(candidate.node);
   for (size_t i = 0; i < std::min<size_t>(scales->list()->size(), 2); ++i) {
     if (!is_ratio((*scales->list())[i], input.sizes[2 + i], result.sizes[2 + i])) {
-      return Rejection{"its scale is not the ratio of the sizes", "give it the output's size"};
+      return Rejection{"its scale is not the ratio of the sizes",
+                       "pass output_size instead of scale_factors"};
     }
   }
   return {};

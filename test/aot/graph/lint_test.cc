@@ -57,7 +57,7 @@ TEST_F(GraphLint, RejectsMissingSubgraph) {
 
 TEST_F(GraphLint, RejectsInputsThatDoNotMatchSignature) {
   program.signature.inputs[1].name = "y";
-  expect_error("node x: the signature names this input y");
+  expect_error("node x: the signature gives this input another name, y");
   program.signature.inputs.pop_back();
   expect_error("the graph has 2 placeholders, but the signature has 1 inputs");
 }

@@ -24,7 +24,7 @@ TEST(PropagateSpecs, UpdatesShapesAndDtypes) {
 }
 
 // The number of selected elements depends on the values of the mask.
-TEST(PropagateSpecs, KeepsResultsOfMaskIndexing) {
+TEST(PropagateSpecs, DoesNotChangeSpecsOfMaskIndexing) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {6});
   Node* mask = build.input("mask", ScalarType::kBool, {6});

@@ -188,7 +188,7 @@ TEST_P(OwnKernelsTest, SoftmaxMatchesFormulaForRowsOfAnyLength) {
   }
 }
 
-TEST_P(OwnKernelsTest, DifferencesWithARepeatedRowAreExact) {
+TEST_P(OwnKernelsTest, SubtractingARepeatedRowIsExact) {
   struct Case {
     Shape a, b;
     bool is_ours;
@@ -220,7 +220,7 @@ TEST_P(OwnKernelsTest, DifferencesWithARepeatedRowAreExact) {
     run({&factory.make<float>(sizes_of(c.a), left), &factory.make<float>(sizes_of(c.b), right),
          &result});
     tracer = nullptr;
-    constexpr std::string_view kKernel = "Vitrine Binary Elementwise of a Row (ND)";
+    constexpr std::string_view kKernel = "Vitrine Binary Elementwise with a Repeated Row (ND)";
     EXPECT_EQ(has_run(recorded, kKernel),
               c.is_ours && GetParam() && xnnpack::OwnKernels::have(kKernel));
     const bool has_row = c.b != Shape{2, 1, 4};

@@ -311,11 +311,11 @@ TEST_P(PixelKernelsTest, ConvolutionsOfFewOutputsMatchDirectSums) {
                    .group_out = c.out_channels},
                   x, b.constant<float>(weight_shape, weights),
                   b.constant<float>({c.out_channels}, biases), y, c.bounds);
-    const std::vector<float> out =
-        result(b, in_shape, in, out_shape,
-               !c.is_ours      ? std::string_view()
-               : c.kernel == 1 ? if_wide("Vitrine Pointwise Convolution of Few Outputs (NHWC, F32)")
-                               : if_wide("Vitrine Convolution of Few Outputs (NHWC, F32)"));
+    const std::vector<float> out = result(
+        b, in_shape, in, out_shape,
+        !c.is_ours      ? std::string_view()
+        : c.kernel == 1 ? if_wide("Vitrine Pointwise Convolution with Few Outputs (NHWC, F32)")
+                        : if_wide("Vitrine Convolution with Few Outputs (NHWC, F32)"));
     ASSERT_EQ(out.size(), size_t{c.images} * kHeight * kWidth * c.out_channels);
     for (size_t i = 0; i < out.size(); ++i) {
       const size_t output = i % c.out_channels, pixel = i / c.out_channels;

@@ -80,7 +80,7 @@ TEST(DelegateReaders, RecognizePayloadsInSeparateFiles) {
   }
 }
 
-TEST(DelegateReaders, ReportOnlyTheSizeOfAnUnknownBackend) {
+TEST(DelegateReaders, ReportOnlyThePayloadSizeOfAnUnknownBackend) {
   const PayloadDescription payload = describe("SecretBackend", test::AlignedBytes(17));
   EXPECT_THAT(payload.closed, HasSubstr("17 bytes"));
   EXPECT_EQ(payload.operators, 0u);

@@ -186,7 +186,7 @@ TEST(TensorAlias, RejectsTooLittleMemoryAndLeavesTheTensorUnchanged) {
   EXPECT_EQ(view.alias(memory, std::array{1, 3}).code(), ErrorCode::kNotSupported);
 }
 
-TEST(TensorAlias, CannotGrowBeyondItsMemoryUntilTheNextAlias) {
+TEST(TensorAlias, CannotGrowBeyondItsMemoryUntilItAliasesMoreMemory) {
   TensorFactory factory;
   Tensor& small = factory.make(ScalarType::kFloat, {4});
   Tensor& large = factory.make(ScalarType::kFloat, {100});

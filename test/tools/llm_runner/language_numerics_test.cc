@@ -106,7 +106,7 @@ TEST(LlmNumerics, FindsTheOnlyQuantizedLayer) {
   EXPECT_EQ(numerics(program, reference, arguments + " --fail_below 20dB").exit_code, 0);
 }
 
-TEST(LlmNumerics, ProgramWithoutModuleNamesComparesOnlyCachesAndGivesTheReason) {
+TEST(LlmNumerics, WithoutModuleNamesOnlyCachesAreComparedAndTheReasonIsGiven) {
   const std::string program = sample("kjv_8da4w/model.pte");
   const CommandResult result =
       numerics(program, program, fmt::format("--prompt_ids {} --width 80", kIds));

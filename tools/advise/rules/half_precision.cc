@@ -24,15 +24,17 @@ Advice delegate_bf16(const Context& context) {
 // The saving of this advice is unknown, because it depends on the share of the model's time that is
 // limited by memory bandwidth.
 Advice convert_to_f16(const Context& context, const RowSum& rows) {
-  return {.name = "f16",
-          .what = "weights and activations in f16",
-          .why = fmt::format("this processor computes in f16, and XNNPACK has kernels for it: f16 "
-                             "halves the {} of weights; {}",
-                             bytes_text(static_cast<double>(context.facts.weight_bytes)),
-                             rows_text(context, rows)),
-          .rows = rows.numbers,
-          .how = "export model.half() with inputs in f16, and check the accuracy",
-          .method = "f16 halves the bytes; no trial, because options cannot convert a model"};
+  return {
+      .name = "f16",
+      .what = "weights and activations in f16",
+      .why = fmt::format("this processor computes in f16, and XNNPACK has kernels for it: f16 "
+                         "halves the {} of weights; {}",
+                         bytes_text(static_cast<double>(context.facts.weight_bytes)),
+                         rows_text(context, rows)),
+      .rows = rows.numbers,
+      .how = "export model.half() with inputs in f16, and check the accuracy",
+      .method =
+          "f16 halves the bytes; not tried, because no lowering option converts a model to f16"};
 }
 
 }  // namespace

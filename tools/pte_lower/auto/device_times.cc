@@ -137,8 +137,8 @@ std::string work_difference(const Profile& device, const Profile& here, bool com
          {std::tuple(kFlops, a.flops, b.flops), std::tuple(kBytes, a.bytes, b.bytes)}) {
       if (std::abs(there - expected) <= kTolerance * expected) continue;
       if (unit == kBytes && !compares_bytes) continue;
-      return fmt::format("its part {} takes {:.4g} {}, but that of the model takes {:.4g}",
-                         part.name, there, unit, expected);
+      return fmt::format("{} takes {:.4g} {} in the profile, but {:.4g} in the model", part.name,
+                         there, unit, expected);
     }
   }
   return "";

@@ -114,8 +114,9 @@ Error DelegateArguments::resize_outputs(Call call) const {
     std::array<int32_t, kMaxDims> sizes{};
     for (size_t i = 0; i < tensor.rank(); ++i) {
       if (shape[i] > INT32_MAX) {
-        return Error::make(ErrorCode::kNotSupported, "argument %u: the size %zu exceeds 32 bits",
-                           binding.argument, shape[i]);
+        return Error::make(ErrorCode::kNotSupported,
+                           "argument %u: the size %zu does not fit in 32 bits", binding.argument,
+                           shape[i]);
       }
       sizes[tensor.dim_order()[i]] = static_cast<int32_t>(shape[i]);
     }

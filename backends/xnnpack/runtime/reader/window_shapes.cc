@@ -92,8 +92,8 @@ struct Channels {
 Error count_channels(const Node& node, Channels* channels) {
   if (mul_overflows(size_t{node.group_input_channels}, size_t{node.groups}, &channels->in) ||
       mul_overflows(size_t{node.group_output_channels}, size_t{node.groups}, &channels->out)) {
-    return invalid_payload("%u groups of %u and %u channels are too many", node.groups,
-                           node.group_input_channels, node.group_output_channels);
+    return invalid_payload("%u groups with %u input and %u output channels each are too many",
+                           node.groups, node.group_input_channels, node.group_output_channels);
   }
   return Error();
 }

@@ -31,7 +31,7 @@ TEST(XnnpackPartitioner, TagsPartitionsWithWeightsAndExplainsRejections) {
   EXPECT_THAT(result.rejections[0].rule, HasSubstr("aten.tan.default"));
 }
 
-TEST(XnnpackPartitioner, PreventsDecompositionOnlyOfDelegatedOperators) {
+TEST(XnnpackPartitioner, PreventsDecompositionOfDelegatedOperatorsOnly) {
   TestProgram t;
   Node* x = matrix(t);
   Node* kept = t.call("aten.linear.default", {x, t.parameter("w", {3, 4})}, {2, 3});

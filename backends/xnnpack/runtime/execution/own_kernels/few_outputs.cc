@@ -153,10 +153,10 @@ constexpr Replacement few_outputs(const char* name) {
 }  // namespace
 
 const Replacement kFewOutputs =
-    few_outputs<false>("Vitrine Convolution of Few Outputs (NHWC, F32)");
+    few_outputs<false>("Vitrine Convolution with Few Outputs (NHWC, F32)");
 #ifndef VITRINE_XNNPACK_UPSTREAM  // see list.inc
 const Replacement kFewPointwiseOutputs =
-    few_outputs<true>("Vitrine Pointwise Convolution of Few Outputs (NHWC, F32)");
+    few_outputs<true>("Vitrine Pointwise Convolution with Few Outputs (NHWC, F32)");
 #endif
 
 }  // namespace vitrine::xnnpack::own_kernels

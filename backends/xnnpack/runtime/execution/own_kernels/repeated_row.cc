@@ -56,7 +56,7 @@ void use_repeated_row(xnn_operator& op, const std::byte*) {
 
 }  // namespace
 
-const Replacement kRepeatedRow = {.name = "Vitrine Binary Elementwise of a Row (ND)",
+const Replacement kRepeatedRow = {.name = "Vitrine Binary Elementwise with a Repeated Row (ND)",
                                   .fits = &has_repeated_row,
                                   .install = &use_repeated_row};
 
