@@ -302,11 +302,13 @@ TEST(Module, EndsCallsAtTheDeadline) {
   Module module =
       load("endless_loop",
            {.threads = 1,
-            .limits = {.max_instructions_per_run = UINT64_MAX, .max_milliseconds_per_run = 500}});
+            .limits = {.max_instructions_per_run = UINT64_MAX, .max_milliseconds_per_run = 1500}});
   const auto outputs = call_loop(module, false);
   EXPECT_EQ(outputs.error().code(), ErrorCode::kOutOfResources);
   EXPECT_THAT(outputs.error().message(), HasSubstr("max_milliseconds_per_run"));
-  EXPECT_EQ(*call_loop(module, true)->at(0).integer(), 7);
+  const auto next = call_loop(module, true);  // may also exceed the limit on a very slow machine
+  ASSERT_TRUE(next.ok()) << next.error().message();
+  EXPECT_EQ(*next->at(0).integer(), 7);
 }
 
 TEST(Module, CancelEndsTheCallInProgress) {
