@@ -69,6 +69,29 @@ HWY_INLINE void run(float* to, int64_t count, int64_t total_count, const Part& p
   if (stream) hwy::FlushStream();
 }
 
+// sqrt(x). With AVX-512, a step of Newton's method improves the estimate, and the remainder
+// corrects the result. Vectors with a number that is zero, negative, very large or very small take
+// the slow instruction, because the remainder could underflow or the estimate is infinite. A test
+// checks that all results are rounded correctly.
+HWY_INLINE Vector square_root(Tag d, Vector x) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  const hn::RebindToUnsigned<Tag> du;
+  const auto smallest = hn::BitCast(du, hn::Set(d, 0x1p-90F));
+  const auto range = hn::Sub(hn::BitCast(du, hn::Set(d, 0x1p120F)), smallest);
+  const auto above = hn::Sub(hn::BitCast(du, x), smallest);
+  if (HWY_UNLIKELY(!hn::AllTrue(du, hn::Lt(above, range)))) return hn::Sqrt(x);
+  const Vector estimate = hn::ApproximateReciprocalSqrt(x);
+  const Vector half = hn::Mul(estimate, hn::Set(d, 0.5F));
+  const Vector root = hn::Mul(x, estimate);
+  const Vector error = hn::NegMulAdd(root, half, hn::Set(d, 0.5F));
+  const Vector better = hn::MulAdd(root, error, root);
+  return hn::MulAdd(hn::NegMulAdd(better, better, x), hn::MulAdd(half, error, half), better);
+#else
+  (void)d;
+  return hn::Sqrt(x);
+#endif
+}
+
 template <class Formula>
 HWY_INLINE void run_unary(const void* const* inputs, void* out, int64_t count, int64_t total_count,
                           const Formula& formula) {
