@@ -27,16 +27,24 @@ void Quantize(const float* in, const Quantization& q, uint8_t* out, int64_t coun
   // are integers.
   const auto low = hn::Set(d, static_cast<float>(q.lowest - q.zero_point));
   const auto high = hn::Set(d, static_cast<float>(q.highest - q.zero_point));
-  const auto zero_point = hn::Set(di, q.zero_point);
-  const auto byte = hn::Set(di, 0xff);
+  // Adding 1.5 * 2^23 rounds to the nearest integer, ties to even. The lowest byte of the sum's
+  // bits is then that of the integer, and the bounds are small enough for this (see kMaxZeroPoint).
+  const auto bias = hn::Set(d, 12582912.0F);
+  const auto offset = hn::Sub(hn::Set(di, q.zero_point), hn::BitCast(di, bias));
   const auto quantized = [&](auto x) HWY_ATTR {
     const auto scaled = hn::Mul(x, inverse);
     const auto number = hn::IfThenZeroElse(hn::IsNaN(scaled), scaled);
     const auto inside = hn::Min(hn::Max(number, low), high);
-    const auto shifted = hn::Add(hn::NearestInt(inside), zero_point);
-    return hn::U8FromU32(hn::BitCast(hn::RebindToUnsigned<Tag>(), hn::And(shifted, byte)));
+    const auto shifted = hn::Add(hn::BitCast(di, hn::Add(inside, bias)), offset);
+    return hn::TruncateTo(db, hn::BitCast(hn::RebindToUnsigned<Tag>(), shifted));
   };
   int64_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    hn::StoreU(quantized(hn::LoadU(d, in + i)), db, out + i);
+    hn::StoreU(quantized(hn::LoadU(d, in + i + lanes)), db, out + i + lanes);
+    hn::StoreU(quantized(hn::LoadU(d, in + i + 2 * lanes)), db, out + i + 2 * lanes);
+    hn::StoreU(quantized(hn::LoadU(d, in + i + 3 * lanes)), db, out + i + 3 * lanes);
+  }
   for (; i + lanes <= count; i += lanes) {
     hn::StoreU(quantized(hn::LoadU(d, in + i)), db, out + i);
   }
