@@ -33,6 +33,17 @@ struct Source {
   simd::Convert convert;  // conversion from Half or BFloat16; null for other dtypes
 };
 
+// Returns the number that the second operand of a BINARY operator repeats, or null.
+const float* repeated_number(const FloatOperator& op, std::initializer_list<Operand> operands,
+                             const Tensor& out) {
+  if (operands.size() != 2 || op.returns_bool) return nullptr;
+  const Operand& second = operands.begin()[1];
+  if (second.tensor == nullptr) return &second.value;
+  const bool is_one = second.tensor->dtype() == ScalarType::kFloat && second.tensor->numel() == 1 &&
+                      second.tensor->rank() <= out.rank() && out.numel() > 1;
+  return is_one ? second.tensor->unchecked_data<float>() : nullptr;
+}
+
 bool is_float(ScalarType dtype) { return dtype == ScalarType::kFloat || is_reduced_float(dtype); }
 
 // Sets at least `count` elements, in blocks whose size is known at compile time.
@@ -66,8 +77,9 @@ void fill(const Source& source, const std::byte* from, int64_t count, float* buf
 // An operator on a line: elements that follow each other in the output and in each input, except
 // that inputs may repeat.
 struct Line {
-  const FloatOperator* op;
-  size_t inputs;
+  simd::Run op;
+  std::array<float, 3> parameters;
+  size_t inputs;  // those with a source; the others repeat a number, which is a parameter
   Source sources[kMaxInputs];
   std::byte* out;
   int64_t out_size;
@@ -103,7 +115,7 @@ struct Line {
   // first[0] in the output and at first[k] in input k - 1.
   void run(const Loop::Offsets& first, int64_t begin, int64_t end) const {
     FloatBuffer buffers[kOperands];
-    const void* operands[kMaxInputs];
+    const void* operands[kMaxInputs] = {};
     const int64_t row_end = row > kMaxFilledPeriod ? row : length;
     int64_t column = 0;  // position in a row that is read in place
     for (int64_t at = begin; at < end;) {
@@ -126,8 +138,8 @@ struct Line {
       }
       std::byte* const to = out + (first[0] + at) * out_size;
       float* const buffer = buffers[kMaxInputs].elements;
-      op->run(operands, op->parameters.data(),
-              convert_out == nullptr ? static_cast<void*>(to) : buffer, count, total_count);
+      op(operands, parameters.data(), convert_out == nullptr ? static_cast<void*>(to) : buffer,
+         count, total_count);
       if (convert_out != nullptr) convert_out(buffer, to, count);
       at += count;
       column += count;
@@ -161,9 +173,16 @@ bool run_small(const FloatOperator& op, std::initializer_list<Operand> operands,
   const void* inputs[kMaxInputs];
   const int64_t count = out.numel();
   if (count > kBufferLength) return false;
+  std::array<float, 3> parameters = op.parameters;
+  const float* const number = repeated_number(op, operands, out);
+  if (number != nullptr) parameters[simd::kNumberParameter] = *number;
   bool has_shape = false;  // true if an input has the shape of `out`
   size_t i = 0;
   for (const Operand& operand : operands) {
+    if (i == 1 && number != nullptr) {
+      inputs[i++] = nullptr;
+      continue;
+    }
     const Tensor* const tensor = operand.tensor;
     float* const buffer = buffers[i].elements;
     const void*& input = inputs[i++];
@@ -180,7 +199,7 @@ bool run_small(const FloatOperator& op, std::initializer_list<Operand> operands,
       return false;
     }
   }
-  if (has_shape) op.run(inputs, op.parameters.data(), out.mutable_raw_data(), count, count);
+  if (has_shape) op.run(inputs, parameters.data(), out.mutable_raw_data(), count, count);
   return has_shape;
 }
 
@@ -239,7 +258,8 @@ bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand>
                                  std::initializer_list<Operand> operands, Tensor& out) {
   const bool reduced = common != ScalarType::kFloat;
   Line line;
-  line.op = &op;
+  line.op = op.run;
+  line.parameters = op.parameters;
   line.inputs = 0;
   line.out = out.unchecked_mutable_data<std::byte>();
   line.out_size = static_cast<int64_t>(out.element_size());
@@ -247,7 +267,10 @@ bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand>
   int64_t moved = line.out_size;  // bytes read and written per element
   bool has_shape = false;         // true if an input has the shape of `out`
   bool has_period = true;
+  const float* const number = repeated_number(op, operands, out);
+  if (number != nullptr) line.parameters[simd::kNumberParameter] = *number;
   for (const Operand& operand : operands) {
+    if (number != nullptr && line.inputs == 1) break;
     Source& source = line.sources[line.inputs++];
     if (operand.tensor == nullptr) {
       source = {reinterpret_cast<const std::byte*>(&operand.value), sizeof(float), 1, nullptr};

@@ -2,7 +2,10 @@
 // repeat, and calls them with outputs that are inputs or are resized.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <vector>
 
@@ -171,6 +174,57 @@ TEST_F(OptimizedCall, ReciprocalRootIsCloseToExactValue) {
     const double exact = 1 / std::sqrt(static_cast<double>(values[i]));
     const double unit = std::ldexp(1.0, std::ilogb(exact) - 23);
     ASSERT_LE(std::fabs(static_cast<double>(roots[i]) - exact), 1.5 * unit) << values[i];
+  }
+}
+
+// Tests all mantissas with an even and an odd exponent, and then the ends of the range.
+TEST_F(OptimizedCall, RootsAreRoundedCorrectly) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr uint32_t kCount = 1U << 16;
+  Tensor& x = call_.make<float>({kCount}, std::vector<float>(kCount));
+  Tensor& out = call_.make(ScalarType::kFloat, {kCount});
+  auto* const values = x.mutable_data<float>();
+  const auto check = [&] {
+    ASSERT_TRUE(succeeds(call_.run("aten::sqrt.out", x, out)));
+    for (uint32_t i = 0; i < kCount; ++i) {
+      const float root = std::sqrt(values[i]);
+      ASSERT_TRUE(out.data<float>()[i] == root || std::isnan(root)) << values[i];
+      ASSERT_EQ(std::isnan(out.data<float>()[i]), std::isnan(root)) << values[i];
+    }
+  };
+  for (uint32_t first = std::bit_cast<uint32_t>(1.0F); first < std::bit_cast<uint32_t>(4.0F);
+       first += kCount) {
+    for (uint32_t i = 0; i < kCount; ++i) values[i] = std::bit_cast<float>(first + i);
+    check();
+  }
+  for (uint32_t i = 0; i < kCount; ++i) values[i] = std::bit_cast<float>(i << 16 | i);
+  check();
+  std::fill_n(values, kCount, 2.0F);
+  std::copy_n(std::initializer_list<float>{0.0F, -0.0F, kInf, -kInf, -1.0F}.begin(), 5, values);
+  check();
+  EXPECT_TRUE(std::signbit(out.data<float>()[1]));
+}
+
+TEST_F(OptimizedCall, AppliesANumberToEachElement) {
+  for (const int32_t count : {2, 256, 5000}) {
+    const std::vector<float> values = count_up(static_cast<size_t>(count));
+    Tensor& x = call_.make<float>({1, count}, values);
+    Tensor& number = call_.make<float>({1}, {3});
+    Tensor& out = call_.make(ScalarType::kFloat, {1, count});
+    const auto expect = [&](const char* op, float (*formula)(float)) {
+      const std::vector<float> results = values_of<float>(out);
+      for (size_t i = 0; i < values.size(); ++i) {
+        ASSERT_EQ(results[i], formula(values[i])) << op << i;
+      }
+    };
+    ASSERT_TRUE(succeeds(call_.run("aten::sub.out", x, number, 2, out)));
+    expect("sub", [](float a) { return a - 6; });
+    ASSERT_TRUE(succeeds(call_.run("aten::maximum.out", x, number, out)));
+    expect("maximum", [](float a) { return std::max(a, 3.0F); });
+    ASSERT_TRUE(succeeds(call_.run("aten::div.Scalar_out", x, 4, out)));
+    expect("div", [](float a) { return a / 4; });
+    ASSERT_TRUE(succeeds(call_.run("aten::mul.out", number, x, out)));
+    expect("mul", [](float a) { return 3 * a; });
   }
 }
 

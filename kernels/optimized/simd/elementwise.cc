@@ -104,11 +104,19 @@ HWY_INLINE void run_unary(const void* const* inputs, void* out, int64_t count, i
 }
 
 template <class Formula>
-HWY_INLINE void run_binary(const void* const* inputs, void* out, int64_t count, int64_t total_count,
-                           const Formula& formula) {
+HWY_INLINE void run_binary(const void* const* inputs, const float* parameters, void* out,
+                           int64_t count, int64_t total_count, const Formula& formula) {
   const Tag d;
   const float* a = static_cast<const float*>(inputs[0]);
   const float* b = static_cast<const float*>(inputs[1]);
+  if (b == nullptr) {
+    const Vector number = hn::Set(d, parameters[kNumberParameter]);
+    return run(
+        static_cast<float*>(out), count, total_count,
+        [&](int64_t i, int64_t rest)
+            HWY_ATTR { return formula(d, load_part(d, a + i, rest), number); },
+        [&](int64_t i) HWY_ATTR { return formula(d, hn::LoadU(d, a + i), number); });
+  }
   run(
       static_cast<float*>(out), count, total_count,
       [&](int64_t i, int64_t rest)
@@ -176,7 +184,7 @@ HWY_INLINE void run_compare(const void* const* inputs, void* out, int64_t count,
   void Run_##name(const void* const* inputs, const float* parameters, void* out, int64_t count, \
                   int64_t total_count) {                                                        \
     [[maybe_unused]] const Vector p0 = parameter(parameters, 0);                                \
-    run_binary(inputs, out, count, total_count,                                                 \
+    run_binary(inputs, parameters, out, count, total_count,                                     \
                [&](auto, auto a, auto b) HWY_ATTR { return formula; });                         \
   }
 #define COMPARE(name, formula)                                                                  \
