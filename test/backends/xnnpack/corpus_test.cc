@@ -1,6 +1,7 @@
 // Compares the operator maps of real payloads with the nodes that an independent reader found.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -55,6 +56,11 @@ class CorpusTest : public DelegateTest, public testing::WithParamInterface<const
     const std::vector<OperatorMapLine> operator_map = parse_operator_map(recorded.records[0]);
     const nlohmann::json& nodes = expected.at("nodes");
     ASSERT_EQ(operator_map.size(), nodes.size());
+    const bool is_empty = std::ranges::all_of(
+        operator_map, [](const OperatorMapLine& line) { return line.where == "none"; });
+    if (is_empty && !xnnpack::operator_times_are_measured()) {
+      GTEST_SKIP() << "without its private headers, XNNPACK does not say which nodes it fuses";
+    }
     size_t next_op = 0;
     for (size_t i = 0; i < operator_map.size(); ++i) {
       EXPECT_EQ("XNN" + operator_map[i].type, nodes[i].at("type").get<std::string>()) << i;

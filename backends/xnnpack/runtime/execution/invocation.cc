@@ -148,7 +148,9 @@ xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t> ends, cons
   if (pool_ != nullptr || !ends.empty()) {
     return run_each(threads_of(runtime), ends, stop, listener);
   }
-  if (!can_access_runtimes()) return xnn_invoke_runtime(runtime);
+  if (!can_access_runtimes()) {
+    return must_stop(stop) ? xnn_status_success : xnn_invoke_runtime(runtime);
+  }
   return run_objects(objects_, nullptr, stop);
 }
 
