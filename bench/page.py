@@ -26,6 +26,7 @@ SERIES = {
 }
 CHOSEN = {"kernel": "optimized", "delegate": "xnnpack"}  # the variants that the runtime runs
 MAX_RATIO = 1.1
+ONE_ELEMENT = "abs (one element)"  # a case that shows the cost of a call
 PAGE_STYLE = """
 .cards { grid-template-columns: repeat(auto-fit, minmax(128px, 1fr)); }
 .plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(270px, 1fr)); gap: 14px 18px; margin: 14px 0; }
@@ -93,17 +94,34 @@ def ratio_text(result, base):
     return f"({ratio:.2f})" if abs(ratio - 1) <= result["noise"] + base["noise"] else f"{ratio:.2f}"
 
 
-def choices(results):
+def call_costs(results):
+    """Returns how much longer the call of a delegate takes than the call of a kernel, in ns by number of threads: the
+    difference of their shortest times for one element."""
+    times = {(each["variant"], each["threads"]): each["min_ns"] for each in results.section("operators")
+             if each["name"] == ONE_ELEMENT}
+    return {threads: max(0, time - times["optimized", threads]) for (variant, threads), time in times.items()
+            if variant == "xnnpack" and ("optimized", threads) in times}
+
+
+def choices(results, costs=None):
     """Yields (where, chosen, best, ratio) for each operator, size and number of threads: the result of the kernel that
-    the runtime chooses outside of delegates and inside one, the fastest result, and the ratio of their times."""
+    the runtime chooses outside of delegates and inside one, the fastest result, and the ratio of their times. The times
+    of a delegate do not include the cost of its call (`costs`, by default those of `results`), which the operators of a
+    delegate share."""
+    costs = call_costs(results) if costs is None else costs
     subjects = {}
     for each in results.section("operators"):
         subjects.setdefault(results.key(each, None), {})[each["variant"]] = each
     for variants in subjects.values():
         best = min(variants.values(), key=lambda each: each["p50_ns"])
         for where, variant in CHOSEN.items():
-            if variant in variants:
-                yield where, variants[variant], best, variants[variant]["p50_ns"] / best["p50_ns"]
+            if variant not in variants:
+                continue
+            chosen = variants[variant]
+            if where == "delegate":
+                cost = costs.get(chosen["threads"], 0)
+                chosen = {**chosen, "p50_ns": chosen["p50_ns"] - cost, "min_ns": chosen["min_ns"] - cost}
+            yield where, chosen, best, chosen["p50_ns"] / best["p50_ns"]
 
 
 def is_slow(chosen, best, ratio):
@@ -225,7 +243,7 @@ def choices_table(results):
     rows = [(chosen["name"], count_text(chosen.get("work", 0)), chosen["threads"], where, time_text(chosen["p50_ns"]),
              f"{ratio:.2f}", best["variant"]) for where, chosen, best, ratio in slow]
     return ("Choices", f"The runtime's choices that exceed {MAX_RATIO} times the fastest variant's time by more than "
-            f"the noise of both: {len(rows)} of {len(found)}.",
+            f"the noise of both: {len(rows)} of {len(found)}. Times of delegates do not include the cost of the call.",
             "operator|>size|>threads|where|>time|>ratio to the fastest|fastest", rows)
 
 

@@ -4,7 +4,8 @@
     python3 bench/ratchet.py [--known FILE] [--update] [--bench PROGRAM] bench.json...
 
 A choice is slow if it takes more than 1.1 of the time of the fastest variant of the same run, by the medians (beyond
-the noise of both) and by the minima, in each of the given runs. FILE lists the slow choices that are known, one a line:
+the noise of both) and by the minima, in each of the given runs. The time of a delegate does not include the cost of its
+call, which the run measures with one element. FILE lists the slow choices that are known, one a line:
 where, number of threads, size, operator. With --bench, the program measures the operators of new slow choices twice
 more, and only choices that are slow each time count. The exit code is 2 if such a choice is not in the list. --update
 writes the choices to FILE whose ratio is above 1.1 in each run, by medians and minima, even if it is within the
@@ -26,10 +27,11 @@ def name_of(where, chosen):
     return f"{where} {chosen['threads']} {chosen.get('work', 0):.0f} {chosen['name']}"
 
 
-def check(results, known):
-    """Returns the slow choices that are not listed in `known`, as {name: text}, and the listed ones that are fast now."""
+def check(results, known, costs=None):
+    """Returns the slow choices that are not listed in `known`, as {name: text}, and the listed ones that are fast now.
+    `costs` are those of page.choices()."""
     new, fast = {}, []
-    for where, chosen, best, ratio in page.choices(results):
+    for where, chosen, best, ratio in page.choices(results, costs):
         name = name_of(where, chosen)
         if page.is_slow(chosen, best, ratio):
             if name not in known:
@@ -62,12 +64,12 @@ def measure(program, operator):
         return page.Results(json.loads(out.read_text()))
 
 
-def confirmed(new, known, program):
+def confirmed(new, known, program, costs):
     """Returns the choices among `new` that are slow in REPEATS more measurements, too."""
     for _ in range(REPEATS):
         again = {}
         for operator in sorted({name.split(" ", 3)[3] for name in new}):
-            again.update(check(measure(program, operator), known)[0])
+            again.update(check(measure(program, operator), known, costs)[0])
         new = {name: text for name, text in again.items() if name in new}
     return new
 
@@ -98,7 +100,7 @@ def main():
             return 0
         new, fast = slow_in_all(documents, known)
         if arguments.bench:
-            new = confirmed(new, known, arguments.bench.resolve())
+            new = confirmed(new, known, arguments.bench.resolve(), page.call_costs(documents[-1]))
     except (OSError, ValueError, KeyError, subprocess.CalledProcessError) as error:
         sys.exit(f"ratchet.py: {error}")
     for name in fast:

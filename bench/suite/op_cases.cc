@@ -151,12 +151,20 @@ double cube(int64_t size) {
 }
 double square(int64_t size) { return static_cast<double>(size) * static_cast<double>(size); }
 
+constexpr std::array<int64_t, 1> kOneElement = {1};
 constexpr std::array<int64_t, 3> kCallSizes = {1, 16, 256};
 constexpr std::array<int64_t, 3> kRowLengths = {1, 4, 16};
 constexpr std::array<int64_t, 3> kTokens = {16, 64, 256};
 
 constexpr OpCase kCases[] = {
     {"abs.default", "", unary<"aten.abs.default">},
+    {.op = "abs.default",
+     .what = "one element",  // bench/page.py reads the cost of a call from this case
+     .build =
+         [](ModelBuilder& b, int64_t n) {
+           return b.call("aten.abs.default", {floats(b, "x", {1, n})});
+         },
+     .sizes = kOneElement},
     {"ceil.default", "", unary<"aten.ceil.default">},
     {"cos.default", "", unary<"aten.cos.default">},
     {"exp.default", "", unary<"aten.exp.default">},

@@ -50,6 +50,14 @@ class RatchetTest(unittest.TestCase):
         figures = [result("add", "optimized", 100, noise=0.1), result("add", "xnnpack", 130, noise=0.1)]
         self.assertEqual(self.run_ratchet(*figures).returncode, 0)
 
+    def test_subtracts_the_cost_of_a_call_from_the_time_of_a_delegate(self):
+        calls = [result("abs (one element)", "optimized", 20, work=1), result("abs (one element)", "xnnpack", 32, work=1)]
+        self.assertEqual(self.run_ratchet(*calls, result("add", "optimized", 40), result("add", "xnnpack", 52)).returncode, 0)
+        done = self.run_ratchet(*calls, result("add", "optimized", 40), result("add", "xnnpack", 62))
+        self.assertIn("slow: delegate 1 64 add: 50.0 ns, 1.25 times optimized (40.0 ns)", done.stdout)
+        done = self.run_ratchet(*calls, result("add", "portable", 40), result("add", "optimized", 52))
+        self.assertEqual(done.returncode, 2)
+
     def test_compares_only_equal_sizes(self):
         done = self.run_ratchet(result("add", "optimized", 100), result("add", "optimized", 900, work=1000))
         self.assertEqual(done.returncode, 0)
