@@ -10,8 +10,8 @@ namespace vitrine {
 
 class BackendOptions {
  public:
-  // Copies the options and their texts. For a backend that this build lacks, InvalidArgument lists
-  // the backends of this build.
+  // Copies the options and their texts. If an option is for a backend that this build lacks,
+  // returns InvalidArgument with a list of the backends of this build.
   static Result<BackendOptions> copy_of(std::span<const BackendOption> options);
 
   // The options are valid while this object exists, even if it is moved.

@@ -7,8 +7,8 @@
 
 namespace vitrine {
 
-// The registries exist as long as the process. If `optimized` is false, the optimized kernels are
-// left out and the portable ones run instead. Thread-safe.
+// The registries exist until the process ends. If `optimized` is false, the registry omits the
+// optimized kernels, so that the portable ones run instead. Thread-safe.
 const KernelRegistry& builtin_kernels(bool optimized = true);
 const BackendRegistry& builtin_backends();
 // Adds the kernels and backends of a library to the registries of this build. Not thread-safe.

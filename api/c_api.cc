@@ -137,8 +137,8 @@ Error move_value(Value& value, vitrine_value* out) {
 
 }  // namespace
 
-// Gives the C API access to modules. CModule avoids the functions of Module that use std::vector
-// and std::string.
+// The C API calls modules through this class, which avoids the functions of Module that use
+// std::vector and std::string.
 class CModule {
  public:
   static Result<Module> load(Result<std::unique_ptr<DataSource>> source, const char* path,

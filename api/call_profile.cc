@@ -57,9 +57,9 @@ CallProfile::Row CallProfile::State::Sum::row() const {
   return row;
 }
 
-// Finds the sum to which the record belongs, or adds a sum. Unless the program branches, every call
-// runs the same instructions in the same order, so the next record most likely belongs to the next
-// sum. Operators may share an identifier (layout changes do). Operators are therefore also
+// Finds the Sum to which the record belongs, or adds a new one. Unless the program branches, every
+// call runs the same instructions in the same order, so the next record most likely belongs to the
+// next sum. Operators may share an identifier (layout changes do). Operators are therefore also
 // distinguished by their position in the delegate call.
 CallProfile::State::Sum* CallProfile::State::Sums::find_or_add(const TraceRecord& record) {
   const bool is_operator = record.kind == Kind::kDelegateOperator;
@@ -102,8 +102,8 @@ Error CallProfile::State::Sums::make_rows() {
   VITRINE_RETURN_IF_ERROR(rows.reserve(order.size()));
   for (const Sum* sum : order) {
     const Row row = sum->row();
-    // If a delegate call failed, there may be records of the delegate's operators without a record
-    // of the call.
+    // If a delegate call failed, the trace may contain records of the delegate's operators but no
+    // record of the call.
     const bool has_call = !rows.empty() && rows.back().chain == row.chain &&
                           rows.back().instruction == row.instruction;
     if (row.kind == Kind::kDelegateOperator && !has_call) continue;

@@ -15,13 +15,13 @@ class DataFiles {
   // the path.
   static Result<DataFiles> load(std::span<const char* const> paths);
 
-  // The merged map; null if there are no files. The map is valid while this object exists, even if
-  // the object is moved.
+  // The merged map; null without files. The map is valid while this object exists, even if the
+  // object is moved.
   const NamedDataMap* all() const { return maps_.empty() ? nullptr : maps_.back().get(); }
 
  private:
-  // The maps of the files. From the second file on, the map of each file is followed by a map that
-  // merges all files so far.
+  // The maps of the files. After the map of each file except the first, a map follows that merges
+  // this file with all files before it.
   CheckedVector<std::unique_ptr<NamedDataMap>> maps_;
 };
 

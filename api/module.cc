@@ -61,8 +61,8 @@ void write_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
   if (length < size) std::snprintf(text + length, size - length, sizes.empty() ? "[]" : "]");
 }
 
-// Writes, for error messages, the value or the sizes that the program expects for an input of the
-// right kind. The text is empty if the error already contains them.
+// For error messages, writes the value or the sizes that the program expects. Precondition: the
+// input has the right kind. The text is empty if the error already contains this information.
 void write_expected(const Method& method, size_t index, char* text, size_t size) {
   const EValue& planned = method.input(index);
   text[0] = '\0';
@@ -109,7 +109,8 @@ Error with_expected(Error error, const Method& method, size_t index) {
 struct [[gnu::visibility("hidden")]] Module::State {
   struct Loaded {
     std::unique_ptr<Method> method;
-    // A copy of each input in the program's layout, made when first needed. Indexed by input.
+    // Copies of inputs in the program's layout. Each copy is made when it is first needed. Indexed
+    // by input.
     CheckedVector<Array> staged;
     uint64_t max_output_bytes = 0;
 
@@ -209,8 +210,9 @@ Error Module::State::Loaded::set_array(size_t index, const Array& array) {
     const TensorInfo info = method->meta().input_tensor(index);
     const bool has_layout = info.dim_order.size() != array.sizes().size() ||
                             array.tensor().same_dim_order(method->input(index).unchecked_tensor());
-    // The program reads an input without planned memory in place. Copies borrowed memory, because
-    // it lacks the additional readable bytes (slack) after the tensor.
+    // If an input does not have planned memory, the program reads the array's memory directly. In
+    // this case, copies memory that the array borrows, because it lacks the additional readable
+    // bytes (slack) after the tensor.
     if (!has_layout || (!info.is_memory_planned && !array.owns_memory())) {
       const auto order = has_layout ? array.tensor().dim_order() : info.dim_order;
       Array& copy = staged[index];

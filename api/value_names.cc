@@ -30,8 +30,8 @@ class JsonCursor {
     skip_space();
     return !text_.empty() && text_.front() == wanted;
   }
-  // Advances to the next member. Returns false after the last member, which the character `end`
-  // follows.
+  // Advances to the next member. Returns false after the last member; the character `end` follows
+  // it.
   bool next_in(char end, bool is_first) { return !peek(end) && (is_first || take(',')); }
 
   // Reads a string. Returns its text without quotes; escapes are not decoded.
@@ -108,8 +108,8 @@ std::optional<uint32_t> hex4(std::string_view text) {
   return code;
 }
 
-// Decodes the escapes of a JSON string; the result is never longer. An unknown escape is replaced
-// with its character.
+// Decodes the escapes of a JSON string. The result is never longer than the string. An unknown
+// escape is replaced with its character.
 Error unescape(std::string_view text, CheckedVector<char>& plain) {
   VITRINE_RETURN_IF_ERROR(plain.resize(text.size()));
   char* out = plain.data();
@@ -234,7 +234,7 @@ class TreeReader {
     return cursor_.take(before) && cursor_.key() == key;
   }
 
-  // Appends the next key to the path. If the keys are used up, appends `position` instead.
+  // Appends the next key to the path. If no key is left, appends `position` instead.
   Error enter_key(JsonCursor& keys, size_t position) {
     const bool is_text = keys.peek('"');
     const std::optional<std::string_view> key = is_text ? keys.string() : keys.atom();

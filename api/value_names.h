@@ -14,8 +14,8 @@ class ValueNames {
   static Result<ValueNames> of_inputs(const MethodMeta& method);
   static Result<ValueNames> of_outputs(const MethodMeta& method);
   // Returns the names of the leaves of a tree. `tree` is the JSON text of a
-  // torch.utils._pytree.TreeSpec. No value has a name if the text is not a tree spec or does not
-  // have `count` leaves; so the only error is MemoryAllocationFailed.
+  // torch.utils._pytree.TreeSpec. If the text is not a tree spec, or does not have `count` leaves,
+  // no value has a name. This is not an error: the only error is MemoryAllocationFailed.
   static Result<ValueNames> of_tree(std::string_view tree, size_t count);
 
   // Empty if the value has no name or `index` is out of range. The text is zero-terminated.

@@ -244,8 +244,8 @@ void ZipArchive::unpack(std::string_view name, const Member& member, Buffer& to)
   }
 }
 
-// Decompresses `packed`, which is one deflate stream. Works piece by piece, so that a member with a
-// false size needs little memory.
+// Decompresses `packed`, which is one deflate stream. Allocates memory piece by piece, so that a
+// member that states a false size takes little memory.
 template <class Buffer>
 void ZipArchive::inflate_member(std::string_view name, const Member& member,
                                 std::span<const std::byte> packed, Buffer& to) const {

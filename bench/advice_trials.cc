@@ -2,10 +2,10 @@
 //
 //   advice_trials ADVICE.json SECONDS MODEL [options of vitrine advise]
 //
-// ADVICE.json is what `vitrine advise MODEL --format json` printed. For each line of advice that
-// options can apply, the changed program runs in this process, alternately with the baseline, for
-// SECONDS. The same is done for every other change that the rules propose for the model. Prints one
-// JSON object per change, with the median ratio of the times with and without the change.
+// ADVICE.json is what `vitrine advise MODEL --format json` printed. Measures each piece of advice
+// that options can apply, and every other change that the rules propose for the model. The changed
+// program and the baseline run alternately in this process for SECONDS. Prints one JSON object per
+// change, with the median ratio of the times with and without the change.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -4,11 +4,11 @@
 //   llm_bench [--rounds N] [--cache f32|f16|bf16|i8] [--keep FILE] [--trace] [--method NAME]
 //             [model.pte]
 //
-// Without a model, the program builds one: 12 layers, 768 features, 12 query heads, 4 key heads,
+// If no model is given, this tool builds one: 12 layers, 768 features, 12 query heads, 4 key heads,
 // 2048 hidden features, 32,000 words, 4-bit weights in groups of 32, and a cache of 2048 positions.
-// --keep keeps the file of the built model. Figures are medians over rounds; each round visits
-// every position. Each number of threads runs in a new process. A given model must have a cache;
-// its methods are chosen as llm_runner chooses them. With --trace, steps run alternately with and
+// --keep stores the built model in FILE. Figures are medians over rounds; each round visits every
+// position. Each number of threads runs in a new process. A given model must have a cache; its
+// methods are chosen as llm_runner chooses them. With --trace, steps run alternately with and
 // without llm_runner's tracer.
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -170,7 +170,8 @@ class Decoder {
     }
   }
 
-  // Returns kPositions, but lowers positions that leave no room for kTokens, and drops duplicates.
+  // Returns kPositions without duplicates. Positions after which the cache has too little room for
+  // kTokens are lowered.
   std::vector<int64_t> positions() const {
     std::vector<int64_t> found;
     for (const int64_t position : kPositions) {
@@ -181,8 +182,8 @@ class Decoder {
   }
   int64_t prompt() const { return std::min<int64_t>(kPrompt, decoder_->info().max_context); }
 
-  // Feeds `count` tokens from `position` on. Returns the time in ns, including the time of the
-  // tracer if there is one.
+  // Feeds `count` tokens, starting at `position`. Returns the time in ns, which includes the
+  // tracer's time if there is a tracer.
   double run(int64_t count, int64_t position, llm::StepTracer* tracer = nullptr) {
     const auto words = static_cast<int64_t>(decoder_->info().vocabulary);
     std::vector<TokenId> tokens;
@@ -204,8 +205,8 @@ class Decoder {
     return static_cast<double>(platform::now_ns() - begin);
   }
 
-  // Finds the most probable token, so that worker threads wait between two steps as long as in a
-  // text generator.
+  // Finds the most probable token. Worker threads thus wait as long between two steps as they do in
+  // a text generator.
   void read_logits() { best_token_ = std::ranges::max_element(logits_) - logits_.begin(); }
 
  private:

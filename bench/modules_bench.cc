@@ -1,12 +1,12 @@
-// Compares modules with several threads each to modules with one thread each, in runs per second.
+// Compares modules that use several threads each with modules that use one thread each.
 //
 //   modules_bench [--modules 2,4] [--threads 2] [--rounds N] [--ms N] [--processes] MODEL.pte...
 //
-// Every module runs its model in a loop on a thread of its own, and has its own pool. Modules with
-// one thread and modules with several threads take turns. The ratios are medians over the rounds.
-// `ratio` compares the runs per second. `CPU` compares the processor time per run, which includes
-// the time in which workers spin. Each row is measured twice: alone, and next to a process that
-// keeps one core busy. With --processes, every module has a process of its own.
+// Every module runs its model in a loop on its own thread, and has its own thread pool. Modules
+// with one thread and modules with several threads take turns. The ratios are medians over the
+// rounds. `ratio` compares the runs per second. `CPU` compares the processor time per run, which
+// includes the time in which workers spin. Each row is measured twice: without other load, and next
+// to a process that keeps one core busy. With --processes, every module has a process of its own.
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -43,7 +43,7 @@ struct Arguments {
   bool processes = false;
 };
 
-// The sum over modules that run at the same time.
+// The totals of all modules that run at the same time.
 struct Speed {
   double runs_per_s = 0;
   double cpu_s = 0;  // processor time per second of the run, of all threads of the process
@@ -216,7 +216,7 @@ void measure(const fs::path& model, size_t count, const Arguments& arguments,
     }
     const Timing ratio = timing_of(ratios);
     const Timing cpu_ratio = timing_of(cpu_ratios);
-    // The name of most files is model.pte; the folder then names the model.
+    // Most files are named model.pte. The folder then names the model.
     const fs::path name = model.stem() == "model" ? model.parent_path().filename() : model.stem();
     fmt::print("{:<20.20} {:>7} {:<5} {:>8.1f} {:>9.1f} {:>5.2f} {:>3.0f} % {:>5.2f} {:>3.0f} %\n",
                name.string(), count, is_busy ? "busy" : "quiet", timing_of(rates[0]).p50,

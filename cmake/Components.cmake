@@ -69,7 +69,7 @@ function(vitrine_linked_libraries target out)
       endif()
       vitrine_linked_libraries(${item} below)
     endif()
-    # If a library is found again, it moves to the place after the last library that links it.
+    # If a library was already found, moves it behind the last library that links it.
     list(REMOVE_ITEM found ${below})
     list(APPEND found ${below})
   endforeach()

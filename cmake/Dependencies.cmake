@@ -1,7 +1,7 @@
 # Finds libraries of the distribution, and builds XNNPACK and the libraries that it needs from pinned sources.
 #
-# The pinned sources are built once per compiler and pin into VITRINE_DEPS_DIR (default: below the
-# user's cache folder) and shared by all presets, build folders and clones.
+# The pinned sources are built into VITRINE_DEPS_DIR (default: below the user's cache folder), once per compiler and
+# pin. All presets, build folders and clones share the result.
 
 include(GNUInstallDirs)
 include(DistributionPackages)
@@ -201,7 +201,8 @@ function(vitrine_build_third_party)
   file(LOCK ${folder}.lock GUARD FUNCTION)  # two presets configured at once build it once
   if(NOT EXISTS ${folder}/complete)
     message(STATUS "Building XNNPACK (${VITRINE_XNNPACK_PIN}) from source, once: about 2 minutes on 2 cores; log: ${folder}/build.log")
-    # `--fresh`, because another clone may have started this build and not finished it. CMake's cache names the clone.
+    # Passes `--fresh`, because another clone may have started this build without finishing it. CMake's cache contains
+    # the path of that clone.
     execute_process(
       COMMAND ${CMAKE_COMMAND} --fresh -S ${project} -B ${folder}/build -G Ninja
               -DCMAKE_BUILD_TYPE=Release ${compilers}
@@ -213,7 +214,7 @@ function(vitrine_build_third_party)
       message(FATAL_ERROR "cannot configure the third-party project:\n${errors}\n"
                           "(${folder}/configure.log)")
     endif()
-    # Prints a line at every tenth of the steps. Lines of ninja begin with "[7/1000]".
+    # Prints a line after each tenth of ninja's build steps. Ninja's output lines begin with text such as "[7/1000]".
     execute_process(
       COMMAND ${CMAKE_COMMAND} -E env "NINJA_STATUS=[%f/%t] " ${CMAKE_COMMAND} --build ${folder}/build
       COMMAND tee ${folder}/build.log

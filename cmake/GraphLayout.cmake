@@ -1,6 +1,6 @@
-# Fetches dagre, which lays out the graphs of `pte_inspect --format html`: a JavaScript file that the build adds to the
-# page. Sets VITRINE_DAGRE_FOLDER to a folder with dagre.js and LICENSE, or to an empty text if no source has the
-# library. Without the library, the build still works, and pte_inspect says that it cannot draw graphs.
+# Fetches dagre, a JavaScript library that lays out the graphs of `pte_inspect --format html`. The build adds the
+# library to the page. Sets VITRINE_DAGRE_FOLDER to a folder with dagre.js and LICENSE, or to an empty text if no source
+# has the library. Without the library, the build still works, and pte_inspect says that it cannot draw graphs.
 # docs/dependencies.md has the details.
 
 set(VITRINE_DAGRE_DEBIAN n/node-dagre-layout)  # below pool/main

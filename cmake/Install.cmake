@@ -109,7 +109,7 @@ foreach(name IN LISTS pc_files)
   install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endforeach()
 
-# Tools and documentation. The package has one program, `vitrine`, and a link to this program for each tool.
+# Tools and documentation. The package has one executable, `vitrine`, and a link to this executable for each tool.
 set(tools "")
 if(TARGET vitrine_run)
   list(APPEND tools vitrine_run)
@@ -176,7 +176,7 @@ foreach(row "runtime|libvitrine${abi}" "dev|libvitrine-dev" "tools|vitrine-tools
 endforeach()
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
 
-# CMake's `--strip` skips archives, so this removes the debug information from archives. It keeps their symbols.
+# CMake's `--strip` skips archives, so this code removes the debug information from archives, but not their symbols.
 install(CODE "
   if(CMAKE_INSTALL_DO_STRIP)
     file(GLOB archives \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libvitrine_*.a\"

@@ -34,7 +34,7 @@ function(_vitrine_read_program path folder out_operators out_dtypes)
   endif()
   file(READ ${folder}/${stem}.json json)
 
-  # string(JSON) parses its complete argument in each call, so each step extracts a smaller text for the next.
+  # Each call to string(JSON) parses its complete argument, so the code extracts smaller and smaller texts.
   set(operators "")
   string(JSON plans GET "${json}" execution_plan)
   string(JSON num_plans LENGTH "${plans}")
@@ -145,13 +145,11 @@ endfunction()
 
 # vitrine_write_selection(<folder> FROM <item>... [ROOMS <room>...] [SOURCES <variable>])
 #
-# Writes kernels/<room>/kernel_list.inc and kernels/util/selected_dtypes.h into <folder>. They
-# replace the files of the source tree for a target whose include path has <folder> first.
-# Sets <variable> to the list of source files to compile, including all of kernels/util. ROOMS are
-# folders of kernels/, by default all. If several rooms have a kernel for an operator, all of these
-# kernels are selected, because one may fall back on another.
-# Fails if there are no items, if a file is missing, or if an operator has no kernel in any room; the
-# error lists all such operators.
+# Writes kernels/<room>/kernel_list.inc and kernels/util/selected_dtypes.h into <folder>. They replace the files of the
+# source tree for a target whose include path has <folder> first. Sets <variable> to the list of source files to
+# compile, including all of kernels/util. ROOMS are folders of kernels/, by default all. If several rooms have a kernel
+# for an operator, all of these kernels are selected, because one may fall back on another. Fails without items, if a
+# file is missing, or if an operator has no kernel in any room; the error lists all such operators.
 function(vitrine_write_selection folder)
   cmake_parse_arguments(arg "" "SOURCES" "FROM;ROOMS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_FROM)

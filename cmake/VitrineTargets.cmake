@@ -29,7 +29,8 @@ function(_vitrine_library name)
   target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${VITRINE_INCLUDE_DIRS}>")
   target_compile_features(${name} PUBLIC cxx_std_20)
   if(CMAKE_SIZEOF_VOID_P EQUAL 4)
-    # Allows files above 2 GB. Headers do not expose off_t, whose size this changes.
+    # Allows files above 2 GB. This changes the size of off_t, but only in Vitrine's sources, because its headers do not
+    # use off_t.
     target_compile_definitions(${name} PRIVATE _FILE_OFFSET_BITS=64)
   endif()
 endfunction()
@@ -48,8 +49,8 @@ set(VITRINE_LIBRARY_WARNINGS
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread> $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
 
-# With sanitizers, GCC 12 falsely warns that members of <regex> and std::variant are uninitialized; with C++23, also
-# those of std::optional.
+# In builds with sanitizers, GCC 12 falsely warns that members of <regex> and std::variant are uninitialized. In C++23,
+# it also warns about members of std::optional.
 set(VITRINE_NO_UNINITIALIZED_WARNING $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 
 # Sets <variable> to the concatenated text of the files. CMake configures again if a file changes.
@@ -89,7 +90,7 @@ endfunction()
 string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
 string(REGEX MATCH "-O3" VITRINE_FASTEST_CODE "${CMAKE_CXX_FLAGS_${config}} ${CMAKE_CXX_FLAGS}")
 
-# Uses -O2 with vectorized loops, for code that -O3 makes 50 % larger but hardly faster.
+# Uses -O2 with vectorized loops. For code that would be 50 % larger but hardly faster with -O3.
 function(vitrine_compact_code name)
   if(VITRINE_FASTEST_CODE)
     target_compile_options(${name} PRIVATE -O2

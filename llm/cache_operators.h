@@ -37,7 +37,7 @@ inline const CacheOperator* find_cache_operator(std::string_view name) {
 }
 
 // True if the method keeps state that it does not write by position, such as the state of a
-// convolution or a recurrent layer. A new text at position 0 does not clear such state, so the
+// convolution or a recurrent layer. A new text at position 0 does not overwrite such state, so the
 // previous text would affect the new text.
 bool keeps_other_state(const MethodMeta& method);
 

@@ -27,7 +27,7 @@ void to_float(const Tensor& from, size_t offset, std::span<float> to) {
   for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(source[i]);
 }
 
-// True if the input accepts the only output of `feeder`, for at least one choice of dynamic sizes.
+// True if, for at least one choice of dynamic sizes, the input accepts the only output of `feeder`.
 bool accepts_output_of(const TensorInfo& input, const Method& feeder) {
   if (feeder.num_outputs() != 1 || feeder.meta().output_tag(0) != EValue::Tag::kTensor) {
     return false;
@@ -238,7 +238,7 @@ std::span<const float> DecoderCall::feed(std::span<const TokenId> tokens, int64_
 
 void DecoderCall::set_ids(std::span<const TokenId> tokens, std::span<const int64_t> rows) {
   ids_.assign(tokens.begin(), tokens.end());
-  // Embeds id 0 instead of a placeholder id, which may be outside of the embedding's vocabulary.
+  // A placeholder id may be outside of the embedding's vocabulary, so id 0 is embedded instead.
   for (size_t i = 0; i < rows.size(); ++i) ids_[i] = rows[i] < 0 ? ids_[i] : 0;
   if (has_fixed_length_) ids_.resize(static_cast<size_t>(max_ids_));
   if (feeders_.embedding == nullptr) {

@@ -259,15 +259,15 @@ std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
 // text.
 void MethodDecoder::reset_state() {
   // Resets decode_ last, as loading does: if the methods share state but declare different initial
-  // values, the values of decode_ win.
+  // values, the values of decode_ take effect.
   for (DecoderCall* call : {prefill_.get(), decode_.get()}) {
     if (call == nullptr || !call->keeps_other_state()) continue;
     check_call(call->method().reset_state(), fmt::format("method {}", call->name()));
   }
 }
 
-// Restarts with the encoder's first row, because without a cache, each call gets the entire text.
-// Checks that the encoder's rows belong to this text.
+// Restarts with the encoder's first row, because a model without a cache gets the entire text in
+// each call. Checks that the encoder's rows belong to this text.
 void MethodDecoder::restart_rows(std::span<const TokenId> text) {
   next_row_ = 0;
   if (!info_.row_id) return;

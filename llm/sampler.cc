@@ -52,8 +52,8 @@ float max_of(std::span<const float> logits) {
   return result;
 }
 
-// The smallest log-probability, relative to the most likely token, that matters. Candidates with a
-// smaller one have weights below 2^-25, which are too small to change a float sum.
+// Candidates whose log-probability, relative to the most likely token, is below this limit do not
+// matter. Their weights are below 2^-25, which is too small to change a float sum.
 constexpr float kMinLogWeight = -17.4F;
 constexpr float kMinWeight = 0x1p-26F;
 
@@ -63,7 +63,7 @@ uint32_t upper_bits(float weight) { return std::bit_cast<uint32_t>(weight) >> 16
 constexpr uint32_t kMinBits = std::bit_cast<uint32_t>(kMinWeight) >> 16;
 constexpr size_t kBuckets = (std::bit_cast<uint32_t>(1.0F) >> 16) - kMinBits + 1;
 
-// Orders candidates by falling weight, and candidates of equal weight by rising id.
+// Orders candidates by descending weight, and candidates of equal weight by ascending id.
 constexpr auto is_more_probable = [](const auto& a, const auto& b) {
   return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
 };

@@ -35,10 +35,10 @@ class Sampler {
 
   void compute_weights(std::span<const float> logits, float max_logit);
   void keep_top_k();
-  // Top-p sampling without a full sort: sums weights in buckets and sorts only the bucket in which
-  // the sum exceeds the limit.
+  // Top-p sampling without a full sort: sums weights in buckets, and sorts only the bucket in which
+  // the cumulative weight exceeds the limit.
   TokenId sample_top_p();
-  // Returns the first candidate, in order of falling weight, at which the cumulative weight exceeds
+  // Adds up weights in descending order. Returns the first candidate at which the sum exceeds
   // `limit`.
   CumulativeWeight first_exceeding(double limit);
   // Returns a random number in [0, 1): the upper 24 bits of xorshift64*, like ExecuTorch's sampler.

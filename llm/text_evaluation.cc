@@ -110,8 +110,8 @@ class Evaluation {
     const size_t count = fed.size();
     a_.begin(std::move(fed));
     ++result_.windows;
-    // The logits after input i predict one token of the text. The index of this token is `from` + i
-    // + 1 - (length of the prefix).
+    // The logits after input i predict the token of the text with the index `from` + i + 1 -
+    // (length of the prefix).
     for (size_t i = 0; i < count; ++i) {
       const size_t next = from + i + 1;  // plus the length of the prefix
       const std::span<const float> a = a_.next();

@@ -1,11 +1,11 @@
 // Scores each token of a text with one model, or with two models side by side. A token's score is
-// the probability that a model gives the token after the preceding tokens (teacher forcing).
+// the probability that a model assigns to the token, given the preceding tokens (teacher forcing).
 //
-// A text that is longer than the context is fed in windows. Each window begins with the
-// options' prefix. With a prefix of P tokens and a context of C, a window holds F = C - P tokens of
-// the text. The first window scores the tokens that its F tokens predict. Each further window
-// scores the next `stride` tokens, after at least F - stride + 1 preceding tokens of the text. The
-// first token of the text is scored only if there is a prefix.
+// A text that is longer than the context is fed in windows. Each window begins with the options'
+// prefix. If the prefix has P tokens and the context C, a window holds F = C - P tokens of the
+// text. The first window scores the tokens that its F tokens predict. Each further window scores
+// the next `stride` tokens, after at least F - stride + 1 preceding tokens of the text. The first
+// token of the text is scored only if there is a prefix.
 #pragma once
 
 #include <cstddef>

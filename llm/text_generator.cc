@@ -59,7 +59,7 @@ TextGenerator::TextGenerator(DecoderModel& model, const Tokenizer* tokenizer)
   }
 }
 
-// The state of one call of generate().
+// The state of one call to generate().
 class TextGenerator::Run {
  public:
   Run(TextGenerator& generator, const GenerateOptions& options, const TokenCallback& on_token)
@@ -78,7 +78,7 @@ class TextGenerator::Run {
       generator_.observer_->on_prompt(start_ns_, platform::now_ns());
     }
     const bool encodes_prompt = generator_.model_.info().encodes_prompt;
-    // Unless an encoder takes the prompt, the answer continues the prompt, so the answer keeps its
+    // Unless an encoder reads the prompt, the answer continues the prompt and therefore keeps its
     // leading space.
     if (generator_.tokenizer_ != nullptr) {
       stream_ = generator_.tokenizer_->stream({.continues = !encodes_prompt});

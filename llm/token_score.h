@@ -7,8 +7,8 @@
 
 namespace vitrine {
 
-// The logits at a position, and log_sum, the ln of the sum of e^logit. The ln of a token's
-// probability is logit - log_sum.
+// The logits at a position, and log_sum, which is ln(sum of e^logit). The log probability of a
+// token is logit - log_sum.
 struct ScoredLogits {
   std::span<const float> logits;
   double log_sum = 0;
@@ -21,9 +21,9 @@ struct ScoredLogits {
   double nats(TokenId id) const { return log_sum - logits[static_cast<size_t>(id)]; }
 };
 
-// Returns the Kullback-Leibler divergence of B from A, the sum of a * ln(a / b) over all ids. Both
-// must have the same number of logits. Infinite if B excludes an id (its logit is minus infinity)
-// that A does not exclude.
+// Returns the Kullback-Leibler divergence of B from A, which is the sum of a * ln(a / b) over all
+// ids. A and B must have the same number of logits. The result is infinite if B excludes an id that
+// A does not exclude. An excluded id has a logit of minus infinity.
 double kl_divergence(const ScoredLogits& a, const ScoredLogits& b);
 
 }  // namespace vitrine

@@ -11,7 +11,7 @@
 
 namespace vitrine {
 
-// The conversion of operands of different dtypes before a kernel call.
+// Specifies how operands of different dtypes are converted before a kernel call.
 enum class Promotion : uint8_t {
   kNone,        // operands are not converted: the kernel supports mixed dtypes
   kDefault,     // to their common dtype
@@ -43,9 +43,9 @@ struct Operator {
   std::vector<OperatorArgument> results;
 
   std::string kernel;  // "aten::add.out"; empty if the operator has no kernel
-  // Arguments of the kernel, in the order in which a program passes them. The kernel writes the out
-  // arguments, which are keyword-only and replace the operator's arguments for dtype, layout and
-  // device.
+  // Arguments of the kernel, in the order in which a program passes them. The out arguments, to
+  // which the kernel writes, are keyword-only. They replace the operator's arguments for dtype,
+  // layout and device.
   std::vector<OperatorArgument> kernel_arguments;
   bool is_core = false;  // true if it has a kernel and belongs to core ATen
 
@@ -60,7 +60,7 @@ struct Operator {
 
   // Finds an argument by name. Null if the operator does not have the argument.
   const OperatorArgument* argument(std::string_view argument_name) const;
-  // True if a result may share memory with an argument that is not written.
+  // True if a result may share memory with an argument that the operator does not write.
   bool may_alias() const;
   // True if the operator returns a view and another operator returns the same elements as a copy.
   bool is_view() const { return copy != nullptr; }
@@ -84,11 +84,11 @@ const Operator* find_operator(std::string_view target);
 // functional form.
 const Operator* find_functional(std::string_view target);
 
-// Declares an operator that need not be in the table, and returns the operator. Calls with the same
-// text return the same operator. The operator's name determines the name of its kernel:
-// "my::op.out" for "my::op", "my::op.one_out" for "my::op.one", and the same name for an operator
-// without results. Throws std::invalid_argument if parse_signature() does, or if a result is not a
-// new tensor.
+// Declares an operator that need not be in the table, and returns the operator. Calls to this
+// function with the same text return the same operator. The operator's name determines the name of
+// its kernel: "my::op.out" for "my::op", "my::op.one_out" for "my::op.one", and the same name for
+// an operator without results. Throws std::invalid_argument if parse_signature() does, or if a
+// result is not a new tensor.
 const Operator& declared_operator(std::string_view signature);
 
 }  // namespace vitrine

@@ -24,9 +24,9 @@ enum class ArgumentType : uint8_t {
   kGenerator,
 };
 
-// A default value: None (std::monostate) or a value. A number that is the default of every item of
-// a list ("int[2] padding=0") is expanded to a list. Enumerators ("long", "contiguous_format") are
-// texts.
+// A default value: None (std::monostate) or a value. A single number can be the default of all
+// elements of a list ("int[2] padding=0"). It is expanded to a list. Enumerators ("long",
+// "contiguous_format") are texts.
 using DefaultValue =
     std::variant<std::monostate, bool, int64_t, double, std::string_view, std::vector<int64_t>>;
 

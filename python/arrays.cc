@@ -142,7 +142,7 @@ py::object to_int(const py::object& number) {
   return integer;
 }
 
-// Converts a number only if that keeps its value: for example, rejects 2.7 for an int. Returns
+// Converts a number only if its value does not change: for example, rejects 2.7 for an int. Returns
 // nullopt if the kinds do not match.
 std::optional<Value> to_number(const py::object& number, EValue::Tag tag) {
   PyObject* object = number.ptr();
@@ -236,8 +236,8 @@ std::vector<Value> to_expected(const py::list& outputs, const MethodMeta& meta) 
       throw py::type_error(fmt::format("{} has the dtype {}, which outputs do not support", label,
                                        py::str(array.dtype()).cast<std::string>()));
     }
-    // Uses the array's shape from before ascontiguousarray, because that function adds a dimension
-    // to an array without dimensions.
+    // Uses the shape that the array had before ascontiguousarray() was called, because that
+    // function adds a dimension to an array without dimensions.
     const auto shape = output.attr("shape").cast<std::vector<int32_t>>();
     const size_t i = values.size();
     const bool is_bfloat16 = row->dtype == ScalarType::kUInt16 && i < meta.num_outputs() &&

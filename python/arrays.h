@@ -25,7 +25,8 @@ py::dtype numpy_dtype(ScalarType dtype);
 // what was found, and how to convert it.
 std::vector<Value> to_values(const py::args& arguments, const MethodMeta& meta);
 
-// Copies the expected outputs of a method. Throws a TypeError for objects that are not arrays.
+// Converts the expected outputs of a method by copying them. Throws a TypeError for objects that
+// are not arrays.
 std::vector<Value> to_expected(const py::list& outputs, const MethodMeta& meta);
 
 // Converts values to a test set. The tensors of the test set refer to the memory of `values`.

@@ -28,7 +28,7 @@ class LanguageModel {
   // the GIL.
   Generation generate(const std::variant<std::string, std::vector<TokenId>>& prompt,
                       const GenerateOptions& options, const pybind11::object& on_text);
-  // Stops the generation of text in another thread.
+  // Stops a generation that runs in another thread.
   void stop() { generator_->stop(); }
   void reset();
   int64_t position() const { return generator_->position(); }

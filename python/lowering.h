@@ -70,7 +70,7 @@ struct AutoModel {
 
 // Chooses the precision of each part, and lowers the model with it. Throws the errors of lower(), a
 // HostError if no measured program meets the bound, and any exception that the score function
-// raises. Needs the GIL, and releases it between calls of the score function.
+// raises. Needs the GIL, and releases it between calls to the score function.
 AutoModel quantize_auto(const std::map<std::string, std::filesystem::path>& models,
                         const LowerSettings& settings, const AutoSettings& bounds);
 

@@ -67,8 +67,8 @@ class PythonProgram {
   py::tuple call(const std::string& method, const py::args& arguments);
   // Ends the call in progress. May be called from other threads.
   void cancel() { module_.cancel(); }
-  // Loads the program once more with a tracer and profiles it. Without arguments, inputs are
-  // random.
+  // Loads the program once more with a tracer and profiles it. If no arguments are given, inputs
+  // are random.
   inspector::Profile profile(const ProfileSettings& settings, const py::args& arguments);
   // Loads the program once more, runs it once, and records the results of its instructions.
   std::unique_ptr<RecordedRun> record_values(const std::string& method,

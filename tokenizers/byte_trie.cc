@@ -3,7 +3,7 @@
 namespace vitrine {
 namespace {
 
-// The range of sorted entries whose first bytes are the path to a node.
+// The sorted entries that begin with the path to a node. They form a range.
 struct EntryRange {
   size_t begin;
   size_t end;

@@ -28,9 +28,9 @@ bool has_value(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 uint32_t value_of(uint32_t unit) { return unit & 0x7FFFFFFFU; }
 uint32_t label_of(uint32_t unit) { return unit & 0x800000FFU; }
 
-// Walks all texts of a trie. After each byte, a search has a base: the index of the unit that the
-// byte led to, XOR the unit's offset. From a base, byte b leads to the unit with the index base XOR
-// b.
+// Walks all texts of a trie. After each byte, the state of a search is a number, which is called
+// its base: the index of the unit that the byte led to, XOR the unit's offset. From a base, byte b
+// leads to the unit with the index base XOR b.
 class TrieCheck {
  public:
   TrieCheck(const std::vector<uint32_t>& units, std::string_view replacements,
@@ -69,7 +69,8 @@ class TrieCheck {
     }
   }
 
-  // Searches breadth-first, so that the first path to a base is the shortest.
+  // Searches breadth-first, so that the first path that reaches a base (see TrieCheck) is the
+  // shortest.
   void check_depths() {
     std::vector<uint32_t> level = {offset_of(units_[0])};
     check_base(level[0]);
@@ -168,7 +169,7 @@ std::string_view CharacterMap::replacement_at(uint32_t begin) const {
   return rest.substr(0, rest.find('\0'));
 }
 
-// Returns the replacement of the shortest beginning of `text` that is in the trie.
+// Finds the shortest prefix of `text` that is in the trie, and returns its replacement.
 std::optional<std::string_view> CharacterMap::find(std::string_view text) const {
   uint32_t base = offset_of(units_[0]);
   for (const char c : text) {

@@ -21,10 +21,10 @@ namespace vitrine {
 //   bits 10..   the offset of what follows
 class CharacterMap {
  public:
-  // Checks everything that a search can reach, because SentencePiece uses the same bytes without
-  // checking them. Units and replacements must be inside of the map, the trie must not have a
-  // cycle, at most 32 texts may be prefixes of each other, and no replacement may have more than 12
-  // times the bytes of its text. Throws TokenizerError otherwise. `place` names the map in errors.
+  // Checks all parts of the map that a search can reach, because SentencePiece uses the map without
+  // checking it. Units and replacements must be inside of the map, the trie must not have a cycle,
+  // at most 32 texts may be prefixes of each other, and no replacement may have more than 12 times
+  // the bytes of its text. Throws TokenizerError otherwise. `place` names the map in errors.
   CharacterMap(std::string_view bytes, const std::string& place);
 
   // Normalizes like Hugging Face's library. If a grapheme has fewer than 6 bytes and begins with

@@ -27,7 +27,7 @@ struct PairMerge {
 };
 
 // Merges symbols in place. `find(left, right)` returns the PairMerge of two neighbors, or nullopt
-// if they cannot be merged.
+// if the two cannot be merged.
 template <class Rank, class Find>
 void merge_pairs(std::vector<Symbol>& symbols, Find find) {
   struct Candidate {

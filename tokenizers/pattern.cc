@@ -16,11 +16,12 @@ namespace vitrine {
 namespace {
 
 // Limits on the number of retries that a search, or a match at one position, may make before the
-// first look at the clock. Most searches make only a few.
+// clock is first checked. Most searches make only a few retries.
 constexpr uint64_t kMinRetries = 8;
 constexpr uint64_t kMaxRetries = 1024;
-// Limit on the work, in bytes, before the first look at the clock. This work takes about 0.4 s. It
-// limits the number of retries, because the work between two retries can grow with the text.
+// Limit on the work, in bytes, before the clock is first checked. This much work takes about 0.4 s.
+// The limit reduces the number of retries, because the work between two retries can grow with the
+// text.
 constexpr uint64_t kMaxUncheckedWork = 1 << 27;
 // Limits on Oniguruma's stack, whose entries are 32 bytes each.
 constexpr size_t kMinStackEntries = 16 << 10;
@@ -38,8 +39,9 @@ bool exceeded_retries(int result) {
          result == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER;
 }
 
-// Oniguruma's default syntax without callbacks into programs, calls of groups (which can take
-// exponential time without a retry), and constructs that change how a search advances.
+// Returns Oniguruma's default syntax without some constructs: callbacks into programs, calls to
+// groups (which can take exponential time without a retry), and constructs that change how a search
+// advances.
 OnigSyntaxType hugging_face_syntax() {
   OnigSyntaxType syntax = OnigSyntaxOniguruma;
   syntax.op2 &= ~static_cast<unsigned>(
@@ -96,7 +98,7 @@ struct Pattern::Compiled {
   PatternFindings findings;
   std::string place;
 
-  // Returns a number of retries that is small enough not to take long in a text of this size.
+  // Returns a number of retries that does not take long in a text of this size.
   unsigned long unchecked_retries(size_t text_bytes) const {
     const uint64_t work = findings.work_per_byte * (text_bytes + 1) + findings.repeats;
     return static_cast<unsigned long>(
@@ -121,15 +123,15 @@ class PatternSearch {
         limits_.get(), static_cast<unsigned>(std::min(entries, kMaxStackEntries)));
   }
 
-  // Finds the first match at or after `start`. Returns false if there is no match. Sets `error` to
-  // a value other than 0 if Oniguruma gives up.
+  // Finds the first match at or after `start`. Returns false if none exists. Sets `error` to a
+  // value other than 0 if Oniguruma gives up.
   bool find(size_t start, int& error) {
     for (;;) {
       budget_.take_steps(kStepsPerSearch);
       int result = budget_.timed([&] { return search(start); });
       if (result >= 0) return true;
       if (!exceeded_retries(result)) return fails(result, error);
-      // Tries only a few start positions before each look at the clock.
+      // Tries only a few start positions between checks of the clock.
       for (unsigned long tried = 0; tried < unchecked_retries_; ++tried) {
         result = match(start);
         if (result >= 0) return true;
@@ -167,9 +169,9 @@ class PatternSearch {
                                   end_of(text_), region_.get(), ONIG_OPTION_NONE, limits_.get());
   }
 
-  // Matches at `start` only. Oniguruma does not report how often it retried, so the limit grows
-  // until it is large enough. The limit grows slowly, because the next retry may take much longer
-  // than all earlier retries.
+  // Matches at `start` only. Oniguruma does not report how often it retried, so the limit is raised
+  // until it is large enough. It is raised slowly, because the next retry may take much longer than
+  // all earlier retries.
   int match(size_t start) {
     for (unsigned long retries = unchecked_retries_;; retries += unchecked_retries_) {
       budget_.take_steps(kStepsPerSearch);

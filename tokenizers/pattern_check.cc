@@ -22,8 +22,8 @@ constexpr uint64_t kMaxRepeatsInLook = 100;
 
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-// Bounds on the work that a match of one item of an expression needs, or a match of a sequence of
-// items.
+// Bounds on the work of a match with one element of an expression, such as a character or a group,
+// or with a sequence of elements.
 struct ItemWork {
   uint64_t repeats = 0;       // sum of the counts, each multiplied by the counts around it
   bool is_unbounded = false;  // has a repeat without an upper bound, or a back reference
@@ -168,8 +168,7 @@ class WorkScanner {
 
   ItemWork read_escape() {
     const char c = take_byte();
-    // Refuses some escapes: for \C, \M and \c, the check would have to know the rest of their
-    // syntax.
+    // Refuses some escapes, because the check does not know the full syntax of \C, \M and \c.
     if (std::string_view("GKYgyCMc").find(c) != std::string_view::npos) {
       refuse(fmt::format("\"\\{}\"", c));
     }

@@ -11,9 +11,9 @@ namespace vitrine {
 
 struct PatternFindings {
   std::optional<std::string> refusal;  // names what is not accepted
-  // Offsets in the expression of [:punct:] and [:^punct:], in ascending order.
+  // The offsets at which [:punct:] and [:^punct:] begin in the expression, in ascending order.
   std::vector<size_t> punctuation;
-  // The work between two retries is at most `work_per_byte` for each byte of the text, plus
+  // The work between two retries is at most `work_per_byte` * (size of the text in bytes) +
   // `repeats`.
   uint64_t work_per_byte = 1;
   uint64_t repeats = 0;
@@ -21,7 +21,7 @@ struct PatternFindings {
 
 // Oniguruma limits how often a match retries, but not the work between two retries. This check
 // bounds that work: it refuses repeated look-arounds that scan the text, and repeat counts with
-// large products or sums. It also refuses calls of groups, \K and \G, which the search does not
+// large products or sums. It also refuses calls to groups, \K and \G, which the search does not
 // support. The check accepts most malformed expressions, because Oniguruma refuses them when it
 // compiles.
 PatternFindings check_pattern(std::string_view expression);

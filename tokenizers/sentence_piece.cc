@@ -63,11 +63,10 @@ class SentencePieceTokenizer final : public Tokenizer {
  private:
   bool has(TokenId id) const { return id >= 0 && id < size_; }
 
-  // Loads the model. Adds pieces for bytes to a model that has none, because without such pieces
-  // the library takes quadratic time to join unknown characters. join_added_bytes() then replaces
-  // consecutive bytes with one unknown piece, as the library would. Does not change a model that
-  // has normal pieces with the names of byte pieces, or that has unknown characters in its
-  // self-test samples.
+  // Loads the model. If the model has no pieces for bytes, adds them, because otherwise the library
+  // takes quadratic time to join unknown characters. join_added_bytes() then replaces consecutive
+  // bytes with one unknown piece, as the library would. Does not change a model that has normal
+  // pieces with the names of byte pieces, or that has unknown characters in its self-test samples.
   void load_with_bytes(std::string_view bytes) {
     for (TokenId id = 0; id < size_; ++id) {
       if (processor_->IsByte(id) || byte_of_token(processor_->IdToPiece(id))) return;

@@ -1,4 +1,4 @@
-// Checks those parts of a model that the SentencePiece library uses without checking.
+// Checks the parts of a model that the SentencePiece library uses without checking them.
 #pragma once
 
 #include <string>
@@ -6,8 +6,9 @@
 
 namespace vitrine {
 
-// Checks the form of a model (a protocol buffer), its character maps, and the sizes of its pieces,
-// which bound the work per byte of text. Throws TokenizerError. `place` names the file.
+// Checks the form of a model (a protocol buffer), its character maps, and the sizes of its pieces.
+// Limits on these sizes limit the work per byte of text. Throws TokenizerError. `place` names the
+// file.
 void check_sentence_piece_model(std::string_view bytes, const std::string& place);
 
 }  // namespace vitrine

@@ -9,23 +9,25 @@
 
 namespace vitrine {
 
-// Maximum size of the text after any step, as a multiple of the size of the input text. NFKC turns
-// U+FDFA into 11 times as many bytes; other steps of real tokenizer files stay far below the limit.
+// Maximum size of the text after any step, as a multiple of the size of the input text. NFKC
+// replaces U+FDFA with 11 times as many bytes. All other steps in real tokenizer files stay far
+// below the limit.
 inline constexpr size_t kMaxTextGrowth = 12;
 
-// All steps that process a text charge the same budget, so that a chain of cheap steps, or a step
-// that runs on many pieces, has the same limit as a single step. The limits grow linearly with the
-// text. Functions that charge throw TokenizerError when a limit is exceeded. Not thread-safe.
+// All operations on a text charge the same budget. A chain of cheap operations, or an operation
+// that runs on many pieces, therefore has the same limit as a single operation. The limits grow
+// linearly with the size of the text. Functions that charge throw TokenizerError when a limit is
+// exceeded. Not thread-safe.
 class TextBudget {
  public:
   // `place` names the tokenizer file in errors and must outlive the budget.
   TextBudget(std::string_view place, size_t text_bytes) : place_(place) { add_text(text_bytes); }
 
-  // Raises the limits because the input grows by `bytes`.
+  // Raises the limits, because the input has grown by `bytes` bytes.
   void add_text(size_t bytes);
 
-  // Charges work in steps of about 10 ns. A step copies or compares a byte, visits a node of a
-  // trie, or retries an alternative of a regular expression.
+  // Charges work, which is counted in steps of about 10 ns. One step is the work to copy or compare
+  // a byte, to visit a node of a trie, or to retry an alternative of a regular expression.
   void take_steps(uint64_t steps) {
     if (steps > steps_left_) refuse_steps();
     steps_left_ -= steps;

@@ -18,8 +18,8 @@ std::string well_formed(std::string_view text);
 // Returns true if the bytes are the beginning of a character, but not all of its bytes.
 bool could_begin_character(std::string_view bytes);
 
-// Selects what one U+FFFD replaces: a run of bytes as in well_formed(), or a single byte that does
-// not belong to a character.
+// Selects the bytes that one U+FFFD replaces: a run of bytes as in well_formed(), or a single byte
+// that does not belong to a character.
 enum class Faults { kByRun, kByByte };
 
 // Takes bytes and returns characters as soon as they are complete.
@@ -49,7 +49,8 @@ std::string normalized(std::string_view text, NormalForm form);
 // Estimates the steps that normalized() takes to sort combining marks. The time grows with the
 // square of the length of a run of marks.
 uint64_t sorting_steps(std::string_view text);
-// Converts each character to lower case by itself, without regard to its neighbors.
+// Converts each character to lower case. The result of a character does not depend on its
+// neighbors.
 std::string lower_case(std::string_view text);
 
 // Visits the extended grapheme clusters of well-formed text. Readers see each cluster as one

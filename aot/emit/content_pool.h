@@ -25,8 +25,8 @@ SharedBytes bytes_in_order(const TensorData& data, const std::vector<uint8_t>& d
 
 class ContentPool {
  public:
-  // Adds the bytes to the pool unless it has them, and returns the index of their entry. Equal
-  // bytes have the same index.
+  // Adds the bytes, unless the pool already contains equal bytes, and returns the index of their
+  // entry. Equal bytes have the same index.
   size_t add(SharedBytes content);
   const std::vector<SharedBytes>& entries() const { return entries_; }
 

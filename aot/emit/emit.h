@@ -60,7 +60,7 @@ struct EmitOptions {
   } memory_planning;
 };
 
-// Debug information about a method's instructions, keyed by instruction index.
+// Debug information about the instructions of a method. The keys are instruction indices.
 struct MethodDebugInfo {
   std::map<uint32_t, std::vector<uint32_t>> handles;  // debug handles
   struct Delegate {

@@ -7,7 +7,8 @@
 namespace vitrine::aot {
 
 // Throws AotError if the kernel has no parameter for an argument of the call. Arguments that
-// describe storage (dtype, layout, device) are exempt, because the result's spec has them.
+// describe storage (dtype, layout, device) are exempt, because the result's spec contains this
+// information.
 void check_arguments(const Node& node, const Operator& op);
 
 // Returns the argument for a parameter: the positional argument `given` unless it is null, else the

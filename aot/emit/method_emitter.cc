@@ -131,7 +131,7 @@ class MethodEmitter {
   // Emits an instruction for a view if its shape or memory is known only at run time.
   void emit_view(const Node& node) {
     const size_t id = tensors_.of(node).at(0);
-    // The loader finds external data by name and shape, but a view and its data differ in shape.
+    // The loader finds external data by name and shape, but the view has another shape.
     if (tensors_.is_free_view(node) && !values_.is_external(id)) {
       values_.make_results(node);
       return;
@@ -307,7 +307,8 @@ class MethodEmitter {
     }
   }
 
-  // Emits the calls of a subgraph. The subgraph's inputs are `first`, followed by `operands`.
+  // Emits the calls that a subgraph contains. The values of the subgraph's inputs are `first`,
+  // followed by `operands`.
   void emit_graph(const Node& call, const Graph& graph, const Ids& first,
                   const ArgumentList& operands) {
     size_t next = 0;
@@ -373,7 +374,7 @@ class MethodEmitter {
       }
     }
     emit_calls(*loop.body);
-    // Stores the rows before it updates the carries, because a row may be a view of a carry that
+    // Stores the rows before the carries are updated, because a row may be a view of a carry that
     // this iteration received.
     for (size_t i = loop.inits.size(); i < results.size(); ++i) {
       add_kernel_call(node, "executorch_prim.et_copy_index.tensor",
@@ -384,8 +385,8 @@ class MethodEmitter {
     add_kernel_call(node, "_operator.eq", {counter, length, is_done});
     add_instruction(node, JumpFalseCall{is_done, static_cast<int32_t>(begin)});
     if (skip_body) destination_of(*skip_body) = static_cast<int32_t>(plan_.instructions.size());
-    // The counter equals the length here, even if the body was skipped. Resets the counter to 0 for
-    // the next execution.
+    // Resets the counter to 0 for the next execution. The counter equals the length here, even if
+    // the body was skipped.
     add_kernel_call(node, "_operator.sub", {counter, length, counter});
   }
 
@@ -412,8 +413,7 @@ class MethodEmitter {
     destination_of(leave) = static_cast<int32_t>(plan_.instructions.size());
   }
 
-  // Sets the number of rows to 0 for a result that collects rows, because et_copy_index sets the
-  // size only when it adds a row.
+  // Sets a result that collects rows to 0 rows, because et_copy_index sets its size only for a row.
   void emit_zero_rows(const Node& node, const Loop& loop, size_t index, int32_t result,
                       int32_t zero) {
     const Value::Items* items = node.meta.value.items();
@@ -429,8 +429,8 @@ class MethodEmitter {
                     {values_.add(std::move(sizes)), zero, result, result});
   }
 
-  // Adds a value for a size. If the size is dynamic, reads it from an operand of the loop that has
-  // this size, or uses its upper bound if no operand has it.
+  // Adds a value for a size. A dynamic size is read from an operand of the loop that has this size.
+  // If no operand has it, the value is the upper bound `max`.
   int32_t add_size(const Node& node, const Loop& loop, const SymInt& size, int64_t max) {
     if (size.is_static()) return values_.add(size.value());
     for (const ArgumentList* operands : {&loop.xs, &loop.inits, &loop.others}) {

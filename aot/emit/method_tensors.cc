@@ -47,8 +47,8 @@ TensorValue resolve(const Node& node, const TensorSpec& spec, const RangeConstra
 }
 
 uint64_t bytes_of(const Node& node, const TensorValue& value) {
-  // Checks that the number of bytes does not overflow. Loaders multiply the sizes in the same
-  // order, also with 64-bit arithmetic. An element has up to 16 bytes.
+  // Checks that the number of bytes does not overflow, because loaders compute it with 64-bit
+  // arithmetic too. They multiply the sizes in the same order. An element has up to 16 bytes.
   int64_t elements = 1;
   for (const int32_t size : value.sizes) {
     if (mul_overflows(elements, size, &elements)) fail_at(node, "has more than 2^59 elements");
@@ -293,7 +293,7 @@ void MethodTensors::add_condition(const Node& node) {
 }
 
 // The carries (values that pass from one iteration to the next) use the memory of the call's
-// results. Each input of the body that receives slices has its own memory.
+// results. The body's inputs that receive slices have memory of their own.
 void MethodTensors::add_loop(const Node& node) {
   const Loop loop = loop_of(node);
   results_[&node] = new_tensors(node);

@@ -170,8 +170,8 @@ class ProgramWriter {
     return {fbs::KernelTypes::Bool, fbs::CreateBool(builder_, value).Union()};
   }
   Union write(double value) {
-    // FlatBuffers omits a field that equals its default, and -0.0 compares equal to the default
-    // 0.0.
+    // Forces FlatBuffers to write -0.0. It omits fields that equal their default, and -0.0 compares
+    // equal to the default 0.0.
     builder_.ForceDefaults(std::signbit(value));
     const Union written = {fbs::KernelTypes::Double, fbs::CreateDouble(builder_, value).Union()};
     builder_.ForceDefaults(false);

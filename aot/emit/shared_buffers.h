@@ -21,7 +21,7 @@ struct SharedBuffers {
 SharedBuffers share_buffers(const Methods& methods, size_t alignment);
 
 // Adds a mutation of each shared buffer to the signature of each method that only reads the buffer,
-// so that no pass of this method treats the buffer as a constant. `methods` must be in the edge
+// so that no pass treats the buffer as a constant in this method. `methods` must be in the edge
 // dialect.
 void mark_shared_buffers(Methods& methods);
 

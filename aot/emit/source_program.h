@@ -9,11 +9,11 @@ namespace vitrine::aot {
 
 struct SourceProgramOptions {
   // Writes a single list of calls, which contains a delegate's original calls instead of the
-  // delegate call, and the calls of subgraphs instead of conditions and loops. The join of a
-  // profile with a lowered program needs this form.
+  // delegate call, and the calls of subgraphs instead of conditions and loops. Profiles of lowered
+  // programs can be matched only with this form.
   bool flat = false;
   // Writes the ancestors of each node: the nodes of earlier graphs from which passes made it. They
-  // take much space, and only ExecuTorch's tools read them.
+  // take up much space, and only ExecuTorch's tools read them.
   bool ancestors = true;
 };
 

@@ -43,8 +43,8 @@ class Argument {
   Argument(const std::vector<int64_t>& values) {
     value_ = ArgumentList(values.begin(), values.end());
   }
-  // Deleted, because compilers disagree on Argument{items}: some nest the list in another list, and
-  // others copy the list. Use list() or tuple().
+  // Deleted, because compilers interpret Argument{items} differently: some nest the list in another
+  // list, and others copy the list. Use list() or tuple().
   Argument(ArgumentList items) = delete;
   static Argument list(ArgumentList items) {
     Argument made;

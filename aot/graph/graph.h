@@ -49,7 +49,8 @@ class Graph {
   void erase(Node* node);
   void move_before(Node* node, Node* before);
   void rename(Node* node, std::string_view name);
-  // Renames all nodes, in order. Appends a number to a name that is in use, as for new nodes.
+  // Renames each node to name_of(node), in order. Appends a number to a name that is in use, like
+  // the functions that insert nodes.
   void rename_all(const std::function<std::string(const Node&)>& name_of);
   // Reorders the nodes. `order` must contain each node once. Afterward, the lists of users, and the
   // numbers in names of new nodes, are the same as if the graph had been built in this order. FX
@@ -77,8 +78,9 @@ class Graph {
   LoweredModules& lowered_modules() { return lowered_modules_; }
   const LoweredModules& lowered_modules() const { return lowered_modules_; }
 
-  // Turns `base` into an identifier that no node has, such as "aten_add_tensor_1". By default,
-  // avoids Python's own names, such as "input", which exported placeholders may have.
+  // Turns `base` into an identifier that no node has, such as "aten_add_tensor_1". By default, also
+  // avoids the names of Python keywords and built-in functions, such as "input". Placeholders keep
+  // such names.
   std::string unique_name(std::string_view base, bool avoid_python_names = true);
 
  private:
@@ -93,7 +95,7 @@ class Graph {
   std::unordered_map<std::string, size_t> next_number_;
 };
 
-// Returns FX's name for a call of `target`: "add", or "aten_add_tensor" in the edge dialect.
+// Returns FX's name for a call to `target`: "add", or "aten_add_tensor" in the edge dialect.
 std::string default_name(Target target);
 
 // True if the call has no side effects, so that it can be removed if nothing uses its result.

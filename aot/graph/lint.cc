@@ -90,7 +90,7 @@ void lint_users(const Node& node, std::vector<const Node*>& actual) {
   }
 }
 
-// Checks a call of a lowered module. The call must pass the inputs that the module does not own,
+// Checks a call to a lowered module. The call must pass the inputs that the module does not own,
 // and return a tuple of the module's results.
 void lint_delegate_call(const Graph& graph, const Node& node) {
   const Node* attribute = node.args().empty() ? nullptr : node.args()[0].node();

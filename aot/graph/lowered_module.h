@@ -36,8 +36,8 @@ struct NamedData {
 };
 
 // The equivalent of ExecuTorch's LoweredBackendModule. A graph holds the module under the attribute
-// of a get_attr node. Calls of the module have the higher-order operator executorch_call_delegate
-// and this node as first argument.
+// of a get_attr node. A call to the module has the target executorch_call_delegate, which is a
+// higher-order operator, and the get_attr node as its first argument.
 struct LoweredBackendModule {
   std::string backend_id;
   std::shared_ptr<const std::vector<std::byte>> payload;

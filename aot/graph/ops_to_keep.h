@@ -9,7 +9,7 @@
 
 namespace vitrine::aot {
 
-// `targets` are ATen names ("aten.linear.default"). A call of one of these operators is not
+// `targets` are ATen names ("aten.linear.default"). A call to one of these operators is not
 // decomposed if `keeps` returns true, or if `keeps` is null. `keeps` receives calls with ATen
 // targets until the program is in the edge dialect, and calls with edge targets after that.
 struct OpsToKeep {

@@ -111,7 +111,7 @@ std::pair<Polynomial, Polynomial> Polynomial::divide(Polynomial a, const Polynom
     }
     quotient.add(*factor, times);
     a.add(b.times(*factor, checked_product(times, -1)));
-    // The coefficient that is left is less than `divisor`, so the term moves to the remainder.
+    // The coefficient is now less than `divisor`, so the term moves to the remainder.
     if (const auto left = a.terms_.find(monomial); left != a.terms_.end()) {
       rest.add(monomial, left->second);
       a.terms_.erase(left);
@@ -249,7 +249,8 @@ class Normalization {
           expanding.of(a.value().as_expression()), expanding.of(b.value().as_expression()));
       if (remainder.is_zero()) return quotient;
     }
-    // A part of a sum can be divided separately only if the divisor is a constant or a single term.
+    // The terms of a sum can be divided separately only if the divisor is a constant or a single
+    // term.
     if (b.terms_.size() == 1) {
       a = std::move(rest);
     } else {

@@ -29,7 +29,8 @@ class Expression {
   static Pointer integer(int64_t value);
   static Pointer real(double value);
   // Throws AotError if the tree would have more than kMaxTerms nodes. The limit is necessary
-  // because subtrees are shared: a few calls could build a tree that is too large to print.
+  // because a tree can contain the same subtree many times: a few calls could build a tree that is
+  // too large to print.
   static constexpr size_t kMaxTerms = 1024;
   static Pointer function(std::string name, std::vector<Pointer> arguments);
 

@@ -66,14 +66,15 @@ const Operator* operator_of(Target target);
 // True if the operator has a kernel, so that programs can call the operator.
 bool has_kernel(Target target);
 // True for operators that quantize, dequantize or choose quantization parameters. Backends
-// recognize quantized calls by these operators, so passes keep them until partitioning is done.
+// recognize quantized calls by these operators, so passes do not replace them before partitioning
+// is done.
 bool is_quantization(Target target);
 // True if the operator writes to its first argument, like "aten.add_.Tensor". Judges an unknown
 // operator by its name.
 bool is_in_place(Target target);
 
 // True if the operator is unknown and outside the aten namespace. Such an operator may write to any
-// argument. The name of an unknown ATen operator shows if the operator writes to its first
+// argument. In contrast, the name of an unknown ATen operator shows whether it writes to its first
 // argument.
 bool has_unknown_effects(Target target);
 

@@ -25,8 +25,8 @@ struct TensorData {
 
   int64_t numel() const;
   bool is_contiguous() const;
-  // Returns an error text, or an empty string if all elements are inside `storage`. The text
-  // follows the name of the tensor: "has the negative size -1".
+  // Returns an error text, or an empty string if all elements are inside `storage`. The caller puts
+  // the name of the tensor before the text: "has the negative size -1".
   std::string check() const;
 };
 

@@ -47,7 +47,8 @@ std::vector<SymInt> dense_strides(const std::vector<SymInt>& sizes,
 std::vector<SymInt> contiguous_strides(const std::vector<SymInt>& sizes);
 TensorSpec contiguous_spec(ScalarType dtype, std::vector<SymInt> sizes);
 // Sorts the dims by decreasing stride, like torch.Tensor.dim_order. Compares symbolic strides by
-// divisibility. Dims keep their order if their strides are equal or the comparison is undecided.
+// divisibility. If the strides of two dims are equal or cannot be compared, the order of these dims
+// stays the same.
 std::vector<uint8_t> dim_order_of(const TensorSpec& spec);
 // Returns the dim order that the tensor has in a program. Kernels support row-major and
 // channels-last tensors. Other orders occur in views, which become copies, and in inputs; these

@@ -12,18 +12,19 @@ namespace vitrine::aot {
 
 class GraphReader {
  public:
-  // `json` and `graph` must outlive the reader. `depth` is the number of graphs around this one.
+  // `json` and `graph` must outlive the reader. `depth` is the number of graphs that enclose this
+  // one.
   GraphReader(const JsonValue& json, Graph& graph, int depth = 0);
 
-  // Reads the graph. `literal_names` has a text for each input: for a literal, its name in the
-  // signature, because the graph does not name literals; for other inputs, an empty string. For
-  // subgraphs, the list is empty.
+  // Reads the graph. `literal_names` has a text for each input. The text of a literal is its name
+  // in the signature, because the graph does not name literals. The texts of other inputs are
+  // empty. For subgraphs, the list is empty.
   void read(const std::vector<std::string>& literal_names);
 
   // Reads an Argument union: a literal, or a reference to a value that has been read before.
   Argument argument(const JsonValue& value);
-  // Returns the node of a value. If the reader did not read the value yet, throws an error that
-  // contains the position of `name`.
+  // Returns the node of a value. If no such value was read before, throws an error that contains
+  // the position of `name`.
   Node* value_of(const JsonValue& name) const;
   // Returns the placeholder of input `index`.
   Node* input(size_t index) const { return inputs_.at(index); }

@@ -19,7 +19,7 @@ TensorSpec read_native_meta(const delegates::FlatTable& meta, const std::string&
 class NativeGraphReader {
  public:
   // The arguments must outlive the reader. Errors start with `place`, such as "model.ptn: method
-  // forward". `depth` is the number of graphs around this one.
+  // forward". `depth` is the number of graphs that enclose this one.
   NativeGraphReader(const delegates::FlatTable& table, Graph& graph, std::string place,
                     int depth = 0);
 

@@ -40,8 +40,8 @@ ExportedProgram read_json(const ZipArchive& archive, const std::string& member) 
 void set_weights(ExportedProgram& program, SavedWeights state, SavedWeights constants) {
   program.state_dict = std::move(state.tensors);
   program.constants = std::move(constants.tensors);
-  // Merges the subclasses of the state dict and the constants. A weight is in only one of the two,
-  // depending on its spec.
+  // Adds the tensor subclasses of the constants to those of the state dict. Each weight is in only
+  // one of the two, depending on its spec.
   state.subclasses.merge(constants.subclasses);
   unwrap_subclasses(program, state.subclasses);
 }

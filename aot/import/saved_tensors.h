@@ -29,8 +29,8 @@ struct SavedWeights {
 // Reads a torch.save archive that contains a dict of tensors and parameters. The tensors share
 // bytes.owner. FormatErrors begin with `source`. Empty bytes count as an empty dict.
 SavedWeights read_saved_tensors(const SharedBytes& bytes, const std::string& source);
-// Reads a torch.save archive that contains a single tensor or parameter, and adds that to `weights`
-// as `name`.
+// Reads a torch.save archive that contains a single tensor or parameter, and adds the tensor to
+// `weights` under the name `name`.
 void read_saved_tensor(const SharedBytes& bytes, const std::string& source, const std::string& name,
                        SavedWeights& weights);
 

@@ -39,8 +39,8 @@ class Unwrapper {
   }
 
  private:
-  // Replaces the calls that access attributes of `object`. `path` is the path of attributes from
-  // the subclass to the object.
+  // Replaces the calls that access attributes of `object`. `path` names the attributes that lead
+  // from the subclass to the object.
   void replace_users(Node& object, const std::string& path) {
     static const Target kAccess = Target::of("export.access_subclass_inner_tensor.default");
     const std::vector<Node*> users = object.users();

@@ -10,8 +10,8 @@
 namespace vitrine::aot {
 
 // Gives each parameter, constant and buffer the tag of its first tagged user. Skips buffers that
-// the program mutates. Partitioners call this after they have tagged calls. If a weight has users
-// with other tags, lowering copies the weight for them.
+// the program mutates. Partitioners call this after they have tagged calls. If other users have
+// other tags, lowering copies the weight for them.
 void tag_constants(ExportedProgram& program);
 // Tags each mutated buffer for which all users and the call that computes the new value have the
 // same tag. Such a buffer moves into the delegate.

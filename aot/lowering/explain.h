@@ -20,8 +20,8 @@ namespace vitrine::delegation {
 std::string explain(const aot::ExportedProgram& program, std::span<const aot::Rejection> rejections,
                     bool with_calls = false);
 
-// Returns the reasons why one call was not delegated: its violated rules with remedies, each once,
-// in the order of the partitioners.
+// Returns the reasons why one call was not delegated: the rules that it violates, and their
+// remedies. Each rule appears once. The rules are in the order of the partitioners.
 std::string why_not_delegated(const aot::Node& node, std::span<const aot::Rejection> rejections);
 
 }  // namespace vitrine::delegation

@@ -53,8 +53,8 @@ class Units {
     }
   }
 
-  // Merges the nodes at these positions into one unit. Returns false, and changes nothing, if a
-  // path would lead out of the unit and back in.
+  // Merges the nodes at these positions into one unit. If a path would lead out of the unit and
+  // back in, returns false without changing anything.
   bool join(const std::vector<size_t>& positions) {
     if (positions.size() == 1) return true;
     std::vector<size_t> before;
@@ -73,7 +73,7 @@ class Units {
   }
 
   // Returns the units in an order in which users come before their inputs. If several units could
-  // come next, takes the one that is latest in the graph.
+  // come next, the one that is latest in the graph does.
   std::vector<size_t> users_first() const {
     std::vector<size_t> missing(size());
     std::priority_queue<std::pair<size_t, size_t>> ready;
@@ -174,8 +174,8 @@ class PartitionFormer {
   }
 
  private:
-  // Fills partition `id` with units, starting at order_[start]. Skips a unit if a path leads from
-  // it through units outside the partition back into the partition.
+  // Fills partition `id` with units, starting at order_[start]. Skips a unit if a path from the
+  // unit passes through units outside the partition and then enters the partition.
   void fill(size_t id, size_t start) {
     std::vector<bool> leads_in(units_.size());   // a path leads from the unit into the partition
     std::vector<bool> is_barred(units_.size());  // ... through a unit outside the partition

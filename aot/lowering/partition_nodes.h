@@ -25,12 +25,12 @@ struct PartitionNodesOptions {
   bool single_nodes = true;
 };
 
-// Works like torch.fx's CapabilityBasedPartitioner. Starting from the end of the graph, adds to
-// each partition all supported nodes that can join without a path out of the partition and back in.
-// Nodes of a partition need not be connected. If only getitems use a call's results, they get the
-// call's partition. Replacing each partition with one call creates no cycle. `supported` may
-// contain placeholders, which get the first partition that they can join. Each partition and each
-// group takes time that is linear in the graph's size.
+// Works like torch.fx's CapabilityBasedPartitioner. Goes backward from the end of the graph. Adds
+// each supported node to a partition if no path then leads out of the partition and back in. Thus
+// each partition can be replaced with one call without creating a cycle. The nodes of a partition
+// need not be connected. If only getitems use a call's results, these getitems get the call's
+// partition. `supported` may contain placeholders, which get the first partition that they can
+// join. The time per partition, and per group of `options`, is linear in the graph's size.
 std::vector<NodePartition> partition_nodes(Graph& graph,
                                            const std::unordered_set<const Node*>& supported,
                                            const PartitionNodesOptions& options = {});

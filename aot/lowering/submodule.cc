@@ -234,7 +234,7 @@ void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std
     if (spec->kind == InputSpec::Kind::kParameter) return 0;
     return spec->kind == InputSpec::Kind::kBuffer ? 1 : 2;
   };
-  // Sorts the placeholders that are inputs of `owning`, without moving the others.
+  // Sorts the placeholders that are inputs of `owning`. The others stay at their positions.
   std::vector<Node*> order = graph.placeholders();
   std::vector<Node*> own;
   for (Node* node : order) {

@@ -32,7 +32,8 @@ Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes
 // Placeholders have the same names in `graph` and in `owning`.
 void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std::string_view tag);
 
-// Reorders the results of the submodule's call by `order` and renumbers the call's getitems.
+// Reorders the results of the submodule's call, and renumbers the call's getitems: result order[i]
+// becomes result i.
 void arrange_graph_outputs(Submodule& submodule, std::span<const size_t> order);
 
 }  // namespace vitrine::aot

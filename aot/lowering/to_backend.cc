@@ -100,7 +100,7 @@ class GraphComparison {
   Numbers new_numbers_;
 };
 
-// A partition that was moved out of its graph and not yet compiled.
+// A partition that was moved out of its graph, but is not yet compiled.
 struct PendingPartition {
   const DelegationSpec* spec = nullptr;
   Graph* graph = nullptr;
@@ -147,9 +147,9 @@ class Lowering {
     for (const std::string& tag : tags_) duplicate_shared_constants(program_, tag);
     check_tags(*program_.graph);
     extract_partitions(*program_.graph, false);
-    // Compiles all partitions of one backend before those of the next. The backends are in the
-    // order in which they first appear. The partitions of a backend are in the order of their
-    // calls.
+    // Compiles all partitions of one backend before the partitions of the next backend. The
+    // backends are in the order in which they first appear. The partitions of a backend are in the
+    // order of their calls.
     std::vector<std::string> ids;
     for (const PendingPartition& partition : pending_) {
       const std::string id = partition.spec->backend->id();

@@ -19,7 +19,7 @@ Argument default_of(const OperatorArgument& argument);
 // the argument and the operator, and the node if this object was made from a node.
 //
 // An argument is missing if the call omits it or passes None. A missing argument has the default
-// value from the signature, or else the value `fallback`. If there is neither, this is an error. An
+// value from the signature, or else the value `fallback`. If neither exists, this is an error. An
 // argument that the operator does not have counts as missing, so that one function can serve
 // operators with and without the argument. For operators that are not in the table, only keyword
 // arguments are found.

@@ -148,7 +148,7 @@ void threshold(Decomposition& to) {
   to.replace(to.where(below, value, x));
 }
 
-// In evaluation mode, the slope for negative elements is the mean of `lower` and `upper`.
+// In evaluation mode, rrelu multiplies negative elements by the mean of `lower` and `upper`.
 void rrelu(Decomposition& to) {
   if (to.boolean("training"))
     to.refuse("training mode is not supported; export the model in evaluation mode");

@@ -45,8 +45,8 @@ void split_anywhere(Decomposition& to) {
 
 namespace {
 
-// A diagonal of the matrices in a tensor. The rows of the matrices are in dim `dim1`, and their
-// columns are in dim `dim2`. Both members of the struct broadcast with the tensor.
+// A diagonal of the matrices in a tensor. Dim `dim1` of the tensor counts the rows of a matrix, and
+// dim `dim2` counts the columns. Both members of the struct broadcast with the tensor.
 struct Diagonal {
   Node* mask = nullptr;    // true on the diagonal
   Node* values = nullptr;  // in each column, the value for the diagonal

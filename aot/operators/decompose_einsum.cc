@@ -245,7 +245,7 @@ void decompose_einsum(Decomposition& to) {
   for (size_t i = 0; i < operands.size(); ++i) {
     operands[i] = aligned(to, operands[i], equation.operands[i], order);
   }
-  // Sums over a dim when the last operand that has the dim is multiplied.
+  // Sums over a dim in the product with the last operand that has the dim.
   const auto done_at = [&](size_t operand) {
     Dims dims;
     for (size_t dim = kept; dim < order.size(); ++dim) {

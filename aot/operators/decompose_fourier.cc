@@ -46,9 +46,9 @@ Node* add_overlapping(Decomposition& to, Node* windows, int64_t hop) {
 
 }  // namespace
 
-// Cuts the signal into windows of n_fft elements that begin hop_length apart, multiplies each
-// window by the window function, and transforms the products. The result is [batch?, frequencies,
-// windows].
+// Cuts the signal into windows of n_fft elements. A window begins every hop_length elements.
+// Multiplies each window by the window function, and transforms the products. The result is
+// [batch?, frequencies, windows].
 void short_time_transform(Decomposition& to) {
   Node* x = to.self();
   const Frames frames = read_frames(to);

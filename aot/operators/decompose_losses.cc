@@ -33,7 +33,7 @@ void absolute_loss(Decomposition& to) {
   reduce_loss(to, to.make("aten.abs.default", {error_of(to)}));
 }
 
-// Computes smooth_l1_loss, which is quadratic up to a distance of beta and linear beyond it.
+// Computes smooth_l1_loss, which is quadratic where |input - target| < beta, and linear elsewhere.
 void smooth_absolute_loss(Decomposition& to) {
   const double beta = to.number("beta");
   Node* distance = to("abs", error_of(to));
@@ -96,9 +96,10 @@ void ranking_loss(Decomposition& to) {
 
 namespace {
 
-// Returns the sum of two terms. If `compare` is "eq", the first is `a` where the target is 1, and
-// the second is `b` where the target is -1. If `compare` is "ne", the first is `a` where the target
-// is not -1, and the second is `b` where the target is not 1. Elsewhere, each term is 0.
+// Returns the sum of two terms. If `compare` is "eq", the first term is `a` where the target is 1,
+// and the second term is `b` where the target is -1. If `compare` is "ne", the first term is `a`
+// where the target is not -1, and the second term is `b` where the target is not 1. All other
+// elements of the terms are 0.
 Node* by_sign(Decomposition& to, Node* target, Node* a, Node* b, const char* compare) {
   const bool other = std::string_view(compare) == "ne";
   Node* first = to.where(to.compare(compare, target, other ? -1 : 1), a, 0);

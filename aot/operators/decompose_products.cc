@@ -155,7 +155,7 @@ Node* safe_softmax(Decomposition& to, Node* scores) {
   return to.where(none, zeros, weights);
 }
 
-// Repeats each head of the keys or values for all query heads that share it.
+// Repeats each head of the keys or values for all query heads that use it.
 Node* repeat_heads(Decomposition& to, Node* x, const SymInt& heads) {
   const size_t rank = x->tensor()->rank();
   if (rank < 3 || same(x->tensor()->sizes[rank - 3], heads)) return x;

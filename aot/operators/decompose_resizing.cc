@@ -1,5 +1,5 @@
-// Decompositions of resizing operators. As in PyTorch, an operator without a kernel becomes
-// indexing of the input.
+// Decompositions of resizing operators. As in PyTorch, an operator without a kernel becomes calls
+// that index the input.
 #include <array>
 
 #include "aot/operators/decompositions.h"
@@ -47,13 +47,14 @@ std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
   return axes;
 }
 
-// Appends dims of size 1, so that the vector `x` broadcasts along dim `i` of `dims`.
+// Appends dims of size 1, so that the vector `x` runs along dim `i` of a tensor that has `dims`
+// dims.
 Node* along(Decomposition& to, Node* x, size_t i, size_t dims) {
   for (size_t dim = i + 1; dim < dims; ++dim) x = to.unsqueeze(x, -1);
   return x;
 }
 
-// Returns the positions in the input that correspond to the centers of the result's elements.
+// Returns, for the center of each element of the result, the corresponding position in the input.
 Node* positions(Decomposition& to, const Axis& axis, bool corners) {
   Node* at = to.count(0, axis.to, 1, ScalarType::kFloat);
   if (corners) return to.mul(at, axis.scale);
@@ -81,8 +82,8 @@ void nearest(Decomposition& to) {
   to.replace(to.index(to.self(), std::move(indices)));
 }
 
-// Resizes one dim with the operator for two dims. The arguments of the replaced call are (input,
-// output_size?, [align_corners,] scale_factors?).
+// Resizes one dim with the operator `target`, which resizes two dims. The arguments of the replaced
+// call are (input, output_size?, [align_corners,] scale_factors?).
 void resize1d(Decomposition& to, const char* target, bool has_corners) {
   const SymInt size = to.spec().sizes.back();
   ArgumentList args = {to.unsqueeze(to.self(), -2), Argument()};
@@ -138,8 +139,8 @@ void linear(Decomposition& to) {
   to.replace(values.front());
 }
 
-// Returns the weights of a point's four neighbors by Keys' kernel with a = -0.75. The point is
-// between the middle two, at the fraction t of their distance.
+// Returns the weights of a point's four neighbors, from Keys' kernel with a = -0.75. The point is
+// between the two middle neighbors. `t` is its position between them, from 0 to 1.
 std::array<Node*, 4> cubic_weights(Decomposition& to, Node* t) {
   constexpr double kA = -0.75;
   const auto near = [&](Node* x) {
@@ -204,8 +205,8 @@ void resize_by_list(Decomposition& to) {
   to.replace(to.call(target, std::move(args), to.spec()));
 }
 
-// If the call states scale factors, computes the indices, because the operator for two dims may
-// ignore a factor.
+// If the call states scale factors, indexes the input, because the 2-D operator may ignore a
+// factor.
 void resize_nearest1d(Decomposition& to) {
   if (to.arg("output_size").is_none()) return nearest<1, false>(to);
   resize1d(to, "aten.upsample_nearest2d.vec", false);

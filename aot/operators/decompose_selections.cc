@@ -176,7 +176,8 @@ namespace {
 // `right` is true.
 Node* count_bounds_before(Decomposition& to, Node* bounds, Node* values, bool right) {
   Node* is_after = to.compare(right ? "gt" : "ge", bounds, values);
-  // Counts the bounds that are not after the value, so that a value of NaN sorts last.
+  // Negates this comparison to count the bounds before the value. Comparisons with NaN are false,
+  // so a NaN value comes after all bounds.
   Node* count = to.make("aten.sum.dim_IntList", {to("logical_not", is_after), Dims{-1}});
   return to.convert(count, to.spec().dtype);
 }
@@ -231,7 +232,7 @@ void embedding_bag(Decomposition& to) {
   Node* bag = to.sub(to.make("aten.sum.dim_IntList", {began, Dims{-1}}), 1);
   const SymInt bags = size_at(offsets, 0);
   if (mode == kMax) {
-    // Assigns padding rows to an additional bag, which is cut off at the end.
+    // Assigns padding rows to an additional bag, which is later removed from the result.
     if (has_padding)
       bag = to.make("aten.where.self", {counts, bag, to.scalar(to.size(bags), ScalarType::kLong)});
     Node* result = to.full({bags + SymInt(1), size_at(table, 1)}, 0, dtype);

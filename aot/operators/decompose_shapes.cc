@@ -6,7 +6,7 @@
 
 namespace vitrine::aot::decompositions {
 
-// Decomposes reshape. Passes on the sizes as the call states them. They may contain -1 or nodes.
+// Decomposes reshape. Does not change the list of sizes, which may contain -1 or nodes.
 void reshape(Decomposition& to) {
   const Argument shape = to.arg("shape");
   const TensorSpec& spec = to.spec();
@@ -59,7 +59,8 @@ void stack(Decomposition& to) {
   const size_t at = wrapped(dim, spec.rank());
   if (tensors.list() == nullptr) to.refuse("tensors must be a list");
   if (at + 1 < spec.rank()) {
-    // Concatenates along the dim that follows the new one, and then splits that dim in two.
+    // Concatenates the tensors along the dim after the position of the new dim. Then splits the
+    // result's dim in two, which creates the new dim.
     Sizes concatenated = spec.sizes;
     concatenated[at + 1] = concatenated[at] * concatenated[at + 1];
     concatenated.erase(concatenated.begin() + static_cast<std::ptrdiff_t>(at));
@@ -183,8 +184,8 @@ void narrow(Decomposition& to) {
   const Argument start = to.arg("start");
   const SymInt first = size_of(start).value_or(SymInt(0));
   const SymInt end = first + size_of(to.arg("length")).value_or(SymInt(0));
-  // A negative start counts from the end of the dim. If the part reaches the end of the dim, start
-  // + length is 0, which aten.slice would read as the beginning of the dim.
+  // A negative start counts from the end of the dim. If the narrowed range reaches the end of the
+  // dim, start + length is 0. aten.slice would interpret this 0 as the beginning of the dim.
   const bool is_at_end = first.is_static() && first.value() < 0 && end == SymInt(0);
   to.replace(to.call("aten.slice.Tensor",
                      {to.self(), to.arg("dim"), start, to.size(is_at_end ? INT64_MAX : end)},

@@ -26,8 +26,8 @@ Volume read_volume(Decomposition& to) {
   return volume;
 }
 
-// Pools along the depth. `slices` must already be pooled in their planes. `along_depth` pools
-// columns [batch * channels, 1, depth, plane].
+// Pools along the depth, after each slice was pooled as an image. `along_depth` receives the slices
+// as images [batch * channels, 1, depth, height * width].
 template <class Pool>
 Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool along_depth) {
   const Sizes sizes = slices->tensor()->sizes;
@@ -41,8 +41,8 @@ Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool alo
 }
 
 Dims in_plane(const Dims& all) { return {all[1], all[2]}; }
-// Converts an argument of a 3-D window to an argument of a window over columns [depth, plane].
-// `width` is 1, or 0 for padding.
+// Converts an argument of a 3-D window to an argument of a 2-D window over images [depth, height *
+// width]. `width` is 1, or 0 for padding.
 Dims in_depth(const Dims& all, int64_t width) { return {all[0], width}; }
 
 Dims strides_of(Decomposition& to) {

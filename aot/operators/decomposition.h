@@ -19,7 +19,7 @@ namespace vitrine::aot {
 using Sizes = std::vector<SymInt>;
 using Dims = std::vector<int64_t>;
 
-// The maximum number of results of one call, which bounds the work for a small file.
+// The maximum number of results of one call. It limits the work that a small file can cause.
 inline constexpr int64_t kMaxResults = 1 << 16;
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -41,9 +41,9 @@ class Decomposition {
 
   Node& node() { return node_; }
   // The next functions read arguments by their names in the operator's signature, like Call
-  // (aot/operators/call.h). A missing argument has the signature's default or else the value
-  // `fallback`. The functions throw AotError if there is neither, or if the value has the wrong
-  // kind. But value() returns None if there is neither.
+  // (aot/operators/call.h). If an argument is missing, they return the signature's default or, if
+  // the signature has none, `fallback`. If there is neither, value() returns None, and the other
+  // functions throw AotError. They also throw AotError if the value has the wrong kind.
   Argument value(std::string_view name) const { return call().value(name); }
   int64_t integer(std::string_view name, std::optional<int64_t> fallback = {}) const {
     return call().integer(name, fallback);
@@ -59,8 +59,8 @@ class Decomposition {
   Dims integers(std::string_view name, size_t count = 0) const {
     return call().integers(name, count);
   }
-  // Returns a number by which operands are multiplied. Truncates it if the result is an integer
-  // tensor, as in ATen.
+  // Returns a number by which operands are multiplied. If the result is an integer tensor,
+  // truncates the number, like ATen.
   Argument factor(std::string_view name) const;
   // Returns the passed argument, or `fallback` if the call omits it. Ignores the signature's
   // default.
@@ -94,15 +94,15 @@ class Decomposition {
   // Returns the common sizes of broadcast operands. Throws AotError if the operands cannot be
   // broadcast.
   Sizes broadcast_sizes(std::span<Node* const> operands) const;
-  // Calls aten.view, after a copy if the strides do not allow a view. Inserts the call even if the
-  // sizes do not change.
+  // Calls aten.view. Copies the tensor first if its strides do not allow a view. Inserts the call
+  // even if the sizes do not change.
   Node* reshape(Node* input, const Sizes& sizes);
   // Reshapes to `sizes` like the function above, but passes `sizes_arg`, which may contain -1, to
   // the new call.
   Node* reshape(Node* input, const Argument& sizes_arg, const Sizes& sizes);
-  // Returns sizes in the form of arguments. Inserts nodes that compute symbolic sizes unless
-  // earlier nodes do. Throws AotError if a symbolic size cannot be computed from the sizes of
-  // earlier tensors.
+  // Returns sizes in the form of arguments. Inserts nodes for the symbolic sizes that no earlier
+  // node computes. Throws AotError if a symbolic size cannot be computed from the sizes of earlier
+  // tensors.
   Argument size_list(const Sizes& sizes);
   Argument size(const SymInt& size);
 
@@ -178,8 +178,8 @@ class Decomposition {
     return make("aten.index.Tensor", {x, Argument::list(std::move(indices))});
   }
 
-  // Returns the data of a stored constant or of a copy of one. Returns null if the tensor is
-  // computed or the call is in a branch.
+  // Returns the data of `tensor` if it is a stored constant, or a copy of one. Returns null if the
+  // tensor is computed or the call is in a branch.
   const TensorData* constant_data(const Node* tensor) const;
   Node* add_constant(std::string_view name, TensorData data) {
     return program_.add_constant(name, std::move(data));

@@ -5,7 +5,7 @@
 
 namespace vitrine::aot {
 
-// Replaces a call of einsum with permutations, batched matrix products and sums.
+// Replaces a call to einsum with permutations, batched matrix products and sums.
 void decompose_einsum(Decomposition& to);
 
 }  // namespace vitrine::aot

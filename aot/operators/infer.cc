@@ -50,8 +50,8 @@ void make_contiguous(Value& value) {
   }
 }
 
-// The maximum rank, which is the same as for imported tensors. It bounds the work for calls that
-// add dims.
+// The maximum rank of a result, which is also that of imported tensors. It limits the work for
+// calls that add dims.
 constexpr size_t kMaxRank = 64;
 
 void check_rank(const Call& call, const Value& value) {

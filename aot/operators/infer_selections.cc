@@ -21,7 +21,7 @@ bool is_empty_vector(const TensorSpec& spec) {
 Value concatenated(const Call& call) {
   const std::vector<const TensorSpec*> tensors = call.tensors("tensors");
   if (tensors.empty()) call.refuse("needs at least one tensor");
-  // Tensors of shape [0] are ignored, even if the rank of the other tensors differs.
+  // Ignores tensors of shape [0], even if the other tensors have another rank.
   const auto first = std::ranges::find_if(
       tensors, [](const TensorSpec* tensor) { return !is_empty_vector(*tensor); });
   TensorSpec spec = first == tensors.end() ? *tensors.front() : **first;
@@ -161,7 +161,7 @@ Value repeat(const Call& call, Sizes sizes) {
 }  // namespace
 
 Value repeated(const Call& call) { return repeat(call, call.sizes("repeats")); }
-// In contrast to repeat, tile allows fewer items than the input has dims.
+// Unlike repeat, tile accepts a list that is shorter than the rank of the input.
 Value tiled(const Call& call) {
   Sizes sizes = call.sizes("dims");
   const size_t rank = call.self().rank();

@@ -223,7 +223,7 @@ Value narrow(const Call& call) {
 
 namespace {
 
-// Infers the results of splitting `dim` into chunks of these sizes.
+// Infers the results of a call that splits `dim` into chunks of these sizes.
 Value split_dim(TensorSpec spec, size_t dim, const std::vector<SymInt>& sizes) {
   Value::Items items;
   for (const SymInt& size : sizes) {
@@ -234,8 +234,8 @@ Value split_dim(TensorSpec spec, size_t dim, const std::vector<SymInt>& sizes) {
   return items;
 }
 
-// Maximum number of chunks, which is larger than any model needs. It bounds the work for a small
-// file.
+// Maximum number of chunks. It limits the work that a small file can cause, and is larger than any
+// model needs.
 constexpr int64_t kMaxChunks = 1 << 14;
 
 // Returns the static size of the dim to split.

@@ -1,5 +1,5 @@
 // The functions that RESULT names in the operator table. Each function returns the specs of the
-// results of a call of its operator, or throws an AotError that names an invalid argument.
+// results of a call to its operator, or throws an AotError that names an invalid argument.
 #pragma once
 
 #include "aot/operators/call.h"

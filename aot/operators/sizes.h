@@ -19,13 +19,13 @@ void need_rank(const Call& call, const TensorSpec& spec, size_t min_rank, size_t
                std::string_view what);
 // Throws an AotError that names the operator and `what` if both sizes are static and differ.
 void need_same(const Call& call, const SymInt& a, const SymInt& b, std::string_view what);
-// Returns the window of a convolution or of pooling in one dim, which is padded by `padding` on
-// each side. This and the functions below throw AotError if sizes overflow or a window is not
+// Returns the window of a convolution or of pooling in one dim. The dim is padded by `padding` on
+// each side. This function and those below throw AotError if sizes overflow or a window is not
 // positive.
 SlidingWindow make_window(const Call& call, int64_t kernel, int64_t stride, int64_t padding,
                           int64_t dilation);
-// Returns the size of the result's dim: the number of positions that the window has in a dim of
-// size `size`.
+// Returns the size of a dim of the result. This is the number of positions that the window can have
+// in a dim of size `size`.
 SymInt window_steps(const Call& call, const SlidingWindow& window, const SymInt& size,
                     bool ceil_mode = false);
 // Returns the size of a dim after a transposed convolution.

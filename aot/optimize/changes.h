@@ -11,7 +11,7 @@
 
 namespace vitrine::aot {
 
-// A kind of change, with totals.
+// A kind of change, and the totals of all changes of this kind.
 struct Change {
   std::string what;    // "copy replaced by a view"
   size_t count = 0;    // number of such changes

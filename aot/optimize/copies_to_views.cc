@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 9> kReshapes = {"aten.view_copy.default",
                                                        "aten.clone.default",
                                                        "dim_order_ops._clone_dim_order.default",
                                                        "dim_order_ops._to_dim_order_copy.default"};
-// Operators whose result equals the input if the result has as many elements as the input.
+// Operators whose result equals the input if both have the same number of elements.
 constexpr std::array<std::string_view, 3> kSelections = {
     "aten.expand_copy.default", "aten.slice_copy.Tensor", "aten.select_copy.int"};
 

@@ -11,8 +11,8 @@
 namespace vitrine::aot {
 namespace {
 
-// True for views that do not run code outside delegates, whereas XNNPACK copies them. False for a
-// result of the graph, which needs separate memory.
+// True for views that do not run code outside delegates. Inside a delegate, XNNPACK would copy
+// them. False for a result of the graph, which needs separate memory.
 bool is_free_outside(const Node& call) {
   constexpr std::array<std::string_view, 3> kViews = {
       "aten.view_copy.default", "aten.squeeze_copy.dims", "aten.unsqueeze_copy.default"};
@@ -55,8 +55,9 @@ class EconomicalPartitioner final : public Partitioner {
   }
 
  private:
-  // Removes views at the start or the end of the partition, unless a path would then lead out of
-  // the partition and back in. Returns the number of removed views.
+  // Removes the views at the start and the end of the partition. Does not remove views in the
+  // middle, because a path would then leave the partition and come back. Returns the number of
+  // removed views.
   static size_t remove_views(std::vector<Node*>& nodes, std::vector<Rejection>& rejections) {
     const size_t before = nodes.size();
     const auto is_outermost = [](const Node* node) {

@@ -14,8 +14,8 @@ struct SparedViews {
 };
 
 // Returns a partitioner that removes the views at the borders of the partitions that `inner`
-// chooses. A backend copies views, whereas outside delegates they do not run code. Each removed
-// view gets a Rejection and is counted in `spared`, which may be null and must outlive the result.
+// chooses. A backend copies views; outside delegates, views do not run code. Each removed view gets
+// a Rejection and is counted in `spared`, which may be null and must outlive the result.
 //
 // All other operators stay in their partitions. Even for a single operator on 256 floats, a
 // delegate takes half as long as a kernel, because kernels check shapes in each execution (bench

@@ -149,7 +149,7 @@ void HostMethod::run(std::span<const TensorData> inputs, EventTracer* tracer) {
 
 std::vector<TensorData> HostMethod::outputs() const {
   std::vector<TensorData> results;
-  // Skips the first outputs of the method, which are the mutated inputs.
+  // Skips the first outputs of the method, which are the new values of mutated inputs.
   const size_t count = parts_->method->num_outputs();
   for (size_t i = count - std::min(count, parts_->user_outputs); i < count; ++i) {
     const EValue& output = parts_->method->output(i);

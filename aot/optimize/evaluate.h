@@ -45,8 +45,9 @@ TensorData copy_of(const Tensor& tensor);
 
 // Executes `program` once and returns the user outputs that are tensors, in row-major order. The
 // tensors own their bytes. `program` must be in the edge dialect, without delegates. `inputs` has a
-// tensor, with any strides, for each user input that is a tensor. Buffers start with their values
-// in the program, which does not change. Throws AotError if lowering or execution fails.
+// tensor, with any strides, for each user input that is a tensor. Buffers start with the values
+// that they have in the program. The program does not change. Throws AotError if lowering or
+// execution fails.
 std::vector<TensorData> evaluate(const ExportedProgram& program,
                                  std::span<const TensorData> inputs = {});
 

@@ -176,8 +176,8 @@ class Folder {
   const FoldOptions& options_;
   std::unordered_set<const Node*> known_;      // weights, and calls whose inputs are known
   std::unordered_set<const Node*> inputless_;  // calls without tensor inputs
-  // For each node in `known_`, the size in bytes of the weights from which it is computed, or of
-  // its result if that is larger.
+  // A size in bytes for each node in `known_`: the size of the weights from which the node is
+  // computed, or the size of its result if that is larger.
   std::unordered_map<const Node*, uint64_t> sizes_;
   std::vector<Node*> results_;
   size_t number_ = 0;

@@ -10,8 +10,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Returns the padding of each of the last `dims` dims. Returns nullopt if the pad adds values other
-// than zero, pads the two sides differently, or pads another dim.
+// Returns the padding of each of the last `dims` dims. Returns nullopt if the call adds values
+// other than zero, pads the two sides of a dim differently, or pads another dim.
 std::optional<std::vector<int64_t>> equal_sides(const Node& pad, size_t dims) {
   const Call call(pad);
   if (call.real("value") != 0) return {};
@@ -32,7 +32,7 @@ std::optional<std::vector<int64_t>> equal_sides(const Node& pad, size_t dims) {
 }
 
 // Returns the padding of `convolution` plus the padding of its input `pad`, or nullopt if the
-// convolution cannot take over the padding.
+// convolution cannot do the padding of `pad`.
 std::optional<std::vector<int64_t>> combined_padding(const Node& convolution, const Node& pad) {
   if (!calls(&convolution, "aten.convolution.default")) return {};
   const Call call(convolution);

@@ -21,14 +21,14 @@ enum Optimization : uint8_t {
 using Optimizations = uint8_t;  // a set of Optimization bits
 inline constexpr Optimizations kNoOptimization = 0;
 
-// Returns the sets of optimizations to try, in this order, until one does not increase planned
-// memory. The last set is kNoOptimization.
+// Returns the sets of optimizations to try, in this order. Callers use the first set that does not
+// increase planned memory. The last set is kNoOptimization.
 std::span<const Optimizations> optimization_choices();
 
 // Optimizes a program in the edge dialect, before delegation. Keeps the patterns by which backends
 // recognize layers.
 void optimize_before_delegation(ExportedProgram& program, uint8_t optimizations, Changes& changes);
-// Optimizes the calls of a program that remain for kernels after delegation.
+// Optimizes the calls that were not delegated. Kernels run these calls.
 void optimize_after_delegation(ExportedProgram& program, uint8_t optimizations, Changes& changes);
 // Optimizes a program that `to_executable` has processed.
 void optimize_executable(ExportedProgram& program, uint8_t optimizations, Changes& changes);

@@ -106,7 +106,7 @@ class ScoreAnalysis {
     return scores->tensor()->sizes.back() == sizes.back() ? data : nullptr;
   }
 
-  // True for scores + mask if every row of the mask has a finite element.
+  // True for a call that computes scores + mask, if every row of the mask has a finite element.
   bool is_masked_sum(const Node& sum) const {
     if (Call(sum).real("alpha", 1.0) != 1.0) return false;
     for (const size_t side : {0U, 1U}) {
@@ -122,8 +122,8 @@ class ScoreAnalysis {
     return false;
   }
 
-  // True for where(mask, a, b) if `a` or `b` contains the scores and the mask selects a score in
-  // every row.
+  // True for a call where(mask, a, b) if `a` or `b` contains the scores, and the mask selects a
+  // score in every row.
   bool is_masked_choice(const Node& choice) const {
     for (const size_t side : {1U, 2U}) {
       const Node* scores = tensor_arg(choice, side);
@@ -151,8 +151,7 @@ class ScoreAnalysis {
   const ExportedProgram& program_;
 };
 
-// Returns the tensor whose fully masked rows `mask` marks, or null if `mask` does not mark such
-// rows.
+// If `mask` marks the fully masked rows of a tensor, returns this tensor; otherwise null.
 const Node* masked_tensor(const Node* mask) {
   if (!calls(mask, "aten.logical_not.default")) return nullptr;
   const Node* any = tensor_arg(*mask, 0);

@@ -18,8 +18,8 @@ void remove_expansions(ExportedProgram& program, Changes& changes);
 // Removes calls that repeat an earlier call. If `keep_constants` is set, keeps calls that read only
 // weights, by which backends recognize layers.
 void share_results(ExportedProgram& program, Changes& changes, bool keep_constants);
-// Removes the part of a safe softmax that returns zeros for fully masked rows, if every row has an
-// unmasked element.
+// If every row of a safe softmax has an unmasked element, removes the calls that return zeros for
+// fully masked rows.
 void remove_safe_softmax(ExportedProgram& program, Changes& changes);
 // If each operand of a matrix product is multiplied by a number, multiplies only one operand, by
 // the product of the two numbers.

@@ -28,7 +28,8 @@ bool is_full_slice(const Node& node) {
          source->tensor() != nullptr && same(source->tensor()->sizes, node.tensor()->sizes);
 }
 
-// Follows rows of keys or values back to the tensor from which they are read, one call at a time.
+// Goes back from the rows of keys or values to the tensor from which they are read, one call at a
+// time.
 class RowTracer {
  public:
   AttentionRows trace(Node* node) {

@@ -1,5 +1,5 @@
-// Converts calls of operators that write to arguments to PyTorch's auto_functionalized_v2, a form
-// that does not write, and back.
+// Converts calls that write to their arguments into PyTorch's auto_functionalized_v2, a form that
+// does not write, and converts that form back.
 //
 // This form supports operators that write to arguments other than the first:
 //

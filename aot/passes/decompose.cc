@@ -32,7 +32,7 @@ bool is_core(const Node& node) {
          target.name_space() != "aten";
 }
 
-// Decomposes calls of the operators in the table until no such call is left. Keeps calls for
+// Decomposes calls to the operators in the table until none of these calls is left. Keeps calls for
 // which `is_kept` returns true. If `owns_results` is set, results that are new tensors in PyTorch
 // do not share memory with operands.
 template <class IsKept>
@@ -52,8 +52,8 @@ void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>
     });
   }
   if (!resized) return;
-  // torch 2.6 records the states of an LSTM with an extra dim, so the shapes of calls that use the
-  // states change, too.
+  // torch 2.6 records the states of an LSTM with an extra dim. The results of the decomposition do
+  // not have this dim, so the shapes of calls that use the states change, too.
   program.graph->remove_dead_code();
   propagate_specs(program);
 }

@@ -31,8 +31,8 @@ class ViewElider {
   }
 
  private:
-  // Records the position of the last use of each node or its views, and the positions of writes to
-  // the node.
+  // For each node, records the position of the last use of the node or its views, and the positions
+  // of writes to the node.
   void note(const Node& node) {
     size_t& last = last_use_[&node];
     for (const Node* user : node.users()) {
@@ -74,7 +74,7 @@ class ViewElider {
     });
   }
 
-  // True for a result of a cond. The branch that runs determines its address.
+  // True for a result of a cond, because its address depends on the branch that runs.
   static bool is_cond_result(const Node* tensor) {
     if (tensor != nullptr && tensor->calls(getitem())) tensor = tensor->need(0).node();
     return tensor != nullptr && tensor->is_call() && tensor->target().is("cond");

@@ -1,6 +1,6 @@
 // Replaces writes to tensors with new values, like PyTorch's functionalization. A write changes the
-// value of every tensor that shares the written memory, so this pass computes views again when they
-// are next read.
+// value of every tensor that shares the written memory, so this pass computes the views of this
+// memory again when they are next read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ struct Storage {
   std::vector<Update> updates;
 };
 
-// A tensor of the original graph, as a chain of views of a storage.
+// A tensor of the original graph, represented by a storage and a chain of views of it.
 struct Alias {
   Storage* storage = nullptr;
   std::vector<Node*> views;  // the chain of views from the storage's base to this tensor
@@ -72,7 +72,7 @@ class Functionalizer {
 
  private:
   Alias& alias_of(Node& node) {
-    // For an in-place call, uses the tensor that the call writes to and returns.
+    // The result of an in-place call is the tensor to which the call writes.
     Node* tensor = written_by_.contains(&node) ? written_by_.at(&node) : &node;
     const auto [found, is_new] = aliases_.try_emplace(tensor);
     if (is_new) {
@@ -84,7 +84,7 @@ class Functionalizer {
     return found->second;
   }
 
-  // Inserts a call, before `at`, that applies the operator of `view` to another input.
+  // Inserts a call before `at`. The call applies the operator of `view` to another input.
   Node* recompute_view(const Node& view, Node& input, Node& at) {
     if (view.target() != getitem()) {
       ArgumentList args = view.args();
@@ -233,8 +233,8 @@ class Functionalizer {
     return source;
   }
 
-  // A write does not change the dtype of the written tensor. Adds a conversion if the operands
-  // promote to another dtype.
+  // A write does not change the dtype of the written tensor. Adds a conversion if type promotion
+  // gives the result another dtype.
   Node* convert_to_written_dtype(Node& node) {
     if (!can_infer(node.target()) || node.tensor() == nullptr || node.next() == nullptr) {
       return &node;

@@ -36,8 +36,8 @@ inline std::optional<Conditions> opposite(const Conditions& conditions) {
   return Conditions{std::move(*sum)};
 }
 
-// True if adding the number to a score masks the key, so that its weight becomes 0 if at least one
-// other key is unmasked.
+// True if the number masks a key when it is added to the key's score. Softmax then gives the key a
+// weight of 0, unless all other keys are masked, too.
 inline bool is_masking(double number) {
   return number <= static_cast<double>(std::numeric_limits<float>::lowest()) * 0.99;
 }

@@ -27,7 +27,7 @@ IndexValue without_single_axes(const IndexValue& value, const TensorSpec& spec) 
   return value_with_axes(value, map).value_or(value);
 }
 
-// Reads an element of a stored table. Returns NaN for dtypes that tables must not have.
+// Reads an element of a stored table. Returns NaN for a dtype that is not allowed in tables.
 double number_at(const std::byte* bytes, ScalarType dtype, size_t index) {
   const auto read = [&]<class T>(T) {
     T value;
@@ -228,8 +228,8 @@ std::optional<LinearSum> IndexValues::size_sum(const SymInt& size) {
   return expression_sum(*size.as_expression());
 }
 
-// Converts a sum of symbols and integers to a LinearSum. A symbol that represents a number read
-// from a tensor becomes the tensor's value.
+// Converts a sum of symbols and integers to a LinearSum. If a symbol represents a number that is
+// read from a tensor, replaces the symbol with the tensor's value.
 std::optional<LinearSum> IndexValues::expression_sum(const Expression& expression) {
   LinearSum sum;
   switch (expression.kind()) {

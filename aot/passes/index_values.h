@@ -14,8 +14,8 @@
 
 namespace vitrine::aot {
 
-// A description of a tensor's elements. `conditions` hold for an element if all of them are >= 0 at
-// the element's index.
+// A description of a tensor's elements. An element satisfies `conditions` if all of them are >= 0
+// at the element's index.
 struct IndexValue {
   enum class Kind : uint8_t {
     kInteger,       // integers: `integer` at the element's index

@@ -1,5 +1,5 @@
-// Decides which operators partitioners may keep from being decomposed, and checks that backends run
-// the kept calls.
+// Decides for which operators partitioners may prevent decomposition, and checks that backends run
+// the calls that were not decomposed.
 #include <fmt/format.h>
 
 #include <algorithm>

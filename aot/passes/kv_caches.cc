@@ -22,7 +22,7 @@ bool precedes(const Node& a, const Node& b) {
   return false;
 }
 
-// A write to a part of a tensor along one dim: to `count` indices that start at `start`, or to the
+// A write to some indices of one dim of a tensor: to `count` indices from `start` on, or to the
 // indices in `indices`.
 struct RegionWrite {
   Node* tensor = nullptr;
@@ -58,7 +58,7 @@ std::optional<RegionWrite> index_put_region(const Node& node, const Call& call) 
   return region;
 }
 
-// Sets `tensor`, `dim` and `start` from a call of slice, narrow, select, slice_scatter or
+// Sets `tensor`, `dim` and `start` from a call to slice, narrow, select, slice_scatter or
 // select_scatter. `is_select` is true for select and select_scatter.
 void set_start(const Call& call, bool is_select, RegionWrite& region) {
   region.tensor = &call.node("self");
@@ -104,7 +104,7 @@ std::optional<RegionWrite> region_of(const Node& node) {
   return region;
 }
 
-// True if the value has these sizes, apart from dims of size 1.
+// True if the value has these sizes. Ignores dims of size 1.
 bool has_sizes(const TensorSpec& value, const std::vector<SymInt>& sizes) {
   const auto trimmed = [](const std::vector<SymInt>& all) {
     std::vector<SymInt> kept;
@@ -132,7 +132,7 @@ Node* int_call(Node& at, Target target, ArgumentList args, SymInt value) {
   return insert_like(at, target, std::move(args), {}, number);
 }
 
-// True if the sum is a constant or a node plus a constant, which number() can compute.
+// True if the sum is a constant, or a node plus a constant. number() can compute these sums.
 bool is_node_plus_constant(const LinearSum& sum) {
   if (sum.constant < 0 || sum.terms.size() > 1) return false;
   return sum.terms.empty() ||
@@ -141,7 +141,7 @@ bool is_node_plus_constant(const LinearSum& sum) {
 
 SymInt new_symbol(ExportedProgram& program, Range range) {
   for (size_t i = 0;; ++i) {
-    // The new symbol begins with "p", because PyTorch's symbols do not.
+    // The name of the new symbol begins with "p". Names of PyTorch's symbols never do.
     const std::string name = fmt::format("p{}", i);
     if (!program.range_constraints.emplace(name, range).second) continue;
     return SymInt(Expression::symbol(name));
@@ -212,7 +212,7 @@ std::string KvCaches::visit(Node& node, IndexValues& values) {
 }
 
 // Finds the call that stores the result of a functional write in the buffer. Returns the reason if
-// the write cannot be in place, and otherwise an empty string.
+// the write cannot be done in place, and otherwise an empty string.
 std::string KvCaches::find_commit(const Node& buffer, CacheWrite& write) const {
   for (Node* user : write.call->users()) {
     const bool commits = is_op(*user, {"copy_"}) && user->need(0).node() == &buffer &&

@@ -28,8 +28,8 @@ struct CacheWrite {
 
 // A cache in a buffer. The buffer is [batch, head, position, value], or [batch, position, head,
 // value] if positions_first. The llama operators need the second order. A buffer in the first order
-// becomes [batch * head, position, 1, value], which has the same bytes. `view` is the node with the
-// model's sizes: the buffer, or a view of it.
+// becomes [batch * head, position, 1, value], which has the same bytes. `view` is the node whose
+// sizes the model uses: the buffer itself, or a view of the buffer.
 struct KvCache {
   Node* buffer = nullptr;
   Node* view = nullptr;
@@ -69,7 +69,7 @@ class KvCaches {
   std::string add_write(Node& buffer, size_t dim, CacheWrite write);
   std::string find_commit(const Node& buffer, CacheWrite& write) const;
   // Returns a sum as an argument: a constant or a node. Inserts the node before `at` unless an
-  // earlier call of number() had the same sum. `max_value` is the largest value that the sum may
+  // earlier call to number() had the same sum. `max_value` is the largest value that the sum may
   // have.
   Argument number(const LinearSum& sum, Node& at, int64_t max_value);
   void replace(const KvCache& cache, CacheWrite& write);

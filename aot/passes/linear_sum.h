@@ -21,11 +21,11 @@ struct LinearSum {
   bool has_axes() const;
 };
 
-// True if the magnitude of the value is at most 2^31. A sum with larger numbers counts as unknown,
-// so that nothing overflows.
+// True if the magnitude of the value is at most 2^31. A sum with a larger number is treated as
+// unknown, so that no computation overflows.
 bool is_small(int64_t value);
 // Returns a + factor * b. Empty if the sum has a number that is too large, or more than 16 terms.
-// The sums that describe positions and masks have fewer terms.
+// Sums that describe positions and masks have fewer terms.
 std::optional<LinearSum> combined(LinearSum a, const LinearSum& b, int64_t factor);
 
 // True if the sum cannot be negative. Assumes that axes, sizes and positions are never negative.

@@ -119,7 +119,7 @@ IndexValues::Result IndexValues::masked_fill(const Node& node, const Call& call)
   const Conditions& filled = condition->conditions;
   if (self->kind == Kind::kConstant) return additive_mask(filled, *number, self->number);
   if (!is_masking(*number)) return std::nullopt;
-  // The call fills exactly the elements that are 1 in the mask. The elements that are 0 remain.
+  // The call fills exactly the elements where the mask is 1. All other elements stay 0.
   if (self->kind == Kind::kOneMask && self->conditions == filled) {
     return mask_value(Kind::kAdditiveMask, opposite(filled));
   }
@@ -202,8 +202,8 @@ IndexValues::Result IndexValues::add_masks(const Node& node, const Call& call) {
   return of_a && of_b ? mask_value(Kind::kAdditiveMask, all_of(*of_a, *of_b)) : std::nullopt;
 }
 
-// Handles a concatenation of a mask for the keys of earlier calls, which are all visible, with a
-// mask for the keys of this call.
+// Handles a concatenation of two masks: one for the keys of earlier calls, which are all visible,
+// and one for the keys of this call.
 IndexValues::Result IndexValues::concatenate(const Node& node, const Call& call) {
   const std::vector<Node*> parts = call.nodes("tensors");
   const size_t rank = node.tensor()->rank();

@@ -18,8 +18,8 @@ void remember_sources(ExportedProgram& program);
 // Inlines the subgraphs that torch.no_grad(), or a disabled torch.autocast(), creates in a model's
 // forward. Throws AotError for an enabled torch.autocast().
 void inline_wrapped(ExportedProgram& program);
-// Removes the wrappers of torch.vmap. The calls between the wrappers have the shapes of one sample,
-// so adds the batch dim to these calls. Throws an AotError that names the operator if it does not
+// Removes the wrappers of torch.vmap. The calls between the wrappers have the shapes of one sample.
+// Adds the batch dim to these calls. Throws an AotError that names the operator if it does not
 // support a batch dim.
 void inline_vmap(ExportedProgram& program);
 // Replaces in-place views ("t_") with views, and Python's in-place operators ("x |= y") with those
@@ -33,27 +33,28 @@ std::string without_underscore(std::string_view name);
 // of inputs to the signature.
 void functionalize(ExportedProgram& program);
 // Like decompose(), but for programs with calls that write to an argument. Runs before
-// functionalize(), which can track aliases only through plain views. Does not decompose unknown
-// operators.
+// functionalize(), because functionalize() can track aliases only through plain views. Does not
+// decompose unknown operators.
 void decompose_around_writes(ExportedProgram& program, std::span<const std::string> preserved = {},
                              std::span<const OpsToKeep> ops_to_keep = {});
 // Decomposes operators that are not core ATen into core ATen. Throws an AotError that names an
 // operator without a decomposition and its line in the user's model.
 //
-// Does not decompose calls of the operators in `preserved` (ATen names), and calls whose
-// decomposition a partitioner prevents if may_keep() allows that. Asks the partitioners after it
-// has decomposed everything else.
+// Does not decompose calls to the operators in `preserved` (ATen names). Partitioners can prevent
+// the decomposition of other calls if may_keep() is true for the operator. They are asked after
+// everything else is decomposed.
 void decompose(ExportedProgram& program, std::span<const std::string> preserved = {},
                std::span<const OpsToKeep> ops_to_keep = {});
-// Decomposes the operators marked LATE in an edge program: quantization that no backend delegated.
-// Runs after partitioning.
+// In an edge program, decomposes the calls to operators that are marked LATE. These are
+// quantization calls that no backend delegated. Runs after partitioning.
 void decompose_late(ExportedProgram& program);
 // True if a partitioner may prevent the decomposition of the operator. False for operators whose
 // results share memory with inputs, operators that write to inputs, and some that ExecuTorch
 // excludes.
 bool may_keep(std::string_view target);
 
-// Infers dtypes, sizes and strides of results again, for operators that aot/operators supports.
+// Infers the dtypes, sizes and strides of results again. Skips operators that aot/operators does
+// not support.
 void propagate_specs(ExportedProgram& program);
 
 void remove_dead_code(ExportedProgram& program);
@@ -65,8 +66,8 @@ void remove_asserts(ExportedProgram& program);
 void views_to_copies(ExportedProgram& program);
 // True for operators that views_to_copies() replaces.
 bool is_view(Target target);
-// Replaces numbers that are passed in place of tensors. A literal becomes a constant
-// "_lifted_tensor_constant<n>", and a number that a node computes becomes a call of
+// Replaces numbers that are passed instead of tensors. A literal becomes a constant
+// "_lifted_tensor_constant<n>", and a number that a node computes becomes a call to
 // aten.scalar_tensor.
 void scalars_to_tensors(ExportedProgram& program);
 // Removes conversions and slices that change nothing, and empty tensors in concatenations.
@@ -86,15 +87,16 @@ void generate_debug_handles(ExportedProgram& program);
 // same debug handle. Empty before remember_sources().
 std::string source_of(const Node& node);
 
-// Replaces each auto_functionalized_v2 call with a call of the operator that it wraps, which writes
-// to its arguments, or to copies of arguments whose old values are read later.
+// Replaces each auto_functionalized_v2 call with a call to the operator that it wraps. The new call
+// writes to its arguments. If the old value of an argument is read later, the new call writes to a
+// copy of the argument.
 void write_in_place(ExportedProgram& program);
 // Copies loop-carried values that a loop body returns at another position.
 void copy_carried(ExportedProgram& program);
 // Copies inputs that a branch returns unchanged, and results of branches that are read after
 // another branch or loop has run.
 void copy_branch_results(ExportedProgram& program);
-// Adds calls of aten.copy_, which write the new values of mutated buffers, at the end of the graph.
+// Adds calls to aten.copy_ at the end of the graph, which write the new values of mutated buffers.
 void write_back_buffers(ExportedProgram& program);
 // Replaces index_put with index_put_ if no later node reads the old value. Never writes to inputs
 // that the program does not mutate.

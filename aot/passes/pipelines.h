@@ -15,10 +15,12 @@ namespace vitrine::aot {
 struct EdgeOptions {
   bool skip_dim_order = false;            // true: clones and conversions keep their memory formats
   std::vector<std::string> preserve_ops;  // ATen names of operators that are not decomposed
-  // The operators whose decomposition each partitioner prevents, in the order of the partitioners
-  // (to_edge_transform_and_lower). An operator for which may_keep() is false is decomposed anyway.
+  // One element for each partitioner, in the order of the partitioners: the operators whose
+  // decomposition this partitioner prevents (to_edge_transform_and_lower). An operator for which
+  // may_keep() is false is decomposed anyway.
   std::vector<OpsToKeep> ops_to_keep;
-  // Changes the functional graph of core ATen, in which numbers are not tensors yet. May be null.
+  // A function that changes the program when it is a functional graph of core ATen, in which
+  // numbers are not tensors yet. May be null.
   std::function<void(ExportedProgram& program)> rewrite;
 };
 

@@ -96,7 +96,7 @@ class Quantizer {
   }
 
   // Adds the call to the list if the call has a scheme. The scheme comes from the first rule for
-  // the call or, without a rule, from `common`.
+  // the call, or from `common` if no rule applies.
   void add_use(Node& call, size_t weight_index, const Member& common, Member WeightRule::*member,
                std::vector<Use> Uses::*to) {
     size_t rule = 0;
@@ -184,7 +184,7 @@ class Quantizer {
     }
   }
 
-  // True if the weight of linear layers cannot be quantized. Also records the reason.
+  // If the weight of linear layers cannot be quantized, records the reason and returns true.
   bool should_skip(const InputSpec& spec, const TensorData& data, const WeightScheme& scheme) {
     const int64_t group = scheme.group;
     std::string reason;

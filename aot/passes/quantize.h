@@ -15,7 +15,8 @@ namespace vitrine::aot {
 // A rule that gives the calls in a part of the model their own schemes.
 struct WeightRule {
   std::string pattern;  // model_part.h
-  // The schemes for linear layers and embeddings. If both are empty, the part stays float.
+  // The schemes for the part's linear layers and embeddings. If both are empty, the part stays
+  // float.
   std::optional<WeightScheme> linears = std::nullopt;
   std::optional<WeightScheme> embeddings = std::nullopt;
 };

@@ -194,8 +194,8 @@ class AttentionReplacer {
     return found.mask != nullptr ? unsupported_mask(found) : set_start_without_mask(found);
   }
 
-  // Returns the reason not to replace the call although custom_sdpa can compute it, or an empty
-  // string without such a reason.
+  // Returns the reason why the call should not be replaced although custom_sdpa can compute it.
+  // Returns an empty string if no reason exists.
   std::string reason_to_keep(const Attention& found) const {
     if (choice_ == AttentionChoice::kAll) return "";
     if (found.mask != nullptr)
@@ -265,8 +265,8 @@ class AttentionReplacer {
     return has_all_keys ? starts.by_mask : std::nullopt;
   }
 
-  // Replaces the mask and the prefix of the keys with the position of the first query. Returns
-  // false if this is impossible.
+  // Sets the position of the first query in `found`, which replaces the mask and the prefix of the
+  // keys. Returns false if this is impossible.
   bool find_causal_start(Attention& found, const Node& call) {
     const std::optional<LinearSum> from = causal_start(found, call);
     const SymInt& count = found.query->tensor()->sizes[kPosition];

@@ -31,8 +31,9 @@ enum class AttentionChoice : uint8_t {
 //
 // Replaces attention (aten.scaled_dot_product_attention, or products around a softmax) that
 // custom_sdpa can compute. The operands become [batch, position, head, value], and the mask a float
-// tensor [query, key], as in ExecuTorch's ReplaceSDPAWithCustomSDPAPass, with more checks. Keys and
-// values that the model repeats for each query head are read without the repetition.
+// tensor [query, key], as in ExecuTorch's ReplaceSDPAWithCustomSDPAPass, with more checks. If the
+// model repeats keys and values for each query head, the operator reads them without the
+// repetition.
 //
 // Writes to caches in buffers become llama::update_cache (kv_caches.h). If the graph shows that
 // query i of a call at position p sees exactly the cached keys up to p + i, the call gets p instead

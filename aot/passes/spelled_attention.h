@@ -8,7 +8,7 @@
 namespace vitrine::aot {
 
 // If `product` is softmax(query x key^T [* scale] [masked]) x value in f32, with dims [batch, head,
-// position, value], inserts an equivalent call of aten.scaled_dot_product_attention before
+// position, value], inserts an equivalent call to aten.scaled_dot_product_attention before
 // `product`, and returns the new call, which has no users yet. Returns null if the graph does not
 // show that `product` is attention.
 Node* match_spelled_attention(ExportedProgram& program, Node& product);

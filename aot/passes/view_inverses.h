@@ -1,4 +1,5 @@
-// Helpers of functionalize(), which insert calls and provide the inverse of each view operator.
+// Helper functions for functionalize(). They insert calls and provide the inverse of each view
+// operator.
 #pragma once
 
 #include <string_view>

@@ -14,9 +14,9 @@ namespace vitrine::aot {
 
 // Selects how the scale of a group is computed.
 enum class ScaleRule : uint8_t {
-  // torchao's "hqq_scale_only", which ExecuTorch's export of language models uses. Starts with
-  // max |w| / 2^(bits-1). Each of 20 steps quantizes the group and then computes the scale with the
-  // least squared error for the quantized values.
+  // torchao's "hqq_scale_only", which ExecuTorch's export of language models uses. Starts with max
+  // |w| / 2^(bits-1). Then repeats two steps 20 times: quantizes the group, and computes the scale
+  // that has the least squared error for the quantized values.
   kHqq,
   // torchao's "affine", which its quantize_() uses: max |w| / (2^(bits-1) - 0.5) in the weight's
   // dtype.

@@ -48,8 +48,8 @@ const Node* input_behind(const Node* value) {
   return is_input ? value : nullptr;
 }
 
-// Writes all mutated inputs as if at the same time: no write reads a value that another of these
-// writes has changed.
+// Writes all mutated inputs as if at the same time. This means that no write reads a value that
+// another one of these writes has changed.
 class BufferWriter {
  public:
   explicit BufferWriter(ExportedProgram& program)
@@ -132,8 +132,8 @@ class BufferWriter {
     return copy;
   }
 
-  // Copies the values that other writes read from the memory of this write's input, so that this
-  // write need not wait for them.
+  // Copies the values that other writes read from the memory of this write's input. This write then
+  // need not wait for the other writes.
   void break_cycle(const Write& write) {
     for (const size_t i : readers_[write.input]) {
       Write& reader = writes_[i];

@@ -1,5 +1,6 @@
-// Replaces each auto_functionalized_v2 call with a call of the operator that it wraps, which writes
-// to its arguments, or to copies of arguments whose old values are read later.
+// Replaces each auto_functionalized_v2 call with a call to the operator that it wraps. The new call
+// writes to its arguments. If the old value of an argument is read later, the new call writes to a
+// copy of the argument.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -28,7 +28,8 @@ DynamicBound parse_max_size(const std::string& text);
 bool apply(const DynamicBound& bound, ExportedProgram& program);
 // Assumed maximum of a dynamic input size that was exported without one (Dim.DYNAMIC, Dim.AUTO).
 inline constexpr int64_t kDefaultMaxSize = 512;
-// Sets the assumed maximum for sizes without a maximum. Returns a note for each such size.
+// Sets the assumed maximum for each size that does not have a maximum. Returns a note for each of
+// these sizes.
 std::vector<std::string> set_missing_bounds(ExportedProgram& program);
 // Returns "s0 (x.0): 1 to 8" for each symbol, separated by semicolons.
 std::string describe_dynamic_sizes(const ExportedProgram& program);

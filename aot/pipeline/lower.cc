@@ -197,7 +197,7 @@ class Lowering {
     }
   }
 
-  // If int8 is requested, it applies to the linear layers to which no rule gives another scheme.
+  // If int8 is requested, it applies to the linear layers for which no rule sets another scheme.
   // Embeddings are quantized first, so that calibration uses the quantized embeddings.
   void quantize() {
     const QuantizeOptions& weights = options_.quantize.weights;
@@ -316,8 +316,7 @@ class Lowering {
     return partitioners_.empty() ? optimizations & ~kMerging & 0xff : optimizations;
   }
 
-  // Keeps the first set of optimizations with which planned memory is not larger than without
-  // optimizations.
+  // Uses the first set of optimizations that does not increase planned memory.
   void optimize(const std::string& name, const ExportedProgram& program) {
     Attempt stock = attempt(name, program.copy(), kNoOptimization);
     const uint64_t max_bytes = planned_bytes(stock.executable, options_.emit.memory_planning);

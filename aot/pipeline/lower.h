@@ -35,7 +35,8 @@ struct LowerOptions {
   std::vector<std::shared_ptr<const Partitioner>> partitioners;  // in order of preference
   OpFilter filter;
   std::vector<DynamicBound> bounds;
-  // Lowering applies the options from `operators` to `calibration` before all other steps:
+  // Lowering applies the next four options, `operators` through `calibration`, before all other
+  // steps.
   std::vector<const Operator*> operators;  // custom operators from parse_operator()
   AttentionOperator attention = AttentionOperator::kAten;
   Quantization quantize;

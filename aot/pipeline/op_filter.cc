@@ -24,7 +24,7 @@ bool matches_any(const std::vector<std::string>& wanted, std::string_view op) {
   return std::ranges::any_of(wanted, [&](const std::string& name) { return matches(name, op); });
 }
 
-// Gives calls of forbidden operators a target that no backend supports.
+// Replaces the targets of calls to forbidden operators with a target that no backend supports.
 void hide(Graph& graph, const OpFilter& filter) {
   for (Node& node : graph.nodes()) {
     if (node.is_call() && node.target() != getitem() && !filter.allows(node.target().name())) {

@@ -23,7 +23,7 @@ class OpFilter {
   bool is_empty() const { return only_.empty() && excluded_.empty(); }
   // True if the filter allows `op`, which is a full name: "aten.add.Tensor".
   bool allows(std::string_view op) const;
-  // Throws AotError if a name of the filter matches none of `operators`.
+  // Throws AotError if a name in the filter does not match any of `operators`.
   void require_known(const std::set<std::string>& operators) const;
 
  private:

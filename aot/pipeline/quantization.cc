@@ -37,7 +37,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-// Parses an integer of 0 or more. Returns -1 for any other text.
+// Parses an integer that is not negative. Returns -1 for any other text.
 int64_t parse_count(std::string_view text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -45,7 +45,7 @@ int64_t parse_count(std::string_view text) {
   return is_number && number >= 0 ? number : -1;
 }
 
-// Parses the end of an item: [GROUP][:RULE].
+// Parses the end of a scheme's text: [GROUP][:RULE].
 void parse_rest(std::span<const std::string_view> parts, WeightScheme& scheme) {
   if (!parts.empty() && parse_count(parts.front()) >= 0) {
     scheme.group = parse_count(parts.front());

@@ -108,8 +108,8 @@ class Annotator {
     });
   }
 
-  // Returns the reason why a call stays float, or an empty string if neither a rule nor the caller
-  // demands this.
+  // Returns the reason why a call must stay float, or an empty string if neither a rule nor the
+  // caller demands this.
   std::string kept_float(const Node& node) const {
     if (const auto found = excluded_->find(&node); found != excluded_->end()) return found->second;
     for (const KnownRule& each : rules_) {

@@ -14,8 +14,8 @@
 
 namespace vitrine::aot {
 
-// The use of a tensor by the call `user`. If `user` is null, the tensor is used as the result of
-// its own node.
+// The use of a tensor as an operand of the call `user`. If `user` is null, the use is that the
+// tensor is the result of its own node.
 struct TensorUse {
   Node* tensor = nullptr;
   Node* user = nullptr;
@@ -25,7 +25,7 @@ struct TensorUse {
 // The int8 spec of a use, or another use whose observer this use shares.
 using UseSpec = std::variant<Int8Spec, TensorUse>;
 
-// The inputs and the output of a call that become int8.
+// The inputs of a call that become int8, and its output if that becomes int8.
 struct Annotation {
   std::vector<std::pair<Node*, UseSpec>> inputs;  // distinct nodes
   std::optional<UseSpec> output = std::nullopt;

@@ -56,7 +56,8 @@ class Observer {
     if (!min_max_) min_max_.emplace(channels);
     min_max_->observe(values, inner);
   }
-  // Observes a tensor during a run. The order of the elements matters only for weights.
+  // Observes a tensor during a run. Reads activations in memory order, because the order of
+  // elements matters only for weights.
   void observe(const Tensor& tensor) {
     if (spec_.is_weight()) return observe(copy_of(tensor));
     if (spec_.kind == Int8Spec::Kind::kDynamicActivation) return;
@@ -103,8 +104,8 @@ class Calibrator {
     for (size_t i = 0; i < annotations.groups.size(); ++i) {
       for (Node* tensor : annotations.groups[i].tensors) groups_[tensor].push_back(i);
     }
-    // Sorts the observed tensors in graph order, so that an observer of several tensors sees them
-    // in PyTorch's order.
+    // Sorts the observed tensors by their position in the graph, so that an observer of several
+    // tensors sees them in the same order as in PyTorch.
     for (const Node& node : program.graph->nodes()) {
       if (groups_.contains(&node)) order_.push_back(&node);
     }

@@ -15,14 +15,14 @@ namespace vitrine::aot {
 
 struct Calibration {
   std::vector<ObservedRange> ranges;  // one per group
-  // Values of the tensors that calls compute from stored tensors alone.
+  // Values of the tensors that calls compute only from stored tensors.
   std::map<const Node*, TensorData> constants;
 };
 
-// Runs the model on all samples. Memory is bounded by one sample and a histogram per group. Calls
-// `progress`, which may be null, before each sample. Throws AotErrors that name the sample and the
-// tensor. Without samples, observes only weights, and throws if a group has activations with static
-// scales.
+// Runs the model on all samples. Holds only one sample, and one histogram per group, in memory.
+// Calls `progress`, which may be null, before each sample. Throws AotErrors that name the sample
+// and the tensor. Without samples, observes only weights, and throws an AotError if a group has
+// activations with static scales.
 Calibration calibrate(const ExportedProgram& program, const Annotations& annotations,
                       const CalibrationData& data,
                       const std::function<void(size_t sample)>& progress = nullptr);

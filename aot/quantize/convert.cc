@@ -132,7 +132,7 @@ class Converter {
     };
     Node* shared = nullptr;
     if (needs_shared || !std::ranges::all_of(users, has_own)) shared = dequantize(made, nullptr);
-    // Inserts each dequantize call in front of those inserted before, as PyTorch does.
+    // Like PyTorch, inserts each dequantize call before those that it inserted earlier.
     for (size_t i = users.size(); i-- > 0;) {
       Node* dequantized = has_own(users[i]) ? dequantize(made, users[i]) : shared;
       users[i]->replace_input(&tensor, dequantized);

@@ -7,8 +7,8 @@
 namespace vitrine::aot {
 
 // Quantizes stored tensors ahead of time. For any other tensor, inserts one call that quantizes it
-// at run time, and a call that dequantizes it for each annotated call that uses it. Calls without
-// annotations read dequantized values, too.
+// at run time. Then inserts a dequantize call for each annotated call that uses the tensor. Calls
+// without annotations read dequantized values, too.
 void convert(ExportedProgram& program, const Annotations& annotations,
              const Calibration& calibration);
 

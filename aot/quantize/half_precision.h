@@ -24,8 +24,8 @@ struct HalfOptions {
   bool is_empty() const;
 };
 
-// For each rule, the kind of part that its pattern names. An entry is empty if no part has the
-// name.
+// The kind of part that the pattern of each rule names. An element is empty if no part of the model
+// has this name.
 using RuleKinds = std::vector<std::optional<PartKind>>;
 
 // `program` must be as it was imported.
@@ -38,12 +38,12 @@ struct HalfResult {
   HalfResult& operator+=(const HalfResult& other);
 };
 
-// Runs on a functional graph of core ATen. A call that a rule names gets the dtype of the rule for
-// its f32 operands and its f32 result. Stored operands are rounded ahead of time. Conversions
+// Runs on a functional graph of core ATen. If a rule names a call, the f32 operands and the f32
+// result of the call get the rule's dtype. Stored operands are rounded ahead of time. Conversions
 // surround these calls, except where one of these calls reads the result of another. Calls that do
-// not compute new values, such as relu and view_copy, get the dtype of their operands. Int8 calls
-// and integers stay unchanged, and so do calls with several results, calls in branches and loops,
-// and calls for which can_run() is false in their new dtype.
+// not compute new values, such as relu and view_copy, get the dtype of their operands. Does not
+// change integers, int8 calls, calls with several results, calls in branches and loops, and calls
+// for which can_run() is false in the new dtype.
 HalfResult convert_to_half(ExportedProgram& program, const HalfOptions& options,
                            const RuleKinds& kinds,
                            const std::function<bool(const Node& call)>& can_run);

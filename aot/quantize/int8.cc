@@ -15,8 +15,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Numbers below this limit mask values: a mask adds such numbers to values that softmax must
-// ignore.
+// A number below this limit is a masking number. A mask adds masking numbers to the values that
+// softmax must ignore.
 constexpr float kMaskValue = -1e4F;
 
 constexpr std::string_view kElementwise[] = {"aten.add.Tensor", "aten.add_.Tensor",
@@ -24,8 +24,9 @@ constexpr std::string_view kElementwise[] = {"aten.add.Tensor", "aten.add_.Tenso
 
 using Exclusions = std::map<const Node*, std::string>;
 
-// Excludes calls that add or multiply infinities, which int8 cannot represent: a mask of 0 and -inf
-// would become all 0. Returns false if no call was added to `exclusions`.
+// Excludes calls that add or multiply infinities, because int8 cannot represent them. For example,
+// all elements of a mask of 0 and -inf would become 0. Returns false if no call was added to
+// `exclusions`.
 bool exclude_infinite(const Annotations& annotations, const Calibration& calibration,
                       Exclusions& exclusions) {
   bool has_new = false;
@@ -44,8 +45,8 @@ bool exclude_infinite(const Annotations& annotations, const Calibration& calibra
   return has_new;
 }
 
-// Excludes sums of values and a mask such as -1e9. An int8 sum would lose the values, because they
-// differ by less than one step of the sum's scale.
+// Excludes additions that apply a mask such as -1e9. In int8, the values would be lost, because
+// they differ by less than one step of the sum's scale.
 bool exclude_masks(const Annotations& annotations, const Calibration& calibration,
                    Exclusions& exclusions) {
   bool has_new = false;

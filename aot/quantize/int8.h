@@ -26,8 +26,8 @@ struct Int8Scheme {
 struct Int8Rule {
   std::string pattern;                              // model_part.h
   std::optional<Int8Scheme> scheme = std::nullopt;  // empty: int8 leaves the part unchanged
-  // The part's scheme if `scheme` is empty: "float", or a scheme of another pass, such as
-  // "8da4w:32", which quantizes only the linear layers of the part.
+  // If `scheme` is empty, the name of the part's scheme: "float", or a scheme of another pass, such
+  // as "8da4w:32", which quantizes only the linear layers of the part.
   std::string kept_as = "float";
 };
 
@@ -49,7 +49,7 @@ struct Int8Spec {
   static constexpr int64_t quant_max() { return 127; }
 };
 
-// The inputs of one call of the model during calibration.
+// The inputs of one run of the model during calibration.
 struct CalibrationSample {
   std::string name;                // for errors: a file
   std::vector<TensorData> inputs;  // one for each user input that is a tensor

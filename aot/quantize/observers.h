@@ -20,14 +20,14 @@ struct AffineParameters {
   int64_t zero_point = 0;
 };
 
-// Returns the quantization parameters for values from `low` to `high`. They can always represent
-// zero. Throws AotError if the difference of the bounds is too large for f32.
+// Returns the quantization parameters for values from `low` to `high`. The parameters can always
+// represent zero. Throws AotError if the difference between the bounds is too large for f32.
 AffineParameters affine_parameters(float low, float high, int64_t quant_min, int64_t quant_max);
 // Returns the scale for values from `low` to `high` if the zero point is 0.
 float symmetric_scale(float low, float high, int64_t quant_min, int64_t quant_max);
 
-// Keeps the smallest and the largest value of each channel. With a single channel, observes the
-// whole tensor.
+// Records the smallest and the largest value of each channel. If there is only one channel,
+// observes the whole tensor.
 class MinMaxObserver {
  public:
   explicit MinMaxObserver(size_t channels);

@@ -108,8 +108,8 @@ class NormFolder {
     return node != nullptr && is_stored(program_, *node) && is_float(data_of(*node)->dtype);
   }
 
-  // Returns the values of a batch norm. Empty if they are not stored, or if their number is not
-  // `channels`.
+  // Returns the values of a batch norm. Empty if the values are not stored, or if the number of
+  // channels is not `channels`.
   std::optional<NormValues> values_of(const Node& norm, size_t channels, bool needs_affine) const {
     const Call call(norm);
     NormValues values;
@@ -194,7 +194,7 @@ class NormFolder {
     return true;
   }
 
-  // Replaces the data of a weight, or adds a new weight if other calls need the old data.
+  // Replaces the data of a weight. If other calls need the old data, adds a new weight instead.
   Node* put(Node& weight, TensorData data) {
     const InputSpec spec = *program_.input_of(weight.name());
     const bool is_shared =

@@ -1,4 +1,4 @@
-// Finds the payload's operators for which Vulkan logged dispatches.
+// Finds the operators of the payload to which the dispatches in Vulkan's log belong.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 namespace vitrine::vulkan {
 
 // Returns the payload's operator for each event. `payload` has the names of the payload's
-// operators. If it is empty because the names are unknown, operators are numbered in the order of
-// their ids. The result is empty for an event whose operator has another name in the payload.
+// operators. If the names are unknown, `payload` is empty, and operators are numbered in the order
+// of their ids. The result is empty for an event whose operator has another name in the payload.
 std::vector<std::optional<inspector::PayloadOperator>> payload_positions(
     std::span<const DispatchEvent> events, std::span<const std::string> payload);
 

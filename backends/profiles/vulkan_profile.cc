@@ -35,8 +35,8 @@ constexpr Phase kPhases[] = {{"ETVK_COPY_INPUTS", "copy in"},
                              {"ETVK_COPY_OUTPUTS", "copy out"},
                              {"ETVK_EXECUTE", "", Kind::kOverlapping}};
 
-// The ops that a kernel or a payload's operator may run if its name contains `part`. An operator
-// that has the name of an op may also run that op.
+// A kernel, or an operator of a payload, may run these ops if its name contains `part`. An operator
+// that has the name of an op may run that op, too.
 struct Family {
   std::string_view part;
   std::array<std::string_view, 5> ops;

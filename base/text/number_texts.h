@@ -16,7 +16,7 @@ struct Unit {
   std::string with_name(double value) const;  // formats ns as "12.3 us"
 };
 
-// Returns a unit for a single figure, which has at least three digits in this unit.
+// Returns a unit in which the single figure has at least three digits.
 Unit unit_for(double ns);
 // Returns a unit for ticks of unknown length, such as "kticks". Unit::ns is then a number of ticks.
 Unit unit_for_ticks(double ticks);

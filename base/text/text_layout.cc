@@ -62,7 +62,7 @@ std::vector<PathPart> split_path(std::string_view path) {
   return parts;
 }
 
-// Joins the kept parts from `parts`. An ellipsis replaces the others.
+// Joins the parts that are kept. An ellipsis replaces the others.
 std::string join_kept(const std::vector<PathPart>& parts) {
   std::string text;
   bool has_gap = false;

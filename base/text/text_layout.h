@@ -31,9 +31,9 @@ std::string cut_right(std::string_view text, size_t width);
 std::string cut_middle(std::string_view text, size_t width);
 
 // Cuts a dotted path such as "layers.0.attention.rope.apply" to at most `width` cells: "…0…apply".
-// Leaves out whole parts, starting with those without digits, from left to right. Keeps the last
-// part. Also keeps the numbers, which distinguish layers, while at least four cells of the last
-// part fit.
+// Leaves out whole components, from left to right. Components without digits go first. Never leaves
+// out the last component. Numbers distinguish layers, so they stay while at least four cells of the
+// last component fit.
 std::string cut_path(std::string_view path, size_t width);
 
 // Pads text with spaces to `width` cells.
@@ -52,8 +52,8 @@ std::string wrap_words(std::string_view first, std::string_view text, size_t wid
 // Returns "note: ..." on separate lines for each note. Makes the notes printable.
 std::string wrap_notes(const std::vector<std::string>& notes, size_t width);
 
-// Keeps the first `max` names and puts "3 more" in place of the others. If only one name would be
-// left out, keeps it, because "1 more" is not shorter.
+// Keeps the first `max` names and replaces the others with a text such as "3 more". If only one
+// name would be left out, keeps it, because "1 more" is not shorter.
 std::vector<std::string> first_names(std::vector<std::string> names, size_t max);
 
 // Returns a bar of block characters whose width is share * width cells, rounded to an eighth of a

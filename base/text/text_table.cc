@@ -97,7 +97,7 @@ size_t TextTable::natural_width(size_t column, bool brief) const {
   for (const auto* rows : {&rows_, &totals_}) {
     for (const Row& row : *rows) width = std::max(width, width_of(row.cells[column]));
   }
-  // Without rows, the label column must be as wide as the labels of totals.
+  // If the table has only totals, the label column must be as wide as their labels.
   for (const Row& row : totals_) {
     if (!rows_.empty() || row.label_column != column) continue;
     width = std::max(width, width_of(row.label));
@@ -136,9 +136,9 @@ void TextTable::widen_for_labels(Layout& layout) const {
   }
 }
 
-// Distributes the free cells to columns of names. If the shortened names in a column of paths are
-// narrower than the column, the cells that they leave empty are free too. Widens cut names first.
-// Then shows abbreviated names in full where the remaining cells are enough.
+// Distributes the free cells among the columns of names. First narrows each column of paths to its
+// longest shortened name, which frees cells. Then widens columns whose names are cut. Finally shows
+// abbreviated names in full where the remaining cells are enough.
 void TextTable::widen_names(Layout& layout, const NaturalWidths& natural, size_t width) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].kind != Kind::kPath || layout.widths[c] == 0) continue;
@@ -246,7 +246,7 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
     natural.full.push_back(natural_width(c, false));
     natural.brief.push_back(natural_width(c, true));
     is_shown.push_back(natural.full[c] != 0);
-    // Keeping different names distinct may take at most two thirds of the table's width.
+    // To keep its names distinct, a column may take at most two thirds of the table's width.
     const size_t max = std::min(natural.brief[c], width * 2 / 3);
     distinct.push_back(is_name(c) ? distinct_width(c, max) : 0);
   }
@@ -264,7 +264,7 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
       is_shown[*next] = false;
     }
   }
-  // Here even the figures alone are too wide. Increases the width until the table fits.
+  // At this point, even the figures alone are too wide. Increases the width until the table fits.
   for (;; ++width) {
     if (auto layout = fit(is_shown, natural, min_widths, width)) return *layout;
   }

@@ -38,8 +38,8 @@ class TextTable {
   // Adds a row. `cells` has one cell for each column.
   void add_row(std::vector<Cell> cells, bool is_highlighted = false);
   // Adds a row below a rule, for sums over rows. `label` spans the columns from `label_column`,
-  // which must have the rank 0, to the first figure; `figures` fill the columns from `first_figure`
-  // on.
+  // which must have the rank 0, to the first figure; `figures` fill the columns starting at
+  // `first_figure`.
   void add_total(Cell label, size_t label_column, std::vector<std::string> figures,
                  size_t first_figure);
 

@@ -14,11 +14,11 @@ struct Point {
   bool is_noise;
 };
 
-// Returns the size from which delegation is faster. Beyond this size, the delegate is never slower
-// by more than the noise, and at one or more measured sizes it is faster by more than the noise.
-// The returned size is where the ratio of times becomes 1. It is interpolated linearly, in
-// logarithms, between the last size at which the delegate is slower and the next measured size.
-// Returns 0 if the delegate is never slower, and nullopt if it is never faster.
+// Returns the size above which delegation is faster. Above this size, the delegate is never slower
+// by more than the noise, and it is faster by more than the noise at one or more measured sizes. At
+// the returned size, the ratio of times is 1. This size is interpolated linearly, on logarithmic
+// scales, between the last measured size at which the delegate is slower and the next one. Returns
+// 0 if the delegate is never slower, and nullopt if it is never faster.
 std::optional<double> crossing(std::vector<Point> points) {
   std::ranges::sort(points, {}, &Point::work);
   size_t first = points.size();

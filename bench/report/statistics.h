@@ -12,16 +12,16 @@ struct Timing {
   double p90 = 0;
   double p99 = 0;
   double min = 0;
-  // The uncertainty of p50, as a share of p50. The runs are divided into ten stretches; noise is
-  // half of the range of the stretches' medians, without the lowest and the highest median. That
-  // range contains the true median with a probability of 98 % (sign test). With fewer than 20 runs,
-  // noise is half of the range of all runs.
+  // The uncertainty of p50, as a fraction of p50. The runs are divided into ten stretches of
+  // consecutive runs. The noise is half of the range of the stretches' medians, without the lowest
+  // and the highest median. The true median is in this range with a probability of 98 % (sign
+  // test). If there are fewer than 20 runs, the noise is half of the range of all runs.
   double noise = 0;
   size_t runs = 0;
 };
 
-// Computes the statistics of `samples`, which are in the order of the runs. All members are zero if
-// there are no samples.
+// Computes the statistics of `samples`, which are in the order of the runs. Without samples, all
+// members are zero.
 Timing timing_of(const std::vector<double>& samples);
 
 // Returns the element of rank p * (size - 1), interpolated linearly, as numpy does by default.

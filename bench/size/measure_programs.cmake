@@ -1,5 +1,5 @@
-# Prints the sizes of the stripped programs in <root>/build/<preset>/bin. Fails if a program exceeds its limit in the
-# file <limits> for the XNNPACK of that build.
+# Prints the sizes of the stripped executables in <root>/build/<preset>/bin. The file <limits> has a limit for each
+# executable and each version of XNNPACK. Fails if an executable exceeds its limit.
 #   cmake -Droot=. -Dpreset=release -Dlimits=programs.txt -P measure_programs.cmake
 find_program(strip strip REQUIRED)
 execute_process(COMMAND c++ -dumpversion OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)

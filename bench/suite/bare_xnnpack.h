@@ -1,4 +1,5 @@
-// Runs a delegate's graph with XNNPACK alone. The backend cannot be faster than that.
+// Runs a delegate's graph with XNNPACK alone, without the backend. This is a lower bound for the
+// backend's time.
 #pragma once
 
 #include <pthreadpool.h>

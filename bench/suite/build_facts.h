@@ -1,4 +1,5 @@
-// The compiler, the flags and the commit of this program. The build generates the definitions.
+// The compiler, the flags and the commit with which this executable was built. The build generates
+// the definitions.
 #pragma once
 
 namespace vitrine::bench {

@@ -36,7 +36,8 @@ struct CaseSizes {
 };
 using SizeList = std::vector<int64_t>;
 
-// An operator that both sides can run, at all combinations of these sizes.
+// An operator that both Vitrine's and XNNPACK's kernels can run. It is measured at all combinations
+// of the sizes `a`, `b` and `c`.
 struct ChoiceCase {
   Node* (*build)(ModelBuilder& build, const CaseSizes& sizes);
   SizeList a, b, c;
@@ -48,7 +49,8 @@ Node* float_input(ModelBuilder& build, const char* name, std::vector<int64_t> si
 }
 std::vector<int64_t> pair_of(int64_t value) { return {value, value}; }
 
-// An image of `a` channels whose side is `b` results of a window of stride `stride`.
+// A square image with `a` channels. A window with the given stride has `b` positions along each
+// side.
 Node* image_input(ModelBuilder& build, const CaseSizes& sizes, int64_t stride = 1) {
   return float_input(build, "x", {1, sizes.a, stride * sizes.b, stride * sizes.b});
 }
@@ -75,7 +77,7 @@ const ChoiceCase kChoiceCases[] = {
      {3, 16, 64},
      {16, 1024},
      {0}},
-    // Products of `a` rows, `b` columns and depth `c`.
+    // Matrix products: [a, c] times [c, b].
     {[](ModelBuilder& b, const CaseSizes& s) {
        return b.call("aten.bmm.default",
                      {float_input(b, "x", {4, s.a, s.c}), float_input(b, "y", {4, s.c, s.b})});
@@ -140,7 +142,8 @@ const ChoiceCase kChoiceCases[] = {
      true},
 };
 
-// Keeps the names of a delegate's operators and their times in the last run.
+// A tracer that stores the names of a delegate's operators, and the operators' times in the last
+// run.
 class LastRun final : public EventTracer {
  public:
   void begin_block(const char*) override {}

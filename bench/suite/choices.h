@@ -6,9 +6,9 @@
 
 namespace vitrine::bench {
 
-// Measures on one thread, writes the table that the backend's option "choices" reads to `file`, and
-// prints the table as Markdown, with the choices of the built-in rules. Temporary files are in
-// `scratch`. A check measures one size of each case.
+// Measures on one thread. Writes the table to `file`, in the form that the backend's option
+// "choices" reads. Also prints the table as Markdown, with the choices of the built-in rules.
+// Temporary files are in `scratch`. A check (section.h) measures only one size of each case.
 void measure_choices(const std::filesystem::path& file, const std::filesystem::path& scratch,
                      bool is_check);
 

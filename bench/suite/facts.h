@@ -1,4 +1,4 @@
-// Collects facts about the machine and the build with which the suite runs.
+// Collects facts about the machine on which the suite runs, and about the suite's build.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Runs the benchmark suite as the program `bench` (docs/benchmarks.md).
+// The main function of the tool `bench`, which runs the benchmark suite (docs/benchmarks.md).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,8 +42,9 @@ struct CommandLine {
   size_t start_threads = 1;
 };
 
-// Returns the default numbers of threads. A full run uses 1, 2, 4 and the number of performance
-// cores, a short run 1 and the number of performance cores, and a check 1 and 2 on any machine.
+// Returns the default numbers of threads. A full run uses 1, 2, 4 and as many threads as there are
+// performance cores. A short run uses 1 and as many as there are performance cores. A check uses 1
+// and 2 on every machine.
 std::vector<size_t> default_threads(Extent extent) {
   if (extent == Extent::kCheck) return {1, 2};
   const size_t all = performing_core_count();

@@ -102,8 +102,8 @@ class ModelRun {
 
  private:
   // Loads and runs a variant, compares its outputs with those of the portable kernels (the
-  // reference) and measures the start of the program. Portable kernels use one thread, so they are
-  // timed with only one thread.
+  // reference) and measures how long the program takes to start. Portable kernels use one thread,
+  // so they are timed with only one thread.
   void load(const Variant& variant) {
     LoadedVariant& loaded = loaded_.emplace_back();
     loaded.result = {.section = "models",
@@ -164,8 +164,8 @@ class ModelRun {
     if (variant.task || !result.note.empty()) suite_.results.results.push_back(result);
   }
 
-  // Sets the limit of the result to the machine's rate of multiply-adds in the dtype in which the
-  // variant computes. Kernels compute in f32.
+  // Sets the result's limit to the machine's rate of multiply-adds. The rate is for the dtype in
+  // which the variant computes. Without delegates, this is f32.
   void set_arithmetic_limit(Result& result, double flops) const {
     if (flops <= 0 || subject_.delegated_dtype.empty()) return;
     const bool is_narrow = subject_.delegated_dtype != "f32" && result.delegates.value_or(0) > 0;
@@ -209,7 +209,7 @@ std::function<aot::ExportedProgram()> import_of(const fs::path& file) {
   };
 }
 
-// Recognizes quantized models by a required SQNR that is lower than for float models.
+// Recognizes quantized models by their required SQNR, which is lower than that of float models.
 const char* dtype_of(double min_sqnr_db) { return min_sqnr_db < kFloatSqnrDb ? "i8" : "f32"; }
 
 std::vector<Subject> suite_subjects(const SuiteOptions& options) {

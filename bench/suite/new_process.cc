@@ -19,8 +19,8 @@
 namespace vitrine::bench {
 namespace {
 
-// Runs this program with the given arguments in a new process, and returns what the process writes
-// to standard output.
+// Runs this tool with the given arguments in a new process. Returns the text that the process
+// writes to standard output.
 std::string output_of_self(std::vector<std::string> arguments) {
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());

@@ -1,4 +1,4 @@
-// Measures the start of a program in a new process: the times of loading and of the first run, and
+// Measures in a new process how a program starts: the times of loading and of the first run, and
 // the peak memory.
 #pragma once
 

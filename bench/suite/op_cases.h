@@ -1,4 +1,4 @@
-// Lists calls of single operators at several sizes. Covers all operators that XNNPACK supports, and
+// Lists calls to single operators at several sizes. Covers all operators that XNNPACK supports, and
 // other operators that have optimized kernels.
 #pragma once
 

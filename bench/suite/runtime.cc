@@ -21,8 +21,8 @@ using tools::check;
 constexpr int kSteps = 1000;
 
 // Times the tasks alternately and adds a result for each. One run of a task does `divisor` units of
-// work; its result is the time of one unit. The returned span is valid until more results are
-// added.
+// work. The task's result is the time of one unit. The returned span is valid until more results
+// are added.
 std::span<Result> record(Suite& suite, const std::string& name,
                          const std::vector<const char*>& variants, std::vector<TimedTask>& tasks,
                          double divisor, double full_ns = 1e9) {

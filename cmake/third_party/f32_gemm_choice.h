@@ -1,6 +1,6 @@
 // Chooses the XNNPACK GEMM kernels that are fastest for a number of f32 outputs (measurements:
-// docs/performance.md, "Few outputs"). The pin `debian` includes this header in all XNNPACK
-// operators; operators that know the number of outputs call the function.
+// docs/performance.md, "Few outputs"). The build of the pin `debian` includes this header in all
+// XNNPACK operators. Operators that know the number of outputs call the function below.
 #pragma once
 
 #include <stddef.h>

@@ -1,9 +1,8 @@
 # vitrine_fetch_sources(<folder>) puts every pinned source into <folder>/<name> and sets <name>_SOURCE_DIR in the
-# caller. It tries three ways, in this order:
-# 1. VITRINE_DOWNLOADS, a folder that already has the archives;
-# 2. the public git repositories, by commit (FetchContent);
-# 3. Debian's source packages, from the mirror in this machine's configuration of apt.
-# It never fetches a complete source again. docs/dependencies.md describes each way.
+# caller. It tries three ways, in this order: 1. VITRINE_DOWNLOADS, a folder that already has the archives; 2. the
+# public git repositories, by commit (FetchContent); 3. Debian's source packages, from the mirror in this machine's
+# configuration of apt. It does not fetch sources again that are already complete. docs/dependencies.md describes each
+# way.
 include(FetchContent)
 include(${CMAKE_CURRENT_LIST_DIR}/pins.cmake)
 

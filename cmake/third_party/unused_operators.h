@@ -1,5 +1,5 @@
-// Leaves out kernels of the pin `upstream` that no payload uses, so that programs do not link them.
-// Each macro replaces the configuration of a family of kernels; XNNPACK then reports that the
+// Leaves out kernels of the pin `upstream` that no payload uses, so that executables do not contain
+// them. Each macro replaces the configuration of a family of kernels; XNNPACK then reports that the
 // hardware lacks the family. All operators of XNNPACK include this header. The backend accepts only
 // the nodes and dtypes of backends/xnnpack/runtime/reader/node_table.cc.
 #pragma once
@@ -28,7 +28,7 @@
 #define xnn_init_bf16_to_qu8_cvt_config(...) NO_UNARY
 #define xnn_init_f32_to_bf16_cvt_config(...) NO_UNARY
 
-// Functions without a kind of node. Means are the only reductions.
+// Functions that no kind of node uses. The only reductions that nodes use are means.
 #define xnn_init_f16_approxgelu_config(...) NO_UNARY
 #define xnn_init_f32_approxgelu_config(...) NO_UNARY
 #define xnn_init_f16_rndne_config(...) NO_UNARY
@@ -44,6 +44,6 @@
 #define xnn_init_f16_f32acc_rsum2_config(...) NO_REDUCTION
 #define xnn_init_f32_rsum2_config(...) NO_REDUCTION
 
-// PReLU in int8. XNNPACK's reference kernel remains.
+// PReLU in int8. XNNPACK's reference kernel is still available.
 #define xnn_init_qs8_vprelu_config(...) NO_BINARY
 #define xnn_init_qu8_vprelu_config(...) NO_BINARY

@@ -1,6 +1,6 @@
-// Leaves out operators of the pin `upstream` that no delegate uses, so that programs do not link
-// them: those of the layout NCHW, which XNNPACK chooses only on request. All nodes of XNNPACK's
-// graphs include this header.
+// Leaves out operators of the pin `upstream` that no delegate uses, so that executables do not
+// contain them. These are the operators for the layout NCHW, which XNNPACK chooses only on request.
+// All nodes of XNNPACK's graphs include this header.
 #pragma once
 
 #include "src/xnnpack/internal.h"

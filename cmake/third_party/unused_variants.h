@@ -1,6 +1,6 @@
 // Leaves out the kernels of the pin `upstream` that emulate FMA with SSE2. XNNPACK uses them only
-// with a flag that the backend does not set; its reference kernels would then run. XNNPACK's choice
-// of kernels includes this header.
+// if a flag is set, and the backend does not set it. With the flag, XNNPACK would now use its
+// reference kernels. XNNPACK's choice of kernels includes this header.
 #pragma once
 
 #include "src/xnnpack/vunary.h"

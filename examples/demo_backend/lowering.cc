@@ -128,7 +128,7 @@ void tag_calls(const ExportedProgram& program, Graph& graph, PartitionResult& re
       supported.insert(&node);
     }
   }
-  // Tags must be unique in the whole program, so numbering continues from one subgraph to the next.
+  // Tags must be unique in the whole program, so their numbers continue across subgraphs.
   for (const auto& partition : partition_nodes(graph, supported, options)) {
     const std::string tag = std::string("tag").append(std::to_string(result.tags.size()));
     result.tags[tag] = {std::make_shared<DemoLowering>(), {}};

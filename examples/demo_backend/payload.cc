@@ -22,8 +22,8 @@ Error invalid(const char* what) {
 
 // Reads the text of a payload.
 Result<std::span<Operator>> read_text(std::string_view text, MemoryAllocator& memory) {
-  // Removes the text up to and including `end`. Returns the part before `end`, or an empty string
-  // if `end` is missing.
+  // Removes the first part of the text, including the character `end`. Returns the removed
+  // characters before `end`, or an empty string if the text lacks `end`.
   const auto until = [&text](char end) {
     const size_t length = text.find(end);
     if (length == std::string_view::npos) return std::string_view();

@@ -133,7 +133,7 @@ class DemoDelegate final : public vitrine::Delegate {
     return Error();
   }
 
-  // Copies values that are returned more than once, and inputs that are also outputs.
+  // Copies outputs whose values are elsewhere: inputs, and values that are returned more than once.
   Error return_copies(std::span<EValue* const> arguments) {
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
       Tensor& tensor = arguments[graph_.num_inputs + i]->unchecked_tensor();

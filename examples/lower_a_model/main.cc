@@ -31,7 +31,7 @@ struct Model {
   std::string_view name;
   aot::ExportedProgram (*build)();
 };
-// A language model whose cached values are up to 1e5 in layer 1.
+// A language model that caches values with magnitudes of up to 1e5 in layer 1.
 template <ScalarType cache>
 aot::ExportedProgram large_values() {
   return examples::llama_decoder({.group = 0, .cache = cache, .value_factor = 1 << 15});

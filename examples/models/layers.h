@@ -18,8 +18,8 @@ struct ConvOptions {
 // The input x has the shape [N, C, H, W].
 Node* conv2d(ModelBuilder& build, std::string_view name, Node* x, int64_t out_channels,
              const ConvOptions& options, SourceLocation location = SourceLocation::current());
-// Normalizes as in evaluation mode. Adds the running statistics, and the batch count, which
-// evaluation does not use.
+// Normalizes as in evaluation mode. Adds buffers for the running statistics and for the batch
+// count. Evaluation does not use the batch count.
 Node* batch_norm2d(ModelBuilder& build, std::string_view name, Node* x,
                    SourceLocation location = SourceLocation::current());
 // A linear layer. The result's last dim has `out_features` elements.

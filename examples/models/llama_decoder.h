@@ -15,19 +15,19 @@ struct LlamaOptions {
   int64_t hidden = 128;
   int64_t words = 256;  // size of the vocabulary
   int64_t length = 64;  // positions in the cache
-  // Number of adjacent elements in a row of weights that share a scale; must divide `features` and
-  // `hidden`. Linear layers have 4-bit weights and 8-bit activations, quantized per token
-  // (torchao's 8da4w); the embedding has 4-bit weights. If 0, nothing is quantized and all weights
-  // are f32.
+  // The number of adjacent elements in a row of weights that have a common scale. It must divide
+  // `features` and `hidden`. Linear layers have 4-bit weights and 8-bit activations, quantized per
+  // token (torchao's 8da4w); the embedding has 4-bit weights. If 0, nothing is quantized and all
+  // weights are f32.
   int64_t group = 32;
   uint64_t seed = 1;
-  // Dtype of the cache. With f32, f16 or bf16, attention is computed in this dtype. With i8,
-  // queries, keys and values are quantized per token and head, as by ExecuTorch's
-  // quantize_kv_cache; scales and zero points are in separate caches of shape [1, length,
+  // Dtype of the cache. If it is f32, f16 or bf16, attention is computed in this dtype. If it is
+  // i8, queries, keys and values are quantized per token and head, as ExecuTorch's
+  // quantize_kv_cache does. Scales and zero points are in separate caches of shape [1, length,
   // key_heads, 1].
   ScalarType cache = ScalarType::kFloat;
-  // Multiplies the weights of `wv` in the last layer by this number, and divides the weights of
-  // `wo` by it. Needs group == 0. In exact arithmetic, only the cached values change.
+  // A factor for the last layer: multiplies the weights of `wv`, and divides the weights of `wo`.
+  // Requires group == 0. In exact arithmetic, only the cached values change.
   float value_factor = 1;
 };
 

@@ -59,7 +59,8 @@ class Layers {
     return result(nn::relu6(build_, "2", conv_norm("0", "1", x, shape)));
   }
 
-  // Adds two results. The sum has up to four times the variance of a result, hence twice the scale.
+  // Adds two results. The sum has up to four times the variance of an operand, so its scale is
+  // twice as large.
   Node* sum(Node* x, Node* y) {
     if (quantized_) x = dequantized_again(build_, x);
     return result(build_.call("aten.add.Tensor", {x, y}), 2 * kActivationScale);

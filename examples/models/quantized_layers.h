@@ -16,8 +16,8 @@ aot::Node* requantized(aot::ModelBuilder& build, aot::Node* x, double scale = kA
 // its own dequantize call.
 aot::Node* dequantized_again(aot::ModelBuilder& build, const aot::Node* dequantized);
 
-// The next two layers scale their weights so that for inputs with the mean square `mean_square`,
-// results have a variance of about one.
+// The next two functions scale the weights. If the elements of the input have the mean square
+// `mean_square`, the results have a variance of about one.
 aot::Node* quantized_linear(aot::ModelBuilder& build, std::string_view name, aot::Node* x,
                             int64_t out_features, double mean_square = 1);
 // The input x has the shape [N, C, H, W].

@@ -122,8 +122,8 @@ class Writer {
                              wire::CreateBool(builder_, value).Union());
   }
   fb::Offset<wire::Value> write_value(double value) {
-    // FlatBuffers omits a field that equals its default, and -0.0 compares equal to the default
-    // 0.0.
+    // Forces FlatBuffers to write -0.0. It omits fields that equal their default, and -0.0 compares
+    // equal to the default 0.0.
     builder_.ForceDefaults(std::signbit(value));
     const auto body = wire::CreateDouble(builder_, value).Union();
     builder_.ForceDefaults(false);

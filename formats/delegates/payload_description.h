@@ -81,7 +81,7 @@ struct PayloadDescription {
   size_t missing_constants = 0;
 };
 
-// Computes the totals. Constants with the same key of named data count once.
+// Computes the totals. Constants that have the same key in named data are counted once.
 void finish(PayloadDescription& description);
 
 // Returns a text such as "f32[1,3,1..16]". A dimension without upper bound is "1..".

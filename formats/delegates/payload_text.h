@@ -20,7 +20,7 @@ struct NumberName {
 };
 
 // Returns the name of a number. If the table lacks the number, returns `noun` followed by the
-// number: "dtype 77".
+// number, for example "dtype 77".
 std::string name_of(std::span<const NumberName> names, int64_t number, std::string_view noun);
 
 // Returns the bytes per element of the dtype with this name in descriptions ("f32"). Returns 0 if
@@ -58,8 +58,8 @@ inline std::string tensor_name(size_t index) { return fmt::format("%{}", index);
 
 // Returns the size of the named data with this key. `data` may be null.
 std::optional<uint64_t> size_of_named(const NamedDataMap* data, std::string_view key);
-// Describes a constant that is stored under a key of named data. `expected` is the size to use if
-// the key is absent.
+// Describes a constant that is stored under a key in named data. If the key is absent, the
+// description has the size `expected`.
 ConstantData named_constant(const NamedDataMap* data, std::string_view key, uint64_t expected);
 
 // The form in which the value of a compile option is stored.

@@ -18,7 +18,7 @@ struct DebugTensor {
   ScalarType dtype = ScalarType::kByte;
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;
-  int64_t offset = -1;  // into the debug buffer; -1 if there are no elements
+  int64_t offset = -1;  // into the debug buffer; -1 without elements
   // The bytes from the tensor's first element in memory to its last. Empty until
   // attach_debug_data() makes this span point into EtDump::debug_data.
   std::span<const std::byte> data = {};

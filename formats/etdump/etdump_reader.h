@@ -82,8 +82,8 @@ struct EtDump {
 EtDump parse_etdump(std::span<const std::byte> bytes, std::string_view source = "ETDump");
 EtDump read_etdump(const std::filesystem::path& file);
 
-// Sets the data of every tensor in `dump` from the debug buffer of the same runs. Throws
-// EtDumpError if a tensor reaches beyond the buffer, and then leaves the dump unchanged.
+// Sets the data of every tensor in `dump` from the debug buffer of the same runs. If a tensor
+// extends past the end of the buffer, throws EtDumpError and leaves the dump unchanged.
 void attach_debug_data(EtDump& dump, std::span<const std::byte> bytes,
                        std::string_view source = "debug buffer");
 void read_debug_data(EtDump& dump, const std::filesystem::path& file);

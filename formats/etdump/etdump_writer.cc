@@ -22,8 +22,8 @@ namespace {
 namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::etdump;
 
-// Maximum number of bytes that the builder writes for an event, for a block and for a value,
-// without their texts.
+// The next constants are maximum numbers of bytes, without texts, that the builder writes for an
+// event, for a block and for a value.
 constexpr uint64_t kMaxEventBytes = 128;
 constexpr uint64_t kMaxBlockBytes = 256;
 constexpr uint64_t kMaxValueBytes = 512 + 2 * kMaxRank * sizeof(int64_t);
@@ -264,8 +264,8 @@ class Writer {
     return entry->second;
   }
 
-  // Writes equal texts only once. Compares the content, because texts that are composed here do not
-  // have fixed addresses.
+  // Writes equal texts only once. Compares their content, because texts that this writer composes
+  // do not have fixed addresses.
   fb::Offset<fb::Vector<uint8_t>> shared_bytes(std::string_view data) {
     const auto [entry, is_new] = by_text_.try_emplace(std::string(data));
     if (is_new) entry->second = create_bytes(data);
@@ -287,7 +287,7 @@ class Writer {
   std::string name_;
 };
 
-// Returns an upper bound of the file's size in bytes, which counts a shared text at each use.
+// Returns an upper bound on the file's size in bytes. It counts a shared text once for each use.
 uint64_t max_size(const TraceBuffer& trace) {
   uint64_t size = 2 * kMaxBlockBytes;
   for (const TraceBuffer::Block& block : trace.blocks()) {

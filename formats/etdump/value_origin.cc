@@ -7,7 +7,7 @@
 namespace vitrine::etdump {
 namespace {
 
-// Reads words that are separated by one space.
+// Splits a text into words that are separated by single spaces.
 class Words {
  public:
   explicit Words(std::string_view text) : rest_(text) {}

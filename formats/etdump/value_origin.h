@@ -1,6 +1,6 @@
 // Writes and parses the operator and the quantization of a value that was logged inside a delegate.
-// The name of the value's debug event contains both as text (docs/formats/etdump.md, "Extensions").
-// Host side.
+// The name of the value's debug event contains the operator and the quantization as text
+// (docs/formats/etdump.md, "Extensions"). Host side.
 #pragma once
 
 #include <cstddef>

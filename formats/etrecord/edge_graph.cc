@@ -16,13 +16,13 @@ namespace {
 constexpr std::string_view kTargetPrefixes[] = {
     "executorch.exir.dialects.edge.ops.", "executorch.exir.dialects.backend.ops.", "torch.ops."};
 constexpr std::string_view kDelegateCall = "higher_order.executorch_call_delegate";
-// Parts of paths by which to recognize PyTorch's own Python files.
+// A path that contains one of these texts belongs to PyTorch's own Python files.
 constexpr std::string_view kTorchFolders[] = {"-packages/torch/", "/torch/nn/", "/torch/_"};
 // Argument kinds that hold integers.
 constexpr const char* kIntegerKinds[] = {"as_int", "as_bool", "as_ints", "as_bools"};
 // Kinds of inputs that the program stores, so that the caller does not pass them.
 constexpr const char* kConstantKinds[] = {"parameter", "buffer", "tensor_constant"};
-// Maximum nesting of lowered modules, which may contain lowered modules.
+// Maximum nesting of lowered modules. A lowered module may contain other lowered modules.
 constexpr int kMaxNesting = 4;
 
 // Kinds of arguments and outputs that name values, and the JSON form of the names for each kind.

@@ -8,7 +8,7 @@
 
 namespace vitrine::etrecord {
 
-// `json` is a serialized ExportedProgram (docs/formats/etrecord.md). Replaces each call of a
+// `json` is a serialized ExportedProgram (docs/formats/etrecord.md). Replaces each call to a
 // lowered module with the nodes of the module's original program. `location` names the text in
 // errors.
 EdgeGraph parse_edge_program(std::string_view json, const std::string& location);

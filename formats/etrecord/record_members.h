@@ -2,8 +2,8 @@
 // this.
 //
 // Reads the layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md) and writes the current one.
-// Does not parse programs and torch.save archives; etrecord.h parses what the join needs. Host
-// side.
+// Does not parse the serialized programs and the torch.save archives. etrecord.h parses the members
+// that the join needs. Host side.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 namespace vitrine::etrecord {
 
 // A serialized ExportedProgram. The side files are torch.save archives. ExecuTorch's reader treats
-// an empty side file as an archive without objects.
+// an empty side file as an archive that contains no objects.
 struct ProgramMembers {
   std::string program;  // JSON
   std::string state_dict = {};

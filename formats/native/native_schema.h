@@ -10,7 +10,7 @@
 
 namespace vitrine::native {
 
-// Numbers that the schema gives the kinds of arguments, which form a union.
+// Numbers of the kinds of arguments in the schema, in which arguments are a union.
 enum class ArgumentKind : uint8_t {
   kTensor = 1,
   kNone = 2,

@@ -68,7 +68,8 @@ class Array {
   static Result<Array> copy_of(const Tensor& tensor);
 
   // Replaces the elements. `bytes` is in row-major order even if the Array has another dim order,
-  // as in files that numpy's tofile() writes. InvalidArgument if the number of bytes differs.
+  // as in files that numpy's tofile() writes. InvalidArgument if the number of bytes is not that of
+  // the elements.
   Error copy_from(std::span<const std::byte> bytes);
 
   bool is_empty() const { return state_ == nullptr; }
@@ -77,7 +78,7 @@ class Array {
   std::span<const int32_t> sizes() const { return tensor().sizes(); }
   int64_t numel() const { return tensor().numel(); }
   bool owns_memory() const;
-  // The bytes of the elements in memory order, like data().
+  // The bytes of the elements, in memory order. data() has the same order.
   std::span<const std::byte> bytes() const;
   std::span<std::byte> mutable_bytes();
   // Returns InvalidType if the elements are not of type T, and InvalidState if the Array is empty.
@@ -92,8 +93,8 @@ class Array {
     return std::span<T>(mutable_tensor().template mutable_data<T>(), static_cast<size_t>(numel()));
   }
 
-  // The tensor to pass to the runtime. It exists as long as the Array's memory does. The tensor of
-  // an empty Array has no data and must not be changed.
+  // The tensor to pass to the runtime. It exists as long as the Array's memory exists. The tensor
+  // of an empty Array has no data and must not be changed.
   const Tensor& tensor() const;
   Tensor& mutable_tensor();
 

@@ -37,8 +37,8 @@ struct BackendOption {
   OptionValue value;
 };
 
-// Sums the memory that delegates hold, in bytes. A block that delegates share is counted once,
-// unless memory for its address runs out.
+// Sums the memory that delegates hold, in bytes. A block that delegates share is counted once. If
+// no memory is left to store the addresses of blocks, a shared block may be counted several times.
 class DelegateMemory {
  public:
   enum class Kind : uint8_t {
@@ -63,14 +63,14 @@ class DelegateMemory {
   std::array<size_t, kKinds> bytes_{};
 };
 
-// The arguments of BackendInterface::init(). Pointers and spans are valid during the call only,
-// except those that are said to outlive the delegate.
+// The arguments of BackendInterface::init(). Pointers and spans are valid only during the call,
+// unless their comments say that they outlive the delegate.
 struct BackendInitContext {
   const NamedDataMap* named_data = nullptr;  // outlives the delegate; may be null
   ThreadPool* pool = nullptr;                // outlives the delegate; may be null
   EventTracer* tracer = nullptr;             // may be null
-  // Identifies the program while it is loaded. The pointer is for comparison only; it is null if
-  // there is no program.
+  // Identifies the program while it is loaded. The pointer is for comparison only; it is null
+  // without a program.
   const void* program = nullptr;
   // All options given for loading, including those of other backends. If a key is repeated, the
   // last one applies.
@@ -82,8 +82,8 @@ struct BackendInitContext {
   // True if each tensor that the program passes to this delegate has a fixed size.
   bool has_fixed_sizes = false;
   // The method's budgets, which outlive the delegate and may be null. A backend must charge all
-  // work that a payload can cause: the bytes that it allocates (`memory`), and the list items that
-  // it reads (`load_steps`).
+  // work that a payload can cause: the bytes that it allocates (`memory`), and the list elements
+  // that it reads (`load_steps`).
   Budget* memory = nullptr;
   Budget* load_steps = nullptr;
 };
@@ -97,7 +97,7 @@ struct BackendExecutionContext {
   // Blocks of planned memory that the program reserves for this call, in the order in which the
   // backend requested them when the program was made. Their content is undefined before and after
   // the call. Their addresses stay the same as long as the method is loaded. Empty if the program
-  // reserves none; programs of ExecuTorch 1.5 and earlier never do.
+  // does not reserve any blocks. Programs of ExecuTorch 1.5 and earlier never reserve blocks.
   std::span<const std::span<std::byte>> scratch = {};
 
   bool must_stop() const { return stop != nullptr && stop->is_set(); }
@@ -118,8 +118,9 @@ class Delegate {
 
   // True if execute() writes argument `index`, or may write it. The executor uses the answer to
   // reject calls that write a constant, to find inputs whose memory is overwritten, and to check
-  // the memory plan (refuse_overlaps). If a delegate returns true for every argument, the answers
-  // tell nothing, so the check assumes only that the delegate may modify each argument.
+  // the memory plan (refuse_overlaps). If a delegate returns true for every argument, the check
+  // cannot distinguish inputs from outputs. It then assumes only that the delegate may modify each
+  // argument.
   virtual bool is_output(size_t /*index*/) const { return true; }
 
   // Called once, after all delegates of a method were made. An error does not stop loading;

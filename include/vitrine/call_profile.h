@@ -13,7 +13,7 @@
 // While a profile is attached, each instruction and operator reads a clock. The memory of a profile
 // grows with the number of the program's instructions, not with the number of calls. A profile
 // serves one Module and must outlive it. Names are not copied: the result of methods() is valid
-// until the next call of the profile or the Module, and json() works only while the Module exists.
+// until the next call to the profile or the Module, and json() works only while the Module exists.
 // Not thread-safe. Code that uses Method instead of Module must call begin_method() itself.
 #pragma once
 
@@ -43,7 +43,7 @@ class CallProfile final : public EventTracer {
   // An instruction or an operator of a delegate. An instruction in a loop has more calls than its
   // method.
   struct Row {
-    // The kind is kKernelCall, kDelegateCall, kDelegateOperator, kMove, kJumpFalse or kFree.
+    // One of kKernelCall, kDelegateCall, kDelegateOperator, kMove, kJumpFalse and kFree.
     TraceRecord::Kind kind = TraceRecord::Kind::kKernelCall;
     int32_t chain = 0;
     int32_t instruction = 0;

@@ -53,8 +53,8 @@ class DataSource {
   virtual size_t size() const = 0;
   // InvalidArgument if the range is not inside the source; AccessFailed if reading fails.
   virtual Result<DataBuffer> read(uint64_t offset, uint64_t size) const = 0;
-  // A number that differs between files and between versions of one file. 0 if the source would
-  // have to read the bytes to compute such a number.
+  // A number that differs between files and between versions of one file. 0 if the source could
+  // compute this number only from the bytes.
   virtual uint64_t stamp() const { return 0; }
   // Tells the source that these bytes are not needed soon. They stay valid, but the system may drop
   // the pages of a mapped file from memory until they are read again. Ranges outside the source are

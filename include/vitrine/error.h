@@ -64,7 +64,7 @@ class [[nodiscard]] Error {
   // The message is never null. It is empty for success.
   const char* message() const;
 
-  // Returns this error with the formatted location and ": " before its message. Callers use it to
+  // Returns this error with the formatted location and ": " before its message. Callers use this to
   // add a location that they know.
   [[gnu::format(printf, 2, 3)]] Error in(const char* format, ...) &&;
 
@@ -113,7 +113,8 @@ class [[nodiscard]] Result {
   // Must be called only if ok().
   T& operator*() & { return value_; }
   const T& operator*() const& { return value_; }
-  // Returns a value, so that `for (float x : *array.data<float>())` has no dangling reference.
+  // Returns the object by value. Otherwise, `for (float x : *array.data<float>())` would use a
+  // dangling reference.
   T operator*() && { return std::move(value_); }
   T* operator->() { return &value_; }
   const T* operator->() const { return &value_; }

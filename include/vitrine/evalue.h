@@ -88,7 +88,7 @@ class EValue {
   bool is_string() const { return tag_ == Tag::kString; }
 
   // Return InvalidType if the value is of another kind; the message names both kinds. Accessors of
-  // lists read the items like read_int_list() and read_tensor_list().
+  // lists read the elements in the same way as read_int_list() and read_tensor_list().
   Result<Tensor*> as_tensor() const;
   Result<int64_t> as_int() const;
   Result<double> as_double() const;
@@ -111,8 +111,8 @@ class EValue {
   // Reads the numbers of an int list into its scratch array, where they stay valid until the list
   // is read again. Returns false if this is not an int list, or if an item is not an Int.
   bool read_int_list(std::span<const int64_t>* out) const;
-  // Reads the tensors of a list, as read_int_list() reads numbers. None, which only an optional
-  // list may contain, is returned as null.
+  // Reads the tensors of a list in the same way as read_int_list() reads numbers. None, which only
+  // an optional list may contain, is returned as null.
   bool read_tensor_list(std::span<Tensor* const>* out) const;
 
  private:

@@ -54,9 +54,9 @@ struct TracedOperator {
   int32_t debug_id = kUnsetDelegateDebugId;  // if unset, `name` identifies the operator
 };
 
-// The operators of one call of a delegate, which ran one after another.
+// The operators that ran, one after another, in one call to a delegate.
 struct TracedOperators {
-  // Every call that runs the same operators passes this list at the same address.
+  // Calls that run the same operators all pass this list at the same address.
   std::span<const TracedOperator> operators;
   std::span<const uint64_t> ends_ns;  // when each operator ended
   uint64_t start_ns = 0;              // when the first operator began
@@ -79,10 +79,10 @@ struct TracedOperators {
   }
 };
 
-// The real numbers that the elements of an int8 or uint8 tensor represent: scale * (element -
-// zero_point). The elements, in memory order, form `rows` parts of equal size, each with its own
-// parameters. `scales` points to the first float and `zero_points` to the first int32_t;
-// `stride_bytes` is the distance between consecutive scales, and between consecutive zero points.
+// Defines the real numbers that the elements of an int8 or uint8 tensor represent: scale * (element
+// - zero_point). In memory order, the elements form `rows` groups of equal size. Each group has its
+// own scale and zero point. `scales` points to the first float and `zero_points` to the first
+// int32_t; `stride_bytes` is the stride of the scales and of the zero points.
 struct TracedQuantization {
   const void* scales = nullptr;
   const void* zero_points = nullptr;

@@ -16,7 +16,7 @@ inline constexpr size_t kProgramHeadBytes = 64;
 
 struct ExtendedHeader {
   uint64_t program_size;       // size of flatbuffer and headers, from the start of the file
-  uint64_t segment_base;       // file offset of segment 0; 0 if there are no segments
+  uint64_t segment_base;       // file offset of segment 0; 0 without segments
   uint64_t segment_data_size;  // 0 if unknown (files from before ExecuTorch 1.0)
 };
 

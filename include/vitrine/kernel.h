@@ -22,9 +22,10 @@
 //   ScalarType        ScalarType                  ScalarType? std::optional<ScalarType>
 // After these arguments, a program passes the results once more in a trailing argument, which the
 // kernel does not read. Operators without `out` that return a number (aten::sym_size.int,
-// executorch_prim::*) have a last parameter `EValue&` instead, which receives the number; then the
-// trailing argument is absent. A ChangedTensor is a tensor to which the operator gives other sizes
-// or memory (et_view, et_copy_index). A parameter of type `const EValue&` accepts any value.
+// executorch_prim::*) have a last parameter `EValue&` instead, which receives the number; for these
+// operators, the program passes no trailing argument. A ChangedTensor is a tensor to which the
+// operator gives other sizes or memory (et_view, et_copy_index). A parameter of type `const
+// EValue&` accepts any value.
 //
 // The call fails before the kernel runs if the program passes a value whose kind differs from the
 // parameter's, an input without memory, or an output without memory or in constant memory. Kernels
@@ -269,7 +270,8 @@ template <>
 struct Slot<EValue&> {
   EValue* storage = nullptr;
 };
-// True for a value that a number may replace. Tensors, strings and lists must not be replaced.
+// True for a value that may be overwritten with a number. Tensors, strings and lists must not be
+// overwritten.
 inline bool may_become_number(const EValue& value) {
   return value.is_none() || value.is_int() || value.is_double() || value.is_bool();
 }

@@ -62,8 +62,8 @@ class KernelContext {
     return result;
   }
 
-  // Frees the temporary memory that was allocated during its lifetime. Loops use it to limit their
-  // memory.
+  // Its destructor frees the temporary memory that was allocated during its lifetime. Loops use it
+  // to limit their memory.
   class TemporaryScope {
    public:
     explicit TemporaryScope(KernelContext& context) : temp_(*context.temp_), begin_(temp_.mark()) {}
@@ -81,14 +81,14 @@ class KernelContext {
     void* data;   // null if the kernel must do without
     bool is_new;  // the kernel must set the data now
   };
-  // Returns memory that is kept until the method is destroyed: later calls for the same constant
-  // with equal `key` and `bytes` return it again. `key` must tell apart all data of the same size
-  // that kernels derive from the same bytes. Returns null data, without an error, if `from` may
-  // change or if the memory budget is too small. Reports an error if the system has no memory left,
-  // because results must not depend on how much memory is available.
+  // Returns memory that is valid until the method is destroyed. Later calls for the same constant
+  // with the same `key` and `bytes` return the same memory. `key` must tell apart all data of the
+  // same size that kernels derive from the same bytes. Returns null data, without an error, if
+  // `from` may change or if the memory budget is too small. Reports an error if the system has no
+  // memory left, because results must not depend on how much memory is available.
   Derived derive(const Tensor& from, uint64_t key, size_t bytes);
-  // Called by the executor. Sets where derived data is kept; null means that nothing is kept.
-  // `data` must outlive the context.
+  // Called by the executor. Sets the object that stores derived data. If it is null, derived data
+  // is not stored. `data` must outlive the context.
   void set_derived_data(DerivedData* data) { derived_ = data; }
 
   ThreadPool* pool() const { return pool_; }

@@ -25,7 +25,7 @@ class MemoryAllocator {
   template <class T>
   std::span<T> allocate_array(size_t count) {
     static_assert(std::is_trivially_destructible_v<T>);
-    // T may be a pointer type; then the size of the pointer is meant.
+    // T may be a pointer type. The size is then that of the pointer.
     constexpr size_t kItemBytes = sizeof(T);  // NOLINT(bugprone-sizeof-expression)
     T* first = static_cast<T*>(allocate_items(count, kItemBytes, alignof(T)));
     if (first == nullptr) return {};
@@ -66,7 +66,7 @@ class HeapArena final : public MemoryAllocator {
   // all of them; the next chunk will then be as large as all of them together.
   void rewind(const Mark& mark);
 
-  // Number of bytes that the arena holds from the heap now.
+  // Number of bytes that the arena now holds in chunks from the heap.
   size_t reserved() const { return reserved_; }
   // The largest value of reserved() so far.
   size_t max_reserved() const { return max_reserved_; }

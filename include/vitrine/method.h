@@ -43,13 +43,14 @@ struct PlanCheck;  // runtime/executor/method_loader.h
 // the method's budget and returns it afterward.
 extern const PlanCheck refuse_overlaps;
 
-// Limits on what a hostile file can use (docs/trust.md). 0 selects the default.
+// Limits on the resources that a hostile file can use (docs/trust.md). 0 selects the default.
 struct MethodLimits {
   // Memory for loading and running: activations, values, temporary memory of kernels, and delegates
   // with their packed weights and workspaces. Default: the memory that is available to the process
   // at load.
   uint64_t max_memory_bytes = 0;
-  // Number of items that loading may look at. Default: 16 per byte of the files, plus a million.
+  // Maximum amount of work for loading, counted in list elements that loading reads. Default: 16
+  // per byte of the files, plus a million.
   uint64_t max_load_steps = 0;
   // Maximum number of instructions in one execution. Default: 10 million.
   uint64_t max_instructions_per_run = 0;
@@ -58,7 +59,7 @@ struct MethodLimits {
 };
 
 // Options for Method::load(). Objects behind pointers must outlive the Method. A null pointer means
-// that there is no such object.
+// that the caller provides no such object.
 struct MethodOptions {
   const KernelRegistry* kernels = nullptr;
   const BackendRegistry* backends = nullptr;
@@ -166,11 +167,12 @@ class Method {
   // may call it.
   void cancel() { cancel_flag_->store(true, std::memory_order_relaxed); }
 
-  // Resets state. All tensors of static shape in planned memory become zeros, or the program's
-  // initial value. This includes state that the method keeps between executions or shares with
-  // other methods. Inputs that are memory-planned must be set again. Returns InvalidState without
-  // any effect while another method uses state that it shares with this method. After an error,
-  // such as a failure to read the file, execute() fails until a call of reset_state() succeeds.
+  // Resets state. Each tensor of static shape in planned memory is set to its initial value in the
+  // program, or to zeros if it has none. This includes state that the method keeps between
+  // executions or shares with other methods. Inputs that are memory-planned must be set again.
+  // Returns InvalidState without any effect while another method uses state that it shares with
+  // this method. After an error, such as a failure to read the file, execute() fails until a call
+  // to reset_state() succeeds.
   Error reset_state();
 
   // An error that did not stop loading, for example that a cache file cannot be written. Success if
@@ -243,8 +245,8 @@ class Method {
   std::span<Input> inputs_;
   std::span<EValue*> outputs_;
   std::span<RestoredValue> restored_;  // sorted by the address of `value`
-  // Set by set_output_data(). The function is called through this pointer, so that programs that do
-  // not call set_output_data() do not link it.
+  // Set by set_output_data(). The function is called through this pointer, so that executables that
+  // do not call set_output_data() do not link the function.
   Error (*finish_outputs_)(Method& method) = nullptr;
   std::span<Step> steps_;
   std::span<ChainSteps> chains_;

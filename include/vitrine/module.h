@@ -80,7 +80,7 @@ class Value {
 
 struct ModuleOptions {
   size_t threads = 0;  // the calling thread included; 0: one per performance core
-  // Calls with the same shapes use the same threads, even if other programs need the processors
+  // Calls with the same shapes use the same threads, even if other processes need the processors
   // (ThreadPool::Use::kAlways). Results do not depend on this.
   bool fixed_threads = false;
   bool optimized_kernels = true;
@@ -127,10 +127,10 @@ class Module {
   Error load_method(std::string_view name);
   // Calls a method.
   //
-  // An input is copied if the program has another dim order or if the Array borrows its memory. If
-  // the program updates an input, an Array that owns its memory is changed. Outputs are row-major,
-  // whatever their layout in the program, and own their memory; together they use at most
-  // max_memory_bytes.
+  // An input is copied if the program expects another dim order, or if the Array borrows its
+  // memory. If the program updates an input, an Array that owns its memory is changed. Outputs are
+  // row-major, whatever their layout in the program, and own their memory; together they use at
+  // most max_memory_bytes.
   //
   // For an input of the wrong kind, dtype or shape, the error is InvalidArgument, or NotSupported
   // if its sizes differ from a static shape; the message names the input and the difference. If

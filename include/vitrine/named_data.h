@@ -13,7 +13,7 @@
 
 namespace vitrine {
 
-// Dtype and shape of a stored tensor. The spans belong to the map.
+// Dtype and shape of a stored tensor. The spans are valid as long as the map exists.
 struct TensorLayout {
   ScalarType dtype;
   std::span<const int32_t> sizes;

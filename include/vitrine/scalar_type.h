@@ -43,7 +43,8 @@ enum class ScalarType : int8_t {
 };
 inline constexpr int kNumScalarTypes = 30;
 
-// Bytes per element; 0 if `type` is not one of the above, since it may come from a file.
+// Bytes per element. 0 if `type` is not one of the enumerators above, which is possible if it comes
+// from a file.
 size_t element_size(ScalarType type);
 // The short name of a type, such as "f32", "i64" or "bool"; "?" for an unknown number.
 const char* scalar_type_name(ScalarType type);

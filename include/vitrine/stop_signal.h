@@ -1,5 +1,6 @@
-// StopSignal tells an execution to end early: when another thread asks for it, or at a deadline.
-// The executor checks it before each instruction, and a delegate between its operators.
+// StopSignal tells an execution to end early, because another thread requests this or because a
+// deadline has passed. The executor checks the signal before each instruction, and delegates check
+// it between operators.
 #pragma once
 
 #include <atomic>
@@ -14,14 +15,14 @@ inline constexpr auto kCanceled = static_cast<ErrorCode>(0x40);
 
 class StopSignal {
  public:
-  // `is_canceled` is the flag that requests the end. It must outlive the signal.
+  // `is_canceled` is the flag that requests a stop. The flag must outlive the signal.
   explicit StopSignal(const std::atomic<bool>* is_canceled) : is_canceled_(is_canceled) {}
 
   // Sets the deadline to `milliseconds` from now. 0 removes it.
   void set_deadline(uint64_t milliseconds);
 
-  // Returns true if the execution must end. Costs one relaxed load, plus one reading of the clock
-  // if there is a deadline.
+  // Returns true if the execution must end. Costs one relaxed load and, if there is a deadline, one
+  // read of the clock.
   bool is_set() const {
     return is_canceled_->load(std::memory_order_relaxed) ||
            (deadline_ns_ != 0 && is_past_deadline());

@@ -35,7 +35,8 @@ Result<int64_t> checked_numel(std::span<const int32_t> sizes);
 bool is_permutation(std::span<const uint8_t> dim_order);
 
 // Computes the strides of a dense tensor, in elements. The three spans must have the same length,
-// and checked_numel() must accept `sizes`. A size of zero counts as one, so that no stride is zero.
+// and checked_numel() must accept `sizes`. Treats a size of zero as one, so that every stride is
+// positive.
 void strides_from_dim_order(std::span<const int32_t> sizes, std::span<const uint8_t> dim_order,
                             std::span<int64_t> strides);
 
@@ -123,10 +124,10 @@ class Tensor {
   // keep what they derive from it. False for external constants and for tensors that alias others.
   bool is_constant() const { return constant_; }
   void set_constant() { constant_ = true; }
-  // Makes this a tensor of `sizes` in the memory of `other`. Takes over the properties of that
-  // memory: read-only or not, capacity, and slack. Returns the same errors as resize(), but
-  // compares the sizes with the bound at construction. Returns InvalidArgument if the memory is too
-  // small. On error, nothing changes.
+  // Makes this a tensor of `sizes` in the memory of `other`. Also copies the properties of that
+  // memory: its capacity, whether it is read-only, and whether it has slack. Returns the same
+  // errors as resize(), but compares the sizes with the bound at construction. Returns
+  // InvalidArgument if the memory is too small. On error, nothing changes.
   Error alias(const Tensor& other, std::span<const int32_t> sizes);
   // Restores the memory from `before`, an earlier copy of this tensor. If that memory is too small
   // for the current sizes, the tensor has no memory afterward.

@@ -65,7 +65,7 @@ class DecoderModel {
   // must be below max_context. Returns info().vocabulary logits for the token after the last one,
   // valid until the next call. Throws GenerationError.
   virtual std::span<const float> feed(std::span<const TokenId> tokens, int64_t position) = 0;
-  // Returns the logits after token `index` of the last feed(), valid until the next call of feed()
+  // Returns the logits after token `index` of the last feed(), valid until the next call to feed()
   // or logits_after(). Models without info().returns_all_logits have only the logits after the last
   // token. Throws GenerationError.
   virtual std::span<const float> logits_after(size_t index);
@@ -84,7 +84,7 @@ struct SamplerOptions {
   float top_p = 0.9F;
   size_t top_k = 0;  // samples from the top_k most probable tokens; 0: no such limit
   // Seed of the random numbers. Later calls in the same conversation with the same seed continue
-  // its sequence. If unset, the clock is the seed.
+  // its sequence. If unset, the seed is taken from the clock.
   std::optional<uint64_t> seed = {};
 };
 
@@ -98,8 +98,8 @@ struct GenerateOptions {
 
 struct NewToken {
   TokenId id;
-  // The complete characters that are known now. Bytes of an incomplete character follow with a
-  // later token.
+  // The complete characters that are known now. The bytes of an incomplete character are returned
+  // with a later token.
   std::string_view text;
 };
 using TokenCallback = std::function<void(const NewToken&)>;
@@ -120,8 +120,8 @@ struct GenerationStatistics {
   std::string json() const;
 };
 
-// One call of the model, and the sampling and decoding of a token after it. Times are nanoseconds
-// of CLOCK_MONOTONIC, in chronological order.
+// One call to the model, and the sampling and decoding of the token that follows. Times are
+// nanoseconds of CLOCK_MONOTONIC, in chronological order.
 struct GenerationStep {
   bool is_prefill = false;  // the step feeds the prompt; the last such step yields the first token
   int64_t position = 0;     // position of the first token fed
@@ -158,10 +158,10 @@ struct Generation {
 // A conversation with a model. One thread at a time may use it, except for stop().
 class TextGenerator {
  public:
-  // `model` and `tokenizer` must outlive the generator. `tokenizer` may be null; then only token
-  // ids are available. Throws GenerationError if the tokenizer does not belong to the model, that
-  // is, if it has many more or many fewer ids than the model has logits. Ids without logits must
-  // not be in prompts, and logits without ids (padding) are never sampled.
+  // `model` and `tokenizer` must outlive the generator. If `tokenizer` is null, only token ids are
+  // available. Throws GenerationError if the tokenizer does not belong to the model, that is, if it
+  // has many more or many fewer ids than the model has logits. Prompts must not contain ids without
+  // logits. Logits without ids (padding) are never sampled.
   TextGenerator(DecoderModel& model, const Tokenizer* tokenizer);
 
   // Generates text after a prompt. A call continues the conversation: it feeds the last token of
@@ -173,9 +173,9 @@ class TextGenerator {
   Generation generate(std::span<const TokenId> prompt, const GenerateOptions& options,
                       const TokenCallback& on_token = {});
 
-  // Stops the current call of generate() after the current token. While a prompt is fed, stops
-  // before the next chunk: then no new token follows, and the fed part stays in the conversation.
-  // May be called from any thread and from a signal handler.
+  // Stops the current call to generate() after the current token. While a prompt is fed, stops
+  // before the next chunk. No new token follows in this case, and the part of the prompt that was
+  // fed stays in the conversation. May be called from any thread and from a signal handler.
   void stop() { stop_ = true; }
   // Starts a new conversation. Cached keys and values are ignored from now on.
   void reset();

@@ -22,8 +22,9 @@ namespace vitrine {
 
 class ThreadPolicy;
 
-// The number of performance cores: those of the fastest clusters (cpuinfo), but no more than this
-// process may use (affinity mask, CPU quota of its control groups). At least 1.
+// The number of performance cores, which are the cores of the fastest clusters (cpuinfo). It is at
+// least 1, and at most the number of processors that this process may use (affinity mask, CPU quota
+// of its control groups).
 size_t performing_core_count();
 
 class ThreadPool {
@@ -34,7 +35,7 @@ class ThreadPool {
     // processors. Runs with the same shapes therefore use the same threads.
     kAlways
   };
-  // `threads` includes the calling thread; 0 means performing_core_count(). With 1, there are no
+  // `threads` includes the calling thread; 0 means performing_core_count(). With 1, the pool has no
   // workers. An adaptive pool has at most as many threads as the process has processors, but at
   // least two if more than one is requested. InvalidArgument above 1024; OutOfResources if the
   // threads cannot be created.
@@ -51,7 +52,7 @@ class ThreadPool {
   // The amount of work to pass for a region that always needs all threads.
   static constexpr uint64_t kLargeWorkNs = 1'000'000'000;
 
-  // These functions are virtual so that programs without a pool do not link them.
+  // These functions are virtual, so that executables without a pool do not link them.
 
   // Decides about a region that takes `work_ns` on one thread. Returns true if the caller should
   // run it on all threads now, and false if the caller should run it alone.

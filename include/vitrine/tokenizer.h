@@ -30,8 +30,8 @@ struct SpecialToken {
 };
 
 struct EncodeOptions {
-  // Numbers of begin tokens before the text and of end tokens after it. TokenizerError if the
-  // tokenizer does not have the token.
+  // The numbers of begin tokens to add before the text, and of end tokens to add after it.
+  // TokenizerError if the tokenizer does not have the token.
   size_t num_bos = 0;
   size_t num_eos = 0;
   // If true, adds the tokens that the file puts around a text (the post-processor of a

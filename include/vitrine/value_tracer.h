@@ -1,7 +1,7 @@
 // ValueTracer is an EventTracer that also receives the results of instructions and of the operators
 // inside delegates.
 //
-// It is a separate class, so that programs that record only times do not link its code.
+// It is a separate class, so that executables that record only times do not link its code.
 #pragma once
 
 #include "vitrine/event_tracer.h"

@@ -1,4 +1,4 @@
-// Includes the C++ API for programs that run models. vitrine/module.h has an example.
+// Includes the C++ API for applications that run models. vitrine/module.h has an example.
 #pragma once
 
 #include "vitrine/array.h"

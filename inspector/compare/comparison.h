@@ -19,7 +19,7 @@
 
 namespace vitrine::inspector {
 
-// How rows were aligned: in the best way that both profiles allow.
+// The way in which rows were aligned. It is the best way that both profiles allow.
 enum class Alignment : uint8_t {
   kHandles,  // by debug handles, if both programs come from one exported graph
   kOps,    // by op and module, if they come from different graphs of a model, e.g. a quantized one
@@ -49,9 +49,9 @@ struct Comparison {
   Alignment alignment = Alignment::kHandles;
   bool is_paired = false;      // run i of B came right before or after run i of A
   const char* sample = "run";  // the unit that is compared, for messages
-  // Number of runs that all figures cover. With ten or more runs, the slowest tenth of A and of B
-  // is left out (from paired runs, both runs of a pair), because other load on the machine would
-  // hide the change.
+  // Numbers of runs that all figures cover. If there are ten or more runs, the slowest tenth of A
+  // and of B is left out, because other load on the machine would hide the change. If runs are
+  // paired, both runs of a pair are left out.
   size_t runs_a = 0;
   size_t runs_b = 0;
   std::vector<ComparedOp> ops;  // in A's run order; ops of B alone where B runs them

@@ -39,9 +39,9 @@ struct Range {
   double step = 0;
 };
 
-// Returns the range that a quantized value can represent. Empty if the value is not quantized, or
-// has a scale and zero point for each row: these follow from the elements, so no element exceeds
-// the range.
+// Returns the range that a quantized value can represent. Empty if the value is not quantized. Also
+// empty if each row has its own scale and zero point: these are computed from the elements, so no
+// element can exceed the range.
 std::optional<Range> range_of(const std::optional<etdump::StoredAs>& stored) {
   if (!stored || stored->rows != 1) return std::nullopt;
   const bool is_signed = stored->dtype == ScalarType::kChar;
@@ -53,9 +53,9 @@ std::optional<Range> range_of(const std::optional<etdump::StoredAs>& stored) {
 }
 
 // Counts special elements (such as NaN) of `bytes`. If the value is quantized, `bytes` holds its
-// dequantized elements in f32. `exact` and `plain`, the value of the reference, may be empty. An
-// element that is -inf in the reference, too, does not count: models mask scores of attention with
-// it.
+// dequantized elements in f32. `plain` is the value of the reference, and may be null. `exact` may
+// be empty. An element does not count if it is -inf in the reference, too, because models mask
+// attention scores with -inf.
 void count_elements(const std::vector<std::byte>& bytes, ScalarType dtype,
                     const std::vector<double>& exact, const Elements* plain, NumericsRow& row) {
   const ScalarType real = real_type(dtype);
@@ -132,7 +132,7 @@ class Measurer {
       try {
         const std::vector<std::byte> bytes = etdump::row_major_bytes(*value.tensor);
         count_elements(bytes, value.tensor->dtype, {}, nullptr, made);
-        // Without the reference's value, any -inf may be a mask if the reference has masks.
+        // The reference's value is unknown. If the reference uses masks, any -inf may be a mask.
         if (made.infinite != 0 && reference_has_masks()) {
           made.infinite -= count_negative_infinities(bytes, value.tensor->dtype);
         }
@@ -234,8 +234,8 @@ void find_first_rows(Numerics& numerics) {
   }
 }
 
-// Returns a note about a comparison of values, but with the names "the reference" and "the program"
-// instead of A and B.
+// Takes a note about a comparison of values, and replaces the names A and B with "the reference"
+// and "the program".
 std::string with_names(const std::string& note) {
   std::string result;
   for (size_t i = 0; i < note.size(); ++i) {

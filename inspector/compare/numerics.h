@@ -40,8 +40,8 @@ struct RecomputedTensor {
 };
 using RecomputedResults = std::map<ReferenceResult, RecomputedTensor>;
 
-// Returns the program's value for each result of the reference that can be replaced: results of
-// kernels that ran once. `comparison` must have the reference as A.
+// Some results of the reference can be replaced: those of kernels that ran once. Returns the
+// program's value for each of these results. `comparison` must have the reference as A.
 std::map<ReferenceResult, const etdump::DebugTensor*> replacements(
     const ValueComparison& comparison, const Profile& reference);
 
@@ -55,10 +55,11 @@ struct NumericsRow {
   // into the preceding convolution, the batch norm's result is the reference's value.
   std::vector<size_t> reference_rows;
   std::vector<std::string> lines;  // of the model's source
-  // With several samples, figures and counts cover all samples, as if their values were one tensor.
+  // If there are several samples, figures and counts cover all of them, as if their values were one
+  // tensor.
   std::optional<TensorDifference> made_here, inherited, total;
-  // With several samples: the sample whose made_here has the lowest SQNR. Ties: the first sample
-  // wins.
+  // If there are several samples, this is the one whose made_here has the lowest SQNR. In a tie,
+  // the first one wins.
   struct WorstSample {
     size_t sample = 0;  // index in Numerics::samples
     double sqnr_db = 0;
@@ -69,9 +70,9 @@ struct NumericsRow {
   size_t elements = 0;
   size_t nan = 0;
   size_t infinite = 0;
-  // Number of quantized elements at an end of their range whose exact value is more than half a
-  // step beyond that end. If exact values are unknown, counts the elements at an end that does not
-  // represent 0.
+  // Number of saturated elements. A quantized element at an end of its range is saturated if its
+  // exact value is more than half a quantization step beyond that end. If exact values are unknown,
+  // counts the elements at an end that does not represent 0.
   size_t saturated = 0;
 };
 

@@ -1,8 +1,7 @@
 // Puts the errors of two programs side by side: two lowerings of a model, measured against the same
 // reference on the same inputs.
 //
-// Rows are aligned by the reference: two rows that were measured against the same value of the
-// reference form a pair.
+// Two rows that were measured against the same value of the reference form a pair.
 #pragma once
 
 #include <cstddef>

@@ -10,14 +10,15 @@ namespace {
 
 constexpr double kTailProbability = 0.025;  // on each side of an interval
 
-// Measured times of equal programs differ by up to 2 %, rarely more, probably because their data
-// has different addresses (docs/benchmarks.md, "False alarms").
+// The measured times of equal programs differ by up to 2 %, and rarely by more. The probable reason
+// is that their data has different addresses (docs/benchmarks.md, "False alarms").
 constexpr double kMinChange = 0.02;
 
 // If runs are not paired, at most this many evenly spaced samples of each side are used.
 constexpr size_t kMaxSamples = 100;
 
-// Returns the samples in ascending order, thinned to kMaxSamples.
+// Returns the samples in ascending order. If there are too many, returns kMaxSamples evenly spaced
+// ones.
 std::vector<double> thinned(std::vector<double> samples) {
   std::ranges::sort(samples);
   if (samples.size() <= kMaxSamples) return samples;
@@ -28,7 +29,7 @@ std::vector<double> thinned(std::vector<double> samples) {
   return thinned_samples;
 }
 
-// Computes the ratio of the sides from the ratios of runs. `rank` is the rank of the confidence
+// Computes the ratio B / A from the ratios of single runs. `rank` is the rank of the confidence
 // interval; 0 means too few runs.
 std::optional<Ratio> ratio_with_verdict(std::vector<double> ratios, size_t rank, bool is_paired) {
   if (ratios.empty()) return std::nullopt;

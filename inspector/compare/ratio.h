@@ -12,7 +12,7 @@ namespace vitrine::inspector {
 enum class Verdict : uint8_t { kTooFewRuns, kNoChange, kFaster, kSlower };
 
 // Minimum number of pairs of runs. If runs are not paired, the minimum number of runs of each side.
-// Five pairs are too few: by chance, the same side is faster in all five once in 16 times.
+// Five pairs are too few: by chance, one side is faster in all five pairs in one of 16 cases.
 inline constexpr size_t kMinRunsToDecide = 6;
 
 // The ratio B / A of times. If runs are paired, there is one ratio per pair; otherwise, there is
@@ -30,8 +30,8 @@ struct Ratio {
 
   // The interval that decides whether a change is real. For unpaired runs, which come from two
   // processes, the confidence interval is too narrow, because runs within a process resemble each
-  // other more than runs of different processes. The interval for them therefore also contains the
-  // middle 80 % of the ratios.
+  // other more than runs of different processes. The interval for unpaired runs therefore also
+  // contains the middle 80 % of the ratios.
   double decision_low() const;
   double decision_high() const;
 

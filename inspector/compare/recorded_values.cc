@@ -39,7 +39,8 @@ void append_tensors(const DebugEvent& event, std::vector<const DebugTensor*>& te
   }
 }
 
-// True if the kernel writes to a cache, and returns a tensor with arbitrary elements.
+// True for a kernel that writes to a cache. The elements of the tensor that it returns are
+// arbitrary.
 bool returns_placeholder(std::string_view kernel) {
   return kernel.starts_with("llama::update_cache.") ||
          kernel.starts_with("llama::update_cache_with_indices.");
@@ -234,7 +235,8 @@ class Collector {
   // one counts.
   std::span<const size_t> last_events(const Source& source,
                                       const std::vector<size_t>& positions) const {
-    // An operator whose position is known ran once in each call.
+    // If the position of an operator is known, the operator ran once per call, so this counts calls
+    // instead.
     const Source counted = source.op ? Source{source.instruction, "", {}} : source;
     size_t times = 0;
     for (const etdump::ProfileEvent& event : run_.profile_events) {

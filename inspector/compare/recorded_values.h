@@ -35,9 +35,10 @@ struct RecordedValues {
   bool has_values_of(size_t row) const;  // true if an operator of a delegate passed on that row
 };
 
-// Returns the values of the trace's last run that recorded any. If an instruction ran several
-// times, the last time counts. `profile` must have been made from `trace` and `record`; `record`
-// may be null. `trace` must have its debug data and outlive the result.
+// Returns the values of the last run of the trace in which values were recorded. If an instruction
+// ran several times in that run, returns the values of the last time. `profile` must have been made
+// from `trace` and `record`; `record` may be null. `trace` must have its debug data and outlive the
+// result.
 //
 // Several nodes and several instructions may share a debug handle. A value gets a node only if that
 // is unambiguous:
@@ -48,10 +49,11 @@ struct RecordedValues {
 // The outputs of a call are the results of its nodes that other nodes use, in graph order. If their
 // number or shapes differ, the outputs get no node, and a note gives the reason.
 //
-// An operator inside a delegate computes the node of its row whose result leaves the row: the relu
-// of a convolution with a fused relu. If several nodes dequantize that result, there is a value for
-// each of these nodes. Values of inserted layout changes are left out. An output of a call is left
-// out if an operator inside the delegate reported the value of the same node.
+// The value of an operator inside a delegate belongs to the one node of the operator's row whose
+// result is used outside of the row: for a convolution with a fused relu, this is the relu. If
+// several nodes dequantize that result, there is a value for each of these nodes. Values of
+// inserted layout changes are left out. An output of a call is left out if an operator inside the
+// delegate reported the value of the same node.
 RecordedValues recorded_values(const Profile& profile, const etdump::EtDump& trace,
                                const etrecord::MethodRecord* record);
 

@@ -16,7 +16,7 @@
 namespace vitrine::inspector {
 namespace {
 
-// Minimum share of the debug handles common to A and B that must belong to the same op in both.
+// The minimum share of common debug handles that must belong to the same op in A and B.
 constexpr double kMinAgreement = 0.8;
 // Maximum number of cells in the table for the longest common subsequence, one byte each: enough
 // for 4,000 ops per side.
@@ -33,7 +33,7 @@ bool is_model_row(const ProfileRow& row) {
   return !row.is_inserted && row.where != Where::kControl;
 }
 
-// "aten_add_tensor_3" -> "aten_add_tensor": exports append numbers to equal names.
+// "aten_add_tensor_3" -> "aten_add_tensor": exports append numbers to repeated names.
 std::string_view without_number(std::string_view name) {
   const size_t digits = name.find_last_not_of("0123456789");
   const bool is_numbered =
@@ -122,8 +122,8 @@ class Aligner {
     }
   }
 
-  // Links row i of A with row i of B if both sides ran the same operators: two runs of one program,
-  // or of two exports whose names differ only in their numbers.
+  // Links row i of A with row i of B if both sides ran the same operators. This is the case for two
+  // runs of one program, or of two exports whose names differ only in their numbers.
   bool link_identical() {
     const auto is_same = [](const ProfileRow& a, const ProfileRow& b) {
       return a.where == b.where && a.delegate == b.delegate && a.partition == b.partition &&
@@ -139,7 +139,7 @@ class Aligner {
     return true;
   }
 
-  // Links the k-th move instruction of A with the k-th of B, and in the same way jumps and frees.
+  // Links the k-th move instruction of A with the k-th of B. Does the same for jumps and for frees.
   void link_control() {
     const auto keys = [](Rows rows) {
       std::map<std::pair<std::string, size_t>, std::vector<size_t>> rows_of;
@@ -227,8 +227,8 @@ class Aligner {
     return true;
   }
 
-  // Links the rows that have no handles by kernel, in run order. Without a record, only rows of
-  // delegates have handles.
+  // Links rows without handles: those with the same kernel, in run order. Without a record, only
+  // rows of delegates have handles.
   void link_rows_without_handles() {
     const auto rows_of = [](Rows rows) {
       std::vector<NamedRow> named;
@@ -261,9 +261,9 @@ class Aligner {
     return named * 2 > all;
   }
 
-  // The key {op, module, n} means the n-th handle with that op and module, because a module that is
-  // called twice has each of its ops twice. Operators that share a handle have the same ops and the
-  // same key.
+  // The key {op, module, n} identifies the n-th handle with that op and module. A module that is
+  // called twice has each of its ops twice, so op and module are not enough. Operators that share a
+  // handle have the same ops and the same key.
   using OpKey = std::tuple<std::string, std::string, size_t>;
 
   static std::map<OpKey, std::vector<size_t>> rows_of_ops(Rows rows) {
@@ -412,8 +412,8 @@ class Aligner {
     return is_one ? ops[0].module : "";
   }
 
-  // Joins each unaligned row with the other side's set that has ops in the row's module, if there
-  // is only one such set.
+  // Adds each unaligned row to a set of the other side that has ops in the row's module, if there
+  // is exactly one such set.
   void join_by_module() {
     std::map<size_t, std::pair<bool, bool>> has_rows_of;  // set -> has rows of A, of B
     for (size_t i = 0; i < a_.size(); ++i) has_rows_of[sets_.root(i)].first = true;
@@ -424,7 +424,7 @@ class Aligner {
       for (size_t i = 0; i < others.size(); ++i) {
         if (!is_model_row(others[i])) continue;
         for (const Op& op : known_ops(others[i])) {
-          // The quantization of a layer's input is in the layer's module.
+          // Skips quantize and dequantize ops: a layer's module has those of its input too.
           if (is_requantization(op.name)) continue;
           sets_of_module[op.module].insert(sets_.root(first_other + i));
         }

@@ -64,8 +64,8 @@ struct Elements {
   std::span<const std::byte> bytes;
 };
 
-// Adds `other` to `all`, which then covers both pairs of tensors as if each side were one tensor.
-// Indices of elements still refer to the original tensor.
+// Merges `other` into `all`, whose figures then describe both pairs of tensors, as if the tensors
+// of each side were one tensor. Indices of elements still refer to the original tensor.
 void add_difference(TensorDifference& all, const TensorDifference& other);
 
 // Measures the difference between two tensors with the same number of elements. Dtypes may differ,

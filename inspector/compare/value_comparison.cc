@@ -132,7 +132,7 @@ class Matcher {
   }
 
   void pair_up(const RecordedValue* a, const RecordedValue* b) {
-    // A result that the graph does not use is empty.
+    // If the graph does not use a result, the recorded value of the result is empty.
     if (a->tensor->data.empty() && b->tensor->data.empty()) return;
     pairs_.push_back({a, b});
     done_.push_back(a);
@@ -273,8 +273,9 @@ class Matcher {
                                  : next_followers(*pair.a, a_, values_a_, group_of_a_);
       Followers of_b = has_nodes ? followers(*pair.b, b_, values_b_, *users_b)
                                  : next_followers(*pair.b, b_, values_b_, group_of_b_);
-      // If one side computes a hardswish that the other side has decomposed, the parts of the
-      // hardswish are not folded into the value before it. A batch norm is not a part.
+      // If one side computes a hardswish as one op and the other side computes it as several ops,
+      // ignores these ops: the first side did not fold them into the op before the hardswish. A
+      // batch norm is not one of these ops.
       const auto is_part = [](const Follower& follower) { return follower.op != "batch_norm"; };
       if (has_nodes && users_b->has_composite(*pair.b->node)) std::erase_if(of_a, is_part);
       if (has_nodes && users_a->has_composite(*pair.a->node)) std::erase_if(of_b, is_part);
@@ -389,8 +390,8 @@ class Matcher {
   RowAlignment rows_;
   Groups group_of_a_, group_of_b_;  // keyed by row
   std::vector<Pair> pairs_;
-  // Maps the value of a folded op to the value of the op before it. The former is compared in place
-  // of the latter (see follow()).
+  // The keys are values of folded ops. Each is compared in place of the value of the op before it,
+  // to which this map refers (see follow()).
   std::map<const RecordedValue*, const RecordedValue*> followed_;
   std::vector<const RecordedValue*> done_;
   ValueComparison result_;

@@ -5,9 +5,9 @@
 // else by the rows of its source op (row_alignment.h). Tensors that only one run recorded, such as
 // values inside a delegate and results of folded ops, are not compared.
 //
-// If only one run computes an op separately that the other may have folded into the preceding op
-// (folded_users.h), the results of the preceding op are not comparable. For a convolution with a
-// folded batch norm, the batch norm's result is compared instead. Other values that are not
+// One run may compute an op separately that the other run may have folded into the preceding op
+// (folded_users.h). The results of the preceding op are then not comparable. For a convolution with
+// a folded batch norm, the batch norm's result is compared instead. Other values that are not
 // comparable are listed with the reason.
 #pragma once
 

@@ -1,7 +1,7 @@
 // DelegateProfile interprets the events of a backend's delegates and names the backend in reports.
 //
-// A backend implements DelegateProfile in its own folder (docs/writing_a_backend.md). A program
-// that makes profiles lists its implementations in ProfileOptions::delegates. The default
+// A backend implements DelegateProfile in its own folder (docs/writing_a_backend.md). A tool that
+// makes profiles lists the implementations to use in ProfileOptions::delegates. The default
 // implementations below apply to all other delegates.
 #pragma once
 
@@ -31,12 +31,12 @@ struct OperatorIdentity {
   Kind kind = Kind::kMapped;
   etrecord::DebugHandle handle = 0;  // for kDebugHandle
   // For kMapped, if the delegate map lacks the identifier: a text that begins with the name of a
-  // node of the edge graph ("aten_relu_default_3"). The operator belongs to the node with the
-  // longest name that the text begins with. May be empty.
+  // node of the edge graph ("aten_relu_default_3"). If the text begins with the names of several
+  // nodes, the operator belongs to the node with the longest of these names. May be empty.
   std::string node = {};
 };
 
-// The part that an event plays in its delegate call.
+// The role of an event in its delegate call.
 struct EventMeaning {
   enum class Kind : uint8_t {
     kOperator,     // one operator, or a part of one

@@ -13,8 +13,9 @@ namespace vitrine::inspector {
 // row, or null for the CPU. Queues with the same name are merged. Does not compute shares.
 //
 // The events of a call get new start times: the first begins when the CPU entered the call, because
-// the clocks have different origins. If the start times of a queue cannot be compared, or if it
-// counts ticks, the events follow each other and fill the call.
+// the clocks have different origins. If the start times of a queue cannot be compared, or if the
+// queue counts ticks, the events are placed one after the other. Ticks are scaled so that the
+// events last as long as the call.
 void split_queues(Profile& profile, const std::vector<const DeviceQueue*>& queues,
                   const RunWindow& window);
 

@@ -229,8 +229,8 @@ class ProfileMaker {
     }
   }
 
-  // Assigns each node to one instruction, although nodes that share a debug handle may run in
-  // several instructions.
+  // Nodes that share a debug handle may run in several instructions. Assigns each of these nodes to
+  // only one instruction.
   void find_instructions() {
     if (method_ == nullptr) return;
     for (size_t i = 0; i < trace_.rows.size(); ++i) {
@@ -334,7 +334,8 @@ class ProfileMaker {
     }
   }
 
-  // Adds a note with the figures that delegates logged and that are not parts of a sum.
+  // Adds a note with figures from delegates (DelegateProfile's kFigure), which are not parts of a
+  // sum.
   void note_figures() {
     constexpr size_t kMaxNotes = 12;
     std::string text;
@@ -349,8 +350,8 @@ class ProfileMaker {
     profile_.notes.push_back("figures that delegates logged in the last run: " + text);
   }
 
-  // Skips runs that take different branches: their lengths differ, so a long run need not be a
-  // disturbed one.
+  // Does nothing if runs take different branches: their lengths differ, so a long run was not
+  // necessarily disturbed.
   void note_outliers() {
     if (profile_.runs_differ) return;
     const std::vector<uint32_t> outliers = outliers_of(profile_.wall_samples, window_);

@@ -14,7 +14,8 @@ std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kern
     return matches;
   }
   const size_t width = ops.size() + 1;
-  // best[k * width + i] is the maximum number of pairs between kernels from k on and ops from i on.
+  // best[k * width + i] is the maximum number of pairs if only the kernels starting at k and the
+  // ops starting at i are matched.
   std::vector<uint32_t> best((kernels.size() + 1) * width);
   for (size_t k = kernels.size(); k-- > 0;) {
     for (size_t i = ops.size(); i-- > 0;) {
@@ -27,8 +28,8 @@ std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kern
   size_t i = 0;
   std::optional<size_t> last_matched;
   for (size_t k = 0; k < kernels.size(); ++k) {
-    // Leaves a kernel that may be a layout change unmatched if that does not reduce the number of
-    // pairs, because lowerings insert many layout changes.
+    // A kernel that may be a layout change stays unmatched, unless this would reduce the number of
+    // pairs. Lowerings insert many layout changes.
     const auto pairs = [&](size_t kernel, size_t op) { return best[kernel * width + op]; };
     const bool may_be_layout_change = profile.may_be_layout_change(kernels[k]);
     const bool is_needed = pairs(k, i) > pairs(k + 1, i);

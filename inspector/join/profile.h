@@ -4,9 +4,10 @@
 // Times are nanoseconds per run. The time of a row that ran three times in a run is the sum of the
 // three times. For each run, and therefore for the averages, sum of rows + unattributed == wall
 // holds exactly. `unattributed` is the time outside of all rows (delegate entry and exit,
-// dispatch). It may be negative if events of a foreign trace overlap. A device with its own clock
-// has a separate profile in Profile::queues; its times are never added to the CPU's times. Reports
-// show one statistic, Profile::typical(). It is the median, which a stalled run does not change.
+// dispatch). It may be negative if events overlap, as in some traces from other runtimes. A device
+// with its own clock has a separate profile in Profile::queues; its times are never added to the
+// CPU's times. Reports show one statistic, Profile::typical(). It is the median, which a stalled
+// run does not change.
 #pragma once
 
 #include <cstddef>
@@ -207,7 +208,7 @@ struct RunInfo {
   std::optional<MemoryPlan> plan = {};
   std::optional<MachineLimits> limits = {};
   std::optional<double> trace_overhead;  // relative to the untraced time: 0.003 is +0.3 %
-  // The part of trace_overhead that reading the processor's counter takes, once per record.
+  // The part of trace_overhead that is needed to read the processor's counter once for each record.
   std::optional<double> trace_floor = {};
   // Origin of the figures. Reports do not print empty texts.
   std::string input_values = {};  // "random (seed 0)", "files", "test set 0"

@@ -155,7 +155,7 @@ class Joiner {
     for (const DebugHandle handle : handles) append_new(join_.rows[row].handles, handle);
   }
 
-  // Joins a row that covers all ops of a call, which other rows of the call run one by one.
+  // Joins a row that covers a whole call. Other rows of the call run its ops one by one.
   void join_whole_call(InstructionId instruction, size_t row) {
     join_.rows[row].nodes = nodes_of(handles_of_instruction(instruction));
     join_.rows[row].has_all_ops_of_call = true;
@@ -200,7 +200,7 @@ class Joiner {
     is_claimed_[node] = true;
   }
 
-  // Joins a call's rows by their identifiers. `entry` is the record's for the delegate, or null.
+  // Joins a call's rows by their identifiers. `entry` is from the record and may be null.
   void join_by_identifiers(InstructionId instruction, const DelegateEntry* entry,
                            const Call& call) {
     using Kind = OperatorIdentity::Kind;
@@ -269,8 +269,8 @@ class Joiner {
     }
   }
 
-  // If ops share a handle, the type of its node in the operator map decides which an operator runs.
-  // With as many such ops as operators, the k-th operator runs the k-th op; otherwise the first op.
+  // If several ops share a handle, an operator runs an op with the type of its node in the operator
+  // map. With as many such ops as operators, the k-th operator runs the k-th op, else the first.
   void choose_main_nodes(const Call& call) {
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_type;
     for (const OperatorMap::Node& node : call.operator_map->nodes) {
@@ -292,7 +292,7 @@ class Joiner {
     }
   }
 
-  // Joins operators by kernel name and order, if the call has no known identifier.
+  // Joins the operators of a call by kernel name and order, if none of them has a known identifier.
   void infer_operators(InstructionId instruction, const Call& call) {
     const std::vector<DebugHandle>& handles = handles_of_instruction(instruction);
     if (call.operators.empty()) return;

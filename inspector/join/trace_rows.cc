@@ -54,8 +54,8 @@ InstructionId instruction_of(const ProfileEvent& event) {
   return {.chain = event.chain_index, .index = event.instruction_id};
 }
 
-// Identifies a row in all runs. The last member is the index of an operator among the operators of
-// its call with the same identifier.
+// Identifies a row in all runs. The last member is the index of an operator among those operators
+// of its call that have the same identifier.
 using RowKey = std::tuple<InstructionId, TraceRow::Kind, int32_t, std::string_view,
                           const DeviceQueue*, size_t>;
 
@@ -126,7 +126,8 @@ class Merger {
         add_kernel(event, native_call);
         native_call = nullptr;
       } else if (event.name.starts_with(kNativeCall)) {
-        // A native call is a part of the OPERATOR_CALL that follows, whose time includes it.
+        // A native call is part of the OPERATOR_CALL that is logged after it. The time of the
+        // OPERATOR_CALL includes the native call.
         native_call = &event;
       } else if (!add_control(event) && recognizing_profile(delegates_, event) != nullptr) {
         operators_.push_back(&event);  // some delegates log events without an identifier
@@ -202,8 +203,8 @@ class Merger {
 
   std::string_view keep(const std::string& text) { return *trace_.texts.insert(text).first; }
 
-  // Returns 0 for an event that ends before it starts, because clocks of devices may wrap at any
-  // width.
+  // Returns 0 for an event that ends before it starts. The clock of a device may wrap around, and
+  // its width is unknown.
   double elapsed_or_zero(const ProfileEvent& event) {
     if (event.start <= event.end) return static_cast<double>(event.end - event.start);
     ++trace_.reversed_events;

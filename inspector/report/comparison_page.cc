@@ -46,7 +46,7 @@ constexpr std::string_view kGraphTab =
     "<section id=\"graph-section\" aria-label=\"Graph\" hidden><p id=\"graph-why\" "
     "hidden></p></section>\n";
 
-// Returns a bar of up to 60 pixels on one side of the middle.
+// Returns a bar of up to 60 pixels, which begins at the middle of the cell and extends to one side.
 std::string change_bar(double change, double max_change) {
   constexpr double kHalf = 60;
   const double width = max_change > 0 ? kHalf * std::fabs(change) / max_change : 0;

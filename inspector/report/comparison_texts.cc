@@ -11,7 +11,7 @@
 namespace vitrine::inspector {
 namespace {
 
-// Joins the items to "a, b x2". Consecutive repeats are counted.
+// Joins the items into a text such as "a, b x2". The number counts consecutive repeats.
 std::string counted_list(const std::vector<std::string>& items) {
   std::string text;
   for (size_t i = 0; i < items.size();) {

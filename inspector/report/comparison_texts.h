@@ -56,7 +56,8 @@ nlohmann::ordered_json compared_times_json(const ComparedOp& op);
 // change, and the change's share of the change of the wall time. A table leaves out a column if all
 // of its cells are empty.
 struct ComparedColumns {
-  // Ranks in a TextTable. Columns of names rank between the interval and the change.
+  // The ranks of columns in a TextTable. Narrow tables first leave out the columns with the highest
+  // rank. Columns of names have ranks between those of the interval and of the change.
   static constexpr size_t kIntervalRank = 1, kChangeRank = 4, kShareRank = 5;
 
   Unit unit;

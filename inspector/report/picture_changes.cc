@@ -8,7 +8,8 @@ namespace vitrine::inspector {
 namespace {
 
 using Node = GraphPicture::Node;
-// A source op with its module, and its index among the source ops with equal name and module.
+// A source op with its module, and its index among the source ops that have the same name and
+// module.
 using Source = std::pair<std::string, size_t>;
 
 struct Sources {

@@ -11,7 +11,7 @@ namespace vitrine::inspector {
 
 inline constexpr int kComparisonJsonVersion = 1;
 
-// Returns a table. RunInfo::model names A and B. TableOptions::ids adds the row numbers of both.
+// Returns a table. RunInfo::model names A and B. TableOptions::ids adds the row numbers of A and B.
 std::string report_comparison(const Comparison& comparison, const Profile& a, const Profile& b,
                               const TableOptions& options = {});
 std::string report_comparison_json(const Comparison& comparison, const Profile& a,

@@ -12,8 +12,8 @@ namespace vitrine::inspector {
 // Times are in ns.
 std::string report_csv(const Profile& profile);
 
-// Writes one line per group of a view, or per row for kNone. In a tree, the figures of a group
-// include the groups below it, except own_avg_ns. After the groups, lines for the remaining time
+// Writes one line per group of a view, or per row for kNone. In a tree, all figures of a group
+// except own_avg_ns include the groups below it. After the groups, lines for the remaining time
 // follow ("not shown", "filtered out", "unattributed"). The own_avg_ns of all lines add up to the
 // wall time.
 std::string report_csv(const Profile& profile, const View& view);

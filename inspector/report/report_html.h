@@ -30,10 +30,10 @@ struct PageSteps {
 };
 
 // Writes a page with the document of report_json.h and the timeline of the run nearest to the
-// median. With steps, the page shows the times of all steps, and the timeline of the kept step
-// nearest to the median, or of the step that the reader clicks. With the result of graph_tab_data()
-// in report_graph.h, the page has a tab with the graph, which it loads when the reader opens the
-// tab. Names are shown as text, never as markup.
+// median. If there are steps, the page shows the times of all steps. It also shows the timeline of
+// the kept step nearest to the median, or of the step that the reader clicks. With the result of
+// graph_tab_data() in report_graph.h, the page has a tab with the graph, which it loads when the
+// reader opens the tab. Names are shown as text, never as markup.
 std::string report_html(const Profile& profile, const PageSteps* steps = nullptr,
                         std::string_view graph = {});
 

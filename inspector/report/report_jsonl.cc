@@ -48,7 +48,7 @@ void append_without_op(std::string& text, const Json& common, const char* where,
   append(text, std::move(line), time);
 }
 
-// Appends a line for each row. Numbers rows from `first` on, so that rows of different queues have
+// Appends a line for each row. Row numbers start at `first`, so that rows of different queues have
 // different numbers.
 void append_rows(std::string& text, const Json& common, const Profile& profile, size_t first) {
   for (size_t i = 0; i < profile.rows.size(); ++i) {

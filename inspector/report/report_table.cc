@@ -380,7 +380,8 @@ class TableReport {
 
   bool has_bars() const { return width_ >= kMinWidthForBars; }
 
-  // Returns a mark for an inferred name if there is a record, which provides the other names.
+  // If there is a record, returns a mark for names that were inferred, since the other names are
+  // from the record.
   std::string op_mark(const ProfileRow& row) const {
     return row.join == Join::kInferred && !profile_.run.record.empty() ? "~" : "";
   }

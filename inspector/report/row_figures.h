@@ -18,14 +18,14 @@ struct RowFigures {
   // a node counts.
   bool is_change = false;
   std::vector<double> values;
-  // Indices in `values` by row of the CPU's profile. Several rows may share a value; a box that
-  // contains these rows counts the value once.
+  // For each row of the CPU's profile, an index in `values`. Several rows may share a value; a box
+  // that contains these rows counts the value once.
   std::map<size_t, std::vector<size_t>> values_of_row;
 };
 
-// Returns the changes of time, by the rows of B.
+// Returns the changes of time. The rows are those of B's profile.
 RowFigures change_figures(const Comparison& comparison);
-// Returns the errors that operators made, by the rows of the program.
+// Returns the errors that operators made. The rows are those of the program's profile.
 RowFigures error_figures(const Numerics& numerics);
 
 }  // namespace vitrine::inspector

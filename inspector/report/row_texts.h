@@ -37,8 +37,8 @@ const char* where_name(Where where);
 std::string place_type(const ProfileRow& row);
 
 // Returns the module of a row: "features.0" for a convolution in features.0.0 with ops folded in
-// from features.0.1 and features.0.2. If the ops' common module is above the parent of the
-// operator's own module, returns the operator's own module.
+// from features.0.1 and features.0.2. If the common module of all these ops is above the parent of
+// the operator's own module, returns the operator's own module instead.
 std::string module_of(const ProfileRow& row);
 
 // Returns the longest dotted path with which all of the paths begin. Ignores empty paths.

@@ -81,7 +81,8 @@ void add_quarters(float* row, int64_t count) {
 // Number of columns that are multiplied at a time.
 constexpr int64_t kColumns = 16;
 
-// Multiplies `width` columns of 28 rows, which are `stride` apart, by the Hadamard matrix in place.
+// Multiplies `width` columns of 28 elements by the Hadamard matrix, in place. The stride from one
+// row to the next is `stride` elements.
 void multiply_blocks(float* columns, int64_t stride, int64_t width) {
   alignas(64) float in[kHadamardBlocks][kColumns] = {};
   for (int64_t k = 0; k < kHadamardBlocks; ++k) std::copy_n(columns + k * stride, width, in[k]);

@@ -1,4 +1,5 @@
-// Divides attention into work items for threads. attention.cc describes what an item is.
+// Divides attention into work items for threads. attention.cc describes the two kinds of work
+// items.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,7 @@ struct Partition {
   int64_t items(const llm::Attention& a) const {
     return a.batches * token_blocks * head_blocks * key_parts;
   }
-  // Number of rows of floats that an item computes.
+  // Number of rows of floats that one work item computes.
   int64_t rows() const { return heads * head_rows; }
 };
 
@@ -37,8 +38,7 @@ inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 inline int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
-// Chooses the number of key heads in an item, and the number of parts into which the keys are
-// divided.
+// Chooses how many key heads one work item handles, and into how many parts the keys are divided.
 inline void divide_work(int64_t workers, const llm::Attention& a, Partition& result) {
   const int64_t max_parts = std::max<int64_t>(1, a.keys / kKeyBlock);
   const int64_t wanted = workers == 1 ? 1 : 4 * workers;  // lets faster cores take more items

@@ -46,7 +46,7 @@ ConvolutionShape make_shape(const Convolution& c) {
   return shape;
 }
 
-// Returns false, with nothing done, if the portable kernel must compute this convolution.
+// Returns false without doing anything if the portable kernel must compute this convolution.
 bool convolve_floats(KernelContext& context, const Convolution& convolution) {
   const ConvolutionShape shape = make_shape(convolution);
   if (shape.window.transposed) return convolve_transposed(context, shape);

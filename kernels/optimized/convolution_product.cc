@@ -279,7 +279,8 @@ class PixelOperands final : public ImageOperands {
       }
     }
   }
-  // Like copy_lines, but the taps of a line may be apart or outside the image.
+  // Does the same as copy_lines(), but the taps of a line need not be contiguous, and may be
+  // outside the image.
   void copy_taps(const Spatial& position, float* to) const {
     const Layout& layout = shape_.input_layout;
     const int64_t channels = shape_.group_channels;

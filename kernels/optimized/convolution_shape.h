@@ -44,17 +44,17 @@ inline bool is_plane(const Layout& layout) {
 void convolve_as_product(KernelContext& context, const ConvolutionShape& shape);
 
 // Computes a non-transposed convolution with packed weights. Converts images that are not
-// channels-last. Returns false, with nothing done, if `weight` is not a constant, if the budget is
-// too small to keep the packed weights, or if convolve_as_product() is faster.
+// channels-last. Returns false without doing anything if `weight` is not a constant, if the budget
+// is too small to keep the packed weights, or if convolve_as_product() is faster.
 [[nodiscard]] bool convolve_by_taps(KernelContext& context, const Tensor& weight,
                                     const ConvolutionShape& shape);
 
-// Computes a convolution with one input channel per group. Returns false, with nothing done, if a
-// group has more than one input channel or the layouts are not supported.
+// Computes a convolution with one input channel per group. Returns false without doing anything if
+// a group has more than one input channel or the layouts are not supported.
 [[nodiscard]] bool convolve_depthwise(KernelContext& context, const ConvolutionShape& shape);
 
-// Computes a transposed convolution. Returns false, with nothing done, if the layout of the weights
-// or the input is not supported.
+// Computes a transposed convolution. Returns false without doing anything if the layout of the
+// weights or the input is not supported.
 [[nodiscard]] bool convolve_transposed(KernelContext& context, const ConvolutionShape& shape);
 
 }  // namespace vitrine::optimized

@@ -26,7 +26,7 @@ class TapConvolution {
   TapConvolution(const ConvolutionShape& shape, int64_t rows, int64_t lanes)
       : shape_(shape), tile_rows_(rows) {
     channels_ = shape.input_layout.sizes[1];
-    // The taps of a line are contiguous if there is one group.
+    // With a single group, the taps of a line are contiguous in memory.
     merged_ = shape.window.groups == 1 && shape.window.dilation[2] == 1;
     const Layout& in = shape.input_layout;
     in_place_ = in.strides[1] == 1 && shape.window.padding == Spatial{0, 0, 0} &&

@@ -30,9 +30,9 @@ struct Operand {
 };
 
 // Computes out = op(inputs...) with broadcasting and resizes `out`. Half and BFloat16 are computed
-// in float. Returns false, with at most `out` resized, unless the common dtype is Float, Half or
-// BFloat16, all tensors have it (`out` may also be Bool), and their rows are contiguous or repeat
-// one element.
+// in float. The common dtype must be Float, Half or BFloat16. All tensors must have this dtype
+// (`out` may also be Bool), and their rows must be contiguous or repeat one element. Otherwise,
+// returns false and computes nothing, but may have resized `out`.
 [[nodiscard]] bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType common,
                                std::initializer_list<Operand> inputs, Tensor& out);
 

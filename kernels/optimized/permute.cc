@@ -1,4 +1,4 @@
-// The operator permute_copy for float matrices that are transposed, alone or in a batch.
+// Defines the operator permute_copy for transpositions of a float matrix or of a batch of them.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -74,7 +74,8 @@ class PaddedMaxPool {
            sizes_[0] * sizes_[1] <= kMaxElements;
   }
 
-  // Finds the largest elements of parts of lines first, and of columns of such parts second.
+  // First finds the largest element of each part of a line, and then the largest element of each
+  // column of such parts.
   void run(const float* plane, float* largest, int64_t* indices) const {
     float padded[kMaxElements + simd::kPoolingSlack];
     float parts[kMaxElements + simd::kPoolingSlack];

@@ -16,7 +16,7 @@ constexpr int64_t kMaxZeroPoint = int64_t{1} << 20;
 bool is_byte(ScalarType dtype) { return dtype == ScalarType::kByte || dtype == ScalarType::kChar; }
 
 // Returns true if the kernels in this file support the dtypes, layouts and bounds. `real` is the
-// floating tensor, `bytes` the quantized one.
+// floating tensor, and `bytes` is the quantized tensor.
 bool is_supported(const Tensor& real, const Tensor& bytes, ScalarType dtype,
                   const ChannelShape& shape, int64_t lowest, int64_t highest) {
   const int64_t dtype_min = dtype == ScalarType::kByte ? 0 : INT8_MIN;
@@ -36,7 +36,7 @@ bool zero_points_fit(const AffineParameters& parameters, int64_t channels) {
   return true;
 }
 
-// Calls run(channel, first element, count) until all elements are covered.
+// Calls run(channel, first element, count) for ranges that together contain every element.
 template <class Run>
 void for_each_part(KernelContext& context, const ChannelShape& shape, Run&& run) {
   if (shape.inner == 0) return;  // without elements, the loop over the channels does nothing

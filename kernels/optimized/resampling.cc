@@ -13,8 +13,8 @@ namespace vitrine::optimized {
 
 namespace {
 
-// The two lines of an image that an output line interpolates, stretched to the output's width. If
-// the output is computed from top to bottom, each line is stretched once.
+// The two lines of an image that are interpolated for an output line, stretched to the output's
+// width. Each line is stretched only once if the output is computed from top to bottom.
 class StretchedLines {
  public:
   StretchedLines(const float* image, int64_t width, std::span<const LinearSample<float>> columns,

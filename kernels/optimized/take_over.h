@@ -3,11 +3,11 @@
 //   bool exp_out(KernelContext& context, const Tensor& self, Tensor& out);
 //   VITRINE_OPTIMIZED_KERNEL(exp_out, "aten::exp.out", exp_out, portable);
 //
-// The function returns false for arguments that it does not support, with nothing done except
-// perhaps resizing `out`. The optimized kernel then calls the kernel with the same id in the room
-// that the macro's last argument names. Thus an optimized kernel needs no code for rare dtypes and
-// layouts or for errors. A kernel that supports all arguments returns void and is defined with
-// VITRINE_KERNEL.
+// The function returns false if it does not support the arguments. In that case, it must not have
+// done anything except resize `out`. The optimized kernel then calls the kernel with the same id in
+// the room that the macro's last argument names. Thus an optimized kernel does not need code for
+// errors or for rare dtypes and layouts. A kernel that supports all arguments returns void and is
+// defined with VITRINE_KERNEL.
 #pragma once
 
 #include "vitrine/kernel.h"

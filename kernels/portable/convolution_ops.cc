@@ -10,15 +10,16 @@ namespace vitrine::portable {
 
 namespace {
 
-// The two tensors, both [N, C, height, width], whose products make the gradient of the weight.
+// The two tensors whose products are summed in the gradient of the weight. Both are [N, C, height,
+// width].
 struct GradientOperands {
   const Tensor& windows;   // one element per window: grad_output, or input if transposed
   const Tensor& elements;  // the elements that windows cover: input, or grad_output if transposed
 };
 
-// Computes gradient[a, b, tap] as a sum of products over all images and windows. Each product is
-// the window's element in channel a times the element that `tap` of the window covers in channel b
-// of a's group.
+// Computes gradient[a, b, tap] as a sum of products over all images and windows. Each product has
+// two factors: the window's element in channel a, and the element under `tap` of the window, in
+// channel b of a's group.
 template <class T>
 void sum_weight_gradient(const GradientOperands& operands, const ConvolutionWindow& window,
                          Tensor& gradient) {

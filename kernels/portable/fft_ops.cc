@@ -50,8 +50,8 @@ class LineTransform {
     return memory_ != nullptr;
   }
 
-  // For each line, calls load(line, re, im) to fill the arrays and store(line, re, im) with the
-  // results.
+  // For each line, calls load(line, re, im) to fill the arrays. Then transforms the arrays and
+  // calls store(line, re, im).
   template <class Load, class Store>
   void run(KernelContext& context, int64_t lines, const Load& load, const Store& store) const {
     const int64_t work = work_of({lines, length_, 100});
@@ -103,7 +103,7 @@ bool transform_complex(KernelContext& context, T* data, const Lines& lines, bool
   return true;
 }
 
-// Calls `run` with a value of the type in which to compute.
+// Calls `run` with a value whose type is the type in which to compute.
 template <class T>
 bool with_arithmetic(int64_t length, const auto& run) {
   return FourierTransform<double>::needs_double(length) ? run(double{}) : run(T{});

@@ -28,7 +28,7 @@ void index_select_out(KernelContext& context, const Tensor& self, int64_t dim, c
         "index has %lld elements in rank %zu, expected rank 0 or 1, and 1 element for a 0-d self",
         static_cast<long long>(index.numel()), index.rank());
   }
-  // An element of a 0-d tensor is 0-d too.
+  // Selecting an element of a 0-d tensor returns a 0-d tensor.
   const Layout picks = self.rank() == 0 ? Layout() : at_least_1d(index);
   take_along(context, self, *axis, index, picks, out);
 }

@@ -72,8 +72,8 @@ void masked_select_out(KernelContext& context, const Tensor& self, const Tensor&
   });
 }
 
-// Copies self, broadcast with the mask, to out, and replaces each element where the mask is true
-// with the next element of source.
+// Broadcasts self with the mask and copies it to out. Where the mask is true, writes the next
+// element of source instead.
 void masked_scatter_out(KernelContext& context, const Tensor& self, const Tensor& mask,
                         const Tensor& source, Tensor& out) {
   if (!check_dtype(context, out, self.dtype(), "out") ||

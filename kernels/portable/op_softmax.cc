@@ -35,8 +35,8 @@ void softmax_line(const Line<T>& line, bool logarithm) {
 }
 
 // Computes exp(self - max) / sum(exp(self - max)) along `dim`, or its logarithm. Half and BFloat16
-// are computed in float, other dtypes without conversion. With `half_to_float`, self is Half and
-// out is Float; otherwise both have the same dtype.
+// are computed in float, other dtypes without conversion. If `half_to_float` is true, self is Half
+// and out is Float. Otherwise, both have the same dtype.
 void softmax(KernelContext& context, const Tensor& self, int64_t dim, bool half_to_float,
              bool logarithm, Tensor& out) {
   const std::optional<size_t> along = normalize_dim(context, dim, self.rank());

@@ -8,7 +8,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Keeps elements on and below the diagonal; sets the rest to zero.
+// Copies the elements on and below the diagonal, and sets the others to zero.
 void tril_out(KernelContext& context, const Tensor& self, int64_t diagonal, Tensor& out) {
   if (self.rank() < 2) {
     return context.fail(ErrorCode::kInvalidArgument,

@@ -108,7 +108,8 @@ void native_dropout_out(KernelContext& context, const Tensor& input, double p,
   Random random;
   bool* kept = out1.unchecked_mutable_data<bool>();
   for (int64_t i = 0; i < out1.numel(); ++i) kept[i] = random.uniform() >= p;
-  // Kept elements are scaled to preserve the expected value; with p = 1 none are kept.
+  // The elements that are not zeroed are scaled, which preserves the expected value. If p is 1, all
+  // elements are zeroed.
   const double scale = p < 1 ? 1 / (1 - p) : 0;
   dispatch<FloatTypes>(context, compute_type(input.dtype()), [&]<class T>() {
     elementwise<T, T, bool>(context, input.dtype(), {&input, &out1}, out0, [scale](T x, bool keep) {

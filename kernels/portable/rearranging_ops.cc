@@ -24,7 +24,8 @@ void repeat_out(KernelContext& context, const Tensor& self, std::span<const int6
   for (size_t i = 0; i < rank; ++i) sizes[i] = view.sizes[i] * repeats[i];
   if (!resize_to(context, out, {sizes.data(), rank})) return;
   if (out.numel() == 0) return;
-  // Splits each dimension of `out` in two: the repetition, and the index within it.
+  // Splits each dimension of `out` in two: the number of the repetition, and the index within the
+  // repetition.
   Layout target(out);
   for (size_t i = rank; i-- > 0;) {
     target.split(i, view.sizes[i]);

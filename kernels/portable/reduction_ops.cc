@@ -250,8 +250,7 @@ struct Best {
 
 // Computes the largest or smallest element and its row-major index within the reduced dimensions.
 // `values`, whose dtype must be able to hold self's, and `indices` (Long) may be null. NaN wins
-// over every number. Ties: the first element wins. Fails with InvalidArgument if there are no
-// elements.
+// over every number. Ties: the first element wins. Fails with InvalidArgument if no elements exist.
 void extremum(KernelContext& context, Extremum which, const Tensor& self,
               std::optional<uint32_t> mask, bool keepdim, Tensor* values, Tensor* indices) {
   if (!mask || (indices != nullptr && !check_dtype(context, *indices, ScalarType::kLong, "out")))

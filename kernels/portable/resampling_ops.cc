@@ -92,7 +92,7 @@ struct LinearTaps {
 };
 
 // Averages uint8 elements with integer weights, like PyTorch. The integers are the weights times
-// 2^bits, for the largest `bits` with which all of them fit into 16 bits.
+// 2^bits. `bits` is the largest number for which all integers fit into 16 bits.
 template <class Taps>
 struct FixedPoint {
   Taps taps;
@@ -257,7 +257,7 @@ void upsample_aa_out(KernelContext& context, const Tensor& self,
   const std::optional<double> factors[] = {scales_h, scales_w};
   for (size_t i = 0; i < 2; ++i) {
     if (!factors[i] || !(*factors[i] > 0)) continue;
-    // With a scale factor below 1e-6, each output element would average too many input elements.
+    // If a scale factor were below 1e-6, each output element would average too many input elements.
     if (*factors[i] < 1e-6) {
       return context.fail(ErrorCode::kInvalidArgument, "scale factor %g is less than 1e-6",
                           *factors[i]);

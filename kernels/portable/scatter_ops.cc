@@ -77,8 +77,8 @@ void gather_out(KernelContext& context, const Tensor& self, int64_t dim, const T
   });
 }
 
-// Copies self to out, and writes the elements of `src`, laid out as `src_layout`, to the positions
-// in `index`.
+// Copies self to out, and then writes the elements of `src`, whose layout is `src_layout`, to the
+// positions in `index`.
 void scatter(KernelContext& context, const Tensor& self, size_t dim, const Tensor& index,
              const Tensor& src, const Layout& src_layout, Tensor& out) {
   const auto mover = ElementMover::make(context, src.dtype(), out.dtype());

@@ -17,8 +17,8 @@ namespace vitrine::portable {
 
 namespace {
 
-// A sort key with the index of its element. Keys are integers that compare like the elements, so
-// that one sort serves all dtypes.
+// A sort key, and the index of the element that has this key. Keys are integers that compare like
+// the elements, so that one sort serves all dtypes.
 struct SortKey {
   int64_t key;
   int64_t index;

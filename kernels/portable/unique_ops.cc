@@ -16,7 +16,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// A tensor seen as slices along a dimension, or as slices of one element each.
+// A tensor viewed as slices along a dimension, or as slices of one element each.
 class Slices {
  public:
   Slices(const Tensor& tensor, std::optional<size_t> dim) : layout_(tensor) {
@@ -87,9 +87,10 @@ bool resize_results(KernelContext& context, const Tensor& self, std::optional<si
 
 // Finds the distinct slices along `dim`, or the distinct elements if `dim` is not given. If
 // request.sorts is true, the results are in ascending order; otherwise, only equal neighbors are
-// merged. `inverse` gets the index in `values` of each slice, and `counts` the number of slices for
-// each value; both are empty if not requested. A NaN differs from every element, as in PyTorch.
-// Temporary memory: 8 bytes for each element and 8 for each slice.
+// merged. `inverse` receives, for each slice, the index of the slice's value in `values`. `counts`
+// receives the number of slices that have each value. Both are empty if not requested. A NaN
+// differs from every element, as in PyTorch. Temporary memory: 8 bytes for each element and 8 for
+// each slice.
 void find_unique(KernelContext& context, const Tensor& self, std::optional<size_t> dim,
                  const UniqueRequest& request, const UniqueResults& to) {
   if (!check_unique(context, self, to)) return;
@@ -175,8 +176,8 @@ void unique_dim_out(KernelContext& context, const Tensor& self, int64_t dim, boo
   find_unique(context, self, along, {true, true, true}, {out0, out1, out2});
 }
 
-// With `dim`, PyTorch returns the inverse and the counts even if they are not requested, except for
-// dimension 0 of a vector.
+// If `dim` is given, PyTorch returns the inverse and the counts even if they are not requested.
+// Dimension 0 of a vector is an exception.
 void unique_consecutive_out(KernelContext& context, const Tensor& self, bool return_inverse,
                             bool return_counts, std::optional<int64_t> dim, Tensor& out0,
                             Tensor& out1, Tensor& out2) {

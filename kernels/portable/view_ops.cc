@@ -134,8 +134,8 @@ void diagonal_copy_out(KernelContext& context, const Tensor& self, int64_t offse
   copy_view(context, self, view, out);
 }
 
-// Copies windows of `size` elements, `step` apart along a dimension. A new last dimension holds the
-// elements of each window.
+// Copies windows of `size` elements. The windows begin at multiples of `step` along a dimension.
+// The elements of each window are along a new last dimension.
 void unfold_copy_out(KernelContext& context, const Tensor& self, int64_t dimension, int64_t size,
                      int64_t step, Tensor& out) {
   const std::optional<size_t> dim = normalize_dim(context, dimension, self.rank());

@@ -32,7 +32,8 @@ bool check_layout(KernelContext& context, const Tensor& input, const Tensor& out
   return check_contiguous(context, input, "input") && check_contiguous(context, out, "out");
 }
 
-// Calls run(channel, first element, count) until all elements are covered; count is at most kChunk.
+// Calls run(channel, first element, count) for ranges that together contain every element. count is
+// at most kChunk.
 template <class Run>
 void for_each_chunk(const ChannelShape& shape, Run&& run) {
   if (shape.channels == 0 || shape.inner == 0)

@@ -13,8 +13,8 @@
 
 namespace vitrine::quantized {
 
-// The floating scales and the Int or Long zero points of `count` channels. Null zero points mean
-// zeros.
+// The floating scales and the Int or Long zero points of `count` channels. If `zero_points` is
+// null, all zero points are zero.
 class AffineParameters {
  public:
   // Fails if the dtype or the number of elements of a tensor of parameters is wrong, or if a tensor

@@ -55,8 +55,8 @@ struct Table {
   int64_t columns;
   int64_t groups;  // groups in a row
 
-  // Reads `count` columns, at most kChunkLength, from column `first` on. `first` and `count` must
-  // be multiples of the number of values per byte.
+  // Reads `count` columns, at most kChunkLength, starting at column `first`. `first` and `count`
+  // must be multiples of the number of values per byte.
   void read(int64_t row, int64_t first, int64_t count, float* to) const {
     const auto values = static_cast<int64_t>(packing);
     const uint8_t* const bytes =

@@ -17,7 +17,7 @@ struct TokenParameters {
 TokenParameters choose_token_parameters(float low, float high);
 
 // Checks the arguments of quantized_decomposed::choose_qparams_per_token_asymmetric.out and resizes
-// both outputs to the input's sizes, with a last size of 1.
+// both outputs to the input's sizes, except that the last size is 1.
 [[nodiscard]] bool check_token_parameters(KernelContext& context, const Tensor& input,
                                           ScalarType dtype, Tensor& scale_out,
                                           Tensor& zero_point_out);

@@ -21,8 +21,9 @@ struct LineFormat {
   int64_t out_size = 0;
 };
 
-// Sets `format` to read and write elements as `type`, rounded to `common` on the way. Returns false
-// and fails the context if a dtype is not REALHBBF16.
+// Sets `format` so that it converts elements to `type` on reading and from `type` on writing.
+// Values are first rounded to `common` if it is Half or BFloat16. Returns false and fails the
+// context if a dtype is not REALHBBF16.
 [[nodiscard]] bool make_line_format(KernelContext& context, const Tensor& in, ScalarType common,
                                     ScalarType type, const Tensor& out, LineFormat& format);
 
@@ -96,7 +97,7 @@ struct LineNest {
 };
 // The strides of all dimensions except `dim`, in the order of LineNest.
 std::array<int64_t, kMaxRank> line_strides(const Tensor& tensor, size_t dim);
-// Distance between neighbors on a line along `dim`, in elements.
+// The stride in elements between neighbors on a line along `dim`.
 inline int64_t line_stride(const Tensor& tensor, size_t dim) {
   return tensor.rank() == 0 ? 1 : tensor.strides()[dim];
 }

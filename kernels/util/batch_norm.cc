@@ -49,8 +49,9 @@ bool check_input(KernelContext& context, const Tensor& input) {
   return false;
 }
 
-// Returns memory for the scales of all channels, followed by their shifts. The memory is kept with
-// the method if all parameters are constant. Returns null data if the context has failed.
+// Returns memory for the scales of all channels, followed by their shifts. If all parameters are
+// constant, the method keeps the memory for later executions. Returns null data if the context has
+// failed.
 template <class T>
 KernelContext::Derived scales_and_shifts(KernelContext& context, const BatchNormArguments& a,
                                          size_t channels) {
@@ -63,7 +64,8 @@ KernelContext::Derived scales_and_shifts(KernelContext& context, const BatchNorm
     if (parameter == nullptr) {
       key.add(0);
     } else {
-      // To convert a parameter may fail, which would leave the kept memory without values.
+      // Does not keep the memory if a parameter must be converted, because a failed conversion
+      // would leave the memory without values.
       may_keep &= parameter->is_constant() && parameter->dtype() == scalar_type_of<T>;
       key.add(reinterpret_cast<intptr_t>(parameter->raw_data()));
     }
@@ -106,7 +108,8 @@ void normalize(KernelContext& context, const BatchNormArguments& a, ScaleAndShif
 void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& scale,
                      const Tensor& shift, Tensor& out) {
   dispatch<FloatTypes>(context, scale.dtype(), [&]<class T>() {
-    // The common dtype is T, so that scale and shift are not rounded to Half if the input is Half.
+    // Uses T as the common dtype, so that scale and shift are not rounded to Half if the input is
+    // Half.
     elementwise<T, T, T, T>(context, scalar_type_of<T>, {&input, &scale, &shift}, out,
                             [](T x, T factor, T offset) { return x * factor + offset; });
   });

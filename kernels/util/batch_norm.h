@@ -29,8 +29,8 @@ void batch_norm_no_training(KernelContext& context, const BatchNormArguments& ar
                             Tensor& out, Tensor& save_mean, Tensor& save_invstd,
                             ScaleAndShift apply);
 
-// Normalizes with the mean and variance of the batch itself. Writes them to save_mean and
-// save_invstd = 1 / sqrt(variance + epsilon), both [C].
+// Normalizes with the mean and variance of the batch itself. Writes the mean to save_mean, and 1 /
+// sqrt(variance + epsilon) to save_invstd. Both are [C].
 void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tensor* weight,
                          const Tensor* bias, double epsilon, Tensor& out, Tensor& save_mean,
                          Tensor& save_invstd);

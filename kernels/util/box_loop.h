@@ -1,8 +1,8 @@
 // BoxLoop walks the elements of a shape row by row in N tensors at once, each with its own strides.
 //
 // The loop drops dimensions of size one, merges adjacent dimensions that are contiguous in every
-// tensor, and may reorder the rest so that operand 0 is written front to back. A copy between dense
-// tensors of the same dim order is thus a single row, whatever their shape.
+// tensor, and may reorder the remaining dimensions so that operand 0 is written front to back. A
+// copy between dense tensors of the same dim order is thus a single row, whatever their shape.
 #pragma once
 
 #include <array>
@@ -53,7 +53,7 @@ class BoxLoop {
     }
   }
 
-  // Distance between neighbors of a row, in elements.
+  // The stride in elements between neighbors in a row.
   int64_t row_stride(size_t operand) const { return empty_ ? 0 : strides_[rank_ - 1][operand]; }
 
   // Calls row(const Offsets& first, int64_t count) for each row. For each operand, `first` holds
@@ -104,9 +104,9 @@ class BoxLoop {
   }
 
   // Returns a loop over planes, which consist of rows of this loop. row_length() of the returned
-  // loop is the number of rows in a plane, and row_stride(k) is the distance between these rows in
-  // operand k. If the last operand is contiguous in a dimension that is not the dimension of the
-  // rows, the planes span both dimensions.
+  // loop is the number of rows in a plane, and row_stride(k) is the stride between these rows in
+  // operand k. A plane spans the dimension of the rows and a second dimension. If the last operand
+  // is contiguous in a dimension other than that of the rows, this is the second dimension.
   BoxLoop planes() const {
     BoxLoop result = *this;
     if (rank_ < 2) {

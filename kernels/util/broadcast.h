@@ -16,15 +16,16 @@ namespace vitrine {
 [[nodiscard]] std::optional<std::span<const int32_t>> broadcast_sizes(
     KernelContext& context, std::span<const Tensor* const> tensors, std::span<int32_t> storage);
 
-// Writes the strides of `tensor` as broadcast to a shape of `rank` dimensions into `strides`, which
-// has `rank` elements. The stride is zero along dimensions in which the tensor is repeated.
+// Broadcasts `tensor` to a shape with `rank` dimensions, and sets `strides`, which has `rank`
+// elements, to the resulting strides. The stride is zero along dimensions in which the tensor is
+// repeated.
 void broadcast_strides(const Tensor& tensor, size_t rank, std::span<int64_t> strides);
 
-// Returns the number of elements after which `tensor`, as broadcast to the shape of `out`, repeats
-// in the memory order of `out`: out.numel() if both have the same layout, the length of a row for
-// [1,3] in [2,3], and 1 for a single element. Returns 0 if the elements have another order, if
-// dimensions before the repeated ones differ ([2,1] in [2,3]), if `tensor` does not broadcast to
-// `out`, or if `out` has no elements.
+// Returns the number of elements after which the elements of `tensor` repeat when it is broadcast
+// to the shape of `out` and read in the memory order of `out`. This is out.numel() if both have the
+// same layout, the length of a row for [1,3] in [2,3], and 1 for a single element. Returns 0 if the
+// elements have another order, if dimensions before the repeated ones differ ([2,1] in [2,3]), if
+// `tensor` does not broadcast to `out`, or if `out` has no elements.
 int64_t repeat_period(const Tensor& tensor, const Tensor& out);
 
 // Returns true if `tensor` broadcasts to `sizes`; otherwise fails the context. Kernels whose output

@@ -50,7 +50,7 @@ struct alignas(64) Chunk {
 // A conversion that first rounds values to an operator's common dtype, if PyTorch does so.
 class Conversion {
  public:
-  // Values are rounded to `middle` if `middle` is Half or BFloat16; other dtypes have no effect.
+  // Values are rounded to `middle` if `middle` is Half or BFloat16. Otherwise, `middle` is ignored.
   // Returns false if a dtype is not REALHBBF16.
   [[nodiscard]] bool set(ScalarType from, ScalarType middle, ScalarType to);
 

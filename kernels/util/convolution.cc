@@ -128,7 +128,7 @@ class PatchOperands final : public GemmOperands<Sum> {
     }
     const Layout& layout = operands_.out_layout;
     const int64_t first = out_offset_ + row * layout.strides[1];
-    // The stride is constant only along a line of the output.
+    // Stores one line of the output at a time, because the stride is constant only along a line.
     for (int64_t i = 0; i < count;) {
       const Spatial position = unravel(column + i, out_);
       const int64_t part = std::min(count - i, out_[2] - position[2]);
@@ -177,7 +177,7 @@ class PatchOperands final : public GemmOperands<Sum> {
   }
 
   // Sets `position` to the input element under `tap` of the patch that begins at `start`. Returns
-  // false if there is only padding.
+  // false if `tap` is over padding.
   bool find_input(const Spatial& start, const Spatial& tap, Spatial& position) const {
     for (size_t i = 0; i < 3; ++i) {
       int64_t at = start[i];

@@ -48,8 +48,8 @@ constexpr ScalarType compute_type(ScalarType type) {
   return type == ScalarType::kHalf || type == ScalarType::kBFloat16 ? ScalarType::kFloat : type;
 }
 
-// Loads an element of a tensor. A Bool may hold any byte, because tensors come from files; a C++
-// bool with such a byte is undefined behavior. Every non-zero byte is true.
+// Loads an element of a tensor. Tensors come from files, so an element of a Bool tensor may be any
+// byte. A C++ bool must be 0 or 1, so this function treats every non-zero byte as true.
 template <class T>
 T load(const T* element) {
   if constexpr (std::is_same_v<T, bool>) {

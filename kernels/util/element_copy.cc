@@ -68,7 +68,7 @@ struct Plane {
   int64_t from_stride;
   int64_t to_stride;
 
-  // Returns the part [begin, end) of the plane along its longer dimension.
+  // Returns a part of the plane: the range [begin, end) of the longer dimension.
   Plane part(int64_t begin, int64_t end) const {
     Plane result = *this;
     const bool by_rows = rows >= count;
@@ -105,8 +105,8 @@ struct Plane {
     for (int64_t row = 0; row < rows; ++row) copy_row(row, 0, count);
   }
 
-  // Copies contiguous rows of up to 2 * kPart bytes, which may overlap in memory, as two parts
-  // each. The parts share bytes if a row is shorter.
+  // Copies contiguous rows of kPart to 2 * kPart bytes. Copies the first and the last kPart bytes
+  // of each row. These two parts may have bytes in common. Source and destination may overlap.
   template <size_t kPart>
   void copy_short_rows() const {
     const int64_t last = count * size - static_cast<int64_t>(kPart);
@@ -141,8 +141,8 @@ struct Plane {
     }
   }
 
-  // Copies a few columns at a time. Neighbors in one tensor are far apart in the other; the cache
-  // holds a narrow strip of columns until all of its rows are copied. If the rows are short,
+  // Copies a few columns at a time. Neighbors in one tensor are far apart in the other. A narrow
+  // strip of columns stays in the cache until all of its rows are copied. If the rows are short,
   // exchanges rows and columns first.
   void copy_strips() const {
     if (count < std::min(rows, kStrip)) return swap_rows_and_columns().copy_strips();

@@ -69,8 +69,8 @@ class ScalarElement {
 void copy_view(KernelContext& context, const Tensor& self, const Layout& view, Tensor& out);
 // Resizes `out` to self's sizes and copies. Dtypes and dim orders may differ.
 void copy_tensor(KernelContext& context, const Tensor& self, Tensor& out);
-// Copies the elements of `self` in row-major order into `out`, which keeps its sizes. Both must
-// have the same dtype and number of elements.
+// Copies the elements of `self` in row-major order into `out`, which keeps its sizes. Both tensors
+// must have the same dtype and the same number of elements.
 void copy_reshaped(KernelContext& context, const Tensor& self, Tensor& out);
 
 }  // namespace vitrine

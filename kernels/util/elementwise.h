@@ -46,7 +46,8 @@ void run_elementwise(KernelContext& context, const Elementwise& call,
 
 namespace elementwise_internal {
 
-// Not inlined, because the function's address is also taken: one copy of its code serves both uses.
+// Not inlined. The function is both called directly and used through its address, and one copy of
+// the code suffices for both.
 template <class Op, class Out, class... In>
 [[gnu::noinline]] void run(const void* op, const void* const* inputs, void* out, int64_t count) {
   const Op& function = *static_cast<const Op*>(op);

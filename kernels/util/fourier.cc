@@ -76,9 +76,9 @@ void run_generic(const Stage<T>& s, const T* re, const T* im, T* to_re, T* to_im
       T* const out_re = to_re + s.stride * (s.radix * p + i);
       T* const out_im = to_im + s.stride * (s.radix * p + i);
       for (int64_t j = 0; j < s.radix; ++j) {
-        // Value j is multiplied by two roots of unity: root i * j of a transform of `radix` values,
-        // and the twiddle factor, which is root p * i of the stage. The product is the root at this
-        // index.
+        // Multiplies value j by two roots of unity. One is root i * j of a transform of `radix`
+        // values. The other is the twiddle factor, which is root p * i of the stage. Their product
+        // is the root at `index`.
         const int64_t index = (i * j % s.radix * step + p * i * s.stride) % (step * s.radix);
         const T c = s.root_re[index], d = s.root_im[index];
         const T* const a = re + s.stride * p + j * step;

@@ -27,11 +27,11 @@ template <class Sum>
 class GemmOperands {
  public:
   // Sets panel[d * kGemmTileRows + r] = left(row + r, depth + d) for r < count and d < depth_count.
-  // The caller has zeroed the rest of a partial panel.
+  // The caller has set the other elements of the panel to zero.
   virtual void load_rows(int64_t row, int64_t count, int64_t depth, int64_t depth_count,
                          Sum* panel) = 0;
-  // Sets panel[d * kGemmTileColumns + c] = right(depth + d, column + c) for c < count and
-  // d < depth_count. The caller has zeroed the rest of a partial panel.
+  // Sets panel[d * kGemmTileColumns + c] = right(depth + d, column + c) for c < count and d <
+  // depth_count. The caller has set the other elements of the panel to zero.
   virtual void load_columns(int64_t column, int64_t count, int64_t depth, int64_t depth_count,
                             Sum* panel) = 0;
   // Sets result(row, column + i) = sums[i] for i < count <= kGemmBlockColumns. May modify `sums`.
@@ -41,7 +41,7 @@ class GemmOperands {
   ~GemmOperands() = default;
 };
 
-// Computes and stores every element of the result once. With depth 0, all elements are zero.
+// Computes and stores every element of the result once. If the depth is 0, all elements are zero.
 template <class Sum>
 void gemm(int64_t rows, int64_t columns, int64_t depth, GemmOperands<Sum>& operands);
 

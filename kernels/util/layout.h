@@ -48,7 +48,8 @@ struct Layout {
     }
   }
   void swap(size_t a, size_t b);
-  // Broadcasts to `target` as NumPy does. Returns false and changes nothing if that is impossible.
+  // Broadcasts to `target` as NumPy does. If this is impossible, returns false without changing
+  // anything.
   [[nodiscard]] bool broadcast_to(std::span<const int64_t> target);
 
   size_t rank = 0;

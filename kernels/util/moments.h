@@ -31,7 +31,7 @@ struct Moments {
     squares += chunk_squares + delta * delta * (count * n / total);
     count = total;
   }
-  // Variance with the divisor count - correction. As in PyTorch, NaN if there are no values, and
+  // The variance with the divisor count - correction. As in PyTorch, it is NaN without values, and
   // infinite or NaN if count <= correction.
   double variance(double correction) const;
 };

@@ -26,8 +26,8 @@ const T* elements_as(KernelContext& context, const Tensor* tensor) {
   return copy.data();
 }
 
-// Fails unless `tensor`, a weight, bias or statistic, is null or is floating, row-major and of
-// shape `sizes`.
+// Checks a weight, bias or statistic. Fails unless `tensor` is null, or is a floating row-major
+// tensor with the shape `sizes`.
 [[nodiscard]] bool check_parameter(KernelContext& context, const Tensor* tensor,
                                    std::span<const int32_t> sizes, const char* name);
 

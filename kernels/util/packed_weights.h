@@ -3,9 +3,9 @@
 //
 // The layout is a header of 16 int32, then blocks of 8 rows. A block has all groups of its rows,
 // and then 8 float biases if the layer has biases. A group has one packet per 16 columns, then 8
-// float scales and 8 int32 sums of values, one of each per row. A packet has columns 0 to 7 of the
-// 8 rows, then columns 8 to 15. int4 values are stored with 8 added, in runs of 32 values (16
-// bytes): byte i has value i in its low half and value i + 16 in its high half.
+// float scales and 8 int32 sums of values: a scale and a sum for each row. A packet has columns 0
+// to 7 of the 8 rows, then columns 8 to 15. int4 values are stored with 8 added, in runs of 32
+// values (16 bytes): byte i has value i in its low half and value i + 16 in its high half.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,9 @@ class PackedWeights {
     int64_t bits;        // 4 or 8
   };
 
-  // Checks `shape`, the header, and that the `size` bytes at `data` fit the shape. `name` is the
-  // name of the argument in errors. The data needs no alignment and must outlive the result.
+  // Checks `shape`, the header, and that `size`, the number of bytes at `data`, is right for the
+  // shape. `name` is the name of the argument in errors. The data needs no alignment and must
+  // outlive the result.
   [[nodiscard]] bool read(KernelContext& context, const void* data, size_t size, const Shape& shape,
                           const char* name);
 

@@ -13,8 +13,8 @@ namespace vitrine {
 
 inline constexpr int64_t kMaxWorkers = 64;
 
-// A region with less work than this runs on the calling thread. Work counts arithmetic operations,
-// or bytes read and written.
+// A parallel loop with less work than this runs only on the calling thread. Work counts arithmetic
+// operations, or bytes read and written.
 inline constexpr int64_t kWorkPerNs = 20;  // a rough speed of one thread
 inline constexpr int64_t kParallelWork = kWorkPerNs * int64_t{ThreadPool::kMinWorkNs};
 
@@ -38,12 +38,12 @@ void run_ranges(KernelContext& context, int64_t count, int64_t grain, int64_t wo
                 const void* body);
 
 // Calls body(item, worker) for every item < items, in any order. No two threads have the same
-// worker index, which is below worker_count(context). `work` is the cost of all items together; see
-// kParallelWork. The body must not fail the context or allocate from it.
+// worker index, which is below worker_count(context). `work` is the total cost of all items, in the
+// unit of kParallelWork. The body must not fail the context or allocate from it.
 //
 // Each worker starts with the same share of the items in every call, because the results of an
-// earlier kernel are in the cache of the core that wrote them. When a worker has done its share, it
-// takes items of other workers, whose cores may be slower or busy.
+// earlier kernel are in the cache of the core that wrote them. A worker that has finished its share
+// takes items from other workers, whose cores may be slower or busy.
 template <class Body>
 void parallel(KernelContext& context, int64_t items, int64_t work, const Body& body) {
   run_items(

@@ -7,17 +7,17 @@
 
 namespace vitrine {
 
-// Implements fits() for scalars that the fast path of fits() does not accept.
+// Does the same as fits(), which calls this function if its fast path does not apply.
 bool fits_exactly(const Scalar& scalar, ScalarType dtype);
-// Returns true if `dtype` can hold the scalar by PyTorch's rules: fractions are truncated, infinity
-// and NaN fit floating dtypes, and -n fits an unsigned dtype that can hold n. Every scalar fits
-// Bool and the complex dtypes.
+// Returns true if `dtype` can hold the scalar by PyTorch's rules: fractions are truncated. Infinity
+// and NaN fit floating dtypes. -n fits an unsigned dtype that can hold n. Every scalar fits Bool
+// and the complex dtypes.
 inline bool fits(const Scalar& scalar, ScalarType dtype) {
   // A fast path, because alpha is nearly always 1: every dtype can hold 0 to 127.
   return (!scalar.is_floating() && scalar.to<uint64_t>() <= 127) || fits_exactly(scalar, dtype);
 }
 
-// The scalar rounded to `dtype` if that is Half or BFloat16; otherwise unchanged.
+// Rounds the scalar to `dtype` if `dtype` is Half or BFloat16. Otherwise returns it unchanged.
 Scalar rounded(const Scalar& scalar, ScalarType dtype);
 
 void fail_large_scalar(KernelContext& context, const Scalar& scalar, ScalarType dtype,

@@ -65,8 +65,8 @@ Tile tile_of(size_t size) {
   }
 }
 
-// A buffer for a transposed block. Each of its lines is stored as a whole; it is a cache line of
-// the result or a part of one.
+// A buffer for a transposed block. Each line of the buffer is a cache line of the result, or a part
+// of a cache line, and is stored as a whole.
 struct Block {
   alignas(kLineBytes) std::byte lines[kLineBytes][kLineBytes];
 
@@ -98,16 +98,16 @@ struct Block {
 #endif
 };
 
-// Distance in bytes from the start of a cache line to the first element. If the first block is
-// shorter by this distance, the other blocks are full lines. Returns 0 if that distance differs
-// between rows or splits a vector.
+// Returns the offset in bytes of the first element in its cache line. If the first block is shorter
+// by this number of bytes, the other blocks consist of full cache lines. Returns 0 if the rows have
+// different offsets, or if the offset is not a multiple of the vector size.
 int64_t line_offset(const std::byte* first, int64_t stride) {
   const auto offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(first) % kLineBytes);
   return stride % kLineBytes == 0 && offset % kVectorBytes == 0 ? offset : 0;
 }
 
-// Returns true if the result is too large for a cache and can be stored in a way that bypasses the
-// cache, which saves reading the destination first.
+// Returns true if the result is too large for a cache, and can be stored with instructions that
+// bypass the cache. Such stores do not read the destination first.
 bool may_stream(const std::byte* to, int64_t stride, int64_t bytes) {
 #ifdef __SSE2__
   return bytes >= kMinStreamedBytes && stride % kLineBytes == 0 &&
@@ -124,8 +124,8 @@ int64_t transpose_tile_size(size_t size) {
   return tile_of(size) == nullptr ? 0 : kVectorBytes / static_cast<int64_t>(size);
 }
 
-// Works block by block. A block covers full cache lines of both `from` and `to`: if strides are
-// powers of two, the cache cannot hold partly written lines of many rows until they are full.
+// Works block by block. A block covers full cache lines of both `from` and `to`, because the cache
+// cannot hold partly written lines of many rows if strides are powers of two.
 void transpose_tiles(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride,
                      int64_t rows, int64_t columns, size_t size, int64_t matrix_elements) {
   const Tile tile = tile_of(size);

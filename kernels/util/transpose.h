@@ -1,4 +1,4 @@
-// Transposes matrices by tiles in vector registers.
+// Transposes matrices tile by tile. Each tile is transposed in vector registers.
 #pragma once
 
 #include <cstddef>

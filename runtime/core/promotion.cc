@@ -20,8 +20,8 @@ bool is_wide_unsigned(ScalarType type) {
 }
 
 ScalarType promote_integral(ScalarType a, ScalarType b) {
-  // Byte is the only unsigned type that reaches this line. Neither Byte nor Char can hold all
-  // values of the other type.
+  // Byte is the only unsigned type that reaches this line. Byte with Char becomes Short, because
+  // neither of the two can hold all values of the other.
   const bool byte_and_char = std::max(a, b) == ScalarType::kChar;
   return byte_and_char ? ScalarType::kShort : std::max(a, b);
 }
@@ -31,10 +31,11 @@ ScalarType promote_floating(ScalarType a, ScalarType b) {
   return real_size(a) > real_size(b) ? a : b;
 }
 
-// If a dtype is complex, the larger real size decides. Integers and Bool have no real size.
+// Promotes a pair with at least one complex dtype. The larger real size decides. Integers and Bool
+// have no real size.
 ScalarType promote_complex(ScalarType a, ScalarType b) {
   const size_t bytes = std::max(real_size(a), real_size(b));
-  // BFloat16 has more range than ComplexHalf.
+  // ComplexHalf cannot represent the range of BFloat16.
   const bool bfloat16 = a == ScalarType::kBFloat16 || b == ScalarType::kBFloat16;
   if (bytes == 2 && !bfloat16) return ScalarType::kComplexHalf;
   return bytes <= 4 ? ScalarType::kComplexFloat : ScalarType::kComplexDouble;

@@ -19,8 +19,8 @@ struct SlidingWindow {
   int64_t padding = 0;  // sum of the padding before and after the input
 };
 
-// Returns the number of elements from the first to the last in a window. Returns nothing if kernel,
-// stride or dilation is less than 1, or on overflow.
+// Returns the number of elements that a window spans, from its first to its last element. Returns
+// nothing if kernel, stride or dilation is less than 1, or on overflow.
 constexpr std::optional<int64_t> window_reach(const SlidingWindow& window) {
   int64_t reach = 0;
   if (window.kernel < 1 || window.stride < 1 || window.dilation < 1 ||
@@ -31,10 +31,10 @@ constexpr std::optional<int64_t> window_reach(const SlidingWindow& window) {
   return reach;
 }
 
-// Returns the number of windows that fit over `size` elements, which may be 0. With `ceil_mode`,
-// the last window may extend beyond the input, but it must begin inside the input or the padding
-// before it; this requires equal padding on both sides, and is not checked for symbolic sizes.
-// Returns nothing if window_reach() returns nothing, and on overflow.
+// Returns the number of windows that fit over `size` elements. `size` may be 0. If `ceil_mode` is
+// true, the last window may extend past the end of the input, but must begin inside the input or in
+// the padding before the input. This requires equal padding on both sides, and is not checked for
+// symbolic sizes. Returns nothing if window_reach() returns nothing, and on overflow.
 template <class Size>
 constexpr std::optional<Size> window_count(const SlidingWindow& window, const Size& size,
                                            bool ceil_mode = false) {

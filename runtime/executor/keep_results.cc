@@ -1,8 +1,9 @@
-// Computes the results that depend only on constants, such as transposed weights, once at load.
+// Computes results that depend only on constants, such as transposed weights, only once, when the
+// method is loaded.
 //
 // Such a result gets memory of its own, because the program reuses the planned memory of the result
-// for later values. Its tensor becomes a constant, so that kernels may pack it, and its step does
-// nothing from then on. A result for which no memory is left stays in planned memory.
+// for later values. Its tensor becomes a constant, so that kernels may pack it, and its step no
+// longer does anything. If no memory is left for a result, the result stays in planned memory.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -57,7 +58,7 @@ class MethodLoader::ResultKeeper {
   void run();
 
  private:
-  // The position of an instruction.
+  // The position of an instruction in the plan.
   struct Position {
     uint32_t chain;
     uint32_t instruction;
@@ -67,14 +68,16 @@ class MethodLoader::ResultKeeper {
     return *loader_.operators_[static_cast<size_t>(call.op_index())].found.kernel;
   }
   bool find_ranges();
-  // Finds the values that steps write twice, or whose memory a step may give to other values.
+  // Finds the values that steps write more than once, and those whose memory a step may give to
+  // other values.
   bool find_changes();
   bool can_keep(const fbs::KernelCall& call, uint32_t out, Position position);
   bool is_fixed(uint32_t value);
   // True if nothing reads the planned memory of the result through another value.
   bool is_unshared(uint32_t result, Position position);
-  // Removes the bytes that the instruction overwrites from `rest`, the bytes of the result that are
-  // still intact. Returns false if the instruction may use some of them through another value.
+  // `rest` has the bytes of the result that are still intact. Removes from `rest` the bytes that
+  // the instruction overwrites. Returns false if the instruction may access bytes in `rest` through
+  // another value.
   bool pass_instruction(const fbs::Instruction& instruction, uint32_t result, PlannedRange& rest);
   bool pass_kernel_call(const fbs::KernelCall& call, uint32_t result, PlannedRange& rest);
   // Calls visit(value) for a tensor or for the tensors of a list until it returns false.
@@ -167,7 +170,7 @@ bool MethodLoader::ResultKeeper::can_keep(const fbs::KernelCall& call, uint32_t 
   const EValue& value = method_.values_[result];
   if (!value.is_tensor()) return false;
   size_t input_bytes = 0;
-  // The last argument repeats the result.
+  // Skips the last argument, which repeats the result.
   for (uint32_t i = 0; i + 1 < call.args()->size(); ++i) {
     const auto input = static_cast<uint32_t>(call.args()->Get(i));
     if (i == out) continue;
@@ -197,7 +200,7 @@ bool MethodLoader::ResultKeeper::is_fixed(uint32_t index) {
 
 bool MethodLoader::ResultKeeper::is_unshared(uint32_t result, Position position) {
   PlannedRange rest = ranges_[result];
-  // With jumps, any instruction may run after the call.
+  // If the program has jumps, any instruction may run after the call.
   for (uint32_t c = has_jumps_ ? 0 : position.chain; c < plan_.chains()->size(); ++c) {
     const auto* instructions = plan_.chains()->Get(c)->instructions();
     const bool is_first = !has_jumps_ && c == position.chain;

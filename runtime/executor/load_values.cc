@@ -138,8 +138,8 @@ Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
     }
   }
   if (from.data_buffer_idx() == 0 && !is_external(from)) return Error();
-  // If another method has set the state already, the state keeps its bytes. The initial value is
-  // charged anyway, because reset_state() copies it.
+  // If another method has set the state already, its bytes stay unchanged. The bytes of the initial
+  // value are charged anyway, because reset_state() copies them.
   if (state != nullptr && state->has_value) return charge_bytes(tensor.nbytes());
   Error error = find_contents(from, tensor);
   if (state != nullptr) state->has_value = error.ok();
@@ -210,10 +210,11 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
   Result<DataBuffer> data = options_.external_data->get(key);
   if (!data.ok()) return data.take_error();
   if (data->size() < tensor.nbytes()) return refuse("is too short in the .ptd file");
-  // If the buffer is owned, it was read for this value only. It may be larger than the value.
+  // If the buffer owns its memory, it was read only for this value. It may be larger than the
+  // value.
   if (data->is_owned()) VITRINE_RETURN_IF_ERROR(charge_bytes(data->size()));
   if (is_mutable) return copy_initial(data->bytes(), tensor);
-  // Each value keeps at most one buffer, so an array with one slot per value is large enough.
+  // An array with one slot per value is large enough, because each value needs at most one buffer.
   if (method_.external_.empty()) {
     external_slots_ = arena_.allocate_array<DataBuffer*>(plan_.values()->size());
   }

@@ -48,8 +48,8 @@ bool same_double(double x, double y) {
          (std::isfinite(y) && std::fabs(x - y) <= 1e-4 + 1e-5 * std::fabs(y));
 }
 
-// Compares an input that is not a tensor with its value in the program, which was fixed at export.
-// Precondition: a and b have the same tag.
+// Compares a non-tensor input with the value that export fixed in the program. Precondition: a and
+// b have the same tag.
 bool same_constant(const EValue& a, const EValue& b) {
   switch (a.tag()) {
     case EValue::Tag::kNone:

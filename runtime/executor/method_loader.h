@@ -106,7 +106,7 @@ class MethodLoader {
   Error note_dtypes(const Step& step, uint32_t kernel_dtypes);
   Error missing_dtypes_error();
 
-  // A range of bytes in a planned buffer. Buffer 0 means that there is no planned memory.
+  // A range of bytes in a planned buffer. Buffer 0 means no planned memory.
   struct PlannedRange {
     uint32_t buffer = 0;
     uint64_t begin = 0;

@@ -7,8 +7,8 @@
 
 namespace vitrine {
 
-// A value that steps may exchange or move to other memory. Each execution begins with the initial
-// value.
+// A value that steps may exchange or move to other memory. Before each execution, it gets its
+// initial value again.
 struct Method::RestoredValue {
   EValue* value = nullptr;
   EValue initial;

@@ -105,10 +105,11 @@ class MethodLoader::OverlapCheck {
   std::span<TrackedValue> values_;
   std::span<std::span<std::byte>> scratch_;
   uint32_t next_scratch_ = 0;  // number of scratch memories in the steps before the current one
-  // Indexed by instruction of the method, with one more element for the end of the last chain.
+  // One element for each instruction of the method, and one more for the end of the last chain.
   std::span<bool> is_jump_target_;
   LatestWrites writes_;
-  // Operands of the current step. If they do not all fit, the last element spans the rest.
+  // Operands of the current step. If there are too many operands, the last element spans all the
+  // remaining ones.
   std::array<IntervalRange, 32> reads_{};
   uint32_t num_reads_ = 0;
   uint32_t depth_ = 0;           // depth of the tree, which is the work of a read or write
@@ -282,8 +283,9 @@ Error MethodLoader::OverlapCheck::check_kernel_call(const fbs::KernelCall& call)
   return Error();
 }
 
-// A delegate that reports every argument as an output gives no information, so its arguments count
-// as possibly modified. Scratch memory must keep its bytes from the first read to the last write.
+// If a delegate reports every argument as an output, its inputs are unknown. All its arguments then
+// count as possibly modified. Scratch memory must keep its bytes from the first read to the last
+// write.
 Error MethodLoader::OverlapCheck::check_delegate_call(const fbs::DelegateCall& call) {
   const Delegate& delegate = *method_.delegates_[static_cast<size_t>(call.delegate_index())];
   const uint32_t num_scratch = size_of(call.scratch());

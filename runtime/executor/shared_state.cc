@@ -65,8 +65,9 @@ size_t shared_bytes(const Program& program) {
   return sharing < 2 || bytes > kMaxBytes ? 0 : static_cast<size_t>(bytes);
 }
 
-// Returns the tensors of the shared buffer, sorted and without duplicates. Returns none if tensors
-// overlap in part: then the memory is reused during an execution and cannot hold state.
+// Returns the tensors of the shared buffer, sorted and without duplicates. Returns no tensors if
+// some overlap only in part. In this case, the memory is reused during an execution and cannot hold
+// state.
 Result<SharedMemory::StateTensors> find_tensors(const Program& program) {
   using StateTensor = SharedMemory::StateTensor;
   const auto for_each = [&program](auto&& visit) {

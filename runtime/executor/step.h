@@ -1,4 +1,4 @@
-// Step is a loaded instruction. Running it needs no lookup of names and no check of indices.
+// Step is a loaded instruction. Running a step does not look up names or check indices.
 #pragma once
 
 #include <cstddef>

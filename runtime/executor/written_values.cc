@@ -148,8 +148,8 @@ Result<bool> MethodLoader::is_read_besides(const Step& step, uint32_t index) {
   return false;
 }
 
-// Reports a tensor that has no source. Skips a tensor that shares memory with a written value,
-// because it may be a view, unless it is an output argument of a delegate.
+// Reports a tensor that has no source. A tensor that shares memory with a written value may be a
+// view of that value. It is reported only if it is an output argument of a delegate.
 Error MethodLoader::check_written(uint32_t index, const char* name) {
   char lost[256] = "";
   bool is_lost = false;

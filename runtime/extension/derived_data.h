@@ -21,9 +21,9 @@ class DerivedData {
 
   // Returns `bytes` bytes of memory, 64-byte aligned. Calls with equal arguments return the same
   // memory. The first of these calls sets `is_new` and returns uninitialized memory. Returns null
-  // and clears `is_new` if `bytes` exceeds half of what is left of the budget: the rest is for the
-  // temporary memory of kernels, because packing weights must not make kernels run out of memory.
-  // Returns null and sets `is_new` if the system has no memory.
+  // and clears `is_new` if `bytes` exceeds half of what is left of the budget. The other half is
+  // reserved for the temporary memory of kernels, so that packed weights do not make kernels run
+  // out of memory. Returns null and sets `is_new` if the system has no memory left.
   void* find_or_add(const void* constant, uint64_t key, size_t bytes, bool& is_new);
 
   void report_memory(DelegateMemory& memory) const;

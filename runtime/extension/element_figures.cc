@@ -22,8 +22,8 @@ HWY_INLINE hn::Vec<Doubles> load(const float* from) {
 }
 #endif
 
-// Sums are doubles. The other figures need no more precision than the elements have; a float can
-// count the zeros of a block exactly, because blocks are small.
+// Sums are doubles. The other figures do not need more precision than the elements have. A float
+// can count the zeros of a block exactly, because blocks are small.
 template <class T>
 HWY_INLINE Bounds bounds_in(const T* elements, size_t count) {
   Bounds result;

@@ -33,13 +33,13 @@ struct Bounds {
   }
 };
 
-// If elements are NaN or infinite, the sum is not finite, and the bounds have no meaning.
+// If any element is NaN or infinite, the sum is not finite, and the bounds are meaningless.
 Bounds bounds_of(std::span<const float> elements);
 Bounds bounds_of(std::span<const double> elements);
 
-// Unused counts at the end of a table. Without them, the counts of an integer or bin in several
-// tables can be a multiple of 4096 bytes apart, and a processor then takes a read of one count to
-// depend on the write of another.
+// Unused counts at the end of a table. Without them, the counts of the same integer or bin in
+// different tables could be a multiple of 4096 bytes apart. The processor would then treat a read
+// of one count as dependent on a write of another.
 template <class Count>
 inline constexpr size_t kTableGap = 64 / sizeof(Count);
 

@@ -1,10 +1,10 @@
 // A bounded buffer for trace records that does not allocate while recording.
 //
 // The constructor allocates all memory; recording copies one TraceRecord. Records that do not fit
-// are counted per block and never overwrite others, so a trace keeps its beginning. Not
-// thread-safe: one thread records, and reads when the run is over. Records hold pointers to strings
-// of kernels and delegates (vitrine/event_tracer.h), so serialize the trace while these still
-// exist.
+// are counted for each block. They never overwrite other records, so a trace always has its
+// beginning. Not thread-safe: one thread records, and reads when the run is over. Records hold
+// pointers to strings of kernels and delegates (vitrine/event_tracer.h), so serialize the trace
+// while these still exist.
 //
 //   TraceBuffer trace;
 //   ...                                // run with &trace as the tracer
@@ -51,7 +51,7 @@ class TraceBuffer final : public ValueTracer {
   bool wants_values() const override { return values_ != nullptr; }
   void record_value(const TracedValue& value) override;
 
-  // Selects the test set of a bundled program that later blocks belong to.
+  // Selects a test set of a bundled program. All later blocks belong to this test set.
   void set_bundled_input_index(int32_t index) { bundled_input_index_ = index; }
 
   // Discards all records, but keeps the memory for new records.

@@ -1,6 +1,6 @@
 // A bounded buffer for copies or summaries of results that does not allocate while recording.
 //
-// The constructor allocates all memory, without touching it; adding copies a tensor's bytes in
+// The constructor allocates all memory, without touching it. Adding a tensor copies its bytes in
 // memory order. Quantized tensors become f32 tensors with the real numbers that they represent.
 // Values that do not fit are counted and never overwrite others. The bytes are the debug buffer of
 // the ETDump format: a second file, to which the trace's debug events refer by offset
@@ -41,7 +41,7 @@ class ValueBuffer {
       bool boolean;
       size_t list_size;
     };
-    // The fields below are for tensors. Strides count elements.
+    // The members below are used only for tensors. Strides are in elements.
     ScalarType dtype = ScalarType::kByte;
     uint8_t rank = 0;
     uint64_t offset = kNoData;  // into data(), a multiple of kAlignment
@@ -85,8 +85,8 @@ class ValueBuffer {
  private:
   bool add_entry(const Entry& entry);
   bool add_tensor(Entry entry, const Tensor& tensor, const TracedQuantization* quantization);
-  // Reserves bytes and zeros the gap before them. Returns the offset of the reserved bytes, or
-  // kNoData if they do not fit.
+  // Reserves bytes, and fills the gap before them with zeros. Returns the offset of the reserved
+  // bytes, or kNoData if they do not fit.
   uint64_t reserve(size_t bytes);
   bool add_list(Entry entry, const EValue& list);
 

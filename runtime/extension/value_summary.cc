@@ -24,8 +24,9 @@ std::span<const Real> copy_finite(std::span<const Real> block, std::array<Real, 
   return {to.begin(), end};
 }
 
-// Sets all figures but `saturated`. `load(begin, size)` returns a block of floats or doubles, the
-// real numbers of `size` elements from index `begin` on. The block is valid until the next call.
+// Sets all figures except `saturated`. `load(begin, size)` returns a block of floats or doubles,
+// which are the real numbers of `size` elements from index `begin` on. The block is valid until the
+// next call to `load`.
 template <class Load>
 void measure(size_t count, const Load& load, ValueSummary& summary) {
   using Block = decltype(load(0, 0));
@@ -33,7 +34,7 @@ void measure(size_t count, const Load& load, ValueSummary& summary) {
   summary.count = count;
   Bounds all;
   // Goes backward, because the processor's caches hold the last elements of a value that was just
-  // computed. After this loop, they hold the first elements.
+  // computed. After this loop, the caches hold the first elements.
   for (size_t end = count; end != 0;) {
     const size_t begin = (end - 1) / kBlock * kBlock;
     const Block elements = load(begin, end - begin);

@@ -9,8 +9,8 @@
 
 namespace vitrine {
 
-// Figures over all elements, as the real numbers that they represent. A complex number counts as
-// two elements. Elements that are NaN or infinite are counted and do not enter the other figures.
+// Figures over the real numbers that all elements represent. A complex number counts as two
+// elements. Elements that are NaN or infinite are counted, but are not part of the other figures.
 struct ValueSummary {
   static constexpr size_t kBins = 64;
 
@@ -26,8 +26,8 @@ struct ValueSummary {
   double max = 0;
   double mean = 0;
   double deviation = 0;  // standard deviation, of the elements and not of a sample
-  // The number of elements in equal parts of the range from min to max; max belongs to the last
-  // bin. If all elements are equal, the first bin counts them all.
+  // Numbers of elements in bins, which are equal parts of the range from min to max. max belongs to
+  // the last bin. If all elements are equal, the first bin counts them all.
   std::array<uint64_t, kBins> histogram = {};
 
   uint64_t finite() const { return count - nan - infinite; }

@@ -15,9 +15,9 @@ uint64_t read_ns(clockid_t clock) {
 #if defined(__x86_64__) || defined(__aarch64__)
 
 // The rate of the counter is measured over a period, and is then used for another period of the
-// same length. The length is between these limits. The lower limit is short, because a thread reads
-// the clock until it has measured two rates. It is nevertheless long enough to measure the rate of
-// a counter of 20 MHz to within a thousandth.
+// same length. These are the limits of that length. The lower limit is short, because a thread
+// reads the clock until it has measured two rates. It is nevertheless long enough to measure the
+// rate of a counter of 20 MHz to within a thousandth.
 constexpr uint64_t kMinPeriodNs = 128'000;
 constexpr uint64_t kMaxPeriodNs = 4'000'000;
 
@@ -48,7 +48,7 @@ uint64_t read_clock() {
   return now;
 }
 
-// Returns `ns` or the last result, whichever is later.
+// Returns `ns` or the result of the last call, whichever is later.
 uint64_t not_before_last(uint64_t ns) {
   counter.last_ns = std::max(counter.last_ns, ns);
   return counter.last_ns;
@@ -99,8 +99,8 @@ void convert_ticks(const CounterReading& start, std::span<uint64_t> ticks) {
   }
   uint64_t previous = start.ns;
   for (uint64_t& tick : ticks) {
-    // The limit matters if the counters of two processors differ. Signed numbers are faster to
-    // convert.
+    // Limits the ticks, because the counters of two processors may differ. Signed numbers are
+    // faster to convert.
     const auto passed = static_cast<int64_t>(std::min(tick - start.ticks, all_ticks));
     const auto ns = static_cast<int64_t>(static_cast<double>(passed) * ns_per_tick);
     previous = tick = std::max(previous, start.ns + static_cast<uint64_t>(ns));

@@ -13,8 +13,8 @@ namespace {
 constexpr size_t kMaxPathBytes = 2048;
 constexpr size_t kMaxFileBytes = 4096;
 
-// A resource and the files of a group that limit it. The limit is a quotient: a quota divided by
-// its period, or a number of bytes divided by 1.
+// A resource, and the files in which a group limits the resource. The limit is a quotient: a quota
+// divided by its period, or a number of bytes divided by 1.
 struct Controller {
   const char* name;
   const char* v1_quota;
@@ -49,8 +49,8 @@ void read_file(const Group& group, const char* file_name, char (&text)[kMaxFileB
   read_start(path, text, sizeof text);
 }
 
-// Reads up to two numbers from the beginning of a group's file. A number keeps its value if the
-// file is missing or says "max".
+// Reads up to two numbers from the beginning of a group's file. Does not change a number if the
+// file is missing or has "max" in its place.
 void read_numbers(const Group& group, const char* file_name, long long* first, long long* second) {
   char text[kMaxFileBytes];
   read_file(group, file_name, text);
@@ -86,7 +86,8 @@ uint64_t limit_of(const Group& group, const Controller& controller, bool is_v2) 
   return &controller == &kMemory ? limit - std::min(limit, used_memory(group, is_v2)) : limit;
 }
 
-// `names` is a colon, the controllers of a v1 hierarchy with commas between them, and a colon.
+// `names` has the controllers of a v1 hierarchy, separated by commas, with a colon before and after
+// the list.
 bool contains_name(const char* names, const char* name) {
   const size_t size = std::strlen(name);
   do {
@@ -117,8 +118,8 @@ bool contains_name(const char* names, const char* name) {
     if (!is_v2 && !contains_name(names, controller.name)) continue;
     ++path;
     Group group{root, is_v2 ? "" : controller.name, path, std::strlen(path)};
-    // Folders that do not exist set no limit: in a container, the path may be the host's while only
-    // the container's own group is mounted.
+    // A folder that does not exist sets no limit. In a container, the path may be that of the host,
+    // although only the container's own group is mounted.
     while (true) {
       result = std::min(result, limit_of(group, controller, is_v2));
       if (group.path_size == 0) break;

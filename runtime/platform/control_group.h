@@ -11,8 +11,8 @@
 
 namespace vitrine::platform {
 
-// Memory in bytes that the groups leave to this process. Cached pages of files count as free,
-// because the system can drop them.
+// The number of bytes of memory that this process may still use within its groups' limits. Cached
+// pages of files count as free, because the system can drop them.
 uint64_t control_group_memory(const char* root = "");
 
 // Number of processors that the process may keep busy: the CPU quota divided by its period, rounded

@@ -9,7 +9,7 @@
 
 namespace vitrine::platform {
 
-// An open file. Thread-safe, because each read names its offset.
+// An open file. Thread-safe, because the offset is passed to each read.
 class File {
  public:
   // Opens a regular file. Errors are NotFound and AccessFailed, with the system's reason.

@@ -66,8 +66,8 @@ class FlatTensorMap final : public NamedDataMap {
 
   // Checks everything on which later calls rely.
   Error verify() {
-    // One step per byte is enough for a file without shared items, because each entry takes at
-    // least four bytes of the file, and each table at least eight.
+    // A budget of one step per byte is enough for a file that does not share entries or tables,
+    // because each entry takes at least four bytes of the file, and each table at least eight.
     Budget steps(body_.size());
     if (!verify_tables(body_.bytes(), fbs::kTableShapes, steps)) {
       return invalid("its flatbuffer is damaged");

@@ -11,8 +11,9 @@
 namespace vitrine::platform {
 
 // A file that is being written under a temporary name in the folder of its path. commit() renames
-// it. Until then an old file stays at the path, and processes that have opened it can go on reading
-// it. Not thread-safe. Several processes may write the same file; the last commit() wins.
+// it. Until then, the old file, if any, stays at the path. Processes that have opened the old file
+// can still read it afterward. Not thread-safe. Several processes may write the same file; the last
+// commit() wins.
 class NewFile {
  public:
   enum class Kind : uint8_t {

@@ -6,9 +6,9 @@
 
 namespace vitrine::platform {
 
-// Fills `out` with random bytes from the system, without waiting for it. If the system has no
-// random bytes yet, which can happen shortly after boot, the bytes are derived from the clock and
-// from memory addresses.
+// Fills `out` with random bytes from the system. Shortly after boot, the system may not have any
+// random bytes yet. The function then does not wait, but derives the bytes from the clock and from
+// memory addresses.
 void fill_random(std::span<std::byte> out);
 
 }  // namespace vitrine::platform

@@ -1,7 +1,8 @@
 // Calls the code that was compiled for the best instruction set of this machine.
 //
-// Highway's own dispatch needs its shared library. That library measures the CPU's clock at each
-// start, even if it is not used, which takes milliseconds in a virtual machine.
+// Highway's own dispatch needs its shared library. Whenever a process that is linked with that
+// library starts, the library measures the CPU's clock, even if the process does not use the
+// library. This takes milliseconds in a virtual machine.
 #pragma once
 
 #include <hwy/highway.h>

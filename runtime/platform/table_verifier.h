@@ -48,8 +48,8 @@ struct TableShapes {
 bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, Budget& steps,
                    size_t start = 0);
 
-// Returns OutOfResources, for a file whose verification has used up one step per byte of the
-// flatbuffer.
+// Returns the error OutOfResources for a file whose verification has used up its budget of one step
+// per byte of the flatbuffer.
 Error too_many_items(const Budget& steps);
 
 }  // namespace vitrine

@@ -116,8 +116,8 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
                        "the program's buffer is not aligned to %zu bytes",
                        alignof(std::max_align_t));
   }
-  // One step per byte is enough for a file without shared items: an item has at least four bytes,
-  // or one byte in a list of bools.
+  // A budget of one step per byte is enough for a file that does not share tables or lists, because
+  // a table or a list element has at least four bytes, or one byte in a list of bools.
   Budget steps(flatbuffer.size());
   if (verification == Verification::kFull) {
     // Old headers do not contain the size of the segments; the segments then extend to the end of

@@ -9,10 +9,11 @@ namespace {
 
 constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
 
-// Assumed time that each worker saves, as a share of its caller's processor time.
+// The time that each worker is assumed to save, divided by the processor time of the worker's
+// caller.
 constexpr double kSavedShare = 0.4;
-// Limit on the recorded savings. With this limit, a single loss of a few milliseconds does not
-// cause a pause unless another loss came shortly before.
+// Limit on the recorded savings. It is high enough that a loss of a few milliseconds causes a pause
+// only if another loss came shortly before.
 constexpr int64_t kMaxSavedNs = 10'000'000;
 constexpr int64_t kSavedAfterPauseNs = 2'000'000;
 constexpr uint64_t kSampleNs = 2'000'000;  // interval at which long runs record their loss
@@ -26,7 +27,7 @@ constexpr int64_t kMinTakenNs = 1'000'000;
 // If a loss comes within this many pause lengths after the last pause, the next pause is twice as
 // long.
 constexpr uint64_t kQuietPauses = 8;
-// Length of a pause after the processors were too few for all runs of this process.
+// Length of a pause that begins because there were too few processors for all runs of this process.
 constexpr uint64_t kSharedPauseNs = 50'000'000;
 
 }  // namespace

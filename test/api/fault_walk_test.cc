@@ -22,8 +22,8 @@ namespace vitrine::test {
 namespace {
 
 // Calls `run(n)` for n = 0, 1, 2 ... until `run` makes fewer than n allocations. `run(n)` makes its
-// n-th allocation fail, or none if n is 0. It returns whether an allocation failed, and whether all
-// calls succeeded.
+// n-th allocation fail, or no allocation if n is 0. The result says whether an allocation failed,
+// and whether all calls succeeded.
 struct Outcome {
   bool failed = false;
   bool went_well = false;

@@ -26,7 +26,7 @@ std::vector<float> elements_of(const Array& array) {
   return {data->begin(), data->end()};
 }
 
-// The program computes x = 2 x in its unplanned input, then y = 2 x.
+// The program doubles its unplanned input x in place, then computes y = 2 x.
 TEST(Module, DoesNotWriteBorrowedInputsOrReadPastTheEnd) {
   constexpr size_t kCount = 12;
   const std::vector<int32_t> sizes = {kCount};

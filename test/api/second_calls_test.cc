@@ -77,7 +77,7 @@ class SecondCallsTest : public testing::Test {
   test::TensorFactory factory_;
 };
 
-// If views of inputs were kept, the next call would read the former memory of the input.
+// If the method kept its views of inputs, the next call would read the former memory of the input.
 TEST_F(SecondCallsTest, ViewsOfInputsAreDiscarded) {
   const int x = tensor();
   const int jumps = flag();
@@ -134,8 +134,8 @@ TEST_F(SecondCallsTest, SettingAnInputDoesNotWriteToMemoryThatAMoveInstructionAs
   EXPECT_THAT(moved, Each(2)) << "the caller's memory must not change";
 }
 
-// In the first call, a move gives `kept` the memory of an input or output. The next call writes to
-// `kept`, which must then have no memory.
+// In the first call, a move instruction makes `kept` use the memory of an input or output. The next
+// call writes to `kept`, which must no longer refer to that memory.
 TEST_F(SecondCallsTest, DiscardsInputMemoryThatAMoveInstructionAssigned) {
   const int x = tensor();
   const int y = tensor(64);
@@ -320,7 +320,8 @@ TEST_F(SecondCallsTest, WritesOutputsThatWereViewsOfConstants) {
   }
 }
 
-// After the call, the output refers to the memory of y but has no memory from the caller.
+// After the call, the output refers to the memory of y. The caller has not yet set memory for the
+// output.
 TEST_F(SecondCallsTest, CallerCanSetOutputMemoryAfterACall) {
   const int x = tensor(64);
   const int y = tensor(128);

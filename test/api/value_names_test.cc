@@ -105,7 +105,8 @@ std::string deep_tree(const std::string& context, int num_tuples) {
   return node("a.user.Type", context, {tree});
 }
 
-// Each level of a tree is two levels of JSON. Trees may have at most 32 levels below the root.
+// Trees may have at most 32 levels below the root. Each level of a tree takes two levels of nesting
+// in the JSON text.
 TEST(ValueNames, AreEmptyForTreesWithMoreThan32Levels) {
   for (int num_tuples = 10; num_tuples <= 34; ++num_tuples) {
     std::string path = "a";

@@ -10,8 +10,8 @@ namespace vitrine::architecture {
 
 struct Room {
   std::string folder;
-  // Rooms, or folders of rooms, that this room may include. It may also include the rooms that they
-  // may include. "" means every room.
+  // The rooms, or folders of rooms, that this room may include. This permission is transitive. ""
+  // means every room.
   std::vector<std::string> may_include;
   std::vector<std::string> public_headers;  // "vitrine/tensor.h"
   bool is_device = false;                   // no exceptions, no iostream

@@ -76,7 +76,8 @@ TEST(SourceTree, ContainsKnownFiles) {
 TEST(SourceTree, IncludesFollowTheTable) {
   std::vector<std::string> found;
   for (const fs::path& path : files()) {
-    // Files in cmake/ are parts of the builds of libraries, and are in no room.
+    // Skips the files in cmake/, which are used to build third-party libraries and do not belong to
+    // a room.
     if (!has_extension(path, kCode) || *path.begin() == "cmake") continue;
     const std::vector<std::string> in_file = violations(path.generic_string(), contents(path));
     found.insert(found.end(), in_file.begin(), in_file.end());
@@ -176,8 +177,8 @@ TEST(SourceTree, TrustPageMentionsOnlyExistingTests) {
   EXPECT_GT(names, 40u);
 }
 
-// Each code block of these pages must be part of a file that the block's section names above the
-// block.
+// Each code block of these pages must be copied from a file. The section of the block must name
+// this file above the block.
 class ShownCode : public testing::TestWithParam<const char*> {};
 
 TEST_P(ShownCode, AppearsInTheFileThatThePageNames) {
@@ -239,8 +240,8 @@ TEST(SourceTree, PublicHeadersUseNoGeneratedTypes) {
   EXPECT_GT(num_files, 30U);
 }
 
-// Through aot/lowering/backend.h and inspector/join/delegate_profile.h, backends provide what
-// lowering and reports need.
+// Lowering and reports must use a backend only through the interfaces in aot/lowering/backend.h and
+// inspector/join/delegate_profile.h.
 TEST(SourceTree, LoweringAndInspectorMentionNoBackend) {
   size_t num_files = 0;
   for (const fs::path& path : files()) {

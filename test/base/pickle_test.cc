@@ -53,7 +53,7 @@ TEST(Pickle, ReadsIntegersOfEveryWidth) {
   EXPECT_EQ(root_of("K\x07").kind, Kind::kInt);
 }
 
-// LONG1 holds a two's complement number of 0 to 8 bytes here.
+// In this test, LONG1 has a two's complement number of 0 to 8 bytes.
 TEST(Pickle, SignExtendsLongIntegers) {
   EXPECT_EQ(root_of("\x8a\0"s).number, 0);
   for (size_t size = 1; size <= 8; ++size) {
@@ -122,10 +122,10 @@ TEST(Pickle, ReadsDicts) {
 }
 
 TEST(Pickle, SharesNodesThroughTheMemo) {
-  // A list that contains itself, by BINPUT and BINGET.
+  // A list that contains itself. The pickle uses BINPUT and BINGET.
   const Pickle cyclic = parse_pickle("]q\0h\0a."s, "x");
   EXPECT_THAT(cyclic.nodes[cyclic.root].items, ElementsAre(cyclic.root));
-  // The same value twice, by MEMOIZE and LONG_BINGET.
+  // The same value twice. The pickle uses LONG_BINGET, after MEMOIZE or LONG_BINPUT.
   EXPECT_THAT(numbers_in("K\7\x94j\0\0\0\0\x86"s), ElementsAre(7, 7));
   EXPECT_THAT(numbers_in("K\7r\xff\xff\xff\xffj\xff\xff\xff\xff\x86"s), ElementsAre(7, 7));
 }

@@ -68,8 +68,8 @@ TEST(ZipArchive, RejectsZipBombs) {
               ThrowsMessage<FormatError>(HasSubstr("test.zip: bomb: unpacks from")));
 }
 
-// Writes an archive with one compressed member, calls change(directory entry, local header), and
-// returns the member's content from the reader.
+// Writes an archive with one compressed member and calls change(directory entry, local header).
+// Returns the content that the reader finds in the member.
 template <class Change>
 std::string changed(const std::string& content, Change&& change) {
   std::vector<std::byte> bytes = test::write_zip({{"a", content}}, true);
@@ -304,8 +304,8 @@ TEST(ZipArchive, RejectsContentPastTheEndOfTheFile) {
   archive.add("a", "first");
   const size_t size = archive.bytes().size();
   auto& entry = archive.entries[0];
-  // The content starts after a local header of 31 bytes. A size that exceeds the rest of the file
-  // by one byte is rejected.
+  // The content starts after a local header of 31 bytes. A size is rejected if it exceeds the
+  // number of bytes after the header by one byte.
   entry.packed_size = entry.size = static_cast<uint32_t>(size - 31);
   EXPECT_EQ(zip_error(archive.bytes()), "");
   ++entry.packed_size;

@@ -12,8 +12,8 @@ from unittest import mock
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import false_alarms  # noqa: E402
 
-# A fake runner. Its comparison reports that slow.pte is slower (exit code 2), and that one row of every program is
-# faster. It fails for broken.pte.
+# A fake runner. It reports that slow.pte is slower (exit code 2), and that one row of each model is faster. For
+# broken.pte, the runner fails.
 RUNNER = """#!/usr/bin/env python3
 import json, sys
 model = sys.argv[sys.argv.index("--profile") + 1]

@@ -26,8 +26,8 @@ TEST(BenchStatistics, NoiseOfFewRunsIsHalfTheRange) {
   EXPECT_DOUBLE_EQ(timing.noise, 0.15);
 }
 
-// The noise is computed from ten stretches of consecutive runs. Here, each stretch has four runs
-// with the same time, from 101 in the first stretch to 110 in the last.
+// The noise is computed from ten groups of consecutive runs. Here, each group has four runs with
+// the same time: 101 in the first group, and 110 in the last.
 TEST(BenchStatistics, NoiseExcludesLowestAndHighestStretch) {
   std::vector<double> samples;
   for (int stretch = 1; stretch <= 10; ++stretch) {

@@ -9,7 +9,8 @@
 namespace vitrine::test {
 namespace {
 
-// Returns the nodes with a conformance test: the name of each such test begins with its node.
+// Returns the nodes with a conformance test. The name of such a test begins with the name of the
+// node.
 std::set<std::string> compared_nodes() {
   std::set<std::string> names;
   const testing::UnitTest& all = *testing::UnitTest::GetInstance();

@@ -65,8 +65,8 @@ struct Encoding {
     return std::clamp(steps, bound_low(), bound_high());
   }
 
-  // Encodes `numbers`, whose last dimension has `row` elements. Each byte holds two 4-bit elements,
-  // each with 8 added.
+  // Encodes `numbers`, whose last dimension has `row` elements. For 4-bit types, adds 8 to each
+  // element and stores two elements per byte.
   std::vector<uint8_t> bytes(const std::vector<float>& numbers, size_t row) const {
     std::vector<uint8_t> out;
     if (type == Type::xnn_datatype_qcint4 || type == Type::xnn_datatype_qbint4) {
@@ -129,8 +129,8 @@ struct Encoding {
   }
 };
 
-// Returns the smallest power of two that is not below `at_least`. Products and sums of multiples of
-// such scales are exact in f32.
+// Returns the smallest power of two that is at least `at_least`. If scales are powers of two, sums
+// and products of quantized numbers are exact in f32.
 float power_of_two(float at_least) { return std::exp2(std::ceil(std::log2(at_least))); }
 
 // Returns an encoding that covers all of [low, high].
@@ -310,7 +310,7 @@ std::vector<float> expected_result(KernelCall& call, const NodeCase& test,
   return values_of<float>(result);
 }
 
-// Replaces the numbers of the inputs with those for the call with this index.
+// Fills the inputs with new numbers for the call with this index.
 void renew_inputs(const NodeCase& test, std::vector<StoredOperand>& stored, size_t index,
                   std::mt19937& generator) {
   for (size_t i = 0; i < stored.size(); ++i) {

@@ -59,7 +59,8 @@ struct NodeCase {
   // A quantized output has the scale and zero point of the first operand. `moves_only` implies
   // this.
   bool keeps_scale = false;
-  // An f32 result may differ by this fraction of max(1, |expected|), apart from its rounding.
+  // An f32 result may differ by this fraction of max(1, |expected|), in addition to rounding to the
+  // case's type.
   float tolerance = 1e-5f;
   // The size of the operands' first dimension in each call. If empty, there is one call with the
   // declared size.

@@ -55,8 +55,8 @@ constexpr LayerKind kKinds[] = {
     {"early qd8 of qc8", kFloat32, kByChannel8, true, true, true},
 };
 
-// Excludes 4-bit rows of odd length, which XNNPACK packs differently from the ExecuTorch format,
-// and rows that do not consist of whole blocks of 4-bit weights.
+// Excludes two kinds of 4-bit weights: rows of odd length, which XNNPACK packs differently from the
+// ExecuTorch format, and rows that do not consist of whole blocks.
 bool is_supported(const LayerKind& kind, const Layer& layer) {
   if (kind.weights == kByBlock4) return layer.in.back() % 32 == 0;
   return kind.weights != kByChannel4 || layer.in.back() % 2 == 0;
@@ -319,8 +319,8 @@ std::vector<NodeCase> attention_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Attention, Matrices, testing::ValuesIn(attention_cases()), test_name);
 
-// The case's type is the type of the output. The reference copies its input, and the comparison
-// rounds that copy to the output's type.
+// The type of the case is the type of the output. The reference only copies the input. The
+// comparison then rounds the copy to the output's type.
 std::vector<NodeCase> conversion_cases() {
   std::vector<NodeCase> all;
   for (const Type from : kTypes) {

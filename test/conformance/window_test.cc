@@ -109,8 +109,9 @@ const std::vector<Shape> kTransposed = {
     {"dilation", {1, 4, 5, 3}, dilate(window(3, 2, 3, 2), 2, 3)},
 };
 
-// The quantization of the weights: like the activations, or per channel. With kDynamic, the float
-// activations are also quantized at run time, image by image.
+// The quantization of the weights. kPlain: the same as for the activations. kByChannel: per
+// channel. kDynamic: per channel, and the float activations are quantized at run time, image by
+// image.
 enum class Weights { kPlain, kByChannel, kDynamic };
 
 // Converts a filter from XNNPACK's layout to PyTorch's.

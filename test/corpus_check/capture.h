@@ -5,9 +5,10 @@
 
 namespace vitrine::corpus {
 
-// Runs the case without capture, with all values in full, and with summaries of values. Fails if an
-// output differs in a bit, or if an operator of a delegate or a kernel has no value. If the case
-// passes, CaseResult::reason states the number of bytes in both capture buffers.
+// Runs the case three times: without capture, capturing complete values, and capturing summaries of
+// values. Fails if a bit of an output differs between the runs, or if the value of a delegate's
+// operator or of a kernel is missing. If the case passes, CaseResult::reason states the number of
+// bytes in both capture buffers.
 CaseResult check_capture(const Case& test_case, const RunOptions& options);
 
 }  // namespace vitrine::corpus

@@ -31,8 +31,8 @@ fs::path exported_file(const fs::path& folder, const std::string& method, Export
   return method == "forward" && fs::exists(only) ? only : fs::path();
 }
 
-// True if the methods of the case's program share their buffers, which are then in separate planned
-// memory.
+// True if the methods of the case's program share their buffers. The shared buffers are then in a
+// second block of planned memory.
 bool shares_state(const fs::path& program) {
   auto source = map_file(program.c_str());
   if (program.empty() || !source.ok()) return false;
@@ -61,7 +61,7 @@ void require_no_larger_plan(const aot::LoweredModel& optimized,
   }
 }
 
-// Writes the methods as ExecuTorch writes a .ptn file, and imports this file.
+// Writes the methods to a .ptn file in the same way as ExecuTorch, and imports the file.
 aot::Methods through_native(aot::Methods methods) {
   aot::EdgeOptions edge;
   edge.skip_dim_order = true;

@@ -49,8 +49,8 @@ void collect(const fs::path& path, std::vector<fs::path>& folders) {
   folders.insert(folders.end(), found.begin(), found.end());
 }
 
-// Prints one line per case, and counts passes and failures. Known failures must fail with their
-// message.
+// Prints one line per case, and counts passes and failures. Runs that are known to fail must fail
+// with the listed message.
 class Tally {
  public:
   explicit Tally(vitrine::corpus::KnownFailures known) : known_(std::move(known)) {}

@@ -41,9 +41,9 @@ TEST_P(RewrittenModel, FailsWithADifferentQuantizationScheme) {
   EXPECT_EQ(result.status, CaseResult::Status::kFailed);
 }
 
-// Models without ExecuTorch's attention operators: a table as mask, keys repeated per query head, a
-// cache written by index_put, and attention spelled out as products and softmax. Starts with an
-// empty cache.
+// Models without ExecuTorch's attention operators. Their mask is a table, their keys are repeated
+// for each query head, index_put writes to their cache, and their attention consists of matrix
+// products and a softmax. The cache is empty at first.
 TEST_P(RewrittenModel, MatchesWithCustomAttention) {
   for (const char* name : {"llama_kv_static", "llama_8da4w_e8_static"}) {
     const CaseResult result = run_lowered(corpus_ / name, corpus_ / name, GetParam(),

@@ -68,8 +68,8 @@ Outcome attempt(std::span<const std::byte> bytes, const KernelRegistry& kernels,
       .accept_unwritten_outputs = true};
   auto method = Method::load(*program, (*program)->method_name(0), options);
   if (!method.ok()) {
-    // Loads again without the overlap check, so that kernels are also tested with overlapping
-    // tensors.
+    // Loads the method again without the check for overlaps, so that kernels are also tested with
+    // overlapping tensors.
     options.check_plan = nullptr;
     method = Method::load(*program, (*program)->method_name(0), options);
   }

@@ -14,8 +14,8 @@ std::string attempt_etdump(std::span<const std::byte> bytes);
 std::string attempt_etrecord(std::span<const std::byte> bytes);
 // Reads a bundled program and writes it again.
 std::string attempt_bundled_program(std::span<const std::byte> bytes);
-// Describes the payload of a delegate that Vitrine does not run. The bytes alone must identify the
-// backend.
+// Describes the payload of a delegate that Vitrine does not run. The backend is found from the
+// bytes of the payload alone.
 std::string attempt_foreign_payload(std::span<const std::byte> bytes);
 // Loads a .ptd file and reads every entry.
 std::string attempt_flat_tensor(std::span<const std::byte> bytes);

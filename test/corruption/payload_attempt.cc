@@ -96,7 +96,7 @@ class Argument {
   EValue value_;
 };
 
-// True if the declared arguments do not exceed this test's limit.
+// True if the declared sizes of the arguments are within this test's limit.
 bool is_affordable(const xnnpack::Graph& graph) {
   return std::ranges::all_of(graph.values, [](const xnnpack::Value& value) {
     return value.external_id == xnnpack::kNone ||

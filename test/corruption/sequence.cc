@@ -61,8 +61,8 @@ class Instance {
       instance->planned_.push_back(instance->planned_blocks_.emplace_back(bytes, content).bytes);
     }
     options.planned_memory = instance->planned_;
-    // Half of the instances skip the check, so that kernels get the overlapping tensors of damaged
-    // plans.
+    // Half of the instances skip the check for overlaps, so that damaged memory plans can pass
+    // overlapping tensors to kernels.
     if (random.below(2) == 0) options.check_plan = &refuse_overlaps;
     Result<std::unique_ptr<Method>> method = Method::load(program, name, options);
     if (!method.ok()) return nullptr;
@@ -74,7 +74,7 @@ class Instance {
 
   void set_inputs(Random& random) {
     for (size_t i = 0; i < method_->num_inputs(); ++i) {
-      // Some inputs keep their current values.
+      // Leaves some inputs unchanged.
       if (random.below(8) != 0) set_input(i, random);
     }
   }
@@ -179,8 +179,8 @@ class Instance {
     }
   }
 
-  // The method uses this memory, so the memory is declared before the method. Replaced memory is
-  // freed at once.
+  // The method uses this memory, so the memory is declared before the method. If the memory of an
+  // input or output is replaced, the old memory is freed at once.
   std::deque<Block> planned_blocks_;
   std::vector<std::span<std::byte>> planned_;
   std::vector<std::unique_ptr<Block>> inputs_;

@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Samples, SequenceTest,
                          testing::Values("add_mul", "digits_portable", "digits_xnnpack_q8",
                                          "dynamic_batch_xnnpack"));
 
-// Counts of what a kernel found in the memory of its tensors.
+// Counts how often a kernel found certain contents in the memory of its tensors.
 struct MemoryCounts {
   int calls = 0;
   int guarded = 0;

@@ -276,7 +276,7 @@ int64_t elements(const Node* x) {
   return count;
 }
 
-// Adds a random step. Drops results of steps that are invalid or too large.
+// Adds a random step. If the step is invalid or its result is too large, does not use the result.
 void add_step(RandomModelBuilder& m) {
   const size_t before = m.results.size();
   try {

@@ -98,7 +98,8 @@ TEST(BundledProgram, PreservesAllValuesWhenWrittenAndRead) {
   EXPECT_TRUE(tensor(read.suite("first")->sets.at(1).expected_outputs[0]).sizes.empty());
 }
 
-// FlatBuffers omits fields that equal their default, and -0.0 == 0.0.
+// FlatBuffers omits fields that equal their default. A writer could omit -0.0 by mistake, because
+// -0.0 == 0.0.
 TEST(BundledProgram, KeepsTheSignOfZero) {
   for (const double zero : {0.0, -0.0}) {
     Sample sample;

@@ -96,7 +96,8 @@ TEST_F(DebugValuesTest, ReturnsElementsInLogicalOrderForAnyDimOrder) {
   EXPECT_THAT(elements<int32_t>(tensor), ElementsAre(0, 1, 2, 3, 10, 11, 12, 13));
 }
 
-// FlatBuffers omits fields that equal their default, and -0.0 == 0.0.
+// FlatBuffers omits fields that equal their default. A writer could omit -0.0 by mistake, because
+// -0.0 == 0.0.
 TEST_F(DebugValuesTest, KeepsTheSignOfZero) {
   trace_.begin_block("Execute");
   EValue positive(0.0);

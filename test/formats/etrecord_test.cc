@@ -68,8 +68,8 @@ std::string error_with(const std::string& member, const std::string& content) {
   return error_of(make_archive(sample_with(member, content)));
 }
 
-// Records of 2023 contain unset fields. They also contain all members of a union, and all members
-// but one are null.
+// Records of 2023 contain fields that are not set. For a union, they contain all members, and all
+// members except one are null.
 TEST(EtRecord, TreatsNullMembersAsMissing) {
   const std::string x = R"({"as_none": null, "as_tensor": {"name": "x"}, "as_int": null,
       "as_ints": null, "as_tensors": null, "as_sym_int": null, "as_optional_tensors": null})";

@@ -1,5 +1,6 @@
-// Fuzzes lowering and execution: the input's bytes choose a model, which must give equal results
-// with portable kernels, optimized kernels and XNNPACK, with and without reuse of memory.
+// Fuzzes lowering and execution. The input's bytes choose a model. Its results must be equal with
+// portable kernels, with optimized kernels and with XNNPACK, and both with and without reuse of
+// memory.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // Fuzzes import and lowering of .pt2 archives. The hash of the input chooses one of three lowering
 // paths, so that each input takes a third of the time. An input that starts with '{' is the JSON of
-// a program without weights, for which an archive is written first.
+// a program without weights, which is first written to an archive.
 #include <cstdint>
 #include <functional>
 #include <iterator>

@@ -1,5 +1,5 @@
-// Fuzzes execution. The first two bytes of the input choose sequences of calls, the other bytes a
-// program.
+// Fuzzes execution. The first two bytes of the input choose sequences of calls. The other bytes
+// choose a program.
 #include <cstdint>
 
 #include "test/corruption/random_program.h"

@@ -1,5 +1,5 @@
 // Fuzzes tokenizers of every format: loads the input, looks up each token, encodes texts, and
-// decodes valid and invalid ids. Requires that the time is bounded, whatever the input contains.
+// decodes valid and invalid ids. Fails if an input takes too long.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>

@@ -105,7 +105,8 @@ void expect_equal_times(const RunSamples& samples, const TimeStatistics& time, c
   expect_statistics(time, row);
 }
 
-// Compares the statistics in a table with those that we compute from its raw times.
+// Compares the statistics in a row of the table with the statistics that we compute from the row's
+// raw times.
 void expect_statistics_of_raw(const TsvRow& row) {
   std::vector<double> ns;
   for (const double ms : numbers(row.at("raw"))) ns.push_back(ms * kNsOfMs);
@@ -113,20 +114,21 @@ void expect_statistics_of_raw(const TsvRow& row) {
   expect_statistics(statistics_of(std::move(ns), runs), row);
 }
 
-// Compares op types and modules of a row that is not delegated. If several instructions share a
-// handle, ExecuTorch's Inspector assigns all ops of the handle to each; we assign one op to each,
-// so our ops are a subset.
+// Compares op types and modules of a row that is not delegated. If several instructions have the
+// same handle, ExecuTorch's Inspector assigns all ops of the handle to each instruction. We assign
+// one op to each instruction, so our ops are a subset.
 void expect_sources(const ProfileRow& row, const TsvRow& tsv) {
   const std::string& ops = tsv.at("op_types");
   if (ops.find(" total)") != std::string::npos) return;  // the table has only the first and last
   std::vector<std::string> theirs = quoted(ops);
-  // The table's names are str() of the op, which omits some namespaces; ours are serialized names.
+  // The table's names are from str(op), which omits some namespaces. Our names are serialized
+  // names.
   for (std::string& op : theirs) {
     if (std::count(op.begin(), op.end(), '.') == 1) op.insert(0, "aten.");
   }
   if (theirs.empty()) {
-    // Without a record, or if the record lacks the instruction, our name for the row is the name of
-    // the kernel.
+    // If the record is missing or lacks the instruction, our name for the row is the name of the
+    // kernel.
     EXPECT_NE(row.join, Join::kExact);
     return;
   }
@@ -140,14 +142,15 @@ void expect_sources(const ProfileRow& row, const TsvRow& tsv) {
   for (const std::string& module : row.modules) EXPECT_THAT(modules, testing::Contains(module));
 }
 
-// Walks a profile and a table in the order of the trace. The table's rows are events; the two
-// events of a kernel are one row of the profile.
+// Compares a profile with a table, in the order of the trace. Each row of the table is an event.
+// The two events of a kernel correspond to one row of the profile.
 class TableComparison {
  public:
   TableComparison(const Profile& profile, const std::vector<TsvRow>& tsv)
       : profile_(profile), tsv_(tsv) {
-    // Some tables with a record are from another run of the same program, whose trace is not in the
-    // corpus. The names, order, counts and sources are the same, but the times differ.
+    // Some tables that were made with a record are from another run of the same program. The trace
+    // of that run is not in the corpus. The names, order, counts and sources are the same, but the
+    // times differ.
     for (const TsvRow& row : tsv) {
       if (row.at("event_name") != "Method::init") continue;
       const double init = static_cast<double>(profile.run.init_ns.value_or(0)) / kNsOfMs;

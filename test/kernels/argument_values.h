@@ -97,7 +97,8 @@ class ArgumentValues : public KernelCall {
     return {static_cast<const std::byte*>(tensor.raw_data()), tensor.nbytes()};
   }
 
-  // The tensor argument `index`, or item `item` of a list argument. Null if it is not a tensor.
+  // Returns argument `index`, or item `item` of the argument if the argument is a list. Returns
+  // null if that is not a tensor.
   Tensor* tensor_at(size_t index, size_t item) const {
     const EValue& value = values_[index];
     if (value.is_tensor()) return &value.unchecked_tensor();

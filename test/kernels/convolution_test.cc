@@ -67,7 +67,8 @@ Array reference(const Case& test, Array input, Array weight, const std::vector<d
         for (int y = 0; y < out.sizes[3]; ++y)
           for (int x = 0; x < out.sizes[4]; ++x)
             out.at(n, c, z, y, x) = bias.empty() ? 0 : bias[static_cast<size_t>(c)];
-  // `small` is the tensor with one element per window: the output, or the input if transposed.
+  // `small` is the tensor that has one element per window: the output, or the input if the
+  // convolution is transposed.
   Array& small = test.transposed ? input : out;
   Array& large = test.transposed ? out : input;
   for (int n = 0; n < out.sizes[0]; ++n)
@@ -119,7 +120,7 @@ std::vector<int32_t> output_shape(const Case& test) {
 
 class Convolution : public testing::TestWithParam<Case> {
  protected:
-  // Makes a tensor with the array's values, channels-last if requested.
+  // Makes a tensor with the array's values. The tensor is channels-last if requested.
   template <class T>
   Tensor& tensor(const std::vector<int32_t>& shape, const Array& array, bool channels_last) {
     std::vector<uint8_t> order;

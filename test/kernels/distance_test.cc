@@ -1,4 +1,4 @@
-// Tests distances by p-norms.
+// Tests p-norm distances.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -79,7 +79,8 @@ TEST(Elementwise, SupportsContiguousRunsLongerThanTheBuffer) {
 
 TEST(Elementwise, AcceptsMixedDimOrders) {
   KernelCall call;
-  // [1,2,2,2]: a in row-major order, b channels-last; logical values 0..7 and 0,10,..,70.
+  // Both tensors have the shape [1,2,2,2]. `a` is row-major, and `b` is channels-last. In logical
+  // order, the values are 0..7 and 0,10,..,70.
   Tensor& a = call.make<float>({1, 2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
   Tensor& b = call.make<float>({1, 2, 2, 2}, {0, 40, 10, 50, 20, 60, 30, 70}, {0, 2, 3, 1});
   Tensor& row_major = call.make(ScalarType::kFloat, {1, 2, 2, 2});

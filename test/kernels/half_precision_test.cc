@@ -41,7 +41,8 @@ void fill(Argument& argument, ScalarType dtype, const std::vector<Number>& eleme
   if (is_dtype) argument.integer = static_cast<int64_t>(dtype);
   if (!argument.is_tensor() || argument.dtype != ScalarType::kFloat) return;
   argument.dtype = dtype;
-  // To reflect coordinates outside of the image, a kernel needs more digits than f32 has.
+  // Does not change the grid: to reflect coordinates that are far outside of the image, a kernel
+  // would need more digits than f32 has.
   if (argument.elements.empty() && argument.name != "grid") argument.elements = elements;
 }
 
@@ -95,8 +96,8 @@ bool compare(const Kernel& kernel, const OpCall& call, ScalarType dtype, size_t 
 }
 
 TEST(HalfPrecision, KernelsRoundResultsOnlyOnce) {
-  // Excluded kernels: random numbers; a sum that rounds after each addition; weights that cancel
-  // each other; bins, because their bounds depend on the dtype.
+  // Kernels that are not compared: random numbers, a sum that rounds after each addition, weights
+  // that cancel each other, and bins, whose bounds depend on the dtype.
   const std::set<std::string_view> others = {"aten::rand.out",
                                              "aten::randn.out",
                                              "aten::native_dropout.out",

@@ -1,6 +1,7 @@
 // Calls every kernel with all kinds of arguments that a program may contain. The kernel must
-// return, with an Error if the call is invalid, access only its arguments, and use little memory
-// and time. Most violations are only found under AddressSanitizer and UndefinedBehaviorSanitizer.
+// return, and report an Error if the call is invalid. It must access only its arguments, and use
+// little memory and time. Most violations are only found under AddressSanitizer and
+// UndefinedBehaviorSanitizer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -127,8 +128,8 @@ TEST(HostileArguments, GeneratedOverlapsCoverEveryListItem) {
   using Pairs = std::set<std::pair<size_t, size_t>>;
   for (const OpCall& call : op_calls()) {
     if (std::ranges::none_of(call.arguments, &Argument::is_list_of_tensors)) continue;
-    // Visits all pairs of tensors of which the call writes at least one. The indices count all
-    // tensors of the call.
+    // Lists all pairs of tensors in which the call writes at least one of the two. Tensors are
+    // numbered across all arguments of the call.
     std::vector<bool> written;
     for (const Argument& argument : call.arguments) {
       for (const Argument& tensor : argument.tensors()) {
@@ -186,7 +187,8 @@ TEST_P(HostileCall, SurvivesOneHostileArgument) {
   }
 }
 
-// Changes all tensors of one shape to another shape, so that checks for equal shapes pass.
+// Changes all tensors that have the same shape to another shape, so that checks for equal shapes
+// pass.
 TEST_P(HostileCall, SurvivesAShapeThatIsChangedInAllArguments) {
   std::set<std::vector<int32_t>> olds;
   OpCall call = sample();

@@ -1,4 +1,4 @@
-// Provides valid calls of every kernel, for tests that damage the arguments of these calls.
+// Provides valid calls to every kernel, for tests that damage the arguments of these calls.
 #pragma once
 
 #include <cstddef>

@@ -313,8 +313,8 @@ class Mutator {
   size_t rank_;
 };
 
-// Applies one change to all tensors. A kernel that checks whether its tensors match may accept such
-// a change.
+// Applies the same change to all tensors. A kernel that only checks whether its tensors match may
+// accept such a change.
 inline void for_tensors(Arguments& arguments, const std::function<void(Argument&)>& change) {
   for (Argument& argument : arguments) {
     if (argument.is_tensor()) change(argument);
@@ -322,9 +322,9 @@ inline void for_tensors(Arguments& arguments, const std::function<void(Argument&
   }
 }
 
-// Offsets in bytes at which tensor `a` can begin in tensor `b`: at its first element, a few
-// elements later, at a quarter, in the middle and at the last element. If an offset is
-// negative, `b` begins in `a`.
+// Byte offsets at which tensor `a` can begin in tensor `b`: the first element of `b`, the next few
+// elements, a quarter, the middle and the last element. A negative offset means that `b` begins in
+// `a`.
 inline std::vector<int64_t> overlaps(const Argument& a, const Argument& b) {
   std::vector<int64_t> result{0};
   const auto add = [&](const Argument& guest, const Argument& host, int64_t sign) {

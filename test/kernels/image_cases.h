@@ -1,4 +1,4 @@
-// Makes random calls of kernels for pooling, resampling, gather and permute.
+// Makes random calls to kernels for pooling, resampling, gather and permute.
 #pragma once
 
 #include <string>

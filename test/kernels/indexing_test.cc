@@ -338,7 +338,8 @@ TEST(EtCopyIndex, ResizesTarget) {
   }
 }
 
-// The first row determines the shape. ExecuTorch only compares the shapes of later rows with it.
+// The first row determines the shape of the result. ExecuTorch only checks that later rows have the
+// same shape.
 TEST(EtCopyIndex, FirstRowDeterminesTheShapeOfRows) {
   KernelCall call;
   Tensor& target = call.make(ScalarType::kFloat, {2, 4}, {}, kDynamic);

@@ -1,4 +1,4 @@
-// Calls kernels by name through their boxes, like the executor.
+// Calls kernels by name through their boxed functions, like the executor.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,8 @@ class KernelCall : public TensorFactory {
 
   EValue result;               // result of an operator without `out`
   size_t temporary_bytes = 0;  // maximum temporary memory of the last call
-  // Registry of the kernels to call. If null, a registry without the optimized kernels is used.
+  // The registry that contains the kernels. If null, a registry without the optimized kernels is
+  // used.
   const KernelRegistry* registry = nullptr;
   ThreadPool* pool = nullptr;
   DerivedData* derived = nullptr;  // keeps what kernels derive from constants

@@ -1,5 +1,5 @@
-// Calls an optimized kernel and the portable one with the same random arguments and compares
-// results.
+// Calls an optimized kernel and the portable kernel with the same random arguments, and compares
+// the results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,9 +22,9 @@ namespace vitrine::test {
 using Sizes = std::vector<int32_t>;
 using Order = std::vector<uint8_t>;
 
-// Two bounds for the difference of two results: `ulps` in units in the last place of the output's
-// dtype, and `absolute` for results in which numbers cancel. A difference must meet at least one of
-// them.
+// Two bounds for the difference between two results. `ulps` is in units in the last place of the
+// output's dtype. `absolute` is for results in which numbers cancel. It suffices if a difference is
+// within one of the bounds.
 struct Bound {
   double ulps = 0;
   double absolute = 0;
@@ -59,7 +59,7 @@ class Random {
                                          std::numeric_limits<float>::min(),
                                          std::numeric_limits<float>::max(),
                                          std::numeric_limits<float>::lowest()};
-    // Each element takes one random number, because tests create millions of elements.
+    // Uses only one random number per element, because tests create millions of elements.
     const uint64_t bits = engine_();
     const uint64_t kind = bits % 128;
     const uint64_t low = (bits >> 7) % 1024;
@@ -75,7 +75,7 @@ class Random {
 
 enum class Values : uint8_t { kAny, kUnit, kPositive };
 
-// One call of two kernels. Each has its own copy of the tensors.
+// A call that is made to two kernels. Each kernel has its own copy of the tensors.
 class Comparison {
  public:
   Comparison(uint32_t seed, ThreadPool* pool) : random(seed) {

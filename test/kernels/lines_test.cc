@@ -1,5 +1,5 @@
-// Tests functions on lines of elements whose lengths include every length around that of a vector.
-// The memory of a line ends with its last element.
+// Tests functions on lines of elements. The lengths of the lines include all lengths that are close
+// to the length of a vector. The memory of a line ends with its last element.
 #include <gtest/gtest.h>
 
 #include <algorithm>

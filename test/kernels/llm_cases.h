@@ -1,4 +1,4 @@
-// Makes random calls of operators of language models: attention over a cache and quantization per
+// Makes random calls to operators of language models: attention over a cache, and quantization per
 // token.
 #pragma once
 
@@ -24,8 +24,8 @@ struct AttentionShape {
   Sizes cache(int32_t of_tokens) const { return {batches, of_tokens, key_heads, width}; }
 };
 
-// Maximum number of multiplications in a case. The reference kernel needs milliseconds for them, or
-// a tenth of a second under emulation.
+// Maximum number of multiplications in a case. The reference kernel takes milliseconds for this
+// number, or a tenth of a second under emulation.
 inline constexpr int64_t kMaxAttentionWork = 1'500'000;
 
 // Returns a random shape: single tokens and prompts, caches of one or more blocks, and widths that

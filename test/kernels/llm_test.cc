@@ -64,7 +64,7 @@ TEST_P(Llm, CausalAttentionStartsAtTheGivenPosition) {
   expect_attention(q, k, v, 5, nullptr, true, 1 / std::sqrt(20.0), out);
 }
 
-// Keys from start_pos + tokens on are ignored, even if the call is not causal.
+// Keys at or after start_pos + tokens are ignored, even if the call is not causal.
 TEST_P(Llm, AttentionIgnoresKeysAfterTheLastToken) {
   Tensor& q = random_tensor({1, 2, 2, 8});
   Tensor& k = random_tensor({1, 9, 1, 8});
@@ -191,7 +191,8 @@ TEST_P(Llm, QuantizedAttentionMatchesDequantizedAttention) {
     const auto sizes = [&](int32_t tokens, int32_t heads, int32_t width) {
       return heads_first ? Sizes{2, heads, tokens, width} : Sizes{2, tokens, heads, width};
     };
-    // Makes int8 values, their parameters, and the real values as [batch, token, head, width].
+    // Makes int8 values, their quantization parameters, and the corresponding real values. The
+    // shape of the real values is [batch, token, head, width].
     const auto make = [&](int32_t tokens, int32_t heads, Tensor*& bytes, Tensor*& real) {
       bytes = &call.make(ScalarType::kChar, sizes(tokens, heads, 20));
       Parameters p{call.make(ScalarType::kChar, sizes(tokens, heads, 1)),

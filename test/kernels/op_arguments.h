@@ -1,5 +1,5 @@
-// Parses and prints arguments of operators in the notation of op_arguments.inc, which has at least
-// one call of every kernel. Tests can modify the parsed arguments.
+// Parses and prints arguments of operators in the notation of op_arguments.inc. That file has at
+// least one call to every kernel. Tests can modify the parsed arguments.
 #pragma once
 
 #include <gtest/gtest.h>

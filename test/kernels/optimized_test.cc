@@ -1,5 +1,5 @@
-// Compares every optimized kernel with the portable one, over random shapes, dtypes, dim orders and
-// values.
+// Compares every optimized kernel with the portable kernel, for random shapes, dtypes, dim orders
+// and values.
 #include "kernels/optimized/optimized_kernels.h"
 
 #include <gtest/gtest.h>
@@ -101,7 +101,8 @@ void elu(Comparison& c, const std::string& name) {
 void gelu(Comparison& c, const std::string& name) {
   const Sizes sizes = random_shape(c.random);
   const ScalarType dtype = random_float(c.random);
-  // 1 + erf(x) and 1 + tanh(x) cancel for negative x; the lost precision is relative to x.
+  // The terms of 1 + erf(x) and of 1 + tanh(x) cancel for negative x. The lost precision is
+  // relative to x.
   c.run(name, {32, 1e-5}, c.tensor(dtype, sizes),
         EValue(std::string_view(c.random.chance(0.5) ? "none" : "tanh")), c.out(dtype, sizes));
 }

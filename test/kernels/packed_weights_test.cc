@@ -12,7 +12,7 @@
 namespace vitrine::test {
 namespace {
 
-// Int4 or int8 weights, [rows, columns], with a scale for each row and group.
+// Int4 or int8 weights, [rows, columns]. Each group of each row has a scale.
 struct FloatWeights {
   int64_t rows, columns, group, bits;
   bool has_bias;
@@ -118,7 +118,7 @@ TEST_P(PackedWeightsTest, LinearMatchesProductOfQuantizedRows) {
         packed(ScalarType::kChar, {pack(weights)}), shape.group, shape.rows, shape.columns, out)));
     for (int row = 0; row < 5; ++row) {
       const float* const values = x.data<float>() + row * k;
-      // Quantizing a row changes each element by at most half of a step.
+      // Quantizing a row changes each element by at most half of a quantization step.
       const auto [low, high] = std::minmax_element(values, values + k);
       const double step = static_cast<double>(*high - *low) / 255;
       for (int r = 0; r < n; ++r) {

@@ -1,4 +1,4 @@
-// Makes random calls of kernels that sum products. All values are below 1, and errors grow with the
+// Makes random calls to kernels that sum products. All values are below 1, and errors grow with the
 // number of products in a sum.
 #pragma once
 

@@ -43,7 +43,7 @@ TEST_F(Quantized, PerTensorRoundsTiesToEvenAndClamps) {
 }
 
 // PyTorch multiplies by 1 / scale, computed in double. For one scale in four, 1.0f / float(scale)
-// is an adjacent float, which would change the rounding of values near ties.
+// is a neighbor of the correct float, which would change the rounding of values near ties.
 TEST_F(Quantized, SixteenBitQuantizationUsesInverseScaleComputedInF64) {
   size_t differing = 0;
   for (int s = 1; s <= 200; ++s) {
@@ -219,7 +219,7 @@ TEST_F(Quantized, EmbeddingsUnpackRows) {
   Tensor& int4s = call.make<uint8_t>({2, 1}, {0xf1, 0x80});
   ASSERT_TRUE(succeeds(run("embedding_4bit.out", int4s, scales, call.none(), -8, 7, indices, out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(0, -8, 7, -14));
-  // 0b11100100 holds 0, 1, 2 and 3, each of which is a value plus 2.
+  // The byte 0b11100100 contains the numbers 0, 1, 2 and 3. Each number is a value plus 2.
   Tensor& pairs = call.make<uint8_t>({2, 1}, {0b11100100, 0});
   Tensor& one_scale = call.make<float>({2}, {1, 2});
   Tensor& zero_points = call.make<float>({2}, {0, 1});

@@ -156,7 +156,8 @@ TEST(Reduction, ExtremaPreferFirstNanAndThenFirstOfEqualElements) {
 
 TEST(Reduction, ArgmaxReturnsRowMajorIndex) {
   KernelCall call;
-  // A tensor [1,2,1,2] with elements {0, 9, 3, 4}; in memory, channels-last, {0, 3, 9, 4}.
+  // A channels-last tensor [1,2,1,2] with the elements {0, 9, 3, 4}. Their order in memory is {0,
+  // 3, 9, 4}.
   Tensor& a = call.make<float>({1, 2, 1, 2}, {0, 3, 9, 4}, {0, 2, 3, 1});
   Tensor& index = call.make(ScalarType::kLong, {});
   ASSERT_TRUE(succeeds(call.run("aten::argmax.out", a, call.none(), false, index)));

@@ -195,7 +195,8 @@ TEST(KernelErrors, RejectsMismatchedShapes) {
         (argument.name == "weight" && call.name.find("embedding") != call.name.npos)) {
       return;  // the weight may have any shape
     }
-    // scatter does not read elements of src beyond the index's sizes.
+    // scatter does not read elements of src beyond the sizes of the index, so src may have other
+    // sizes.
     if (argument.name == "src" && call.name.starts_with("aten::scatter")) return;
     // These sizes do not broadcast to the shapes of the other arguments.
     for (const std::vector<int32_t>& sizes :

@@ -54,8 +54,8 @@ TEST_F(Upsample, BilinearCopiesUnchangedDimension) {
   }
 }
 
-// In a dimension that does not change, both samples are the same element, with weights 1 and 0.
-// Only infinity itself becomes NaN (0 * inf), not its neighbors.
+// In a dimension whose size does not change, both samples are the same element, with weights 1 and
+// 0. Infinity becomes NaN (0 * inf), but its neighbors do not.
 TEST_F(Upsample, BilinearDoesNotReadNeighborsAlongUnchangedDimension) {
   KernelRegistry optimized;
   ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
@@ -106,8 +106,8 @@ TEST_F(Upsample, Uint8BilinearRoundsAfterEachDimension) {
   EXPECT_THAT(values_of<uint8_t>(out), ElementsAre(0, 1, 1, 1, 2, 3, 2, 3, 4));
 }
 
-// If a scale factor keeps or doubles the size of a small image, PyTorch ignores the factor. For
-// larger images, it uses the factor.
+// PyTorch ignores a scale factor if the image is small and the size of the dimension stays the same
+// or doubles. For larger images, it uses the factor.
 TEST_F(Upsample, NearestUsesTheScaleFactorExceptForSmallImages) {
   KernelRegistry optimized;
   ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
@@ -196,7 +196,7 @@ TEST_F(Upsample, AntialiasedBicubicUsesKeysFilter) {
   EXPECT_EQ(wide.data<uint8_t>()[0], 0);
 }
 
-// The size of the line cannot be represented in float, and is rounded up by one when converted.
+// Float cannot represent the size of the line. The conversion to float rounds the size up by one.
 TEST_F(Upsample, AntialiasedDoesNotReadPastTheEndOfALongRow) {
   Tensor& self = call.make<int8_t>({1, 1, 1, 16'777'219}, std::vector<int8_t>(16'777'219));
   Tensor& out = call.make(ScalarType::kChar, {1, 1, 1, 1});
@@ -262,8 +262,8 @@ TEST_F(GridSampler, BicubicReproducesStraightLines) {
   EXPECT_FLOAT_EQ(sample(1.0f / 3.0f, 2, 1, true), 3);
 }
 
-// The conversion to float moves the last position to one past the end of the line. PyTorch samples
-// zeros at that position.
+// The conversion to float rounds the last position up to the end of the line, one past the last
+// element. PyTorch samples zeros at that position.
 TEST_F(GridSampler, DoesNotReadPastTheEndOfALongRow) {
   Tensor& line = call.make<Half>({1, 1, 1, 16'777'220}, std::vector<Half>(16'777'220));
   Tensor& grid = call.make<Half>({1, 1, 1, 2}, {Half(1.0F), Half(0.0F)});

@@ -76,7 +76,8 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, TemporaryMemory,
 
 using FloatMemory = TemporaryMemory;
 
-// The kernel keeps two lines per thread in temporary memory, whatever the height of the image.
+// The kernel has two lines per thread in temporary memory. This number does not depend on the
+// height of the image.
 TEST_P(FloatMemory, ResamplingMemoryDoesNotGrowWithImageSize) {
   const auto image_memory = [&](int32_t height) {
     EXPECT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", zeros({1, 1, height, 500}),
@@ -92,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, FloatMemory, testing::Values(ScalarType::kFloat
 
 using SixteenBitFloatMemory = TemporaryMemory;
 
-// Weights are converted to float in parts.
+// The kernel converts only a part of the weights to float at a time.
 TEST_P(SixteenBitFloatMemory, LinearUsesLessMemoryThanTheWeights) {
   for (const int32_t rows : {1, 3, 32}) {
     Tensor& weight = zeros({2000, 500});

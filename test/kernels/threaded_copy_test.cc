@@ -59,9 +59,9 @@ void expect_elements(const Tensor& out, const From& from) {
   }
 }
 
-// Permutes the dims in every order. This covers copies of few planes, each of which is divided
-// among the threads; of many planes, which are distributed to the threads; and of runs of elements.
-// Tiles are full or partial.
+// Permutes the dims in every order. This covers three kinds of copies: few planes, each of which is
+// divided among the threads; many planes, which are distributed to the threads; and runs of
+// elements. Tiles are full or partial.
 template <class Element>
 void permute_in_every_order(KernelCall& call, Tensor& self) {
   Indices order = {0, 1, 2, 3};

@@ -34,8 +34,8 @@ struct ConvolutionCase {
 
 // Each array ends with its last element, so that AddressSanitizer detects accesses past its end.
 struct Operands {
-  // Activations are normally distributed, half of them set to zero as by ReLU. Weights keep the
-  // variance of the activations.
+  // Activations are normally distributed, half of them set to zero as by ReLU. Weights are scaled
+  // so that the results have the same variance as the activations.
   explicit Operands(const ConvolutionCase& c) {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
@@ -92,7 +92,7 @@ std::vector<float> transformed(const WinogradShape& shape, const std::vector<flo
   return result;
 }
 
-// Convolves in parts of `part_tiles` tiles and one panel.
+// Computes the convolution in parts. A part has `part_tiles` tiles and one panel.
 std::vector<float> convolve(const ConvolutionCase& c, const Operands& operands, int64_t tile,
                             int64_t part_tiles) {
   const WinogradShape shape{tile, c.in_channels, c.out_channels};

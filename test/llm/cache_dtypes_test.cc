@@ -70,8 +70,9 @@ TEST(CacheLength, RejectsMetadataContextLongerThanCache) {
               testing::HasSubstr("get_max_seq_len returns 17, but the cache has 16 positions"));
 }
 
-// Logits differ from those of an f32 cache only by the rounding of keys, values and attention
-// weights. Tokens are the same unless two logits are that close.
+// The logits differ from the logits with an f32 cache only by the rounding of keys, values and
+// attention weights. The tokens are the same unless the difference between two logits is about as
+// small.
 TEST_F(CacheDtypes, LogitsMatchF32WithinTolerance) {
   const auto exact = load(ScalarType::kFloat);
   for (const auto& [dtype, tolerance] :

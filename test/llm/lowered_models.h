@@ -10,7 +10,7 @@
 
 namespace vitrine::test {
 
-// Lowers the methods and returns the program file. With `share_buffers`, methods share their
+// Lowers the methods and returns the program file. If `share_buffers` is true, methods share their
 // mutable buffers.
 AlignedBytes lower_methods(aot::Methods methods, bool share_buffers,
                            const aot::EmitOptions& options = {});
@@ -18,8 +18,8 @@ std::shared_ptr<const Program> load_program(const AlignedBytes& file);
 
 // Returns an encoder and a decoder. The encoder maps ids, i64[1, n], to one-hot rows, f32[1, n,
 // words]. The decoder's inputs are ids i64[1, 1], the output of the encoder, and a position i64[1].
-// The decoder predicts the next larger one of the encoded ids, and after the largest one the
-// smallest. From position `end` on, it predicts 0.
+// The decoder predicts the next larger id among the encoded ids. After the largest id, it predicts
+// the smallest. At position `end` and later positions, it predicts 0.
 aot::Methods seen_words_model(int64_t words, int64_t length, int64_t end);
 
 }  // namespace vitrine::test

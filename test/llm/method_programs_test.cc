@@ -191,7 +191,7 @@ TEST_F(EncoderDecoder, DecoderSeesEncodedPrompt) {
   TextGenerator generator(*model.decoder, nullptr);
   GenerateOptions options = {.sampling = {.temperature = 0}};
   const Generation first = generator.generate(Ids{9, 4, 15, 4}, options);
-  // The model predicts the end id from position 7 on, after seven words.
+  // The model predicts the end id at position 7 and later, which is after seven words.
   EXPECT_THAT(first.ids, ElementsAre(4, 9, 15, 4, 9, 15, 4, 0));
   EXPECT_EQ(first.reason, StopReason::kEndToken);
   EXPECT_EQ(first.statistics.prompt_tokens, 4);

@@ -1,5 +1,5 @@
-// Tests state that is not indexed by position, such as that of convolutions and recurrent layers. A
-// new text must not depend on the state after the previous text.
+// Tests state that is not indexed by position, such as the state of convolutions and recurrent
+// layers. A new text must not depend on the state after the previous text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,8 +36,8 @@ float state_weight(size_t id, size_t word) {
   return static_cast<float>((id * 7 + word * 5) % 11) / 8;
 }
 
-// next state = weights of the id + state / 2. With `has_start`, the file has the initial state
-// `state_start`; otherwise it is 0.
+// next state = weights of the id + state / 2. If `has_start` is true, the file has the initial
+// state `state_start`. Otherwise, the initial state is 0.
 aot::ExportedProgram recurrent_decoder(bool has_start) {
   ModelBuilder build("Decoder");
   Node* ids = build.input("ids", ScalarType::kLong, {1, 1});

@@ -130,8 +130,8 @@ TEST_F(RowsInPrompts, ReplaceThePlaceholderToken) {
       // The logits are the sum of the rows: word 1, 10 times word 4, 20 times word 2, and word 3,
       // whose logit is 3 because it is the last row.
       EXPECT_THAT(feed({1, kImage, 3}, chunk), ElementsAre(0, 1, 20, 3, 10, 0)) << chunk;
-      // Two prompts follow, the first one without an image and the second one with another image.
-      // Both add to the sum.
+      // Two more prompts follow. The first does not have an image, and the second has another
+      // image. Their rows are added to the sum too.
       EXPECT_THAT(feed({5}, chunk, 4), ElementsAre(0, 1, 20, 1, 10, 3));
       show({0, 0});
       EXPECT_THAT(feed({kImage}, chunk, 5), ElementsAre(30 + 40, 1, 20, 1, 10, 1));
@@ -220,8 +220,8 @@ TEST_F(RowsInPrompts, RejectedPromptLeavesTextUnchangedWithoutACache) {
     EXPECT_EQ(refusal(generator, Ids{3}, one), "");
     EXPECT_EQ(generator.position(), 4);
   }
-  // After a prompt is rejected, the encoder holds the rows of its image, not those of the image in
-  // the text so far.
+  // After a prompt is rejected, the encoder has the rows of the rejected prompt's image, not the
+  // rows of the image in the text so far.
   load_adding(true, kImage, false);
   TextGenerator generator(*decoder_, nullptr);
   show({4, 4});

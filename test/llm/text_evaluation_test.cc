@@ -18,8 +18,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// A decoder of two ids. After n tokens of a window, the odds of id 1 are n to 1. Optionally returns
-// the logits of each token of a call.
+// A decoder with a vocabulary of two ids. After n tokens of a window, the odds of id 1 are n to 1.
+// Optionally returns the logits of each token of a call.
 class CountingDecoder final : public DecoderModel {
  public:
   CountingDecoder(int64_t context, bool all, double factor = 1)

@@ -302,7 +302,7 @@ TEST(TextGenerator, AddsTemplatePrefixToFirstPromptOnly) {
   }
 }
 
-// The tokens that num_bos and num_eos add are placed outside of the tokens of the template.
+// num_bos and num_eos add tokens before and after the tokens of the template.
 TEST(TextGenerator, LaterPromptsKeepTemplateSuffix) {
   auto file = nlohmann::json::parse(test::read_text(test::sample("tokenizers/byte_level.json")));
   const auto special = [](const char* name, TokenId id) {

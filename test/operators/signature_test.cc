@@ -32,8 +32,8 @@ TEST(Signature, KeepsTheOrderOfArguments) {
 DefaultValue default_of(const std::string& argument) {
   const std::string text = "x::f(" + argument + ") -> ()";
   const DefaultValue value = parse_signature(text).arguments.at(0).default_value;
-  // If the default value is a string, it refers to the local variable `text`, so a literal is
-  // returned instead.
+  // Returns a literal if the default value is a string, because that string refers to the local
+  // variable `text`.
   if (const auto* word = std::get_if<std::string_view>(&value)) {
     if (*word == "none") return "none";
     if (*word == "long") return "long";

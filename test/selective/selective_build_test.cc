@@ -1,4 +1,4 @@
-// Tests a build whose kernels are selected for one program, with that program and with others.
+// Tests a build whose kernels are selected for one program. Runs that program and other programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

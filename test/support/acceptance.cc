@@ -404,7 +404,7 @@ class Checker {
         check_index(plan, move->move_to(), location);
       } else if (const auto* jump = instruction.instr_args_as_JumpFalseCall()) {
         check_index(plan, jump->cond_value_index(), location);
-        // One past the last instruction ends the chain.
+        // A jump to the position after the last instruction ends the chain.
         need(jump->destination_instruction() >= 0 && jump->destination_instruction() <= count,
              location, "jumps out of the chain");
       }

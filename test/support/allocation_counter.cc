@@ -34,8 +34,8 @@ bool allocation_has_failed() { return failed; }
 
 }  // namespace vitrine::test
 
-// With -Wl,--wrap, calls of malloc become calls of __wrap_malloc, and __real_malloc is the
-// original.
+// The linker option --wrap replaces calls to malloc with calls to __wrap_malloc. __real_malloc is
+// the original function.
 extern "C" {
 void* __real_malloc(size_t bytes);
 void* __real_calloc(size_t count, size_t bytes);

@@ -11,7 +11,8 @@ int allocation_count();
 // Returns the number of objects from operator new that are not deleted yet.
 int object_count();
 
-// Makes the n-th allocation from now on fail; 1 is the next one, 0 is none.
+// Makes the n-th allocation after this call fail. If n is 1, the next allocation fails. If n is 0,
+// none fails.
 void fail_allocation(int n);
 // Returns true if the allocation that fail_allocation() chose has failed.
 bool allocation_has_failed();

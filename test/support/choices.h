@@ -1,5 +1,5 @@
-// Takes numbers from the bytes of a fuzzer's input, so that changed bytes change the generated
-// object.
+// Takes numbers from the bytes of a fuzzer's input, so that a changed byte changes the object that
+// is generated from these numbers.
 #pragma once
 
 #include <cstddef>

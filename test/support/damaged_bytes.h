@@ -1,6 +1,7 @@
 // Makes damaged copies of a valid file, for the tests of all readers. Each function calls
-// check(bytes, damage), where `damage` can be printed, and ends after a fatal failure. The bytes
-// have exactly the damaged size, so that AddressSanitizer detects every overrun.
+// check(bytes, damage) for each damaged copy, where `damage` is a printable description. It stops
+// after a fatal test failure. The bytes have exactly the damaged size, so that AddressSanitizer
+// detects every overrun.
 #pragma once
 
 #include <gtest/gtest.h>

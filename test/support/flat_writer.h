@@ -45,7 +45,7 @@ class FlatWriter {
     for (const Field& field : fields) add(field);
     return builder_.EndTable(start);
   }
-  // Ends the file with this root. The identifier has four letters, or is null.
+  // Completes the file with `root` as the root table. The identifier has four letters, or is null.
   AlignedBytes finish(Offset root, const char* identifier) {
     builder_.Finish(flatbuffers::Offset<void>(root), identifier);
     const auto* bytes = reinterpret_cast<const std::byte*>(builder_.GetBufferPointer());

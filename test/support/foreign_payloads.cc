@@ -60,8 +60,8 @@ struct File {
   std::string name, data;
 };
 
-// Concatenates the files and appends the index, with its characters in reverse order. Names may
-// have folders.
+// Concatenates the files and appends the index. The characters of the index are in reverse order.
+// Names of files may contain folders.
 AlignedBytes container(const std::vector<File>& files, const std::string& folders) {
   AlignedBytes bytes;
   std::string index = "{\"nodes\":[";

@@ -1,4 +1,4 @@
-// Makes one file operation of a program fail. This library is preloaded into the program.
+// Makes one file operation of a tool fail. This library is preloaded into the tool.
 //
 //   LD_PRELOAD=libvitrine_io_faults.so VITRINE_IO_FOLDER=/tmp/x/ VITRINE_IO_FAULT="3 28"
 //   VITRINE_IO_LOG=/tmp/log executor_runner ...

@@ -157,7 +157,7 @@ Offset<fbs::BackendDelegate> write(FlatBufferBuilder& fbb, const DelegateSpec& s
   return fbs::CreateBackendDelegate(fbb, id, processed, fbb.CreateVector(specs));
 }
 
-// `payload` points to the index of the next delegate's payload, and is advanced.
+// `payload` points to the payload index of the next delegate. The function advances it.
 Offset<fbs::ExecutionPlan> write(FlatBufferBuilder& fbb, const MethodSpec& spec,
                                  const uint32_t*& payload) {
   std::vector<Offset<fbs::EValue>> values;
@@ -190,8 +190,8 @@ Offset<fbs::ExecutionPlan> write(FlatBufferBuilder& fbb, const MethodSpec& spec,
                                   all_operators, all_delegates, buffers, fbb.CreateVector(devices));
 }
 
-// Concatenates pieces, each at a multiple of `alignment`. Appends their offsets and sizes to
-// `entries`.
+// Concatenates pieces. The offset of each piece is a multiple of `alignment`. Appends their offsets
+// and sizes to `entries`.
 Bytes concatenate(const std::vector<Bytes>& pieces, uint64_t alignment,
                   std::vector<SegmentEntry>& entries) {
   Bytes all;

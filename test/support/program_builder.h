@@ -1,4 +1,4 @@
-// Builds small programs (.pte), valid ones and invalid ones.
+// Builds small programs (.pte), both valid and invalid.
 //
 //   ProgramBuilder builder;
 //   MethodSpec& forward = builder.method("forward");

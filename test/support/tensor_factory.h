@@ -48,7 +48,7 @@ class TensorFactory {
     return storage.tensor;
   }
 
-  // Moves both tensors into one block of memory and keeps the data of `b`. `a` starts `offset`
+  // Moves both tensors into one block of memory, which has the data of `b`. `a` starts `offset`
   // bytes after the start of `b`. If `offset` is negative, `b` starts -offset bytes after the start
   // of `a`. Limits the offset to the size of the tensor that starts first, and rounds it down to
   // the alignment.

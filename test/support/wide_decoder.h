@@ -7,9 +7,9 @@ namespace vitrine::test {
 
 inline constexpr double kWideDecoderWeights = 256 * (256 + 128 + 128 + 256 + 3 * 4096 + 64);
 
-// Returns the program of a language model with one layer, lowered for XNNPACK. Its wide layers have
-// 4-bit weights. The number of their scales exceeds the number of bytes in the payload, because the
-// scales are stored outside of it.
+// Returns the program of a language model that has one layer, lowered for XNNPACK. Its wide layers
+// have 4-bit weights. The weights have more scales than the payload has bytes, because the scales
+// are stored outside of the payload.
 AlignedBytes wide_decoder();
 
 }  // namespace vitrine::test

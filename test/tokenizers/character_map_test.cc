@@ -27,9 +27,9 @@ std::string trained_model() {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Returns the trained model with all bytes as tokens, so that decoding an encoded text returns the
-// normalized text. Appends the tokens to the file, because a protobuf parser merges concatenated
-// messages.
+// Returns the trained model with additional tokens for all bytes, so that decoding an encoded text
+// returns the normalized text. Appends the tokens to the file: a protobuf parser merges
+// concatenated messages.
 std::string model_with_bytes() {
   std::string model = trained_model();
   for (int byte = 0; byte < 256; ++byte) {
@@ -138,12 +138,13 @@ class SmallMap {
     for (uint32_t unit = 1; unit < units_.size(); ++unit) units_[unit] = kUnused;
   }
 
-  // Makes `byte` lead from one block of the trie to another.
+  // Adds an edge to the trie: `byte` leads from the block `from` to the block `to`.
   void lead(uint32_t from, uint8_t byte, uint32_t to) {
     const uint32_t unit = 256 * from + byte;
     units_[unit] = (unit ^ 256 * to) << 10 | (units_[unit] & 0x100) | byte;
   }
-  // Makes `byte` lead to a block, and sets the replacement of the text that ends with this byte.
+  // Adds an edge like the function above, and sets the replacement of the text that ends with
+  // `byte`.
   void lead(uint32_t from, uint8_t byte, uint32_t to, uint32_t replacement) {
     lead(from, byte, to);
     units_[256 * from + byte] |= 0x100;

@@ -1,5 +1,6 @@
 // Tests small tokenizer.json files. Expected ids are those of Hugging Face's tokenizers on the same
-// files: version 0.23.2 for WordLevel, 0.21.4 for the rest, unless a test names another one.
+// files: version 0.23.2 for WordLevel and version 0.21.4 for other models, unless a test names
+// another version.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -118,7 +119,8 @@ TEST(HuggingFace, SkipsSpecialTokensInText) {
 }
 
 // Like tokenizers 0.23.2, decodes an added token to its normalized text. If special tokens are
-// skipped, that library still returns those with a normalized text, but Vitrine skips them, too.
+// skipped, tokenizers 0.23.2 still returns the texts of special tokens that are normalized. Vitrine
+// skips these tokens too.
 TEST(HuggingFace, DecodesNormalizedAddedTokens) {
   struct Added {
     TokenId first;  // the first of four ids

@@ -1,5 +1,5 @@
-// Expected matches of HuggingFacePattern are those of Hugging Face's tokenizers 0.23.2, which uses
-// Oniguruma, on the same patterns and texts.
+// Tests the patterns that split texts. The expected matches of HuggingFacePattern are from Hugging
+// Face's tokenizers 0.23.2, which uses Oniguruma.
 #include "tokenizers/pattern.h"
 
 #include <gmock/gmock.h>
@@ -297,7 +297,7 @@ TEST(TiktokenPattern, ReturnsByteRanges) {
             (Texts{"é", "\U0001F600", " ", " ", "ab"}));
 }
 
-// The matches of fancy-regex, the engine of tiktoken.
+// The expected matches are those of fancy-regex, the engine of tiktoken.
 TEST(TiktokenPattern, MatchesTheReference) {
   EXPECT_EQ(tiktoken_matches("[\\p{L}&&[^a]]+", "xay"), (Texts{"x", "y"}));
   EXPECT_EQ(tiktoken_matches("(?i:'s)", "'S'ſ"), (Texts{"'S", "'ſ"}));
@@ -322,14 +322,14 @@ TEST(HuggingFacePattern, StopsWhenAMatchTakesTooLong) {
   const std::string as = std::string(40'000, 'a') + "dbc";
   expect_refused("(a|aa)+$", std::string(100, 'a') + "b");
   expect_refused("(a|a|b){30}c", as);
-  // These patterns take quadratic time although they retry little: the time adds up over all
-  // starts, or within one match.
+  // These patterns take quadratic time although they rarely retry. The time adds up over all start
+  // positions, or within one match.
   expect_refused("a*+[bc]", as);
   expect_refused("(?:a*+[bc]|a)*[bc]", as);
   expect_refused("(.|\\n)*x", "x" + std::string(3'000'000, 'a'));
 }
 
-// At first the match retries many times in little time; later, each retry takes much time.
+// At first, the match retries many times, and each retry is fast. Later, each retry is slow.
 TEST(HuggingFacePattern, StopsInTimeIfRetriesBecomeSlow) {
   const std::string text = std::string(700, 'x') + std::string((256 << 10) - 703, 'a') + "dbc";
   const uint64_t begin_ns = platform::thread_cpu_ns();

@@ -216,7 +216,7 @@ TEST(Steps, DecodersMatchTheReference) {
   }
 }
 
-// The decoders in these cases follow a step that joins tokens.
+// In these cases, another decoder comes after a decoder that joins tokens.
 const Decoding kJoined[] = {
     {R"([{"type":"Fuse"},{"type":"BPEDecoder","suffix":"</w>"}])",
      {"he", "llo</w>", "you</w>"},

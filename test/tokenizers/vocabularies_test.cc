@@ -1,5 +1,5 @@
 // Compares vocabularies of real models with the tokenizers of their packages. vocabularies.mjs
-// fetches the packages, sets VITRINE_VOCABULARIES to its folder, and runs this test.
+// fetches the packages into a folder, sets VITRINE_VOCABULARIES to this folder, and runs this test.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

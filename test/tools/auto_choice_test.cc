@@ -1,4 +1,4 @@
-// Tests which parts pte_lower --quantize auto chooses if all measurements are known, and how it
+// Tests which parts pte_lower --quantize auto chooses when all measurements are given, and how it
 // computes ratios of times.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -78,7 +78,8 @@ TEST(AutoChoiceTest, EachPartHasOneStepForEachLevelOnTheConvexHull) {
   // The steps are ordered by savings per unit of noise: 20 / 9e-4 < 30 / 1e-3 < 50 / 1e-4.
   EXPECT_THAT(steps_of({layer, part("other", 1e-3, 30)}),
               ElementsAre(Pair(0, 3), Pair(1, 1), Pair(0, 1)));
-  // If no level of a part saves anything, its only step is the level with the least noise.
+  // If no level of a part saves anything, the part has only one step, which leads to the level with
+  // the least noise.
   EXPECT_THAT(steps_of({{.name = "grows", .levels = {{"a", 1e-3, -1}, {"b", 1e-4, -2}}}}),
               ElementsAre(Pair(0, 2)));
   EXPECT_THAT(steps_of({{.name = "broken", .levels = {{"a", INFINITY, 9}}}}), IsEmpty());
@@ -87,7 +88,8 @@ TEST(AutoChoiceTest, EachPartHasOneStepForEachLevelOnTheConvexHull) {
 TEST(AutoChoiceTest, QuantizesAsManyPartsAsTheQualityAllows) {
   AdditiveModel model{
       .parts = {part("a", 1e-4, 30), part("b", 1e-4, 20), part("c", 1e-3, 30), part("d", 1e-3, 5)}};
-  // With a and b, the noise is 2e-4 (37.0 dB). With a, b and c, it is 1.2e-3 (29.2 dB).
+  // If a and b are quantized, the noise is 2e-4 (37.0 dB). If a, b and c are quantized, it is
+  // 1.2e-3 (29.2 dB).
   EXPECT_EQ(model.choose({kAtLeastQuality, 35}).selection, Selection({1, 1, 0, 0}));
   EXPECT_EQ(model.choose({kAtLeastQuality, 29}).selection, Selection({1, 1, 1, 0}));
   EXPECT_EQ(model.choose({kAtLeastQuality, 20}).selection, Selection({1, 1, 1, 1}));
@@ -99,7 +101,7 @@ TEST(AutoChoiceTest, MixesInt8AndInt4) {
     return PartFigures{.name = name, .levels = {{"int8", noise, 30}, {"8da4w:32", 20 * noise, 35}}};
   };
   AdditiveModel model{.parts = {layer("a", 1e-6), layer("b", 1e-5), layer("c", 1e-3)}};
-  // With int8 in all parts, the noise is 1.011e-3 (29.95 dB). With int4 in a and b instead, it is
+  // If all parts are int8, the noise is 1.011e-3 (29.95 dB). If a and b are int4 instead, it is
   // 1.22e-3 (29.1 dB).
   EXPECT_EQ(model.choose({kAtLeastQuality, 29}).selection, Selection({2, 2, 1}));
   EXPECT_EQ(model.choose({kAtLeastQuality, 35}).selection, Selection({2, 2, 0}));
@@ -107,7 +109,7 @@ TEST(AutoChoiceTest, MixesInt8AndInt4) {
 }
 
 TEST(AutoChoiceTest, AlsoTriesOneSchemeInAllParts) {
-  // In one part, int8 looks useless, but in both parts together it pays off.
+  // If only one part is int8, int8 looks useless. If both parts are int8, it saves time.
   const std::vector<PartFigures> parts = {
       {.name = "a", .levels = {{"int8", 1e-3, 1}, {"int8_dynamic", 1e-4, 2}}},
       {.name = "b", .levels = {{"int8", 1e-3, 1}, {"int8_dynamic", 1e-4, 2}}}};
@@ -180,7 +182,8 @@ TEST(AutoChoiceTest, EachProgramIsMeasuredOnce) {
 }
 
 TEST(AutoChoiceTest, MeasuredQualityOverridesPredictedQuality) {
-  // The parts look harmless alone, but two of them together break the model.
+  // Each part can be quantized alone, but if two of them are quantized together, the quality of the
+  // model is too low.
   const std::vector<PartFigures> parts = {part("a", 1e-6, 30), part("b", 1e-6, 20),
                                           part("c", 1e-6, 10)};
   const Choice choice = tools::choose(parts, {kAtLeastQuality, 35}, 8, [](const Selection& each) {

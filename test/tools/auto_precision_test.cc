@@ -50,7 +50,8 @@ std::vector<float> run_floats(const fs::path& model, const fs::path& input) {
   return values;
 }
 
-// The SQNR in dB of a program's outputs against the reference's, over all samples.
+// Returns the SQNR in dB of a program's outputs over all samples. The outputs of the reference are
+// the exact values.
 double sqnr_over_samples(const fs::path& program, const fs::path& reference,
                          const std::vector<fs::path>& samples) {
   double signal = 0;
@@ -178,8 +179,8 @@ TEST(AutoPrecisionTest, F16AndInt8MixInOneProgram) {
     EXPECT_EQ(result.exit_code, 0) << options << result.err;
     return result.out;
   };
-  // If one layer is f16, the delegates are the same as if it were float: no int8 call is split from
-  // its quantization.
+  // If one layer is f16, the program has the same delegates as if the layer were float. No int8
+  // call is separated from its quantize and dequantize calls.
   const auto delegates = [](const std::string& summary) {
     return summary.substr(0, summary.find('\n'));
   };
@@ -210,8 +211,8 @@ TEST(AutoPrecisionTest, RulesThatMatchNothingAreErrors) {
 
 TEST(AutoPrecisionTest, CtrlCPrintsTheBestCommandSoFarAndWritesNoProgram) {
   const ScratchFolder scratch;
-  // The command that scores the first program interrupts pte_lower, the parent of the command's
-  // shell.
+  // The command that scores the first program interrupts pte_lower, which is the parent process of
+  // the command's shell.
   const CommandResult result =
       search(auto_options("--at_least 0.5", scratch / "a.pte") + " --search_report " +
              (scratch / "r.json").string() + " --accuracy 'kill -INT $PPID; echo 1; :'");
@@ -286,7 +287,7 @@ void profile_sample(const std::string& options, const fs::path& input, const fs:
   ASSERT_EQ(run.exit_code, 0) << run.err;
 }
 
-// Returns the ms of a profile's rows in a module.
+// Returns the time in ms of the profile's rows that belong to a module.
 double row_ms(const nlohmann::json& profile, const std::string& module) {
   double ns = 0;
   for (const auto& row : profile.at("rows")) {
@@ -339,7 +340,7 @@ TEST(AutoPrecisionTest, DeviceTimesAreThoseOfTheProfiles) {
                             other.string())
                 .exit_code,
             0);
-  // A profile of a model with the same modules, of which one is wider.
+  // A profile of a model that has the same modules, but one of them is wider.
   const auto widened = [&](const fs::path& profile, const char* figure) {
     nlohmann::ordered_json wide = nlohmann::ordered_json::parse(read_text(profile));
     for (auto& row : wide.at("rows")) {

@@ -1,4 +1,4 @@
-// Runs the command-line tools like a user.
+// Runs the command-line tools in the same way as a user.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Tests executor_runner --compare: MobileNetV2 with and without delegates, a changed weight, exit
-// codes.
+// Tests executor_runner --compare: compares MobileNetV2 with and without delegates, and a model
+// with a changed weight, and checks exit codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,8 +54,8 @@ std::set<uint32_t> handles_of(const std::vector<size_t>& rows, const Profile& pr
   return handles;
 }
 
-// True for rows of the delegate without a counterpart in the portable program: layout changes, and
-// views, for which that program has no instruction.
+// True for rows of the delegate that have no counterpart in the portable program. These are layout
+// changes, and views, for which the portable program has no instruction.
 bool runs_in_delegate_only(const ProfileRow& row) {
   return row.is_inserted ||
          (row.source_ops.size() == 1 && row.source_ops[0] == "aten.view_copy.default");

@@ -145,9 +145,9 @@ TEST(ComparingValuesTest, ComparesOutputsOfAllDelegatesAndKernels) {
   ASSERT_EQ(result.exit_code, 0) << result.err << result.out;
   const json report = json::parse(result.out);
   // The tool compares the delegates of instructions 0, 2, 4 and 24, whose handles no other delegate
-  // has; the kernels with a handle that no other kernel has; and the kernels of the attention whose
-  // op runs the same number of times on both sides. Attention is one node of the exported graph, so
-  // 25 ops have its handle.
+  // has, and the kernels whose handle no other kernel has. Attention is one node of the exported
+  // graph, so 25 ops have its handle. The tool compares a kernel of these ops only if its op runs
+  // the same number of times on both sides.
   for (const json& value : report.at("values")) {
     EXPECT_FALSE(value.contains("not_compared")) << value;
     EXPECT_NE(value.at("op"), "");

@@ -273,7 +273,8 @@ TEST(ExecutorRunnerTest, FailedRunKeepsOldOutput) {
   EXPECT_EQ(tools::read_file(scratch / "y-0.bin").size(), 3u);
 }
 
-// A full disk must cause an error, for standard output and for a trace, and leave no partial file.
+// If the disk is full, writing standard output or a trace must fail with an error, and no partial
+// file may remain.
 TEST(ExecutorRunnerTest, ReportsFullDiskAndKeepsOldFiles) {
   const ScratchFolder scratch;
   tools::write_file(scratch / "etdump", std::string_view("old"));

@@ -98,7 +98,8 @@ TEST(ForeignTrace, JoinsAQuantizedVulkanProgram) {
                           dequantize, "aten.hardswish.default",
                           "aten.max_pool2d_with_indices.default", "aten.view_copy.default",
                           quantize, "aten.addmm.default", dequantize, "aten._log_softmax.default"));
-  // The first convolution absorbed the ReLU after it. The second one has no ReLU.
+  // The ReLU after the first convolution was fused into the convolution. No ReLU follows the second
+  // convolution.
   const json& rows = profile["queues"][0]["rows"];
   EXPECT_THAT(rows[1]["folded_ops"].dump(), HasSubstr("aten.relu.default"));
   EXPECT_THAT(rows[2]["folded_ops"].dump(), testing::Not(HasSubstr("aten.relu.default")));

@@ -34,7 +34,8 @@ std::string drawn_page(const fs::path& file, const fs::path& record) {
   return tools::inspect(options).text;
 }
 
-// Lists drawn siblings that overlap, and drawn items outside of their box.
+// Lists the siblings that overlap, and the items that are drawn outside of the box that contains
+// them.
 constexpr char kFindOverlaps[] = R"(
 const {graph, view} = window.picture;
 const overlaps = () => {
@@ -58,7 +59,7 @@ const overlaps = () => {
 const drawn = () => { let count = 0; const visit = (box) => box.children.forEach((item) => { ++count; if (item.open) visit(item); }); visit(graph.root); return count; };
 )";
 
-// Clicks, types and presses keys like a reader.
+// Simulates a reader: clicks, types and presses keys.
 constexpr char kUse[] = R"(
 const canvas = document.getElementById('canvas');
 const click = (item, corner) => {
@@ -325,8 +326,9 @@ GraphPicture dense_picture() {
   return picture;
 }
 
-// The worker places nodes, so no frame waits for dagre. Tests measure the page's own work in each
-// frame, by wall time; the median over the boxes ignores frames that other processes interrupted.
+// A web worker runs dagre to place the nodes, so no frame waits for dagre. The tests measure the
+// wall time of the page's own work in each frame. They use medians, so that frames that other
+// processes interrupt do not matter.
 TEST(GraphPageBrowser, OpensClosesAndZoomsWithFrameTimesBelow50Ms) {
   VITRINE_NEEDS_GRAPH_LAYOUT_IN_BROWSER();
   VITRINE_BROWSER(browser);

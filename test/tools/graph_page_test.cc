@@ -1,4 +1,4 @@
-// Tests the data of the page of a graph. graph_page_browser_test.cc tests the page in a browser.
+// Tests the data in the page of a graph. graph_page_browser_test.cc tests the page in a browser.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-// Makes each system call of the tools on their files fail in turn: open, read, map, write, close,
-// rename. After each failure, the tool must have reported an error that names the file, and left
-// either the old file or the complete new one and no other files. Partial reads and writes must not
-// cause failures.
+// Makes each system call that a tool makes on its files fail in turn: open, read, map, write,
+// close, rename. After each failure, the tool must have reported an error that names the file, and
+// left either the old file or the complete new one and no other files. Partial reads and writes
+// must not cause failures.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -244,8 +244,8 @@ TEST(StandardOutputFaultTest, ReportsFullDisk) {
   }
 }
 
-// The program must run in spite of any failure on its weights cache, and warn if it cannot write
-// one.
+// The program must run even if any system call on its weights cache fails. If the cache cannot be
+// written, the tool must print a warning.
 TEST(WeightsCacheFaultTest, RunsAndWarnsIfASystemCallFails) {
   const Scenario scenario{"WeightsCache",
                           VITRINE_EXECUTOR_RUNNER,

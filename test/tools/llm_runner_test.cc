@@ -285,7 +285,8 @@ struct InterruptedRun {
 };
 
 // Runs the tool. Once `is_due` returns true for the text printed so far, waits for `delay` and
-// sends the tool a Ctrl-C. Standard input is `input` and stays open until after the signal.
+// sends the tool a Ctrl-C. The tool reads `input` from standard input, which stays open until after
+// the signal.
 InterruptedRun interrupt(const std::string& arguments, const std::string& input,
                          const std::function<bool(const std::string& out)>& is_due,
                          std::chrono::milliseconds delay = {}) {

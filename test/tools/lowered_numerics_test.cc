@@ -1,5 +1,5 @@
-// Tests --numerics on models that the tests lower: the reference computes some of their operators
-// in parts.
+// Tests --numerics on models that the tests lower. The reference decomposes some operators of these
+// models.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Lowers a model for XNNPACK and measures it against the model itself. Returns the report.
+// Lowers a model for XNNPACK and measures the errors of the program relative to the model. Returns
+// the report.
 json lower_and_measure(
     const fs::path& folder, const std::string& options, const fs::path& program,
     const std::function<void()>& damage = [] {}, const std::string& more_inputs = "") {

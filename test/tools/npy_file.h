@@ -1,4 +1,4 @@
-// Writes the text of .npy files for tests.
+// Makes the bytes of .npy files for tests.
 #pragma once
 
 #include <string>

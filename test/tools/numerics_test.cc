@@ -1,4 +1,5 @@
-// Tests executor_runner --numerics: the first operator below the limit is the one that was damaged.
+// Tests executor_runner --numerics. The first operator below the SQNR limit must be the one that
+// the test damaged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -187,7 +188,7 @@ TEST(NumericsCommand, WritesCsv) {
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 3);
 }
 
-// Clicks and types like a reader.
+// Simulates a reader, who clicks and types.
 constexpr char kDrive[] = R"(
 const all = (query) => [...document.querySelectorAll(query)];
 const rows = () => all('#table tbody tr:not(.detail)');
@@ -275,7 +276,7 @@ TEST(NumericsCommand, DrawsTheGraphColoredByError) {
   EXPECT_THAT(seen.at("panel").get<std::string>(), HasSubstr("error made here"));
 }
 
-// Reads and clicks like a reader of the page of two programs.
+// Simulates a reader of the page of two programs, who reads and clicks.
 constexpr char kDrivePair[] = R"(
 const all = (query) => [...document.querySelectorAll(query)];
 const rows = () => all('#table tbody tr:not(.detail)');

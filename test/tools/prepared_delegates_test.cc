@@ -79,7 +79,7 @@ size_t compare_with_runs(const fs::path& program) {
       const auto bytes = prepared[key].get<double>();
       SCOPED_TRACE(testing::Message() << program << ": " << method["name"] << ": " << key);
       EXPECT_LE(bytes, 1.1 * expected);
-      // The packed weights of a run include those of kernels.
+      // After a run, the packed weights include those of kernels.
       if (kind != DelegateMemory::Kind::kPackedWeights || method["operators"].empty()) {
         EXPECT_GE(bytes, 0.9 * expected);
       }

@@ -35,8 +35,9 @@ json profile(const fs::path& folder, const std::string& method, const std::strin
   return result.exit_code == 0 ? json::parse(result.out) : json::object({{"rows", json::array()}});
 }
 
-// Compares the rows of one delegate with its payload's nodes, both in order. A node without a row
-// was fused or elided by XNNPACK; its ops must be among some row's folded ops.
+// Compares the rows of one delegate with its payload's nodes. Both must be in the same order.
+// XNNPACK fused or removed a node that does not have a row. The ops of this node must be folded ops
+// of some row.
 void check_partition(const std::vector<json>& rows, const json& nodes) {
   std::multiset<std::string> folded;
   for (const json& row : rows) {
@@ -152,8 +153,8 @@ TEST(ProfileJoinTest, RowsMatchReferenceForSmallerDynamicShape) {
                          ":" + shape);
 }
 
-// Language models have no reference of their nodes. With a record, each row of a delegate must have
-// its source ops, and the rows must cover all delegated handles. Without one, rows have the
+// The nodes of language models lack a reference. If a record exists, each row of a delegate must
+// have its source ops, and the rows must cover all delegated handles. Otherwise, rows have the
 // program's names.
 void check_language_model(const fs::path& folder) {
   SCOPED_TRACE(folder.string());

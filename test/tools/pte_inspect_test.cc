@@ -1,4 +1,4 @@
-// Tests pte_inspect on the files of the corpus and on damaged files, which must not make it crash.
+// Tests pte_inspect on the files of the corpus and on damaged files. The tool must never crash.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tests the command line of pte_lower: its programs must run, their profiles must have source ops,
-// and its errors must give the reason.
+// Tests the command line of pte_lower. Its programs must run, their profiles must have source ops,
+// and error messages must contain the reason.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

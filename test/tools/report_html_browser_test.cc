@@ -1,5 +1,5 @@
 // Tests the HTML report in a headless Chromium: the page must load, sort, filter, group, change its
-// theme, fit a phone, and log no error. The tests are skipped without Chromium.
+// theme, fit a phone, and log no error. The tests are skipped if no Chromium is found.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::string page_of(const fs::path& model, const ScratchFolder& scratch) {
   return read_text(file);
 }
 
-// Clicks and types like a reader.
+// Simulates a reader, who clicks and types.
 constexpr char kDrive[] = R"(
 const all = (query) => [...document.querySelectorAll(query)];
 const rows = () => all('#table tbody tr:not(.detail)');
@@ -127,7 +127,8 @@ TEST(ReportHtmlBrowser, LoadsSortsAndFiltersWithoutErrors) {
     EXPECT_EQ(seen.at("theme"), "dark,light");
     EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
   }
-  // The tab with the graph: the slowest row leads to its node, and the node back to the row.
+  // Tests the tab with the graph. The slowest row leads to its node, and the node leads back to the
+  // row.
   const json seen =
       drive(browser, page, scratch, "390,844",
             visit_graph("const row = " + std::to_string(longest) + ";" + std::string(kOpenRow),
@@ -164,8 +165,8 @@ TEST(ReportHtmlBrowser, DrawsTheGraphOfAComparison) {
   EXPECT_EQ(seen.at("color"), "figure");
   EXPECT_EQ(seen.at("cells").at(0), "5");
   ASSERT_EQ(seen.at("figures").size(), 1u);
-  // Other code computes the column "change us" of the table, so the column checks the figure
-  // independently.
+  // The figure is compared with the column "change us" of the table, which is computed by other
+  // code.
   EXPECT_NEAR(seen.at("figures").at(0).get<double>() / 1000,
               std::stod(seen.at("cells").at(9).get<std::string>()), 0.051);
   EXPECT_NE(seen.at("panel").get<std::string>().find("Row #5"), std::string::npos);

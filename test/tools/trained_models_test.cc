@@ -31,8 +31,8 @@ using tools::Goal;
 
 using Floats = std::vector<float>;
 
-// A random number generator whose numbers are equal on all platforms, unlike those of the standard
-// library's distributions.
+// A random number generator that returns the same numbers on all platforms, in contrast to the
+// standard library's distributions.
 class Random {
  public:
   float uniform() { return static_cast<float>(bits_() >> 8) / 16777216.0F; }
@@ -150,8 +150,8 @@ struct TrainedModel {
   std::vector<Sample> test;
 };
 
-// Classifies rows of 64 measurements into 10 classes. Four columns have a larger unit; the first
-// layer has learned their scale.
+// Classifies rows of 64 measurements into 10 classes. Four columns have larger values than the
+// others. The first layer has learned the scale of these columns.
 TrainedModel table_classifier() {
   constexpr size_t kColumns = 64;
   constexpr size_t kClasses = 10;
@@ -253,7 +253,7 @@ TrainedModel word_predictor() {
   return model;
 }
 
-// Returns the share of test samples for which the largest output is the one of the label.
+// Returns the fraction of test samples for which the output of the correct class is the largest.
 double accuracy(const TrainedModel& model, std::span<const std::byte> program) {
   tools::Session session({.model = "the model",
                           .data = {},
@@ -324,7 +324,7 @@ void expect_better_than_int8(const TrainedModel& model, double min_accuracy) {
   EXPECT_GE(*scored.results[2].score, float_score);
   EXPECT_LE(scored.results[2].bytes, scored.results[0].bytes / 2);
 
-  // With at most the size of the int8 program, the chosen program has a smaller error.
+  // The chosen program is at most as large as the int8 program, and has a smaller error.
   const size_t int8_bytes = scored.results[1].bytes;
   const AutoResult small =
       search(model, Unit::kBytes, {Goal::Kind::kAtMostCost, static_cast<double>(int8_bytes)});

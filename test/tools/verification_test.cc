@@ -34,7 +34,7 @@ TEST(VerifyTest, AcceptsOutputsThatMatchPyTorch) {
                                 Not(HasSubstr("FAIL"))));
 }
 
-// Writes the sample bundle with `by` added to one expected element.
+// Writes the sample bundle, but adds `by` to one expected element.
 void write_wrong_bundle(const std::filesystem::path& to, float by) {
   bundled::BundledProgram bundle = bundled::read_bundled_program(sample(kBundle));
   auto& tensor =

@@ -1,5 +1,5 @@
-// Tests the command `vitrine`: its subcommands, the links with the names of tools, --version, exit
-// codes, and messages about wrong command lines and wrong files.
+// Tests the command `vitrine`: its subcommands, --version, exit codes, the links that have the
+// names of tools, and messages about wrong command lines and wrong files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -118,7 +118,7 @@ TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
   EXPECT_EQ(outputs[1], outputs[0]);
   EXPECT_EQ(outputs[2], outputs[0]);
 
-  // The separate record gives the profile its names back; a record of another model is refused.
+  // With the separate record, the profile has names again. The record of another model is refused.
   const std::string profile = "profile --executions 2 " + path("small.pte");
   EXPECT_THAT(vitrine(profile).out, Not(HasSubstr("linear")));
   const CommandResult named = vitrine(profile + " --etrecord " + path("whole.etrecord"));

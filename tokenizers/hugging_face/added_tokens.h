@@ -19,7 +19,8 @@ namespace vitrine::hugging_face {
 
 struct AddedToken {
   std::string text;
-  // The text that encoding searches for and that decoding returns. Unset if it equals `text`.
+  // The text that encoding searches for and that decoding returns. Unset if this text equals
+  // `text`.
   std::optional<std::string> normalized_text;
   TokenId id;
   bool single_word = false;  // ignored inside of a word
@@ -40,9 +41,9 @@ class AddedTokens {
   const AddedToken* find(TokenId id) const;
   const AddedToken* find(std::string_view text) const;
 
-  // Splits pieces at the added tokens that are searched for in normalized text if `normalized` is
-  // true, or in the original text if it is false. Without `special_in_text`, names of special
-  // tokens are ordinary text.
+  // Splits pieces at added tokens. If `normalized` is true, uses the added tokens that are searched
+  // for in normalized text; otherwise, uses those that are searched for in the original text. If
+  // `special_in_text` is false, names of special tokens are ordinary text.
   void split(TextPieces& pieces, bool normalized, bool special_in_text, TextBudget& budget) const;
 
  private:

@@ -145,8 +145,8 @@ class WholeTokens final : public DecodeStep {
   std::optional<DecodedPiece> token_;
 };
 
-// Removes a character from the beginning of each token, at most `start` times, and from its end, at
-// most `stop` times.
+// Removes up to `start` copies of a character from the beginning of each token, and up to `stop`
+// copies from its end.
 class Strip final : public DecodeStep {
  public:
   Strip(std::string content, size_t start, size_t stop)
@@ -175,7 +175,7 @@ class Strip final : public DecodeStep {
   }
 
   void finish(DecodedPieces& out) override {
-    // Removes at most `stop_` of the held-back characters, from the end.
+    // Removes at most `stop_` characters from the end of the characters that were held back.
     held_.resize(held_.size() - std::min(held_.size() / content_.size(), stop_) * content_.size());
     if (!held_.empty()) out.push_back({std::exchange(held_, std::string()), true});
     trailing_ = 0;
@@ -320,7 +320,7 @@ struct CtcSettings {
   bool cleans;
 };
 
-// Connectionist temporal classification: drops repeats of a token.
+// Decodes connectionist temporal classification: drops repeats of a token.
 class Ctc final : public DecodeStep {
  public:
   explicit Ctc(CtcSettings settings) : settings_(std::move(settings)) {}
@@ -329,7 +329,7 @@ class Ctc final : public DecodeStep {
     if (piece.text == last_) return;
     last_ = piece.text;
     piece.text = replaced(std::move(piece.text), settings_.pad, "");
-    // Text that is not cleaned keeps its delimiters, as in the reference.
+    // Like the reference, replaces delimiters only if the text is cleaned.
     if (settings_.cleans) {
       piece.text = replaced(cleaned_up(std::move(piece.text)), settings_.delimiter, " ");
     }
@@ -357,8 +357,8 @@ Decoder make_sequence_decoder(const JsonValue& step, const std::string& place) {
   });
   return [decoders = std::move(decoders)](DecodeSteps& steps, const DecoderState& state) {
     for (const Decoder& decoder : decoders) {
-      // Unlike WholeTokens, an eager decoder does not wait for the rest of a token, but treats each
-      // part as a token.
+      // An eager decoder does not use WholeTokens. It does not wait for the rest of a token, but
+      // treats each part as a token.
       if (!state.eager) steps.push_back(std::make_unique<WholeTokens>());
       decoder(steps, state);
     }

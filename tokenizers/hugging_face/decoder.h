@@ -24,7 +24,7 @@ struct DecoderState {
   TextBudget& budget;  // outlives the steps
 };
 
-// One step of decoding one sequence of tokens.
+// Performs one step of decoding for one sequence of tokens.
 class DecodeStep {
  public:
   virtual ~DecodeStep() = default;
@@ -33,7 +33,7 @@ class DecodeStep {
 };
 using DecodeSteps = std::vector<std::unique_ptr<DecodeStep>>;
 
-// A function that appends the steps for one sequence of tokens. Thread-safe.
+// A function that appends the steps for decoding one sequence of tokens. Thread-safe.
 using Decoder = std::function<void(DecodeSteps&, const DecoderState&)>;
 
 // Reads the "decoder". `place` names the file in errors. Throws FormatError or TokenizerError.

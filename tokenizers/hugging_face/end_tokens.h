@@ -17,7 +17,7 @@ struct EndTokens {
 
 // Guesses two tokens: the begin token is the first one whose name contains "bos" or "begin", and
 // the end token is the first one whose name contains "eos" or "end". Prefers names that also
-// contain "text". Without such names, returns <s> and </s>.
+// contain "text". Without such tokens, returns <s> and </s>.
 EndTokens guess_end_tokens(const std::vector<SpecialToken>& tokens);
 
 // Reads "bos_token" and "eos_token" of a tokenizer_config.json. Throws FormatError, for example if

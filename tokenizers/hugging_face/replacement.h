@@ -17,8 +17,8 @@ const std::string& one_character(const JsonValue& json);
 class Replacement {
  public:
   Replacement(const JsonValue& step, const std::string& place);
-  // Replaces the matches in a text. Checks the size of the result, but leaves it to the caller to
-  // charge the budget for it.
+  // Replaces the matches in a text. Checks the size of the result. The caller must charge the
+  // budget for the result.
   std::string apply(std::string_view text, TextBudget& budget) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// Hugging Face's library, the reference, uses the scripts of Unicode 9.
+// The reference, which is Hugging Face's library, uses the scripts of Unicode 9.
 constexpr uint8_t kReferenceVersion = 9;
 
 struct OtherScript {

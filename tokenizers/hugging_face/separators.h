@@ -17,8 +17,8 @@ struct TextRange {
 };
 
 // A function that returns the separators in a well-formed text: ranges from left to right that do
-// not overlap. Ranges of a regular expression may be empty. An empty text has no separators.
-// Thread-safe.
+// not overlap. The ranges that a regular expression finds may be empty. An empty text has no
+// separators. Thread-safe.
 using SeparatorFinder =
     std::function<std::vector<TextRange>(std::string_view text, TextBudget& budget)>;
 

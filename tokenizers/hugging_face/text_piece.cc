@@ -11,7 +11,7 @@ struct PiecePart {
   bool separates;
 };
 
-// Divides the text into separators, some of which may be empty, and the texts between them.
+// Divides the text into separators and the texts between them. Separators may be empty.
 std::vector<PiecePart> parts_of(std::string_view text, const std::vector<TextRange>& separators,
                                 bool invert) {
   std::vector<PiecePart> parts;
@@ -41,7 +41,7 @@ void merge_neighbors(std::vector<PiecePart>& parts, SplitBehavior behavior) {
     }
     if (joins) {
       merged.back().range.end = part.range.end;
-      // With kMergedWithNext, a part merges with only one separator.
+      // If the behavior is kMergedWithNext, a text merges with only one separator.
       merged.back().separates = part.separates && behavior != SplitBehavior::kMergedWithNext;
     } else {
       merged.push_back(part);

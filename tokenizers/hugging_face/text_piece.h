@@ -26,8 +26,8 @@ enum class SplitBehavior {
   kContiguous,
 };
 
-// Splits every piece that is not a token, and drops empty pieces. With `invert`, the texts between
-// the ranges that `find` returns are the separators.
+// Splits every piece that is not a token, and drops empty pieces. If `invert` is true, the
+// separators are not the ranges that `find` returns, but the texts between them.
 void split_pieces(TextPieces& pieces, const SeparatorFinder& find, SplitBehavior behavior,
                   TextBudget& budget, bool invert = false);
 

@@ -1,4 +1,4 @@
-// WordLevel: each token is a word.
+// Implements WordLevel, in which each token is a word.
 #include "tokenizers/hugging_face/word_model.h"
 #include "vitrine/tokenizer.h"
 

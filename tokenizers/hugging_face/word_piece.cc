@@ -1,5 +1,5 @@
-// WordPiece: takes the longest token with which a word begins, then the longest with which the rest
-// begins, and so on.
+// Implements WordPiece, which takes the longest token with which a word begins, then the longest
+// token with which the rest of the word begins, and so on.
 #include <algorithm>
 
 #include "tokenizers/byte_trie.h"
@@ -16,8 +16,8 @@ constexpr size_t kDefaultMaxCharacters = 100;
 // the token begins.
 class LongestTokens {
  public:
-  // Uses the tokens that begin with `prefix`, which marks tokens inside of words; the text of a
-  // word does not contain the prefix.
+  // Uses the tokens that begin with `prefix`. The prefix marks tokens that are not at the beginning
+  // of a word, and is not part of the word's text.
   LongestTokens(const TokenTable& tokens, std::string_view prefix) {
     std::vector<std::string> reversed(tokens.size());  // by id
     std::vector<ByteTrie::Entry> entries;

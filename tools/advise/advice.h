@@ -34,11 +34,11 @@ struct Advice {
   std::string why = {};           // the figures that lead to it
   std::vector<size_t> rows = {};  // numbers of rows of the profile, from 1
   std::string how = {};           // what to write in the model's source; empty if `change` says all
-  // The change as options of `vitrine lower` and `vitrine run`; nullopt if options cannot make the
-  // change.
+  // The options of `vitrine lower` and `vitrine run` that make the change; nullopt if options
+  // cannot make it.
   std::optional<Variant> change = {};
-  // Data that the user must supply, such as calibration data; empty if none. Trials use a stand-in
-  // for such data, so the gain is modeled.
+  // Data that the user must supply, such as calibration data; empty if none. Trials replace this
+  // data with a stand-in, so the gain is only modeled.
   std::string needs = {};
 
   Gain gain = Gain::kTime;
@@ -53,7 +53,7 @@ struct Advice {
   OutputChange outputs = {};
   std::optional<double> memory_change = {};  // bytes of planned memory, workspace, packed weights
   std::optional<double> file_change = {};    // bytes
-  // Numbers of the lines of advice that cannot be applied together with this one.
+  // Numbers of the pieces of advice that cannot be applied together with this one.
   std::vector<size_t> excludes = {};
 
   // True if the change is certain to save something.

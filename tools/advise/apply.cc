@@ -68,7 +68,7 @@ void write_program(const Baseline& baseline, const MadeProgram& made,
   print_note(fmt::format("{} was not written: the program does not change", output.string()));
 }
 
-// The shell commands that make and run the program `made`.
+// Returns the shell commands that make and run the program `made`.
 std::string commands(const Baseline& baseline, const MadeProgram& made,
                      const std::filesystem::path& output) {
   const Context& context = baseline.context();
@@ -122,8 +122,8 @@ VerifiedLine measure(Baseline& baseline, const MadeProgram& made, std::string na
           .outputs = trial.outputs.text};
 }
 
-// Returns the measured time ratio of all lines together; if it was not measured, combines the
-// ratios of the single lines.
+// Returns the time ratio of all the given pieces of advice together. If this ratio was not
+// measured, combines the ratios of the single pieces.
 Interval predicted_together(std::vector<size_t> lines, std::span<const Interval> ratios,
                             const std::optional<Combination>& together) {
   std::ranges::sort(lines);
@@ -132,7 +132,7 @@ Interval predicted_together(std::vector<size_t> lines, std::span<const Interval>
   return combined_ratio(ratios);
 }
 
-// Returns the changes of all lines, merged into one.
+// Merges the changes of all the given pieces of advice into one change.
 Variant combination(const std::vector<size_t>& lines, const std::vector<Advice>& advice) {
   Variant change;
   for (const size_t line : lines) change = merged(std::move(change), *advice[line].change);

@@ -107,8 +107,8 @@ void Baseline::open() {
   context_.exported = &source_->program();
 }
 
-// Lowers the source as the baseline says. If only the backend prevents that, lowers without the
-// backend.
+// Lowers the source with the options of the baseline. If this fails only because of the backend,
+// lowers without the backend.
 void Baseline::lower_first() {
   if (!source_) return;
   try {
@@ -261,8 +261,8 @@ void Baseline::use_device(DeviceProfile device) {
 
 void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trace) {
   inputs_.emplace(make_inputs(session, method, options_.run, trace));
-  // With a device's profile, keeps the inputs that the options give, because the device's run used
-  // them.
+  // If the profile is from a device, uses the inputs from the options, because the device's run
+  // used them, too.
   if (context_.has_inputs || session.bundle() != nullptr || !options_.profile.empty()) return;
   std::optional<DecoderShape> shape = decoder_shape(session.program(), method, context_.facts);
   if (!shape) return;
@@ -331,7 +331,7 @@ void Baseline::compare_chunks(Method& method, const DecoderShape& whole) {
       method, options_.run, chunk_sizes(std::min(max, whole.context)), [&](int64_t tokens) {
         DecoderShape shape = whole;
         shape.tokens[1] = static_cast<int32_t>(tokens);
-        // If a program takes a single position, it is the position of the first token.
+        // If the program takes only one position, this is the position of the first token.
         if (whole.positions[0] > 1) shape.positions[0] = shape.tokens[1];
         return decoder_inputs(method, shape, 0);
       });
@@ -348,8 +348,8 @@ void Baseline::compare_batches(Method& method) {
   notes_.push_back("time of a sample, by batch size: " + item_times_text(context_.batch_times));
 }
 
-// Adds a note for each dynamic size that is at one of its bounds. Random inputs have such sizes,
-// but real inputs may not.
+// Adds a note for each dynamic size that is at one of its bounds. Random inputs use the sizes at
+// the bounds, but real inputs may have other sizes.
 void Baseline::note_extreme_sizes() {
   for (const ModelFacts::DynamicSize& size : context_.facts.dynamic_sizes) {
     if (size.used == 0 || (size.used != size.min && size.used != size.max)) continue;

@@ -33,9 +33,10 @@ class Baseline {
   const LoweredProgram& lowered() const { return lowered_; }
   RunnableProgram program() const;
   const InputSet& inputs() const { return *inputs_; }
-  // Returns the inputs of the run, to stand in for calibration data.
+  // Returns the inputs of the run, which replace calibration data in trials.
   aot::CalibrationData stand_in() const;
-  // The reason why times on this machine cannot be trusted now; empty if they can.
+  // The reason why times that are measured on this machine now cannot be trusted; empty if they can
+  // be trusted.
   const std::string& disturbance() const { return disturbance_; }
   // Notes about the build and about advice that was left out, as sentences.
   const std::vector<std::string>& notes() const { return notes_; }

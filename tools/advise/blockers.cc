@@ -169,7 +169,7 @@ bool is_marker(const Node& node) {
   return node.target() == aot::getitem() || node.target().name().starts_with("torch._functorch.");
 }
 
-// Returns the error from lowering for kernels; empty if lowering succeeds.
+// Lowers the program without a backend. Returns the error, which is empty if lowering succeeds.
 std::string error_of(ExportedProgram program) {
   aot::Methods methods;
   methods.emplace("forward", std::move(program));
@@ -256,7 +256,7 @@ class BlockerSearch {
     if (!line.empty() && std::ranges::count(same->lines, line) == 0) same->lines.push_back(line);
   }
 
-  // A copy of the model in which inputs replace the results of blocked calls.
+  // A copy of the model in which the results of blocked calls are replaced with inputs.
   ExportedProgram without_blocked() const {
     ExportedProgram rest = program_.copy();
     for (const std::string& name : removed_) {

@@ -24,12 +24,12 @@ struct Blockers {
   // The error from lowering the model after inputs have replaced the results of all blocked calls.
   // Empty if this lowering succeeds.
   std::string other_error;
-  // True if the time ran out before all calls were checked.
+  // True if the time limit was reached before all calls were checked.
   bool is_incomplete = false;
 };
 
 // Lowers each call of `program` by itself, without a backend. Then lowers the model without the
-// calls that failed. Stops checking calls after `seconds`.
+// calls that failed. Stops checking calls when `seconds` have passed.
 Blockers find_blockers(const aot::ExportedProgram& program, double seconds = 20);
 
 // Suggests a replacement for calls to `op`, which fail with `error`.

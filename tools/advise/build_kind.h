@@ -17,7 +17,8 @@ BuildKind this_build();
 
 // Returns sentences about the build, for notes.
 std::vector<std::string> build_notes(const BuildKind& build);
-// Returns the reason why times measured with this build cannot be trusted; empty if they can.
+// Returns the reason why times that are measured with this build cannot be trusted; empty if they
+// can be trusted.
 std::string build_disturbance(const BuildKind& build);
 
 }  // namespace vitrine::tools

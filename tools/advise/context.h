@@ -57,8 +57,8 @@ struct PositionTimes {
   double last_ns = 0;
   int64_t last = 0;  // the last position
 
-  // The position from which attention takes more than half of the time, in the linear model
-  // first + slope * position; 0 if the position makes no difference.
+  // The position from which attention takes more than half of the time. Computed with the linear
+  // model first + slope * position. 0 if the time does not grow with the position.
   double dominating_position() const {
     const double growth = last_ns - first_ns;
     return growth > 0 ? first_ns / growth * static_cast<double>(last) : 0;
@@ -72,7 +72,7 @@ struct Context {
   bool is_file = false;          // the baseline is a .pte as it is
   inspector::Profile profile;    // of the baseline
   ModelFacts facts;              // of `source`
-  // The result of lowering `source` as `baseline` says; empty without `source`.
+  // The result of lowering `source` with the options of `baseline`; null if `source` is empty.
   const aot::LoweredModel* lowered = nullptr;
   const aot::ExportedProgram* exported = nullptr;  // `source` before lowering; null without it
   SizeTimes batch_times;                           // by batch; empty unless the batch is dynamic
@@ -95,8 +95,8 @@ struct Context {
   bool is_delegated() const { return !profile.delegate_calls.empty(); }
 };
 
-// Returns a row's part of the wall time. The parts of all rows add up to at most the wall time. The
-// sum of the rows' medians can exceed the wall time if runs were disturbed.
+// Returns the part of the wall time that a row takes. The parts of all rows add up to at most the
+// wall time. The sum of the rows' medians can exceed the wall time if runs were disturbed.
 inline double time_of(const Context& context, const inspector::ProfileRow& row) {
   return row.share * context.wall_ns();
 }

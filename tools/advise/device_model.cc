@@ -12,15 +12,15 @@
 namespace vitrine::tools {
 namespace {
 
-// Logarithms of factors by which times may differ. The factors are assumptions, not measurements
-// (docs/advice.md).
+// Logarithms of the factors by which a time may differ from its prediction. These factors are
+// assumptions, not measurements (docs/advice.md).
 const double kNewKernel = std::log(1.5);   // another kernel of the same operator and dtype
 const double kOtherDtype = std::log(2.0);  // int8 or f16 instead of f32: instructions differ
 const double kUnknownBalance = std::log(2.0);
 constexpr double kQuantile = 1.645;    // 90 % of a normal distribution
 constexpr double kMinRowShare = 1e-3;  // smaller rows are noise
 
-// Rows with equal keys do the same work with the same kernel.
+// Returns a key for the row. Rows that have the same key do the same work with the same kernel.
 std::string key_of(const inspector::ProfileRow& row) {
   std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", static_cast<int>(row.where), row.delegate,
                                 row.kernel, row.library, full_op_of(row));
@@ -120,7 +120,7 @@ DevicePrediction DeviceModel::predict(const inspector::Profile& changed,
     }
     const Interval factor = factor_of(row);
     double low = row.share * ratio.low * factor.low;
-    // No kernel is faster than the limit of float32 arithmetic.
+    // A kernel cannot be faster than the limit of float32 arithmetic allows.
     if (is_float32(row)) low = std::max(low, row.cost->flops * flops_share_);
     share.low += low;
     share.high += std::max(row.share * ratio.high * factor.high, low);

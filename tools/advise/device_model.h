@@ -22,7 +22,8 @@ struct DevicePrediction {
 
 class DeviceModel {
  public:
-  // `there` and `here` are profiles of the same program: on the device and on this machine.
+  // `there` and `here` are profiles of the same program. `there` was recorded on the device, and
+  // `here` on this machine.
   DeviceModel(const inspector::Profile& there, const inspector::Profile& here);
 
   // `changed` was profiled on this machine. `ratio` is its time divided by the baseline's, both on

@@ -33,7 +33,7 @@ std::string model_optimization(const Baseline& baseline, Advice& advice) try {
   return error.what();
 }
 
-// True if the modeled gain is too small for a line of advice.
+// True if the modeled gain is too small to be worth advice.
 bool is_negligible(const Advice& advice) {
   constexpr double kMinShare = 0.01;
   return advice.gain == Gain::kTime && advice.saved && advice.saved->high < kMinShare * advice.of;

@@ -10,8 +10,8 @@
 
 namespace vitrine::tools {
 
-// Lines of advice that keep the outputs and together save time, in the order in which they were
-// added: best first.
+// Pieces of advice that save time together and do not change the outputs. They are in the order in
+// which they were added: best first.
 struct Combination {
   std::vector<size_t> lines;       // numbers, from 1
   Advice advice;                   // the change of all lines, as measured in one program
@@ -30,12 +30,12 @@ struct Findings {
 // far.
 Findings find_advice(Baseline& baseline, const AdviseOptions& options);
 
-// Returns the advice of all rules. Merges advice with equal changes.
+// Returns the advice of all rules. Merges pieces of advice that make the same change.
 std::vector<Advice> collect_advice(const Context& context);
 
 // Puts advice about time first, then advice about loading, memory and files. Sorts each group by
-// the midpoint of the saved interval, with advice that needs something from the user at the end.
-// Sets Advice::excludes.
+// the midpoint of the interval of the saving. Advice that needs something from the user comes at
+// the end of its group. Sets Advice::excludes.
 void rank_advice(std::vector<Advice>& advice);
 
 }  // namespace vitrine::tools

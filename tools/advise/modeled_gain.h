@@ -11,16 +11,16 @@
 
 namespace vitrine::tools {
 
-// Returns the time that `threads` threads save. Precondition: the program uses fewer threads now.
-// At best, the time of rows whose work can be divided shrinks by the factor context.threads /
-// threads, and waking the threads adds a microsecond per call. At worst, waking the threads costs
+// Returns the time that is saved if the program uses `threads` threads. Precondition: it uses fewer
+// threads now. At best, the time of rows whose work can be divided is multiplied by context.threads
+// / threads, and waking the threads adds a microsecond per call. At worst, waking the threads costs
 // time and nothing is saved.
 Interval saved_by_threads(const Context& context, size_t threads);
 
-// Returns the time that smaller weights save in these rows. At best, the rows' time shrinks by the
-// factor `ratio`, as the bytes of the weights do. This saving counts as 0 if converting the
-// activations takes longer than the time saved. At worst, the products take as long as before, and
-// the conversions cost their minimum time plus a tenth of the rows' time.
+// Returns the time that smaller weights save in these rows. The bytes of the weights are multiplied
+// by `ratio`. At best, the rows' time is multiplied by it, too. If this saves less time than the
+// conversion of activations takes, the best saving is 0. At worst, the products take as long as
+// before, and the conversions take their minimum time plus a tenth of the rows' time.
 Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 
 // Returns the time that removing `calls` calls saves. The low end is the time of the `calls`

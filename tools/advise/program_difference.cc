@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kSameWork = 1e-3;  // relative; texts of numbers are rounded
 
-// Returns the rows without inserted layout changes, which depend on the processor.
+// Returns the rows, except those of inserted layout changes, because these depend on the processor.
 std::vector<const inspector::ProfileRow*> compared_rows(const inspector::Profile& profile) {
   std::vector<const inspector::ProfileRow*> rows;
   for (const inspector::ProfileRow& row : profile.rows) {
@@ -27,7 +27,8 @@ std::vector<const inspector::ProfileRow*> compared_rows(const inspector::Profile
   return rows;
 }
 
-// Returns the name of a row without the chosen kernel variant, which depends on the processor.
+// Returns the name of a row. The name does not include the variant of the kernel, because the
+// variant depends on the processor.
 std::string name_of(const inspector::ProfileRow& row, bool has_ops) {
   if (row.where == inspector::Where::kKernel) return row.kernel;
   if (has_ops) return full_op_of(row);

@@ -13,12 +13,12 @@ namespace vitrine::tools {
 
 std::string advice_text(const Baseline& baseline, const Findings& findings, size_t width);
 std::string advice_json(const Baseline& baseline, const Findings& findings);
-// The page with the baseline's profile and the advice. Each line of advice marks its rows in the
-// table.
+// The page with the baseline's profile and the advice. Each piece of advice marks the rows of the
+// table to which it applies.
 std::string advice_html(const Baseline& baseline, const Findings& findings);
 
-// A fact below the name of a line of advice: "why", "how", "risk" and so on. Its texts are not
-// empty.
+// A fact that the report lists below the name of a piece of advice. The label is "why", "how",
+// "risk" or similar. Neither of the texts is empty.
 struct AdviceFact {
   std::string label;
   std::string text;
@@ -28,13 +28,13 @@ std::vector<AdviceFact> advice_facts(const Baseline& baseline, const Advice& adv
 // Describes the baseline: "vitrine lower --backend xnnpack", or "as it is" for a .pte.
 std::string baseline_text(const Baseline& baseline);
 
-// "#1 and #2 together: saves 1.2 to 1.4 of 2.8 us (43 to 50 %)"; empty if no lines were combined
+// "#1 and #2 together: saves 1.2 to 1.4 of 2.8 us (43 to 50 %)"; empty if no advice was combined
 std::string together_title(const Findings& findings);
 
 // Adds a fact, "    why      CONTENT", in wrapped lines. Adds nothing if `content` is empty.
 void add_line(std::string& text, std::string_view label, const std::string& content, size_t width);
 
-// Describes the saving of a line: "saves 0.9 to 1.4 ms of 8.4 (11 to 17 %)".
+// Describes the saving of a piece of advice: "saves 0.9 to 1.4 ms of 8.4 (11 to 17 %)".
 std::string saved_text(const Advice& advice);
 
 }  // namespace vitrine::tools

@@ -34,8 +34,8 @@ std::string op_of(const inspector::ProfileRow& row);
 // Empty if it is unknown.
 std::string full_op_of(const inspector::ProfileRow& row);
 
-// Returns the range of an operator's time inside an XNNPACK delegate, divided by the time of the
-// optimized kernel (docs/performance.md, "Operators").
+// Returns the ratio of an operator's time inside an XNNPACK delegate to the time of the optimized
+// kernel, as an interval (docs/performance.md, "Operators").
 Interval delegate_ratio(const std::string& op);
 
 // Predicts, with delegate_ratio(), how much time delegating the rows would save.

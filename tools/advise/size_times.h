@@ -16,8 +16,8 @@
 
 namespace vitrine::tools {
 
-// Runs the method with the inputs of each size in turn, for about `seconds` together. Leaves out
-// sizes that the method refuses, and all further sizes if the runs are slow. Ctrl-C ends the
+// Runs the method with the inputs of each size in turn, for about `seconds` together. Skips sizes
+// that the method refuses. If the runs are slow, skips all remaining sizes. Ctrl-C ends the
 // measurement with an empty result.
 SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
                         std::span<const int64_t> sizes,
@@ -36,10 +36,10 @@ std::vector<Array> batch_inputs(const std::vector<Array>& inputs, int64_t batch)
 // Returns the sizes 1, 8, 32 and so on up to `max`, and `max`.
 std::vector<int64_t> chunk_sizes(int64_t max);
 
-// Returns the time per item of `changed`, divided by the time per item of `reference`.
+// Returns the time per sample or token of `changed`, divided by that of `reference`.
 Interval item_ratio(const SizeTime& changed, const SizeTime& reference);
 
-// Returns the size with the shortest time per item. Precondition: `times` is not empty.
+// Returns the size with the shortest time per sample or token. Precondition: `times` is not empty.
 const SizeTime& best_size(const SizeTimes& times);
 
 // "4.1 us at 1, 3 us at 2"

@@ -39,8 +39,9 @@ class SourceModel {
   aot::Methods methods_;
 };
 
-// Counts the buffers that a lowered program writes, and finds the length of caches. The signature
-// of an exported program does not list these buffers, because its calls may write in place.
+// Counts the buffers that a program writes, and finds the length of caches. Needs a lowered
+// program, because calls in an exported program may write in place, and its signature then does not
+// list these buffers.
 void add_written_buffers(const aot::ExportedProgram& program, ModelFacts& facts);
 
 }  // namespace vitrine::tools

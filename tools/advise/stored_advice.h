@@ -1,5 +1,5 @@
-// Stores the last advice for a model, so that the numbers given to --apply mean the lines that the
-// user saw, and --verify checks a prediction made earlier.
+// Stores the last advice for a model, so that the numbers passed to --apply refer to the advice
+// that the user saw, and --verify checks the prediction that was made then.
 #pragma once
 
 #include <filesystem>

@@ -68,8 +68,8 @@ struct TrialResult {
 double memory_of(const Method& method);
 
 // Runs A and B on the same inputs, in pairs. The order within a pair is random. Runs pairs for
-// about `seconds`, but at least six. The pairs are divided into blocks. Each block loads both
-// programs again if that is quick, so that the addresses of their data differ between blocks.
+// about `seconds`, but runs at least six pairs. The pairs are divided into blocks. Each block loads
+// both programs again if that is quick, so that the addresses of their data differ between blocks.
 // Ctrl-C ends the trial after a pair. Throws ToolError if a program cannot run.
 TrialResult run_trial(const RunnableProgram& a, const RunnableProgram& b,
                       const RunnerOptions& options, Pools& pools, const InputSet& inputs,

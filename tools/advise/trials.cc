@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kTrialSeconds = 0.7;     // at most
 constexpr double kMinShareOfBytes = 0.2;  // a smaller file or less memory is advice from here on
-// Smaller relative gains are not worth a line of advice.
+// Smaller relative gains are not reported as advice.
 constexpr double kMinGain = 0.01;
 // If the upper bound of a change's time ratio is larger than this, the change may cost time.
 constexpr double kMaxEqualRatio = 1.06;
@@ -78,7 +78,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Tries one change after another until the time is used up.
+// Tries one change after another until the time limit is reached.
 class Trials {
  public:
   Trials(Baseline& baseline, const AdviseOptions& options, Findings& findings)
@@ -104,8 +104,8 @@ class Trials {
       attempt(std::move(advice));
     } catch (const HostError& error) {
       const std::string why = first_line(error.what());
-      // Does not list an exclude_ change if lowering replaced the operator with others before
-      // delegation.
+      // Does not list the failed trial of an exclude_ change if lowering had replaced the operator
+      // with others before delegation.
       const bool has_no_such_op =
           failed_.name.starts_with("exclude_") && why.ends_with("the model has no such operator");
       if (!has_no_such_op) dismiss(failed_, why);
@@ -115,7 +115,8 @@ class Trials {
   // The baseline's median time in each trial.
   const std::vector<double>& baseline_times() const { return baseline_times_; }
 
-  // Combines lines that keep the outputs: adds them one by one, and keeps each that saves time.
+  // Combines the pieces of advice that do not change the outputs. Adds them one by one, and leaves
+  // out each one that does not save time.
   void try_together() {
     constexpr size_t kMaxLines = 5;
     Combination all;
@@ -129,7 +130,8 @@ class Trials {
       all.steps.push_back(fmt::format("#{} {}: {}", i + 1, one.name, result));
     }
     if (all.lines.empty()) return;
-    // The combination is relative to the same baseline time as all lines.
+    // The figures of the combination refer to the same baseline time as those of each piece of
+    // advice.
     Advice& advice = all.advice;
     advice.of = findings_.advice.front().of;
     advice.saved =
@@ -138,7 +140,8 @@ class Trials {
   }
 
  private:
-  // Returns a text that says if the line was kept, left out or dropped, and why.
+  // Returns a text that says if the piece of advice was added to the combination or left out, and
+  // why.
   std::string add_to(Combination& all, size_t index) {
     const Advice& one = findings_.advice[index];
     if (!one.outputs.is_safe) {
@@ -300,8 +303,9 @@ class Trials {
   std::vector<double> baseline_times_;
 };
 
-// The baseline's time may change between trials, with the machine's load. Relates all lines to one
-// baseline time, the median over the trials, so that the lines can be compared.
+// The baseline's time may change between trials because the machine's load changes. Computes the
+// figures of all advice from the same baseline time, which is the median over the trials, so that
+// pieces of advice can be compared.
 void use_common_baseline(const std::vector<double>& times, double profiled, Findings& findings) {
   if (times.empty() || profiled <= 0) return;
   const double common = median_of(times);
@@ -370,7 +374,8 @@ void sort_tried(Advice advice, const Context& context, Findings& findings) {
                           : fmt::format("undecided for {}: {}", context.device, of_time)});
     return;
   }
-  // If the time stays the same, a smaller file or less memory still makes the change useful.
+  // If the time stays the same, the change is still useful if it makes the file smaller or saves
+  // memory.
   const auto saves = [&](Gain gain, double change, double of) {
     if (-change <= kMinShareOfBytes * of) return false;
     advice.gain = gain;

@@ -17,7 +17,8 @@ void try_advice(std::vector<Advice> all, Baseline& baseline, const AdviseOptions
                 Findings& findings);
 
 // Adds a tried change to `findings`. The change is advice if it certainly saves time, or if it
-// saves memory or file size without costing time. Otherwise it is useless, and the reason is added.
+// saves memory or file size without costing time. Otherwise, the change is added to the useless
+// ones, with the reason.
 void sort_tried(Advice advice, const Context& context, Findings& findings);
 
 // Sets the measured ratio and the figures that follow from it.

@@ -9,7 +9,7 @@
 
 namespace vitrine::tools {
 
-// A model that cannot be lowered, with the calls that prevent it.
+// A model that cannot be lowered, and the calls that prevent its lowering.
 class NotLowerable : public ToolError {
  public:
   NotLowerable(const std::filesystem::path& model, const std::string& error, Blockers blockers);

@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 10> kRepeatable = {
     "--backend",  "--backend-option", "--only-op",  "--exclude-op", "--dynamic",
     "--max-size", "--operator",       "--metadata", "--calibrate",  "--keep"};
 
-// --backend is not repeatable: backends that a change names replace the baseline's. Their order
-// matters, so all of them together are one value.
+// --backend does not count as repeatable, because the backends that a change names replace those of
+// the baseline. The order of backends matters, so all of them together are treated as one value.
 bool is_repeatable(std::string_view option) {
   return option != "--backend" && std::ranges::count(kRepeatable, option) != 0;
 }

@@ -20,7 +20,7 @@ struct BackendFlags {
 
   // Loads the libraries that --load names. Throws ToolError.
   void load_libraries() const;
-  // Returns the parsed `options`; the result refers to their texts. Throws ToolError for a text
+  // Parses `options`. The result refers to the texts in `options`. Throws ToolError for a text
   // without KEY=VALUE.
   std::vector<BackendOption> parsed() const;
 };

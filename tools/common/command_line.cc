@@ -80,8 +80,9 @@ constexpr const char* kExitStatus =
     "  2   worse than a limit allows, such as --fail_above\n"
     "  64  the command line is wrong";
 
-// Keeps the layout of the help in later versions of CLI11, which join a description and its
-// examples into one paragraph, rewrap lines, and start long options in the middle of their column.
+// Disables the new layout of the help in later versions of CLI11. They would join a description and
+// its examples into one paragraph, rewrap lines, and start long options in the middle of their
+// column.
 template <class Formatter>
 void keep_layout(Formatter& formatter) {
   if constexpr (requires { formatter.enable_description_formatting(false); }) {
@@ -140,8 +141,8 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-// Checks the value of an option with `fits`. Accepts texts that are not numbers, because the
-// conversion rejects them.
+// Checks the value of an option with `fits`. Does not check texts that are not numbers, because
+// CLI11 rejects them when it converts the value.
 template <class Fits>
 CLI::Validator number_check(Fits fits, const std::string& expected) {
   return {[fits, expected](std::string& text) {

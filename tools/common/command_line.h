@@ -12,10 +12,10 @@
 namespace vitrine::tools {
 
 // Parses the command line, then calls `check`, which may throw CLI::ParseError or HostError.
-// Returns false if the program must exit with *exit_code: 0 after --help or --version, kExitUsage
-// after a wrong command line. Errors are reported on stderr and suggest similar options. Accepts
-// '-' for '_' and '_' for '-' in names of options. The second form takes the arguments without the
-// name of the program.
+// Returns false if the tool must exit with *exit_code: 0 after --help or --version, kExitUsage if
+// the command line is wrong. Reports errors on stderr. The error for an unknown option suggests a
+// similar one. Accepts '-' for '_' and '_' for '-' in names of options. The second overload takes
+// the arguments without the name of the tool.
 bool parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check,
                         int* exit_code);
 bool parse_command_line(CLI::App& app, std::vector<std::string> arguments,
@@ -23,8 +23,8 @@ bool parse_command_line(CLI::App& app, std::vector<std::string> arguments,
 
 // Runs the main function of a tool: calls `run`, which returns the exit code, and checks that all
 // output was written. Prints an exception to stderr and then returns kExitFailed. If Ctrl-C
-// canceled an execution, ends the process with SIGINT instead. `name` becomes the program's name in
-// messages, unless the name is already set.
+// canceled an execution, ends the process with SIGINT instead. Messages use `name` as the tool's
+// name, unless another name is already set.
 int run_tool(const char* name, const std::function<int()>& run);
 
 // Adds options to a CLI::App under one heading of the help text.

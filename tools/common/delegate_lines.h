@@ -24,7 +24,7 @@ enum class DelegateChoice : uint8_t { kAll, kMissing };  // kMissing: this build
 std::vector<std::string> delegate_lines(const Program& program, std::string_view method,
                                         const NamedDataMap* external, DelegateChoice choice);
 
-// Returns a line that counts the method's calls of kernels: "kernels: 3 calls (aten::add.out x2,
+// Returns a line that counts the kernel calls of the method: "kernels: 3 calls (aten::add.out x2,
 // aten::softmax.out)".
 std::string kernel_line(const Program& program, std::string_view method);
 

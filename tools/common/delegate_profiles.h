@@ -1,5 +1,5 @@
-// The delegates that tools profile: of backends of this build, of backends that Vitrine does not
-// run, and of backends that main() adds.
+// Lists the delegate profiles that tools use: those for backends of this build, for backends that
+// Vitrine does not run, and for backends that main() adds.
 #pragma once
 
 #include "inspector/join/delegate_profile.h"

@@ -39,8 +39,8 @@ void flush_standard_output();
 // terminal (see make_printable()). Tools print all messages and values with this function.
 void print_text(std::FILE* file, std::string text);
 
-// Writes a file like write_file(), but piece by piece. The destructor removes an uncommitted file.
-// Throws ToolError, which names the file.
+// Writes a file in the same way as write_file(), but piece by piece. The destructor removes the
+// file unless commit() was called. Throws ToolError, which names the file.
 class NewFile {
  public:
   explicit NewFile(const std::filesystem::path& path);
@@ -52,7 +52,8 @@ class NewFile {
   void append(std::string_view text);
   // Writes all buffered bytes. append() must not be called afterwards.
   void finish();
-  // The file that has the bytes before commit(); empty if the target is a device or a pipe.
+  // The path of the temporary file that has the bytes until commit() is called. Empty if the target
+  // is a device or a pipe.
   std::filesystem::path temporary_path() const {
     const char* path = file_.temporary_path();
     return path == nullptr ? std::filesystem::path() : path;

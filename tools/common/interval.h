@@ -15,9 +15,9 @@ struct Interval {
   double middle() const { return (low + high) / 2; }
 };
 
-// Relative difference that measurements of two equal programs can show. The blocks of one
-// measurement do not show it, because a program's data stay at the same addresses
-// (docs/benchmarks.md, "False alarms").
+// The relative difference that can occur between the measured times of two equal programs. It may
+// not be visible in the blocks of one measurement, because the addresses of a program's data can be
+// the same in all blocks (docs/benchmarks.md, "False alarms").
 inline constexpr double kBetweenMeasurements = 0.05;
 
 // Returns the interval in which a second measurement of the same ratio is expected. `blocks` has

@@ -26,8 +26,9 @@ double measure_operations(uint32_t threads, ScalarType dtype);
 inspector::MachineLimits measure_machine_limits(uint32_t threads);
 
 // Returns the limits from the file `cache` if it has them for this processor and number of threads.
-// Otherwise, or if `measure_again`, measures and stores them. Ignores a cache that cannot be read
-// or written. An empty path means no cache. The figures are 0 if the machine was too busy.
+// Otherwise, or if `measure_again` is set, measures and stores the limits. Ignores a cache that
+// cannot be read or written. An empty path means no cache. The figures are 0 if the machine was too
+// busy.
 inspector::MachineLimits machine_limits(uint32_t threads, const std::filesystem::path& cache,
                                         bool measure_again = false);
 

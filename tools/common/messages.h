@@ -1,4 +1,4 @@
-// Prints messages on standard error that begin with the name of the program, and defines the exit
+// Prints messages that begin with the name of the tool on standard error, and defines the exit
 // codes of tools.
 #pragma once
 
@@ -12,8 +12,8 @@ inline constexpr int kExitBeyondLimit = 2;    // worse than an option allows
 inline constexpr int kExitInterrupted = 130;  // by Ctrl-C, as shells report it
 inline constexpr int kExitUsage = 64;         // the command line is wrong
 
-// The name under which the user started the program: "llm_runner" or "vitrine profile". Empty in
-// programs that are not tools. Not thread-safe.
+// The name under which the user started the tool: "llm_runner" or "vitrine profile". Empty in
+// executables that are not tools. Not thread-safe.
 const std::string& program_name();
 void set_program_name(std::string name);
 

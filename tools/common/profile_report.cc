@@ -70,7 +70,7 @@ void add_default_labels(ReportOptions& options, const std::filesystem::path& mod
   uname(&system);
   const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::system_clock::now().time_since_epoch());
-  // try_emplace does not change labels that are already set.
+  // Labels that are already set do not change.
   options.labels.try_emplace("device", system.nodename);
   options.labels.try_emplace("device_class", system.machine);
   options.labels.try_emplace("commit", "unknown");

@@ -39,10 +39,10 @@ using GraphDrawing = std::string (*)(const std::filesystem::path& program,
                                      const std::filesystem::path& etrecord,
                                      const inspector::Profile& profile,
                                      const inspector::RowFigures& figures);
-// Sets the function that adds a program's graph to the pages of reports. Small programs do not call
-// this, so their pages have no graph. Not thread-safe.
+// Sets the function that adds a program's graph to the pages of reports. Small tools do not call
+// this function, so their pages do not show a graph. Not thread-safe.
 void set_graph_drawing(GraphDrawing drawing);
-// Returns the value for ReportOptions::graph: empty if the format is not kHtml or if this program
+// Returns the value for ReportOptions::graph: empty if the format is not kHtml or if this tool
 // cannot draw graphs.
 std::string graph_for(const ReportOptions& options, const std::filesystem::path& program,
                       const std::filesystem::path& etrecord, const inspector::Profile& profile,
@@ -91,10 +91,9 @@ void write_report(std::string_view text, const ReportOptions& options);
 std::pair<std::string, std::string> short_names(const std::filesystem::path& a,
                                                 const std::filesystem::path& b);
 
-// Returns true and prints a message to stderr if B's wall time is certainly more than `limit` times
-// A's: even the lower bound of the ratio's interval exceeds the limit. Returns false but also
-// prints a message if the median of the ratio exceeds the limit within the noise, or if there are
-// too few runs.
+// Compares the ratio B / A of the wall times with `limit`. If even the lower bound of the ratio's
+// interval exceeds the limit, prints a message to stderr and returns true. If only the median of
+// the ratio exceeds the limit, or if there are too few runs, prints a message and returns false.
 bool exceeds(const inspector::Comparison& comparison, std::optional<double> limit);
 
 }  // namespace vitrine::tools

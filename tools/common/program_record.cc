@@ -119,8 +119,8 @@ class MethodCheck {
     return "";
   }
 
-  // Checks each node of the payload. The node must have a debug handle of the call, and its output
-  // must be as large as a result of a record node with that handle.
+  // Checks each node of the payload. The node must have one of the call's debug handles. The output
+  // of the node must be as large as a result of a node in the record that has the same handle.
   std::string check_payload(int32_t index, const std::vector<DebugHandle>& handles) {
     const auto& call = *instruction(index)->instr_args_as_DelegateCall();
     const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));

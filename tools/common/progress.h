@@ -15,7 +15,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Reports that `done` of `all` parts of the work are done. Cheap if nothing is printed.
+  // Reports that `done` of `all` parts of the work are done. If this does not print anything, it
+  // takes little time.
   void update(size_t done, size_t all);
   // Removes the line from the terminal.
   void clear();

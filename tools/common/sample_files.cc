@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 3> kExtensions = {".bin", ".npy", ".npz"}
   throw ToolError(fmt::format("{} {}: {}", query.option, path.string(), text));
 }
 
-// Compares names, ordering the numbers inside them by value: "2" comes before "10".
+// Compares names. Compares numbers in names by value: "2" comes before "10".
 bool is_before(const std::string& a, const std::string& b) {
   size_t i = 0;
   size_t j = 0;

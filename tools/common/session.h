@@ -24,8 +24,8 @@ extern const char* const kDefaultBackend;
 // of a .pt2. Throws a HostError.
 using ModelLowering = std::vector<std::byte> (*)(const std::filesystem::path& model,
                                                  const std::string& method, const char* backend);
-// Sets the function with which sessions lower exported models (.pt2, .ptn). Programs without the
-// ahead-of-time half do not call this, and refuse such files. Not thread-safe.
+// Sets the function with which sessions lower exported models (.pt2, .ptn). Tools without the
+// ahead-of-time half do not call this function, and refuse such files. Not thread-safe.
 void set_model_lowering(ModelLowering lowering);
 ModelLowering model_lowering();  // null if this program cannot lower
 
@@ -56,7 +56,8 @@ class Session {
   const std::shared_ptr<ThreadPool>& pool() const { return pool_; }
   // Time in ns to open and load the program, without the time to lower it.
   uint64_t load_ns() const { return load_ns_; }
-  // The part of load_ns() until the file was mapped. After that, the program was verified.
+  // The part of load_ns() until the file was mapped. The rest of load_ns() was needed to verify the
+  // program.
   uint64_t open_ns() const { return open_ns_; }
 
   // Loads a method and allocates memory for outputs that the program does not plan. If the

@@ -22,8 +22,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Runs A and B in pairs. The order within a pair is random, so that another process's time slices
-// cannot keep hitting the same program, and so that the sign test of the ratios holds for equal
+// Runs A and B in pairs. The order within a pair is random. Thus the time slices of another process
+// do not always interrupt the same program, and the sign test of the ratios is valid for equal
 // programs even if runs are correlated.
 ProfiledRuns run_alternately(TracedProgram& a, TracedProgram& b, const RunnerOptions& options) {
   ProfiledRuns result;

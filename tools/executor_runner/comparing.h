@@ -7,12 +7,13 @@
 
 namespace vitrine::tools {
 
-// Compares options.model with options.compare, which must be set: the times op by op, or with
-// --debug_outputs the ops' outputs. Returns 0, or kExitBeyondLimit if --fail_above is exceeded or
-// an op is below --min_sqnr. Throws ToolError.
+// Compares options.model with options.compare, which must be set: the time of each op or, with
+// --debug_outputs, the outputs of each op. Returns 0, or kExitBeyondLimit if --fail_above is
+// exceeded or an op is below --min_sqnr. Throws ToolError.
 int run_comparison(const RunnerOptions& options);
 
-// Compares A, the stored profile or trace options.compare, with B, a profile of this run.
+// Compares A with B. A is the stored profile or trace in the file options.compare. B is a profile
+// of this run.
 int compare_with_stored(const inspector::Profile& run, const RunnerOptions& options);
 
 }  // namespace vitrine::tools

@@ -55,7 +55,7 @@ class NumericsRun {
   // Runs the program once and the reference twice. If `inputs` is empty, sets it to the inputs that
   // `sample` makes. Throws HostError.
   NumericsResult measure(const NumericsSample& sample, std::unique_ptr<InputSet>& inputs) const;
-  // Profiles the program without keeping values.
+  // Profiles the program without capturing values.
   inspector::Profile measure_times(const InputSet& inputs) const;
 
  private:
@@ -66,8 +66,8 @@ class NumericsRun {
   std::span<const std::byte> lowered_;
 };
 
-// Runs all programs on the same inputs. Returns each program's result over all samples. With
-// `times`, also profiles the programs on the last sample. Throws HostError.
+// Runs all programs on the same inputs. Returns each program's result over all samples. If `times`
+// is set, also profiles the programs on the last sample. Throws HostError.
 std::vector<NumericsResult> measure_numerics(std::span<const NumericsRun> runs,
                                              std::span<const NumericsSample> samples, bool times);
 

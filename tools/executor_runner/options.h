@@ -34,8 +34,8 @@ struct RunnerOptions {
   BackendFlags backend;
   bool portable = false;  // run without optimized kernels
   bool accept_unwritten_outputs = false;
-  // The program whose backends are missing, so that `model` replaces it. Empty without
-  // --replace_delegates.
+  // The program in place of which `model` runs, because backends of that program are missing. Empty
+  // without --replace_delegates.
   std::filesystem::path replaced;
   bool method_is_given = false;
   std::optional<PrintOutput> print_output;
@@ -66,8 +66,8 @@ struct RunnerOptions {
   size_t trace_records;
 };
 
-// Returns nullopt if the program must end with *exit_code: after --help, or after an invalid
-// command line, which is reported on stderr.
+// Returns nullopt if the tool must exit with *exit_code: after --help, or if the command line is
+// invalid. Reports an invalid command line on stderr.
 std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

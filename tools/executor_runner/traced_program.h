@@ -21,8 +21,8 @@ namespace vitrine::tools {
 struct TracedProgram {
   static constexpr size_t kMaxSummaries = 8192;  // 7 MB
 
-  // Loads the program and prepares tracing. Keeps the ops' values if options.debug_outputs is set.
-  // `options` must outlive the object.
+  // Loads the program and prepares tracing. Also captures the values of ops if
+  // options.debug_outputs is set. `options` must outlive the object.
   TracedProgram(const SessionOptions& session_options, const RunnerOptions& options,
                 ValueBuffer::Content content = ValueBuffer::Content::kValues);
 

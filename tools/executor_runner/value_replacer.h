@@ -15,7 +15,8 @@
 
 namespace vitrine::tools {
 
-// Stores each result of the reference that has a replacement, and then overwrites it.
+// Replaces some results of the reference. Stores the original result first, and then overwrites the
+// result with its replacement.
 class ValueReplacer final : public EventTracer {
  public:
   using Values = std::map<inspector::ReferenceResult, const etdump::DebugTensor*>;

@@ -71,7 +71,7 @@ void run_value_summaries(const RunnerOptions& given) {
   TracedProgram program(session_options(options), options, ValueBuffer::Content::kSummaries);
   program.inputs.emplace(make_inputs(program.session, *program.method, options, program.trace));
   program.run(&program.trace);
-  options.debug_outputs = false;  // there are no data to attach
+  options.debug_outputs = false;  // no data to attach
   const TracedRun run = read_run(program, options.model.filename().string(), options.model,
                                  options.etrecord, 0, options);
   const inspector::SummarizedValues values = summarized_values(run, program.values, options.method);

@@ -5,7 +5,7 @@
 
 namespace vitrine::tools {
 
-// Runs options.model once and reports a summary of each operator's values. Does not keep the
+// Runs options.model once and reports a summary of each operator's values. Does not store the
 // values, so the required memory does not depend on their sizes. Throws ToolError.
 void run_value_summaries(const RunnerOptions& options);
 

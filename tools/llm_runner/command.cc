@@ -35,8 +35,8 @@ namespace {
 
 std::atomic<TextGenerator*> interrupted_generator = nullptr;
 
-// The first Ctrl-C ends the generated text, or the wait for a turn of the chat. The second Ctrl-C
-// cancels the execution of the model, and the third one ends the process.
+// The first Ctrl-C ends the generation of text or, in a chat, the wait for the user's next message.
+// The second Ctrl-C cancels the execution of the model, and the third one ends the process.
 class InterruptGuard {
  public:
   explicit InterruptGuard(TextGenerator& generator) {
@@ -94,7 +94,7 @@ class PrefillProgress : public GenerationObserver {
   void end_step(const GenerationStep& step) override {
     if (next_ != nullptr) next_->end_step(step);
   }
-  // Removes the line of progress. Must be called before the first text is printed.
+  // Removes the progress line. Must be called before the first text is printed.
   void finish() { progress_.reset(); }
 
  private:

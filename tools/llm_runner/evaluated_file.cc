@@ -21,8 +21,8 @@ namespace {
 constexpr size_t kFirstBytesPerToken = 8;
 constexpr size_t kMaxBytesPerToken = 64;  // bounds the part of the file that is read
 constexpr size_t kMinBytes = size_t{1} << 16;
-// Smaller differences from the text are not noted: most tokenizers drop a line break at the end,
-// and some join spaces.
+// If the text of the tokens differs from the file by a smaller share, no note is printed: most
+// tokenizers drop a line break at the end, and some join spaces.
 constexpr double kMaxUnnotedShare = 0.01;
 
 // Returns the offset of the first byte that is not part of a valid UTF-8 character.

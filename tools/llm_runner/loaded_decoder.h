@@ -12,8 +12,8 @@
 
 namespace vitrine::tools {
 
-// Returns the tracer for loading the method with this index, or null. The tracer is removed after
-// loading.
+// Returns the tracer to use while the method with this index is loaded, or null. The tracer is
+// removed after loading.
 using LoadTracer = std::function<EventTracer*(size_t method)>;
 
 // Returns the session's options for the model that `options` names.

@@ -53,8 +53,8 @@ struct LlmOptions {
   GenerateOptions generate;
 };
 
-// Returns nullopt if the program must end with *exit_code: after --help, or after an invalid
-// command line, which is reported on stderr. Throws ToolError.
+// Returns nullopt if the tool must exit with *exit_code: after --help, or if the command line is
+// invalid. Reports an invalid command line on stderr. Throws ToolError.
 std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

@@ -201,8 +201,9 @@ class MethodDescriber {
 
   // Lists the outputs that no instruction writes. Assumes that kernels and unknown backends write
   // every argument; loading a method finds more unwritten outputs
-  // (MethodOptions::accept_unwritten_outputs). Leaves out an output that no instruction lists if it
-  // shares memory with another tensor, because it may be a view of that tensor.
+  // (MethodOptions::accept_unwritten_outputs). Some outputs are not an argument of any instruction.
+  // Leaves out such an output if its memory overlaps another tensor, because the output may be a
+  // view of that tensor.
   Json unwritten_outputs() {
     for (uint32_t i = 0; i < size_of(plan_.inputs()); ++i) touched_.insert(plan_.inputs()->Get(i));
     std::set<int32_t> lost;  // listed by delegates whose payloads do not define them

@@ -1,4 +1,4 @@
-// Explains which source ops each delegate of a program took.
+// Explains which source ops each delegate of a program runs.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace vitrine::tools {
 
 // Returns a text with each method's instructions in order: delegates with the source ops that they
-// took, and the kernels between them. The record must belong to the program.
+// run, and the kernels between the delegates. The record must belong to the program.
 std::string explanation_text(const Program& program, const etrecord::EtRecord& record);
 
 }  // namespace vitrine::tools

@@ -39,8 +39,8 @@ struct InspectOptions {
   std::optional<double> min_sqnr;  // dB
 };
 
-// Returns nullopt if the program must end with *exit_code: after --help, or after an invalid
-// command line, which is reported on stderr.
+// Returns nullopt if the tool must exit with *exit_code: after --help, or if the command line is
+// invalid. Reports an invalid command line on stderr.
 std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

@@ -172,8 +172,8 @@ class MethodGraph {
     defined_.insert(to.outputs.begin(), to.outputs.end());
   }
 
-  // The last argument of a kernel call is the result. Leaves out `out` arguments, which are the
-  // same tensors.
+  // The last argument of a kernel call is the result. Leaves out the `out` arguments, because they
+  // are the same tensors as the results.
   void read_kernel_arguments(std::span<const int32_t> args, bool in_place,
                              GraphInstruction& instruction) {
     if (args.empty()) return;

@@ -98,7 +98,8 @@ class ProgramPicture {
   };
   using RowTimes = std::map<std::pair<int32_t, std::string>, MeasuredRows>;
 
-  // Adds a device queue's rows to the nodes. Only the first queue's rows also add device times.
+  // Adds the rows of a device queue to the nodes. For the first queue, also adds the times of the
+  // rows to the device times of the nodes.
   void add_queue(const inspector::Profile& queue) {
     if (picture_.device_queue.empty()) {
       picture_.device_queue = queue.queue;
@@ -347,7 +348,7 @@ class ProgramPicture {
         }
       }
     }
-    // Adds to the delegate the times of operators that are not nodes of the payload.
+    // Some operators are not nodes of the payload. Adds their times to the time of the delegate.
     while (has_times_ && call.instruction) {
       const auto rest = times_.lower_bound({*call.instruction, ""});
       if (rest == times_.end() || rest->first.first != *call.instruction) break;

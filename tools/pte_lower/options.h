@@ -40,10 +40,10 @@ struct LoweringOptions {
   bool explain_places = false;  // lists each call
 };
 
-// Returns nullopt if the program must end with *exit_code: after --help, or after an invalid
-// command line, which is reported on stderr.
+// Returns nullopt if the tool must exit with *exit_code: after --help, or if the command line is
+// invalid. Reports an invalid command line on stderr.
 std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int* exit_code);
-// Like the other form, but takes the arguments without the name of the tool.
+// Does the same as the other overload, but takes the arguments without the name of the tool.
 std::optional<LoweringOptions> parse_lowering_options(std::vector<std::string> arguments,
                                                       int* exit_code);
 

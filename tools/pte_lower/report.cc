@@ -70,8 +70,8 @@ std::string float_calls_text(const aot::LoweredModel& model, const std::string& 
   return text;
 }
 
-// Counts the delegated subgraphs and nodes inside branches. Like ExecuTorch, delegation_info omits
-// them. Empty if branches have no delegates.
+// Counts the delegated subgraphs and nodes inside branches. delegation_info omits them, in the same
+// way as ExecuTorch. Empty if branches have no delegates.
 std::string branches_text(const aot::Graph& graph) {
   size_t delegates = 0;
   size_t nodes = 0;

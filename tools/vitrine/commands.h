@@ -1,5 +1,5 @@
-// Declares the main functions of the tools. Both `vitrine` and the programs of single tools call
-// them.
+// Declares the main functions of the tools. Both `vitrine` and the executables of single tools call
+// these functions.
 #pragma once
 
 namespace vitrine::tools {

@@ -65,8 +65,8 @@ int compare(int argc, char** argv) {
     return kExitUsage;
   }
   if (is_program(b)) {
-    // If A is a stored profile, the runner only runs B and compares the run with the profile.
-    // Otherwise it runs both programs.
+    // If A is a stored profile, executor_runner runs only B and compares the run with the profile.
+    // Otherwise, it runs both programs.
     if (std::ranges::count(given, "--debug_outputs") == 0) arguments.push_back(profile_option);
     arguments.insert(arguments.end(),
                      {argv[is_program(a) ? 1 : 2], compare_option, argv[is_program(a) ? 2 : 1]});

@@ -1,4 +1,4 @@
-// Defines main() for the programs executor_runner, llm_runner, pte_inspect and pte_lower.
+// Defines main() for the executables executor_runner, llm_runner, pte_inspect and pte_lower.
 #include "tools/vitrine/commands.h"
 
 int main(int argc, char** argv) { return vitrine::tools::VITRINE_TOOL(argc, argv); }

@@ -12,12 +12,12 @@
 namespace vitrine::aot::xnnpack {
 
 // Returns the name of a call's operator without the namespace, e.g. "add.Tensor". Keeps the
-// namespace of custom operators, whose names may equal those of ATen.
+// namespace of a custom operator, because an ATen operator could have the same name.
 std::string_view op_name(const Node& node);
 bool calls_op(const Node& node, std::string_view name);
 
-// Returns the node that is the argument with this name or this index in the signature. Null if the
-// argument is missing or is not a node.
+// Returns the node that the call passes for a parameter, which is selected by its name or by its
+// index in the operator's signature. Null if the argument is missing or is not a node.
 Node* operand(const Node& node, std::string_view name);
 Node* operand(const Node& node, size_t index);
 // Does the same as operand(), but throws AotError instead of returning null.
@@ -25,8 +25,7 @@ Node& required(const Node& node, std::string_view name);
 Node& required(const Node& node, size_t index);
 // Returns the index of the result that a getitem call selects.
 int64_t item_index(const Node& node);
-// Returns the strides of a pooling call. If the call does not state them, they equal the sizes of
-// the pooling's kernel.
+// Returns the strides of a pooling call. If the call does not state them, returns the kernel sizes.
 std::vector<int64_t> pooling_strides(const Node& node, const std::vector<int64_t>& kernel);
 // Converts a dim that may be negative (counted from the end). Throws AotError if the dim is out of
 // range.

@@ -1,4 +1,4 @@
-// Rules for quantize and dequantize calls of activations.
+// Rules for the calls that quantize or dequantize activations.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -25,8 +25,8 @@ std::optional<Rejection> about(std::string_view operand, std::optional<Rejection
   return rejection;
 }
 
-// The quantize call that follows a call with a single user, and the activation between the two
-// calls.
+// The calls that follow a product: its activation and the quantize call of its result. Each is null
+// if it is missing or if the call before it has several users.
 struct Tail {
   Node* activation = nullptr;
   Node* quantize = nullptr;

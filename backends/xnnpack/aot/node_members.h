@@ -7,7 +7,8 @@
 
 namespace vitrine::aot::xnnpack {
 
-// Returns the table that XNode's union refers to.
+// Writes the table for the node's kind. Returns its offset, which the caller stores in the union of
+// the XNode table.
 flatbuffers::Offset<void> write_members(flatbuffers::FlatBufferBuilder& out,
                                         const PayloadNode& node);
 

@@ -120,8 +120,8 @@ struct PayloadGraph {
 // input and an output.
 void arrange_layouts(PayloadGraph& graph);
 
-// Removes nodes whose results are not used and values that no node uses. Numbers the remaining
-// values in the order of their first use.
+// Removes nodes with unused results, and removes unused values. Numbers the remaining values in the
+// order of their first use.
 void remove_unused(PayloadGraph& graph);
 
 }  // namespace vitrine::aot::xnnpack

@@ -81,7 +81,7 @@ class Writer {
     return bytes;
   }
 
-  // Constants with equal bytes share one item of named data.
+  // Constants with equal bytes share one entry of the named data.
   uint32_t constant(const SharedBytes& bytes, const char* prefix, const std::string& external_tag) {
     const std::string key = prefix + sha256_hex(*bytes);
     constants_.push_back(fb::CreateConstantDataOffset(out_, std::numeric_limits<uint64_t>::max(),
@@ -143,7 +143,8 @@ class Writer {
 
   Offset<fb::XNode> node(const PayloadNode& node) {
     const Bounds given = node.bounds.value_or(Bounds());
-    // FlatBuffers omits fields that equal their default, and -0.0 == 0.0.
+    // FlatBuffers omits fields that equal their default. It would omit -0.0 too, because -0.0 ==
+    // 0.0.
     out_.ForceDefaults(is_negative_zero(node.parameter) || is_negative_zero(given.min) ||
                        is_negative_zero(given.max));
     const Offset<void> table = write_members(out_, node);

@@ -50,8 +50,8 @@ void translate_max_pool(Translator& t, Node& node, const NodeKinds& kinds) {
   w.dilation_height = t.size_of(node, dilation[0]);
   w.dilation_width = t.size_of(node, dilation[1]);
   if (Call(node).boolean("ceil_mode")) {
-    // Instead of ceil_mode, adds padding at the end, which has the same effect. XNNPACK always
-    // rounds down.
+    // XNNPACK always rounds the output size down. Additional padding at the end has the same effect
+    // as ceil_mode.
     const std::vector<uint32_t> input = t.dims_of(required(node, 0));
     const std::vector<uint32_t> output = t.dims_of(node);
     if (input.size() != 4 || output.size() != 4)

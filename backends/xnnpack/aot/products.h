@@ -24,7 +24,7 @@ struct Product {
   Node* weight_source() const;
 };
 
-// Returns the operands of a product; empty if the node is not a call of convolution, linear, addmm
+// Returns the operands of a product; empty if the node is not a call to convolution, linear, addmm
 // or mm.
 std::optional<Product> product_of(Node& node);
 

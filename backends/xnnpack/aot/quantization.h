@@ -10,8 +10,8 @@ namespace vitrine::aot::xnnpack {
 bool is_quantize(const Node& node);
 bool is_dequantize(const Node& node);
 bool is_choose_params(const Node& node);
-// Returns true for a quantize or dequantize call whose scale and zero point are computed at run
-// time.
+// Returns true for a quantize or dequantize call whose scale and zero point the model computes at
+// run time.
 bool is_dynamic(const Node& node);
 
 struct QuantParams {

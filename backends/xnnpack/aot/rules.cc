@@ -100,7 +100,8 @@ Node* quantize_after(const Node& node, std::string_view activation) {
   return is_quantize(*user) ? user : nullptr;
 }
 
-// Checks the scales of a call between two dequantize calls and this quantize call.
+// Checks the scales of an int8 call: those of the two dequantize calls before it and of `quantize`,
+// the call after it.
 bool supports_scales(const Rule& rule, const Node& node, const Node& quantize) {
   if (rule.supports_scales == nullptr) return true;
   const auto scale = [](const Node& call) { return static_cast<float>(quant_params(call).scale); };

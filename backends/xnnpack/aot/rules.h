@@ -61,8 +61,8 @@ struct Rule {
 // Returns the conditions for an operator; null if no call of the operator is delegated.
 const Rule* find_rule(const Node& node);
 
-// Returns the reason for which the call is not delegated, or nothing if the call is delegated.
-// Never throws: invalid arguments of the operator are a rejection too.
+// Returns the reason why the call is not delegated, or nothing if the call is delegated. Never
+// throws: invalid arguments of the operator are a rejection too.
 std::optional<Rejection> check(const Candidate& candidate);
 std::vector<Node*> group_of(const Candidate& candidate);
 

@@ -23,9 +23,10 @@ class Translator {
 
   Preprocessing& preprocessing() { return p_; }
   PayloadGraph& graph() { return graph_; }
-  // Makes a payload node for `node`. The payload node gets the handles of `node`. It also gets
-  // those of the dequantize and quantize calls that the payload expresses as datatypes of the
-  // operands. Use append() to add the payload node to the graph.
+  // Makes a payload node for `node`. The payload node gets the debug handles of `node`. The payload
+  // expresses some dequantize and quantize calls as datatypes of the node's operands, so the
+  // payload node also gets the handles of these calls. Use append() to add the payload node to the
+  // graph.
   PayloadNode make(const Node& node, NodeKind kind);
   void append(PayloadNode node) { graph_.nodes.push_back(std::move(node)); }
   // Inserts the first argument of `node` before the inputs of `made`, makes the value of `node` the

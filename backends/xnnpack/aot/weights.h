@@ -38,8 +38,9 @@ ArrangedFilter arranged_filter(const Bytes& bytes, size_t width, const FilterSha
 // Quantizes biases to int32. `scales` has a single element, or one element per channel.
 Bytes quantized_bias(const std::vector<float>& bias, const std::vector<float>& scales);
 
-// Packs int8 values from -8 to 7, in rows of `columns`, two per byte with 8 added to each. Values
-// of even columns are in the low halves. AotError if a value is out of range.
+// Packs int8 values from -8 to 7. Adds 8 to each value and stores two values per byte. A row has
+// `columns` values. Values of even columns are in the low halves. AotError if a value is out of
+// range.
 Bytes packed_int4(const Bytes& bytes, size_t columns);
 
 // Rounds to nearest, ties to even.

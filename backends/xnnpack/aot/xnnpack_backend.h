@@ -1,4 +1,4 @@
-// The ahead-of-time half of the XNNPACK backend.
+// Declares the ahead-of-time half of the XNNPACK backend, which writes payloads.
 #pragma once
 
 #include "aot/lowering/backend.h"
@@ -15,7 +15,8 @@ namespace vitrine::aot {
 class XnnpackBackend final : public Backend {
  public:
   std::string id() const override { return vitrine::xnnpack::kBackendId; }
-  // The padding is the size of the widest SIMD vector, as in ExecuTorch's memory plans.
+  // Returns the size of the widest SIMD vector, which is also the padding in ExecuTorch's memory
+  // plans.
   uint64_t input_padding() const override { return 64; }
   PreprocessResult preprocess(ExportedProgram& program,
                               std::span<const CompileSpec> compile_specs) const override;

@@ -76,8 +76,8 @@ constexpr LibraryKind kLibraries[] = {{"\x7f"
                                       {"\xcf\xfa\xed\xfe", "Mach-O library"},
                                       {"\xca\xfe\xba\xbe", "Mach-O library"}};
 
-// Reads the payload of PyTorch's AOTInductor: two keys of named data, one for the library and one
-// for its weights.
+// Reads the payload of PyTorch's AOTInductor. It consists of two keys of named data, one for the
+// library and one for the library's weights.
 PayloadDescription read_aot_inductor(const PayloadInput& input) {
   PayloadDescription result;
   result.kind = "AOTInductor library";

@@ -15,9 +15,9 @@ struct PackedFile {
   Bytes data;
 };
 
-// Lists the files in a payload. Reads the index at the end of the payload, which is JSON with its
-// characters in reverse order. Paths are relative to the root folder. Throws a FormatError if the
-// index is damaged.
+// Lists the files in a payload. Reads the index at the end of the payload. The index is JSON with
+// its characters in reverse order. Paths are relative to the root folder. Throws a FormatError if
+// the index is damaged.
 std::vector<PackedFile> read_container(Bytes payload);
 // True if the end of the payload looks like the end of a container. Containers do not begin with an
 // identifier.

@@ -20,8 +20,8 @@ constexpr size_t kVersion = 0, kNumValues = 6, kChains = 7, kMainChain = 8, kIni
                  kInputMap = 10, kOutputMap = 11, kBufferMap = 12, kNamedSlots = 13,
                  kTensorMeta = 14;
 
-// The kinds of tensors. Tensor ids are numbered kind by kind, in this order. Slot k + 1 of the root
-// table has the number of tensors of kind k.
+// The kinds of tensors. The ids of all tensors of one kind come before the ids of the next kind.
+// Slot k + 1 of the root table has the number of tensors of kind k.
 enum Kind : uint8_t { kConstant, kInput, kOutput, kBuffer, kTemporary, kKinds };
 constexpr std::string_view kKindNames[] = {"constant", "input", "output", "mutable buffer",
                                            "temporary"};
@@ -181,7 +181,8 @@ class MlxGraph {
     const std::vector<FlatTable> metas = root_.tables(kTensorMeta);
     const size_t described =
         counts_[kConstant] + counts_[kInput] + counts_[kOutput] + counts_[kBuffer];
-    // The file does not describe temporary tensors. Lists only those that an operator uses.
+    // The file does not describe temporary tensors, so the result lists only the temporary tensors
+    // that an operator uses.
     num_tensors_ = described + counts_[kTemporary];
     if (described > metas.size()) {
       file_.fail(fmt::format("tensor_meta has {} entries for {} tensors", metas.size(), described));
@@ -219,8 +220,8 @@ class MlxGraph {
     return tensor;
   }
 
-  // Adds the temporary tensors up to `id`. The file's size limits their number, since each use
-  // takes bytes.
+  // Adds the temporary tensors up to `id`. Their number cannot exceed the size of the file, because
+  // each use of a tensor takes bytes in the file.
   void need_tensor(size_t id) {
     if (id > input_.bytes.size())
       file_.fail(fmt::format("the index of temporary tensor {} exceeds the size of the file", id));

@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view kBackends[] = {"MPSBackend"};
 constexpr size_t kHeaderBytes = 24;
 
-// Names of nodes, by their number in the union of nodes, from 1.
+// Names of the kinds of nodes, in the order of their numbers in the union of nodes. The first
+// number is 1.
 constexpr std::string_view kNodes[] = {
     "HardTanh",
     "ReLU",

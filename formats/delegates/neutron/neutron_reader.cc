@@ -1,4 +1,5 @@
-// Reads payloads of NXP's Neutron backend, which consist of an open header and closed microcode.
+// Reads payloads of NXP's Neutron backend, which consist of a readable header and microcode in an
+// undocumented format.
 #include "formats/delegates/byte_view.h"
 #include "formats/delegates/payload_text.h"
 

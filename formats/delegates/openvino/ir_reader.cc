@@ -39,7 +39,8 @@ class XmlReader {
  public:
   explicit XmlReader(std::string_view text) : rest_(text), size_(text.size()) {}
 
-  // Reads the next tag, and the text before it into `text`. Returns false at the end of the XML.
+  // Reads the next tag, and stores the text before the tag in `text`. Returns false at the end of
+  // the XML.
   bool next(Tag& tag, std::string_view& text) {
     for (;;) {
       const size_t open = rest_.find('<');

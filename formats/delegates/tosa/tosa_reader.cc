@@ -1,5 +1,5 @@
-// Reads payloads of the TOSA backend, which are TOSA flatbuffers. Only tests run this backend. The
-// compilers for Ethos-U and VGF start from TOSA graphs.
+// Reads payloads of the TOSA backend, which are TOSA flatbuffers. Only tests use this backend, but
+// the compilers for Ethos-U and VGF start from TOSA graphs.
 #include <map>
 
 #include "formats/delegates/flat_table.h"

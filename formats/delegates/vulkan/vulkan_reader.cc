@@ -87,7 +87,7 @@ Framing read_framing(Bytes bytes) {
         "Vulkan header: the constants at byte {} begin before the flatbuffer ends at {}", constants,
         uint64_t{graph} + graph_bytes));
   }
-  // If the header states a size of 0 for the constants, the runtime takes the rest of the payload
+  // If the header states a size of 0 for the constants, the runtime treats the rest of the payload
   // as constants.
   if (constant_bytes == 0 && constants < bytes.size()) constant_bytes = bytes.size() - constants;
   if (constant_bytes == 0) return {range_of(bytes, graph, graph_bytes, "Vulkan flatbuffer"), {}};

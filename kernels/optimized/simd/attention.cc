@@ -52,7 +52,8 @@ HWY_INLINE void store_sums(V a, V b, V c, V d, float* out) {
 #else
   const Tag tag;
   const hn::Repartition<uint64_t, Tag> pairs;
-  // Each block of four lanes first holds sums for a, b, a, b, and then sums for a, b, c, d.
+  // In `ab`, each block of four lanes holds partial sums of a, b, a and b. In `blocks`, it holds
+  // partial sums of a, b, c and d.
   const V ab = hn::Add(hn::InterleaveLower(tag, a, b), hn::InterleaveUpper(tag, a, b));
   const V cd = hn::Add(hn::InterleaveLower(tag, c, d), hn::InterleaveUpper(tag, c, d));
   const auto ab2 = hn::BitCast(pairs, ab);
@@ -159,8 +160,8 @@ void multiply_queries(const FloatRows& queries, const CacheRows& keys, const Flo
   }
 }
 
-// Updates the columns [column, column + kVectors * lanes) of the sums of `kCount` rows. With kTail,
-// updates all columns from `column` on instead.
+// Updates the columns [column, column + kVectors * lanes) of the sums of `kCount` rows. If kTail is
+// true, updates all columns starting at `column` instead.
 template <class Elements, int64_t kCount, int64_t kVectors, bool kTail>
 HWY_INLINE void add_columns(const float* weights, int64_t weight_stride, const CacheRows& values,
                             const float* factors, float* sums, int64_t sum_stride, int64_t column,
@@ -312,7 +313,7 @@ float Weigh(float* scores, const float* mask, int64_t count, int64_t padded_coun
   return factor;
 }
 
-// Computes the weights of one vector of columns of scores.
+// Computes the weights for a few columns of scores, which correspond to the lanes of one vector.
 HWY_INLINE void weigh_some_columns(float* scores, int64_t stride, int64_t count, V visible,
                                    RunningSoftmax* softmax, float* factors) {
   static_assert(sizeof(RunningSoftmax) == 2 * sizeof(float));

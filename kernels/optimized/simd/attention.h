@@ -8,16 +8,17 @@
 
 namespace vitrine::optimized::simd {
 
-// `count` keys or values. Each is a vector of `width` elements, and they are `stride` elements
-// apart.
+// `count` keys or values. Each is a vector of `width` elements. The stride between vectors is
+// `stride` elements.
 struct CacheRows {
   ScalarType dtype;  // Float, Half, BFloat16 or Char
   const void* data;
   int64_t stride;
   int64_t count;
   int64_t width;
-  // For Char, real = (element - zero point) * scale. The parameters of consecutive vectors are
-  // `parameter_stride` apart. Products subtract zero points; the caller applies the scales.
+  // For Char, real = (element - zero point) * scale. The stride between the parameters of
+  // consecutive vectors is `parameter_stride`. Products subtract zero points; the caller applies
+  // the scales.
   const float* scales;
   const int8_t* zero_points;
   int64_t parameter_stride;
@@ -42,22 +43,22 @@ void multiply_keys(const FloatRows& queries, const CacheRows& keys, const FloatR
 void add_values(const FloatRows& weights, const CacheRows& values, const float* factors,
                 const FloatRows& sums);
 
-// State of a softmax: `largest` is the largest score so far, and `total` the sum of
-// exp(score - largest) over all scores so far.
+// The state of a softmax. `largest` is the largest score so far. `total` is the sum of exp(score -
+// largest) over all scores so far.
 struct RunningSoftmax {
   float largest;
   float total;
 };
 // Adds the mask (unless it is null) to the first `count` scores and replaces them with their
-// weights exp(score - largest). Sets the scores from there up to `padded_count` to zero. Updates
-// `softmax` and returns the factor by which the caller must multiply earlier sums.
+// weights exp(score - largest). Sets the scores with the indices from `count` to padded_count - 1
+// to zero. Updates `softmax` and returns the factor by which the caller must multiply earlier sums.
 float weigh(float* scores, const float* mask, int64_t count, int64_t padded_count,
             RunningSoftmax& softmax);
 
-// Does the same as weigh() for columns of scores, one column for each of `rows` queries (a multiple
-// of attention_lanes()). The column of query r begins at scores[r], with its scores `rows` apart.
-// Query r attends to the first visible[r] of `count` keys; the weights of the others are zero. Sets
-// factors[r] to the factor by which the caller must multiply earlier sums.
+// Does the same as weigh() for columns of scores. There is one column for each of `rows` queries,
+// and `rows` is a multiple of attention_lanes(). The score of query r and key n is scores[n * rows
+// + r]. Query r attends to the first visible[r] of `count` keys. The weights of the other keys are
+// zero. Sets factors[r] to the factor by which the caller must multiply earlier sums.
 void weigh_columns(float* scores, int64_t rows, int64_t count, const float* visible,
                    RunningSoftmax* softmax, float* factors);
 

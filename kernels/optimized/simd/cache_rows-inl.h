@@ -74,7 +74,7 @@ HWY_INLINE V load_tail(const typename Elements::T* from, int64_t count, int32_t 
   }
 }
 
-// The address of row n and its zero point.
+// The address of row n, and the row's zero point.
 template <class T>
 struct Row {
   Row(const CacheRows& rows, int64_t n)
@@ -84,8 +84,8 @@ struct Row {
   int32_t zero_point;
 };
 
-// How many rows ahead to prefetch. The rows of one head are so far apart in memory that hardware
-// prefetchers do not predict them.
+// The number of rows between the current row and the row that is prefetched. The rows of one head
+// are so far apart in memory that hardware prefetchers do not predict their addresses.
 constexpr int64_t kRowsAhead = 16;
 constexpr int64_t kLine = 64;  // bytes of a cache line
 

@@ -11,9 +11,10 @@ namespace vitrine::optimized::simd {
 // weights[ky * kernel_width + kx] * in(y * stride - padding + ky * dilation, x * step - side + kx *
 // spread), where `in` is zero outside the plane.
 //
-// The plane is first copied to `scratch` with its padding, with columns sorted by their index
-// modulo `step`. Each tap then reads contiguous elements for any step and dilation. The padding in
-// `scratch` must be zero; it stays zero from plane to plane.
+// The plane and its padding are first copied to `scratch`, where the columns are sorted by their
+// index modulo `step`. Each tap then reads contiguous elements for any step and dilation. The
+// padding in `scratch` must be zero. The function does not write to the padding, so it stays zero
+// for later planes.
 struct DepthwisePlane {
   const float* input;
   int64_t input_stride;  // elements from line to line

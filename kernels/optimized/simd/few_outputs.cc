@@ -20,7 +20,7 @@ constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag()));
 
 int64_t LanesOfFewOutputs() { return kLanes; }
 
-// The backend calls the other functions only if vectors are wide.
+// The backend calls the functions below only if vectors are wide.
 #if HWY_MAX_BYTES > 16
 
 // Returns a vector whose lane i is the sum of the lanes of vectors[i].
@@ -39,7 +39,7 @@ HWY_INLINE Floats sums_of_lanes(const Floats* vectors) {
   }
 }
 
-// Walks over the output pixels.
+// An iterator over the output pixels, which provides the input pixels of their taps.
 class PixelPointers {
  public:
   HWY_INLINE PixelPointers(const TapTable& in, int64_t taps, int64_t first)
@@ -50,8 +50,8 @@ class PixelPointers {
       at_ = in.table + (first - in_tile_) * taps + in_tile_;
     }
   }
-  // Returns a pointer to the pointer to the first tap. `direct` holds that pointer if there is no
-  // table.
+  // Returns the address of an array of pointers, whose first element points to the first tap's
+  // pixel. If the table is null, the array is `direct`.
   HWY_INLINE const float* const* get(const float*& direct) const {
     direct = image_;
     return in_.table == nullptr ? &direct : at_;
@@ -73,7 +73,8 @@ class PixelPointers {
   const float* image_ = nullptr;
 };
 
-// The sums of several output pixels. Each lane has the sum of its input channels.
+// The sums of several output pixels. Each lane has the sum for the input channels that belong to
+// the lane.
 template <int kOutputs>
 struct Sums {
   // The results of this number of pixels fit in one vector.

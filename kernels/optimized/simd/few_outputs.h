@@ -1,5 +1,6 @@
 // Computes convolutions of channels-last images with up to four output channels. Each lane of a
-// vector holds an input channel. With output channels in the lanes, most lanes would be unused.
+// vector holds an input channel. If the lanes held output channels instead, most lanes would be
+// unused.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +15,10 @@ struct FewOutputs {
   int64_t out_channels;  // 1 to kMax
   int64_t taps;
 
-  // Number of floats of the weights in the layout for this machine's instruction set.
+  // Number of floats that the weights take in the layout for this machine's instruction set.
   int64_t weight_floats() const;
   void set_bias(int64_t out_channel, float bias, float* weights) const;
-  // Index of a weight. Floats to which neither a weight nor a bias belongs must be zero.
+  // Index of a weight. Floats that are neither a weight nor a bias must be zero.
   int64_t weight_at(int64_t tap, int64_t in_channel, int64_t out_channel) const;
 };
 

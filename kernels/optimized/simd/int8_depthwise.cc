@@ -43,7 +43,7 @@ size_t lane_of(size_t channel) {
   return vector * 16 + part * 4 + channel % 4;
 }
 
-// A block of channels of a row.
+// A block of channels in a row of pixels.
 struct Block {
   const Int8DepthwiseRow* row;
   const std::byte* weights;
@@ -69,7 +69,7 @@ VITRINE_VNNI inline __m256i load_half(const Block& b, const int8_t* in) {
   return _mm256_maskz_loadu_epi8(static_cast<__mmask32>(b.mask()), b.at(in));
 }
 
-// Loads the inputs of a tap for `kWays` pixels, whose pointers are `distance` apart.
+// Loads the inputs of a tap for `kWays` pixels. The stride between their pointers is `distance`.
 template <size_t kWays>
 VITRINE_VNNI inline __m512i load(const Block& b, const int8_t* const* in, size_t distance) {
   __m512i result;
@@ -86,7 +86,8 @@ VITRINE_VNNI inline __m512i load(const Block& b, const int8_t* const* in, size_t
 struct Taps {
   __m512i of[kVectors];
 };
-// Loads the next `count` taps. Missing taps may have any value, because their weights are zero.
+// Loads the next `count` taps, at most four. If there are fewer, the missing taps may have any
+// value, because their weights are zero.
 template <size_t kWays>
 VITRINE_VNNI inline Taps load_taps(const Block& b, const int8_t* const* in, size_t distance,
                                    size_t count) {
@@ -117,8 +118,8 @@ VITRINE_VNNI inline void add(const Block& b, const Taps& taps, size_t group, Sum
   }
 }
 
-// Rounds as XNNPACK does: in f32, to the nearest even integer. Packing restores the order of
-// channels.
+// Rounds f32 values to the nearest integer, ties to even, like XNNPACK. The pack instructions
+// restore the order of the channels.
 VITRINE_VNNI inline __m512i quantize(const Block& b, const Sums& sums) {
   const Int8DepthwiseRow& row = *b.row;
   const __m512 max = _mm512_set1_ps(static_cast<float>(row.max - row.zero_point));
@@ -134,7 +135,7 @@ VITRINE_VNNI inline __m512i quantize(const Block& b, const Sums& sums) {
   return _mm512_max_epi8(_mm512_packs_epi16(low, high), _mm512_set1_epi8(row.min));
 }
 
-// Stores pixels that are `distance` apart.
+// Stores `kWays` pixels. The stride between them is `distance` pixels.
 template <size_t kWays>
 VITRINE_VNNI inline void store(const Block& b, __m512i value, size_t pixel, size_t distance) {
   const size_t stride = b.row->out_stride;
@@ -148,7 +149,8 @@ VITRINE_VNNI inline void store(const Block& b, __m512i value, size_t pixel, size
   }
 }
 
-// Computes `count` pixels in each of `kWays` parts of the row, which begin `distance` pixels apart.
+// Computes `count` pixels in each of `kWays` parts of the row. Each part begins `distance` pixels
+// after the previous one.
 template <size_t kWays, size_t kStep>
 VITRINE_VNNI void compute_sharing(const Block& b, size_t first, size_t count, size_t distance) {
   constexpr size_t kRows = 3;

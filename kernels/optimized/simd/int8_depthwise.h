@@ -9,15 +9,15 @@
 namespace vitrine::optimized::simd {
 
 // The layout of the weights: blocks of 64 channels. A block has the start values of the sums, the
-// weights of each group of four taps, and the scales. If at most 32 channels are left for the last
-// block, the block contains them twice, so that one register computes two pixels.
+// weights of each group of four taps, and the scales. If the last block has at most 32 channels, it
+// contains their data twice, so that one register can compute two pixels.
 struct Int8DepthwiseWindow {
   size_t channels = 0;
   size_t rows = 0;
   size_t columns = 0;
   size_t step = 1;  // columns from one pixel of the result to the next
 
-  // Bytes of the weights of all channels.
+  // Size in bytes of the weights of all channels.
   size_t weight_bytes() const;
   // Writes the weights of a channel. Taps are numbered column by column; tap t is taps[t *
   // tap_stride].

@@ -82,9 +82,9 @@ HWY_INLINE hn::Vec<D> power_of_two(D d, V n) {
   return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(hn::DFromV<V>(), 127))));
 }
 
-// e^x. Adding 1.5 * 2^23 rounds a number to an integer, which the lowest bits of the sum then hold.
-// 2^n is split into two factors, which overflow to infinity or underflow to zero where the result
-// does.
+// e^x. Adds 1.5 * 2^23 to round a number to an integer. The lowest bits of the sum then contain the
+// integer. 2^n is split into two factors, so that the result overflows to infinity or underflows to
+// zero only where e^x does.
 template <class D, class V>
 HWY_INLINE V exponential(D d, V x) {
   const hn::RebindToSigned<D> di;
@@ -99,8 +99,8 @@ HWY_INLINE V exponential(D d, V x) {
   return keep_nan(x, result);
 }
 
-// e^x for x <= 0, for softmax: results that would be denormal are 0. The smallest n, -127, gives
-// the factor 0 instead of 2^n. The result for NaN is not defined.
+// e^x for x <= 0, for softmax. Results that would be denormal are 0: for the smallest n, which is
+// -127, the factor is 0 instead of 2^n. The result for NaN is not defined.
 template <class D, class V>
 HWY_INLINE V exponential_of_negative_number(D d, V x) {
   const hn::RebindToUnsigned<D> du;

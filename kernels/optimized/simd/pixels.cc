@@ -28,7 +28,7 @@ HWY_INLINE V limit(V value, V min, V max) {
   return hn::Min(max, hn::Max(min, value));
 }
 
-// Scales `kRows` pixels, which share the loaded scales and biases.
+// Scales `kRows` pixels, so that scales and biases are loaded only once for these pixels.
 template <int kRows>
 HWY_INLINE void scale_rows(const ScaledPixels& p, int64_t first) {
   const hn::CappedTag<float, 64> d;
@@ -109,7 +109,8 @@ HWY_INLINE void largest(const PixelWindows<T>& w) {
 void LargestFloats(const PixelWindows<float>& windows) { largest(windows); }
 void LargestBytes(const PixelWindows<int8_t>& windows) { largest(windows); }
 
-// Adds in a tree, because its rounding errors are smaller than those of a chain.
+// Adds pairs of sums in a tree, because its rounding errors are smaller than those of adding one by
+// one.
 template <int kCount, class Load>
 HWY_INLINE auto sum_of_taps(int64_t count, const Load& load) {
   const auto two = [&](int64_t t) HWY_ATTR { return hn::Add(load(t), load(t + 1)); };

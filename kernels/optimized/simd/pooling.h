@@ -1,4 +1,4 @@
-// Computes pooling of a line of windows.
+// Computes the pooling of consecutive windows along a line.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct Windows {
 };
 
 // For each of `count` windows, finds the largest element, or the last NaN if there is one, and the
-// index of this element in the plane. `index` is the index of windows.from. If no element is above
-// -infinity, the result is the index of the window's first element.
+// index of this element in the plane. `index` is the plane index of the element at windows.from. If
+// all elements are -infinity, returns the index of the window's first element.
 void largest_of_windows(const Windows& windows, int32_t index, int64_t count, float* largest,
                         int64_t* indices);
 
 // For each i < count, finds the largest of values[i + t * step] for t < taps, or the last NaN, and
-// its index: indices[i + t * step], or i + t * step if `indices` is null. If no element is above
-// -infinity, the index is that of values[i]. Reads and writes up to kPoolingSlack elements past the
-// last one. The results must not overlap the inputs.
+// its index: indices[i + t * step], or i + t * step if `indices` is null. If all elements are
+// -infinity, the index is the index of values[i]. Reads and writes up to kPoolingSlack elements
+// past the last one. The results must not overlap the inputs.
 struct Neighbors {
   const float* values;
   const int32_t* indices;

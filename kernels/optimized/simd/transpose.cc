@@ -23,7 +23,8 @@ struct Matrix {
   int64_t to_stride;
 };
 
-// Up to three lines become short rows that follow each other. Returns the number of finished rows.
+// Transposes a matrix of up to three lines, whose columns become short contiguous rows. Returns the
+// number of finished rows.
 int64_t interleave(const Matrix& m, int64_t rows, int64_t columns) {
   const hn::CappedTag<float, 16> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));

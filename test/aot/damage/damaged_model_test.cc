@@ -1,5 +1,5 @@
-// Changes a few values in the JSON of real models. Lowering must either accept the model or throw
-// an AotError that names a location. Run this under AddressSanitizer and
+// Changes a few values in the JSON of real models. Lowering must then either accept the model or
+// throw an AotError that names a location. Run this under AddressSanitizer and
 // UndefinedBehaviorSanitizer.
 #include <gtest/gtest.h>
 

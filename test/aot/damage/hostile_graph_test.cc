@@ -84,7 +84,8 @@ class Program {
   }
 
   // Lowers the program without a backend, for XNNPACK and for the demo backend. Each time, lowering
-  // must succeed or throw an AotError within two minutes. Returns the error without a backend.
+  // must succeed or throw an AotError within two minutes. Returns the error of the first lowering,
+  // which uses no backend.
   std::string lower() {
     json_["graph_module"]["graph"]["outputs"] = json::array({tensor(last_)});
     json_["graph_module"]["signature"]["output_specs"] =

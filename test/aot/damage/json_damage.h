@@ -21,7 +21,8 @@ class ValuePool {
   std::map<std::string, std::vector<nlohmann::json>> values_;
 };
 
-// Changes the program at one location. Equal states of `random` give equal changes on all machines.
+// Changes the program at one location. The same state of `random` causes the same changes on all
+// machines.
 void damage(nlohmann::json& program, const ValuePool& pool, std::mt19937& random);
 
 }  // namespace vitrine::test

@@ -214,8 +214,8 @@ TEST(EmitTest, RenamesDifferentExternalConstantsWithTheSameName) {
   for (size_t i = 0; i < (*map)->size(); ++i) keys.push_back((*map)->key(i));
   EXPECT_THAT(keys, testing::UnorderedElementsAre("model.weight", "_prop_tensor_constant0",
                                                   "_prop_tensor_constant0@set"));
-  // The program stores two lifted numbers. The list of offsets has a third entry, the first one,
-  // for tensors without data.
+  // The program stores two lifted numbers. The list of offsets begins with one more entry, which
+  // represents tensors without data.
   EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 3U);
 }
 

@@ -101,7 +101,8 @@ class TextWriter {
       case Kind::Tensor: {
         const fbs::Tensor& tensor = *value.val_as_Tensor();
         const auto* allocation = tensor.allocation_info();
-        // requires_grad is not compared: no runtime reads it, and .pt2 files do not have it.
+        // Does not compare requires_grad, because no runtime reads it, and .pt2 files do not
+        // contain it.
         return fmt::format(
             "{} {} {}{}{}{}", schema::EnumNameScalarType(tensor.scalar_type()),
             numbers(tensor.sizes()), numbers(tensor.dim_order()),

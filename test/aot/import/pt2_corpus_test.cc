@@ -102,7 +102,7 @@ json call_of(const fs::path& file, const std::string& method) {
   if (!fs::exists(path)) return {};
   std::ifstream stream(path);
   const json facts = json::parse(stream);
-  // PyTorch's own shapes of these programs are known to be wrong.
+  // The shapes that PyTorch wrote for these programs are known to be wrong.
   if (facts.contains("core_aten_check_error")) return {};
   for (const json& call : facts["calls"]) {
     if (call["method"] == method) return call;
@@ -110,8 +110,8 @@ json call_of(const fs::path& file, const std::string& method) {
   return {};
 }
 
-// The method of a file: model.pt2 or model_<method>.pt2, either with or without "_core_aten" before
-// the extension.
+// Returns the method in a file whose name is model.pt2 or model_<method>.pt2, with or without
+// "_core_aten" before the extension.
 std::string method_of(const fs::path& file) {
   std::string stem = file.stem().string().substr(std::string("model").size());
   constexpr std::string_view kCore = "_core_aten";

@@ -45,8 +45,8 @@ const std::set<std::string_view> kUncounted = {"aten::_fft_c2c",
 
 struct ProfileCostTest : testing::Test {
   aot::test::ProgramBuilder b;
-  // All sizes differ, including those of results, so that a rule that uses a wrong size fails the
-  // test.
+  // All sizes differ, including those of results, so that the test fails if a rule uses a wrong
+  // size.
   Node* x = b.input("x");
   Node* y = b.input("y");
 

@@ -45,7 +45,7 @@ std::vector<fs::path> delegated_cases() {
   return folders;
 }
 
-// Runs to_edge, keeping the operators that the printed graph contains.
+// Runs to_edge. Does not decompose the operators that the printed graph contains.
 ExportedProgram edge_program(const fs::path& folder, const std::string& printed) {
   ExportedProgram program = aot::import_pt2(folder / "model.pt2");
   constexpr std::array<const char*, 6> kKept = {
@@ -97,7 +97,8 @@ TEST(PrintedCorpus, PrintedGraphsMatchExecuTorch) {
   EXPECT_GE(same, 130U);
 }
 
-// partition_nodes() must find ExecuTorch's partitions of the nodes that ExecuTorch delegated.
+// For the nodes that ExecuTorch delegated, partition_nodes() must choose the same partitions as
+// ExecuTorch.
 TEST(PrintedCorpus, PartitionsMatchExecuTorch) {
   VITRINE_NEEDS_CORPUS();
   for (const fs::path& folder : delegated_cases()) {

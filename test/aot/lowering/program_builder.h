@@ -131,7 +131,7 @@ class FunctionPartitioner final : public Partitioner {
   Function function_;
 };
 
-// Returns a partitioner that tags nodes by name, all for one backend.
+// Returns a partitioner that tags nodes by name. All partitions are for one backend.
 inline FunctionPartitioner tagging(std::map<std::string, std::string> tags,
                                    const std::string& backend_id = "Named") {
   return FunctionPartitioner([tags, backend_id](ExportedProgram& program) {

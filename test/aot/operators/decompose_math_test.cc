@@ -53,7 +53,7 @@ TEST(DecomposeMath, UnaryFunctionsMatchTheirFormulas) {
     SCOPED_TRACE(each.target);
     Values expected;
     for (const double x : kPoints) expected.push_back(each.formula(x));
-    // For large x, sin(pi x) is only as exact as pi x.
+    // For large x, sin(pi x) is inexact, because the product pi x is rounded.
     expect_near(lowered(each.target, {floats({count}, kPoints)}, ArgumentList{}, {count}), expected,
                 4e-6);
   }

@@ -118,7 +118,7 @@ TEST(DecomposeProducts, AddbmmAndAddrAddScaledProductsToATensor) {
   const TensorData u = floats({2}, {1, 2});
   const TensorData v = floats({2}, {3, 4});
   expect_near(lowered("aten.addr.default", {self, u, v}, ArgumentList{}, {2, 2}), {4, 6, 9, 12});
-  // With beta = 0, the ignored operand may hold NaN.
+  // If beta is 0, the operand that beta multiplies is ignored, even if it contains NaN.
   expect_near(lowered("aten.addr.default", {floats({}, {std::nan("")}), u, v}, ArgumentList{},
                       {2, 2}, {{"beta", 0}}),
               {3, 4, 6, 8});

@@ -33,7 +33,7 @@ Filter linear(bool align_corners) {
     return Weights{{below, 1 - fraction}, {std::min(below + 1, from - 1), fraction}};
   };
 }
-// Returns the value of Keys' cubic convolution kernel (a = -0.75) at a distance from its center.
+// Returns the value of Keys' cubic convolution kernel (a = -0.75) at this distance from its center.
 double keys_kernel(double distance) {
   constexpr double kA = -0.75;
   const double x = std::abs(distance);

@@ -140,7 +140,7 @@ Values results_of(const Case& test, ScalarType dtype, bool is_wide) {
   return values_of(lowered(test.target, inputs, arguments, test.sizes, kwargs, result));
 }
 
-// Returns the distance from a to b in steps. Each step leads to the next value of the dtype.
+// Returns the number of steps from a to b, where each step leads to the next value of the dtype.
 int64_t units_between(ScalarType dtype, double a, double b) {
   const auto position = [&](double x) {
     const auto narrow = static_cast<float>(x);

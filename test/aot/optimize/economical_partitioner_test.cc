@@ -78,7 +78,7 @@ TEST(EconomicalPartitioner, RemovesDelegatesThatContainOnlyViews) {
   EXPECT_EQ(made.spared.delegates, 1U);
 }
 
-// If a view is a result of the program, it needs a copy in any case, because results have separate
+// If a view is a result of the program, it must be copied anyway, because results have separate
 // memory.
 TEST(EconomicalPartitioner, KeepsViewsThatAreResults) {
   ModelBuilder build("Net");

@@ -122,7 +122,7 @@ TEST(WhileLoop, ResultsMayBeViewsOfOtherCarriedValues) {
   const auto found = run_while(
       {floats({}, {1}), floats({4}, {1, 2, 3, 4}), floats({2, 2}, {5, 6, 7, 8}), floats({}, {8})},
       3, body.finish({one, flat, square}), {{}, {4}, {2, 2}});
-  // Three iterations exchange the two vectors three times.
+  // Each of the three iterations swaps the two vectors.
   EXPECT_EQ(found, (std::vector<Values>{{8}, {5, 6, 7, 8}, {1, 2, 3, 4}}));
 }
 

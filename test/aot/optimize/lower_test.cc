@@ -22,7 +22,8 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-// Attention as torch decomposes it: with a scale for each operand, and with a safe softmax.
+// A model with attention. The lowering decomposes the attention in the same way as torch: with a
+// scale for each operand, and with a safe softmax.
 ExportedProgram attention() {
   ModelBuilder build("Attention");
   Node* x = build.input("x", ScalarType::kFloat, {1, 6, 16});
@@ -69,7 +70,8 @@ TEST_P(Optimized, MakesFewerCallsWithoutMoreMemory) {
               Contains(Field(&Change::what, StartsWith("scale merged"))));
 }
 
-// For every handle that an execution can log, the record has the call and its module.
+// An execution can log the debug handles in the program. For each of them, the record has the call
+// and its module.
 TEST_P(Optimized, RecordHasSourceOfEveryCall) {
   const LoweredModel better = lowered(true, GetParam());
   const auto record = etrecord::parse_etrecord(better.record);
@@ -96,7 +98,7 @@ TEST_P(Optimized, RecordHasSourceOfEveryCall) {
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutDelegates, Optimized, testing::Bool());
 
-// Attention of 4 queries to 16 keys, then of the result to itself.
+// Attention of 4 queries to 16 keys, followed by self-attention of the result.
 ExportedProgram two_attentions() {
   ModelBuilder build("Attentions");
   Node* query = build.input("query", ScalarType::kFloat, {1, 2, 4, 8});

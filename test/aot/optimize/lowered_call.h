@@ -31,16 +31,16 @@ std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& 
 // Returns a copy of the first input after `write` changed it.
 using Write = std::function<void(ModelBuilder&, Node* copy, const Nodes& in)>;
 Values written(const std::vector<TensorData>& inputs, const Write& write);
-// Returns a function that calls an operator with all inputs and then `rest`. aot/operators must
-// support the operator.
+// Returns a function that calls an operator. Its arguments are all inputs, followed by `rest`.
+// aot/operators must support the operator.
 Build one(const char* target, ArgumentList rest = {}, ArgumentMap kwargs = {});
 
-// Runs a call of any operator. Its result must have these sizes and this dtype.
+// Runs a call to any operator. The result of the operator must have these sizes and this dtype.
 using Arguments = std::function<ArgumentList(const std::vector<Node*>&)>;
 TensorData lowered(const char* target, const std::vector<TensorData>& inputs,
                    const Arguments& arguments, std::vector<SymInt> sizes, ArgumentMap kwargs = {},
                    ScalarType dtype = ScalarType::kFloat);
-// Runs a call whose arguments are the inputs and then `rest`.
+// Runs a call whose arguments are the inputs, followed by `rest`.
 TensorData lowered(const char* target, const std::vector<TensorData>& inputs,
                    const ArgumentList& rest, std::vector<SymInt> sizes, ArgumentMap kwargs = {},
                    ScalarType dtype = ScalarType::kFloat);

@@ -68,8 +68,8 @@ TEST_F(InPlace, KeepsOutputs) {
   EXPECT_NE(offset("abs"), offset("neg"));
 }
 
-// An operand that is broadcast must not be overwritten, since several elements of the result read
-// each of its elements.
+// An operand that is broadcast must not be overwritten, since each of its elements is needed for
+// several elements of the result.
 TEST_F(InPlace, KeepsBroadcastOperands) {
   Node* column = call("aten.neg.default", {input("x", {4, 1})});
   Node* square = call("aten.abs.default", {input("y", {4, 4})});

@@ -43,8 +43,8 @@ TEST(CopiesToViews, KeepsCopiesThatChangeElementOrder) {
   made.expect_same_results({ramp({2, 1, 3})});
 }
 
-// Results may be in memory of the caller, and the caller may change an input before it reads a
-// result.
+// Without the copy, the result could be a view of the input. The caller may change the input before
+// it reads the result.
 TEST(CopiesToViews, KeepsCopiesForResults) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {4});
@@ -100,7 +100,7 @@ TEST(RemoveExpansions, RemovesExpansionsBeforeBroadcastingCalls) {
   made.expect_same_results({ramp({2, 3}), ramp({3}), ramp({2, 1})});
 }
 
-// The result gets its size only from the expand call.
+// Without the expand call, the result would have another size.
 TEST(RemoveExpansions, KeepsExpansionThatDeterminesResultSize) {
   ModelBuilder build("Net");
   Node* row = build.input("row", ScalarType::kFloat, {3});
@@ -196,7 +196,7 @@ TEST(ShareResults, TreatsPositiveAndNegativeZeroAsDifferent) {
   EXPECT_EQ(values_of(found[1]), Values{-kInfinity});
 }
 
-// An uninitialized result is memory to write into, so each call needs a separate result.
+// A program may write to an uninitialized tensor, so each call must return a separate tensor.
 TEST(ShareResults, KeepsUninitializedTensors) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 3});
@@ -236,7 +236,7 @@ TEST(MergeScales, KeepsExtremeScales) {
   }
 }
 
-// The right scale has another user, so it must stay.
+// The result of the right scale has another user, so this scale must not be removed.
 TEST(MergeScales, KeepsScalesWithOtherUsers) {
   ModelBuilder build("Net");
   Node* q = build.input("q", ScalarType::kFloat, {2, 3, 3});

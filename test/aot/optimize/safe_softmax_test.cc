@@ -75,7 +75,7 @@ TEST(RemoveSafeSoftmax, KeepsSafeFormIfMaskCoversARow) {
   made.expect_same_results(operands());
 }
 
-// Each mask leaves a value in every row, but both together mask all values.
+// With one mask, every row still has a visible value. The two masks together hide all values.
 TEST(RemoveSafeSoftmax, KeepsSafeFormIfTwoMasksTogetherCoverARow) {
   ModelBuilder build("Net");
   Node* a = build.buffer("a", floats({1, 3}, {0, -kInf, -kInf}));

@@ -85,8 +85,8 @@ TEST(SlicesToViews, ReplacesSlicesOfViews) {
   EXPECT_THAT(made, Contains("abs"));
 }
 
-// Views need planned memory, but inputs and results may be in the caller's memory, and weights are
-// in the file.
+// A view must be in planned memory, so slices of other memory are kept: inputs and results may be
+// in the caller's memory, and weights are in the file.
 TEST(SlicesToViews, KeepsSlicesOfInputsWeightsAndResults) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 3});

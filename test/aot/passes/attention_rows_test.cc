@@ -44,8 +44,8 @@ TEST(AttentionRows, TracesHeadsRepeatedByInterleaveOrExpand) {
   }
 }
 
-// These calls repeat positions, transpose other dims, select rows from the middle, or compute new
-// values.
+// trace_rows() must not trace a cache through calls that repeat positions, transpose other dims,
+// select rows from the middle, or compute new values.
 TEST(AttentionRows, TraceStopsAtUnsupportedCalls) {
   ModelBuilder build("Net");
   Node* cache = build.buffer("cache", zeros({1, 2, 6, 4}));

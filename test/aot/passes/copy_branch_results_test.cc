@@ -1,5 +1,5 @@
-// Compares cond calls with their formulas. All branches use the same memory, which also holds the
-// results that they return.
+// Compares cond calls with their formulas. All branches use the same memory, and the results that
+// they return are in that memory too.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -107,7 +107,8 @@ TEST(CopyBranchResults, ResultsCanBeViewed) {
   EXPECT_EQ(chosen(false, make), (Values{-3, -30}));
 }
 
-// The memory of a branch's input is reused after the cond, although the branch returned it.
+// One branch returns its input. The memory of this input is reused after the cond, so the returned
+// value must be a copy.
 TEST(CopyBranchResults, CopiesReturnedInputs) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* doubled = call_at(graph, place, "aten.mul.Scalar", {x, 2.0});

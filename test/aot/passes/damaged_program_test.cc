@@ -58,8 +58,8 @@ void damage(ExportedProgram& program, size_t number) {
   }
 }
 
-// Returns how many changes to try of each program, at most: all unless VITRINE_DAMAGE_COUNT is set
-// (docs/fuzzing.md).
+// Returns the maximum number of changes to try for each program. The number is unlimited unless
+// VITRINE_DAMAGE_COUNT is set (docs/fuzzing.md).
 size_t most_changes() {
   const char* count = std::getenv("VITRINE_DAMAGE_COUNT");
   return count == nullptr ? std::numeric_limits<size_t>::max() : std::strtoul(count, nullptr, 10);

@@ -1,5 +1,5 @@
-// Builds a decoder step in the forms that exports have: different ways to write caches, to read
-// them and to compute the mask.
+// Builds a decoder step in different forms, like those of exported models. The forms differ in how
+// they write caches, read caches and compute the mask.
 #pragma once
 
 #include <string>
@@ -118,7 +118,7 @@ class DecoderStep {
     }
     return first_;
   }
-  // The position after the last one that this call writes.
+  // The position after the last position to which this call writes.
   Node* end() {
     if (end_ != nullptr) return end_;
     Node* begin = first();

@@ -32,8 +32,9 @@ std::string method_of(const fs::path& file, std::string_view suffix) {
   return rest.empty() ? "forward" : rest.substr(1);
 }
 
-// The operators that a case kept with `preserve_ops`. Most cases named "keep" are not listed,
-// because they call an operator of core ATen.
+// The operators that ExecuTorch did not decompose in a case, because `preserve_ops` listed them.
+// Most cases named "keep" are not in this table, because they call an operator of core ATen, which
+// is never decomposed.
 std::vector<std::string> preserved_in(const std::string& name) {
   struct Row {
     std::string_view name;
@@ -101,8 +102,7 @@ std::vector<Case> portable_cases(bool core_aten) {
     if (file.stem().string().ends_with(kCore) != core_aten) continue;
     const fs::path folder = file.parent_path();
     if (!fs::exists(folder / "model.pte")) continue;
-    // A core ATen export does not contain the operators that the case keeps: they are already
-    // decomposed.
+    // In a core ATen export, the operators that the case should preserve are already decomposed.
     if (core_aten && !preserved_in(folder.filename().string()).empty()) continue;
     cases.push_back({folder, file, method_of(file, core_aten ? kCore : "")});
   }
@@ -177,7 +177,7 @@ void expect_same_graphs(bool core_aten, size_t at_least) {
 TEST(EdgeCorpus, CoreAtenGraphsMatchExecuTorch) { expect_same_graphs(true, 38); }
 TEST(EdgeCorpus, TrainingIrGraphsMatchExecuTorch) { expect_same_graphs(false, 38); }
 
-// A program and PyTorch's decomposition of it become the same graph.
+// Lowering a program gives the same graph as lowering PyTorch's decomposition of the program.
 TEST(EdgeCorpus, DecomposesLikePyTorch) {
   VITRINE_NEEDS_CORPUS();
   size_t same = 0;

@@ -73,8 +73,8 @@ TEST(Functionalize, RejectsWrittenArgumentsThatShareMemory) {
   EXPECT_THAT(lower, ThrowsMessage<AotError>(HasSubstr("two arguments that share memory")));
 }
 
-// Adds 10 in place to the result of `make`. Returns the operand of `make` as it is after this
-// write.
+// Adds 10 in place to the result of `make`. Returns the elements of the operand of `make` after
+// this write.
 Values operand_after_write(const TensorData& operand, const Build& make) {
   return written({operand}, [&](ModelBuilder& build, Node* copy, const Nodes&) {
     build.call("aten.add_.Tensor", {make(build, {copy}), 10});
@@ -89,7 +89,7 @@ Build as(const char* target, ArgumentList rest, TensorSpec result, ArgumentMap k
   };
 }
 
-// Calls an operator that returns values and indices, and takes the values.
+// Calls an operator that returns values and indices. Uses only the values.
 Build values_from(const char* target, ArgumentList rest) {
   return [=](ModelBuilder& build, const Nodes& in) {
     ArgumentList args = {in[0]};
@@ -101,8 +101,8 @@ Build values_from(const char* target, ArgumentList rest) {
   };
 }
 
-// PyTorch returns new tensors from these operators, while their decompositions return the operand
-// or a view of it.
+// In PyTorch, these operators return new tensors. Their decompositions alone would return the
+// operand or a view of it.
 TEST(Functionalize, ResultsThatAreNewInPyTorchOwnTheirMemory) {
   const auto expect_unchanged = [](const TensorData& operand, const Build& make) {
     EXPECT_EQ(operand_after_write(operand, make), values_of(operand));

@@ -10,7 +10,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-// Builds calls of torch.vmap as in an export, with the shapes of one sample.
+// Builds the calls that an export contains for torch.vmap. Their shapes are those of one sample.
 class Vmap {
  public:
   explicit Vmap(ModelBuilder& build) : build_(build) {}

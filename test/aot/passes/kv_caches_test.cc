@@ -40,7 +40,8 @@ std::vector<TensorData> inputs_of(const StepForm& form, int64_t start) {
           integers({listed}, positions)};
 }
 
-// Expects the same results and caches at the first, a middle and the last position.
+// Runs both programs at the first, a middle and the last position. Expects the same results and
+// caches from both.
 void expect_same(const StepForm& form, const ExportedProgram& own,
                  const ExportedProgram& replaced) {
   const int64_t last = kStepLength - form.count;
@@ -144,8 +145,8 @@ TEST_P(CausalCache, ReplacementHasSameResults) {
   StepForm plain = GetParam();
   // The stock lowering does not support writes at an index that a node computes.
   if (plain.write == StepWrite::kSelectCopy) plain.write = StepWrite::kIndexPut;
-  // The stock lowering also rejects tensors whose sizes a node computes. A model that reads all
-  // keys is equivalent if a table masks the keys after the last query.
+  // The stock lowering also rejects tensors whose sizes a node computes. An equivalent model reads
+  // all keys and masks the keys after the last query with a table.
   if (plain.takes_prefix) {
     plain.takes_prefix = false;
     plain.mask = StepMask::kNarrowedTable;
@@ -171,7 +172,8 @@ TEST_P(CausalCache, ReplacementHasSameResults) {
 INSTANTIATE_TEST_SUITE_P(Forms, CausalCache, testing::ValuesIn(causal_forms()),
                          [](const auto& test) { return std::string(test.param.name); });
 
-// Forms in which the mask stays, because it is not causal or too little is known about it.
+// Forms in which the passes must not remove the mask, because it is not causal or too little is
+// known about it.
 std::vector<StepForm> masked_forms() {
   return {
       {.name = "Window", .mask = StepMask::kWindow},

@@ -1,4 +1,4 @@
-// Helps tests of passes to build small programs and to list the calls of lowered programs.
+// Helps the tests of passes build small programs and list the calls in lowered programs.
 #pragma once
 
 #include <string>

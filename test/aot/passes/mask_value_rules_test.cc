@@ -14,7 +14,7 @@ Node* arange(ModelBuilder& build, int64_t count) {
   return build.call("aten.arange.default", {count}, {{"dtype", ScalarType::kLong}});
 }
 
-// A window mask also hides old keys.
+// A causal mask hides only later keys, but a window mask also hides old keys.
 TEST(MaskValueRules, WindowMaskIsNotCausal) {
   ModelBuilder build("Mask");
   Node* keys = build.call("aten.arange.default", {8}, {{"dtype", ScalarType::kLong}});
@@ -73,8 +73,8 @@ TEST(MaskValueRules, RecognizesOtherFormsOfCausalMasks) {
   }
 }
 
-// Similar masks that are not causal: the other triangle, infinity times 0, and other values or
-// writes.
+// Masks that are similar to causal masks but not causal: with the other triangle, with infinity
+// times 0, or with other values or writes.
 TEST(MaskValueRules, SimilarMasksAreNotCausal) {
   const std::vector<std::pair<const char*, std::function<Node*(ModelBuilder&)>>> forms = {
       {"the upper triangle is visible",

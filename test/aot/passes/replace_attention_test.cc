@@ -107,8 +107,8 @@ TEST(ReplaceAttentionReasons, KeepsUnsupportedAttention) {
   kept({x, x, x, zeros({1, 3})}, {}, "must have a row per query");
 }
 
-// An AttentionChoice, and its expected decisions for attention of 4 queries to 4 keys and to 16
-// keys: true if the attention is replaced.
+// An AttentionChoice, and its expected decisions about the attention of 4 queries to 4 keys
+// (few_keys) and to 16 keys (many_keys). True means that the attention is replaced.
 struct ChosenCase {
   AttentionChoice choice;
   bool few_keys;
@@ -140,7 +140,8 @@ INSTANTIATE_TEST_SUITE_P(Choices, ReplaceAttentionIfFaster,
                                          ChosenCase{AttentionChoice::kIfFasterThanDelegated, false,
                                                     true}));
 
-// For a query without visible keys, the products yield 0 and the operator yields NaN.
+// For a query without visible keys, the matrix products and the softmax of the decomposition yield
+// 0, but the operator for attention yields NaN.
 TEST(ReplaceAttentionIfFasterReasons, KeepsAttentionIfMaskMayHideAllKeys) {
   const TensorData x = zeros({1, 2, 3, 8});
   const TensorData mask = bools({3, 3}, {1, 0, 1, 0, 0, 1, 0, 0, 0});

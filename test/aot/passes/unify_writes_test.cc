@@ -5,7 +5,7 @@
 namespace vitrine::aot {
 namespace {
 
-// x.t_() makes x a view of itself, which later calls read.
+// x.t_() transposes x in place without moving elements. Later calls read the transposed x.
 TEST(UnifyWrites, ReplacesInPlaceViews) {
   const auto found = run(
       {floats({2, 3}, {1, 2, 3, 4, 5, 6})}, [](ModelBuilder& build, const std::vector<Node*>& in) {

@@ -140,8 +140,8 @@ TEST(WriteBackBuffers, CycleOfThreeBuffersRotates) {
                   {{0, 0}, {1, 10}, {2, 20}}}));
 }
 
-// Two buffers swap their values. A third buffer gets the value of one of them, and a fourth buffer
-// gets the value of the third.
+// Two buffers swap their values. A third buffer gets the old value of one of them, and a fourth
+// buffer gets the old value of the third.
 TEST(WriteBackBuffers, SupportsAChainAfterACycle) {
   ModelBuilder build("Cycle");
   Node* x = two_input(build, "x");

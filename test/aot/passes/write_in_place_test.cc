@@ -1,5 +1,5 @@
-// Tests operators that write to arguments other than the first. Passes functionalize such
-// operators, and later make them write in place again.
+// Tests operators that write to arguments other than the first. Passes replace their calls with
+// functional calls, and later make these calls write in place again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,8 @@ TEST(WriteInPlace, WritesThroughViews) {
             (Values{1, 2, 3, 4, 10, 20}));
 }
 
-// A copy from before the write keeps the old values, although elide_views could make it a view.
+// A copy that is made before the write must keep the old values. Without the write, elide_views
+// would turn the copy into a view.
 TEST(WriteInPlace, EarlierCopiesKeepTheOldValues) {
   const auto found = run({kCache, kRow}, [](ModelBuilder& build, const Nodes& in) {
     Node* cache = build.call("aten.mul.Tensor", {in[0], 1});

@@ -206,8 +206,8 @@ TEST(DeclaredOperators, CanWriteToBuffersInFunctionalExports) {
   expect_state(lowered(std::move(methods), {kCollect, kTake}));
 }
 
-// Only the device has the kernel, so calls whose arguments are constants cannot be computed ahead
-// of time.
+// Only the device has the kernel, so the lowering cannot compute a call ahead of time, even if all
+// of its arguments are constants.
 TEST(DeclaredOperators, AreNotFolded) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
@@ -263,7 +263,8 @@ TEST(DeclaredOperators, RejectsUnsupportedSignatures) {
   EXPECT_THAT(error_for("my::one(Tensor(a!)[] x) -> ()"), HasSubstr("must be a single tensor"));
 }
 
-// The shapes of results are known only from the export, and only for the arguments of the export.
+// The lowering knows the shapes of results only from the export, so it knows them only for
+// arguments with the shapes of the export.
 TEST(DeclaredOperators, RejectsArgumentsWhoseShapesDifferFromTheExport) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});

@@ -320,7 +320,8 @@ TEST_P(Attention, MatchesFormulaWithSinksAndWindow) {
 }
 
 constexpr auto kName = [](const auto& test) { return std::string(test.param.name); };
-// Experts have no attention, so the last two lowerings would equal earlier ones.
+// The last two lowerings differ from the others only for attention, which Experts lacks, so they
+// are left out.
 INSTANTIATE_TEST_SUITE_P(Lowerings, Experts, testing::ValuesIn(std::span(kLowerings).first(4)),
                          kName);
 INSTANTIATE_TEST_SUITE_P(Lowerings, Attention, testing::ValuesIn(kLowerings), kName);

@@ -1,5 +1,5 @@
-// Quantizes models as PyTorch did and compares scales, zero points, weights and outputs with
-// PyTorch's.
+// Quantizes models in the same way as PyTorch, and compares scales, zero points, weights and
+// outputs with PyTorch's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -105,7 +105,7 @@ void expect_same_range(const QuantizedTensor& found, const json& observer) {
   EXPECT_EQ(found.range.last_bin, observer["end_bin"].get<size_t>());
 }
 
-// One case is a sample in the tree; the others are skipped without the corpus.
+// One case is a sample in the repository. The other cases are skipped if the corpus is missing.
 class CorpusPtq : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -147,7 +147,8 @@ TEST_P(CorpusPtq, ObserversMatchPyTorch) {
       if (is_exact || is_weight) {
         EXPECT_EQ(scale, scales[i]);
       } else {
-        // Adding numbers in a different order can move the range by one of 2048 bins.
+        // If the numbers are added in a different order, a bound of the range can change by one of
+        // 2048 bins.
         EXPECT_NEAR(scale, scales[i], 6e-4 * scales[i]);
       }
     }

@@ -1,4 +1,5 @@
-// Quantizes small models, lowers them for XNNPACK and compares with the float models.
+// Quantizes small models, lowers them for XNNPACK and compares their results with those of the
+// float models.
 #include "aot/quantize/int8.h"
 
 #include <gmock/gmock.h>

@@ -53,7 +53,8 @@ TEST_F(Bf16Test, LinearRoundsOnceAfterBiasAndClamp) {
   // Row 0: 1.00390625 is a tie that rounds to 1; 2 + 1 + 3.5 is clamped. Row 1: -1 + 0.01171875 is
   // -0.98828125, a bf16 value; -2 + 3 + 0.5 + 0.001 rounds to 1.5.
   EXPECT_THAT(floats_of(out), ElementsAre(1, 3.5F, -0.98828125F, 1.5F));
-  // The fast path for unchanged arguments must convert the new contents.
+  // The fast path for arguments with unchanged memory and shapes must still convert the new
+  // contents to fp32.
   in.unchecked_mutable_data<BFloat16>()[0] = BFloat16(-2);
   run({&in, &out});
   EXPECT_THAT(floats_of(out), ElementsAre(-2, 0.5F, -0.98828125F, 1.5F));

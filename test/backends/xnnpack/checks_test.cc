@@ -1,4 +1,5 @@
-// Tests the checks of values and constants, and their messages, with one damaged payload per check.
+// Tests the checks of values and constants, and the error messages of these checks. Each check has
+// one damaged payload.
 #include <gmock/gmock.h>
 
 #include <algorithm>

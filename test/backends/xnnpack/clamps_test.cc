@@ -59,7 +59,7 @@ class ClampsTest : public DelegateTest {
   static constexpr Type kFloat = Type::xnn_datatype_fp32;
 };
 
-// If the bounds exclude each other, the last clamp wins.
+// If the bounds of two clamps do not overlap, the result is a bound of the later clamp.
 TEST_F(ClampsTest, LastClampWinsIfBoundsAreDisjoint) {
   for (const bool after_linear : {false, true}) {
     check_chain({{0, 1}, {2, 3}}, after_linear);

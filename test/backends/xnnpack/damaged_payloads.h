@@ -22,7 +22,7 @@ struct Damage {
 
 inline void PrintTo(const Damage& damage, std::ostream* out) { *out << damage.name; }
 
-// The test of this fixture is in checks_test.cc.
+// checks_test.cc defines the test that uses this fixture.
 class ChecksTest : public DelegateTest, public testing::WithParamInterface<Damage> {};
 
 // A valid 2x2 convolution that `change` modifies. Values are input 0, output 1, filter 2,

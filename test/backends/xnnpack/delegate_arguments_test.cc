@@ -86,7 +86,8 @@ TEST_F(ArgumentsTest, RejectsInvalidArguments) {
   EXPECT_THAT(values_of<float>(out), testing::ElementsAre(-1, -2, -3, -4, -5, -6));
 }
 
-// Arguments in the same memory as those of an earlier call are checked again.
+// Arguments may have the same memory as in an earlier call but another dtype or shape, so they must
+// be checked again.
 TEST_F(ArgumentsTest, RejectsInvalidArgumentsInLaterCalls) {
   Tensor& in = factory.make<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   Tensor& out = factory.make(ScalarType::kFloat, {2, 3});

@@ -61,8 +61,8 @@ class FaultTest : public DelegateTest {
   int program_ = 0;
 };
 
-// AddressSanitizer detects writes past the workspace or to a freed one; other builds detect wrong
-// results.
+// AddressSanitizer detects writes past the end of a workspace or to a freed workspace. Other builds
+// detect only wrong results.
 TEST_F(FaultTest, DelegatesComputeCorrectlyAfterAFailedReshape) {
   int failures = 0;
   for (int n = 1;; ++n) {
@@ -91,8 +91,8 @@ TEST_F(FaultTest, DelegatesComputeCorrectlyAfterAFailedReshape) {
   std::cout << failures << " allocations failed\n";
 }
 
-// One convolution shrinks and another one grows. If the reshape fails between the two, neither
-// convolution may have freed memory.
+// The tables of one convolution get smaller, and those of another get larger. If the reshape fails
+// between the two, the memory of both must still be charged.
 TEST_F(FaultTest, FailedReshapeChargesTablesOfBothSizes) {
   PayloadBuilder b;
   const uint32_t filter = b.constant({2, 3, 3, 1}, std::vector<float>(18, 1));

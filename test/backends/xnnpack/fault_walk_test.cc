@@ -232,12 +232,12 @@ TEST_P(FaultWalkTest, LoadReportsFailedAllocations) {
             << " rejections\n";
 }
 
-// Each load runs in a new process, because XNNPACK makes tables at the first load and keeps them. A
-// crash ends only that process. Worker threads do not survive fork(), so the models have one
-// thread.
+// Each load runs in a new process, because XNNPACK allocates tables only at the first load in a
+// process. A crash ends only that process. Worker threads do not survive fork(), so the models have
+// one thread.
 class FirstLoadFaultWalkTest : public FaultWalkTest {};
 TEST_P(FirstLoadFaultWalkTest, ReportsFailedAllocations) {
-  // XNNPACK reports an unknown processor if memory runs out here.
+  // This call must not fail. If memory ran out in it, XNNPACK would report an unknown processor.
   ASSERT_EQ(xnn_initialize(&xnnpack::reserving_allocator()), xnn_status_success);
   constexpr int kNothingFailed = 2;
   int status = 0;

@@ -14,7 +14,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Returns the bytes in use on the heap; always the same value if unknown, e.g. with sanitizers.
+// Returns the number of bytes in use on the heap. If this number is unknown, as with sanitizers,
+// always returns the same value.
 size_t heap_in_use() {
 #ifdef __GLIBC__
   const struct mallinfo2 now = mallinfo2();
@@ -281,8 +282,8 @@ TEST_F(HeapTest, LimitsMemoryOfDelegatesThatShareAPayload) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
-// The addition reads its constant after the payload has become invalid, so the delegate copies the
-// constant.
+// The addition reads its constant in each run, when the payload is no longer valid. So the delegate
+// copies the constant at load.
 TEST_F(HeapTest, ChargesCopiesOfConstants) {
   const auto sum = [](uint32_t count) {
     PayloadBuilder b;
@@ -303,7 +304,7 @@ TEST_F(HeapTest, ChargesCopiesOfConstants) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
-// Named data of a file that is read instead of mapped.
+// Named data that was read from a file into memory. The file is not mapped.
 class OwnedData final : public NamedDataMap {
  public:
   explicit OwnedData(const PayloadBuilder& builder) : data_(builder) {}

@@ -151,7 +151,7 @@ TEST_F(InvocationTest, OperatorsWithLittleWorkUseOneThread) {
   // weights have 64 * 64 elements.
   EXPECT_EQ(work_ns(linear(102)), 0U);
   EXPECT_EQ(work_ns(linear(103)), 8032U);
-  // Each element is read, written and computed, which takes 2 / 12 + 1 / 4 ns.
+  // Each element takes 2 / 12 ns to read and write, and 1 / 4 ns to compute.
   EXPECT_EQ(work_ns(absolute(19'199)), 0U);
   EXPECT_EQ(work_ns(absolute(19'200)), 8000U);
   // Each element is read and written, at 6 elements per ns.

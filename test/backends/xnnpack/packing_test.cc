@@ -139,7 +139,7 @@ TEST_F(PackingTest, DigestDependsOnTheSecret) {
   EXPECT_FALSE(digest_of(bytes_, secret) == digest_of(bytes_, DigestSecret{}));
 }
 
-// With the block of the smaller filter, XNNPACK would read past its end.
+// If XNNPACK used the block of the smaller filter, it would read past the end of the block.
 TEST_F(PackingTest, DoesNotShareWeightsWithEqualDigestsButDifferentSizes) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);
@@ -175,7 +175,7 @@ TEST_F(PackingTest, SharesWeightsWithEqualDigestsAndGeometry) {
   EXPECT_EQ(look_up(weights, key()), reinterpret_cast<size_t>(bytes_.data()));
 }
 
-// For some convolutions, XNNPACK packs the weights before it looks for an equal block.
+// For some convolutions, XNNPACK packs the weights before it looks for a block in the cache.
 TEST_F(PackingTest, InsertKeepsTheNewBlockIfTheCachedBlockHasADifferentSize) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);
@@ -190,7 +190,7 @@ TEST_F(PackingTest, InsertKeepsTheNewBlockIfTheCachedBlockHasADifferentSize) {
             reinterpret_cast<size_t>(block));
 }
 
-// If two nodes pack one filter, XNNPACK uses the same key for both.
+// If two nodes pack one filter in different ways, XNNPACK still uses the same key for both.
 TEST_F(PackingTest, DoesNotShareAFilterThatIsPackedInTwoWays) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);
@@ -204,7 +204,7 @@ TEST_F(PackingTest, DoesNotShareAFilterThatIsPackedInTwoWays) {
   EXPECT_EQ(look_up(weights, key()), SIZE_MAX);
 }
 
-// Opens the file again, as another process would.
+// Opens the file again, in the same way as another process.
 TEST_F(PackingTest, FileStoresSecretAndGeometry) {
   const ScratchFolder folder;
   const std::string path = folder / "weights";

@@ -31,7 +31,7 @@ struct Layer {
   size_t rows_in(size_t rows) const { return is_transposed() ? rows : rows * stride; }
   size_t rows_out(size_t rows) const { return is_transposed() ? rows * stride : rows; }
 
-  // Returns true if element `tap` of the window connects input row `in` to output row `out`.
+  // Returns true if output row `out` depends on input row `in` through element `tap` of the window.
   bool joins(size_t in, size_t tap, size_t out) const {
     return is_transposed() ? in * stride + tap == out + padding
                            : in + padding == out * stride + tap;
@@ -162,7 +162,7 @@ TYPED_TEST(ProductTilesTest, MatchesSumsForManyChannels) {
   this->check_layers(kRowCounts, kChannels);
 }
 
-// Microkernels of other widths compute products with few channels.
+// Products with few channels are computed by microkernels of other widths.
 TYPED_TEST(ProductTilesTest, MatchesSumsForFewChannels) {
   std::vector<size_t> channels(50);
   std::iota(channels.begin(), channels.end(), 1);

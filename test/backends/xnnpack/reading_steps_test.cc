@@ -1,5 +1,5 @@
 // Tests that reading a payload takes a number of load steps that is linear in the payload's size,
-// even if the payload refers to one item many times.
+// even if the payload refers to the same data many times.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -158,7 +158,8 @@ Cost negations_through(uint32_t values, uint64_t limit, std::string* message) {
   return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
 }
 
-// A pair of values costs 1/32 step. All other costs are linear in the number of values.
+// Each pair of planned values costs 1/32 of a step. All other costs are linear in the number of
+// values.
 TEST(ReadingSteps, IncludePairsOfPlannedValues) {
   std::string message;
   const Cost none = negations_through(0, UINT64_MAX, &message);

@@ -1,6 +1,6 @@
 // Tests calls whose sizes differ from those of the previous call. XNNPACK alone would then use
-// memory or lists of the previous call. AddressSanitizer detects accesses outside of them; other
-// builds detect wrong results.
+// memory or lists of the previous call. AddressSanitizer detects accesses outside of this memory
+// and these lists. Other builds detect only wrong results.
 #include <gmock/gmock.h>
 
 #include <deque>

@@ -14,8 +14,8 @@ namespace {
 
 using testing::Each;
 
-// Number of readable bytes after the memory. The memory itself ends at a page boundary, so only a
-// flag tells the delegate about these bytes.
+// Number of readable bytes after a tensor's memory. The memory itself ends at a page boundary, so
+// the delegate knows about these bytes only from a flag.
 constexpr size_t kPages = 1 << 16;
 
 class SlackTest : public DelegateTest {

@@ -263,7 +263,7 @@ TEST_F(WeightsCacheTest, WritesThroughSymbolicLinks) {
   EXPECT_EQ(load(model_, path_).mapped, cold.packed);
 }
 
-// Loads on several threads, each with a separate backend like a separate process.
+// Loads the model on several threads. Each load has its own backend, like a separate process.
 TEST_F(WeightsCacheTest, ConcurrentLoadsComputeCorrectly) {
   const Loaded expected = load(model_, "");
   std::array<bool, 4> right{};

@@ -40,7 +40,7 @@ TEST(PlaceBlocks, SharesMemoryOnlyBetweenDisjointLifetimes) {
 }
 
 TEST(PlaceBlocks, UsesTheSmallestGapWithRoom) {
-  // At operator 2, the memory is free from 100 to 140 and from 180 to 200.
+  // While operator 2 runs, the memory is free from 100 to 140 and from 180 to 200.
   MemoryBlock blocks[] = {
       {.bytes = 100, .first = 0, .last = 9}, {.bytes = 40, .first = 0, .last = 1},
       {.bytes = 40, .first = 0, .last = 9},  {.bytes = 20, .first = 0, .last = 1},

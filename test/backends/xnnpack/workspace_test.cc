@@ -32,7 +32,7 @@ class SoftmaxMemoryTest : public DelegateTest {
     load_rows(kRows, width);
     const std::vector<int32_t> sizes = {kRows, static_cast<int32_t>(width)};
     Tensor& in = factory.make(ScalarType::kFloat, sizes);
-    // Without slack, the workspace would also contain a copy of the input.
+    // The input gets slack. Otherwise, the delegate would also need memory for a copy of the input.
     std::vector<std::byte> zeros(in.nbytes() + kReadableSlack);
     in.set_data(zeros.data(), /*has_slack=*/true);
     run({&in, &factory.make(ScalarType::kFloat, sizes)});

@@ -102,7 +102,8 @@ TEST_F(DemoBackendProfile, RowsShowSourceOps) {
   EXPECT_EQ(inspector::place_type(made.rows[0]), "demo backend");
 }
 
-// The join of rows and ops uses the delegate map, not a profile of the backend.
+// Rows are joined with ops through the delegate map alone, because make_profile() does not get a
+// DelegateProfile of the backend.
 TEST_F(DemoBackendProfile, ReportsShowTheBackendIdWithoutABackendProfile) {
   run({});
   const inspector::Profile made = inspector::make_profile(dump, &record);

@@ -1,4 +1,5 @@
-// Tests the readers of foreign payloads with payloads that are written by hand from the formats.
+// Tests the readers of other backends' payloads. The test writes the payloads itself, following the
+// descriptions of the formats.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

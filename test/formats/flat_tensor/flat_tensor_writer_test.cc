@@ -151,8 +151,8 @@ TEST(FlatTensorWriterCorpus, RewritesExecuTorchFilesWithTheSameLayout) {
     ++files;
     // ExecuTorch 0.7 aligned segments to 16 bytes.
     if (entry.path().string().find("/compat/") != std::string::npos) continue;
-    // The header and the data equal those of ExecuTorch byte for byte; the table may have another
-    // order.
+    // The header and the data are the same bytes as in ExecuTorch's file. The table may be ordered
+    // differently.
     for (const size_t field : {size_t{12}, size_t{16}}) {
       EXPECT_EQ(number<uint32_t>(ours, field), number<uint32_t>(stock, field));
     }

@@ -77,7 +77,8 @@ inline TracedSide portable_net(const std::vector<NodeText>& nodes = kNet,
   return side_of(trace, &record);
 }
 
-// Norm and relu are folded into the convolution, and a layout change precedes it.
+// The ops norm and relu are folded into the convolution, and a layout change comes before the
+// convolution.
 inline TracedSide delegated_net() {
   TraceBuilder trace;
   for (int i = 0; i < 2; ++i) {

@@ -12,7 +12,7 @@ using inspector::Comparison;
 
 TEST(ComparisonTest, PairedRunsUseRatiosOfNeighboringRuns) {
   TraceBuilder a, b;
-  // The machine gets slower from run to run, but the ratio is constant.
+  // The machine gets slower from run to run, but the ratio of B to A is constant.
   for (uint64_t slow = 1; slow <= 8; ++slow) {
     run_kernels(a, {{"aten::mm.out", 100 * slow}});
     run_kernels(b, {{"aten::mm.out", 150 * slow}});
@@ -43,7 +43,8 @@ TEST(ComparisonTest, OmitsTheSlowestTenthOfRuns) {
   expect_sums(result);
 }
 
-// With fewer than ten runs, the comparison uses every run, so that six pairs suffice for a verdict.
+// If there are fewer than ten runs, the comparison uses every run, so that six pairs suffice for a
+// verdict.
 TEST(ComparisonTest, KeepsAllRunsIfThereAreOnlySix) {
   TraceBuilder a, b;
   for (uint64_t i = 0; i < 6; ++i) {

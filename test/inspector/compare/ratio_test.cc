@@ -1,5 +1,5 @@
-// Tests the verdict of comparisons: the coverage of intervals by formula, and false alarms by
-// simulation.
+// Tests the verdict of comparisons: checks the coverage of intervals with a formula, and the rate
+// of false alarms with a simulation.
 #include "inspector/compare/ratio.h"
 
 #include <gtest/gtest.h>
@@ -85,8 +85,8 @@ TEST(RatioOfRuns, RequiresSixRunsOfEachProgram) {
   EXPECT_EQ(ratio_of_runs(six, {1, 1, 1, 1, 1, 1}).value().verdict, Verdict::kFaster);
 }
 
-// With many runs, the confidence interval of the ratio excludes 1, although a fifth of the single
-// runs have a ratio on the other side of 1.
+// The number of runs is large, so the confidence interval of the ratio excludes 1, although a fifth
+// of the runs have a ratio on the other side of 1.
 TEST(RatioOfRuns, AlsoRequiresTheSpreadToExcludeOne) {
   std::vector<double> a, b;
   for (int i = 0; i < 50; ++i) {

@@ -90,8 +90,8 @@ inline void run_portable(RecordedSide& side, float error = 0,
   side.end(nodes, handles);
 }
 
-// Runs the first three ops in a delegate with the outputs relu (which mul uses) and add. Adds
-// `error` to the results of the add and of all later ops.
+// Runs the first three ops in one delegate, whose outputs are the results of relu and add. mul uses
+// the result of relu. Adds `error` to the result of the op add and to the results of all later ops.
 inline void run_delegated(RecordedSide& side, float error = 0) {
   side.begin();
   side.delegate(

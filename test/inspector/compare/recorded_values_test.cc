@@ -1,4 +1,4 @@
-// Tests which node a recorded tensor is assigned to, on small traces.
+// Uses small traces to test which node a recorded tensor is assigned to.
 #include "inspector/compare/recorded_values.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,8 @@ TEST(RecordedValues, AssignsDelegateOutputsToNodesUsedOutsideTheDelegate) {
   EXPECT_THAT(found.notes, IsEmpty());
 }
 
-// One exported op became five nodes with one handle. In run B, the two muls are in delegates.
+// One exported op became five nodes, which share a handle. In run B, the two mul nodes are in
+// delegates.
 TEST(RecordedValues, DistinguishesNodesWithTheSameHandleByOpAndOrder) {
   const std::vector<NodeText> nodes = {{"mul", "aten.mul.Tensor", 1, {}, "m", {2}},
                                        {"eq", "aten.eq.Scalar", 1, {"mul"}, "m", {2}},

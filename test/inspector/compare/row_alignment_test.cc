@@ -1,4 +1,4 @@
-// Tests which rows are aligned, on small traces.
+// Uses small traces to test which rows are aligned.
 #include "inspector/compare/row_alignment.h"
 
 #include <gmock/gmock.h>
@@ -66,7 +66,7 @@ TEST(RowAlignment, AlignsByNameAndOrderWithoutRecords) {
 }
 
 TEST(RowAlignment, AlignsEveryRowOfAProgramWithItself) {
-  // Without a record the rows have no handles.
+  // Rows do not have handles if the record is missing.
   const auto make = [](std::string_view kernel) {
     TraceBuilder trace;
     run_kernels(

@@ -1,4 +1,4 @@
-// Tests which recorded tensors are compared, on small traces.
+// Uses small traces to test which recorded tensors are compared.
 #include "inspector/compare/value_comparison.h"
 
 #include <gmock/gmock.h>
@@ -124,8 +124,8 @@ Step relu(int handle, const std::string& input, std::vector<float> value) {
 }
 
 // The convolution's result is {10, 20} before the batch norm and {1, 2} after it. In B, the batch
-// norm is folded into the convolution. The test covers three cases: the handles of B differ from
-// the handles of A, equal them, or are unknown.
+// norm is folded into the convolution. The test covers three cases: B's handles are the same as
+// A's, B's handles differ from A's, or the handles are unknown.
 TEST(ValueComparisonTest, ComparesABatchNormWithTheConvolutionItWasFoldedInto) {
   for (const int shift : {0, 10, 99}) {
     SCOPED_TRACE(shift);

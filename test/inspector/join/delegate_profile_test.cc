@@ -23,8 +23,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A backend that logs the debug handle of an op multiplied by ten, and -2 for a layout change. Its
-// kernel "mover" may run a permutation.
+// A backend whose identifiers are the debug handle of an op times ten, or -2 for a layout change.
+// Its kernel "mover" can run a permutation.
 class TenfoldProfile final : public DelegateProfile {
  public:
   std::string_view backend_id() const override { return "TenfoldBackend"; }

@@ -44,8 +44,8 @@ DelegateProfiles all_profiles() {
   return profiles;
 }
 
-// A dispatch that has a name as in ExecuTorch 1.1 to 1.4. It begins at `start` on the GPU's clock
-// and takes `ns`.
+// A dispatch with a name in the form of ExecuTorch 1.1 to 1.4. The dispatch begins at `start` on
+// the GPU's clock and takes `ns`.
 Op dispatch(const std::string& op, int operator_id, const std::string& kernel, int id,
             uint64_t start, uint64_t ns) {
   const std::string text =
@@ -55,8 +55,8 @@ Op dispatch(const std::string& op, int operator_id, const std::string& kernel, i
           .device = std::pair(start, start + ns)};
 }
 
-// A convolution on the CPU between two Vulkan delegates. The name of a dispatch that copies a
-// tensor contains the operator that was dispatched before it.
+// A kernel on the CPU between two Vulkan delegates. A dispatch that copies a tensor has, in its
+// name, the operator of the previous dispatch.
 TraceBuilder two_delegates() {
   constexpr uint64_t kOrigin = 9'000'000'000'000;
   TraceBuilder trace;
@@ -176,7 +176,7 @@ TEST(DeviceQueues, NumbersInEventsIdentifyOperatorsIfTheProgramIsUnknown) {
   }
 }
 
-// Names as in the payload of vk_int8_static, nodes and handles as in its record.
+// The names are from the payload of vk_int8_static. The nodes and handles are from its record.
 TEST(DeviceQueues, QuantizedVulkanOperatorsAbsorbQuantizeAndDequantizeOps) {
   const EtRecord record = etrecord::parse_etrecord(test::make_archive(
       {{"ETRECORD_V0", ""},
@@ -214,7 +214,8 @@ TEST(DeviceQueues, QuantizedVulkanOperatorsAbsorbQuantizeAndDequantizeOps) {
   EXPECT_THAT(ops[2], testing::StartsWith("quantized_decomposed.dequantize_per_tensor"));
   EXPECT_EQ(ops[3], "aten.hardswish.default");
   EXPECT_EQ(profile.queues[0].rows[2].modules, std::vector<std::string>{"r"});
-  // The trace has no events for the phases of the call, so the whole call is one row of the CPU.
+  // The trace does not have events for the phases of the call, so the whole call is a single row
+  // for the CPU.
   EXPECT_EQ(profile.rows.size(), 1u);
   EXPECT_EQ(profile.rows[0].phase, "call");
 }
@@ -404,7 +405,7 @@ TEST(DeviceQueues, ReportsShowEachQueueSeparately) {
   EXPECT_THAT(lines, HasSubstr(R"("where":"device")"));
   EXPECT_THAT(lines, HasSubstr(R"("queue":"Vulkan GPU")"));
 
-  // The first event of a call begins with the call, on the CPU's clock.
+  // On the CPU's clock, the first event of a call begins at the same time as the call.
   const auto timeline = nlohmann::json::parse(report_timeline(profile));
   double call = -1, first = -1;
   for (const auto& event : timeline["traceEvents"]) {

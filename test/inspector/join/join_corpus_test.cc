@@ -151,8 +151,8 @@ void expect_rows_of_reference(const Profile& profile, const TraceCase& expected)
   }
 }
 
-// Checks that every delegated op is among the source ops of some row, or is folded into exactly one
-// row of a call that contains the op.
+// Checks every delegated op: it must be a source op of a row, or it must be folded into exactly one
+// row. This row must belong to a call that contains the op.
 void expect_every_op_once(const MergedTrace& trace, const MethodRecord& method) {
   const SourceJoin join = join_sources(trace, &method, test::known_delegates());
   std::map<size_t, size_t> own, folded;
@@ -232,8 +232,9 @@ std::string sibling(const std::string& module, int offset) {
   return module.substr(0, dot + 1) + std::to_string(std::stoi(module.substr(dot + 1)) + offset);
 }
 
-// MobileNetV2 in torchvision: Conv2dNormActivation is {0: conv, 1: batch norm, 2: ReLU6}; the
-// projection at the end of a block is conv, then its batch norm as the next child of the block.
+// In torchvision's MobileNetV2, the children of Conv2dNormActivation are 0 (convolution), 1 (batch
+// norm) and 2 (ReLU6). The projection at the end of a block is a convolution and a batch norm,
+// which are consecutive children of the block.
 TEST(JoinCorpus, FoldsBatchNormsAndActivationsOfMobileNetIntoConvolutions) {
   VITRINE_CORPUS_CASE(folder, "mv2_xnnpack");
   const Profile profile = profile_of(folder, Execution::kPlain);
@@ -269,8 +270,8 @@ TEST(JoinCorpus, FoldsOpsOnlyWithinTheSameDelegateCall) {
   EXPECT_THAT(profile.rows[2].folded_ops, testing::IsEmpty());
 }
 
-// The demo backend logs integers and has a delegate map: one operator for conv + relu, three for
-// tan (docs/formats/etdump.md, "Joining").
+// The demo backend logs integers and has a delegate map. A convolution with a relu is one operator,
+// and a tan is three operators (docs/formats/etdump.md, "Joining").
 TEST(JoinCorpus, UsesTheDelegateMapOfTheDemoBackend) {
   VITRINE_CORPUS_CASE(corpus, "");
   for (const char* name : {"conv_relu_tan", "compat/v0.5.0/conv_relu_tan"}) {

@@ -25,8 +25,8 @@ double sum_of_rows(const Profile& profile) {
                          [](double sum, const ProfileRow& row) { return sum + row.time.avg; });
 }
 
-// In nine of ten runs, the rows take 600 ns together. In one run, the shorter of the two kernels
-// stalls for a millisecond.
+// In nine of ten runs, the two kernels take 600 ns in total. In one run, the shorter kernel stalls
+// for a millisecond.
 TEST(MakeProfile, StalledRunsDoNotChangeRanks) {
   TraceBuilder trace;
   for (int run = 0; run < 10; ++run) {
@@ -93,7 +93,7 @@ TEST(MakeProfile, AcceptsRunsWithoutRows) {
   EXPECT_THAT(table, Not(HasSubstr("op type")));
 }
 
-// Runs that take another branch are not outliers.
+// Runs in which the program takes another branch are not outliers.
 TEST(MakeProfile, RunsThatTakeADifferentBranchAreNotOutliers) {
   TraceBuilder trace;
   for (int run = 0; run < 10; ++run) {

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// In this backend's operator maps, each operator has one digit, its debug handle.
+// In this backend's operator maps, each operator is a single digit, which is its debug handle.
 class DigitsProfile final : public DelegateProfile {
  public:
   std::string_view backend_id() const override { return "Digits"; }

@@ -71,8 +71,8 @@ TEST(Join, FoldsAnOpIntoItsProducerOrElseIntoItsUser) {
   EXPECT_THAT(add.source_ops, ElementsAre("aten.add.Tensor"));
   EXPECT_THAT(add.folded_ops, IsEmpty());
 
-  // Without an operator map, a layout change belongs to the next operator, or to the one before if
-  // none follows.
+  // If the operator map is missing, a layout change belongs to the next operator. If no operator
+  // follows, the layout change belongs to the previous operator.
   for (const size_t i : {0u, 2u, 4u}) {
     EXPECT_TRUE(profile.rows[i].is_inserted);
     EXPECT_THAT(profile.rows[i].source_ops, IsEmpty());
@@ -138,7 +138,8 @@ TEST(Join, IgnoresAnOperatorMapThatDoesNotMatchTheTrace) {
   }
 }
 
-// XNNPACK may run one node as two operators; the second then has no node in the operator map.
+// XNNPACK may run one node as two operators. In that case, the operator map does not have a node
+// for the second operator.
 TEST(Join, AcceptsAnOperatorMapThatLacksAnOperator) {
   TraceBuilder trace;
   trace.operator_map(0, "xnnpack-plan 1 measured\n0 Conv2d 2 op=0 -\n1 Add 5 op=2 -\n");

@@ -88,7 +88,7 @@ TEST(MergeRuns, OperatorMapEventsAreNotOperators) {
   EXPECT_EQ(maps[1].profile, test::known_delegates()[0]);
 }
 
-// The buffer holds two runs of two records, and half a run.
+// The buffer has room for two runs with two records each, and for half of another run.
 TEST(MergeRuns, OmitsRunsWithDroppedRecords) {
   TraceBuilder trace(5);
   for (int run = 0; run < 4; ++run) {

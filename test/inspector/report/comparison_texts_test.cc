@@ -20,7 +20,7 @@ ProfileRow kernel_row(const std::string& op, const std::string& module) {
   return row;
 }
 
-// A profile of one operator into which the op of another kernel is folded.
+// A profile with one operator. The op of a second kernel is folded into this operator.
 Profile folded() {
   Profile profile;
   ProfileRow& row = profile.rows.emplace_back(kernel_row("convolution", "net.conv"));

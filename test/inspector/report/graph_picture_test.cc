@@ -17,7 +17,7 @@ size_t add_op(GraphPicture& picture, const std::string& module) {
   return picture.nodes.size() - 1;
 }
 
-// Returns a chain of ops in these modules.
+// Returns a chain of ops, one in each of these modules.
 GraphPicture chain(const std::vector<std::string>& modules) {
   GraphPicture picture;
   for (const std::string& module : modules) {

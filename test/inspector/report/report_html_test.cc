@@ -77,7 +77,7 @@ TEST(ReportHtml, PageStartsWithTheGivenHead) {
   EXPECT_EQ(data.at("name"), "</script><img>{{script}}");
 }
 
-// The records of some steps are kept, mostly of the slowest ones.
+// The profiler keeps the records of only some steps, mostly the slowest ones.
 TEST(ReportHtml, ShowsTheKeptStepClosestToTheMedianOfAllSteps) {
   test::TraceBuilder trace;
   for (const uint64_t ns : {5000, 900, 120, 800}) {

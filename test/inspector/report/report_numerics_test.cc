@@ -1,4 +1,4 @@
-// Tests the reports of errors as text. A browser test checks that hostile names stay text.
+// Tests the reports of errors as text. A browser test checks that hostile names are shown as text.
 #include "inspector/report/report_numerics.h"
 
 #include <gmock/gmock.h>

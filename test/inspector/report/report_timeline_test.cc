@@ -65,8 +65,8 @@ TEST(ReportTimeline, PutsEventsOnTracksWithStartAndDuration) {
   for (const json& event : events) {
     latest = std::max(latest, event.at("ts").get<double>() + event.at("dur").get<double>());
   }
-  // The parts of a run, in ns: 100 before each of three records, 500 + 700 + 300 for the records,
-  // 100 until the end of the call, and 100 until the end of the run.
+  // A run consists of these times in ns: 100 before each of three records, 500 + 700 + 300 for the
+  // records, 100 until the end of the call, and 100 until the end of the run.
   EXPECT_NEAR(latest, 2 * (3 * 0.1 + 1.5 + 0.2), 1e-9);
   const json& kernel = events.at(1);
   EXPECT_EQ(kernel.at("args").at("kernel"), "aten::add.out");

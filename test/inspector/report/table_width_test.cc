@@ -154,7 +154,8 @@ TEST(TableWidth, ComparisonRowsFitAndStayDistinguishable) {
       const std::string text =
           inspector::report_comparison(comparison, named.profile, named.profile, {.width = width});
       expect_fits(text, width);
-      // In a table of less than 100 columns, two layout changes can have equal lines.
+      // If the table is less than 100 cells wide, the lines of two layout changes can look the
+      // same.
       if (width >= 100) expect_different(names, text);
     }
   }

@@ -1,5 +1,5 @@
 // lower_and_run model.pt2 model.pte: lowers a model to XNNPACK and runs the result with the kernels
-// that this program chooses.
+// that this executable chooses.
 #include <vitrine/kernels.h>
 #include <vitrine/method.h>
 #include <vitrine/xnnpack.h>

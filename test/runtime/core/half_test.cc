@@ -11,8 +11,9 @@
 namespace vitrine {
 namespace {
 
-// A binary format of `precision` significand bits (the leading one included) in which
-// 2^max_exponent is the largest power of two and 2^min_exponent the smallest normal one.
+// A binary floating-point format. `precision` is the number of significand bits, including the
+// leading one. 2^max_exponent is the largest power of two, and 2^min_exponent is the smallest
+// normal number.
 struct Format {
   int precision;
   int min_exponent;

@@ -61,7 +61,8 @@ TEST(HeapArena, RefundsTheBudgetIfTheHeapIsExhausted) {
   EXPECT_EQ(arena.reserved(), used);
 }
 
-// The budget is charged before the heap is asked, so a refusal by the budget cannot leak a block.
+// The allocator charges the budget before it allocates from the heap, so it cannot leak a block if
+// the budget refuses.
 TEST(HeapArena, AllocatesNothingIfTheBudgetRefuses) {
   Budget budget(100);
   HeapArena arena(16, &budget);

@@ -34,7 +34,8 @@ TEST(SortTest, SortsItemsOfAnySize) {
   }
 }
 
-// Sorting four times as many items needs at most five times the comparisons, in any order.
+// Sorting four times as many items takes at most five times as many comparisons, whatever the order
+// of the items.
 TEST(SortTest, ComparisonsGrowLessThanQuadratically) {
   const auto comparisons = [](size_t count, uint32_t factor) {
     std::vector<uint32_t> items;

@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// `input` at byte 0, then a delegate that doubles it. Memory 1 has 256 bytes.
+// A delegate doubles `input`, which is at byte 0 of memory 1. Memory 1 has 256 bytes.
 class DelegateScratchTest : public test::PlanTest {
  protected:
   void build(std::vector<ScratchSpec> scratch, uint64_t output = 32) {

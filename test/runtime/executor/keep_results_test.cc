@@ -1,5 +1,5 @@
-// Tests that a method computes values that depend only on constants once, and only where that is
-// safe.
+// Tests that a method computes a value only once if the value depends only on constants, and if
+// this is safe.
 #include "test/runtime/executor/plan_fixture.h"
 #include "vitrine/kernel.h"
 #include "vitrine/value_tracer.h"
@@ -183,7 +183,8 @@ TEST_F(KeepResultsTest, WritesPlannedMemoryThatAnOutputReturns) {
   EXPECT_EQ(transpositions, 2);
 }
 
-// The view is read after another value has overwritten the result, so it does not need the result.
+// The view is read only after another value has overwritten the result, so the view is not a view
+// of the result.
 TEST_F(KeepResultsTest, IgnoresViewsOfLaterValues) {
   const int32_t x = input_matrix(128);
   const int32_t transposed = matrix_at(0);

@@ -9,7 +9,8 @@
 namespace vitrine {
 namespace {
 
-// Compares the tree with a plain list of times. The number of positions need not be a power of two.
+// Compares the tree with a plain list of times, for up to 69 positions. The number of positions
+// need not be a power of two.
 TEST(LatestWritesTest, MatchesAPlainListOfTimes) {
   std::mt19937 random(1);
   const auto below = [&](size_t bound) { return random() % bound; };

@@ -1,5 +1,5 @@
-// The work of loading a method, counted in steps, grows at most linearly with its file, even if the
-// file refers to one item many times.
+// Tests that the number of steps for loading a method grows at most linearly with the size of the
+// file, even if the file refers to one item many times.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -178,7 +178,7 @@ Cost cost_of(Make make, uint32_t size) {
     options.limits.max_load_steps = steps;
     return Method::load(*program, "forward", options).take_error().code();
   };
-  // Finds the smallest sufficient number of steps, up to the default limit.
+  // Finds the smallest number of steps that suffices, up to the default limit.
   uint64_t few = 0;
   uint64_t enough = default_load_steps(file.size());
   while (enough - few > 1) {
@@ -218,7 +218,8 @@ constexpr int32_t kLargeBytes = 1 << 20;
 // Returns one weight of kLargeBytes for every key. Tensors use its first elements.
 class LargeWeight final : public NamedDataMap {
  public:
-  // If `is_read`, each get() reads the bytes again, as from a file that is not mapped.
+  // If `is_read` is true, each get() returns a new buffer, as if it read the bytes from a file that
+  // is not mapped.
   LargeWeight(int32_t elements, bool is_read) : sizes_{elements}, is_read_(is_read) {}
   size_t size() const override { return 1; }
   std::string_view key(size_t) const override { return "w"; }

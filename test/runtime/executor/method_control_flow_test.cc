@@ -40,8 +40,8 @@ TEST_F(MethodControlFlowTest, MoveInstructionsCopyValues) {
   EXPECT_EQ(method->output(1).unchecked_int(), 9);
 }
 
-// Moves must keep kind, dtype and rank, so that inputs and outputs stay as the program declares
-// them.
+// Moves must not change the kind, dtype or rank of a value, so that inputs and outputs stay as the
+// program declares them.
 TEST_F(MethodControlFlowTest, MoveInstructionsMustKeepKindDtypeAndRank) {
   const auto refusal = [this](int from, int to) {
     start_over();

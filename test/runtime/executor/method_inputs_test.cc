@@ -341,7 +341,8 @@ TEST_F(MethodOutputsTest, AreWrittenToTheCallersMemory) {
   EXPECT_EQ(method->output(0).unchecked_tensor().raw_data(), memory.data());
 }
 
-// Results 2 x and 3 x. The second result is correct only if x does not share memory with the first.
+// The results are 2 x and 3 x. The second result is correct only if x does not share memory with
+// the first result.
 TEST_F(MethodOutputsTest, OutputsOverwriteInputsInTheSameMemory) {
   forward_.values[static_cast<size_t>(x_)].tensor.planned.reset();
   forward_.values[static_cast<size_t>(out_)].tensor.planned = Planned{1, 0};
@@ -360,7 +361,8 @@ TEST_F(MethodOutputsTest, OutputsOverwriteInputsInTheSameMemory) {
       << "the first result overwrites x before 3 x is computed";
 }
 
-// The method writes directly to the memory of its outputs, and keeps using it in later executions.
+// The method writes directly to the memory that the caller sets for an output, and continues to use
+// this memory in later executions.
 TEST_F(MethodOutputsTest, KeepTheCallersMemoryUntilOtherMemoryIsSet) {
   const auto method = load();
   ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());

@@ -160,7 +160,7 @@ TEST_F(MethodLoadingTest, ErrorNamesTheFailingKernelAndInstruction) {
 
 class MethodDelegatesTest : public test::MethodTest {
  protected:
-  // out = x * factor, computed by the backend.
+  // The backend computes out = x * factor.
   void build_delegate(test::DelegateSpec spec) {
     forward_.buffer_sizes = {0, 64};
     x_ = forward_.tensor({.sizes = {2, 3}, .planned = test::Planned{1, 0}});

@@ -165,7 +165,7 @@ TEST_F(PlannedMemoryTest, TemporaryMemoryMatchesKernelRequests) {
   EXPECT_THAT(error.message(), HasSubstr("no temporary memory for 10000 elements"));
 }
 
-// The sum of the buffers' sizes, or the sum rounded up, exceeds the range of its type.
+// The sum of the buffers' sizes, or the rounded-up sum, exceeds the range of its integer type.
 TEST_F(PlannedMemoryTest, RejectsHugeSizesWithoutWrapAround) {
   constexpr auto kMax = static_cast<int64_t>(kMaxBytes);
   forward_.buffer_sizes = {0, 64, kMax, kMax, kMax};
@@ -302,7 +302,8 @@ TEST_F(ConstantsTest, AreReadFromTheSegment) {
   expect_sum();
 }
 
-// The kernel keeps a copy of its second argument if that is a constant of the program.
+// If the kernel's second argument is a constant of the program, the kernel keeps a copy of this
+// argument.
 TEST_F(ConstantsTest, KernelsCanKeepCopiesOfConstants) {
   constexpr auto kPacked = DelegateMemory::Kind::kPackedWeights;
   const auto kept_bytes = [this](const MethodOptions& options) -> size_t {

@@ -14,7 +14,8 @@ using testing::HasSubstr;
 
 class MethodThreadsTest : public test::MethodTest {};
 
-// A method that jumps back while its second input is false, and then doubles its first input.
+// A method that doubles its first input, and then repeats a jump instruction as long as its second
+// input is false.
 class CancelTest : public test::MethodTest {
  protected:
   CancelTest() {

@@ -10,7 +10,7 @@ using Kind = TraceRecord::Kind;
 using test::multiply_by;
 using testing::ElementsAre;
 
-// Keeps all blocks and records in order.
+// A tracer that stores all blocks and records in order.
 class Recorder final : public EventTracer {
  public:
   void begin_block(const char* name) override { blocks.emplace_back(name); }

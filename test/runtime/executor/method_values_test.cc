@@ -41,8 +41,9 @@ class ValueRecorder final : public ValueTracer {
 
 class MethodValuesTest : public test::MethodTest {
  protected:
-  // A kernel computes out = 2x and a delegate out = 3x; a kernel with a number as its result, a
-  // move and a jump follow. x and out do not share memory.
+  // First a kernel computes out = 2x, and then a delegate computes out = 3x. After that, there are
+  // a kernel that returns a number, a move instruction, and a jump instruction. x and out do not
+  // share memory.
   MethodValuesTest() {
     build_scaling();
     const int delegate = forward_.delegate({.id = "TestBackend", .payload = multiply_by(3)});
@@ -81,7 +82,8 @@ TEST_F(MethodValuesTest, InstructionResultsAreRecordedBeforeMethodOutputs) {
     EXPECT_EQ(source.chain_index, i == 4 ? kUnsetChainIndex : 0) << i;
     EXPECT_EQ(source.delegate_debug_id, kUnsetDelegateDebugId) << i;
   }
-  // Values follow the records of their instruction: a kernel has one record, the delegate two.
+  // The values of an instruction come after the records of the instruction. The kernel has one
+  // record, and the delegate has two.
   EXPECT_EQ(tracer.taken[0].after_records, 1u);
   EXPECT_EQ(tracer.taken[1].after_records, 3u);
   EXPECT_EQ(tracer.taken[4].after_records, tracer.records);

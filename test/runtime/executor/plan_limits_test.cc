@@ -66,8 +66,8 @@ TEST_F(PlanStepsTest, StepsGrowLinearlyWithFileSize) {
   EXPECT_LE(steps_of(1000), 5 * steps_of(250));
 }
 
-// Programs with results at random offsets. A plan is wrong by definition if a value is overwritten
-// between its write and its last read.
+// Programs whose results have random offsets. By definition, a plan is wrong if a value is
+// overwritten after it is written and before it is last read.
 class RandomPlanTest : public test::PlanTest {
  protected:
   struct Placed {

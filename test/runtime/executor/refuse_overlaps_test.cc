@@ -140,7 +140,7 @@ TEST_F(OverlapCheckTest, RejectsOverwrittenOutputs) {
   EXPECT_THAT(refusal(), HasSubstr("forward, outputs[1]: needs values[1]"));
 }
 
-// The check accepts in-place results; the kernel rejects them if it cannot work in place.
+// The check accepts in-place results. Kernels that cannot work in place reject them.
 TEST_F(OverlapCheckTest, AllowsInPlaceResults) {
   const int32_t x = input(0);
   const int32_t a = at(32);
@@ -177,8 +177,8 @@ TEST_F(OverlapCheckTest, AllowsViewsWithoutAnInstruction) {
   EXPECT_EQ(refusal(), "");
 }
 
-// The parts are computed in the memory of their concatenation. No step writes the concatenation
-// itself.
+// The memory of the parts is also the memory of their concatenation, so no instruction writes the
+// concatenation itself.
 TEST_F(OverlapCheckTest, AllowsPartsComputedInTheMemoryOfAConcatenation) {
   const int32_t x = input(0);
   const int32_t first = at(32);
@@ -221,7 +221,7 @@ TEST_F(OverlapCheckTest, AllowsStatesThatAreWrittenBack) {
 }
 
 // Several methods may use the same memory, as they do for shared buffers. The check of a method
-// covers only its own steps.
+// covers only the method's own instructions.
 TEST_F(OverlapCheckTest, ChecksEachMethodSeparately) {
   const int32_t x = input(0);
   scale(x, at(32));

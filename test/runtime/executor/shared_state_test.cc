@@ -30,7 +30,8 @@ void pass_gate(KernelContext&, const Tensor&, Tensor&) {
 VITRINE_KERNEL(pass_gate, "test::gate.out", pass_gate);
 constexpr const Kernel* kGateTable[] = {&kernel_pass_gate};
 
-// Two methods, "forward" and "second", each state = state + x; the state is f32[2] in memory 2.
+// Each of the two methods, "forward" and "second", computes state = state + x. The state is f32[2]
+// in memory 2.
 class SharedStateTest : public test::MethodTest {
  protected:
   void build_two(uint64_t second_offset = 0, uint64_t second_bytes = kStateBytes) {
@@ -140,7 +141,7 @@ TEST_F(SharedStateTest, ViewsDoNotSetAnInitialValue) {
   EXPECT_EQ(run(*second, 2), 13);
 }
 
-// Loading copies none of these initial values, but a reset copies all of them.
+// Loading does not copy any of these initial values, but a reset copies all of them.
 TEST_F(SharedStateTest, ChargesInitialValuesThatOtherMethodsSet) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
   add_to_state(forward_, 0, kStateBytes, data);

@@ -37,7 +37,7 @@ TEST(ValueSummary, CountsAndMeasuresFiniteElements) {
   EXPECT_EQ(std::reduce(summary.histogram.begin(), summary.histogram.end()), 5u);
   EXPECT_EQ(summary.histogram.front(), 1u);  // -3
   EXPECT_EQ(summary.histogram.back(), 1u);   // 4
-  // Zero is 3/7 of the way from -3 to 4, and one 4/7.
+  // The number 0 is 3/7 of the way from -3 to 4, and the number 1 is 4/7 of the way.
   EXPECT_EQ(summary.histogram[64 * 3 / 7], 2u);
   EXPECT_EQ(summary.histogram[64 * 4 / 7], 1u);
 }
@@ -127,8 +127,8 @@ void expect_figures(const ValueSummary& summary, const std::vector<double>& elem
 TEST(ValueSummary, MatchesElementByElementSums) {
   std::mt19937 random;
   std::normal_distribution<float> normal(3, 2);
-  // With the largest count, most elements are in two bins, whose 16-bit counts fill up several
-  // times.
+  // For the largest `count`, most elements are in two bins, whose 16-bit counters reach their
+  // maximum several times.
   for (const size_t count : {1, 7, 8, 9, 31, 1023, 1024, 1025, 5000, 600'001}) {
     SCOPED_TRACE(count);
     if (count > 5000) normal = std::normal_distribution<float>(-1, 1);

@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
                           std::span<const std::byte> bytes) { return view_buffer(bytes); }}),
     [](const auto& instance) { return instance.param.name; });
 
-// A sparse file of 5 GB. With 32-bit addresses it must be rejected, not truncated.
+// A sparse file of 5 GB. If addresses have 32 bits, the file must be rejected, not truncated.
 TEST(LargeFile, IsRejectedIfItExceedsTheAddressSpace) {
   constexpr uint64_t kBytes = uint64_t{5} << 30;
   const TemporaryFile file(bytes_of("begin"));

@@ -60,8 +60,8 @@ TEST(File, CanBeMoved) {
   EXPECT_TRUE(file.read(9, out).ok());
 }
 
-// A file that changes twice within the time resolution of its file system keeps its stamp, so the
-// stamp of a file that changed recently is not reliable.
+// If a file changes twice within the time resolution of its file system, the second change does not
+// change the file's stamp. The stamp of a file that changed recently is therefore not reliable.
 TEST(File, IsNotSettledRightAfterAChange) {
   const TemporaryFile temporary(bytes_of("0123456789"));
   Result<File> fresh = File::open(temporary.path());
@@ -109,7 +109,8 @@ TEST(MappingDeathTest, ReadingATruncatedFileEndsTheProcess) {
   EXPECT_DEATH(first(), "");
 }
 
-// If a file fills its pages, its slack is on a separate page.
+// If the size of a file is a multiple of the page size, the readable slack after it is on a
+// separate page.
 TEST(Mapping, HasReadableSlackAfterFullPages) {
   const TemporaryFile temporary(std::vector<std::byte>(65536, std::byte{1}));
   Result<File> file = File::open(temporary.path());

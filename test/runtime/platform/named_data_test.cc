@@ -16,7 +16,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Bytes by key. A key without bytes exists but cannot be read. Every layout has the given dtype.
+// A map from keys to bytes. A key without bytes exists, but cannot be read. Every layout has the
+// given dtype.
 class FakeMap final : public NamedDataMap {
  public:
   using Entries = std::map<std::string, test::Bytes, std::less<>>;

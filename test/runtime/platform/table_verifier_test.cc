@@ -1,5 +1,6 @@
-// For each format, on damaged and on truncated files, the verifier must return the same result as
-// flatc's verifier, except that flatc's accepts misaligned vectors of 8-byte elements.
+// Tests the verifier for each format on damaged and on truncated files. It must return the same
+// result as flatc's verifier, except that flatc's verifier accepts misaligned vectors of 8-byte
+// elements.
 #include "runtime/platform/table_verifier.h"
 
 #include <gmock/gmock.h>
@@ -127,8 +128,8 @@ class TableVerifier : public testing::TestWithParam<Format> {
     EXPECT_EQ(accepted, expected);
     return accepted;
   }
-  // Bytes to keep intact: the size prefix, the root offset, and the identifier, which this verifier
-  // does not read.
+  // Bytes that must not be damaged: the size prefix, the root offset, and the identifier, which
+  // this verifier does not read.
   size_t head() const { return GetParam().start + 8; }
 
   const AlignedBytes sound_ = GetParam().sound();

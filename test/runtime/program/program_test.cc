@@ -29,7 +29,7 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A program with two methods and every kind of segment data.
+// A program that has two methods and every kind of segment data.
 ProgramBuilder sample() {
   ProgramBuilder builder;
   builder.constant(bytes_of("constant"));

@@ -44,7 +44,7 @@ struct Damage {
   ErrorCode code = ErrorCode::kInvalidProgram;
 };
 
-// Returns a damage that changes one value of the program.
+// Returns a Damage that changes one value of the program.
 Damage value_damage(const char* name, test::WholeProgramValue which,
                     void (*inflict)(test::ValueSpec&), const char* message,
                     ErrorCode code = ErrorCode::kInvalidProgram) {

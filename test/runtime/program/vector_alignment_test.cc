@@ -1,4 +1,4 @@
-// Vectors of 8-byte elements must be aligned to 8 bytes in the file.
+// Tests that vectors of 8-byte elements must be aligned to 8 bytes in the file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// The work of verifying, counted in steps, grows at most linearly with the file, even if the file
-// refers to one item many times.
+// Tests that the number of steps for verifying a file grows at most linearly with its size, even if
+// the file refers to one item many times.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -5,7 +5,8 @@
 
 namespace vitrine::test {
 
-// Indices of the values of its only method. A None, a bool and a double follow.
+// Indices of the values in the program's only method. After these values, the method has a None, a
+// bool and a double.
 enum WholeProgramValue : size_t {
   kPlanned,
   kConstant,

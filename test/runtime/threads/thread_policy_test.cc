@@ -15,7 +15,7 @@ constexpr uint64_t kLargeWork = ThreadPool::kLargeWorkNs;
 constexpr uint64_t kWakeWork = ThreadPolicy::kWakeWorkNs;
 constexpr uint64_t kMillisecond = 1'000'000;
 
-// Only the tests advance these clocks.
+// These simulated clocks advance only when a test advances them.
 uint64_t wall_ns = 0;
 uint64_t cpu_ns = 0;
 
@@ -30,7 +30,8 @@ class ThreadPolicyTest : public testing::Test {
     wall_ns += wall;
     cpu_ns += cpu;
   }
-  // Does a run with one large region. Returns true if it may use the workers.
+  // Simulates a run that contains one large parallel loop. Returns true if the policy allows the
+  // run to use the workers.
   static bool run(ThreadPolicy& policy, uint64_t wall, uint64_t cpu) {
     ThreadPolicy::Run run;
     const bool in_parallel = policy.allows(run, kLargeWork);
@@ -38,7 +39,7 @@ class ThreadPolicyTest : public testing::Test {
     policy.end(run);
     return in_parallel;
   }
-  // Returns the number of runs with workers until the policy pauses, at most 1000.
+  // Returns the number of runs that use workers before the policy pauses. Counts at most 1000 runs.
   static int runs_until_pause(ThreadPolicy& policy, uint64_t wall, uint64_t cpu) {
     int runs = 0;
     while (runs < 1000 && run(policy, wall, cpu)) ++runs;

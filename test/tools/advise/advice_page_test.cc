@@ -1,5 +1,5 @@
-// Tests the page of `vitrine advise --format html` in a headless Chromium: a line of advice marks
-// its rows.
+// Tests the page of `vitrine advise --format html` in a headless Chromium: a piece of advice marks
+// the rows that it concerns.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -82,7 +82,8 @@ TEST(Blockers, SearchStopsAfterTheGivenTime) {
   EXPECT_THAT(found.other_error, HasSubstr("my.act"));
 }
 
-// Lowers each call of a model alone, so the search must accept whatever lowering accepts.
+// The search lowers each call in a model separately. It must accept every model that lowering
+// accepts.
 TEST(Blockers, LowerableModelsHaveNoBlockers) {
   std::vector<std::filesystem::path> folders = {sample("")};
   if (!corpus_dir().empty()) folders.push_back(corpus_dir());
@@ -129,7 +130,7 @@ TEST(AdviseCommand, GivesAdviceForAModelThatCannotBeLowered) {
   const CommandResult applied = run_tool(VITRINE_COMMAND, "advise --apply 1 " + model);
   EXPECT_EQ(applied.exit_code, 1);
   EXPECT_THAT(applied.err, HasSubstr("the model cannot be lowered"));
-  // A program that runs still gets the advice that needs no lowering.
+  // If the program can run, it still gets the advice that does not require lowering.
   const CommandResult program =
       run_tool(VITRINE_COMMAND,
                "advise --no_trials --source " + model + " " + sample("linear_relu/model.pte"));

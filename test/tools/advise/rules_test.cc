@@ -1,5 +1,6 @@
-// Tests rules of advice about repeated calls, sizes, dtypes, memory and the machine, each on a
-// context that the test fills in. Compares their modeled gains with the formulas of docs/advice.md.
+// Tests rules that give advice about repeated calls, sizes, dtypes, memory and the machine. Each
+// test fills in a context for a rule, and compares the modeled gain with the formulas of
+// docs/advice.md.
 #include "tools/advise/rules.h"
 
 #include <gmock/gmock.h>
@@ -82,7 +83,8 @@ struct TestGraph {
   }
 };
 
-// exp(x) * tanh(exp(x)) twice: the second exp, tanh and mul repeat the first ones.
+// The graph computes exp(x) * tanh(exp(x)) twice. The second exp, tanh and mul repeat the first
+// ones.
 TEST(RepeatedCalls, AreFoundEvenIfInputsAreRepeatedCalls) {
   TestGraph graph;
   for (int i = 0; i < 2; ++i) {
@@ -116,7 +118,7 @@ TEST(RepeatedCalls, AreNotReportedForGraphsThatWriteInPlace) {
   EXPECT_THAT(graph.advice(), IsEmpty());
 }
 
-// A node of the small program of pt2_writer.h, with other names of its values.
+// A node of the small program in pt2_writer.h, but with other names of values.
 nlohmann::json renamed(const nlohmann::json& node,
                        const std::vector<std::pair<std::string, std::string>>& names) {
   std::string text = node.dump();
@@ -205,8 +207,8 @@ TEST(PrefillChunk, AdvisesTheChunkSizeWithTheShortestTimePerToken) {
   EXPECT_THAT(chunk_sizes(100), ElementsAre(1, 8, 32, 100));
 }
 
-// A token takes 100 ns at position 0 and 400 ns at position 300: 1 ns more per position, so 200 ns
-// at position 100.
+// A token takes 100 ns at position 0 and 400 ns at position 300. The time grows by 1 ns per
+// position, so it is 200 ns at position 100.
 TEST(ContextLength, AttentionDominatesFromThePositionWhereTheTimeDoubles) {
   Context context = context_with_rows();
   context.positions = PositionTimes{.first_ns = 100, .last_ns = 400, .last = 300};
@@ -292,7 +294,7 @@ TEST(MemoryPeak, ReportsTheLargestPartAndTheOptionThatReducesIt) {
   EXPECT_THAT(advise_memory_peak(context)[0].how, Not(HasSubstr("--dynamic")));
   context.facts.dynamic_sizes = {{.name = "x.0", .min = 1, .max = 64, .used = 64}};
   EXPECT_THAT(advise_memory_peak(context)[0].how, HasSubstr("--dynamic"));
-  // If no part of the memory dominates, the rule gives no advice.
+  // If no kind of memory dominates, the rule does not give advice.
   context.profile.run.memory->packed_weights = 5'000'000;
   EXPECT_THAT(advise_memory_peak(context), IsEmpty());
 }
@@ -333,8 +335,8 @@ TEST(ModeledGain, ThreadsDivideTheTimeOfDelegatesAndProducts) {
   EXPECT_DOUBLE_EQ(saved_by_threads(context, 4).high, 0);
 }
 
-// Two calls take 10 us together. With a quarter of the bytes, they save 7.5 us at best. At worst,
-// each call adds a conversion of 0.2 us.
+// Two calls take 10 us together. If they read a quarter of the bytes, they save 7.5 us at best. At
+// worst, each call takes 0.2 us longer because of a conversion.
 TEST(ModeledGain, SmallerWeightsSaveBytesButAddConversions) {
   const RowSum rows = {.numbers = {1}, .ns = 10'000, .calls = 2};
   EXPECT_DOUBLE_EQ(saved_by_smaller_weights(rows, 0.25).high, 7'500);
@@ -369,8 +371,8 @@ TEST(ModeledGain, RatiosFollowFromTheSavedTime) {
   EXPECT_FALSE(source.ratio.has_value());  // --apply cannot make it
 }
 
-// Lines of advice that set one option to different values exclude each other, even if they are from
-// different rules.
+// Two pieces of advice exclude each other if they set one option to different values, even if they
+// come from different rules.
 TEST(AdviceRanking, ReportsAdviceThatExcludesOtherAdvice) {
   Context context = context_with_rows();
   context.source = "m.pt2";
@@ -410,11 +412,12 @@ TEST(AdviseCommand, ReportsTheLargestPartOfTheMemory) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const size_t line = result.out.find("memory_plan: gain unknown\n");
   ASSERT_NE(line, std::string::npos) << result.out;
-  // Lines of advice without a figure for the gain come last.
+  // Advice without a figure for the gain comes last.
   EXPECT_THAT(result.out.substr(line), Not(HasSubstr(": saves")));
 }
 
-// The trial of delegate_bf16 lowers with the option, so that XNNPACK delegates bf16.
+// The trial of the rule delegate_bf16 lowers the model with the option that lets XNNPACK delegate
+// bf16.
 TEST(AdviseCommand, TriesDelegationOfBf16) {
   if (corpus_15_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_15";
   const std::string model = (corpus_15_dir() / "v15_bf16_block/model.pt2").string();

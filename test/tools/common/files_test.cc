@@ -33,7 +33,8 @@ std::string error_of(const std::function<void()>& write) {
   return "(none)";
 }
 
-// Limits the size of files that this process writes: longer writes fail as on a full disk.
+// Limits the size of the files that this process writes. Longer writes fail in the same way as on a
+// full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {

@@ -1,4 +1,4 @@
-// Reads NumPy files that NumPy's own writer would make, and damaged ones.
+// Tests the reader of .npy files on files like those that NumPy writes, and on damaged ones.
 #include "tools/common/npy.h"
 
 #include <gmock/gmock.h>

@@ -48,8 +48,8 @@ std::vector<Recorded> recorded_programs() {
   return all;
 }
 
-// All facts in a record that a program can contradict. Two records with equal facts describe the
-// same graph.
+// All facts in a record that can be checked against a program. Two records with equal facts
+// describe the same graph.
 using Facts =
     std::map<std::string, std::tuple<std::map<int32_t, std::vector<etrecord::DebugHandle>>,
                                      std::vector<std::tuple<etrecord::DebugHandle, std::string,
@@ -78,9 +78,9 @@ TEST(ProgramRecord, EveryCorpusProgramAcceptsItsOwnRecord) {
   EXPECT_GE(count, 40u);
 }
 
-// The folders compat and config have other versions and variants of the same models. The following
-// pairs have the same ops, handles and instructions, and differ only in sizes that are dynamic in
-// one of the two.
+// The folders compat and config have other versions and variants of the same models. The models of
+// each of the following pairs have the same ops, handles and instructions. They differ only in
+// sizes that are dynamic in one of the two models.
 const std::set<std::pair<std::string, std::string>> kTwins = {
     {"linear_relu", "dynamic_batch_xnnpack"},         {"mlp_qb4w", "linear_8da4w_g32"},
     {"bundled_linear_relu", "dynamic_batch_xnnpack"}, {"dynamic_batch_portable", "scan_rnn"},

@@ -1,5 +1,5 @@
-// Tests programs without their record: the remaining parts must keep their bytes, index and
-// alignment.
+// Tests programs from which the record was removed. The bytes, indices and alignments of all other
+// parts must not change.
 #include "tools/common/stripped_program.h"
 
 #include <gmock/gmock.h>

@@ -77,7 +77,8 @@ class Significance(unittest.TestCase):
         self.assertTrue(60 <= found <= 140, found)  # the expectation is 100, the standard deviation 9.7
 
     def test_false_discovery_rates(self):
-        # The rule of Benjamini and Hochberg by hand: p * 4 / rank, then the minimum over higher ranks.
+        # Computes the expected values with the rule of Benjamini and Hochberg: p * 4 / rank, and then the minimum over
+        # this rank and all higher ranks.
         numpy.testing.assert_allclose(
             significance.false_discovery_rates([0.01, 0.04, 0.03, 0.5]),
             [0.04, 0.16 / 3, 0.16 / 3, 0.5])

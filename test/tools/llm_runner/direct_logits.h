@@ -1,4 +1,5 @@
-// Computes logits of a language model: calls its program id by id through the C++ API.
+// Computes the logits of a language model. Calls the model's program through the C++ API, with one
+// id per call.
 #pragma once
 
 #include <gtest/gtest.h>

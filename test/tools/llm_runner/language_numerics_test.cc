@@ -67,8 +67,8 @@ double decibels(const json& figures) {
   return figures.at("sqnr_db");
 }
 
-// Only layer 2 is quantized: the layers before it are as exact as float kernels, but the caches,
-// attention and output of layer 2 are not.
+// Only layer 2 is quantized. The layers before it are therefore as exact as float kernels, but the
+// caches, the attention and the output of layer 2 are not.
 TEST(LlmNumerics, FindsTheOnlyQuantizedLayer) {
   VITRINE_NEEDS_CORPUS_LLM();
   const ScratchFolder scratch;
@@ -148,7 +148,7 @@ TEST(LlmNumerics, CsvHasTheSameFiguresAsJson) {
   }
 }
 
-// Clicks like a reader.
+// Simulates the clicks of a reader.
 constexpr char kDrive[] = R"(
 const all = (query) => [...document.querySelectorAll(query)];
 seen.title = document.title;

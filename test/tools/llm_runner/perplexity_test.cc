@@ -71,7 +71,7 @@ TEST_F(PerplexityTest, MatchesDirectFormula) {
               1e-5);
 }
 
-// The float model and the int4 model, each computed directly.
+// Results of the float model and of the int4 model. Each is computed without llm_runner.
 TEST_F(PerplexityTest, DifferenceOfTwoModelsMatchesDirectFormula) {
   VITRINE_NEEDS_CORPUS_LLM();
   const std::string reference = (corpus_llm_dir() / "kjv_f32/model.pte").string();

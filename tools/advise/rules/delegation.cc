@@ -1,13 +1,13 @@
 // Suggests XNNPACK for a program without delegates. XNNPACK executes most models several times as
-// fast as kernels do, because it fuses operators and packs weights once.
+// fast as Vitrine's kernels, because it fuses operators and packs weights only once.
 #include "tools/advise/rows.h"
 #include "tools/advise/rules.h"
 
 namespace vitrine::tools {
 namespace {
 
-// Suggests lowering a program again that already has delegates, because they may come from another
-// version of Vitrine or from another partitioner.
+// Suggests that a program that already has delegates be lowered again, because the delegates may
+// come from another version of Vitrine or from another partitioner.
 std::vector<Advice> lower_again(const Context& context) {
   if (!context.is_file || !context.can_lower()) return {};
   return {{.name = "lower_again",

@@ -21,8 +21,8 @@ Advice delegate_bf16(const Context& context) {
   return advice;
 }
 
-// The saving of this advice is unknown, because it depends on the share of the model's time that is
-// limited by memory bandwidth.
+// It is unknown how much this advice saves. That depends on the fraction of the model's time that
+// is limited by memory bandwidth.
 Advice convert_to_f16(const Context& context, const RowSum& rows) {
   return {
       .name = "f16",

@@ -1,6 +1,6 @@
 // Finds instructions that this processor lacks and that would speed up XNNPACK's kernels. Options
-// cannot add instructions, but times on a target that has them may differ from times on this
-// machine.
+// cannot add instructions, but a target device may have them. Times on that device may then differ
+// from times on this machine.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

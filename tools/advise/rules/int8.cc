@@ -1,6 +1,6 @@
-// Suggests static int8, which needs a quarter of the bytes of f32 and, with VNNI or dot products,
-// computes several times as many operations per second. The scales of activations come from
-// calibration data. With random calibration data, the times are right but the outputs are wrong.
+// Suggests static int8, which needs a quarter of the bytes of f32. Processors with VNNI or dot
+// products compute several times as many int8 operations per second. The scales of activations come
+// from calibration data. If the calibration data is random, times are right but outputs are wrong.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

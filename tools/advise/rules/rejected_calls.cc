@@ -1,5 +1,5 @@
-// Finds calls that a backend refused, and suggests the changes to the model that make them
-// delegable.
+// Finds calls that a backend refused, and suggests changes to the model with which the backend
+// accepts them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ std::string lines_of(const Context& context, const RowSum& rows) {
   return text;
 }
 
-// Without the exported model, the reasons for the rejections are unknown.
+// If the exported model is not given, the reasons for the rejections are unknown.
 std::vector<Advice> without_reasons(const Context& context) {
   constexpr double kMinShareOfAll = 0.1;
   std::map<std::string, double> times;

@@ -1,5 +1,6 @@
 // Finds calls that repeat the computation of an earlier call, and calls that depend only on
-// weights. The model's source or lowering can compute the results of such calls just once.
+// weights. The model's source can be changed to compute the results of such calls only once, or
+// lowering can do this.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace {
 
 using aot::Node;
 
-// Collects calls of a graph, for a sentence: their number for each op, and their source lines.
+// Collects calls of a graph, to describe them in a sentence: the number of calls for each op, and
+// the source lines of the calls.
 struct CallList {
   size_t calls = 0;
   std::map<std::string, size_t> ops;
@@ -88,7 +90,7 @@ CallList repeated_calls(const aot::Graph& graph) {
     }
     return true;
   };
-  // Bounds the work for graphs that repeat one operator with different arguments.
+  // Limits the work for graphs that call one operator many times with different arguments.
   constexpr size_t kMaxCompared = 1000;
   for (const Node& node : graph.nodes()) {
     if (!node.is_call() || !aot::is_pure(node) || node.tensor() == nullptr) continue;

@@ -1,5 +1,5 @@
 // Suggests another number of threads. Small models do not gain from several threads, and a pool
-// with one thread per processor suffers from other programs.
+// with one thread per processor becomes slow when other processes run.
 #include <fmt/format.h>
 
 #include <utility>
@@ -19,8 +19,8 @@ std::vector<Advice> advise_threads(const Context& context) {
                   .why = fmt::format("the model runs on {} of {} processors", context.threads,
                                      context.processors),
                   .change = Variant{.running = {{"--threads", std::to_string(threads)}}}};
-    // The saving of fewer threads is not modeled: fewer threads help when other programs run, which
-    // no model can predict.
+    // Does not model the time that fewer threads save. Fewer threads help when other processes run,
+    // and a model cannot predict this.
     if (threads > context.threads) {
       advice.saved = saved_by_threads(context, threads);
       advice.method =

@@ -30,7 +30,7 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
                        why.empty() ? "" : "; ", bytes_text(static_cast<double>(facts.weight_bytes)),
                        bytes_text(static_cast<double>(context.cache_bytes)));
   }
-  // Weights are most of the bytes that these rows read. Convolutions process four times as many
+  // Most of the bytes that these rows read are weights. Convolutions process four times as many
   // int8 values as f32 values at once.
   constexpr double kInt8 = 0.25;
   constexpr double kInt4 = 4.5 / 32;  // 4 bits, and a scale of 16 bits for 32 values

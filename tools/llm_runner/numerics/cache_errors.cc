@@ -44,7 +44,7 @@ class CacheReader {
     return "no scales were found for " + type_of(values);
   }
 
-  // Appends the elements of a range in the order [batch, position, the other dimensions].
+  // Appends the elements of a range of positions, in the order [batch, position, other dimensions].
   void append(size_t dim, const PositionRange& range, std::vector<double>& to) const {
     const Tensor& values = *cache_.values.tensor;
     const size_t other = dim == 1 ? 2 : 1;

@@ -60,7 +60,7 @@ struct CacheError {
   bool is_paired_by_noise = false;
   std::string type_a, type_b;  // "i8[1,256,2,16]"
   std::vector<inspector::TensorDifference> ranges;
-  std::string why_not;  // why there are no figures; empty if there are
+  std::string why_not;  // reason for missing figures; empty if there are figures
 };
 
 // Compares the caches of A, the reference, with those of B, as real numbers. `context` is the

@@ -42,9 +42,9 @@ class TracedDecoder {
   const std::vector<llm::FoundCache>& caches() const { return finder_.caches(); }
   // Feeds token `position` of the text and returns the logits after it.
   std::span<const float> feed(std::span<const TokenId> text, size_t position);
-  // Like feed(), and records all values.
+  // Does the same as feed(), and also records all values.
   std::span<const float> feed_recorded(std::span<const TokenId> text, size_t position);
-  // Like feed(), and finds the caches.
+  // Does the same as feed(), and also finds the caches.
   std::span<const float> feed_finding_caches(std::span<const TokenId> text, size_t position);
   // Returns the last recorded step.
   RecordedStep recorded();

@@ -22,8 +22,8 @@ using inspector::ProfileRow;
 
 constexpr uint64_t kMinFittedSteps = 16;
 
-// Each kind of sum becomes one run of an artificial trace, so that the inspector joins the sums
-// with the record in the same way as times.
+// The kinds of sums. Each kind becomes a run of an artificial trace, so that the inspector joins
+// the sums with the record in the same way as the times of a real run.
 enum SumRun : uint8_t { kTotal, kUsual, kByPosition, kCalls, kSlopeError, kNumRuns };
 
 constexpr double kMaxTimesMedian = 2;  // a longer token counts as disturbed
@@ -33,8 +33,8 @@ constexpr double kMaxCorrelation = 0.95;
 // decode's rows.
 constexpr double kAfterDecode = 1e-9;
 
-// Scales errors of slopes, which are far below 1 ns per position, because times of a trace are
-// integers.
+// Errors of slopes are multiplied by this factor. They are far below 1 ns per position, but times
+// in a trace are integers.
 constexpr double kErrorScale = 1e6;
 
 std::vector<std::byte> bytes_of(const TraceBuffer& trace) {
@@ -328,8 +328,9 @@ class TokenProfileMaker {
     result_.token = inspector::statistics_of(std::move(ns), count);
   }
 
-  // Compares attention with the products with weights. Uses the mean time of the products: they
-  // cost the same at every position, so their fitted slope is only noise.
+  // Compares the time of attention with the time of the products that read weights. Uses the mean
+  // time of these products: they take equally long at every position, so their fitted slope is only
+  // noise.
   void compare_attention() {
     Times attention;
     AttentionGrowth found;

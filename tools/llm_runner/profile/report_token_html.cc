@@ -1,5 +1,5 @@
-// Makes the HTML page of a token profile. It shows first sums over all steps, and then the kept
-// steps of each method.
+// Makes the HTML page of a token profile. First, the page shows sums over all steps. Then it shows
+// the kept steps of each method.
 #include "inspector/report/report_html.h"
 #include "tools/llm_runner/profile/html/token_page.h"
 #include "tools/llm_runner/profile/report_tokens.h"

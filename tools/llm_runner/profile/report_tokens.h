@@ -1,5 +1,5 @@
 // Writes a token profile as a table or an HTML page for people, and as JSON, CSV or trace events
-// for programs. See docs/language_models.md.
+// for other tools. See docs/language_models.md.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace vitrine::llm {
 
 inline constexpr int kTokenJsonVersion = 2;
 
-// Table with prefill and decode side by side: rows of the model, then the time outside of the
-// model, then the wall time.
+// Returns a table with prefill and decode side by side. It has the rows of the model, the time
+// outside of the model and the wall time.
 std::string report_token_table(const TokenProfile& profile,
                                const inspector::TableOptions& options = {});
 // Returns JSON with all rows. Times are in ns.

@@ -35,7 +35,7 @@ inline constexpr size_t kStepParts = 6;
 using StepPartTimes = std::array<uint64_t, kStepParts>;  // ns, indexed by StepPart
 
 // Sums over the steps of a phase, for one record or part. A usual step is one that was not
-// disturbed (TokenProfiler::is_usual); only usual steps enter the fit of costs.
+// disturbed (TokenProfiler::is_usual). Costs are fitted only to usual steps.
 struct StepSums {
   uint64_t calls = 0;
   uint64_t total_ns = 0;

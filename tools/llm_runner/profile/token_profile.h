@@ -29,7 +29,7 @@ struct CostLine {
   double at_start = 0;
   double per_position = 0;
   // The 95 % confidence interval is per_position +- error. The error of a sum of lines is the sum
-  // of their errors, which can make the interval of the sum too wide, but not too narrow.
+  // of the errors of the lines. This can make the interval of the sum too wide, but not too narrow.
   double error = 0;
 
   // False if the interval of per_position contains 0, so that the time may not grow at all.
@@ -52,7 +52,8 @@ struct Times {
 struct TokenCost {
   std::array<uint64_t, kPhases> calls{};  // over all steps
   Times times;
-  // Bytes that a decode token reads (or writes, for caches), averaged over positions.
+  // The mean number of bytes that a decode token reads. For caches, bytes that the token writes
+  // count too.
   double weight_bytes = 0;
   double cache_bytes = 0;
 

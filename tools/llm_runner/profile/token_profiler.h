@@ -17,7 +17,7 @@
 
 namespace vitrine::llm {
 
-// Wall time of one step: from the end of the previous step, or from the call of generate() for a
+// Wall time of one step: from the end of the previous step, or from the call to generate() for a
 // prompt's first step, to the end of this one.
 struct StepWall {
   uint64_t position = 0;  // position of the first token fed

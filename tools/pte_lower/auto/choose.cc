@@ -66,7 +66,7 @@ std::vector<RankedStep> steps_of(const std::vector<PartFigures>& parts, size_t i
   return steps;
 }
 
-// Measures each selection once, and keeps the best.
+// Measures each selection only once, and remembers the best one.
 class Search {
  public:
   Search(const std::vector<PartFigures>& parts, const Goal& goal,
@@ -95,9 +95,10 @@ class Search {
       return selection;
     };
     const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
-    // `kept` is the number of steps with which a program most probably meets the bound, and `lost`
-    // the number with which it most probably fails. Steps without savings are last, so a bound on
-    // cost needs them only if the savings of the parts do not add up.
+    // A program with the first `kept` steps probably meets the bound, and a program with the first
+    // `lost` steps probably fails. Steps without savings are last. Under a bound on cost, the
+    // search needs them only if the program's savings differ from the sum of the savings of its
+    // parts.
     size_t kept = wants_many ? 0 : saving_steps(steps);
     size_t lost = wants_many ? steps.size() : 0;
     bool is_kept = keeps_bound(first(kept));
@@ -128,8 +129,8 @@ class Search {
     return count;
   }
 
-  // Tries the programs with a single scheme. All parts that support the scheme have it, and the
-  // others are float.
+  // Tries one program for each scheme. In that program, all parts that support the scheme use it,
+  // and the others are float.
   void try_uniform() {
     std::set<std::string> schemes;
     for (const PartFigures& part : parts_) {

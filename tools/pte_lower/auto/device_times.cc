@@ -125,8 +125,10 @@ PartWork work_of(const ModelPart& part, const Profile& profile,
   return work;
 }
 
-// Layers of other widths have the same names, but do other work. Returns the first difference;
-// empty if no difference is known. Bytes also depend on the precision of neighboring operators.
+// Compares the work of each part in two profiles. Names are not enough to recognize the model:
+// layers with other widths have the same names but do different work. Returns the first difference;
+// empty if no difference is known. Compares bytes only if `compares_bytes` is set, because bytes
+// also depend on the precision of neighboring operators.
 std::string work_difference(const Profile& device, const Profile& here, bool compares_bytes,
                             const std::vector<ModelPart>& parts) {
   constexpr double kTolerance = 1e-2;

@@ -14,10 +14,10 @@
 
 namespace vitrine::tools {
 
-// Keyed by the name of a part; parts without a scheme are float.
+// Maps the name of a part to its scheme. Parts without an entry are float.
 using PartSchemes = std::map<std::string, std::string>;
 
-// Models the time of a program as the time of the float program, less the savings of each part in
+// Models the time of a program as the time of the float program minus the savings of each part in
 // its scheme. A scheme also saves time in rows that belong to no part. These savings are divided
 // among the parts in proportion to their times in float. Thus a program with one scheme in all
 // parts has the time that its profile shows.

@@ -16,8 +16,8 @@ namespace vitrine::tools {
 
 using ProgramBytes = std::vector<std::byte>;
 
-// Limits a measurement of time. A measurement has at least five pairs of runs, whatever the limits
-// are.
+// Limits a measurement of time. A measurement has at least five pairs of runs, even if this exceeds
+// the limits.
 struct TimeBudget {
   double ms = 0;
   size_t max_pairs = 0;
@@ -38,7 +38,8 @@ struct Milliseconds {
 // Compares programs with a reference program, which is the model in float.
 class Comparison {
  public:
-  // Uses the first `count` samples. Throws ToolErrors, also if the model returns no floats.
+  // Uses the first `count` samples. Throws ToolErrors, for example if the model does not return
+  // floats.
   Comparison(const aot::CalibrationData& data, size_t count, std::string method,
              ProgramBytes reference);
 

@@ -13,7 +13,8 @@ std::string auto_tables(const AutoResult& result);
 // Returns auto_tables() and the command that makes the chosen program without a search.
 std::string auto_text(const AutoResult& result, const AutoOptions& options);
 nlohmann::ordered_json auto_json(const AutoResult& result, const AutoOptions& options);
-// The content of AutoOptions::report: a page if its extension is .html, and JSON otherwise.
+// Returns the content of the file AutoOptions::report: a page if the file's extension is .html, and
+// JSON otherwise.
 std::string auto_report(const AutoResult& result, const AutoOptions& options);
 // Returns the command that makes the chosen program without a search: "pte_lower model.pt2
 // --quantize int8 --keep a=float".

@@ -21,8 +21,9 @@ namespace vitrine::tools {
 namespace {
 
 constexpr size_t kMaxSwaps = 8;
-// Budgets for running a program and the float program in turn. Under a bound on time, even a fast
-// program runs for the whole duration, because other work can slow the machine for a while.
+// Budgets for running a program and the float program in turn. Under a bound on time, the number of
+// pairs is practically unlimited, so that even a fast program runs for the whole duration: other
+// work can slow the machine for a while.
 constexpr TimeBudget kPart{.ms = 60, .max_pairs = 2000};
 constexpr TimeBudget kResult{.ms = 1000, .max_pairs = 2000};
 constexpr size_t kManyPairs = 100'000;
@@ -160,8 +161,8 @@ class PrecisionSearch {
 
   bool is_stopped() const { return options_.is_stopped && options_.is_stopped(); }
 
-  // Lowers and measures the model with one part at a time in each of its schemes. Returns false if
-  // the search was stopped.
+  // For each part and each of its schemes, lowers and measures the model in which only this part is
+  // quantized. Returns false if the search was stopped.
   bool measure_parts() {
     Progress progress("measuring the parts");
     size_t all = 0;
@@ -199,8 +200,8 @@ class PrecisionSearch {
     AutoLevel level;
     level.scheme = scheme;
     level.noise = comparison_.noise(program);
-    // Quantizing any part to int8 also removes unused tensors. Their bytes do not count as a saving
-    // of this part.
+    // Quantizing any part to int8 also removes unused tensors. Does not count the bytes of these
+    // tensors as savings of this part.
     const size_t float_bytes =
         scheme.starts_with("int8") ? lean_float_bytes_ : float_program_.size();
     level.saved_bytes = static_cast<double>(float_bytes) - static_cast<double>(program.size());

@@ -30,8 +30,8 @@ struct AutoOptions {
   std::filesystem::path report;        // JSON or a page (.html); may be empty
   std::vector<std::string> arguments;  // the command line without quantization
   std::vector<std::string> calibrate;  // paths of calibration data
-  // SCHEME=FILE: profiles from a device. If they are given, the times of the device count instead
-  // of times on this machine.
+  // SCHEME=FILE: profiles from a device. If they are given, the search uses times of the device
+  // instead of times on this machine.
   std::vector<std::string> device_times;
 };
 
@@ -63,8 +63,9 @@ struct AutoProgram {
 
 struct AutoResult {
   bool is_met = false;
-  // False if the chosen program meets a bound on time but may exceed it in another measurement: its
-  // time was modeled for a device, or the interval of its time contains the bound.
+  // False if the chosen program meets a bound on time but may exceed the bound in another
+  // measurement: the time of the program was modeled for a device, or the interval of this time
+  // contains the bound.
   bool is_certain = true;
   bool is_interrupted = false;       // then `results` are empty, and `parts` may be incomplete
   std::vector<AutoPart> parts;       // in the order of their first step

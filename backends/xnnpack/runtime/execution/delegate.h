@@ -33,7 +33,8 @@ struct Shared {
 class XnnpackDelegate final : public Delegate {
  public:
   // XNNPACK must be initialized. If the context has a tracer, create() logs the operator map, and
-  // the delegate can log the times of its operators. `options` choose among Vitrine's own kernels.
+  // the delegate can log the times of its operators. `options` select which of Vitrine's own
+  // kernels may run.
   static Result<std::unique_ptr<Delegate>> create(const BackendInitContext& context,
                                                   std::span<const std::byte> payload,
                                                   const Limits& limits, Shared shared,
@@ -95,7 +96,8 @@ class XnnpackDelegate final : public Delegate {
   std::optional<OwnKernels> own_kernels_;  // empty if XNNPACK's kernels run everything
   Invocation invocation_;
   CheckedVector<Shape> shapes_;  // indexed by value: the shapes of the last call
-  // The current shapes of the runtime, for builds that cannot apply all changes (resizing.h).
+  // The current shapes of the runtime. Used only in builds that cannot apply every change of shapes
+  // (resizing.h).
   CheckedVector<Shape> last_shapes_;
   bool was_reshaped_ = false;
   DelegateArguments arguments_{graph_, shapes_};

@@ -1,5 +1,6 @@
 // Binds the tensors of a delegate call to XNNPACK's external values: checks the arguments, chooses
-// the memory that XNNPACK reads and writes, and finishes the results.
+// the memory that XNNPACK reads and writes, and copies or converts the results that XNNPACK could
+// not write in place.
 #pragma once
 
 #include <xnnpack.h>
@@ -42,24 +43,25 @@ class DelegateArguments {
   std::span<const xnn_external_value> addresses() const { return {data_.data(), data_.size()}; }
   size_t copied_bytes() const;
   // Allocates the fp32 copies of bf16 arguments for the current shapes, so that choose_addresses()
-  // need not.
+  // does not have to allocate them.
   Error allocate_copies();
 
-  // Returns true if the arguments have the same memory and shapes as in the last call. This is a
-  // fast path: a small delegate runs for less time than check() takes.
+  // Returns true if the arguments have the same memory and shapes as in the last call. If so, the
+  // caller need not call check(), which can take longer than a small delegate runs.
   bool are_unchanged(Call call) const;
   // Checks the arguments and stores the shapes of the inputs.
   Error check(Call call, bool* shapes_changed);
   // Returns true if an input is empty, which XNNPACK does not support. In that case all outputs
   // must be empty; otherwise, returns NotSupported.
   Result<bool> has_empty_input() const;
-  // Resizes the outputs. The same tensor may be several arguments if these have equal shapes.
+  // Resizes the outputs. One tensor may be passed for several arguments if their shapes are equal.
   Error resize_outputs(Call call) const;
   // Chooses the addresses. XNNPACK reads up to XNN_EXTRA_BYTES past a tensor, so a tensor without
   // slack that ends too close to the end of a page is copied. The first call that needs the copy
   // allocates it.
   Error choose_addresses(Call call, bool* addresses_changed);
-  // Call after the run. Copies the outputs that XNNPACK wrote elsewhere, and widens indices.
+  // Call after the run. Copies the outputs that XNNPACK wrote to other memory, and converts 32-bit
+  // indices to 64 bits.
   void finish_outputs(Call call) const;
 
  private:

@@ -55,8 +55,8 @@ int32_t four_of(const int8_t* inputs) {
 }
 
 // Computes the start values of the sums. Unpacked weights are 16 times an integer from -8 to 7. The
-// dot-product instruction needs unsigned weights, so 8 is added to the integer. This makes the
-// result too large by 8 * 16 times the sum of the block's inputs, so the sum starts at minus that
+// dot-product instruction needs unsigned weights, so 8 is added to the integer. This adds 8 * 16
+// times the sum of the block's inputs to the result. To compensate, each sum starts at minus that
 // number.
 VITRINE_VNNI void find_starts(const Product& p, size_t rows, size_t first, size_t count,
                               int32_t* starts) {

@@ -1,8 +1,7 @@
 // Computes matrix products of int8 activations and int4 weights with a scale per block on x86 with
-// AVX512-VNNI. These products read the weights of four inputs at a time. XNNPACK's kernels read the
-// weights of eight inputs, and must add the two halves of each sum after every block. These
-// products take most of the time that a language model needs for a prompt
-// (docs/performance_llm.md).
+// AVX512-VNNI. These products handle four inputs at a time. XNNPACK's kernels handle eight, so they
+// must add the two halves of each sum after every block. These products take most of the time that
+// a language model needs for a prompt (docs/performance_llm.md).
 #pragma once
 
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
@@ -12,9 +11,9 @@ namespace vitrine::xnnpack {
 inline constexpr size_t kInt4ProductRows = 12;
 
 // Writes `rows` (1 to kInt4ProductRows) x `columns` floats to `output`, from `depth` values of each
-// row of `input` and weights that are packed for nr 16 and kr 4. Strides are in bytes.
-// `quantization` has an element for each row. Null if the processor lacks AVX512-VNNI or the build
-// lacks XNNPACK's private headers.
+// row of `input`. The weights are packed for nr 16 and kr 4. Strides are in bytes. `quantization`
+// has an element for each row. Null if the processor lacks AVX512-VNNI or the build lacks XNNPACK's
+// private headers.
 MultiplyInt4 fast_int4_products();
 
 // Makes XNNPACK use these products. Call after XNNPACK is initialized and before other threads use

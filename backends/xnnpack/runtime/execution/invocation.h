@@ -28,9 +28,9 @@ class OperatorListener {
 
 class Invocation {
  public:
-  // Lists the operators of the runtime and estimates their work for its present shapes. Call after
-  // each reshape. `pool` is the runtime's and may be null. `own_kernels` is OwnKernels::names(), or
-  // empty. Allocates, and can fail, only in the first call, at load.
+  // Lists the operators of the runtime and estimates the work of each operator with the present
+  // shapes. Call after each reshape. `pool` is the runtime's and may be null. `own_kernels` is
+  // OwnKernels::names(), or empty. Allocates, and can fail, only in the first call, at load.
   Error prepare(xnn_runtime_t runtime, ThreadPool* pool,
                 std::span<const char* const> own_kernels = {});
   // Replaces xnn_invoke_runtime() for the prepared runtime. `ends` is empty or has one element per

@@ -1,4 +1,4 @@
-// A table of measured times that decides which operators of a delegate Vitrine's kernels run
+// A table of measured times. It decides which operators of a delegate run on Vitrine's kernels
 // (docs/xnnpack.md#a-table-of-choices). `bench --choices` writes such tables.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace vitrine::xnnpack {
 
-// The elements in a row (the last dimension, such as the channels of a pixel) of the first input
-// and of the result, and all elements of the result.
+// Three numbers: the row length of the first input, the row length of the result, and the number of
+// elements of the result. A row is the last dimension, such as the channels of a pixel.
 using OperatorSizes = std::array<uint64_t, 3>;
 
 class KernelChoices {
@@ -21,9 +21,9 @@ class KernelChoices {
   static constexpr uint64_t kMaxPercent = 95;
   static constexpr uint64_t kMaxFileBytes = 1 << 20;
 
-  // Parses the text of a table. `name` is the file's name in errors, which are InvalidArgument.
-  // `is_kernel` says which kernels a table may name. `vector_bytes` is the width of this
-  // processor's vectors.
+  // Parses the text of a table. `name` is the name of the file in error messages. All errors are
+  // InvalidArgument. `is_kernel` says which kernels a table may name. `vector_bytes` is the width
+  // of this processor's vectors.
   static Result<KernelChoices> parse(std::string_view text, std::string_view name,
                                      bool (*is_kernel)(std::string_view), size_t vector_bytes);
   // Reads and parses a file.
@@ -31,8 +31,8 @@ class KernelChoices {
                                     size_t vector_bytes);
 
   // Returns true if the kernel is faster at the measured sizes that are nearest to `sizes`: those
-  // with the smallest sum of ratios on a logarithmic scale. Ties: the first row wins. Returns
-  // nothing if the table does not have the kernel.
+  // with the smallest sum of |log(ratio of sizes)|. Ties: the first row wins. Returns nothing if
+  // the table does not have the kernel.
   std::optional<bool> is_faster(std::string_view kernel, const OperatorSizes& sizes) const;
   bool is_empty() const { return rows_.empty(); }
   bool has(std::string_view kernel) const { return is_faster(kernel, {1, 1, 1}).has_value(); }

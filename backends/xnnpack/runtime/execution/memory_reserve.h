@@ -1,11 +1,11 @@
-// Protects against XNNPACK's missing checks of allocations.
+// Protects against allocation failures that XNNPACK does not check for.
 //
-// XNNPACK 4ea82e5 plans the memory of a runtime with three lists that it writes without checking
-// whether their allocation succeeded. Both XNNPACK 4ea82e5 and 92a7ad5 do the same with a list in
-// each dynamically quantized convolution, and ignore failed allocations in other places. So XNNPACK
-// uses our allocator, which keeps blocks in reserve for those lists and records failures. Test:
-// FaultWalkTest. The allocator also bounds the workspace, which XNNPACK sizes and allocates in one
-// step.
+// XNNPACK 4ea82e5 plans the memory of a runtime with three lists. It writes to them without
+// checking that their allocation succeeded. Both XNNPACK 4ea82e5 and 92a7ad5 make the same mistake
+// with a list in each dynamically quantized convolution, and ignore failed allocations in other
+// places. So XNNPACK uses our allocator, which keeps blocks in reserve for those lists and records
+// failures. Test: FaultWalkTest. The allocator also bounds the workspace, which XNNPACK sizes and
+// allocates in one step.
 #pragma once
 
 #include <xnnpack.h>

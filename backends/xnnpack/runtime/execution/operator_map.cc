@@ -80,8 +80,8 @@ Result<CheckedVector<uint32_t>> operators_of_nodes(
 }
 
 // Finds the operator of each node. XNNPACK fuses clamps and copies into the node before them, and
-// padding into the node after it. silu_fusion.h fuses a sigmoid into the node after it. So the
-// nearest operator before or after a fused node, respectively, runs the node.
+// padding into the node after it. silu_fusion.h fuses a sigmoid into the node after it. So a fused
+// node is run by the nearest operator before or after it.
 Error place_nodes(const Graph& graph, const Readers& readers, std::span<const DefinedNodes> defined,
                   std::span<const uint32_t> op_of_node, OperatorMap& map) {
   const size_t count = graph.nodes.size();

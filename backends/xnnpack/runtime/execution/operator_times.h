@@ -30,7 +30,7 @@ class OperatorTimes {
   struct Operator {
     std::string_view name = "";  // from XNNPACK's profiling, e.g. "Convolution (NHWC, F32) IGEMM"
     // The index of the subgraph node, or kNone if XNNPACK added the operator. In builds that do not
-    // know the nodes, the index of the operator.
+    // know the nodes, this is the index of the operator.
     uint32_t node = 0;
   };
 
@@ -56,8 +56,8 @@ class OperatorTimes {
   xnn_runtime_t runtime_ = nullptr;
   CheckedVector<char> names_;  // zero-terminated, one after the other
   CheckedVector<Operator> operators_;
-  // Contains ticks after the run (durations in us with the public call), and times in ns once
-  // stop() has converted them.
+  // After the run, contains ticks, or durations in us if the public call measures them. stop()
+  // converts these numbers to times in ns.
   CheckedVector<uint64_t> ends_;
   platform::CounterReading start_;
 };

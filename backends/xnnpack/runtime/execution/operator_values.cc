@@ -91,8 +91,9 @@ void OperatorValues::start(const BackendExecutionContext& context, ValueTracer& 
   find_layouts(arguments, call);
 }
 
-// The payload does not say which values have channels last. The arguments' dim orders, the nodes
-// that need a layout and the inserted layout changes determine it.
+// Finds the values that have channels last. The payload does not contain this information. It
+// follows from the arguments' dim orders, the nodes that need a layout, and the inserted layout
+// changes.
 void OperatorValues::find_layouts(const DelegateArguments& arguments,
                                   DelegateArguments::Call call) {
   std::ranges::fill(is_channels_last_, uint8_t{0});
@@ -146,8 +147,8 @@ void OperatorValues::record(size_t op, uint32_t id, uint32_t result) {
   const std::optional<TracedQuantization> quantization = quantization_of(value);
   if (value.datatype == xnn_datatype_qdint8 && !quantization) return;
 
-  // If XNNPACK added the value, it is not in the payload. It then has the same layout as the result
-  // of the operator's node.
+  // A value that XNNPACK added is not in the payload. Such a value has the same layout as the
+  // result of the operator's node.
   uint32_t known = value_of_id_[id];
   const uint32_t node = op < node_of_op_.size() ? node_of_op_[op] : kNone;
   if (known == kNone && node != kNone) known = graph_->nodes[node].outputs[0];

@@ -1,8 +1,8 @@
 // Passes the results of a delegate's operators to a ValueTracer, as they were computed.
 //
-// Values that fusion removed do not exist: a convolution with a fused clamp has one result, the
-// clamped one. XNNPACK computes images with channels last; the tensors that the tracer receives
-// have the model's order of dimensions and a dim order.
+// The tracer does not receive values that fusion removed: a convolution with a fused clamp has only
+// the clamped result. XNNPACK computes images with channels last. The tensors that the tracer
+// receives have the model's order of dimensions, and a dim order that describes the memory.
 #pragma once
 
 #include <xnnpack.h>

@@ -23,8 +23,8 @@ struct Options {
   // The option "weight_cache_enabled": delegates that pack the same constants of a program in the
   // same way share one copy.
   bool weights_cache = true;
-  // The option "packed_cache_path": the path of a file that keeps packed weights across processes;
-  // empty without a file.
+  // The option "packed_cache_path": the path of a file that stores packed weights for later
+  // processes; empty without a file.
   std::string_view packed_cache_path;
   // The option "vitrine_kernels": Vitrine's kernels run the operators that they compute faster than
   // XNNPACK does (own_kernels.h).

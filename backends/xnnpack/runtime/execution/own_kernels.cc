@@ -35,7 +35,7 @@ bool is_probably_faster(const Replacement& own, const xnn_operator& op) {
   return own.is_faster == nullptr || own.is_faster(op);
 }
 
-// True if a table of choices may contain the kernel.
+// True if `name` is a kernel that a table of choices may contain.
 bool can_choose(std::string_view name) {
   return std::ranges::any_of(kReplacements, [&](const Replacement* own) {
     return name == own->name && !own->is_required;

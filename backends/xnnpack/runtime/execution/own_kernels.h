@@ -42,8 +42,8 @@ class OwnKernels {
   // The name of our kernel for each operator that runs, in running order; null if XNNPACK's kernel
   // runs it. The choice depends on the sizes of the last reshape.
   std::span<const char* const> names() const { return names_; }
-  // Number of bytes of the weights for Winograd's algorithm, which load() writes, according to
-  // plan().
+  // The size in bytes of the weights for Winograd's algorithm. plan() computes it; load() writes
+  // the weights.
   size_t weight_bytes() const { return winograd_.weight_bytes(); }
   // Bytes of memory that tasks use during a run.
   size_t scratch_bytes() const { return winograd_.scratch_bytes(); }

@@ -1,5 +1,5 @@
 // When sizes change, some state that XNNPACK keeps between calls becomes wrong. These functions
-// make XNNPACK discard it.
+// make XNNPACK discard this state.
 #pragma once
 
 #include <xnnpack.h>

@@ -15,8 +15,8 @@
 
 namespace vitrine::xnnpack {
 
-// False in builds on the public API. In such builds, the functions below do nothing and return
-// nothing.
+// False in builds that use only the public API. In such builds, the functions below do nothing and
+// return empty results.
 bool can_access_runtimes();
 
 // Prepares XNNPACK after xnn_initialize(). Call it once.
@@ -118,15 +118,15 @@ xnn_status grow_workspace(xnn_workspace_t workspace, size_t bytes);
 // (resizing.h).
 void forget_operator_buffers(xnn_runtime_t runtime);
 
-// A copy of rows at a fixed distance, as XNNPACK will run it.
+// An operator that copies rows with a fixed stride, in the form in which XNNPACK will run it.
 struct StridedCopy {
   size_t row_bytes;
   size_t row_count;
   size_t* rows_per_task;
 };
-// Empty if the operator does not copy rows at a fixed distance, or already runs another task.
+// Empty if the operator does not copy rows with a fixed stride, or already runs another task.
 std::optional<StridedCopy> strided_copy_of(xnn_operator_t op);
-// Copies `count` rows from row `first` on. `context` is XNNPACK's; strided_rows() reads it.
+// Copies `count` rows, starting at row `first`. `context` is XNNPACK's; strided_rows() reads it.
 using CopyRows = void (*)(const void* context, size_t first, size_t count);
 void set_strided_copy(xnn_operator_t op, CopyRows copy);
 struct StridedRows {
@@ -137,8 +137,8 @@ struct StridedRows {
 };
 StridedRows strided_rows(const void* context);
 
-// Parameters of products with int4 weights and of the packing of these weights, with the values
-// that XNNPACK passes to its kernels.
+// The values that XNNPACK passes to its kernels for products with int4 weights, and to the
+// functions that pack these weights.
 struct Int4PackingParams {
   int8_t input_zero_point;
   uint8_t weight_zero_point;

@@ -42,7 +42,8 @@ void forget_zero_buffers(xnn_operator& op) {
   heap.deallocate(heap.context, state->zero_buffers);
   state->zero_buffers = nullptr;
   state->valid_batch_size = 0;
-  // XNNPACK deletes `batch_size` buffers, even if a reshape fails before it has made them.
+  // XNNPACK deletes `batch_size` buffers, even if a reshape fails before XNNPACK has allocated the
+  // buffers.
   op.batch_size = 0;
   state->input_height = state->input_width = 0;  // so that XNNPACK detects a change
   state->last_input_height = state->last_input_width = 0;
@@ -75,7 +76,8 @@ bool has_rows(const XnnValue& value) {
   return value.datatype == xnn_datatype_qdint8 || value.datatype == xnn_datatype_qduint8;
 }
 
-// Number of bytes after a value for the parameters and the sums of its dynamically quantized rows.
+// The number of bytes that follow a value's data. They hold the quantization parameters and the
+// sums of the rows if the value is dynamically quantized.
 size_t bytes_of_rows(const XnnValue& value) {
   if (!has_rows(value)) return 0;
   return xnn_tensor_get_rounded_dynamic_quant_param_size(&value) +
@@ -104,8 +106,9 @@ void products_were_set(xnn_gemm_config& config) { config.pack_gemm_goi_bl = null
 
 // When XNNPACK first packs weights of a kind for a weights cache, it also packs random weights to
 // compute a fingerprint of the layout. XNNPACK does not check whether memory for the random weights
-// was allocated. Files of packed weights have their own digest (weights_file.h), so this function
-// gives each fingerprint a value in advance. Test: FirstLoadFaultWalkTest.ReportsFailedAllocations.
+// was allocated. Setting the fingerprints in advance avoids this. Their values do not matter,
+// because files of packed weights have their own digest (weights_file.h). Test:
+// FirstLoadFaultWalkTest.ReportsFailedAllocations.
 void prepare_xnnpack() {
   constexpr uint32_t kIds[] = {
 #define XNN_FINGERPRINT_ID(op, in, out, ...) XNN_FINGERPRINT_ID_NAME(op, in, out, __VA_ARGS__),

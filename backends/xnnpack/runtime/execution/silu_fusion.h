@@ -11,8 +11,8 @@
 
 namespace vitrine::xnnpack {
 
-// XNNPACK lacks SiLU. In the subgraph, this operator, which payloads cannot contain, marks the
-// place of a SiLU. Our kernel runs instead of it (own_kernels/silu.cc).
+// XNNPACK lacks SiLU, so this operator marks the place of a SiLU in the subgraph. Payloads cannot
+// contain this operator. Our kernel runs instead of it (own_kernels/silu.cc).
 inline constexpr xnn_unary_operator kSiluPlaceholder = xnn_unary_cube_root;
 
 // Marks the sigmoid and the product of each f32 SiLU (Node::fusion) if only the product reads the

@@ -142,8 +142,8 @@ bool must_not_fuse(const Graph& graph) {
   return clamp && ((window && away_from_zero) || requantized || high - low <= step);
 }
 
-// Returns the number of subgraph nodes that a node of the graph becomes, for builds that cannot
-// count the subgraph's nodes.
+// Returns the number of subgraph nodes that XNNPACK makes for a node of the graph. Used in builds
+// that cannot count the subgraph's nodes.
 uint32_t expected_node_count(const Node& node) {
   const bool bounded = node.output_min != -INFINITY || node.output_max != INFINITY;
   const bool bounds_itself = node.kind->has_weights || node.kind->has_window || is_clamp(node);
@@ -161,10 +161,10 @@ xnn_status create_runtime(xnn_subgraph_t subgraph, const RuntimeRequest& request
   return status;
 }
 
-// Returns true if the node reads or writes dynamically quantized values. A trial of such a node
-// alone cannot succeed: the trial makes all outputs external, but such a value cannot be external.
-// If such a value is the input of a product, XNNPACK 92a7ad5 also looks for the node that computes
-// it, which the trial lacks.
+// Returns true if the node reads or writes dynamically quantized values. try_node() cannot try such
+// a node: it makes all outputs external, but a dynamically quantized value cannot be external. If
+// such a value is the input of a product, XNNPACK 92a7ad5 also looks for the node that computes the
+// value, which is not in the trial's subgraph.
 bool has_dynamic_values(const Graph& graph, const Node& node) {
   const auto is_dynamic = [&](uint32_t value) {
     return graph.values[value].datatype->quantization == Quantization::kPerToken;

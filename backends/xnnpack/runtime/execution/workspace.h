@@ -18,8 +18,8 @@ struct Workspace {
   LightMutex mutex;
   WorkspaceHandle handle;
 
-  // The part of bytes() that is charged to methods' budgets. Access to this member, and calls of
-  // the functions below, need the mutex.
+  // The part of bytes() that is charged to methods' budgets. Hold the mutex to access this member
+  // or to call the functions below.
   size_t taken = 0;
 
   // Gives the runtime memory for the sizes of its last reshape. The workspace grows if it is too
@@ -28,11 +28,11 @@ struct Workspace {
   Error place_values(xnn_runtime_t runtime, size_t max_bytes);
   // The size of the workspace; 0 if this build cannot determine it.
   size_t bytes() const;
-  // Charges the bytes of the workspace that are not yet charged to any budget to `memory`, which
-  // may be null. Adds them to `own`, the caller's charges so far. The caller added some of these
-  // bytes, and MemoryReserve left room for them in the budget. The other bytes were charged by
-  // delegates that have been deleted. If the budget is too small for them, charges what is left of
-  // it.
+  // Some bytes of the workspace are not yet charged to any budget. Charges them to `memory`, which
+  // may be null, and adds their number to `own`, the total that the caller has charged. Some of
+  // these bytes are new: the caller allocated them, and MemoryReserve left room for them in the
+  // budget. The other bytes were charged by delegates that have been deleted. If the budget is too
+  // small for those, charges what is left of the budget.
   void take_growth(Budget* memory, size_t& own);
   void give_back(Budget* memory, size_t own);
 };

@@ -30,7 +30,7 @@ bool stalls_in_place(const RuntimeValue& from) {
 }
 
 // Returns true if the result may be written over the input: the operator reads each element of the
-// input before it writes the element of the result at that place.
+// input before it writes an element of the result to the same address.
 bool may_overwrite(xnn_runtime_t runtime, const RuntimeOperator& op, uint32_t input) {
   switch (op.kind) {
     case OperatorKind::kUnary:
@@ -50,8 +50,8 @@ bool may_overwrite(xnn_runtime_t runtime, const RuntimeOperator& op, uint32_t in
 
 }  // namespace
 
-// Places the largest blocks first, each into the smallest gap that has room for it between the
-// blocks that are in use at the same time.
+// Places the largest blocks first. Each block goes into the smallest gap that is large enough,
+// between the blocks that are in use at the same time.
 Result<size_t> place_blocks(std::span<MemoryBlock> blocks) {
   CheckedVector<uint32_t> order;
   CheckedVector<uint32_t> by_offset;  // the first `placed` are set

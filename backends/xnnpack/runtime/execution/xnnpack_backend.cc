@@ -12,7 +12,7 @@
 namespace vitrine {
 namespace {
 
-// Initializes XNNPACK once. Thread-safe, unlike repeated calls of xnn_initialize().
+// Initializes XNNPACK once. Thread-safe, unlike repeated calls to xnn_initialize().
 xnn_status initialize_once() {
   static const xnn_status status = [] {
     const xnn_status initialized = xnn_initialize(&xnnpack::reserving_allocator());

@@ -1,7 +1,7 @@
 // The XNNPACK backend: runs the delegates that ExecuTorch's XnnpackPartitioner creates.
 //
 // Payload: docs/formats/xnnpack_payload.md. Trace: docs/formats/xnnpack_trace.md. Errors name the
-// node or value of the payload and the rule that it breaks.
+// invalid node or value of the payload, and the rule that it breaks.
 #pragma once
 
 #include "backends/xnnpack/runtime/execution/options.h"

@@ -47,7 +47,7 @@ inline Digest digest_of(std::string_view text, const DigestSecret& secret) {
   return digest_of(std::as_bytes(std::span(text.data(), text.size())), secret);
 }
 
-// Computes the digest of several parts.
+// Computes the digest of bytes that are passed in several pieces.
 class Digester {
  public:
   Digester() { XXH3_128bits_reset(&state_); }

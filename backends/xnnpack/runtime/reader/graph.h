@@ -36,11 +36,12 @@ struct Value {
   bool is_output = false;
   uint32_t external_id = kNone;
   // True for an input that nodes read in dynamically quantized form. Only early payloads have such
-  // inputs. The input's id then refers to the converted value, which read_graph adds together with
-  // the conversion.
+  // inputs. read_graph adds a conversion node and a value for its result, and the input's id then
+  // refers to that value.
   bool quantized_on_entry = false;
 
-  // Index of a constant's bytes; 0 if the value is not a constant. Constants::load sets `data`.
+  // Index into the payload's list of constants; 0 if the value is not a constant. Constants::load
+  // makes `data` point to the bytes of the constant.
   uint32_t constant = 0;
   const std::byte* data = nullptr;
   Digest content;  // identifies the bytes in the weights cache (weights_cache.h); empty without one
@@ -54,7 +55,7 @@ struct Value {
   uint32_t scale_count = 0;
   uint32_t scale_constant = 0;  // 0 if the scales are inline
   // Scales in float, or in bfloat16 for blocks. The pointer is valid while the delegate is loaded.
-  // Inline scales are in the payload; Constants::load sets the pointer to other scales.
+  // It points into the payload if the scales are inline. Otherwise, Constants::load sets it.
   const std::byte* scales = nullptr;
   // bfloat16 copies of block scales that the payload holds as floats.
   CheckedVector<uint16_t> rounded_scales;

@@ -18,7 +18,7 @@ struct OptionalNodes {
 };
 OptionalNodes optional_nodes();
 
-// True if fusing a clamp into the node before it may make the bounds of that node wrong.
+// True if the node before a clamp may get wrong bounds when XNNPACK fuses the clamp into that node.
 bool fusion_confuses_bounds();
 
 xnn_status define_unary(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);

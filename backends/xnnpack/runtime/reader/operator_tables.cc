@@ -24,13 +24,14 @@ uint64_t product(uint64_t a, uint64_t b) {
   return mul_overflows(a, b, &result) ? UINT64_MAX : result;
 }
 
-// Bytes of tables with a pointer for each element of the window at each output pixel.
+// The size of tables that have one pointer per output pixel and window element, in bytes.
 uint64_t pointers(const Window& window, uint64_t pixels) {
   return product(product(product(sizeof(void*), window.kernel_height), window.kernel_width),
                  pixels);
 }
 
-// Bytes of pointer tables in which overlapping windows of a row share columns.
+// The size of pointer tables in bytes if overlapping windows of a row use the same pointers for
+// common columns.
 uint64_t shared_pointers(const Window& window, uint64_t rows, uint64_t width) {
   const uint64_t step = window.dilation_width > 1
                             ? window.kernel_width
@@ -102,8 +103,8 @@ uint64_t argmax_pooling_tables(const Graph&, const Node& node, std::span<const S
   return sum(pointers(node.window, product(out[1], out[2])), kPadding);
 }
 
-// Average pooling also has a divisor for each output pixel. Its pointer tables cover only one
-// representative row plus the rows that overlap the padding.
+// Average pooling also has a divisor for each output pixel. It has pointer tables only for the rows
+// of windows that overlap the padding, and for one other row.
 uint64_t average_pooling_tables(const Graph&, const Node& node, std::span<const Shape> shapes) {
   const Window& w = node.window;
   const Shape& out = shapes[node.outputs[0]];

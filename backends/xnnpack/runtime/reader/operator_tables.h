@@ -1,5 +1,5 @@
-// Computes bounds on the heap memory of XNNPACK's operators with formulas that follow XNNPACK
-// 4ea82e5, and charges this memory to the method's budget.
+// Computes upper bounds on the heap memory of XNNPACK's operators, and charges this memory to the
+// method's budget. The formulas follow XNNPACK 4ea82e5.
 //
 // Most of this memory is in tables that an operator builds when it is reshaped: a convolution or
 // pooling has a pointer for each element of its window at each output pixel.
@@ -44,8 +44,9 @@ class OperatorTables {
 
   // Call once. `memory` may be null; otherwise it must outlive this object.
   Error bind(const Graph& graph, Budget* memory);
-  // Call before a reshape. XNNPACK reshapes node by node, so charges the larger of the old and the
-  // new size of each node's tables. OutOfResources, without a charge, if the budget is too small.
+  // Call before a reshape. Charges the larger of the old and the new size of each node's tables,
+  // because XNNPACK reshapes one node at a time. OutOfResources, without a charge, if the budget is
+  // too small.
   Error grow(const Graph& graph, std::span<const Shape> shapes);
   // Call after a successful reshape. Gives back the bytes that the nodes no longer need.
   void settle(const Graph& graph, std::span<const Shape> shapes);

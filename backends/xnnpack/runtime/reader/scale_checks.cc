@@ -13,7 +13,7 @@ bool is_int8(const Value& value) {
 }
 
 // XNNPACK 4ea82e5 asserts tighter bounds in debug builds (src/microparams-init.c). The bounds here
-// are wider: the results are still correct, and ExecuTorch runs such programs.
+// are wider, because the results are still correct, and ExecuTorch runs such programs.
 
 // The kernels for additions shift by 20 minus the exponent of the ratio; the shift must be 1 to 31
 // bits.
@@ -53,8 +53,8 @@ bool can_represent_scales(const Graph& graph, const Node& node) {
   if (kind.define == &define_parametric_unary && kind.operation == xnn_unary_leaky_relu) {
     return can_leaky_relu(first.scale, result.scale, node.parameter);
   }
-  // XNNPACK checks the upper bound itself. For qint8, XNNPACK uses float scales, which need no
-  // lower bound.
+  // Checks only the lower bound, because XNNPACK itself checks the upper bound. For qint8, XNNPACK
+  // uses float scales, which do not need a lower bound.
   if (kind.has_weights && first.datatype->xnn == xnn_datatype_quint8) {
     return first.scale * second() / result.scale >= 0x1p-32f;
   }

@@ -1,9 +1,9 @@
 // Computes and checks the shapes of a graph's values.
 //
-// XNNPACK derives shapes too, but trusts them: it does not compare a filter with its node's
-// channels, and it does not bound the memory that a shape needs. So every shape is computed and
-// checked here first: at load for the declared sizes, and again whenever an argument's sizes
-// change. Allocates only to report an error.
+// XNNPACK derives shapes too, but does not check them: it does not compare the size of a filter
+// with the number of channels of its node, and it does not bound the memory that a shape needs. So
+// every shape is computed and checked here first: at load for the declared sizes, and again
+// whenever an argument's sizes change. Allocates only to report an error.
 #pragma once
 
 #include <span>

@@ -57,9 +57,9 @@ Error slide_window(const Node& node, std::span<Shape> shapes, size_t channels) {
 
 // Rejects dilated max poolings for which XNNPACK 4ea82e5 would read past the input.
 //
-// If an axis is dilated, XNNPACK replaces a window element in the padding with another element of
-// the same window: the first element whose index is at least 0 after the padding is reduced to
-// `padding % dilation`. That element may be past the end of the input.
+// If an axis is dilated, XNNPACK replaces each window element in the padding with another element
+// of the window: the first one whose index would be at least 0 if the padding were `padding %
+// dilation`. That element may be past the end of the input.
 Error check_dilated_pooling(const char* axis, size_t extent, size_t steps, uint32_t padding,
                             uint32_t stride, uint32_t dilation) {
   const uint64_t shift = padding % dilation;

@@ -126,7 +126,8 @@ Result<Constant> fetch_constant(const Request& request) {
   }
   Digest content;
   if (request.cache != nullptr) {
-    // Bytes that were read from a file into our buffer have another address at the next load.
+    // Bytes in a buffer of our own do not count as permanent, because they will have another
+    // address at the next load.
     const bool outlives = source.outlives_load && !source.bytes.is_owned();
     const uint64_t stamp = request.named_data != nullptr ? request.named_data->stamp() : 0;
     content = request.cache->identify({source.name, source.bytes.bytes(), outlives, stamp});
@@ -186,8 +187,8 @@ Result<CheckedVector<bool>> find_referenced(const Graph& graph) {
   return referenced;
 }
 
-// Charges steps for the constants that nodes read. Each node that shares a filter packs it again,
-// so a small payload may need much work.
+// Charges steps for the constants that nodes read. Nodes that use the same filter each pack it
+// again, so a small payload can cause much work.
 Error take_steps(const Graph& graph, Budget& steps) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];

@@ -2,7 +2,7 @@
 // flatbuffer, in the region after the flatbuffer, or as named data.
 //
 // XNNPACK needs natural alignment and reads up to XNN_EXTRA_BYTES past the end of a tensor. Bytes
-// that do not allow this are copied.
+// that do not meet both requirements are copied.
 #pragma once
 
 #include "backends/xnnpack/runtime/reader/graph.h"
@@ -22,10 +22,11 @@ class Constants {
   Constants& operator=(const Constants&) = delete;
   ~Constants();
 
-  // Checks the sizes of all constants that live nodes read, and sets their `data`, `content` and
-  // `scales`. Call once. `named_data` may be null if no constant is named data; `cache` may be
-  // null. Charges one step for every 64 bytes that a node reads. Charges copies to `memory` for as
-  // long as they are kept. `memory` may be null; otherwise, it must outlive this object.
+  // Checks the sizes of all constants that live nodes read, and sets the members `data`, `content`
+  // and `scales` of these constants. Call this once. `named_data` may be null if no constant is
+  // named data; `cache` may be null. Charges one step for every 64 bytes that a node reads. Charges
+  // copies to `memory` for as long as they are kept. `memory` may be null; otherwise, it must
+  // outlive this object.
   Error load(const Payload& payload, const NamedDataMap* named_data, WeightsCache* cache,
              Budget& steps, Budget* memory, Graph& graph);
 

@@ -23,7 +23,7 @@ class DigestMap {
   }
 
   // Inserts the value, or replaces the value that the key already has. If the table must grow,
-  // entries whose values satisfy `is_dead` are dropped first.
+  // first drops the entries whose values satisfy `is_dead`.
   template <class IsDead>
   Error insert(const Digest& key, T value, IsDead is_dead) {
     if (key.empty()) return Error();

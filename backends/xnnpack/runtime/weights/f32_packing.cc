@@ -12,7 +12,7 @@ namespace {
 
 PackF32 xnnpack_packing = nullptr;
 
-// The task of packing a matrix in tiles of `nr` rows.
+// A job for several threads: packs a matrix in tiles of `nr` rows.
 struct F32Packing {
   size_t rows, columns, nr, kr, sr;
   const float* kernel;

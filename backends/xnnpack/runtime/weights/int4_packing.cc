@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxRows = 64;  // maximum number of rows in a tile
 
-// Spreads eight int4 values to the low halves of eight bytes.
+// Moves eight int4 values to the low halves of eight bytes.
 uint64_t spread(uint64_t int4s) {
   uint64_t x = int4s;
   x = (x | x << 16) & 0x0000FFFF0000FFFF;
@@ -41,8 +41,8 @@ struct Matrix {
   float input_zero_point;
 };
 
-// Packs `count` rows from row `first` on. A byte holds a value from one group of `kKr` columns and
-// a value from the next group.
+// Packs `count` rows from row `first` on. Each packed byte holds a value from one group of `kKr`
+// columns and a value from the next group.
 template <size_t kKr>
 void pack_rows(const Matrix& m, size_t first, size_t count, uint8_t* packed) {
   static_assert(kKr == 4 || kKr == 8);
@@ -122,8 +122,8 @@ void pack_tile(const Matrix& m, size_t first, uint8_t* packed) {
       }
       uint8_t* to = packed + n * sizeof(uint32_t);
       for (const Words units : transpose(rows)) {
-        // Each of the eight values is stored with 8 added. The products are exact, so fused
-        // multiply-adds give the same results.
+        // The stored form of each of the eight values is the value plus 8, hence the subtraction.
+        // The products are exact, so fused multiply-adds give the same results.
         sums[n / kVectorRows] -= (sums_of_int4(units) - 8 * 8) * factors[n / kVectorRows];
         const Words bytes = interleave(units) ^ 0x88888888;
         std::memcpy(to, &bytes, sizeof(bytes));
@@ -136,7 +136,7 @@ void pack_tile(const Matrix& m, size_t first, uint8_t* packed) {
   std::memcpy(packed_sums, sums, m.nr * sizeof(float));
 }
 
-// The task of packing a matrix in tiles of `nr` rows.
+// A job for several threads: packs a matrix in tiles of `nr` rows.
 struct Packing {
   Matrix matrix;
   size_t rows;

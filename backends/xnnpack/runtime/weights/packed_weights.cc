@@ -144,8 +144,8 @@ size_t PackedWeights::insert(const Key& key, void* packed, size_t) {
   const auto reserved = std::ranges::find(reserved_, packed, [](const Reserved& candidate) {
     return static_cast<const void*>(candidate.bytes.data());
   });
-  // Convolutions call this function again for blocks that they have looked up; then there is
-  // nothing to insert.
+  // Convolutions call this function even for blocks that look_up() has found. Such blocks need not
+  // be inserted.
   if (reserved == reserved_.end()) {
     const size_t known = look_up(key);
     is_complete_ = is_complete_ && known != SIZE_MAX;

@@ -19,26 +19,28 @@ namespace vitrine::xnnpack {
 class PackedWeights {
  public:
   // `cache` shares blocks with other delegates; if it is null, this delegate owns its blocks.
-  // Charges packed bytes to `memory`, which must outlive this object; null means no bound.
+  // Charges packed bytes to `memory`, which must outlive this object. If it is null, the bytes are
+  // not limited.
   PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory);
   ~PackedWeights();
-  // Call after the graph's constants were loaded and before the provider is used. `own_bytes` is
-  // the expected size of all blocks for insert_own().
+  // Call this after the graph's constants were loaded and before the provider is used. `own_bytes`
+  // is the expected total size of the blocks that will be passed to insert_own().
   Error identify(const Graph& graph, size_t own_bytes);
   // True if XNNPACK does not pack this filter (Node::weights). XNNPACK then gets the filter itself
   // instead of packed weights, and its kernels must not read it.
   bool is_unpacked(const void* filter) const;
 
-  // Returns the block that a kernel of Vitrine's made from the filter, or null if no such block
-  // exists. `layout` identifies the kernel and everything on which the layout depends, except the
-  // filter's node.
+  // Returns the block that one of Vitrine's kernels made from the filter, or null if no such block
+  // exists. `layout` identifies the kernel and everything else that determines the block's layout,
+  // except the filter's node.
   const std::byte* find_own(const void* filter, uint32_t layout, size_t bytes);
-  // Returns zeroed memory for a block, or null if memory runs out. Pass it to insert_own().
+  // Returns zeroed memory for a block, or null if memory runs out. The caller writes the block and
+  // passes it to insert_own().
   std::byte* reserve_own(size_t bytes) { return static_cast<std::byte*>(reserve(bytes)); }
   // Returns the address of the block, or null if memory runs out.
   const std::byte* insert_own(const void* filter, uint32_t layout, std::byte* block);
 
-  // Call when everything is packed.
+  // Call this after all weights are packed.
   void finish() { arena_.reset(); }
 
   PackedWeights(const PackedWeights&) = delete;
@@ -46,7 +48,7 @@ class PackedWeights {
 
   xnn_weights_cache_t provider() { return &provider_; }
   const std::shared_ptr<WeightsCache>& cache() const { return cache_; }
-  // False if memory ran out for weights: the runtime must not be used.
+  // False if memory for weights ran out. The XNNPACK runtime must not be used in that case.
   bool is_complete() const { return is_complete_; }
   void report_memory(DelegateMemory& report) const;
 

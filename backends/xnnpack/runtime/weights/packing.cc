@@ -28,8 +28,8 @@ bool describe_weights(const Value& value, Geometry::Weights& weights) {
   return true;
 }
 
-// Returns false if the node does not fit into a Geometry, which means that the node does not pack
-// weights.
+// Returns false if a Geometry cannot describe the node. Nodes with weights that are packed can
+// always be described.
 bool describe(const Graph& graph, const Node& node, Geometry& geometry) {
   const std::string_view kind = node.kind->name;
   const std::span<const uint32_t> weights = node.input_values().subspan(1);

@@ -15,8 +15,8 @@
 
 namespace vitrine::xnnpack {
 
-// Everything that determines a packing, except the values of the weights. Also written to files:
-// docs/formats/weights_cache.md.
+// Everything that determines a packing, except the values of the weights. This struct is also
+// written to files (docs/formats/weights_cache.md).
 struct Geometry {
   struct Type {
     uint32_t datatype = 0;
@@ -61,9 +61,10 @@ struct Packing {
   bool operator==(const Packing&) const = default;
 };
 
-// Describes how the weights of `node` (the values after its first input) are packed. May return
-// different results for equal packings, but never equal results for different packings. The digest
-// is empty if the constants cannot be identified or the node cannot be described.
+// Describes how the weights of `node` (the values after its first input) are packed. Two nodes may
+// get different results although their weights are packed into equal bytes. However, equal results
+// always mean equal bytes. The digest is empty if the constants cannot be identified or the node
+// cannot be described.
 Packing packing_of(const Graph& graph, const Node& node, const DigestSecret& secret);
 
 // Returns `packing` with the kernel added, which XNNPACK identifies by `seed`.

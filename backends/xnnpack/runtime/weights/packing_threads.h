@@ -19,7 +19,7 @@ class PackingThreads {
   static ThreadPool* pool() { return pool_; }
 
  private:
-  // Thread-local, because XNNPACK passes no context of the caller to packing functions.
+  // Thread-local, because XNNPACK does not pass anything from the caller to packing functions.
   static inline thread_local ThreadPool* pool_ = nullptr;
 };
 

@@ -2,8 +2,8 @@
 //
 // ExecuTorch's exporter delegates weight-only quantized linear layers (dequantize_affine of a
 // parameter, then a float linear) but writes the quantized values as floats. Scales and zero points
-// become arguments of the delegate that no value uses. The results are then silently wrong by the
-// factor of the scales.
+// become arguments of the delegate that no value uses. The results are then too large or too small
+// by the factor of the scales, without an error.
 #pragma once
 
 #include "backends/xnnpack/runtime/reader/graph.h"
@@ -11,9 +11,9 @@
 
 namespace vitrine::xnnpack {
 
-// Returns NotSupported if the graph leaves an argument unused and multiplies by float weights that
-// are all integers of 8 bits. The message names the argument and the node. Call after the constants
-// were loaded.
+// Returns NotSupported if the graph does not use one of its arguments, and has float weights that
+// are all 8-bit integers. The message names the argument and the node. Call this after the
+// constants were loaded.
 Error refuse_unscaled_weights(const Graph& graph);
 
 }  // namespace vitrine::xnnpack

@@ -58,8 +58,8 @@ Digest WeightsCache::recall(const ConstantOrigin& constant) {
 void WeightsCache::remember(const ConstantOrigin& constant, const Digest& content) {
   if (constant.stamp == 0 || constant.name.empty()) return;
   const std::lock_guard lock(mutex_);
-  // Another program may have replaced the stamp since recall(). A digest that cannot be stored is
-  // computed again next time.
+  // Another ExecuTorch program may have changed the stamp since recall(). In that case the digest
+  // is not stored, and is computed again next time.
   if (file_.source_stamp == constant.stamp &&
       file_.contents.insert(digest_of(constant.name, secret()), content).ok()) {
     dirty_ = true;

@@ -30,9 +30,9 @@ struct ConstantOrigin {
 // Thread-safe.
 class WeightsCache {
  public:
-  // Opens a cache; with an empty path it is in memory only. save() creates a missing file and
-  // replaces a weights cache that cannot be used, but never another kind of file. Null if memory
-  // runs out.
+  // Opens a cache. If the path is empty, the cache is only in memory. save() creates a missing file
+  // and replaces a weights cache that cannot be used, but never another kind of file. Null if
+  // memory runs out.
   static std::shared_ptr<WeightsCache> open(std::string_view path);
   // The path of the file; empty if the cache has no file.
   std::string_view path() const { return {path_.data(), path_.empty() ? 0 : path_.size() - 1}; }
@@ -40,7 +40,8 @@ class WeightsCache {
   // The secret of all digests of this cache. It never changes.
   const DigestSecret& secret() const { return file_.secret; }
 
-  // Returns the identity of the constant's content; empty if unknown.
+  // Returns a digest that identifies the constant's content, or an empty digest if the content
+  // cannot be identified.
   Digest identify(const ConstantOrigin& constant);
   // The two halves of identify() in a cache with a file. recall() returns the content that the file
   // stores for the constant's name, or an empty digest; remember() stores it after the bytes were
@@ -58,8 +59,9 @@ class WeightsCache {
                                             std::shared_ptr<const PackedArena> arena);
 
   // Writes the file if there are new blocks or contents. Blocks of the old file that no delegate
-  // uses are kept while the file describes the same state of the same program. After an error the
-  // cache continues in memory, and the next save() tries again only if there is more to write.
+  // uses are kept while the file describes the same state of the same program. After an error, the
+  // cache still works in memory. The next save() then writes the file only if there are more new
+  // blocks or contents.
   Error save();
 
  private:

@@ -120,8 +120,8 @@ Row read_row(std::span<const std::byte> rows, size_t index) {
   return row;
 }
 
-// Allows replacing only a weights cache, damaged or not, because a wrong path could name a file of
-// the user.
+// Returns an error if the file exists and is not a weights cache, because a wrong path could name
+// one of the user's files. A damaged cache may be replaced.
 Error check_replaceable(const char* path) {
   Result<platform::File> file = platform::File::open(path);
   if (!file.ok()) {

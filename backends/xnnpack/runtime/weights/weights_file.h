@@ -18,7 +18,7 @@
 
 namespace vitrine::xnnpack {
 
-// A block of weights in XNNPACK's layout, which is immutable.
+// An immutable block of weights in XNNPACK's layout.
 struct PackedBlock {
   Geometry geometry;
   std::span<const std::byte> bytes;
@@ -42,8 +42,8 @@ struct WeightsFile {
   DigestMap<StoredBlock> blocks;
   DigestMap<Digest> contents;
 
-  // InvalidExternalData if the file cannot be used; the message says why. NotFound and AccessFailed
-  // as in platform::File.
+  // Returns InvalidExternalData with the reason if the file cannot be used. Returns NotFound and
+  // AccessFailed in the same cases as platform::File.
   static Result<WeightsFile> open(const char* path);
 };
 
@@ -54,8 +54,8 @@ struct WeightsFileContent {
   CheckedVector<std::pair<Digest, Digest>> contents;
 };
 
-// Replaces the file atomically. Returns AccessFailed, with the system's reason, if that fails.
-// Returns AccessFailed also if the path names a file that is not a weights cache.
+// Replaces the file atomically. If this fails, returns AccessFailed with the system's reason. Also
+// returns AccessFailed if the path names a file that is not a weights cache.
 Error write_weights_file(const char* path, const WeightsFileContent& content);
 
 }  // namespace vitrine::xnnpack

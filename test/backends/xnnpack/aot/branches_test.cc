@@ -43,7 +43,8 @@ struct Branch {
     node->meta.value = std::move(spec);
     return node;
   }
-  // Adds a constant stored in the branch graph, where torch stores literals in the Python code.
+  // Adds a constant that is stored in the branch graph. torch stores literals of the Python code in
+  // this way.
   Node* scalar(float value) {
     std::vector<std::byte> bytes(sizeof value);
     std::memcpy(bytes.data(), &value, sizeof value);
@@ -158,7 +159,8 @@ TEST_F(DelegatesInBranches, AreDisabledByDefaultAsInExecuTorch) {
   EXPECT_EQ(rejected, 13U);
 }
 
-// An operator may be kept from decomposition only if some delegate can run it.
+// The partitioner may prevent the decomposition of an operator only if a delegate can run the
+// operator.
 TEST_F(DelegatesInBranches, PreventDecompositionOnlyIfEnabled) {
   Node* swish = graphs()[4]->call(Target::of("aten.hardswish.default", Dialect::kEdge),
                                   {graphs()[4]->placeholders()[0]});
@@ -179,8 +181,8 @@ TEST_F(DelegatesInBranches, UseOnePartitionPerGraphAndTreatOuterWeightsAsCompute
       EXPECT_TRUE(!is_operand || tag.empty()) << node.name();
     }
   }
-  // XNNPACK rejects the matrix product, whose weight is computed. The product therefore splits its
-  // branch into two delegates.
+  // XNNPACK rejects the matrix product, because its weight is computed. So the calls before and
+  // after the product are in two delegates.
   EXPECT_THAT(tags, ElementsAre(SizeIs(1), SizeIs(2), SizeIs(1), SizeIs(1), SizeIs(1)));
   EXPECT_THAT(result.tags, SizeIs(6));
   const Node* product = graphs()[1]->find("aten_mm_default");

@@ -65,7 +65,8 @@ Node* padded_convolution(TestProgram& t, std::vector<int64_t> amounts, double va
   return call;
 }
 
-// Adds an input of sequences. Their count and their length are dynamic.
+// Adds an input that is a batch of sequences. The number and the length of the sequences are
+// dynamic.
 Node* sequences(TestProgram& t) {
   Node* x = t.dynamic_input("x", {1, 4, 8}, 3);
   TensorSpec spec = *x->tensor();
@@ -365,7 +366,7 @@ TEST(RulesByPrecision, DelegateQuantizedLinearCallsInF32) {
   for (const Node* outside : {x, w, quantized}) EXPECT_EQ(outside->meta.delegation_tag, "");
 }
 
-// XNNPACK rejects a clamp whose lower bound exceeds its upper bound, so the call stays undelegated.
+// XNNPACK rejects a clamp whose lower bound exceeds its upper bound, so the call is not delegated.
 TEST(XnnpackPartitioner, DoesNotFuseClampsWithReversedBounds) {
   TestProgram t;
   Node* linear = t.call("aten.linear.default", {matrix(t), t.parameter("w", {3, 4})}, {2, 3});

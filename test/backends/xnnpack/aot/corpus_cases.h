@@ -21,8 +21,8 @@ struct XnnpackCase {
   std::filesystem::path summary;   // delegation_summary.txt; missing in some cases
 };
 
-// The version of ExecuTorch that lowered a program: the one whose semantics this project
-// implements, or an older one (the corpus folder compat/).
+// The version of ExecuTorch that lowered a program: the version whose behavior this project
+// implements, or an older one (in the corpus folder compat/).
 enum class LoweredBy : uint8_t { kCurrentVersion, kOlderVersions };
 
 // Returns the cases sorted by the path of the exported program; none without the corpus.
@@ -31,8 +31,8 @@ std::vector<XnnpackCase> xnnpack_cases(LoweredBy version = LoweredBy::kCurrentVe
 // The partitioners that lowered the case, in order.
 std::vector<std::shared_ptr<const Partitioner>> partitioners_of(const XnnpackCase& xnnpack_case);
 
-// Imports the program and converts it to the edge dialect. Keeps the operators that the
-// partitioners ask to keep.
+// Imports the program and converts it to the edge dialect. Does not decompose the operators that
+// the partitioners ask to keep.
 ExportedProgram edge_program(const XnnpackCase& xnnpack_case,
                              const std::vector<std::shared_ptr<const Partitioner>>& partitioners);
 

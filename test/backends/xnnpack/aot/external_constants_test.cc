@@ -85,7 +85,7 @@ TEST_F(ExternalConstants, AreNotWrittenWithoutTags) {
   EXPECT_THAT(run({}), ElementsAre(-10, -14));
 }
 
-// The keys derive from the bytes, so programs with the same weights can share one file.
+// The keys are computed from the bytes, so programs with the same weights can use one file.
 TEST_F(ExternalConstants, EqualWeightsGiveEqualFiles) {
   const FileOfWeight all = [](const InputSpec&) { return std::string("weights"); };
   EXPECT_EQ(emit_with_external_weights(all).ptd, emit_with_external_weights(all).ptd);

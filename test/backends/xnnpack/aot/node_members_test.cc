@@ -93,7 +93,8 @@ TEST(NodeMembers, WritesTheListsOfASliceAndTheSlopeOfALeakyRelu) {
   EXPECT_EQ(relu->xnode_union_as_XNNLeakyReLU()->negative_slope(), 0.25f);
 }
 
-// The table stores the fifth input after the output, because it was added to the format later.
+// The table stores the fifth input after the output, because the fifth input was added to the
+// format later.
 TEST(NodeMembers, WritesFiveInputsOfAConcatenation) {
   const WrittenNode written(node_of(NodeKind::XNNConcatenate5, {80, 81, 82, 83, 84}));
   const fb::NodeCat* found = written->xnode_union_as_XNNConcatenate5();

@@ -1,4 +1,5 @@
-// Tests which calls the partitioner tags, rejects and keeps from decomposition.
+// Tests which calls the partitioner tags, which calls it rejects, and which calls it prevents from
+// being decomposed.
 #include "backends/xnnpack/aot/partitioner.h"
 
 #include <gmock/gmock.h>

@@ -86,7 +86,8 @@ TEST(XnnpackPayloadCorpus, PayloadsHaveTheSameNodesAsExecuTorch) {
         ASSERT_TRUE(payload.ok()) << payload.error().message();
         const PayloadText expected = describe_payload(payload->bytes());
         const PayloadText found = describe_payload(*modules[i]->payload);
-        // For gelu with a tanh approximation, ExecuTorch computes the exact function instead.
+        // ExecuTorch lowers a gelu with the tanh approximation to the exact function, so the
+        // payloads differ.
         if (each.folder.filename() == "gelu__tanh") continue;
         ++num_payloads;
         bool is_equal = found.nodes.size() == expected.nodes.size();
@@ -97,9 +98,9 @@ TEST(XnnpackPayloadCorpus, PayloadsHaveTheSameNodesAsExecuTorch) {
             is_equal = false;
             break;
           }
-          // ExecuTorch writes no handle (65535) for some nodes with a source. In kv_cache_xnnpack,
-          // views of a mutated buffer are repeated at each use, and torch gives them the handles of
-          // their users.
+          // Some nodes have source nodes, but ExecuTorch does not write a handle for them (65535).
+          // In kv_cache_xnnpack, torch repeats the views of a mutated buffer at each use and gives
+          // them the handles of their users.
           if (expected.handles[k] == 65535 || each.folder.filename() == "kv_cache_xnnpack")
             continue;
           EXPECT_EQ(found.handles[k], expected.handles[k]) << found.nodes[k];

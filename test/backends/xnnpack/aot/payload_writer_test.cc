@@ -101,7 +101,8 @@ TEST(PayloadWriter, StoresEqualConstantsOnce) {
   EXPECT_THAT(keys, ElementsAre("", key, key));
 }
 
-// FlatBuffers omits fields that equal their default, and -0.0 == 0.0.
+// FlatBuffers omits fields that equal their default. A writer could omit -0.0 by mistake, because
+// -0.0 == 0.0.
 TEST(PayloadWriter, KeepsTheSignOfZero) {
   const auto written = [](NodeKind kind, float parameter, Bounds bounds) {
     PayloadGraph graph;

@@ -26,7 +26,7 @@ TEST(Quantized, DataMovementsBetweenDifferentScalesAreComputedInF32) {
   EXPECT_THAT(run(*module, {{1, 2, 3, 4}})[0], ElementsAre(1, 3, 2, 4));
 }
 
-// XNNPACK computes int8 sums and products only for a limited range of scale ratios.
+// XNNPACK supports int8 additions and multiplications only for a limited range of scale ratios.
 TEST(Quantized, SumsAndProductsWithUnsupportedScaleRatiosAreComputedInF32) {
   struct Scales {
     const char* target;

@@ -53,7 +53,7 @@ FoundCache found(Tensor& tensor, const std::string& layer = "", CacheRole role =
   return {.instruction = 0, .tensor = &tensor, .layer = layer, .role = role};
 }
 
-// Returns the SQNR in dB of b, with a as the reference.
+// Returns the SQNR of b in dB. The reference is a.
 double sqnr(const std::vector<double>& a, const std::vector<double>& b) {
   double signal = 0, noise = 0;
   for (size_t i = 0; i < a.size(); ++i) {

@@ -19,14 +19,14 @@ TEST(MethodBytes, CountsWeightsWhoseScalesAreOutsideOfThePayload) {
   for (const auto& [node, node_weights] : bytes[0].nodes) {
     for (const double weights : node_weights) found += weights;
   }
-  // 4 bits per element and a 16-bit scale per 32 elements. Keys and values have half of the
-  // features.
+  // Weights have 4 bits per element, and a 16-bit scale for each 32 elements. Keys and values have
+  // half of the features.
   EXPECT_NEAR(found, test::kWideDecoderWeights * (0.5 + 2.0 / 32), test::kWideDecoderWeights / 100);
 }
 
 // Returns the bytes of an attention over caches of keys and values, f32[1, length, 1, 4]. The
-// attention writes the caches. If its operator only reads, a call of llama::update_cache writes
-// them.
+// attention writes the caches. If its operator only reads the caches, a call to llama::update_cache
+// writes them.
 KernelBytes attention_bytes(const std::string& name, bool has_mask, int32_t length) {
   test::ProgramBuilder builder;
   test::MethodSpec& forward = builder.method("forward");
@@ -66,7 +66,7 @@ KernelBytes attention_bytes(const std::string& name, bool has_mask, int32_t leng
       instruction);
 }
 
-// With a mask, the kernels read all positions of the cache, each once.
+// If there is a mask, the kernels read each position of the cache once.
 TEST(MethodBytes, MaskedAttentionCountsAllPositions) {
   for (const char* name :
        {"llama::custom_sdpa", "llama::custom_quantized_sdpa", "llama::sdpa_with_kv_cache"}) {

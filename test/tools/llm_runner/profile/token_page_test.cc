@@ -1,5 +1,5 @@
-// Compares the page of a token profile with the JSON report of the same run: the embedded data, and
-// what a browser shows.
+// Compares the page of a token profile with the JSON report of the same run. Checks the data in the
+// page, and the page in a browser.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class TokenPage : public SampleProfile {
   }
 
   json report() const { return json::parse(report_token_json(profile_)); }
-  // Compares the parts of a kept step on the page with those in the report.
+  // Compares the times of a kept step on the page with those in the report.
   void expect_parts_of(const std::string& name, const json& parts) const;
   json kept_step(const std::string& name) const;
   void expect_heading(const std::string& text, const std::string& name) const;

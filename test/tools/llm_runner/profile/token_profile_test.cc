@@ -115,8 +115,8 @@ ExpectedFit expected_fit(const std::vector<double>& times, double first_position
   return {sxy / sxx, 2.0484 * std::sqrt(squares / (n - 2) / sxx), products / squares};
 }
 
-// Returns the profile of 36 tokens; the fit uses the last 30. The noise changes after every
-// `stretch` tokens. `times` gets the expected times of the kernel in the fitted tokens.
+// Returns the profile of 36 tokens. The fit uses the last 30 of them. The noise changes after every
+// `stretch` tokens. Sets `times` to the expected times of the kernel in these 30 tokens.
 TokenProfile noisy_profile(int64_t stretch, std::vector<double>& times) {
   SyntheticSteps steps;
   steps.prompt();
@@ -144,7 +144,7 @@ TEST(TokenProfile, ReportsNoGrowthWithinNoise) {
   EXPECT_NEAR(line.per_position, expected.slope, 1e-6);
   EXPECT_NEAR(line.error, expected.error, 0.001 * expected.error);
   EXPECT_FALSE(line.is_growth());
-  // The parts of a step other than the kernel take a constant time.
+  // Everything in a step except the kernel takes a constant time.
   EXPECT_NEAR(profile.wall.line->error, line.error, 1e-5);
   EXPECT_THAT(report_token_table(profile), HasSubstr("growth with position: within the noise"));
   const auto report = nlohmann::json::parse(report_token_json(profile));
@@ -152,8 +152,8 @@ TEST(TokenProfile, ReportsNoGrowthWithinNoise) {
   EXPECT_FALSE(report["rows"][0].contains("growth"));
 }
 
-// The profile computes the correlation of the noise from all tokens, including the first six, so it
-// differs a little from the expected one.
+// The profile computes the correlation of the noise from all tokens, including the first six. The
+// result therefore differs slightly from the expected correlation.
 TEST(TokenProfile, CorrelatedNoiseWidensTheGrowthInterval) {
   std::vector<double> times;
   const TokenProfile profile = noisy_profile(6, times);
@@ -253,8 +253,9 @@ TEST_F(SampleProfile, CountsCacheBytesByPosition) {
   EXPECT_NEAR(read, 4 * 2 * 32 * sizeof(float) * 25, 1);
 }
 
-// 4 bits per element and a 16-bit scale per 32 elements. The model has 4 layers and 512 logits. The
-// width is 160 for the model, 32 for keys and values, and 448 for the hidden layer.
+// Weights have 4 bits per element, and a 16-bit scale for each 32 elements. The model has 4 layers
+// and 512 logits. The width is 160 for the model, 32 for keys and values, and 448 for the hidden
+// layer.
 TEST_F(SampleProfile, CountsWeightsOfLinearLayers) {
   constexpr double kElements = 160 * (4 * (160 + 32 + 32 + 160 + 3 * 448) + 512);
   double weights = 0;
@@ -321,7 +322,7 @@ TEST_F(SampleProfile, ReportsHaveAllRowsAndTotals) {
   EXPECT_THAT(rows, HasSubstr("\"custom_sdpa\",\"optimized\",\"\",\"llama::custom_sdpa.out\",1,"));
 }
 
-// Prefill and decode are separate methods over one cache.
+// Prefill and decode are separate methods that share one cache.
 TEST(TokenProfile, AddsUpAcrossTwoMethods) {
   aot::Methods methods;
   for (const char* name : {"decode", "prefill"}) {
@@ -354,7 +355,8 @@ TEST(TokenProfile, AddsUpAcrossTwoMethods) {
   for (const size_t phase : {kPrefill, kDecode}) {
     EXPECT_EQ(sum_of(profile, phase), profile.wall.ns[phase]);
   }
-  // 2 layers of keys and values, f32 [1, 32, 2, 16]. Shared caches and weights count once.
+  // The keys and values of 2 layers are f32 [1, 32, 2, 16]. Shared caches and weights are counted
+  // once.
   EXPECT_THAT(profile.caches, SizeIs(4));
   EXPECT_EQ(profile.methods[1].bytes.weights, 0);
   EXPECT_THAT(cache_layers(profile), SizeIs(2));

@@ -16,8 +16,7 @@ namespace {
 
 namespace simd = optimized::simd;
 
-// XNNPACK runs convolutions with larger windows, because our tasks store two pointers per tap on
-// the stack.
+// Larger windows are left to XNNPACK, because our tasks store two pointers per tap on the stack.
 constexpr size_t kMaxTaps = 1024;
 
 size_t taps_of(const xnn_operator& op) {
@@ -67,8 +66,8 @@ void copy_depthwise_weights(xnn_operator& op, const RawWeights& weights, std::by
   }
 }
 
-// The pixels of an operator's input that one output pixel reads. XNNPACK keeps pointers to them in
-// tiles of several output pixels.
+// The input pixels that one output pixel needs. XNNPACK stores pointers to them in groups: each
+// group serves a tile of several output pixels.
 template <class T>
 struct Window {
   Window(const igemm_context& context, size_t pixel)

@@ -41,8 +41,8 @@ size_t int8_depthwise_bytes(const xnn_operator& op) {
   return is_int8_depthwise(op) ? window_of(op).weight_bytes() : 0;
 }
 
-// XNNPACK's weights are tiles of channels: the biases, the weights of each tap, the scales. Its
-// packing corrects the biases for the zero points.
+// XNNPACK packs the weights in tiles of channels. A tile consists of the biases, the weights of
+// each tap and the scales. The packed biases are already corrected for the zero points.
 void copy_int8_depthwise_weights(xnn_operator& op, const RawWeights&, std::byte* to) {
   const simd::Int8DepthwiseWindow window = window_of(op);
   const size_t tile = int8_depthwise_config(op)->channel_tile;

@@ -24,7 +24,8 @@ inline const xnn_operator& convolution_of(const xnn_operator& op) { return op; }
 inline const xnn_ukernel_igemm& igemm_kernel_of(const xnn_operator& op) { return op.ukernel.igemm; }
 inline igemm_context& igemm_context_of(xnn_operator& op) { return op.context.igemm.igemm; }
 
-// A convolution with a window of one pixel is a product of its pixels and the weights.
+// XNNPACK runs a convolution with a window of one pixel as a matrix product of its pixels and the
+// weights.
 inline const xnn_ukernel_gemm& gemm_kernel_of(const xnn_operator& op) { return op.ukernel.gemm; }
 inline gemm_context& gemm_context_of(xnn_operator& op) { return op.context.gemm.gemm.gemm; }
 
@@ -58,7 +59,7 @@ inline bool runs_simple_tiles(const xnn_operator& op, const xnn_dwconv_config& c
          config.channel_subtile == config.channel_tile &&
          config.primary_tile == op.kernel_height * op.kernel_width;
 }
-// Bytes between two pixels of the result in int8.
+// The stride in bytes from one pixel of the int8 result to the next.
 inline size_t depthwise_pixel_stride(const dwconv_context& context) {
   return context.groups + context.output_increment;
 }

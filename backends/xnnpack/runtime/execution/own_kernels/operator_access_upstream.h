@@ -73,7 +73,7 @@ inline bool runs_simple_tiles(const xnn_operator& op, const xnn_dwconv_config& c
   return config.minmax == op.ukernel.dwconv.ukernel &&
          config.primary_tile == convolution.kernel_height * convolution.kernel_width;
 }
-// Bytes between two pixels of the result in int8.
+// The stride in bytes from one pixel of the int8 result to the next.
 inline size_t depthwise_pixel_stride(const dwconv_context& context) {
   return context.output_pixel_stride;
 }

@@ -14,8 +14,8 @@ int64_t taps_of(const xnn_operator& op) {
   return int64_t{window.kernel_height} * window.kernel_width;
 }
 
-// XNNPACK runs poolings with larger windows. Such windows seldom overlap, so both kernels spend
-// most of their time reading the image.
+// Poolings with larger windows are left to XNNPACK. Such windows seldom overlap, so both its kernel
+// and ours would spend most of the time reading the image.
 template <class T>
 bool has_our_size(const xnn_operator& op) {
   return taps_of(op) <= simd::PixelWindows<T>::kMaxTaps && fill_vectors<T>(op.channels, 1);
@@ -29,7 +29,8 @@ bool is_faster_pooling(const xnn_operator& op) {
                             : is_small && fill_vectors<T>(op.channels, 2);
 }
 
-// Number of pointers from window to window in XNNPACK's table. Windows share pointers to columns.
+// The stride from one window to the next in XNNPACK's table, in pointers. Overlapping windows use
+// the same pointers for the columns that they have in common.
 size_t table_step(const xnn_operator& op) {
   const auto& window = convolution_of(op);
   const uint32_t columns = window.dilation_width > 1
@@ -45,8 +46,9 @@ bool is_max_pooling(const xnn_operator& op) {
          has_our_size<T>(op);
 }
 
-// Makes the operator call `line` for each line of the result. Changes two increments of XNNPACK's
-// context: pointers from window to window, and elements from pixel to pixel of the result.
+// Makes the operator call `line` for each line of the result. Changes two increments in XNNPACK's
+// context: the one from window to window becomes a number of pointers, and the one from pixel to
+// pixel of the result becomes a number of elements.
 template <class Context>
 void use_lines(xnn_operator& op, Context& context,
                void (*line)(const Context*, size_t image, size_t y)) {

@@ -10,8 +10,8 @@ namespace {
 namespace simd = optimized::simd;
 
 // XNNPACK packs the right matrix in each run. For up to 64 rows, our kernel is faster (0.2 to 0.9
-// of the time on a Xeon with AVX-512). The limit for narrower vectors is half of that, since other
-// processors may differ.
+// of the time on a Xeon with AVX-512). For narrower vectors, the limit is half of that, because
+// other processors may behave differently.
 constexpr size_t kMaxProductRows = 64;
 
 struct ProductSizes {
@@ -116,9 +116,10 @@ void product_columns(const ProductContexts* contexts, size_t batch, size_t first
   }
 }
 
-// Replaces the step that packs the right matrix with the whole product. `count` is the number of
-// rows or columns, which tasks share in multiples of `step`; `products` is the number of products
-// in one row or column.
+// XNNPACK first packs the right matrix, and then computes the product. Replaces the first step with
+// the whole product, and removes the second step. `count` is the number of rows or columns, which
+// are divided among tasks in multiples of `step`. `products` is the number of multiplications for
+// one row or column.
 void use_product(xnn_operator& op,
                  void (*task)(const ProductContexts*, size_t batch, size_t first, size_t count),
                  size_t count, size_t step, size_t products) {

@@ -27,7 +27,8 @@ void use_silu(xnn_operator& op, const std::byte*) { use_unary_kernel(op, &comput
 
 }  // namespace
 
-// This kernel must support all sizes, because it runs every placeholder for a SiLU (silu_fusion.h).
+// This kernel must support all sizes, because it runs every operator that silu_fusion.h inserts in
+// place of a SiLU.
 const Replacement kSilu = {
     .name = "Vitrine SiLU (NC, F32)", .fits = &is_silu, .install = &use_silu, .is_required = true};
 
