@@ -173,7 +173,7 @@ void CallProfile::reset() {
 Result<std::span<const CallProfile::MethodCalls>> CallProfile::methods() {
   if (has_lost_) {
     return Error::make(ErrorCode::kMemoryAllocationFailed,
-                       "the profile is incomplete: there was no memory for a row; reset it");
+                       "the profile lacks a row, because there was no memory; reset the profile");
   }
   std::span<const MethodCalls> all;
   if (state_ == nullptr) return all;

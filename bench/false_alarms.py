@@ -31,7 +31,7 @@ def probability_of_at_most(k, n, p):
 
 
 def interval(k, n):
-    """Returns the bounds of the probability of an event that happened k times of n."""
+    """Returns the bounds of the probability of an event that happened k times in n trials."""
     def crossing(count, target):  # the p at which the probability of at most `count` falls to `target`
         low, high = 0.0, 1.0
         for _ in range(60):

@@ -333,9 +333,9 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   vitrine::bench::Arguments arguments;
-  CLI::App app("Times tokens of a language model at several cache lengths.");
+  CLI::App app("Measures the time per token of a language model at several cache lengths.");
   app.add_option("model", arguments.model,
-                 "language model with a cache (default: built by this program)");
+                 "language model with a cache (default: built by this tool)");
   app.add_option("--method", arguments.method, "method that decodes, as in llm_runner")
       ->needs("model");
   app.add_option("--rounds", arguments.rounds, "rounds to measure")

@@ -125,7 +125,7 @@ def choices(results, costs=None):
 
 
 def is_slow(chosen, best, ratio):
-    """True if a choice exceeds MAX_RATIO times the best time by more than the noise of both, also in the fastest runs."""
+    """True if a choice's time exceeds MAX_RATIO times the best by medians (beyond the noise of both) and by minima."""
     return (ratio / MAX_RATIO - 1 > chosen["noise"] + best["noise"] and
             chosen["min_ns"] > MAX_RATIO * best["min_ns"])
 
@@ -214,7 +214,7 @@ def start_table(results):
             for each in results.all if each["section"] == "models" and "first_ns" in each]
     return ("Start and memory", "Medians of new processes, with their files in the page cache. Peak memory is resident "
             "memory, including the pages of the model file and the code. Delegates pack weights "
-            "during init; its limit is the time to copy the file once.",
+            "during init; the limit of init is the time to copy the file once.",
             "model|variant|>threads|>load|>init|>init, share of limit|>first run|>peak memory|>file", rows)
 
 

@@ -43,14 +43,14 @@ def check(results, known, costs=None):
 
 
 def slow_in_all(documents, known):
-    """Returns what check() returns for choices that are slow, or fast, in each of the results."""
+    """Returns the result of check() for the choices that are slow in all documents, or fast in all documents."""
     checks = [check(results, known) for results in documents]
     new = {name: text for name, text in checks[-1][0].items() if all(name in slow for slow, _ in checks)}
     return new, [name for name in checks[-1][1] if all(name in fast for _, fast in checks)]
 
 
 def above_limit(results):
-    """Returns the names of all choices whose ratio is above the limit, by medians and minima."""
+    """Returns the names of all choices whose ratios of medians and of minima are above the limit."""
     return {name_of(where, chosen) for where, chosen, best, ratio in page.choices(results)
             if ratio > page.MAX_RATIO and chosen["min_ns"] > page.MAX_RATIO * best["min_ns"]}
 

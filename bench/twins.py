@@ -27,7 +27,7 @@ def compare(runner, program, twin, options):
         sys.exit(f"twins.py: {program}: {done.stderr.strip()}")
     wall = json.loads(done.stdout)["wall"]
     if not wall.get("ratio"):
-        sys.exit(f"twins.py: {program}: the runs are too few for a ratio: add --options '--executions 20'")
+        sys.exit(f"twins.py: {program}: there are too few runs for a ratio: add --options '--executions 20'")
     return wall
 
 

@@ -136,7 +136,7 @@ endif()
 
 option(VITRINE_KLEIDIAI "XNNPACK uses an installed KleidiAI; 64-bit ARM only (docs/dependencies.md)" OFF)
 if(VITRINE_KLEIDIAI AND NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
-  message(FATAL_ERROR "VITRINE_KLEIDIAI=ON is for 64-bit ARM, and this build is for ${CMAKE_SYSTEM_PROCESSOR}")
+  message(FATAL_ERROR "VITRINE_KLEIDIAI=ON is for 64-bit ARM, but this build is for ${CMAKE_SYSTEM_PROCESSOR}")
 endif()
 
 function(vitrine_build_third_party)

@@ -271,7 +271,7 @@ void DecoderCall::set_rows(std::span<const int64_t> rows) {
     const size_t at = static_cast<size_t>(rows[i]) * row_bytes;
     if (at + row_bytes > from.size() || (i + 1) * row_bytes > embedded_.size()) {
       throw GenerationError(
-          fmt::format("the prompt needs row {} of method {}, which returned fewer", rows[i],
+          fmt::format("the prompt needs row {} of method {}, which returned fewer rows", rows[i],
                       feeders_.encoder->meta().name()));
     }
     std::memcpy(embedded_.data() + i * row_bytes, from.data() + at, row_bytes);

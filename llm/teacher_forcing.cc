@@ -25,7 +25,7 @@ size_t TeacherForcing::chunk_size() const {
 }
 
 std::span<const float> TeacherForcing::next() {
-  if (done_ == text_.size()) throw GenerationError("the text has no further token");
+  if (done_ == text_.size()) throw GenerationError("the text has no more tokens");
   const DecoderInfo& info = model_.info();
   const uint64_t start_ns = platform::now_ns();
   if (done_ == fed_) {

@@ -3,5 +3,5 @@
 set(VITRINE_TARGET riscv64-linux-gnu)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR riscv64)
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-riscv64 CACHE STRING "runs programs of the target")
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-riscv64 CACHE STRING "emulator that runs programs for the target")
 include(${CMAKE_CURRENT_LIST_DIR}/debian_multiarch.cmake)

@@ -138,7 +138,7 @@ class MethodEmitter {
     }
     // The kernel et_view cannot add an offset to an address at run time.
     if (tensors_.tensor(id).begin != 0)
-      fail_at(node, "is a view of a part of a tensor that has no planned memory");
+      fail_at(node, "is a view of part of a tensor, and that tensor has no planned memory");
     OperatorArgument sizes;
     sizes.type = ArgumentType::kInt;
     sizes.is_list = true;

@@ -225,7 +225,7 @@ void MethodTensors::add_call(const Node& node) {
     const int64_t* index = node.arg(1) == nullptr ? nullptr : node.arg(1)->get<int64_t>();
     if (first == nullptr || first->meta.value.items() == nullptr || index == nullptr ||
         *index < 0 || static_cast<size_t>(*index) >= of(*first).size()) {
-      fail_at(node, "its index is out of range of the results of its first argument");
+      fail_at(node, "its index is out of range: its first argument has fewer results");
     }
     results_[&node] = {of(*first)[static_cast<size_t>(*index)]};
     return;
@@ -246,7 +246,7 @@ void MethodTensors::add_call(const Node& node) {
     uint64_t& held = storages_[base.storage].bytes;
     if (const std::optional<uint64_t> begin = part_offset(node)) {
       if (base.data != nullptr)
-        fail_at(node, "is a view of a part of a constant, which is not supported");
+        fail_at(node, "is a view of part of a constant; such views are not supported");
       if (*begin > held || base.begin > held - *begin || bytes > held - *begin - base.begin) {
         fail_at(node, "is a view of more bytes than its base has");
       }

@@ -288,8 +288,8 @@ void Graph::rename_all(const std::function<std::string(const Node&)>& name_of) {
 
 void Graph::reorder(const std::vector<Node*>& order) {
   if (order.size() != nodes_.size()) {
-    throw AotError(fmt::format("a new order of {} nodes does not match the graph, which has {}",
-                               order.size(), nodes_.size()));
+    throw AotError(fmt::format("the new order has {} nodes, but the graph has {}", order.size(),
+                               nodes_.size()));
   }
   next_number_.clear();
   for (Node* node : order) {

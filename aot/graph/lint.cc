@@ -24,7 +24,7 @@ void lint_value(const Node& node, const Value& value) {
   if (const TensorSpec* spec = value.tensor()) {
     if (!is_valid(spec->dtype)) fail(node, "has an unknown dtype");
     if (spec->strides.size() != spec->sizes.size()) {
-      fail(node, "has {} sizes and {} strides", spec->sizes.size(), spec->strides.size());
+      fail(node, "has {} sizes but {} strides", spec->sizes.size(), spec->strides.size());
     }
     for (const SymInt& size : spec->sizes) {
       if (size.is_static() && size.value() < 0)
@@ -181,7 +181,7 @@ void lint(const ExportedProgram& program) {
     const OutputSpec& spec = program.signature.outputs[i];
     const Node* result = (*results)[i].node();
     if ((result == nullptr ? std::string() : result->name()) != spec.name) {
-      fail(output, "result {} is {}, but the signature names it \"{}\"", i,
+      fail(output, "result {} is {}, but the signature calls it \"{}\"", i,
            result == nullptr ? "a literal" : result->name(), spec.name);
     }
   }

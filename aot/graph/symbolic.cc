@@ -150,7 +150,7 @@ Expression::Pointer Expression::function(std::string name, std::vector<Pointer> 
   for (const Pointer& argument : arguments) made.terms_ += argument->terms_;
   if (made.terms_ > kMaxTerms) {
     throw AotError(
-        fmt::format("a size is an expression of more than the maximum of {} terms", kMaxTerms));
+        fmt::format("a size is an expression with more than {} terms, the maximum", kMaxTerms));
   }
   made.name_ = std::move(name);
   made.arguments_ = std::move(arguments);

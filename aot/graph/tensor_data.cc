@@ -29,7 +29,7 @@ std::string TensorData::check() const {
   const size_t width = element_size(dtype);
   if (width == 0) return "has a dtype that cannot be stored";
   if (sizes.size() != strides.size()) {
-    return fmt::format("has {} sizes and {} strides", sizes.size(), strides.size());
+    return fmt::format("has {} sizes but {} strides", sizes.size(), strides.size());
   }
   if (storage_offset < 0) return fmt::format("has the negative offset {}", storage_offset);
   int64_t count = 1;

@@ -68,7 +68,7 @@ class Parser {
     T value = 0;
     const auto [end, error] =
         std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (error != std::errc()) fail("expected a number within range");
+    if (error != std::errc()) fail("expected a number of at most 64 bits");
     at_ = static_cast<size_t>(end - text_.data());
     return value;
   }
@@ -94,7 +94,7 @@ class Parser {
       made = Expression::integer(number<int64_t>());
     } else if (name == "Float") {
       double value = 0;
-      if (!parse_real(quoted(), value)) fail("expected a number within range");
+      if (!parse_real(quoted(), value)) fail("expected a number that fits in f64");
       made = Expression::real(value);
       skip_options();
     } else if (name == "Rational") {

@@ -259,7 +259,7 @@ Argument NativeGraphReader::argument(const FlatTable& wrapped) {
       const auto values = body->numbers<int64_t>(0);
       const auto refs = body->texts(1);
       if (!refs.empty() && refs.size() != values.size()) {
-        fail(fmt::format("a list has {} numbers and {} references", values.size(), refs.size()));
+        fail(fmt::format("a list has {} numbers but {} references", values.size(), refs.size()));
       }
       ArgumentList list;
       for (size_t i = 0; i < values.size(); ++i) {
@@ -278,7 +278,7 @@ Argument NativeGraphReader::argument(const FlatTable& wrapped) {
       const auto names = body->texts(0);
       const auto has_value = body->numbers<uint8_t>(1);
       if (names.size() != has_value.size()) {
-        fail(fmt::format("a list has {} names and {} flags", names.size(), has_value.size()));
+        fail(fmt::format("a list has {} names but {} flags", names.size(), has_value.size()));
       }
       ArgumentList list;
       for (size_t i = 0; i < names.size(); ++i) {

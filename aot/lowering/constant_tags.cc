@@ -31,7 +31,8 @@ void check_can_be_copied(const ExportedProgram& program, const Node& node, const
   const bool is_mutated = program.is_mutated(spec);
   if (!node.meta.no_copy && !is_mutated) return;
   throw AotError(
-      fmt::format("node {}: is tagged {}, but its user {} is {}; it cannot be copied because {}",
+      fmt::format("node {}: is tagged {}, but its user {} is {}; the node cannot be copied, "
+                  "because {}",
                   node.name(), node.meta.delegation_tag, others.users.front()->name(),
                   others.tag.empty() ? "not delegated" : fmt::format("tagged {}", others.tag),
                   is_mutated ? "the program mutates it" : "it is marked no_copy"));

@@ -136,7 +136,7 @@ void diagonal_scatter(Decomposition& to) {
   Node* x = to.self();
   Node* source = to.convert(to.tensor("src"), x->tensor()->dtype);
   if (rank_of(x) < 2 || rank_of(source) + 1 != rank_of(x))
-    to.refuse("src must have one dim less than the input, which must have at least two");
+    to.refuse("the input must have at least two dims, and src one dim fewer than the input");
   const size_t dim1 = wrapped(to.integer("dim1"), rank_of(x));
   const size_t dim2 = wrapped(to.integer("dim2"), rank_of(x));
   const Diagonal found = spread_diagonal(to, source, size_at(x, dim1), size_at(x, dim2),

@@ -101,7 +101,7 @@ void inverse_short_time_transform(Decomposition& to) {
   SymInt end = whole - begin;
   int64_t missing = 0;
   if (to.value("length").get<int64_t>() != nullptr) {
-    if (!whole.is_static()) to.refuse("length needs a fixed number of windows");
+    if (!whole.is_static()) to.refuse("length is supported only if the number of windows is fixed");
     end = begin + SymInt(to.integer("length"));
     missing = std::max<int64_t>(end.value() - whole.value(), 0);
     end = std::min(end.value(), whole.value());

@@ -217,7 +217,7 @@ void pad(Decomposition& to) {
   if (mode == "reflect" || mode == "replicate") {
     // Calls reflection_pad or replication_pad, because a backend may support these operators.
     const size_t dims = to.integers("pad").size() / 2;
-    if (dims < 1 || dims > 3) to.refuse("padding of 1 to 3 dims is supported");
+    if (dims < 1 || dims > 3) to.refuse("only padding of 1 to 3 dims is supported");
     to.replace(to.make(fmt::format("aten.{}_pad{}d.default",
                                    mode == "reflect" ? "reflection" : "replication", dims),
                        {to.self(), to.arg("pad")}));

@@ -197,7 +197,7 @@ void attention(Decomposition& to) {
     value = repeat_heads(to, value, spec.sizes[rank - 3]);
   }
   if (to.boolean("is_causal")) {
-    if (mask != nullptr) to.refuse("attn_mask and is_causal exclude each other");
+    if (mask != nullptr) to.refuse("attn_mask and is_causal cannot be combined");
     const Sizes square = {spec.sizes[rank - 2], key->tensor()->sizes[key->tensor()->rank() - 2]};
     mask = to.make("aten.full.default", {to.size_list(square), true},
                    Decomposition::creation_kwargs(ScalarType::kBool));

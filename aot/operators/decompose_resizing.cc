@@ -196,7 +196,7 @@ void resize_cubic2d(Decomposition& to) {
 // Replaces the node with the operator's overload "vec", which has a list of scale factors.
 void resize_by_list(Decomposition& to) {
   for (const char* scale : {"scales_h", "scales_w"}) {
-    if (!to.arg(scale).is_none()) to.refuse("output_size and scales exclude each other");
+    if (!to.arg(scale).is_none()) to.refuse("output_size and scales cannot be combined");
   }
   ArgumentList args = {to.self(), to.arg("output_size")};
   if (const Argument corners = to.arg("align_corners"); !corners.is_none()) args.push_back(corners);

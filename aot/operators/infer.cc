@@ -94,7 +94,7 @@ Value infer(Target target, const ArgumentList& args, const ArgumentMap& kwargs) 
     const auto* position = args.size() < 2 ? nullptr : args[1].get<int64_t>();
     const int64_t index = position == nullptr ? -1 : *position;
     if (items == nullptr || index < 0 || static_cast<size_t>(index) >= items->size()) {
-      call.refuse("the argument is not a tuple with an item at the index");
+      call.refuse("the argument is not a tuple, or has no item at this index");
     }
     return (*items)[static_cast<size_t>(index)];
   }

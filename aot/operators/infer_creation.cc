@@ -113,8 +113,7 @@ Value arange(const Call& call) {
   };
   if (is_float) {
     const double length = std::ceil((number(end, 0) - number(start, 0)) / number(step, 1));
-    if (!(length >= 0) || length > 1e15)
-      call.refuse("the sign of step must lead from start to end");
+    if (!(length >= 0) || length > 1e15) call.refuse("step must have the sign of end - start");
     return contiguous_spec(dtype, {SymInt(static_cast<int64_t>(length))});
   }
   const SymInt first = call.size("start", 0);
@@ -124,11 +123,11 @@ Value arange(const Call& call) {
   if (distance.is_static()) {
     constexpr int64_t kMax = INT64_C(1) << 62;
     if (std::abs(distance.value() / 2) > kMax / 2 || by > kMax || by < -kMax) {
-      call.refuse("the range from start to end or the step is too large");
+      call.refuse("the step, or the range from start to end, is too large");
     }
     const int64_t length =
         by > 0 ? (distance.value() + by - 1) / by : (distance.value() + by + 1) / by;
-    if (length < 0) call.refuse("the sign of step must lead from start to end");
+    if (length < 0) call.refuse("step must have the sign of end - start");
     return contiguous_spec(dtype, {SymInt(length)});
   }
   if (by < 0) call.refuse("step must be positive if start or end is symbolic");

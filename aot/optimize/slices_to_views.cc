@@ -142,7 +142,7 @@ class SliceReplacer {
     replace_node(program_, part, *view);
   }
 
-  static constexpr std::string_view kWhat = "part of a tensor replaced by a view";
+  static constexpr std::string_view kWhat = "slice replaced by a view";
   ExportedProgram& program_;
   Changes& changes_;
 };

@@ -264,10 +264,10 @@ class VmapInliner {
       matches = same(size, spec->sizes[i]) || !size.is_static() || !spec->sizes[i].is_static();
     }
     if (!matches) {
-      fail_at(node, fmt::format(
-                        "the batched result is {}, which does not match the sample {} of the graph",
-                        value == nullptr ? "not a tensor" : to_text(*value),
-                        spec == nullptr ? "not a tensor" : to_text(*spec)));
+      fail_at(node,
+              fmt::format("the batched result is {}, but the graph declares {} for one sample",
+                          value == nullptr ? "not a tensor" : to_text(*value),
+                          spec == nullptr ? "not a tensor" : to_text(*spec)));
     }
   }
 

@@ -296,7 +296,7 @@ class Lowering {
     if (!partitioners_.empty()) {
       const SparedViews spared = delegate(name, program, optimizations, made.rejections);
       changes.add("view moved out of a delegate", spared.views);
-      changes.add("delegate with only views removed", spared.delegates, spared.delegates);
+      changes.add("delegate removed: it had only views", spared.delegates, spared.delegates);
     }
     report_progress("preparing for execution", name);
     run_step(name, [&] {

@@ -114,13 +114,14 @@ WeightRule weight_schemes(std::string_view item) {
 void parse_item(std::string_view item, Quantization& all) {
   if (const auto scheme = int8_scheme(item)) {
     if (all.int8)
-      throw AotError("int8 and int8_dynamic are set twice; use --keep for parts of the model");
+      throw AotError(
+          "int8 or int8_dynamic may be set only once; use --keep for parts of the model");
     all.int8 = Int8Options{.scheme = *scheme, .rules = {}};
     return;
   }
   if (const auto dtype = half_dtype(item)) {
     if (all.half.dtype)
-      throw AotError("f16 and bf16 are set twice; use --keep for parts of the model");
+      throw AotError("f16 or bf16 may be set only once; use --keep for parts of the model");
     all.half.dtype = dtype;
     return;
   }

@@ -59,7 +59,7 @@ class Grouping {
       if (const auto* spec = std::get_if<Int8Spec>(&specs_[at])) return *spec;
       at = shared_index(at);
     }
-    fail_at(*uses_[at].tensor, "quantization specs refer to each other");
+    fail_at(*uses_[at].tensor, "the quantization specs refer to each other in a cycle");
   }
 
   size_t shared_index(size_t at) const {

@@ -11,7 +11,7 @@ using inspector::EventMeaning;
 constexpr DeviceQueue kNpu = {.name = "Neutron NPU",
                               .is_time = false,
                               .is_ordered = false,
-                              .about = "ticks of the NPU, whose length is unknown"};
+                              .about = "NPU ticks of unknown length"};
 
 class NeutronProfile final : public inspector::DelegateProfile {
  public:

@@ -145,7 +145,7 @@ Results parse_results(std::string_view text, const std::string& name) {
     root.fail("is not a results file of the benchmark suite");
   }
   if (const auto version = root.at("version").integer(); version != kResultsVersion) {
-    root.at("version").fail(fmt::format("is {}; this program reads {}", version, kResultsVersion));
+    root.at("version").fail(fmt::format("is {}; this tool reads {}", version, kResultsVersion));
   }
   Results results;
   root.at("facts").each_member(

@@ -136,7 +136,7 @@ void describe(CLI::App& app, CommandLine& line) {
       ->delimiter(',')
       ->type_name("N");
   app.add_option("--choices", line.choices,
-                 "measures only which kernels run operators of delegates faster, and writes the "
+                 "measures only which kernels run delegated operators faster, and writes the "
                  "table to FILE (docs/xnnpack.md)")
       ->type_name("FILE");
   app.add_option("--pin", line.cpus, "runs only on these CPUs, such as 0,2")

@@ -47,7 +47,7 @@ std::string output_of_self(std::vector<std::string> arguments) {
   waitpid(child, &status, 0);
   if (status != 0)
     throw tools::ToolError(
-        fmt::format("{}: the process that measures the start failed", arguments[2]));
+        fmt::format("{}: the process that measures the startup failed", arguments[2]));
   return text;
 }
 
@@ -74,7 +74,7 @@ StartFigures measure_start(const std::filesystem::path& program, bool optimized_
     if (std::sscanf(text.c_str(), "%lf %lf %lf %lf", &values[0], &values[1], &values[2],
                     &values[3]) != 4) {
       throw tools::ToolError(fmt::format(
-          "{}: the process that measures the start printed no figures", program.string()));
+          "{}: the process that measures the startup printed no figures", program.string()));
     }
     for (size_t k = 0; k < 4; ++k) columns[k].push_back(values[k]);
   }

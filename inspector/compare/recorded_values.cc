@@ -409,7 +409,7 @@ class Collector {
     const std::string reason =
         nodes_->nodes_of(instruction).empty()
             ? "its debug handles also belong to ops outside the delegate"
-            : fmt::format("the {} recorded outputs differ in number or shape from the record's {}",
+            : fmt::format("the {} recorded outputs differ in number or shape from {} in the record",
                           recorded, known);
     result_.notes.push_back(fmt::format(
         "instruction {}: the order of the delegate's outputs is unknown: {}", instruction, reason));

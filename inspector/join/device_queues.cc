@@ -71,7 +71,7 @@ class QueueSplitter {
     for (Profile& queue : profile_.queues) add_sums(queue);
     for (const Profile& queue : profile_.queues) {
       profile_.notes.push_back(fmt::format(
-          "{}: {} rows were measured by another clock ({}); they are not part of the wall time",
+          "{}: {} rows were measured with another clock ({}); they are not part of the wall time",
           queue.queue, queue.rows.size(), queue.queue_about));
     }
   }

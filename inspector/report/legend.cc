@@ -28,8 +28,8 @@ constexpr Term kTerms[] = {
      "method, initialize delegates (which pack weights), plan their memory, first run"},
     {"warm-up", "run before the measured runs; it counts only as the first run"},
     {"tracing",
-     "traced runs took this much longer than untraced ones; `clock` is the part that "
-     "reading the processor's counter takes"},
+     "how much longer traced runs took than untraced ones; `clock` is the part for "
+     "reading the processor's counter"},
     {"below noise", "traced runs were not slower than untraced ones"},
     {"memory peak, steady", "resident memory of the process: its maximum, and after the last run"},
     {"activations", "planned memory of the method"},

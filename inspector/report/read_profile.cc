@@ -29,7 +29,7 @@ Where where_of(const JsonValue& json) {
   for (const Where where : {Where::kDelegate, Where::kKernel, Where::kControl}) {
     if (json.string() == where_name(where)) return where;
   }
-  json.fail("is not a place where rows run");
+  json.fail("is not a place where a row can run");
 }
 
 Join join_of(const JsonValue& json) {
@@ -67,7 +67,7 @@ class ProfileReader {
     const auto version = json_.at("schema_version").integer();
     if (version != kProfileJsonVersion) {
       json_.at("schema_version")
-          .fail(fmt::format("is {}, but this program reads version {}: record the profile again",
+          .fail(fmt::format("is {}, but this tool reads version {}: record the profile again",
                             version, kProfileJsonVersion));
     }
     if (!json_.holds("wall_samples_ns")) {

@@ -139,7 +139,7 @@ class NumericsTable {
     } else if (!has_measured_operator(numerics_)) {
       out_ += "no operator was measured: only the outputs were compared\n";
     } else {
-      out_ += fmt::format("no operator makes an error below {}\n", limit);
+      out_ += fmt::format("no operator's own SQNR is below {}\n", limit);
     }
     if (!numerics_.first_not_finite) return;
     const NumericsRow& row = numerics_.rows[*numerics_.first_not_finite];

@@ -160,7 +160,7 @@ class NumericsComparisonTable {
     } else if (!has_measured_operator(numerics)) {
       out_ += fmt::format("{}  no operator was measured: only the outputs were compared\n", label);
     } else {
-      out_ += fmt::format("{}  no operator makes an error below {}\n", label, limit);
+      out_ += fmt::format("{}  no operator's own SQNR is below {}\n", label, limit);
     }
     if (!numerics.first_not_finite) return;
     out_ += fmt::format("{}  first NaN or infinity  {}\n", label, name(*numerics.first_not_finite));

@@ -39,7 +39,7 @@ bool add_parameters(KernelContext& context, const Tensor* zero_points, const Ten
   const bool quantized = rows.tensor->dtype() == ScalarType::kChar;
   if (quantized != (zero_points != nullptr) || quantized != (scales != nullptr)) {
     context.fail(ErrorCode::kInvalidArgument,
-                 "i8 tensors need zero points and scales; floating tensors must not have them");
+                 "i8 tensors need zero points and scales; float tensors must not have them");
     return false;
   }
   if (!quantized) return true;

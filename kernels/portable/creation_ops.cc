@@ -95,7 +95,7 @@ void arange_start_out(KernelContext& context, const Scalar& start, const Scalar&
   const bool integers = out.dtype() == ScalarType::kLong;
   const std::optional<int64_t> count = range_length(start, end, step, integers);
   if (!count) {
-    return context.fail(ErrorCode::kInvalidArgument, "there is no range from %g to %g with step %g",
+    return context.fail(ErrorCode::kInvalidArgument, "cannot go from %g to %g in steps of %g",
                         start.to<double>(), end.to<double>(), step.to<double>());
   }
   const std::array<int32_t, 1> sizes{static_cast<int32_t>(*count)};

@@ -273,7 +273,7 @@ void fft_c2r_out(KernelContext& context, const Tensor& self, std::span<const int
   if (!dims || !check_parts(context, out, self, "self")) return;
   if (self.size(dims->last()) != last_dim_size / 2 + 1) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "dimension %zu has %d values, but a signal of length %lld has %lld",
+                        "dimension %zu has %d values, but a signal of length %lld needs %lld",
                         dims->last(), self.size(dims->last()),
                         static_cast<long long>(last_dim_size),
                         static_cast<long long>(last_dim_size / 2 + 1));

@@ -25,7 +25,7 @@ void index_select_out(KernelContext& context, const Tensor& self, int64_t dim, c
   if (index.rank() > 1 || (self.rank() == 0 && index.numel() != 1)) {
     return context.fail(
         ErrorCode::kInvalidArgument,
-        "index has %lld elements in rank %zu, expected rank 0 or 1, and 1 element for a 0-d self",
+        "index has %lld elements and rank %zu, expected rank 0 or 1, and 1 element if self is 0-d",
         static_cast<long long>(index.numel()), index.rank());
   }
   // Selecting an element of a 0-d tensor returns a 0-d tensor.

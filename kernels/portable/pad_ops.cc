@@ -61,7 +61,7 @@ void pad_edges(KernelContext& context, const Tensor& self, std::span<const int64
   if (padding.size() != 2 * spatial || (rank != spatial + 1 && rank != spatial + 2)) {
     return context.fail(
         ErrorCode::kInvalidArgument,
-        "padding has %zu numbers for self of rank %zu, expected %zu for rank %zu or %zu",
+        "padding has %zu numbers and self has rank %zu, expected %zu numbers and rank %zu or %zu",
         padding.size(), rank, 2 * spatial, spatial + 1, spatial + 2);
   }
   if (!check_dtype(context, out, self.dtype(), "out")) return;

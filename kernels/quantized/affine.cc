@@ -114,7 +114,7 @@ std::optional<AffineParameters> AffineParameters::make(KernelContext& context, c
                                                         zero_points->dtype() == ScalarType::kInt)));
   if (!fits) {
     context.fail(ErrorCode::kInvalidArgument,
-                 "expected %lld floating scales and as many i32 or i64 zero points",
+                 "expected %lld float scales and as many i32 or i64 zero points",
                  static_cast<long long>(count));
     return std::nullopt;
   }

@@ -417,7 +417,7 @@ void convolution(KernelContext& context, const Tensor& input, const Tensor& weig
         convolution_output_size(*window, 5 - rank + i - 2, input.size(i), weight.size(i));
     if (!size) {
       return context.fail(ErrorCode::kInvalidArgument,
-                          "a kernel of size %d does not fit an input of size %d in dimension %zu",
+                          "a kernel of size %d is too big for an input of size %d in dimension %zu",
                           weight.size(i), input.size(i), i);
     }
     sizes[i] = *size;

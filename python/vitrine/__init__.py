@@ -270,7 +270,7 @@ def numerics(program: Union[Program, PathLike, Bytes], reference: Union[Program,
 
 @dataclass(frozen=True)
 class DelegationInfo:
-    """Says how much of a method is delegated, counted like ExecuTorch's get_delegation_info."""
+    """Shows how much of a method is delegated. Counts like ExecuTorch's get_delegation_info."""
 
     subgraphs: int
     delegated_nodes: int
@@ -318,7 +318,7 @@ class Lowered:
         self._model.save(os.fspath(path))
 
     def delegation_info(self, method: Optional[str] = None) -> DelegationInfo:
-        """Returns the delegation of a method. `method` is optional if the program has a single one."""
+        """Returns the delegation of a method. `method` is optional if the program has only one."""
         infos = self._model.delegation_info()
         if method is None:
             if len(infos) != 1:
@@ -352,7 +352,7 @@ class AutoQuantized(Lowered):
 
     @property
     def choice(self) -> dict[str, Any]:
-        """Keywords with which lower() makes the same program from the same calibration data."""
+        """Keyword arguments with which lower() makes the same program from the same calibration data."""
         data = self.search
         if not data["quantize"]:
             return {"quantize": "float"}
@@ -466,7 +466,7 @@ def quantize_auto(model: PathLike, *, calibrate: Union[PathLike, Sequence[Any]],
     """Chooses a precision for each layer under one bound, by measuring, like pte_lower --quantize auto.
 
     `at_least` gives the smallest program whose outputs have this SQNR in dB against the float program, or
-    this score if there is `accuracy`. `at_most_bytes` and `at_most_ms` give the most exact program of this
+    this score if there is `accuracy`. `at_most_bytes` and `at_most_ms` give the most accurate program of this
     size, or that takes this time on this machine.
     `accuracy` is a function from a `Program` to a score; higher is better. It replaces dB.
     `device_times` takes times from a device's profiles instead of measuring them on this machine: {"float":

@@ -12,7 +12,7 @@ def escaped(text: Any) -> str:
 
 def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, note: str = "",
           html_columns: Sequence[int] = ()) -> str:
-    """Makes a table. Numbers are aligned to the right. `html_columns` contain HTML; other columns contain text."""
+    """Makes a table. Numbers are right-aligned. `html_columns` contain HTML; other columns contain text."""
     def cell(index: int, value: Any) -> str:
         content = str(value) if index in html_columns else escaped(value)
         side = "right" if isinstance(value, (int, float)) or str(value)[:1].isdigit() else "left"

@@ -22,7 +22,7 @@ def _db(figures: Optional[dict[str, Any]]) -> str:
 
 
 class Numerics:
-    """Says which operators make errors, and which inherit them. str() makes a table."""
+    """Shows which operators make errors, and which inherit them. str() makes a table."""
 
     def __init__(self, numerics: "_vitrine.Numerics") -> None:
         self._numerics = numerics
@@ -46,7 +46,7 @@ class Numerics:
 
     @property
     def first_below(self) -> Optional[dict[str, Any]]:
-        """The first row whose own error is below the limit; None if there is none."""
+        """The first row whose own SQNR is below the limit; None if there is none."""
         index = self.data["first_below"]
         return None if index is None else self.rows[index]
 

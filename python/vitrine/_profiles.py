@@ -45,7 +45,7 @@ def _save(path: PathLike, format: Optional[str], report: Any) -> None:
 
 
 class Profile:
-    """Says where the time of a run goes, row by row. str() makes a table."""
+    """Shows where the time of a run goes, row by row. str() makes a table."""
 
     def __init__(self, profile: "_vitrine.Profile") -> None:
         self._profile = profile

@@ -81,7 +81,7 @@ Error Method::copy_moved_outputs() {
     const Tensor& result = each.value->unchecked_tensor();
     if (!result.same_dim_order(each.memory) || !result.is_readable()) {
       return Error::make(ErrorCode::kInvalidProgram,
-                         "the result for an output has no memory, or its dim order differs");
+                         "the result has no memory, or its dim order differs from the output's");
     }
     if (count > 1) VITRINE_RETURN_IF_ERROR(copy_to_temporary(*each.value));
   }

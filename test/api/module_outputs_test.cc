@@ -83,7 +83,7 @@ TEST(ModuleOutputs, AreRejectedIfTheyHaveNoMemory) {
   EXPECT_EQ(refusal(program_without_memory(true), 0, ErrorCode::kInvalidState),
             "forward: output 0: the tensor has no memory");
   EXPECT_EQ(refusal(program_without_memory(false), 0, ErrorCode::kInvalidProgram),
-            "the result for an output has no memory, or its dim order differs");
+            "the result has no memory, or its dim order differs from the output's");
 }
 
 TEST(ModuleOutputs, NeedNoMemoryIfEmpty) {

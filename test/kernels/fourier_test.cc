@@ -154,7 +154,7 @@ TEST_F(Fourier, RejectsBadArguments) {
   EXPECT_TRUE(fails(call.run("aten::_fft_r2c.out", x, call.ints({1}), 3, true, out), kBad,
                     "normalization is 3"));
   EXPECT_TRUE(fails(call.run("aten::_fft_c2r.out", out, call.ints({1}), 0, 9, x), kBad,
-                    "a signal of length 9 has 5"));
+                    "a signal of length 9 needs 5"));
   Tensor& doubles = call.make(ScalarType::kComplexDouble, {2, 4});
   EXPECT_TRUE(
       fails(call.run("aten::_fft_r2c.out", x, call.ints({1}), 0, true, doubles), kBad, "out"));

@@ -197,7 +197,7 @@ TEST(AutoPrecisionTest, RulesThatMatchNothingAreErrors) {
       {"--quantize float --keep fc=int8", "needs --quantize int8"},
       {"--quantize float,8da4w:0", "unknown scheme \"float\""},
       {"--keep fc=float", "--keep needs --quantize"},
-      {"--quantize f16,bf16", "f16 and bf16 are set twice"},
+      {"--quantize f16,bf16", "f16 or bf16 may be set only once"},
       {"--quantize float --keep nothing=f16", "\"nothing\" matches no module"},
       {"--quantize float --keep fc=float --keep fc=f16", "an earlier rule names all of them"},
   };

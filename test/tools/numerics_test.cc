@@ -177,7 +177,7 @@ TEST(NumericsCommand, LowersAnExportedModelAsReference) {
       executor_runner(linear_relu("--reference " + sample("linear_relu/model.pt2")));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("measured 2 of 2 operator values"));
-  EXPECT_THAT(result.out, HasSubstr("no operator makes an error below 30 dB"));
+  EXPECT_THAT(result.out, HasSubstr("no operator's own SQNR is below 30 dB"));
 }
 
 TEST(NumericsCommand, WritesCsv) {

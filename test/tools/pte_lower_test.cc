@@ -346,7 +346,7 @@ TEST(PteLowerTest, RejectsOutputsThatOverwriteInputsOrOtherOutputs) {
   const std::string program = (scratch / "m.pte").string();
   const CommandResult twice =
       pte_lower(copy.string() + " -o " + program + " --etrecord " + program);
-  EXPECT_THAT(twice.err, HasSubstr("m.pte: is the file of two outputs"));
+  EXPECT_THAT(twice.err, HasSubstr("m.pte: is given for two outputs"));
   EXPECT_FALSE(std::filesystem::exists(program));
 }
 

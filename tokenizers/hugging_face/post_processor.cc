@@ -32,7 +32,7 @@ void read_template(const JsonValue& step, FrameState& frame) {
     const auto [kind, value] = item.variant();
     if (kind == "Sequence") {
       if (has_text || value.at("id").string() != "A")
-        item.fail("must be the text \"A\", and only one item can be it");
+        item.fail("must be the text \"A\", which may occur only once");
       has_text = true;
     } else if (kind == "SpecialToken") {
       step.at("special_tokens")

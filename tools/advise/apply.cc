@@ -158,7 +158,7 @@ std::vector<size_t> chosen_lines(const std::vector<std::string>& chosen,
     for (const size_t other : lines) {
       const std::string option = conflicting_option(*one.change, *advice[other].change);
       if (option.empty()) continue;
-      throw ToolError(fmt::format("--apply: {} and {} exclude each other, because both set {}",
+      throw ToolError(fmt::format("--apply: {} and {} cannot be combined, because both set {}",
                                   advice[other].name, one.name, option));
     }
     lines.push_back(line);

@@ -88,8 +88,8 @@ void Baseline::open() {
   }
   if (context_.is_file && options_.baseline && options_.source.empty()) {
     throw ToolError(
-        "--baseline: the baseline of a .pte is the file itself; with --source, the "
-        "options tell how it was lowered");
+        "--baseline: the baseline of a .pte is the file itself; add --source if these are the "
+        "options with which the file was lowered");
   }
   context_.source = context_.is_file ? options_.source : options_.run.model;
   context_.baseline.lowering = options_.baseline.value_or(Settings{{"--backend", "xnnpack"}});
@@ -345,7 +345,7 @@ void Baseline::compare_batches(Method& method) {
   context_.batch_times = measure_sizes(method, options_.run, sizes, [&](int64_t batch) {
     return batch_inputs(inputs_->arrays(), batch);
   });
-  notes_.push_back("time of a sample, by batch size: " + item_times_text(context_.batch_times));
+  notes_.push_back("time per sample, by batch size: " + item_times_text(context_.batch_times));
 }
 
 // Adds a note for each dynamic size that is at one of its bounds. Random inputs use the sizes at

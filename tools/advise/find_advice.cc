@@ -24,9 +24,10 @@ std::string model_optimization(const Baseline& baseline, Advice& advice) try {
   }
   if (calls == 0) return "removes no calls";
   advice.saved = saved_by_fewer_calls(context, calls);
-  advice.method =
-      fmt::format("{0} fewer call{1}: at most the time of the {0} most expensive kernel call{1}",
-                  calls, calls == 1 ? "" : "s");
+  advice.method = fmt::format(
+      "{0} fewer call{1}: saves at most the time of the {0} most expensive kernel "
+      "call{1}",
+      calls, calls == 1 ? "" : "s");
   advice.confidence = Confidence::kModeled;
   return "";
 } catch (const HostError& error) {

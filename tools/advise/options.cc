@@ -88,7 +88,7 @@ void add_advice_options(CLI::App& app, AdviseLine& line) {
       "the prediction; exit code 2 if the gain is outside the predicted interval");
   group.add_flag(
       "--auto", options.is_auto,
-      "apply advice that keeps the outputs, best first, until none saves more than noise");
+      "apply advice that does not change outputs, best first, while it saves more than noise");
   group.add_option("-o,--output", line.output, "program to write, with --apply or --auto (.pte)")
       ->type_name("FILE");
   const std::map<std::string, ReportFormat> formats = {{"table", ReportFormat::kTable},
@@ -98,8 +98,7 @@ void add_advice_options(CLI::App& app, AdviseLine& line) {
       group.add_option("--format", options.report.format,
                        "format of the advice (html: the page of the profile, with the advice)"),
       formats);
-  group
-      .add_option("--width", options.report.width, "columns of the table (default: the terminal's)")
+  group.add_option("--width", options.report.width, "width of the table (default: the terminal's)")
       ->check(at_least(40))
       ->type_name("N");
 }
@@ -149,7 +148,7 @@ void parse_advise_values(AdviseLine& line) {
 
 std::optional<AdviseOptions> parse_advise_options(int argc, char** argv, int* exit_code) {
   CLI::App app(
-      "Says what to change in a model or its run, and what each change saves on this machine.\n"
+      "Shows what to change in a model or its run, and what each change saves on this machine.\n"
       "  vitrine advise model.pt2\n"
       "  vitrine advise model.pt2 --apply 1,3 --verify -o faster.pte\n"
       "  vitrine advise model.pt2 --auto -o faster.pte\n"

@@ -103,7 +103,7 @@ std::vector<Array> batch_inputs(const std::vector<Array>& inputs, int64_t batch)
   for (const Array& input : inputs) {
     const Tensor& tensor = input.tensor();
     std::vector<int32_t> sizes(tensor.sizes().begin(), tensor.sizes().end());
-    if (input.is_empty() || sizes.empty()) throw ToolError("the input has no batch");
+    if (input.is_empty() || sizes.empty()) throw ToolError("the input has no batch dimension");
     sizes[0] = static_cast<int32_t>(batch);
     fill_random(made.emplace_back(check(Array::zeros(tensor.dtype(), sizes))), generator);
   }

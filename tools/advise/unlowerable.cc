@@ -36,7 +36,7 @@ std::string rest_text(const Blockers& blockers) {
     return "Not all calls were checked, because checking them takes too long.";
   if (!blockers.other_error.empty()) {
     return fmt::format("{}: {}",
-                       blockers.all.empty() ? "Each call alone can be lowered, but not the model"
+                       blockers.all.empty() ? "Each call can be lowered alone, but the model cannot"
                                             : "Without these calls, lowering still fails",
                        blockers.other_error);
   }

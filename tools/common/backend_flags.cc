@@ -61,7 +61,7 @@ void add_backend_flags(const OptionGroup& group, BackendFlags& flags) {
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
   group.add_flag("--exact", flags.exact,
-                 "use no kernel with larger rounding errors than a sum of products");
+                 "use only kernels with no larger rounding errors than a sum of products");
   group
       .add_option("--weights_cache", flags.weights_cache,
                   "file that keeps packed weights, so that later loads need not pack them")

@@ -93,7 +93,7 @@ void check_outputs(std::span<const std::filesystem::path> outputs,
     }
     for (size_t k = 0; k < i; ++k) {
       if (outputs[k].empty() || !same(outputs[i], outputs[k])) continue;
-      throw ToolError(fmt::format("{}: is the file of two outputs", outputs[i].string()));
+      throw ToolError(fmt::format("{}: is given for two outputs", outputs[i].string()));
     }
   }
 }

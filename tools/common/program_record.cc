@@ -214,7 +214,7 @@ class MethodCheck {
       const auto elements = result_of(*instruction(index)->instr_args_as_KernelCall());
       if (nodes.empty() || !elements || may_have_result(nodes, *elements)) continue;
       return fmt::format(
-          "instruction {} ({}) computes {} elements, but the record has another number", index,
+          "instruction {} ({}) computes {} elements, but the record has a different number", index,
           kernel, *elements);
     }
     constexpr double kMaxWrong = 0.8;

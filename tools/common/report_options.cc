@@ -35,7 +35,7 @@ void add_report_options(const OptionGroup& group, ReportOptions& options) {
       .add_option("-o,--output", options.file,
                   "file for the report; its extension chooses the format (-: standard output)")
       ->type_name("FILE");
-  group.add_option("--width", options.width, "columns of tables (default: the terminal's, or 100)")
+  group.add_option("--width", options.width, "width of tables (default: the terminal's, or 100)")
       ->type_name("N");
   as_choice(group.add_option("--group_by", options.view.by, "sum the rows of each group"),
             groupings);
@@ -49,7 +49,7 @@ void add_report_options(const OptionGroup& group, ReportOptions& options) {
                   "show only rows with TEXT in op, module, kernel, delegate or line")
       ->type_name("TEXT");
   group.add_flag("--costs", options.costs,
-                 "show FLOPs, GFLOP/s and GB/s in the table (of programs with a record)");
+                 "show FLOPs, GFLOP/s and GB/s in the table (needs the program's record)");
   group.add_flag("--ids", options.ids, "show instruction and debug identifiers");
   add_legend(group);
 }

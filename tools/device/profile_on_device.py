@@ -189,7 +189,7 @@ def find_inspect(given):
 
 
 def record_in(folder):
-    """Returns the file of a result that has the source ops, or None."""
+    """Returns the file in a results folder that contains the ETRecord, or None."""
     for name in ("model.etrecord", "model.pte"):
         if (folder / name).is_file():
             return str(folder / name)

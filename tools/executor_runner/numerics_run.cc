@@ -46,8 +46,8 @@ std::vector<std::byte> lower_reference(const RunnerOptions& options) {
   if (kind == FileKind::kProgram || kind == FileKind::kBundledProgram) return {};
   if (model_lowering() == nullptr) {
     throw ToolError(fmt::format(
-        "--reference {}: this program cannot lower: use 'vitrine run --numerics', or give a "
-        "program lowered without a backend",
+        "--reference {}: this tool cannot lower models: use 'vitrine run --numerics', or give "
+        "a program lowered without a backend",
         options.reference.string()));
   }
   Progress progress("lowering the reference");
@@ -156,7 +156,7 @@ std::vector<NumericsResult> measure_numerics(std::span<const NumericsRun> runs,
   for (size_t i = 0; i < samples.size(); ++i) {
     if (i > 0 && stop_flag()) {
       print_note(
-          fmt::format("interrupted: the figures are those of {} of {} samples", i, samples.size()));
+          fmt::format("interrupted: the figures cover only {} of {} samples", i, samples.size()));
       break;
     }
     if (samples.size() > 1) progress.update(i, samples.size());

@@ -126,7 +126,7 @@ void add_run_options(CLI::App& app, CommandLine& line) {
   run.add_option("--seed", options.seed, "seed of the random values for inputs that are not given")
       ->capture_default_str();
   run.add_option("--test_set", options.test_set,
-                 "test set of a .bpte whose inputs to use (default: 0)")
+                 "test set of a .bpte that gives the inputs (default: 0)")
       ->type_name("N");
   as_files(run.add_option("--data,--data_path", options.data, "external weights (.ptd)"));
   run.add_option("--output_file", options.output_base, "write outputs to BASE-0.bin, ...")
@@ -147,7 +147,7 @@ void add_run_options(CLI::App& app, CommandLine& line) {
       ->check(positive())
       ->type_name("SECONDS");
   run.add_option("--threads,--cpu_threads", line.threads,
-                 "number of threads (default: performance cores); --profile compares 1,2,4")
+                 "number of threads (default: performance cores); with --profile, several: 1,2,4")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(between(kDefaultThreads, kMaxThreads))
@@ -186,7 +186,7 @@ void add_profile_options(CLI::App& app, CommandLine& line) {
                    "like --costs, plus the share of this machine's limits (measured once, saved)");
   profile
       .add_option("--trace_records", options.trace_records,
-                  "size of the trace in records of 64 bytes; records that do not fit are counted")
+                  "trace size in records of 64 bytes; records that do not fit are only counted")
       ->capture_default_str()
       ->type_name("N");
 }
@@ -223,14 +223,14 @@ void add_check_options(CLI::App& app, RunnerOptions& options) {
                   "minimum SQNR of outputs, or of each op's outputs; exit code 2 if below")
       ->type_name("DB");
   verify.add_flag("--debug_outputs", options.debug_outputs,
-                  "keep each op's outputs, for --compare or in the trace");
+                  "record each op's outputs, for --compare or in the trace");
   verify
       .add_option("--debug_buffer_path", options.debug_buffer,
                   "file for the ops' outputs (default: the trace's name plus .data)")
       ->type_name("FILE");
   verify
       .add_option("--debug_buffer_size", options.debug_buffer_bytes,
-                  "limit of the ops' outputs in bytes; outputs that do not fit are counted")
+                  "limit of the ops' outputs in bytes; outputs that do not fit are only counted")
       ->capture_default_str()
       ->type_name("N");
 }
@@ -242,7 +242,7 @@ void add_numerics_options(CLI::App& app, CommandLine& line) {
                     "print the error that each operator makes, and the error that it inherits");
   numerics
       .add_option("--reference", options.reference,
-                  "exact model: .pte, or .pt2, run without delegates (only vitrine)")
+                  "exact model: .pte; vitrine also takes a .pt2 and runs it without delegates")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   numerics

@@ -56,7 +56,7 @@ void add_numerics_flags(CLI::App& app, LlmOptions& options) {
   CLI::Option* reference =
       group
           .add_option("--reference", options.reference,
-                      "exact model: .pte, or .pt2, which runs without delegates (only vitrine)")
+                      "exact model: .pte; vitrine also takes a .pt2 and runs it without delegates")
           ->check(CLI::ExistingFile.description(""))
           ->type_name("FILE")
           ->needs(numerics);
@@ -67,7 +67,7 @@ void add_numerics_flags(CLI::App& app, LlmOptions& options) {
   app.add_option_function<std::string>(
          "--fail_below,--fail-below",
          [&options](const std::string& text) { options.fail_below = parse_db(text); },
-         "exit code 2 if the attention, a cache or the output of a layer is below dB")
+         "exit code 2 if the SQNR of an attention, a cache or the output of a layer is below dB")
       ->type_name("dB")
       ->needs(numerics)
       ->group(kHeading);

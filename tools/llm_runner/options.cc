@@ -70,7 +70,7 @@ void add_stock_flags(CLI::App& app, LlmCommandLine& line) {
                  "method that decodes (default: forward, decode, text_decoder or decoder)")
       ->type_name("NAME");
   app.add_option("--etdump_path", options.etdump,
-                 "write an ETDump with the traces of a few steps: an even sample and the slowest")
+                 "write an ETDump with traces of some steps: evenly spaced ones and the slowest")
       ->type_name("FILE");
 }
 
@@ -141,7 +141,7 @@ void add_method_flags(CLI::App& app, LlmCommandLine& line) {
       ->type_name("KINDS");
   group
       .add_option("--encoder_input", line.encoder_input,
-                  "file of raw features for the encoder, with its shape if that is dynamic: "
+                  "file of raw features for the encoder, with their shape if it is dynamic: "
                   "speech.bin:1x80x3000")
       ->type_name("FILE");
   group
@@ -150,7 +150,7 @@ void add_method_flags(CLI::App& app, LlmCommandLine& line) {
                   "<image>, <audio> or similar tokens of the tokenizer)")
       ->type_name("TOKEN");
   group.add_option("--start_id", line.start_id,
-                   "first id of the answer that follows an encoder (default: the program's)");
+                   "first id of an answer if there is an encoder (default: the program's)");
   group
       .add_option("--context", options.decoder.max_context,
                   "length of the context in tokens (default: the program's)")

@@ -154,7 +154,7 @@ int run_perplexity(const LlmOptions& options) {
                            });
   }
   if (scores.is_stopped) {
-    print_note(fmt::format("interrupted: the figures are those of the first {} of {} tokens",
+    print_note(fmt::format("interrupted: the figures cover only the first {} of {} tokens",
                            scores.a.size(), file.ids.size() - scores.first));
   }
   for (const std::string& note : file.notes) print_note(note);

@@ -76,8 +76,8 @@ class DescribedPayloads {
     if (!is_new) return {{"same_as", found->second}};
     if (bytes_.take(input.bytes.size())) return payload_json(input);
     return {
-        {"error", fmt::format("not described: the program's payloads overlap: they have more than "
-                              "{} bytes, the limit for the size of the file",
+        {"error", fmt::format("not described: the program's payloads overlap, and have more bytes "
+                              "in total than {}, the limit for the size of the file",
                               bytes_.limit())}};
   }
 

@@ -35,7 +35,7 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
       "print the source ops that each delegate took, and what runs between delegates; needs "
       "--etrecord or a program that contains its record");
   app.add_flag("--verify", verify,
-               "run every check of loading and print the results; exit code 1 if one fails");
+               "run all checks that loading does, and print the results; exit code 1 if one fails");
   app.add_flag(
       "--compare", compare,
       "compare two traces or stored profiles (.json), old and new, aligned by source op; with "
@@ -51,7 +51,7 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
                "traces, or old,new"))
       ->check(CLI::ExistingFile.description(""));
   as_files(app.add_option("--program", options.programs,
-                          "program that the trace recorded; its delegates and record name the "
+                          "program that ran in the trace; its delegates and record name the "
                           "rows; with --compare one for both traces, or old,new"))
       ->check(CLI::ExistingFile.description(""));
   app.add_option("--trace", options.trace,

@@ -166,7 +166,7 @@ void add_rewriting_options(CLI::App& app, CommandLine& line) {
          "embedding:BITS[:GROUP][:RULE]: embeddings, 2, 4 or 8 bits (GROUP: a row). RULE for "
          "scales: "
          "hqq (default; ExecuTorch's language models) or affine (torchao's quantize_())\n"
-         "float: only parts of --keep. auto: needs --calibrate and a bound")
+         "float: change only the parts of --keep. auto: needs --calibrate and a bound")
       ->type_name("SCHEME,...");
   add_list(app, "--calibrate", line.options.calibrate,
            "data for int8: .bin, .npy, .npz, folders, lists (.txt); repeatable")
@@ -215,16 +215,15 @@ void parse_quantize_options(CommandLine& line) {
 void add_report_options(CLI::App& app, CommandLine& line) {
   LoweringOptions& options = line.options;
   app.add_option("--etrecord", options.record,
-                 "also write an ETRecord, for profiles of other tools")
+                 "also write an ETRecord, for profiling with other tools")
       ->type_name("FILE");
   add_unset(app, "--no-debug-maps", options.emit.emit_debug_maps,
             "leave out the debug maps, which name source ops in profiles");
   app.add_flag("--summary", options.summary,
                "print what is delegated, planned memory and file sizes");
-  app.add_flag(
-         "--explain{reasons}", line.explain,
-         "print why other calls are not delegated, most expensive first; --explain=places lists "
-         "each call")
+  app.add_flag("--explain{reasons}", line.explain,
+               "print why calls are not delegated, most expensive first; --explain=places lists "
+               "each call")
       ->check(CLI::IsMember({"reasons", "places"}).description(""));
   app.add_flag("--graph", options.graph, "print the graph, including the graphs inside delegates");
   app.add_option("--graphviz", options.graphviz, "write the graph for Graphviz's dot")
@@ -234,7 +233,7 @@ void add_report_options(CLI::App& app, CommandLine& line) {
 void add_emit_options(CLI::App& app, LoweringOptions& options) {
   aot::EmitOptions& emit = options.emit;
   app.add_flag("--fold-constants", options.fold_constants,
-               "compute values that depend on no input ahead of time, not in each run");
+               "during lowering, compute the values that do not depend on inputs");
   app.add_flag(
       "--optimize", options.optimize,
       "optimize for speed beyond ExecuTorch's lowering, without more planned memory; --explain "

@@ -68,7 +68,7 @@ constexpr std::array<Command, 9> kCommands = {
     {{"run", "run a program, or an exported model", executor_runner},
      {"profile", "show where the time of a program goes", executor_runner, "--profile"},
      {"compare", "compare the times or values of two programs, or two stored profiles", compare},
-     {"advise", "say what to change and what it saves, try it, and apply it", advise},
+     {"advise", "show what to change and what it saves, try it, and apply it", advise},
      {"verify", "compare the outputs of a program with expected ones", executor_runner, "--verify"},
      {"lower", "lower an exported model (.pt2, .ptn) to a program (.pte)", pte_lower},
      {"strip", "remove the names for profiles from a program", strip},

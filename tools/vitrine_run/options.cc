@@ -26,7 +26,7 @@ constexpr const char* kHelp =
     "  --output_file BASE             write outputs to BASE-0.bin, ...\n"
     "  --threads,--cpu_threads N      number of threads (default, 0 or -1: the performance cores)\n"
     "  --executions,--num_executions N\n"
-    "                                 number of runs, whose fastest and median time are printed\n"
+    "                                 number of runs; prints the fastest and the median time\n"
     "                                 (default: 1)\n"
     "\n"
     "Exit status:\n"

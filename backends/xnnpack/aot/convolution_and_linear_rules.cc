@@ -127,7 +127,7 @@ std::optional<Rejection> check_result(const Candidate& candidate, const Product&
   const Tail tail = tail_of(*product.node);
   if (tail.quantize == nullptr) {
     return Rejection{
-        "input and weight are quantized to int8, but the result is not, or is used twice",
+        "input and weight are quantized to int8, but the result is not quantized, or is used twice",
         "quantize the result too"};
   }
   if (auto rejection = about("result", check_int8(*tail.quantize))) return rejection;
@@ -326,7 +326,7 @@ std::optional<Rejection> check_batch_norm(const Candidate& candidate) {
   const Node& node = candidate.node;
   for (const Node* user : node.users()) {
     if (!user->calls(getitem()) || item_index(*user) != 0) {
-      return Rejection{"more than its first result is used", ""};
+      return Rejection{"a result other than its first is used", ""};
     }
   }
   Node* weight = operand(node, "weight");

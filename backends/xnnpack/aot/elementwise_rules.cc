@@ -36,7 +36,7 @@ std::optional<Rejection> check_softmax(const Candidate& candidate) {
   const size_t rank = spec_of(candidate.node).rank();
   const int64_t dim = Call(candidate.node).integer("dim");
   if (rank != 0 && wrapped_dim(candidate.node, dim, rank) + 1 == rank) return {};
-  return Rejection{"it is not over the last dim", "permute its input"};
+  return Rejection{"its dim is not the last one", "permute its input"};
 }
 
 std::optional<Rejection> check_prelu(const Candidate& candidate) {

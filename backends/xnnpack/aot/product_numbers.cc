@@ -61,7 +61,7 @@ std::optional<Rejection> check_numbers(const Candidate& candidate, const Product
   for (float& step : steps) step *= input_scale;
   const auto result_scale = static_cast<float>(result.scale);
   if (std::ranges::any_of(steps, [&](float step) { return !(step / result_scale < 256.0f); })) {
-    return Rejection{"the scales of input and weight are too large for that of the result",
+    return Rejection{"the scales of input and weight are too large for the result's scale",
                      "quantize the result with a larger scale"};
   }
   if (activation != nullptr) {

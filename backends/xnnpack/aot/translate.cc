@@ -120,7 +120,8 @@ uint32_t Translator::quantized_value(Node& quantized, const QuantParams& params)
   if (found != values_.end()) {
     PayloadValue& value = graph_.values[found->second];
     if (const auto* known = std::get_if<PerTensor>(&value.quantization)) {
-      if (!(*known == quantization)) refuse(quantized, "it is read with different parameters");
+      if (!(*known == quantization))
+        refuse(quantized, "it is dequantized with different parameters");
     } else {
       value.quantization = quantization;  // an input, whose spec has no parameters
     }

@@ -144,7 +144,7 @@ PayloadDescription read_qnn(const PayloadInput& input) {
                     list_text(names, [](const std::string& name) { return name; })));
   }
   result.closed = fmt::format(
-      "closed QNN context binary, {} bytes{}; operations known only from traces or the ETRecord",
+      "closed QNN context binary, {} bytes{}; only traces and the ETRecord name its operations",
       bytes, target);
   return result;
 }

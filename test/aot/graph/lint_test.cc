@@ -64,7 +64,7 @@ TEST_F(GraphLint, RejectsInputsThatDoNotMatchSignature) {
 
 TEST_F(GraphLint, RejectsOutputsThatDoNotMatchSignature) {
   program.signature.outputs[0].name = "x";
-  expect_error("node output: result 0 is add, but the signature names it \"x\"");
+  expect_error("node output: result 0 is add, but the signature calls it \"x\"");
   program.signature.outputs.clear();
   expect_error("returns 1 values, but the signature has 0 outputs");
 }
@@ -92,7 +92,7 @@ TEST_F(GraphLint, RejectsMissingStride) {
   TensorSpec spec = contiguous_spec(ScalarType::kFloat, {2, 3});
   spec.strides.pop_back();
   add->meta.value = spec;
-  expect_error("node add: has 2 sizes and 1 strides");
+  expect_error("node add: has 2 sizes but 1 strides");
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ TEST(ConstantTags, RejectsSharedWeightsMarkedNoCopy) {
         to_backend(program, tagging({{"p", "t"}, {"aten_add_tensor", "t"}}));
       },
       ThrowsMessage<AotError>("node p: is tagged t, but its user aten_mul_tensor is not delegated; "
-                              "it cannot be copied because it is marked no_copy"));
+                              "the node cannot be copied, because it is marked no_copy"));
 }
 
 struct MutatedBuffer : testing::Test {

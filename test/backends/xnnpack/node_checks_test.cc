@@ -147,13 +147,13 @@ INSTANTIATE_TEST_SUITE_P(
             "xnodes[1] (StaticReshape): new_shape has more than one 0"),
         simple(
             "ReshapeCount", [](PayloadBuilder& b) { b.reshape({4}, 0, b.output({4})); },
-            "xnodes[1] (StaticReshape): 6 elements do not fit"),
+            "xnodes[1] (StaticReshape): 6 elements cannot have its new_shape"),
         simple(
             "ReshapeRest",
             [](PayloadBuilder& b) {
               b.reshape({4, 0}, 0, b.output({4}));
             },
-            "xnodes[1] (StaticReshape): 6 elements do not fit"),
+            "xnodes[1] (StaticReshape): 6 elements cannot have its new_shape"),
         simple(
             "SliceOutside",
             [](PayloadBuilder& b) {
@@ -220,7 +220,7 @@ INSTANTIATE_TEST_SUITE_P(
               b.argmax(w, image, b.output({1, 1, 1, 1}),
                        b.internal({1, 1, 1, 1}, Type::xnn_datatype_int32));
             },
-            "xnodes[1] (ArgMaxPooling2d): not all of its outputs are used")),
+            "xnodes[1] (ArgMaxPooling2d): some of its outputs are not used")),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(

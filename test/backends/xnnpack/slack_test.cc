@@ -199,7 +199,7 @@ TEST_F(SlackTest, RejectsOneTensorAsTwoOutputsOfDifferentShapes) {
     load(b);
     const Error error = execute(tensors);
     EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
-    EXPECT_STREQ(error.message(), "argument 1 is the same tensor as an output of another shape");
+    EXPECT_STREQ(error.message(), "argument 1 is the same tensor as an output with another shape");
   }
 }
 
@@ -213,7 +213,7 @@ TEST_F(SlackTest, RejectsOneTensorAsInputAndOutputOfDifferentShapes) {
   both.set_data(memory.data());
   const Error error = execute({&both, &both});
   EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
-  EXPECT_STREQ(error.message(), "argument 0 is the same tensor as an output of another shape");
+  EXPECT_STREQ(error.message(), "argument 0 is the same tensor as an output with another shape");
 }
 
 // A program that updates a state passes the state both as input and as output.

@@ -62,7 +62,7 @@ TEST(ReadProfile, RejectsInvalidFiles) {
   EXPECT_THAT(error_of(json::array()), HasSubstr("p.json: is not an object"));
   json changed = valid;
   changed["schema_version"] = 2;
-  EXPECT_THAT(error_of(changed), HasSubstr("is 2, but this program reads version 3"));
+  EXPECT_THAT(error_of(changed), HasSubstr("is 2, but this tool reads version 3"));
   changed = valid;
   changed.erase("wall_samples_ns");
   EXPECT_THAT(error_of(changed), HasSubstr("record the profile again"));
@@ -84,7 +84,7 @@ TEST(ReadProfile, RejectsInvalidFiles) {
   EXPECT_THAT(error_of(changed), HasSubstr("a layout change is for row 99"));
   changed = valid;
   changed["rows"][0]["where"] = "elsewhere";
-  EXPECT_THAT(error_of(changed), HasSubstr("rows[0].where: is not a place where rows run"));
+  EXPECT_THAT(error_of(changed), HasSubstr("rows[0].where: is not a place where a row can run"));
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ TEST(NumericsComparison, AlignsRowsThatComputeTheSameReferenceValue) {
   const std::string table =
       report_numerics_comparison(comparison, side_a, side_b, program_a, {.width = 100});
   EXPECT_THAT(table, HasSubstr("aligned 1 operator value of A with B"));
-  EXPECT_THAT(table, HasSubstr("A  no operator makes an error below 0 dB"));
+  EXPECT_THAT(table, HasSubstr("A  no operator's own SQNR is below 0 dB"));
   EXPECT_THAT(table, HasSubstr("B  first below 30 dB  #1 mul"));
 }
 

@@ -134,7 +134,7 @@ TEST(AdviceRanking, RefusesAdviceThatCannotBeApplied) {
   EXPECT_THAT(refusal({"9"}, advice), HasSubstr("expected a number from 1 to 4"));
   EXPECT_THAT(refusal({"0"}, advice), HasSubstr("expected a number from 1 to 4"));
   EXPECT_THAT(refusal({"x"}, advice), HasSubstr("no advice has this name"));
-  EXPECT_THAT(refusal({"1", "2"}, advice), HasSubstr("a and b exclude each other"));
+  EXPECT_THAT(refusal({"1", "2"}, advice), HasSubstr("a and b cannot be combined"));
   EXPECT_THAT(refusal({"1", "a"}, advice), HasSubstr("given twice"));
   EXPECT_THAT(refusal({"3"}, advice), HasSubstr("needs calibration data"));
   EXPECT_THAT(refusal({"4"}, advice), HasSubstr("do it yourself: write x + 1"));

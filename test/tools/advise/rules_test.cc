@@ -443,7 +443,7 @@ TEST(AdviseCommand, DynamicBatchShowsTimePerSampleAndNotesTheBounds) {
   const std::string model = (corpus_dir() / "dynamic_batch_xnnpack/model.pt2").string();
   const CommandResult result = advise_without_trials("--width 200 " + model);
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("time of a sample, by batch size: "),
+  EXPECT_THAT(result.out, AllOf(HasSubstr("time per sample, by batch size: "),
                                 HasSubstr("is 16, the maximum of its bounds 1 to 16")));
 }
 

@@ -74,7 +74,7 @@ TEST(FilesTest, RejectsOutputsThatAreInputsOrTheSameFile) {
   EXPECT_THAT(error({model}, {other, model}), HasSubstr("model.pte: is an input, which"));
   EXPECT_THAT(error({scratch / "link"}, {model}), HasSubstr("is an input, which"));
   EXPECT_THAT(error({other, scratch / "." / "other.pte"}, {model}),
-              HasSubstr("the file of two outputs"));
+              HasSubstr("is given for two outputs"));
   EXPECT_EQ(error({other, "", ""}, {model, ""}), "(none)");
   EXPECT_EQ(error({"/dev/null", "/dev/null"}, {"/dev/null"}), "(none)");
 }

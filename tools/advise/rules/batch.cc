@@ -23,7 +23,7 @@ std::vector<Advice> advise_batch(const Context& context) {
   return {{.name = fmt::format("batch_{}", best.size),
            .what = fmt::format("runs of {} sample{} instead of {}", best.size,
                                best.size == 1 ? "" : "s", used),
-           .why = "time of a sample, by batch size: " + item_times_text(context.batch_times),
+           .why = "time per sample, by batch size: " + item_times_text(context.batch_times),
            .how = fmt::format("pass inputs whose first size is {}", best.size),
            .saved = Interval{wall * (1 - ratio.high), wall * (1 - ratio.low)},
            .method = "runs with random inputs of each batch size; the time of a run is divided by "

@@ -18,10 +18,10 @@ std::vector<Advice> advise_first_run(const Context& context) {
            .what = "run once after loading, before the first real input",
            .why = fmt::format("the first run takes {}, later runs {}", time_text(wall.first),
                               time_text(steady)),
-           .how = "execute the method once with zeros while the program starts; then reset its "
-                  "state, if it has any",
-           .method = "the first run of this profile; no figure, because warming up moves the time "
-                     "instead of saving it"}};
+           .how = "execute the method once with zeros while your application starts; then reset "
+                  "the method's state, if it has any",
+           .method = "the first run of this profile; no saving is given, because warming up only "
+                     "moves the time"}};
 }
 
 }  // namespace vitrine::tools

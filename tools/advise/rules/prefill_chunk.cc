@@ -17,7 +17,7 @@ std::vector<Advice> advise_prefill_chunk(const Context& context) {
   return {
       {.name = fmt::format("prefill_{}", best.size),
        .what = fmt::format("feed the prompt in runs of {} tokens instead of one by one", best.size),
-       .why = "time of a token, by tokens per run: " + item_times_text(context.chunk_times),
+       .why = "time per token, by tokens per run: " + item_times_text(context.chunk_times),
        .how = fmt::format("pass up to {} tokens of the prompt in one run, as llm_runner does",
                           best.size),
        .gain = Gain::kPrompt,

@@ -35,8 +35,8 @@ std::vector<std::byte> lower_reference(const LlmOptions& options) {
   if (kind == FileKind::kProgram || kind == FileKind::kBundledProgram) return {};
   if (model_lowering() == nullptr) {
     throw ToolError(
-        fmt::format("--reference {}: this program cannot lower: use 'vitrine chat --numerics', or "
-                    "give a program",
+        fmt::format("--reference {}: this tool cannot lower models: use 'vitrine chat --numerics', "
+                    "or give a program",
                     options.reference.string()));
   }
   Progress progress("lowering the reference");
@@ -62,7 +62,7 @@ class NumericsRun {
     for (TracedDecoder* side : {reference_.get(), program_.get()}) {
       const TextGenerator checks(side->decoder(), tokenizer_.get());
       if (side->decoder().info().encodes_prompt) {
-        throw GenerationError("--numerics: the model has an encoder that reads prompts");
+        throw GenerationError("--numerics: models with encoders of prompts are not supported");
       }
       for (const std::string& warning : side->warnings()) print_warning(warning);
     }
@@ -193,9 +193,8 @@ class NumericsRun {
 
   llm::LanguageNumerics interrupted(size_t position, size_t tokens) {
     if (position == 0) throw ToolError("interrupted before the first position");
-    print_note(
-        fmt::format("interrupted: the figures are those of {} of {} positions, without caches",
-                    position, tokens));
+    print_note(fmt::format("interrupted: the figures cover only {} of {} positions, without caches",
+                           position, tokens));
     llm::PositionBlock& last = result_.blocks.back();
     if (position == last.range.first) {
       result_.blocks.pop_back();

@@ -100,7 +100,7 @@ std::string model_difference(const Profile& profile, const aot::ExportedProgram&
     const bool has_row = std::ranges::any_of(
         profile.rows, [&](const ProfileRow& row) { return part_of(row, parts) == &part; });
     const bool is_operator = part.name.starts_with("aten.");
-    if (!has_row && !is_operator) return fmt::format("it has no row of part {}", part.name);
+    if (!has_row && !is_operator) return fmt::format("it has no row for part {}", part.name);
   }
   return "";
 }

@@ -73,10 +73,10 @@ void add_auto_options(CLI::App& app, AutoTexts& texts) {
                  "auto: find the smallest program with at least this SQNR or score")
       ->type_name("35dB|SCORE");
   app.add_option("--at_most_bytes", texts.at_most_bytes,
-                 "auto: find the most exact program of at most this size, such as 2MB")
+                 "auto: find the most accurate program of at most this size, such as 2MB")
       ->type_name("SIZE");
   app.add_option("--at_most_ms", texts.at_most_ms,
-                 "auto: find the most exact program within this time on this machine")
+                 "auto: find the most accurate program within this time on this machine")
       ->type_name("MS");
   app.add_option("--device_times", texts.device_times,
                  "auto: times of a device, from its profile of the model in SCHEME")
@@ -86,7 +86,7 @@ void add_auto_options(CLI::App& app, AutoTexts& texts) {
                  "auto: command that prints a score for the path of a program")
       ->type_name("CMD");
   app.add_option("--samples", texts.samples,
-                 "auto: calibration samples to measure with (default: 32)")
+                 "auto: number of calibration samples to measure with (default: 32)")
       ->check(vitrine::tools::at_least(1))
       ->type_name("N");
   app.add_option("--search_report", texts.report,

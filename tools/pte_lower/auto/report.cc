@@ -138,8 +138,8 @@ std::string auto_tables(const AutoResult& result) {
       inspector::counted(result.samples, "sample"));
   const bool is_measured = result.device.empty();
   if (!is_measured) {
-    text += fmt::format("Times are those of the profiles of {}; no program ran there.\n",
-                        result.device);
+    text +=
+        fmt::format("Times come from the profiles of {}; no program ran there.\n", result.device);
   }
   if (!result.steps.empty()) text += '\n' + programs_text("parts", result.steps, is_measured);
   if (!result.results.empty()) text += '\n' + programs_text("program", result.results, is_measured);

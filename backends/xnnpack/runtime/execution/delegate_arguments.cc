@@ -132,7 +132,7 @@ Error DelegateArguments::resize_outputs(Call call) const {
   for (const Binding& binding : bindings_) {
     if (has_shape(call[binding.argument]->unchecked_tensor(), shapes_[binding.value])) continue;
     return Error::make(ErrorCode::kInvalidProgram,
-                       "argument %u is the same tensor as an output of another shape",
+                       "argument %u is the same tensor as an output with another shape",
                        binding.argument);
   }
   return Error();

@@ -179,7 +179,7 @@ Error check_weights(const Graph& graph, const Node& node) {
   }
   if (filter.datatype->xnn == xnn_datatype_qbint4 &&
       (node.flags & XNN_FLAG_TRANSPOSE_WEIGHTS) != 0) {
-    return Error::make(ErrorCode::kNotSupported, "its group-wise filter is transposed");
+    return Error::make(ErrorCode::kNotSupported, "its group-wise filter must not be transposed");
   }
   const Value& input = graph.values[node.inputs[0]];
   if (input.datatype->quantization == Quantization::kPerToken &&
@@ -270,7 +270,7 @@ Error find_live_nodes(Graph& graph) {
     if (num_used == 0) continue;
     if (num_used != node.output_count) {
       return Error::make(ErrorCode::kNotSupported,
-                         "xnodes[%zu] (%s): not all of its outputs are used", i, node.kind->name);
+                         "xnodes[%zu] (%s): some of its outputs are not used", i, node.kind->name);
     }
     node.live = true;
     for (const uint32_t value : node.input_values()) {

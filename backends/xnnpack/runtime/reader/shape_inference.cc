@@ -93,9 +93,10 @@ Error shape_attention(const Node& node, std::span<Shape> shapes, size_t max_byte
   const Shape& scale = input(node, shapes, 3);
   const Shape& mask = input(node, shapes, 4);
   if (key.back(1) != query.back(1) || scale.rank != 1 || scale[0] != query.back(1)) {
-    return invalid_payload("its query, key and scale differ in channels");
+    return invalid_payload("its query, key and scale have different numbers of channels");
   }
-  if (key.back(2) != value.back(2)) return invalid_payload("its key and value differ in tokens");
+  if (key.back(2) != value.back(2))
+    return invalid_payload("its key and value have different numbers of tokens");
   if (mask.rank != 2 || mask[0] != query.back(2) || mask[1] != key.back(2)) {
     return invalid_payload("its mask does not have the shape [%zu, %zu]", query.back(2),
                            key.back(2));
@@ -161,13 +162,13 @@ Error shape_reshape(const Node& node, std::span<Shape> shapes, size_t) {
       continue;
     }
     if (remaining % out[i] != 0)
-      return invalid_payload("%zu elements do not fit its new_shape", elements);
+      return invalid_payload("%zu elements cannot have its new_shape", elements);
     remaining /= out[i];
   }
   if (free_dim != nullptr) {
     *free_dim = remaining;
   } else if (remaining != 1) {
-    return invalid_payload("%zu elements do not fit its new_shape", elements);
+    return invalid_payload("%zu elements cannot have its new_shape", elements);
   }
   set_outputs(node, shapes, out);
   return Error();

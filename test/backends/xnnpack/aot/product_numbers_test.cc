@@ -51,7 +51,7 @@ TEST(ProductNumbers, RejectsScaleRatiosOf256AndMore) {
       .input_scale = 1, .weight_scales = {1, 0.5f}, .result_scale = 1.0 / 255};
   EXPECT_THAT(reason_for(parameters), IsEmpty());
   parameters.result_scale = 1.0 / 256;
-  EXPECT_THAT(reason_for(parameters), HasSubstr("too large for that of the result"));
+  EXPECT_THAT(reason_for(parameters), HasSubstr("too large for the result's scale"));
 }
 
 TEST(ProductNumbers, RejectsSubnormalScales) {
