@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
 
@@ -24,8 +25,27 @@ void copy_rows(const void* context, size_t first, size_t count) {
 // threads.
 constexpr size_t kTileBytes = 4096;
 
-constexpr CopyRows kByLogBytes[] = {&copy_rows<1>, &copy_rows<2>, &copy_rows<4>, &copy_rows<8>,
-                                    &copy_rows<16>};
+// The compiler makes constant copies of up to 256 bytes without a call.
+constexpr size_t kMaxRowBytes = 256;
+constexpr size_t kBlockBytes = 16;  // longer rows are whole blocks
+
+constexpr CopyRows kByLogBytes[] = {&copy_rows<1>, &copy_rows<2>, &copy_rows<4>, &copy_rows<8>};
+
+template <size_t... kIndices>
+CopyRows copy_of_blocks(size_t blocks, std::index_sequence<kIndices...>) {
+  static constexpr CopyRows kByBlocks[] = {&copy_rows<(kIndices + 1) * kBlockBytes>...};
+  return kByBlocks[blocks - 1];
+}
+
+// Returns null if rows of this size have no loop of their own.
+CopyRows copy_of(size_t row_bytes) {
+  if (row_bytes < kBlockBytes) {
+    return std::has_single_bit(row_bytes) ? kByLogBytes[std::countr_zero(row_bytes)] : nullptr;
+  }
+  if (row_bytes % kBlockBytes != 0 || row_bytes > kMaxRowBytes) return nullptr;
+  return copy_of_blocks(row_bytes / kBlockBytes,
+                        std::make_index_sequence<kMaxRowBytes / kBlockBytes>());
+}
 
 }  // namespace
 
@@ -38,8 +58,7 @@ void use_fast_row_copies(xnn_runtime_t runtime) {
       const size_t bytes = std::max<size_t>(copy->row_bytes, 1);
       size_t& rows_per_task = *copy->rows_per_task;
       rows_per_task = std::max(rows_per_task, std::min(kTileBytes / bytes, copy->row_count));
-      if (!std::has_single_bit(bytes) || bytes > 16) continue;
-      set_strided_copy(op, kByLogBytes[std::countr_zero(bytes)]);
+      if (const CopyRows rows = copy_of(bytes); rows != nullptr) set_strided_copy(op, rows);
     }
   }
 }

@@ -7,8 +7,8 @@
 namespace vitrine::xnnpack {
 
 // Makes copy operators of a runtime faster: one task copies several short rows, and one loop copies
-// rows of 1, 2, 4, 8 or 16 bytes. Call it again after each reshape. Does nothing in builds without
-// XNNPACK's private headers.
+// rows of 1, 2, 4 or 8 bytes, or of a multiple of 16 bytes up to 256. Call it again after each
+// reshape. Does nothing in builds without XNNPACK's private headers.
 void use_fast_row_copies(xnn_runtime_t runtime);
 
 }  // namespace vitrine::xnnpack
