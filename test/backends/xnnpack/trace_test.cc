@@ -1,6 +1,7 @@
 // Tests the records that a tracer gets: the operator map once, then one record per operator.
 #include <gmock/gmock.h>
 
+#include "backends/xnnpack/runtime/execution/own_kernels.h"
 #include "runtime/platform/clock.h"
 #include "test/backends/xnnpack/delegate_fixture.h"
 
@@ -120,6 +121,32 @@ TEST_F(TraceTest, LogsOneRecordForAConcatenation) {
   EXPECT_EQ(recorded.records[1].delegate_debug_id, 1);
 }
 
+// Rows of each size have their own loop; others are copied by a library call.
+TEST_F(TraceTest, ConcatenationsCopyRowsOfAnySize) {
+  constexpr int32_t kRows = 37;
+  for (const int32_t first : {1, 2, 3, 4, 5, 8, 12, 16, 20, 60, 64, 68, 100}) {
+    SCOPED_TRACE(first);
+    const int32_t second = first + 4;
+    const auto a_columns = static_cast<uint32_t>(first), b_columns = static_cast<uint32_t>(second);
+    PayloadBuilder b;
+    const uint32_t left = b.input({kRows, a_columns}), right = b.input({kRows, b_columns});
+    b.concatenate(Tag::XNNConcatenate2, 1, {left, right}, b.output({kRows, a_columns + b_columns}));
+    load(b);
+    ASSERT_TRUE(delegate);
+    std::vector<float> x(size_t{kRows} * a_columns), y(size_t{kRows} * b_columns);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+    for (size_t i = 0; i < y.size(); ++i) y[i] = -static_cast<float>(i) - 1;
+    Tensor& out = factory.make(ScalarType::kFloat, {kRows, first + second});
+    run({&factory.make<float>({kRows, first}, x), &factory.make<float>({kRows, second}, y), &out});
+    for (size_t i = 0; i < size_t{kRows} * (a_columns + b_columns); ++i) {
+      const size_t row = i / (a_columns + b_columns), column = i % (a_columns + b_columns);
+      ASSERT_EQ(out.data<float>()[i], column < a_columns ? x[row * a_columns + column]
+                                                         : y[row * b_columns + column - a_columns])
+          << i;
+    }
+  }
+}
+
 TEST_F(TraceTest, OperatorMapHandlesUnusedNodesAndLayoutChanges) {
   PayloadBuilder b;
   const uint32_t x = b.input({2, 3}), y = b.output({2, 3}), z = b.output({3, 2});
@@ -137,6 +164,35 @@ TEST_F(TraceTest, OperatorMapHandlesUnusedNodesAndLayoutChanges) {
                                     "2 StaticTranspose 65535 op=1 3\n"
                                     "3 Abs 6 op=2 -\n"
                                     "4 StaticTranspose 65535 op=3 -\n");
+}
+
+// The layout changes between two convolutions over one dim.
+TEST_F(TraceTest, LayoutChangesThatCancelDoNotRunIfSizesAreFixed) {
+  const auto records = [&](bool fixed) {
+    PayloadBuilder b;
+    const uint32_t x = b.input({1, 1, 2, 3}), y = b.output({1, 1, 2, 3});
+    const uint32_t negated = b.internal({1, 1, 2, 3}), t1 = b.internal({1, 3, 1, 2});
+    const uint32_t r1 = b.internal({1, 3, 2}), r2 = b.internal({1, 3, 1, 2});
+    const uint32_t t2 = b.internal({1, 1, 2, 3});
+    b.unary(Tag::XNNNegate, x, negated);
+    b.transpose({0, 3, 1, 2}, negated, t1);
+    b.reshape({1, 3, 2}, t1, r1);
+    b.reshape({1, 3, 1, 2}, r1, r2);
+    b.transpose({0, 2, 3, 1}, r2, t2);
+    b.unary(Tag::XNNAbs, t2, y);
+    has_fixed_sizes = fixed;
+    load(b);
+    recorded.records.clear();
+    if (!delegate) return size_t{0};
+    Tensor& out = factory.make(ScalarType::kFloat, {1, 1, 2, 3});
+    run({&factory.make<float>({1, 1, 2, 3}, {-1, 2, -3, 4, -5, 6}), &out});
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(out.data<float>()[i], static_cast<float>(i + 1));
+    return recorded.records.size();
+  };
+  const bool can_cancel = xnnpack::OwnKernels::are_built();
+  const size_t all = records(false);
+  EXPECT_EQ(records(true), can_cancel ? 2U : all);
+  EXPECT_GT(all, 2U);
 }
 
 TEST_F(TraceTest, LogsNothingIfLoadedWithoutATracer) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/xnnpack/runtime/execution/layout_changes.h"
 #include "backends/xnnpack/runtime/execution/memory_reserve.h"
 #include "backends/xnnpack/runtime/execution/resizing.h"
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
@@ -48,6 +49,9 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   }
 
   if (options.vitrine_kernels && OwnKernels::are_built()) {
+    if (context.has_fixed_sizes) {
+      VITRINE_RETURN_IF_ERROR(cancel_layout_changes(self->graph_, self->shapes_));
+    }
     VITRINE_RETURN_IF_ERROR(mark_silus(self->graph_));
     VITRINE_RETURN_IF_ERROR(self->own_kernels_.emplace().plan(
         self->graph_, self->shapes_, options,

@@ -258,29 +258,6 @@ Error read_nodes(const fb::XNNGraph& from, Graph& graph, Budget& steps) {
   return Error();
 }
 
-// Marks the nodes on which an output depends. Only these nodes are defined for XNNPACK, because it
-// stops fusing at the first dead node.
-Error find_live_nodes(Graph& graph) {
-  for (size_t i = graph.nodes.size(); i-- > 0;) {
-    Node& node = graph.nodes[i];
-    size_t num_used = 0;
-    for (const uint32_t value : node.output_values()) {
-      if (graph.values[value].is_output || graph.values[value].used) ++num_used;
-    }
-    if (num_used == 0) continue;
-    if (num_used != node.output_count) {
-      return Error::make(ErrorCode::kNotSupported,
-                         "xnodes[%zu] (%s): some of its outputs are not used", i, node.kind->name);
-    }
-    node.live = true;
-    for (const uint32_t value : node.input_values()) {
-      if (!graph.values[value].used) graph.values[value].last_reader = static_cast<uint32_t>(i);
-      graph.values[value].used = true;
-    }
-  }
-  return Error();
-}
-
 // Returns the packing flag that `node` supports for its input `value`, or 0 if the node needs plain
 // order.
 uint32_t packing_for(const Graph& graph, const Node& node, uint32_t value) {
@@ -330,6 +307,32 @@ Error take_planning_steps(const Graph& graph, Budget& steps) {
 }
 
 }  // namespace
+
+Error find_live_nodes(Graph& graph) {
+  for (Value& value : graph.values) {
+    value.used = false;
+    value.last_reader = kNone;
+  }
+  for (size_t i = graph.nodes.size(); i-- > 0;) {
+    Node& node = graph.nodes[i];
+    node.live = false;
+    size_t num_used = 0;
+    for (const uint32_t value : node.output_values()) {
+      if (graph.values[value].is_output || graph.values[value].used) ++num_used;
+    }
+    if (num_used == 0) continue;
+    if (num_used != node.output_count) {
+      return Error::make(ErrorCode::kNotSupported,
+                         "xnodes[%zu] (%s): some of its outputs are not used", i, node.kind->name);
+    }
+    node.live = true;
+    for (const uint32_t value : node.input_values()) {
+      if (!graph.values[value].used) graph.values[value].last_reader = static_cast<uint32_t>(i);
+      graph.values[value].used = true;
+    }
+  }
+  return Error();
+}
 
 Result<Graph> read_graph(const fb::XNNGraph& from, Budget& steps) {
   Graph graph;

@@ -16,4 +16,9 @@ namespace vitrine::xnnpack {
 // if `steps` are not enough.
 Result<Graph> read_graph(const schema::xnnpack::XNNGraph& from, Budget& steps);
 
+// Marks the nodes on which an output depends, and the values that they read. Only these nodes are
+// defined for XNNPACK, because it stops fusing at the first dead node. Call it again if nodes read
+// other values.
+Error find_live_nodes(Graph& graph);
+
 }  // namespace vitrine::xnnpack
