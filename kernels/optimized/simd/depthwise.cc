@@ -9,7 +9,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/optimized/simd/half-inl.h"
+#include "kernels/optimized/simd/load_floats-inl.h"
 #include "kernels/optimized/simd/part-inl.h"
 #include "runtime/platform/simd_dispatch.h"
 
@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using Tag = hn::CappedTag<float, 64>;
+using Tag = FloatTag;
 
 // The copy of a plane in the scratch memory.
 struct Lines {
@@ -145,47 +145,6 @@ void TakeEveryOther(const float* from, int64_t count, float* to) {
     hn::StoreU(first, d, to + i);
   }
   for (; i < count; ++i) to[i] = from[2 * i];
-}
-
-HWY_INLINE hn::Vec<Tag> load_floats(const float* from) { return hn::LoadU(Tag(), from); }
-// Loads at most `count` floats; the other lanes are zero.
-HWY_INLINE hn::Vec<Tag> load_floats(const float* from, int64_t count) {
-  return load_part(Tag(), from, count);
-}
-HWY_INLINE hn::Vec<Tag> load_floats(const Half* from) {
-  const hn::Rebind<uint16_t, Tag> dh;
-  return half_number_to_float(Tag(), hn::LoadU(dh, reinterpret_cast<const uint16_t*>(from)));
-}
-// Loads at most `count` Halfs on instruction sets that lack masks of 16-bit elements, such as AVX2.
-[[maybe_unused]] HWY_NOINLINE hn::Vec<Tag> load_few(const Half* from, int64_t count) {
-  const hn::Rebind<uint16_t, Tag> dh;
-  HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(uint16_t)] = {};
-  std::memcpy(lanes, from, static_cast<size_t>(count) * sizeof(Half));
-  return half_number_to_float(Tag(), hn::Load(dh, lanes));
-}
-HWY_INLINE hn::Vec<Tag> load_floats(const Half* from, int64_t count) {
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  const hn::Rebind<uint16_t, Tag> dh;
-  return half_number_to_float(Tag(), load_part(dh, reinterpret_cast<const uint16_t*>(from), count));
-#else
-  return count >= static_cast<int64_t>(hn::Lanes(Tag())) ? load_floats(from)
-                                                         : load_few(from, count);
-#endif
-}
-HWY_INLINE void store_floats(hn::Vec<Tag> value, float* to, int64_t count) {
-  store_part(value, Tag(), to, count);
-}
-// store_floats() is not inlined, because it is long and runs only once for each vector of results.
-HWY_NOINLINE void store_floats(hn::Vec<Tag> value, Half* to, int64_t count) {
-  const hn::Rebind<uint16_t, Tag> dh;
-  const hn::RebindToSigned<Tag> di;
-  const auto bits = hn::DemoteTo(dh, hn::BitCast(di, float_to_half_bits(Tag(), value)));
-  if (count >= static_cast<int64_t>(hn::Lanes(dh))) {
-    return hn::StoreU(bits, dh, reinterpret_cast<uint16_t*>(to));
-  }
-  HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(uint16_t)];
-  hn::Store(bits, dh, lanes);
-  std::memcpy(to, lanes, static_cast<size_t>(count) * sizeof(Half));
 }
 
 // Computes `kVectors` vectors of channels, starting at channel c, for one pixel. `room` is the

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/optimized/simd/winograd.cc"
@@ -10,7 +11,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/optimized/simd/gemm.h"
-#include "kernels/optimized/simd/part-inl.h"
+#include "kernels/optimized/simd/load_floats-inl.h"
 #include "runtime/platform/simd_dispatch.h"
 
 #ifndef VITRINE_WINOGRAD_TYPES_
@@ -30,12 +31,13 @@ struct WinogradFilter {
 };
 
 // A transformed tile of the result. Value i of the tile is at sums[i * step].
+template <class T>
 struct WinogradResult {
   const float* sums;
   int64_t step;
   const float* bias;
   float min, max;
-  float* out;
+  T* out;
   int64_t line_stride, pixel_stride;
   int64_t lines, columns;  // inside the image
   int64_t channels;
@@ -48,7 +50,8 @@ HWY_BEFORE_NAMESPACE();
 namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using Tag = hn::CappedTag<float, kGemmMaxLanes>;
+using Tag = FloatTag;
+static_assert(kGemmMaxLanes == 64);  // as in FloatTag
 using V = hn::Vec<Tag>;
 
 HWY_INLINE V winograd_constant(double value) { return hn::Set(Tag(), static_cast<float>(value)); }
@@ -126,16 +129,25 @@ HWY_INLINE void transform_sums(const V* in, V* out) {
   }
 }
 
-// This function is not inlined, because it runs at most once per tile.
-HWY_NOINLINE V load_last_channels(const float* from, int64_t count) {
-  return load_part(Tag(), from, count);
+// These functions are not inlined, because they run at most once per tile.
+template <class T>
+HWY_NOINLINE V load_last_channels(const T* from, int64_t count) {
+  return load_floats(from, count);
 }
 HWY_NOINLINE void store_last_channels(V value, float* to, int64_t count) {
   store_part(value, Tag(), to, count);
 }
 
-template <int kTile>
-HWY_INLINE void transform_pixels_of_tile(const float* const* pixels, int64_t channels, float* to,
+HWY_INLINE void store_full(V value, float* to) { hn::StoreU(value, Tag(), to); }
+HWY_INLINE void store_full(V value, Half* to) {
+  store_floats(value, to, static_cast<int64_t>(hn::Lanes(Tag())));
+}
+HWY_INLINE void store_last_channels(V value, Half* to, int64_t count) {
+  store_floats(value, to, count);
+}
+
+template <int kTile, class T>
+HWY_INLINE void transform_pixels_of_tile(const T* const* pixels, int64_t channels, float* to,
                                          int64_t step) {
   constexpr int kSize = kTile + 2;
   const Tag d;
@@ -147,8 +159,8 @@ HWY_INLINE void transform_pixels_of_tile(const float* const* pixels, int64_t cha
       V in[kSize];
       V out[kSize];
       for (int y = 0; y < kSize; ++y) {
-        const float* const from = pixels[y * kSize + x] + c;
-        in[y] = is_full ? hn::LoadU(d, from) : load_last_channels(from, channels - c);
+        const T* const from = pixels[y * kSize + x] + c;
+        in[y] = is_full ? load_floats(from) : load_last_channels(from, channels - c);
       }
       transform_pixels<kTile>(in, out);
       for (int y = 0; y < kSize; ++y) lines[y][x] = out[y];
@@ -208,8 +220,8 @@ HWY_INLINE void transform_panel(const WinogradFilter& filter, float* to) {
   }
 }
 
-template <int kTile>
-HWY_INLINE void transform_result(const WinogradResult& tile) {
+template <int kTile, class T>
+HWY_INLINE void transform_result(const WinogradResult<T>& tile) {
   constexpr int kSize = kTile + 2;
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -234,13 +246,13 @@ HWY_INLINE void transform_result(const WinogradResult& tile) {
     for (int64_t y = 0; y < tile.lines; ++y) {
       V out[kTile];
       transform_sums<kTile>(lines[y], out);
-      float* const to = tile.out + y * tile.line_stride + c;
+      T* const to = tile.out + y * tile.line_stride + c;
       for (int64_t x = 0; x < tile.columns; ++x) {
         V value = hn::Add(out[x], bias);  // the comparisons keep a NaN, unlike Min and Max
         value = hn::IfThenElse(hn::Lt(value, min), min, value);
         value = hn::IfThenElse(hn::Gt(value, max), max, value);
         if (room >= lanes) {
-          hn::StoreU(value, d, to + x * tile.pixel_stride);
+          store_full(value, to + x * tile.pixel_stride);
         } else {
           store_last_channels(value, to + x * tile.pixel_stride, room);
         }
@@ -249,18 +261,33 @@ HWY_INLINE void transform_result(const WinogradResult& tile) {
   }
 }
 
-void TransformPixels(int64_t tile, const float* const* pixels, int64_t channels, float* to,
-                     int64_t step) {
+template <class T>
+HWY_INLINE void pixels_of(int64_t tile, const T* const* pixels, int64_t channels, float* to,
+                          int64_t step) {
   if (tile == 2) return transform_pixels_of_tile<2>(pixels, channels, to, step);
   transform_pixels_of_tile<4>(pixels, channels, to, step);
+}
+template <class T>
+HWY_INLINE void result_of(int64_t tile, const WinogradResult<T>& result) {
+  if (tile == 2) return transform_result<2>(result);
+  transform_result<4>(result);
+}
+
+void TransformPixels(int64_t tile, const float* const* pixels, int64_t channels, float* to,
+                     int64_t step) {
+  pixels_of(tile, pixels, channels, to, step);
 }
 void TransformPanel(int64_t tile, const WinogradFilter& filter, float* to) {
   if (tile == 2) return transform_panel<2>(filter, to);
   transform_panel<4>(filter, to);
 }
-void TransformResult(int64_t tile, const WinogradResult& result) {
-  if (tile == 2) return transform_result<2>(result);
-  transform_result<4>(result);
+void TransformResult(int64_t tile, const WinogradResult<float>& result) { result_of(tile, result); }
+void TransformHalfPixels(int64_t tile, const Half* const* pixels, int64_t channels, float* to,
+                         int64_t step) {
+  pixels_of(tile, pixels, channels, to, step);
+}
+void TransformHalfResult(int64_t tile, const WinogradResult<Half>& result) {
+  result_of(tile, result);
 }
 
 }  // namespace vitrine::optimized::simd::HWY_NAMESPACE
@@ -272,6 +299,8 @@ namespace vitrine::optimized::simd {
 VITRINE_EXPORT(TransformPixels);
 VITRINE_EXPORT(TransformPanel);
 VITRINE_EXPORT(TransformResult);
+VITRINE_EXPORT(TransformHalfPixels);
+VITRINE_EXPORT(TransformHalfResult);
 
 namespace {
 
@@ -310,7 +339,8 @@ struct Scratch {
 
 // The position of a tile.
 struct TilePosition {
-  TilePosition(const WinogradImages& images, int64_t tile)
+  template <class T>
+  TilePosition(const WinogradImages<T>& images, int64_t tile)
       : image(tile / images.tile_columns() / images.tile_lines()),
         y(tile / images.tile_columns() % images.tile_lines() * images.shape.tile),
         x(tile % images.tile_columns() * images.shape.tile) {}
@@ -319,40 +349,54 @@ struct TilePosition {
   int64_t y, x;  // of its first result
 };
 
-void transform_input(const WinogradImages& images, int64_t tile, const float* zeros, float* to,
+template <class T>
+void transform_input(const WinogradImages<T>& images, int64_t tile, const float* zeros, float* to,
                      int64_t step) {
   const TilePosition at(images, tile);
   const int64_t size = images.shape.tile + 2;
-  const float* pixels[kMaxSize * kMaxSize];
+  const T* pixels[kMaxSize * kMaxSize];
   for (int64_t i = 0; i < size; ++i) {
     const int64_t y = at.y + i - images.top;
     for (int64_t j = 0; j < size; ++j) {
       const int64_t x = at.x + j - images.left;
       const bool is_inside = y >= 0 && y < images.height && x >= 0 && x < images.width;
       const int64_t pixel = (at.image * images.height + y) * images.width + x;
-      pixels[i * size + j] = is_inside ? images.in + pixel * images.in_stride : zeros;
+      pixels[i * size + j] =
+          is_inside ? images.in + pixel * images.in_stride : reinterpret_cast<const T*>(zeros);
     }
   }
-  VITRINE_DISPATCH(TransformPixels)(images.shape.tile, pixels, images.shape.in_channels, to, step);
+  if constexpr (std::is_same_v<T, float>) {
+    VITRINE_DISPATCH(TransformPixels)
+    (images.shape.tile, pixels, images.shape.in_channels, to, step);
+  } else {
+    VITRINE_DISPATCH(TransformHalfPixels)
+    (images.shape.tile, pixels, images.shape.in_channels, to, step);
+  }
 }
 
-void transform_output(const WinogradImages& images, int64_t tile, const WinogradPanel& panel,
+template <class T>
+void transform_output(const WinogradImages<T>& images, int64_t tile, const WinogradPanel& panel,
                       const float* sums, int64_t step) {
   const TilePosition at(images, tile);
   const WinogradShape& shape = images.shape;
   const int64_t pixel = (at.image * images.out_height + at.y) * images.out_width + at.x;
-  VITRINE_DISPATCH(TransformResult)
-  (shape.tile, {.sums = sums,
-                .step = step,
-                .bias = images.bias == nullptr ? nullptr : images.bias + panel.first,
-                .min = images.min,
-                .max = images.max,
-                .out = images.out + pixel * images.out_stride + panel.first,
-                .line_stride = images.out_width * images.out_stride,
-                .pixel_stride = images.out_stride,
-                .lines = std::min(shape.tile, images.out_height - at.y),
-                .columns = std::min(shape.tile, images.out_width - at.x),
-                .channels = std::min(panel.width, shape.out_channels - panel.first)});
+  const WinogradResult<T> result{
+      .sums = sums,
+      .step = step,
+      .bias = images.bias == nullptr ? nullptr : images.bias + panel.first,
+      .min = images.min,
+      .max = images.max,
+      .out = images.out + pixel * images.out_stride + panel.first,
+      .line_stride = images.out_width * images.out_stride,
+      .pixel_stride = images.out_stride,
+      .lines = std::min(shape.tile, images.out_height - at.y),
+      .columns = std::min(shape.tile, images.out_width - at.x),
+      .channels = std::min(panel.width, shape.out_channels - panel.first)};
+  if constexpr (std::is_same_v<T, float>) {
+    VITRINE_DISPATCH(TransformResult)(shape.tile, result);
+  } else {
+    VITRINE_DISPATCH(TransformHalfResult)(shape.tile, result);
+  }
 }
 
 }  // namespace
@@ -392,7 +436,10 @@ void winograd_transform(const WinogradShape& shape, int64_t panel, const float* 
    weights + shape.points() * shape.in_channels * columns.first);
 }
 
-void winograd_convolve(const WinogradImages& images, const WinogradPart& part, float* scratch) {
+namespace {
+
+template <class T>
+void convolve_part(const WinogradImages<T>& images, const WinogradPart& part, float* scratch) {
   const WinogradShape& shape = images.shape;
   const Scratch layout(shape, part.tiles);
   const int64_t rows = layout.gemm.rows;
@@ -430,6 +477,17 @@ void winograd_convolve(const WinogradImages& images, const WinogradPart& part, f
                        layout.sums_point);
     }
   }
+}
+
+}  // namespace
+
+void winograd_convolve(const WinogradImages<float>& images, const WinogradPart& part,
+                       float* scratch) {
+  convolve_part(images, part, scratch);
+}
+void winograd_convolve(const WinogradImages<Half>& images, const WinogradPart& part,
+                       float* scratch) {
+  convolve_part(images, part, scratch);
 }
 
 }  // namespace vitrine::optimized::simd

@@ -12,6 +12,8 @@
 
 #include <cstdint>
 
+#include "vitrine/half.h"
+
 namespace vitrine::optimized::simd {
 
 // The parts of a convolution on which the layout of the transformed weights depends. Output
@@ -42,21 +44,22 @@ int64_t winograd_scratch(const WinogradShape& shape, int64_t tiles);
 void winograd_transform(const WinogradShape& shape, int64_t panel, const float* filter,
                         float* weights);
 
-// Strides are in floats. Output pixel (y, x) is the sum over ky, kx of
+// T is float or Half; sums are floats. Strides are in elements. Output pixel (y, x) is the sum over ky, kx of
 // weights[ky][kx] * input(y + ky - top, x + kx - left), plus the bias, within [min, max].
+template <class T>
 struct WinogradImages {
   WinogradShape shape;
   const float* weights;  // transformed
   const float* bias;     // null means zero
   float min;
   float max;
-  const float* in;
+  const T* in;
   int64_t in_stride;  // from pixel to pixel
   int64_t height;
   int64_t width;
   int64_t top;
   int64_t left;
-  float* out;
+  T* out;
   int64_t out_stride;
   int64_t out_height;
   int64_t out_width;
@@ -73,6 +76,9 @@ struct WinogradPart {
   int64_t first_panel;
   int64_t panels;
 };
-void winograd_convolve(const WinogradImages& images, const WinogradPart& part, float* scratch);
+void winograd_convolve(const WinogradImages<float>& images, const WinogradPart& part,
+                       float* scratch);
+void winograd_convolve(const WinogradImages<Half>& images, const WinogradPart& part,
+                       float* scratch);
 
 }  // namespace vitrine::optimized::simd

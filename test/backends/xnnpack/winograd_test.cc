@@ -10,6 +10,7 @@
 #include "backends/xnnpack/runtime/execution/own_kernels.h"
 #include "test/backends/xnnpack/delegate_fixture.h"
 #include "test/support/scratch_folder.h"
+#include "vitrine/half.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine::test {
@@ -17,6 +18,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr std::string_view kWinograd = "Vitrine Winograd Convolution (NHWC, F32)";
+constexpr std::string_view kHalfWinograd = "Vitrine Winograd Convolution (NHWC, F16)";
 
 struct ImageSize {
   uint32_t images, height, width;
@@ -36,9 +38,11 @@ class WinogradTest : public DelegateTest {
     convolution_ = c;
     weights_ = random_values(size_t{9} * c.in_channels * c.out_channels, 1);
     bias_ = random_values(c.out_channels, 2);
+    const Type type = is_half ? Type::xnn_datatype_fp16 : Type::xnn_datatype_fp32;
     PayloadBuilder b;
-    const uint32_t x = b.input({size.images, size.height, size.width, c.in_channels});
-    const uint32_t y = b.output({size.images, out_height(size), out_width(size), c.out_channels});
+    const uint32_t x = b.input({size.images, size.height, size.width, c.in_channels}, type);
+    const uint32_t y =
+        b.output({size.images, out_height(size), out_width(size), c.out_channels}, type);
     WindowSpec window = c.window;
     window.group_in = c.in_channels;
     window.group_out = c.out_channels;
@@ -55,38 +59,63 @@ class WinogradTest : public DelegateTest {
   }
 
   bool are_constants_named = false;  // named data outlives the delegate
+  bool is_half = false;              // images are f16
 
   // Runs the convolution, compares the result with its formula, and returns true if our kernel ran.
   bool run_and_compare(const ImageSize& size) {
+    errors = {};
     const SmallWindow& c = convolution_;
     const std::vector<float> in =
         random_values(size_t{size.images} * size.height * size.width * c.in_channels, 3);
     RecordingTracer recorded;
     tracer = &recorded;
-    Tensor& input =
-        factory.make<float>(sizes({size.images, size.height, size.width}, c.in_channels), in);
-    Tensor& out =
-        factory.make(ScalarType::kFloat,
-                     sizes({size.images, out_height(size), out_width(size)}, c.out_channels));
-    run({&input, &out});
+    const std::vector<int32_t> in_sizes =
+        sizes({size.images, size.height, size.width}, c.in_channels);
+    const std::vector<int32_t> out_sizes =
+        sizes({size.images, out_height(size), out_width(size)}, c.out_channels);
+    if (is_half) {
+      Tensor& out = factory.make(ScalarType::kHalf, out_sizes);
+      run({&factory.make<Half>(in_sizes, to_halfs(in)), &out});
+      compare(size, in, out.data<Half>());
+    } else {
+      Tensor& out = factory.make(ScalarType::kFloat, out_sizes);
+      run({&factory.make<float>(in_sizes, in), &out});
+      compare(size, in, out.data<float>());
+    }
     tracer = nullptr;
-    compare(size, in, out.data<float>());
-    return std::ranges::any_of(recorded.records, [](const TraceRecord& record) {
-      return std::string_view(record.metadata, record.metadata_size) == kWinograd;
+    const std::string_view kernel = is_half ? kHalfWinograd : kWinograd;
+    return std::ranges::any_of(recorded.records, [&](const TraceRecord& record) {
+      return std::string_view(record.metadata, record.metadata_size) == kernel;
     });
   }
+
+  // Errors of the last run against sums of products in double.
+  struct Errors {
+    double squares = 0;
+    double largest = 0;
+  };
+  Errors errors;
 
  private:
   static std::vector<int32_t> sizes(const ImageSize& size, uint32_t channels) {
     return {static_cast<int32_t>(size.images), static_cast<int32_t>(size.height),
             static_cast<int32_t>(size.width), static_cast<int32_t>(channels)};
   }
-  static std::vector<float> random_values(size_t count, uint32_t seed) {
+  // The values are f16 numbers if the images are f16.
+  std::vector<float> random_values(size_t count, uint32_t seed) const {
     std::mt19937 random(seed);
     std::uniform_real_distribution<float> uniform(-1, 1);
     std::vector<float> values(count);
-    for (float& value : values) value = uniform(random);
+    for (float& value : values) {
+      value = uniform(random);
+      if (is_half) value = Half(value);
+    }
     return values;
+  }
+  static std::vector<Half> to_halfs(const std::vector<float>& values) {
+    std::vector<Half> halfs;
+    for (const float value : values) halfs.push_back(Half(value));
+    return halfs;
   }
   uint32_t out_height(const ImageSize& size) const {
     return size.height + convolution_.window.top + convolution_.window.bottom - 2;
@@ -95,9 +124,11 @@ class WinogradTest : public DelegateTest {
     return size.width + convolution_.window.left + convolution_.window.right - 2;
   }
 
-  void compare(const ImageSize& size, const std::vector<float>& in, const float* out) const {
+  template <class T>
+  void compare(const ImageSize& size, const std::vector<float>& in, const T* out) {
     const SmallWindow& c = convolution_;
-    const double tolerance = 1e-5 * std::sqrt(9.0 * c.in_channels);
+    // XNNPACK rounds sums to f16 after each product.
+    const double tolerance = (is_half ? 4e-2 : 1e-5) * std::sqrt(9.0 * c.in_channels);
     for (uint32_t image = 0; image < size.images; ++image) {
       for (uint32_t y = 0; y < out_height(size); ++y) {
         for (uint32_t x = 0; x < out_width(size); ++x) {
@@ -114,7 +145,10 @@ class WinogradTest : public DelegateTest {
               for (uint32_t i = 0; i < c.in_channels; ++i) sum += double{from[i]} * weight[i];
             }
             sum = std::clamp(sum, double{c.bounds.min}, double{c.bounds.max});
-            ASSERT_NEAR(*out, sum, tolerance)
+            const double error = static_cast<float>(*out) - sum;
+            errors.squares += error * error;
+            errors.largest = std::max(errors.largest, std::abs(error));
+            ASSERT_LE(std::abs(error), tolerance)
                 << "image " << image << ", row " << y << ", column " << x << ", channel " << o;
           }
         }
@@ -171,6 +205,37 @@ TEST_F(WinogradTest, MatchesSumsOfProductsOnPoolsOfAnySize) {
       if (HasFatalFailure()) return;
     }
     delegate.reset();
+  }
+}
+
+// Images that are large enough for kernels with f16 arithmetic.
+const ConvolutionCase kHalfConvolutions[] = {
+    {{64, 64}, {1, 24, 24}},
+    {{70, 70, padded(0, 0, 0, 0)}, {1, 26, 26}},
+    {{65, 100, padded(2, 0, 1, 2), {-1, 1}}, {1, 23, 24}},
+};
+
+// The error of XNNPACK's kernel, which adds in f16 on CPUs with f16 arithmetic, is the measure.
+TEST_F(WinogradTest, F16HasAtMostFourTimesTheErrorOfXnnpack) {
+  is_half = true;
+  for (const ConvolutionCase& c : kHalfConvolutions) {
+    SCOPED_TRACE(testing::Message()
+                 << c.size.height << " x " << c.size.width << ", " << c.convolution.in_channels
+                 << " to " << c.convolution.out_channels << " channels");
+    has_fixed_sizes = c.convolution.in_channels % 2 == 0;
+    Errors found[2];
+    for (const bool exact : {false, true}) {
+      const BackendOption option[] = {{"XnnpackBackend", "exact", exact}};
+      options = option;
+      load_convolution(c.convolution, c.size);
+      if (IsSkipped()) return;
+      ASSERT_TRUE(delegate);
+      EXPECT_EQ(run_and_compare(c.size), can_replace() && !exact);
+      if (HasFatalFailure()) return;
+      found[exact ? 1 : 0] = errors;
+    }
+    EXPECT_LE(std::sqrt(found[0].squares), 4 * std::sqrt(found[1].squares));
+    EXPECT_LE(found[0].largest, 4 * found[1].largest);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "backends/xnnpack/runtime/execution/own_kernels/winograd.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/own_layout.h"
@@ -17,6 +18,7 @@ namespace {
 namespace simd = optimized::simd;
 
 constexpr const char* kName = "Vitrine Winograd Convolution (NHWC, F32)";
+constexpr const char* kHalfName = "Vitrine Winograd Convolution (NHWC, F16)";
 
 // Number of tiles in a task. The transformed pixels and results of these tiles stay in the
 // second-level cache, and the transformed weights are read once for all of them.
@@ -29,8 +31,24 @@ int64_t tile_count(int64_t tile, const WinogradSize& size) {
   return size.images * divide_up(size.height, tile) * divide_up(size.width, tile);
 }
 
+bool is_half(const xnn_operator& op) { return op.type == xnn_operator_type_convolution_nhwc_f16; }
+
+// The time of a product of XNNPACK's kernel, relative to the kernel for f32. Kernels for f16
+// arithmetic have twice the lanes. The kernel for AVX2, which also runs with AVX-512 if XNNPACK was
+// built without AVX512-FP16, converts each vector and took 2.5 to 3.
+double direct_time(bool is_half) {
+  if (!is_half) return 1;
+  constexpr double kWithF16Arithmetic = 0.5;
+#if XNN_ARCH_X86 || XNN_ARCH_X86_64
+  constexpr uint32_t kAvx2Columns = 16;
+  const xnn_gemm_config* const config = xnn_init_f16_gemm_config();
+  if (config != nullptr && config->nr == kAvx2Columns) return 2;
+#endif
+  return kWithF16Arithmetic;
+}
+
 bool is_candidate(const xnn_operator& op) {
-  if (op.type != xnn_operator_type_convolution_nhwc_f32 ||
+  if ((op.type != xnn_operator_type_convolution_nhwc_f32 && !is_half(op)) ||
       op.ukernel.type != xnn_microkernel_type_igemm) {
     return false;
   }
@@ -75,10 +93,11 @@ size_t layer_bytes(const simd::WinogradShape& shape) {
 
 bool is_candidate(const Graph& graph, const Node& node) {
   const Window& w = node.window;
+  const xnn_datatype image = graph.values[node.inputs[0]].datatype->xnn;
   return node.live && is_kind(node, "Conv2d") && node.groups == 1 && w.kernel_height == 3 &&
          w.kernel_width == 3 && w.stride_height == 1 && w.stride_width == 1 &&
          w.dilation_height == 1 && w.dilation_width == 1 &&
-         graph.values[node.inputs[0]].datatype->xnn == xnn_datatype_fp32 &&
+         (image == xnn_datatype_fp16 || image == xnn_datatype_fp32) &&
          graph.values[node.inputs[1]].datatype->xnn == xnn_datatype_fp32;
 }
 
@@ -99,7 +118,8 @@ uint64_t bytes_of_values(const Graph& graph, std::span<const Shape> shapes) {
 
 }  // namespace
 
-int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size) {
+int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size,
+                             double direct) {
   // The time per transformed value, and the time per weight that is read, in multiplications
   // (medians of layers of ResNet-18, VGG-16 and U-Nets on a Xeon with AVX-512). Weights are
   // streamed through the caches.
@@ -122,13 +142,13 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
   const auto direct_pairs = static_cast<double>(
       in_channels * round_up(out_channels, out_channels <= kLanes ? kLanes : 2 * kLanes));
   const auto pixels = static_cast<double>(size.images * size.height * size.width);
-  double least = 9 * direct_pairs * (pixels + kWeight) * kMaxRatio;
+  double least = 9 * direct_pairs * (pixels + kWeight) * direct * kMaxRatio;
   int64_t best = 0;
   bool saves_half = false;
   for (const int64_t tile : {int64_t{4}, int64_t{2}}) {
     const auto points = static_cast<double>((tile + 2) * (tile + 2));
     const auto tiles = static_cast<double>(tile_count(tile, size));
-    saves_half = saves_half || 2 * tiles * points <= 9 * pixels;
+    saves_half = saves_half || 2 * tiles * points <= 9 * pixels * direct;
     const double time = points * (tiles * (pairs + kTransformation * channels) + kWeight * pairs);
     if (time >= least) continue;
     least = time;
@@ -147,7 +167,9 @@ Error Winograd::plan(Graph& graph, std::span<const Shape> shapes, const OwnKerne
     if (!is_candidate(graph, node)) continue;
     const WinogradSize size = result_size(shapes[node.outputs[0]]);
     simd::WinogradShape shape{0, node.group_input_channels, node.group_output_channels};
-    shape.tile = choose_winograd_tile(shape.in_channels, shape.out_channels, size);
+    const bool is_half = graph.values[node.inputs[0]].datatype->xnn == xnn_datatype_fp16;
+    shape.tile =
+        choose_winograd_tile(shape.in_channels, shape.out_channels, size, direct_time(is_half));
     if (shape.tile == 0) continue;
     const int64_t tiles = std::min(kTaskTiles, tile_count(shape.tile, size));
     const uint64_t all_bytes = uint64_t{weight_bytes_} + layer_bytes(shape);
@@ -196,7 +218,8 @@ Error Winograd::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& wei
       continue;
     }
     const WinogradSize size = result_size(*op, runtime->values[data.inputs[0]]);
-    const int64_t tile = choose_winograd_tile(in_channels(*op), out_channels(*op), size);
+    const int64_t tile =
+        choose_winograd_tile(in_channels(*op), out_channels(*op), size, direct_time(is_half(*op)));
     if (tile == 0) continue;
     Layer layer{};
     layer.op = i;
@@ -204,6 +227,7 @@ Error Winograd::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& wei
     layer.shape = {tile, in_channels(*op), out_channels(*op)};
     layer.tiles = std::min(kTaskTiles, tile_count(tile, size));
     layer.filter = raw.f32_filter();
+    layer.is_half = is_half(*op);
     layer.runs_always = weights.is_unpacked(layer.filter);
     const size_t bytes = layer_bytes(layer.shape);
     layer.weights =
@@ -273,12 +297,13 @@ void Winograd::use(xnn_runtime_t runtime, const char** names) {
     const WinogradSize size = result_size(op);
     const int64_t tile = layer.runs_always
                              ? shape.tile
-                             : choose_winograd_tile(shape.in_channels, shape.out_channels, size);
+                             : choose_winograd_tile(shape.in_channels, shape.out_channels, size,
+                                                    direct_time(layer.is_half));
     if (op.state == xnn_run_state_invalid || op.state == xnn_run_state_skip || tile == 0 ||
         tile != shape.tile) {
       continue;
     }
-    names[running] = kName;
+    names[running] = layer.is_half ? kHalfName : kName;
     // Makes tasks of equal size for all threads. If there are few tiles, tasks share the panels
     // too.
     const int64_t tiles = tile_count(tile, size);
@@ -292,8 +317,8 @@ void Winograd::use(xnn_runtime_t runtime, const char** names) {
     igemm_context_of(op).packed_w = &layer;
     compute_parameters& compute = op.compute[0];
     compute.type = xnn_parallelization_type_2d_with_thread;
-    compute.task_2d_with_thread =
-        reinterpret_cast<pthreadpool_task_2d_with_thread_t>(&Winograd::run_task);
+    compute.task_2d_with_thread = reinterpret_cast<pthreadpool_task_2d_with_thread_t>(
+        layer.is_half ? &Winograd::run_task<Half> : &Winograd::run_task<float>);
     compute.context_offset = 0;
     compute.range[0] = static_cast<size_t>(tasks);
     compute.range[1] = static_cast<size_t>(divide_up(panels, layer.task_panels));
@@ -301,26 +326,35 @@ void Winograd::use(xnn_runtime_t runtime, const char** names) {
   }
 }
 
+template <class T>
 void Winograd::run_task(const void* context, size_t thread, size_t tiles, size_t panels) {
   const auto& layer =
       *static_cast<const Layer*>(static_cast<const igemm_context*>(context)->packed_w);
   const xnn_operator& op = *layer.op_object;
   const auto& convolution = convolution_of(op);
-  const simd::WinogradImages images{.shape = layer.shape,
-                                    .weights = layer.weights + layer.shape.out_channels,
-                                    .bias = layer.weights,
-                                    .min = op.params.f32_minmax.scalar.min,
-                                    .max = op.params.f32_minmax.scalar.max,
-                                    .in = static_cast<const float*>(convolution.input),
-                                    .in_stride = static_cast<int64_t>(op.input_pixel_stride),
-                                    .height = static_cast<int64_t>(convolution.input_height),
-                                    .width = static_cast<int64_t>(convolution.input_width),
-                                    .top = convolution.padding_top,
-                                    .left = convolution.padding_left,
-                                    .out = static_cast<float*>(convolution.output),
-                                    .out_stride = static_cast<int64_t>(op.output_pixel_stride),
-                                    .out_height = static_cast<int64_t>(convolution.output_height),
-                                    .out_width = static_cast<int64_t>(convolution.output_width)};
+  simd::WinogradImages<T> images{.shape = layer.shape,
+                                 .weights = layer.weights + layer.shape.out_channels,
+                                 .bias = layer.weights,
+                                 .min = 0,
+                                 .max = 0,
+                                 .in = static_cast<const T*>(convolution.input),
+                                 .in_stride = static_cast<int64_t>(op.input_pixel_stride),
+                                 .height = static_cast<int64_t>(convolution.input_height),
+                                 .width = static_cast<int64_t>(convolution.input_width),
+                                 .top = convolution.padding_top,
+                                 .left = convolution.padding_left,
+                                 .out = static_cast<T*>(convolution.output),
+                                 .out_stride = static_cast<int64_t>(op.output_pixel_stride),
+                                 .out_height = static_cast<int64_t>(convolution.output_height),
+                                 .out_width = static_cast<int64_t>(convolution.output_width)};
+  if constexpr (std::is_same_v<T, Half>) {
+    const auto& bounds = op.params.f16_minmax.scalar;
+    images.min = std::bit_cast<Half>(bounds.min);
+    images.max = std::bit_cast<Half>(bounds.max);
+  } else {
+    images.min = op.params.f32_minmax.scalar.min;
+    images.max = op.params.f32_minmax.scalar.max;
+  }
   const auto first_tile = static_cast<int64_t>(tiles) * layer.task_tiles;
   const auto first_panel = static_cast<int64_t>(panels) * layer.task_panels;
   simd::winograd_convolve(

@@ -1,5 +1,6 @@
-// Runs f32 convolutions with 3 x 3 windows, stride 1 and dilation 1 by Winograd's algorithm
-// (kernels/optimized/simd/winograd.h) if that takes clearly less work than XNNPACK's sums.
+// Runs f32 and f16 convolutions with 3 x 3 windows, stride 1 and dilation 1 by Winograd's algorithm
+// (kernels/optimized/simd/winograd.h) if that takes clearly less work than XNNPACK's sums. Sums are
+// in f32.
 #pragma once
 
 #include <xnnpack.h>
@@ -35,8 +36,10 @@ struct WinogradSize {
   int64_t images, height, width;
 };
 // Returns the size of the tiles, 2 or 4, or 0 if Winograd's algorithm is not clearly faster than
-// sums of products. Depends only on its arguments, so that every device makes the same choice.
-int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size);
+// sums of products. `direct` is the time of a product of XNNPACK's kernel, relative to f32. Depends
+// only on its arguments, so that every device makes the same choice.
+int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size,
+                             double direct);
 
 class Winograd {
  public:
@@ -68,6 +71,7 @@ class Winograd {
     xnn_operator_t op_object;
     optimized::simd::WinogradShape shape;
     const float* filter;
+    bool is_half;  // images; the filter has floats
     bool runs_always;
     int64_t tiles;          // maximum number in a task
     float* made;            // the weights, if load() transforms them; else null
@@ -79,6 +83,7 @@ class Winograd {
   };
   struct Transformation;
 
+  template <class T>
   static void run_task(const void* context, size_t thread, size_t tiles, size_t panels);
 
   CheckedVector<const std::byte*> filters_;  // of the chosen convolutions, sorted
