@@ -98,6 +98,7 @@ constexpr KernelOp kKernelOps[] = {
     {"Vitrine Binary Elementwise with a Repeated Row", "prelu"},
     {"Vitrine Binary Elementwise with a Repeated Row", "sub"},
     {"Vitrine Convolution with Few Outputs", "convolution"},
+    {"Vitrine Convolution of Window Lines", "convolution"},
     {"Vitrine Cosine", "cos"},
     {"Vitrine Depthwise Convolution", "convolution"},
     {"Vitrine Exponential", "exp"},

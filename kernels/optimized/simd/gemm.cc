@@ -164,8 +164,13 @@ HWY_NOINLINE void multiply_taps(const TapTile& tile) {
   const int64_t depth = tile.depth;
   for (int64_t t = 0; t < tile.taps; ++t) {
     const float* HWY_RESTRICT inputs[kRows];
+    if (tile.table != nullptr) {
 #pragma GCC unroll 8
-    for (int64_t r = 0; r < kRows; ++r) inputs[r] = tile.inputs[r] + tile.offsets[t];
+      for (int64_t r = 0; r < kRows; ++r) inputs[r] = tile.table[t * kGemmMaxRows + r];
+    } else {
+#pragma GCC unroll 8
+      for (int64_t r = 0; r < kRows; ++r) inputs[r] = tile.inputs[r] + tile.offsets[t];
+    }
     for (int64_t k = 0; k < depth; ++k) {
       V vectors[kVectors];
 #pragma GCC unroll 8
@@ -181,13 +186,18 @@ HWY_NOINLINE void multiply_taps(const TapTile& tile) {
       }
     }
   }
+  const V min = hn::Set(d, tile.min);
+  const V max = hn::Set(d, tile.max);
 #pragma GCC unroll 8
   for (int64_t r = 0; r < kRows; ++r) {
     if (r >= tile.rows) break;
     float* const out = tile.out + r * tile.out_stride;
 #pragma GCC unroll 8
     for (int64_t v = 0; v < kVectors; ++v) {
-      store_part(sums[r][v], d, out + v * lanes, tile.columns - v * lanes);
+      V sum = sums[r][v];  // the comparisons keep a NaN, unlike Min and Max
+      sum = hn::IfThenElse(hn::Lt(sum, min), min, sum);
+      sum = hn::IfThenElse(hn::Gt(sum, max), max, sum);
+      store_part(sum, d, out + v * lanes, tile.columns - v * lanes);
     }
   }
 }

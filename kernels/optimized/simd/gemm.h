@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 namespace vitrine::optimized::simd {
 
@@ -60,6 +61,11 @@ struct TapTile {
   float* out;
   int64_t out_stride;
   int64_t columns;
+  // If not null, table[t * kGemmMaxRows + r] replaces inputs[r] + offsets[t].
+  const float* const* table = nullptr;
+  // Bounds of the results.
+  float min = -std::numeric_limits<float>::infinity();
+  float max = std::numeric_limits<float>::infinity();
 };
 void multiply_taps(const TapTile& tile);
 

@@ -269,6 +269,87 @@ TEST_P(PoolingTest, AveragesMatchFormulaWithoutPadding) {
   }
 }
 
+struct ConvolutionOfLines {
+  uint32_t in_channels, out_channels;
+  WindowSpec window;
+  Shape image;  // images, height, width
+  bool is_ours = true;
+  Bounds bounds = {};
+};
+
+// Windows of small integers have exact sums.
+TEST_P(PixelKernelsTest, ConvolutionsOfWindowLinesMatchDirectSums) {
+  const std::string_view kernel = if_wide("Vitrine Convolution of Window Lines (NHWC, F32)", 16);
+  const WindowSpec stem = {.top = 3,
+                           .right = 3,
+                           .bottom = 3,
+                           .left = 3,
+                           .kernel_height = 7,
+                           .kernel_width = 7,
+                           .stride_height = 2,
+                           .stride_width = 2};
+  const WindowSpec line = {.right = 3, .left = 3, .kernel_width = 7};
+  const WindowSpec tall = {.top = 7, .bottom = 7, .kernel_height = 15, .stride_height = 2};
+  const WindowSpec uneven = {.top = 2,
+                             .right = 4,
+                             .bottom = 3,
+                             .left = 1,
+                             .kernel_width = 5,
+                             .stride_height = 2,
+                             .stride_width = 3};
+  const WindowSpec wide = {.right = 40, .left = 40, .kernel_width = 50};  // around the image
+  const WindowSpec same = {
+      .top = 1, .right = 1, .bottom = 1, .left = 1, .kernel_height = 3, .kernel_width = 3};
+  for (const ConvolutionOfLines& c :
+       {ConvolutionOfLines{3, 64, stem, {2, 15, 22}, false},  // many lines
+        {32, 40, line, {1, 1, 61}},
+        {13, 17, uneven, {3, 6, 9}, true, {-100, 150}},
+        {7, 100, wide, {1, 1, 3}},
+        {10, 5, line, {1, 4, 2}},
+        {9, 5, line, {1, 4, 2}, false},  // a short line
+        {32, 33, tall, {2, 61, 1}},
+        {9, 8, tall, {1, 30, 3}},
+        {200, 8, line, {1, 1, 20}, false},  // a large window
+        {4, 8, same, {1, 6, 6}, false}}) {  // Winograd's algorithm may run it
+    SCOPED_TRACE(testing::PrintToString(std::vector{c.in_channels, c.out_channels}));
+    const WindowSpec& w = c.window;
+    const uint32_t window_height = (w.kernel_height - 1) * w.dilation_height + 1;
+    const uint32_t height = (c.image[1] + w.top + w.bottom - window_height) / w.stride_height + 1;
+    const uint32_t width = (c.image[2] + w.left + w.right - w.kernel_width) / w.stride_width + 1;
+    const Shape in_shape{c.image[0], c.image[1], c.image[2], c.in_channels};
+    const Shape out_shape{c.image[0], height, width, c.out_channels};
+    const Shape weight_shape{c.out_channels, w.kernel_height, w.kernel_width, c.in_channels};
+    const std::vector<float> in = pixels_of(in_shape), weights = pixels_of(weight_shape);
+    const std::vector<float> biases = pixels_of({c.out_channels});
+    PayloadBuilder b;
+    const uint32_t x = b.input(in_shape), y = b.output(out_shape);
+    WindowSpec window = w;
+    window.group_in = c.in_channels;
+    window.group_out = c.out_channels;
+    b.convolution(Tag::XNNConv2d, window, x, b.constant<float>(weight_shape, weights),
+                  b.constant<float>({c.out_channels}, biases), y, c.bounds);
+    const std::vector<float> out =
+        result(b, in_shape, in, out_shape, c.is_ours ? kernel : std::string_view());
+    ASSERT_EQ(out.size(), size_t{c.image[0]} * height * width * c.out_channels);
+    for (size_t i = 0; i < out.size(); ++i) {
+      const size_t output = i % c.out_channels, pixel = i / c.out_channels;
+      const size_t column = pixel % width, row = pixel / width % height;
+      const size_t image = pixel / width / height;
+      float sum = biases[output];
+      for (size_t tap = 0; tap < size_t{w.kernel_height} * w.kernel_width; ++tap) {
+        const size_t py = row * w.stride_height + tap / w.kernel_width * w.dilation_height - w.top;
+        const size_t px = column * w.stride_width + tap % w.kernel_width - w.left;
+        if (py >= c.image[1] || px >= c.image[2]) continue;  // including those before the first
+        for (size_t k = 0; k < c.in_channels; ++k) {
+          sum += in[((image * c.image[1] + py) * c.image[2] + px) * c.in_channels + k] *
+                 weights[(output * w.kernel_height * w.kernel_width + tap) * c.in_channels + k];
+        }
+      }
+      ASSERT_EQ(out[i], std::clamp(sum, c.bounds.min, c.bounds.max)) << "element " << i;
+    }
+  }
+}
+
 struct FewOutputs {
   uint32_t in_channels, out_channels, kernel;
   bool is_ours = true;
