@@ -198,35 +198,45 @@ class BlockedProduct {
 // memory. Returns false, with nothing done, if there are other operands.
 bool multiply_in_place(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_t depth,
                        const GemmOperands& operands) {
-  if (columns > simd::kGemmMaxVectors * shape.lanes || operands.wants_scratch()) return false;
+  // For more rows, the larger blocks of a BlockedProduct are faster if there are several tiles.
+  const int64_t vectors = divide_up(columns, shape.lanes);
+  const int64_t tiles = divide_up(vectors, simd::kGemmMaxVectors);
+  if (tiles > (rows <= shape.rows ? kMaxPanelTiles : 1) || operands.wants_scratch()) return false;
   const GemmOperands::InPlace result = operands.result_in_place();
   if (result.data == nullptr) return false;
   simd::GemmTile tile{};
-  tile.vectors = divide_up(columns, shape.lanes);
   tile.right = operands.packed_right();
   if (tile.right != nullptr) {
     tile.right_stride = shape.lanes;
     tile.vector_stride = depth * shape.lanes;
   } else {
     const GemmRows right = operands.right_in_place();
-    if (right.data == nullptr || !(right.has_slack || columns == tile.vectors * shape.lanes)) {
+    if (right.data == nullptr || !(right.has_slack || columns == vectors * shape.lanes)) {
       return false;
     }
     tile.right = right.data;
     tile.right_stride = right.stride;
+    tile.vector_stride = shape.lanes;
   }
+  const float* const first_right = tile.right;
   tile.depth = depth;
   tile.sums_stride = result.stride;
-  tile.columns = columns;
-  tile.bias = result.bias;
   for (int64_t row = 0; row < rows; row += shape.rows) {
     tile.rows = std::min(shape.rows, rows - row);
     const GemmRows left = operands.left_rows(row, tile.rows, nullptr);
     tile.left = left.data;
     tile.left_stride = left.stride;
-    tile.sums = result.data + row * result.stride;
     tile.start = result.start == nullptr ? nullptr : result.start + row;
-    simd::multiply_tile(tile);
+    for (int64_t t = 0; t < tiles; ++t) {
+      const int64_t begin = vectors * t / tiles;
+      const int64_t column = begin * shape.lanes;
+      tile.vectors = vectors * (t + 1) / tiles - begin;
+      tile.columns = columns - column;
+      tile.right = first_right + begin * tile.vector_stride;
+      tile.sums = result.data + row * result.stride + column;
+      tile.bias = result.bias == nullptr ? nullptr : result.bias + column;
+      simd::multiply_tile(tile);
+    }
   }
   return true;
 }

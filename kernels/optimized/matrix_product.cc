@@ -128,12 +128,8 @@ class MatrixOperands final : public GemmOperands {
           result_.data + (row + r) * result_.row_stride + column * result_.column_stride;
       const Matrix& added = epilogue_.added;
       const float* const add = epilogue_.beta == 0 ? nullptr : added.floats(row + r, column);
-      if (result_.column_stride == 1 && add == nullptr) {
-        for (int64_t c = 0; c < count; ++c) to[c] = epilogue_.alpha * sums[c];
-      } else if (result_.column_stride == 1 && added.column_stride == 1) {
-        for (int64_t c = 0; c < count; ++c) {
-          to[c] = epilogue_.alpha * sums[c] + epilogue_.beta * add[c];
-        }
+      if (result_.column_stride == 1 && (add == nullptr || added.column_stride == 1)) {
+        store_line(to, count, sums, add);
       } else {
         for (int64_t c = 0; c < count; ++c) {
           const float more = add == nullptr ? 0.0F : epilogue_.beta * add[c * added.column_stride];
@@ -146,18 +142,31 @@ class MatrixOperands final : public GemmOperands {
   // Stores sums of one column. store() would handle each row of it like a block.
   void store_column(int64_t row, int64_t rows, int64_t column, const float* sums) const {
     float* to = result_.data + row * result_.row_stride + column * result_.column_stride;
-    if (epilogue_.beta == 0) {
-      for (int64_t r = 0; r < rows; ++r) to[r * result_.row_stride] = epilogue_.alpha * sums[r];
+    const bool has_addend = epilogue_.beta != 0;
+    const float* const add = has_addend ? epilogue_.added.floats(row, column) : nullptr;
+    const bool dense = result_.row_stride == 1 && (!has_addend || epilogue_.added.row_stride == 1);
+    if (dense) {  // vector code
+      store_line(to, rows, sums, add);
       return;
     }
-    const float* const add = epilogue_.added.floats(row, column);
     for (int64_t r = 0; r < rows; ++r) {
-      to[r * result_.row_stride] =
-          epilogue_.alpha * sums[r] + epilogue_.beta * add[r * epilogue_.added.row_stride];
+      store_line(to + r * result_.row_stride, 1, sums + r,
+                 has_addend ? add + r * epilogue_.added.row_stride : nullptr);
     }
   }
 
  private:
+  // Stores sums of elements that follow each other. `add` is null if nothing is added.
+  void store_line(float* to, int64_t count, const float* sums, const float* add) const {
+    const float alpha = epilogue_.alpha;
+    const float beta = epilogue_.beta;
+    if (add == nullptr) {
+      for (int64_t i = 0; i < count; ++i) to[i] = alpha * sums[i];
+      return;
+    }
+    for (int64_t i = 0; i < count; ++i) to[i] = alpha * sums[i] + beta * add[i];
+  }
+
   Matrix left_;
   Matrix right_;
   Result result_;
@@ -336,23 +345,24 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
     epilogue.beta = product.addend->beta.to<float>();
     epilogue.added = as_floats(context, view(product.addend->tensor, product.addend->layout));
   }
-  const float* const packed =
-      has_few_columns(left, right) ? nullptr : packed_right(context, product, left, right);
+  bool by_columns = has_few_columns(left, right);
+  const float* const packed = by_columns ? nullptr : packed_right(context, product, left, right);
   if (context.failed()) return;
   Result result{const_cast<float*>(result_matrix.floats(0, 0)), result_matrix.row_stride,
                 result_matrix.column_stride};
   // If few rows are multiplied by a transposed matrix, as in a linear layer with a small batch,
   // computes the transposed product, which reads the large matrix in place.
-  if (packed == nullptr && !has_few_columns(left, right) && left.rows < gemm_lanes() / 2 &&
+  if (packed == nullptr && !by_columns && left.rows < gemm_lanes() / 2 &&
       right.columns > left.rows && right.row_stride == 1 && right.column_stride != 1) {
     std::swap(left, right);
     left = left.transposed();
     right = right.transposed();
     std::swap(result.row_stride, result.column_stride);
     epilogue.added = epilogue.added.transposed();
+    by_columns = has_few_columns(left, right);
   }
   const MatrixOperands operands(left, right, result, epilogue, packed);
-  if (has_few_columns(left, right)) {
+  if (by_columns) {
     multiply_by_columns(context, left, right, operands);
   } else {
     gemm(context, left.rows, right.columns, left.columns, operands);
