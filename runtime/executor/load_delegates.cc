@@ -33,14 +33,6 @@ Error MethodLoader::load_delegates() {
   return Error();
 }
 
-namespace {
-
-bool has_fixed_size(const EValue& value) {
-  return !value.is_tensor() || value.unchecked_tensor().dynamism() == ShapeDynamism::kStatic;
-}
-
-}  // namespace
-
 Result<std::unique_ptr<Delegate>> MethodLoader::load_delegate(const fbs::BackendDelegate& delegate,
                                                               BackendInitContext& context) {
   VITRINE_ASSIGN_OR_RETURN(const DataBuffer payload,

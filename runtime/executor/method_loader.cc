@@ -7,6 +7,7 @@
 #include "runtime/core/checked_math.h"
 #include "runtime/extension/derived_data.h"
 #include "runtime/platform/clock.h"
+#include "runtime/platform/memory.h"
 #include "runtime/platform/vector_size.h"
 
 namespace vitrine {
@@ -23,6 +24,7 @@ Error MethodLoader::load() {
   if (!use) return method_.state_in_use_error();
   VITRINE_RETURN_IF_ERROR(take_planned_memory());
   VITRINE_RETURN_IF_ERROR(make_values());
+  prefer_huge_pages();
   VITRINE_RETURN_IF_ERROR(make_inputs_and_outputs());
   VITRINE_RETURN_IF_ERROR(trace_stage("Method::init_delegates", &MethodLoader::load_delegates));
   VITRINE_RETURN_IF_ERROR(make_steps());
@@ -96,15 +98,16 @@ Error MethodLoader::take_planned_memory() {
     total = total / kPlannedAlignment * kPlannedAlignment;
   }
   if (total == 0) return Error();
+  const size_t alignment = total < platform::kHugePage ? kPlannedAlignment : platform::kHugePage;
   if (method_.memory_.take(total)) {
     // calloc() costs no time here, because the system zeroes large blocks when they are first
     // touched.
     method_.planned_.reset(static_cast<std::byte*>(
-        std::calloc(1, static_cast<size_t>(total) + kPlannedAlignment + kReadableSlack)));
+        std::calloc(1, static_cast<size_t>(total) + alignment + kReadableSlack)));
   }
   if (!method_.planned_) return no_memory("planned memory");
   const auto address = reinterpret_cast<uintptr_t>(method_.planned_.get());
-  std::byte* next = method_.planned_.get() + (round_up(address, kPlannedAlignment) - address);
+  std::byte* next = method_.planned_.get() + (round_up(address, alignment) - address);
   const std::byte* end = next + total + kReadableSlack;
   for (size_t i = 0; i < count; ++i) {
     if (method_.is_shared(i)) continue;
@@ -112,6 +115,21 @@ Error MethodLoader::take_planned_memory() {
     next += round_up(method_.meta_.planned_buffer_size(i), kPlannedAlignment);
   }
   return Error();
+}
+
+void MethodLoader::prefer_huge_pages() {
+  // Large planned memory often has caches of decoders, whose ends are unused.
+  constexpr size_t kMaxHugeBytes = size_t{32} << 20;
+  if (!method_.planned_ || !std::ranges::all_of(method_.values_, has_fixed_size)) return;
+  for (size_t i = 0; i < method_.buffers_.size(); ++i) {
+    if (method_.is_shared(i)) continue;
+    // The first buffer's readable bytes include the other buffers.
+    const auto [data, readable] = method_.buffers_[i];
+    if (readable <= kMaxHugeBytes) {
+      platform::prefer_huge_pages({data, static_cast<size_t>(readable)});
+    }
+    return;
+  }
 }
 
 Error MethodLoader::check_planned_memory() {

@@ -73,6 +73,11 @@ class MethodLoader {
 
   Error find_shared_state();
   Error take_planned_memory();
+  // Asks the system to use huge pages for planned memory that runs write completely.
+  void prefer_huge_pages();
+  static bool has_fixed_size(const EValue& value) {
+    return !value.is_tensor() || value.unchecked_tensor().dynamism() == ShapeDynamism::kStatic;
+  }
   Error check_planned_memory();
 
   Error make_values();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/platform/memory.h"
 
 namespace vitrine {
 
@@ -56,6 +57,7 @@ void* DerivedData::find_or_add(const void* constant, uint64_t key, size_t bytes,
     budget_.give_back(reserved);
     return nullptr;
   }
+  platform::prefer_huge_pages({static_cast<std::byte*>(memory), reserved});
   first = new (memory) Block{first, constant, key, bytes, reserved};
   return first->data();
 }

@@ -25,6 +25,11 @@ uint64_t resident_now() {
   return count == 2 ? resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
 }
 
+// Returns the number of bytes before the first page of `memory`.
+[[maybe_unused]] size_t to_boundary(std::span<std::byte> memory, size_t page) {
+  return (page - reinterpret_cast<uintptr_t>(memory.data()) % page) % page;
+}
+
 }  // namespace
 
 uint64_t available_memory() {
@@ -53,24 +58,31 @@ uint64_t read_available_memory(const char* root) {
 
 void* allocate_aligned(size_t alignment, size_t size) {
   void* memory = nullptr;
+  size = fill_huge_page(size);
   if (size < kHugePage) return ::posix_memalign(&memory, alignment, size) == 0 ? memory : nullptr;
   if (::posix_memalign(&memory, std::max(alignment, kHugePage), size) != 0) return nullptr;
   prefer_huge_pages({static_cast<std::byte*>(memory), size});
   return memory;
 }
 
+size_t fill_huge_page(size_t size) {
+  const size_t missing = (kHugePage - size % kHugePage) % kHugePage;
+  return missing <= kHugePage / 4 && size <= SIZE_MAX - missing ? size + missing : size;
+}
+
 void prefer_huge_pages([[maybe_unused]] std::span<std::byte> memory) {
 #ifdef MADV_HUGEPAGE
-  const size_t size = memory.size() / kHugePage * kHugePage;
-  if (size != 0) (void)::madvise(memory.data(), size, MADV_HUGEPAGE);  // a hint
+  const size_t skipped = to_boundary(memory, kHugePage);
+  if (memory.size() < skipped + kHugePage) return;
+  const size_t size = (memory.size() - skipped) / kHugePage * kHugePage;
+  (void)::madvise(memory.data() + skipped, size, MADV_HUGEPAGE);  // a hint
 #endif
 }
 
 void provide_pages([[maybe_unused]] std::span<std::byte> memory) {
 #ifdef MADV_POPULATE_WRITE
-  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<uintptr_t>(memory.data());
-  const uintptr_t skipped = (page - begin % page) % page;
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t skipped = to_boundary(memory, page);
   if (memory.size() < skipped + page) return;
   const size_t size = (memory.size() - skipped) / page * page;
   (void)::madvise(memory.data() + skipped, size, MADV_POPULATE_WRITE);

@@ -23,14 +23,19 @@ uint64_t available_memory();
 uint64_t read_available_memory(const char* root = "");
 
 // Allocates memory to be freed with free(). Returns null if no memory is left. `alignment` must be
-// a power of two and a multiple of a pointer's size. A block of at least 2 MB begins at a huge
-// page, and the system is asked to use huge pages for it (prefer_huge_pages()).
+// a power of two and a multiple of a pointer's size. A block that fill_huge_page() makes at least
+// 2 MB large has that size and begins at a huge page, and the system is asked to use huge pages for
+// it (prefer_huge_pages()).
 void* allocate_aligned(size_t alignment, size_t size);
 
 // Size of a huge page.
 inline constexpr size_t kHugePage = size_t{2} << 20;
-// Asks the system to use huge pages for `memory`, which begins at a multiple of kHugePage. Excludes
-// the part at the end that does not fill a huge page.
+// Returns the size of a block of memory that should hold `size` bytes: a multiple of kHugePage if
+// that adds at most a quarter of a huge page, otherwise `size`. To provide one huge page takes the
+// system about as long as to provide 100 small ones.
+size_t fill_huge_page(size_t size);
+// Asks the system to use huge pages for `memory`. Excludes the parts at the begin and the end that
+// do not fill a huge page.
 void prefer_huge_pages(std::span<std::byte> memory);
 
 // Makes the system provide all pages of `memory` now, in one call, instead of at the first access

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -41,6 +42,23 @@ TEST(MemoryTest, AvailableMemoryIsTheSmallestLimit) {
   EXPECT_EQ(read_available_memory(root.c_str()), 500'000u);
   write("proc/meminfo", "MemAvailable: 100 kB\n");
   EXPECT_EQ(read_available_memory(root.c_str()), 102'400u);
+}
+
+TEST(MemoryTest, FillHugePageAddsAtMostAQuarterOfAPage) {
+  EXPECT_EQ(fill_huge_page(0), 0u);
+  EXPECT_EQ(fill_huge_page(kHugePage / 4 * 3 - 1), kHugePage / 4 * 3 - 1);
+  EXPECT_EQ(fill_huge_page(kHugePage / 4 * 3), kHugePage);
+  EXPECT_EQ(fill_huge_page(kHugePage), kHugePage);
+  EXPECT_EQ(fill_huge_page(kHugePage + 1), kHugePage + 1);
+  EXPECT_EQ(fill_huge_page(4 * kHugePage - 1), 4 * kHugePage);
+  EXPECT_EQ(fill_huge_page(SIZE_MAX), SIZE_MAX);
+}
+
+TEST(MemoryTest, AllocateAlignedBeginsNearlyFullHugePagesAtTheirBoundary) {
+  const std::unique_ptr<void, decltype(&std::free)> block(
+      allocate_aligned(64, kHugePage - kHugePage / 8), &std::free);
+  ASSERT_TRUE(block);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(block.get()) % kHugePage, 0u);
 }
 
 TEST(MemoryTest, ProvidePagesKeepsTheContentOfUnalignedMemory) {

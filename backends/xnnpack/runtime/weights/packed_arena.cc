@@ -24,6 +24,7 @@ std::shared_ptr<PackedArena> PackedArena::make(size_t size, size_t blocks) {
   if (mul_overflows(blocks, kBlockOverhead, &overhead) || add_overflows(size, overhead, &bytes)) {
     return nullptr;
   }
+  bytes = platform::fill_huge_page(bytes);
   const size_t alignment = bytes < platform::kHugePage ? kBlockAlignment : platform::kHugePage;
   if (add_overflows(bytes, alignment, &all)) return nullptr;
   // The system has zeroed fresh memory, so calloc() does not write to it.
