@@ -10,7 +10,7 @@ set(VITRINE_DAGRE_ARCHIVES
   "node-dagre-layout_0.8.8+really0.8.5+dfsg-6_all.deb|3929b113e198b3b73d9be11693baa24fe96cae83da7f670e027814829b9fbba4|usr/share/nodejs/dagre/dist/dagre.min.js|usr/share/doc/node-dagre-layout/copyright"
   "dagrejs-dagre-3.1.3.tgz|12441833c8af49e5a241d94bfd53159875965876b3f4f3214abafe1ed6a9ee4c|package/dist/dagre.min.js|package/LICENSE")
 
-# Unpacks an archive with the expected hash. Sets `found` in the caller if the library and its license are in it.
+# Unpacks an archive if it has the expected hash. Sets `found` in the caller if the library and its license are in it.
 function(_vitrine_unpack_dagre archive sha256 library license folder)
   if(NOT EXISTS ${archive})
     return()

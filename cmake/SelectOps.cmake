@@ -95,9 +95,9 @@ function(_vitrine_dtype_mask out)
   set(${out} ${mask} PARENT_SCOPE)
 endfunction()
 
-# Reads the kernels of kernels/<room>. Sets the caller's lists <room>_names, <room>_ids and
-# <room>_files, which have an element for each kernel, and <room>_others, the files without kernels.
-# A kernel that is only a formula is a row of kernel_list.inc, so its file is kernel_list.inc.
+# Reads the kernels of the folder kernels/<room>. Sets lists in the caller: <room>_names, <room>_ids and <room>_files
+# have an element for each kernel; <room>_others has the files that define no kernel. If kernel_list.inc defines a
+# kernel by a formula, the kernel's file is kernel_list.inc.
 function(_vitrine_read_room room)
   set(folder ${VITRINE_SELECT_ROOT}/kernels/${room})
   if(CMAKE_SCRIPT_MODE_FILE)

@@ -15,7 +15,7 @@ list(SORT all_names)
 list(REMOVE_DUPLICATES all_names)
 list(LENGTH all_names count)
 
-set(page "# Operators\n\n${count} operators, made from the lists of kernels by the target `op_table`.\n\n")
+set(page "# Operators\n\nThis page lists ${count} operators. The target `op_table` makes it from the lists of kernels.\n\n")
 file(STRINGS ${dtypes} lines)
 foreach(line IN LISTS lines)
   string(REGEX MATCH "^([^ ]+) ?(.*)$" line "${line}")

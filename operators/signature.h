@@ -26,7 +26,7 @@ enum class ArgumentType : uint8_t {
 
 // A default value: None (std::monostate) or a value. A single number can be the default of all
 // elements of a list ("int[2] padding=0"). It is expanded to a list. Enumerators ("long",
-// "contiguous_format") are texts.
+// "contiguous_format") are stored as strings.
 using DefaultValue =
     std::variant<std::monostate, bool, int64_t, double, std::string_view, std::vector<int64_t>>;
 

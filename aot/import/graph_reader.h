@@ -16,9 +16,9 @@ class GraphReader {
   // one.
   GraphReader(const JsonValue& json, Graph& graph, int depth = 0);
 
-  // Reads the graph. `literal_names` has a text for each input. The text of a literal is its name
-  // in the signature, because the graph does not name literals. The texts of other inputs are
-  // empty. For subgraphs, the list is empty.
+  // Reads the graph. `literal_names` has one string for each input. For a literal, it is the name
+  // in the signature, because the graph does not name literals. For other inputs, it is empty.
+  // Subgraphs get an empty list.
   void read(const std::vector<std::string>& literal_names);
 
   // Reads an Argument union: a literal, or a reference to a value that has been read before.

@@ -72,7 +72,8 @@ class GraphComparison {
          ++a, ++b) {
       if (is_same(*a, *b)) continue;
       throw AotError(
-          fmt::format("node {}: the partitioner changed it; it may only tag nodes", b->name()));
+          fmt::format("node {}: the partitioner changed this node; partitioners may only tag nodes",
+                      b->name()));
     }
     if (before.subgraphs().size() != after.subgraphs().size()) {
       throw AotError("the partitioner changed the subgraphs");

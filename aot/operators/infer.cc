@@ -26,7 +26,8 @@ constexpr Row kRows[] = {
 #include "operators/operators.inc"
 };
 
-// Returns the target's function from the column RESULT, or null if the column is empty.
+// Returns the function that infers the target's result: the column RESULT of the operator table.
+// Returns null if the column is empty.
 Infer find(std::string_view target) {
   const Operator* found = find_operator(target);
   return found == nullptr ? nullptr : kRows[found - operators().data()].infer;

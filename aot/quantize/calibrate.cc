@@ -236,7 +236,8 @@ class Calibrator {
                                   edge.signature.outputs.begin() + static_cast<ptrdiff_t>(first));
     for (size_t i = 0; i < observed.size(); ++i) {
       Node* source = all[first + i].node();
-      if (source == nullptr) throw AotError("calibration: a number replaced an observed tensor");
+      if (source == nullptr)
+        throw AotError("calibration: expected a tensor as an observed value, found a number");
       StepResult step;
       const Node* call = source;
       if (call->calls(getitem())) {

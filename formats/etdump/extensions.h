@@ -1,6 +1,6 @@
 // Defines the names of events and blocks that extend ETDump with information for which the format
-// lacks fields. Other readers see ordinary events outside instructions (docs/formats/etdump.md,
-// "Extensions").
+// lacks fields. Other readers see ordinary events that belong to no instruction
+// (docs/formats/etdump.md, "Extensions").
 #pragma once
 
 namespace vitrine::etdump {

@@ -41,7 +41,7 @@ constexpr NamingKind kNamingKinds[] = {{"as_tensor", NameForm::kNamed},
                                        {"as_sym_float", NameForm::kSymbol},
                                        {"as_sym_floats", NameForm::kListOfSymbols}};
 
-// Calls visit(name) for every value that an argument or output names.
+// Calls visit(name) for the name of every value in the arguments and outputs.
 template <class Visit>
 void for_each_value_name(const JsonValue& argument, Visit visit) {
   const auto visit_symbol = [&](const JsonValue& symbol) {

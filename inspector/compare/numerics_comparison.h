@@ -20,7 +20,7 @@ struct NumericsPair {
 
 struct NumericsComparison {
   std::vector<NumericsPair> pairs;  // in the reference's run order
-  // Numbers of rows that were not measured against a value of the reference.
+  // The number of rows in A and in B that have no value of the reference to compare with.
   size_t unaligned_a = 0;
   size_t unaligned_b = 0;
 };

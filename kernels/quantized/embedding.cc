@@ -80,10 +80,10 @@ struct Table {
 // Work per value: 2 ns, converted with kWorkPerNs.
 constexpr int64_t kWorkPerValue = 40;
 
-// Computes out[i..., :] = (row indices[i...] of weight - zero point) * scale. `scales` is [rows] or
+// Computes out[i..., :] = (weight[indices[i...], :] - zero point) * scale. `scales` is [rows] or
 // [rows, groups], where all groups have the same number of columns. `zero_points` has the same
 // shape or is null. Both may have any floating dtype. Indices are Int or Long. Resizes `out`, which
-// must be FLOATHBF16. Writes nothing to it if an index is out of range.
+// must be FLOATHBF16. If an index is out of range, writes nothing to `out`.
 void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
              const Tensor* zero_points, int64_t lowest, int64_t highest, const Tensor& indices,
              std::optional<ScalarType> dtype, Packing packing, Tensor& out) {

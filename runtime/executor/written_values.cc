@@ -55,8 +55,8 @@ Error MethodLoader::sort_written_ranges() {
 
 bool MethodLoader::overlaps_written(uint32_t value) const {
   const PlannedRange range = planned_range(value);
-  // Only the range that precedes `after` can overlap `range`, because it is the last one that
-  // begins before the end of `range`.
+  // Only the range before `after` can overlap `range`. It is the last one that begins before
+  // `range` ends, and earlier ones end before it begins.
   const auto after = std::lower_bound(written_ranges_.begin(), written_ranges_.end(),
                                       PlannedRange{range.buffer, range.end, range.end});
   return after != written_ranges_.begin() && std::prev(after)->buffer == range.buffer &&

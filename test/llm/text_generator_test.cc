@@ -258,7 +258,7 @@ TEST(TextGenerator, SamplingTimeExcludesCallbacks) {
 }
 
 // At this temperature, all tokens are equally probable.
-TEST(TextGenerator, SameSeedContinuesRandomSequenceInConversation) {
+TEST(TextGenerator, RandomSequenceDoesNotRestartWithinAConversation) {
   DecoderInfo info = small_info();
   info.max_context = 100;
   FakeDecoder model(info);

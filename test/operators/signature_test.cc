@@ -74,7 +74,7 @@ TEST(Signature, DistinguishesOptionalItemsAndOptionalLists) {
   EXPECT_TRUE(some.results[0].is_list);
 }
 
-TEST(Signature, ReadsAliasesAndWrites) {
+TEST(Signature, ParsesAliasAndWriteAnnotations) {
   const Signature view = parse_signature("x::v(Tensor(a) self, Tensor other) -> Tensor(a)");
   EXPECT_EQ(view.arguments[0].alias, 'a');
   EXPECT_FALSE(view.arguments[0].is_written);

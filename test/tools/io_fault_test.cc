@@ -105,7 +105,8 @@ class FaultRunner {
   ScratchFolder folder_;
 };
 
-// Returns the file that a call is about. A temporary file's name begins with the name of its file.
+// Returns the file in `files` that a system call writes, renames or deletes, directly or as a
+// temporary file. The name of a temporary file begins with the name of the final file.
 std::string file_of(const Call& call, const std::set<std::string>& files) {
   const std::string name = call.path.filename();
   std::string found;

@@ -89,7 +89,7 @@ size_t compare_with_runs(const fs::path& program) {
   return compared;
 }
 
-TEST(PreparedDelegatesTest, MemoryOfSamplesMatchesMeasuredRuns) {
+TEST(PreparedDelegatesTest, PredictedMemoryOfSampleModelsMatchesMeasuredRuns) {
   size_t compared = 0;
   for (const char* name : {"linear_relu", "digits_xnnpack", "digits_xnnpack_q8", "mv2_025_xnnpack",
                            "dynamic_batch_xnnpack"}) {

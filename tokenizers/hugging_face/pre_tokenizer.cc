@@ -26,7 +26,7 @@ constexpr std::pair<std::string_view, SplitBehavior> kBehaviors[] = {
 SplitBehavior read_behavior(const JsonValue& json) {
   const auto* found =
       std::ranges::find(kBehaviors, json.string(), [](const auto& b) { return b.first; });
-  if (found == std::end(kBehaviors)) json.fail("is not a split behavior");
+  if (found == std::end(kBehaviors)) json.fail("is not a valid behavior of a Split pre-tokenizer");
   return found->second;
 }
 

@@ -7,12 +7,13 @@
 
 namespace vitrine::optimized::simd {
 
-// The convolution of one channel: out(y, x) = bias + sum over ky, kx of
-// weights[ky * kernel_width + kx] * in(y * stride - padding + ky * dilation, x * step - side + kx *
-// spread), where `in` is zero outside the plane.
+// The convolution of one channel: out(y, x) = bias + sum over ky, kx of weights[ky * kernel_width +
+// kx] * in(y * stride - padding + ky * dilation, x * step - side + kx * spread), where `in` is zero
+// outside the plane. `step`, `side` and `spread` are the stride, the padding and the dilation of
+// columns.
 //
 // The plane and its padding are first copied to `scratch`, where the columns are sorted by their
-// index modulo `step`. Each tap then reads contiguous elements for any step and dilation. The
+// index modulo `step`. Each tap then reads contiguous elements for any `step` and `spread`. The
 // padding in `scratch` must be zero. The function does not write to the padding, so it stays zero
 // for later planes.
 struct DepthwisePlane {

@@ -33,7 +33,7 @@ TEST(LinearSum, LargeNumbersAreUnknown) {
   EXPECT_FALSE(combined({}, sum_of(1, {}), kMax + 1).has_value());
 }
 
-TEST(LinearSum, ManyTermsAreUnknown) {
+TEST(LinearSum, SumWithTooManyTermsIsUnknown) {
   std::optional<LinearSum> sum = LinearSum();
   int terms = 0;
   while (sum.has_value() && terms < 1000) {

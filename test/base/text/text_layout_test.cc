@@ -53,7 +53,7 @@ TEST(TextLayout, PartsWiderThanALineAreBrokenAtSpaces) {
   EXPECT_EQ(wrap("", {"unbreakable", "b"}, " ", 5), "unbreakable\nb\n");
 }
 
-TEST(TextLayout, CutPathKeepsNumbersAndTheLastPart) {
+TEST(TextLayout, ShortenedPathKeepsNumbersAndTheLastPart) {
   const char* path = "layers.12.attention.rope.apply_rotary_emb";
   EXPECT_EQ(cut_path(path, 41), path);
   EXPECT_EQ(cut_path(path, 36), "…12.attention.rope.apply_rotary_emb");

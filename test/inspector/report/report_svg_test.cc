@@ -27,7 +27,7 @@ TEST(ReportSvg, DrawsABarForEachRowAndTheUnattributedTime) {
   EXPECT_THAT(svg, HasSubstr(">unattributed</text>"));
 }
 
-TEST(ReportSvg, AddsUpRowsThatTopOmits) {
+TEST(ReportSvg, SumsTheRowsThatTheTopOptionOmits) {
   const std::string svg = report_svg(sample_profile(), {.top = 1, .filter = {}});
   EXPECT_THAT(svg, HasSubstr("not shown"));
   EXPECT_EQ(count(svg, "rx=\"2\""), 3u);

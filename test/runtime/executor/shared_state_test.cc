@@ -142,7 +142,7 @@ TEST_F(SharedStateTest, ViewsDoNotSetAnInitialValue) {
 }
 
 // Loading does not copy any of these initial values, but a reset copies all of them.
-TEST_F(SharedStateTest, ChargesInitialValuesThatOtherMethodsSet) {
+TEST_F(SharedStateTest, InitialValuesOfOtherMethodsCountTowardTheBudget) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
   add_to_state(forward_, 0, kStateBytes, data);
   add_to_state(second_, 0, kStateBytes, data);

@@ -90,7 +90,7 @@ TEST(AdviceInterval, GetsWiderWithTheSpreadOfTheBlocks) {
   EXPECT_NEAR(std::log(ratio.low), -half, 2e-3);
 }
 
-TEST(AdviceInterval, CombinedIntervalReachesFromTheProductToTheBestRatio) {
+TEST(AdviceInterval, CombinedIntervalSpansProductOfRatiosToBestSingleRatio) {
   const std::vector<Interval> ratios = {{0.5, 0.6}, {0.8, 0.9}};
   const Interval all = combined_ratio(ratios);
   EXPECT_DOUBLE_EQ(all.low, 0.4);
@@ -260,7 +260,7 @@ TEST(AdviceRules, FloatIslandsRuleCountsConversionsInInt8Models) {
   EXPECT_THAT(advice[0].why, HasSubstr("convolution"));
 }
 
-TEST(AdviceRules, OutputsThatAreInputsOrRepeatedAreReportedAsUnnecessary) {
+TEST(AdviceRules, ReportsInputsAndDuplicatesAmongOutputsAsUnnecessary) {
   aot::LoweredModel lowered;
   aot::GraphSignature& signature = lowered.methods["forward"].signature;
   signature.inputs.resize(1);

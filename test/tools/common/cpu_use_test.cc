@@ -29,7 +29,7 @@ TEST(CpuUse, ReportsMoreThreadsThanProcessors) {
               HasSubstr("2 threads share 1 processor; "));
 }
 
-TEST(CpuUse, AcceptsAnUndisturbedProcessAndASingleTimeSlice) {
+TEST(CpuUse, AcceptsAProcessThatWaitedForAtMostOneTimeSlice) {
   EXPECT_EQ(cpu_shortage({.wall_ns = 400 * kMs, .cpu_ns = 396 * kMs, .waited_ns = 4 * kMs}, 1, 1),
             "");
   EXPECT_EQ(cpu_shortage({.wall_ns = 5 * kMs, .cpu_ns = 1 * kMs, .waited_ns = 4 * kMs}, 1, 1), "");

@@ -1,9 +1,9 @@
 // Runs an XNNPACK runtime. Small operators run on the calling thread; for other operators, the pool
-// decides (vitrine/thread_pool.h).
+// chooses the number of threads (vitrine/thread_pool.h).
 //
 // XNNPACK itself wakes the pool for every operator with at least two tiles. If the operator takes
 // only a microsecond, waking costs more than it saves. Builds without XNNPACK's private headers
-// keep that behavior.
+// cannot prevent that.
 #pragma once
 
 #include <xnnpack.h>

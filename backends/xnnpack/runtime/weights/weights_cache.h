@@ -37,7 +37,7 @@ class WeightsCache {
   // The path of the file; empty if the cache has no file.
   std::string_view path() const { return {path_.data(), path_.empty() ? 0 : path_.size() - 1}; }
 
-  // The secret of all digests of this cache. It never changes.
+  // The secret (key) from which xxHash computes all digests of this cache. It never changes.
   const DigestSecret& secret() const { return file_.secret; }
 
   // Returns a digest that identifies the constant's content, or an empty digest if the content

@@ -159,7 +159,7 @@ Result<WeightsFile> WeightsFile::open(const char* path) {
     const auto row = read_row<BlockRow>(block_rows, i);
     if (row.offset < header.data_offset || row.offset % kBlockAlignment != 0 ||
         !range_fits(row.offset, row.size, bytes.size())) {
-      return Error::make(kUnusable, "block %zu is outside of its data", i);
+      return Error::make(kUnusable, "block %zu is outside of the data in the file", i);
     }
     VITRINE_RETURN_IF_ERROR(result.blocks.insert(
         row.key, {row.geometry,

@@ -1,4 +1,4 @@
-// Compares operators without weights and windows with their formulas.
+// Compares results with formulas, for operators that have neither weights nor windows.
 #include "backends/xnnpack/aot/translations.h"
 
 #include <gtest/gtest.h>
