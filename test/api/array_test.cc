@@ -53,7 +53,7 @@ TEST(Array, ZerosAcceptsEmptyShapesAndScalars) {
   EXPECT_THAT(*scalar->data<int32_t>(), ElementsAre(0));
 }
 
-TEST(Array, CopyOfConvertsOtherLayoutsToRowMajor) {
+TEST(Array, CopiesOfOtherLayoutsAreRowMajor) {
   // Channels last: element (c, h, w) of sizes {1, 2, 1, 3} is at w * 2 + c.
   std::array<int32_t, 4> sizes = {1, 2, 1, 3};
   std::array<uint8_t, 4> order = {0, 2, 3, 1};
@@ -65,7 +65,7 @@ TEST(Array, CopyOfConvertsOtherLayoutsToRowMajor) {
   EXPECT_THAT(*array->data<float>(), ElementsAre(0, 1, 2, 10, 11, 12));
 }
 
-TEST(Array, CopyFromExpectsRowMajorElements) {
+TEST(Array, CopiesFromRowMajorElementsToAnyDimOrder) {
   constexpr std::array<uint8_t, 4> kChannelsLast = {0, 2, 3, 1};
   auto array = Array::zeros(ScalarType::kFloat, {1, 2, 1, 3}, kChannelsLast);
   ASSERT_TRUE(array.ok()) << array.error().message();

@@ -399,7 +399,7 @@ TEST(Module, RejectsMisalignedPrograms) {
   EXPECT_THAT(module.error().message(), HasSubstr("not aligned to"));
 }
 
-TEST(Module, ReportsNotFoundIfOnlyBackendsAreMissing) {
+TEST(Module, ErrorCodeIsNotFoundIfNothingButABackendIsMissing) {
   test::ProgramBuilder builder;
   test::MethodSpec& method = builder.method("forward");
   method.delegates.push_back({.id = "NoSuchBackend"});

@@ -421,7 +421,7 @@ TEST_F(SecondCallsTest, InputsOverwrittenByCopyIndexMustBeSetAgain) {
 }
 
 // A view of an input does not count as a write.
-TEST_F(SecondCallsTest, InputsWithViewsKeepTheirValues) {
+TEST_F(SecondCallsTest, InputsReadThroughAViewKeepTheirValues) {
   const int x = tensor(64);
   const int seen = tensor(64);
   const int out = tensor(128);

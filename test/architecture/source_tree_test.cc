@@ -73,7 +73,7 @@ TEST(SourceTree, ContainsKnownFiles) {
   EXPECT_EQ(std::ranges::count(all, fs::path("CMakeLists.txt")), 1);
 }
 
-TEST(SourceTree, IncludesFollowTheTable) {
+TEST(SourceTree, IncludeDirectivesFollowTheTable) {
   std::vector<std::string> found;
   for (const fs::path& path : files()) {
     // Skips the files in cmake/, which are used to build third-party libraries and do not belong to
@@ -181,7 +181,7 @@ TEST(SourceTree, TrustPageMentionsOnlyExistingTests) {
 // this file above the block.
 class ShownCode : public testing::TestWithParam<const char*> {};
 
-TEST_P(ShownCode, AppearsInTheFileThatThePageNames) {
+TEST_P(ShownCode, AppearsInTheFileNamedOnThePage) {
   const std::string page = contents(GetParam());
   constexpr std::string_view kBegin = "\n```cpp\n";
   size_t blocks = 0;

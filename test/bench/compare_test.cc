@@ -30,7 +30,7 @@ class BenchCompare : public ::testing::Test {
   test::ScratchFolder folder_;
 };
 
-TEST_F(BenchCompare, ReturnsTwoIfAFigureExceedsTheBound) {
+TEST_F(BenchCompare, ReturnsExitCodeTwoIfAFigureExceedsTheBound) {
   EXPECT_EQ(exit_code(net(100), net(100)), 0);
   EXPECT_EQ(exit_code(net(100), net(109)), 0);
   EXPECT_EQ(exit_code(net(100), net(112)), 2);

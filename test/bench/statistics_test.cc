@@ -28,7 +28,7 @@ TEST(BenchStatistics, NoiseOfFewRunsIsHalfTheRange) {
 
 // The noise is computed from ten groups of consecutive runs. Here, each group has four runs with
 // the same time: 101 in the first group, and 110 in the last.
-TEST(BenchStatistics, NoiseExcludesLowestAndHighestStretch) {
+TEST(BenchStatistics, NoiseExcludesTheFastestAndTheSlowestGroupOfRuns) {
   std::vector<double> samples;
   for (int stretch = 1; stretch <= 10; ++stretch) {
     for (int i = 0; i < 4; ++i) samples.push_back(100 + stretch);
@@ -46,7 +46,7 @@ TEST(BenchStatistics, OneSlowRunAddsNoNoise) {
   EXPECT_DOUBLE_EQ(timing.noise, 0);
 }
 
-TEST(BenchStatistics, DifferenceUpToTheSumOfBothNoisesIsWithinNoise) {
+TEST(BenchStatistics, DifferencesUpToTheSumOfTheTwoNoiseLevelsAreNoise) {
   EXPECT_TRUE(within_noise(1.05, 0.03, 0.03));
   EXPECT_TRUE(within_noise(0.95, 0.03, 0.03));
   EXPECT_FALSE(within_noise(1.07, 0.03, 0.03));

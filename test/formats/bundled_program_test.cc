@@ -201,7 +201,7 @@ TEST(BundledProgram, ReportsThePathOfAnInvalidTensor) {
   EXPECT_THAT(error_of(with_input({}, false)), HasSubstr("program: is missing"));
 }
 
-TEST(BundledProgram, RejectsTwoTestSuitesForOneMethodAndSharedTables) {
+TEST(BundledProgram, RejectsSharedTablesAndTwoTestSuitesForOneMethod) {
   for (const size_t count : {size_t{2}, size_t{1000}}) {
     fb::FlatBufferBuilder other;
     const auto suites = other.CreateVector(std::vector(
@@ -236,7 +236,7 @@ TEST(BundledProgram, WriterRejectsValuesThatReadersReject) {
 
 // Bundles written by ExecuTorch contain the same bytes as the separate files in their folder. So do
 // bundles that are read and written again.
-TEST(BundledProgramCorpus, MatchesTheFilesInTheSameFolder) {
+TEST(BundledProgramCorpus, BundlesContainTheBytesOfTheSeparateFiles) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t bundles = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {

@@ -108,7 +108,7 @@ TEST(EtDumpWriter, WritesNoNativeCallEventForPrimOps) {
               testing::ElementsAre("OPERATOR_CALL", "OPERATOR_CALL", "OPERATOR_CALL"));
 }
 
-TEST(EtDumpWriter, WritesDelegateCallsWithoutNamesAndOperatorsWithOneIdentifier) {
+TEST(EtDumpWriter, OmitsNamesOfDelegateCallsAndWritesOneIdentifierPerOperator) {
   TraceBuffer trace(8, 4);
   trace.record(delegate_operator(nullptr, 12, "Add (ND)"));
   trace.record(delegate_operator("fused #1", -1, ""));

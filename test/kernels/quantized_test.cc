@@ -294,7 +294,7 @@ TEST_F(Quantized, EmbeddingsMatchFormula) {
   }
 }
 
-TEST_F(Quantized, MixedDtypeProductsScaleWeights) {
+TEST_F(Quantized, MixedDtypeProductsMultiplyWeightsByTheirScales) {
   Tensor& input = call.make<float>({1, 2}, {2, 3});
   Tensor& weight = call.make<int8_t>({2, 2}, {1, 2, 3, 4});
   Tensor& scales = call.make<float>({2}, {10, 0.5f});

@@ -252,7 +252,7 @@ TEST(KernelErrors, RejectsValueOfTheWrongKind) {
 }
 
 // Resizing an output must not change an input whose shape the kernel has read.
-TEST(KernelErrors, RejectsInputOfADifferentShapeAsOutput) {
+TEST(KernelErrors, RejectsAnInputAsOutputIfTheirShapesDiffer) {
   for (const auto& [name, arguments] : std::vector<std::pair<const char*, const char*>>{
            {"quantized_decomposed::mixed_mm.out",
             "input=!f32[2,3] weight=i8[3,4] weight_scales=f32[3] weight_zero_points=none out=none"},

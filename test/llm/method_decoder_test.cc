@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(Corpus, TrainedModel, testing::Values("kjv_f32"),
 // 0.3), and another token may have a slightly larger logit than PyTorch's token. The test feeds
 // PyTorch's tokens to the model. The logit of each of PyTorch's next tokens must be within twice
 // the tolerance of the largest logit.
-TEST(QuantizedModel, TokensOfPyTorchHaveTheLargestLogits) {
+TEST(QuantizedModel, TokensThatPyTorchGeneratesHaveNearlyTheLargestLogits) {
   VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / "kjv_8da4w";
   tools::Session session({folder / "model.pte", {}});

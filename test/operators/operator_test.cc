@@ -241,7 +241,7 @@ TEST(Operators, EquivalentOperatorsHaveTheSameArguments) {
   }
 }
 
-TEST(Operators, FindReturnsNullForUnknownOperators) {
+TEST(Operators, ReturnsNullForUnknownOperators) {
   EXPECT_EQ(find_operator("aten.no_such.default"), nullptr);
   EXPECT_EQ(find_operator(""), nullptr);
 }

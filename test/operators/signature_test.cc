@@ -88,7 +88,7 @@ TEST(Signature, ParsesAliasAndWriteAnnotations) {
   EXPECT_TRUE(pieces.results[0].is_list);
 }
 
-TEST(Signature, AllowsNoResultsAndNamedResults) {
+TEST(Signature, AcceptsSignaturesWithoutResultsAndWithNamedResults) {
   EXPECT_THAT(parse_signature("x::check(Tensor self) -> ()").results, IsEmpty());
   EXPECT_THAT(parse_signature("x::f() -> (Tensor values, Tensor indices)").results,
               ElementsAre(Field(&OperatorArgument::name, "values"),

@@ -74,7 +74,7 @@ TEST(Normalized, SupportsAllFourForms) {
 }
 
 // U+FDFA becomes 18 characters.
-TEST(Normalized, AcceptsTextsThatGetLongerAndCharactersBeyond16Bits) {
+TEST(Normalized, AcceptsCharactersBeyond16BitsAndTextsThatGetLonger) {
   std::string text, expected;
   for (int i = 0; i < 100; ++i) {
     text += "\uFDFA";

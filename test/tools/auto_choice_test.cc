@@ -62,7 +62,7 @@ std::vector<std::pair<size_t, size_t>> steps_of(const std::vector<PartFigures>& 
   return steps;
 }
 
-TEST(AutoChoiceTest, OrdersPartsByGainPerNoise) {
+TEST(AutoChoiceTest, OrdersPartsByGainRelativeToNoise) {
   EXPECT_THAT(steps_of({part("b", 1e-3, 10), part("a", 1e-3, 10), part("larger", 1e-3, 20),
                         part("quieter", 5e-4, 5), part("grows", 1e-6, -1), part("exact", 0, 1)}),
               ElementsAre(Pair(5, 1), Pair(2, 1), Pair(3, 1), Pair(1, 1), Pair(0, 1), Pair(4, 1)));

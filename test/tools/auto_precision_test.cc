@@ -240,7 +240,7 @@ constexpr char kDrive[] = R"js(
   seen.overflow = document.documentElement.scrollWidth > innerWidth;
 )js";
 
-TEST(AutoPrecisionTest, PageShowsPartsCurvesAndTheCommand) {
+TEST(AutoPrecisionTest, PageShowsThePartsTheCurvesAndTheCommand) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
   const fs::path report = scratch / "report.html";
@@ -297,7 +297,7 @@ double row_ms(const nlohmann::json& profile, const std::string& module) {
   return ns / 1e6;
 }
 
-TEST(AutoPrecisionTest, DeviceTimesAreThoseOfTheProfiles) {
+TEST(AutoPrecisionTest, DeviceTimesComeFromTheProfiles) {
   const ScratchFolder scratch;
   const fs::path in_float = scratch / "float.json", in_int8 = scratch / "int8.json";
   const fs::path input = searched_sample("input_0.bin");
@@ -405,7 +405,7 @@ TEST(AutoPrecisionTest, PartsThatOverflowInF16AreTriedInBf16) {
   EXPECT_GT(overflows, 0u);
 }
 
-TEST(AutoPrecisionTest, UserScoreReplacesDecibels) {
+TEST(AutoPrecisionTest, ScoreOfTheAccuracyCommandReplacesDecibels) {
   const ScratchFolder scratch;
   // Every program that is not empty gets the score 1, so all programs are within the bound.
   const CommandResult result = search(auto_options("--at_least 0.5", scratch / "a.pte") +

@@ -170,7 +170,7 @@ TEST(ComparingTest, ReportsOutputsThatDifferDueToAChangedWeight) {
   EXPECT_LT(output.at("sqnr_db"), 60);
 }
 
-TEST(ComparingTest, FailAboveSetsExitCode) {
+TEST(ComparingTest, FailAboveOptionSetsExitCode) {
   const std::string model = sample("digits_xnnpack/model.pte");
   EXPECT_EQ(compare_profiles(model, model, "--fail_above 1000").exit_code, 0);
   const CommandResult slower = compare_profiles(model, model, "--fail-above 0.001");

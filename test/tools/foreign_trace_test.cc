@@ -43,7 +43,7 @@ std::vector<std::string> main_ops(const json& profile) {
 }
 
 // The expected ops are those of the delegates' nodes in the graph that ExecuTorch printed.
-TEST(ForeignTrace, JoinsThreeVulkanDelegatesWithKernelsInBetween) {
+TEST(ForeignTrace, FindsSourceOpsOfThreeVulkanDelegatesAndOfTheKernelsBetweenThem) {
   const fs::path trace = test::samples_dir() / "formats/vulkan_two_delegates.etdp";
   const json profile = json::parse(inspect(options_for(trace, "vulkan_two_delegates")).text);
   EXPECT_THAT(main_ops(profile),
@@ -59,7 +59,7 @@ TEST(ForeignTrace, JoinsThreeVulkanDelegatesWithKernelsInBetween) {
   EXPECT_EQ(gpu["rows"][11]["modules"], json({"o"}));
 }
 
-TEST(ForeignTrace, JoinsAQuantizedVulkanProgram) {
+TEST(ForeignTrace, FindsSourceOpsOfAQuantizedVulkanProgram) {
   // The payload has eleven operators (delegate_map.json of the sample's source).
   constexpr const char* kPayload[] = {"quantized_decomposed.quantize_per_tensor.default",
                                       "et_vk.q8ta_conv2d.default",

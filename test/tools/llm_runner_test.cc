@@ -377,7 +377,7 @@ TEST(LlmRunnerTest, CtrlCInWarmUpEndsTool) {
 }
 
 // Flags may have one dash or two, the last of repeated flags wins, and --data_paths may be empty.
-TEST(LlmRunnerTest, AcceptsFlagsLikeExecuTorchRunner) {
+TEST(LlmRunnerTest, AcceptsTheFlagSyntaxOfTheExecuTorchRunner) {
   const std::string expected = llm_runner("--prompt_ids 1,43 --max_new_tokens 4").out;
   const CommandResult result =
       llm_runner("-prompt_ids=1,43 --data_paths '' --max_new_tokens 9 -max_new_tokens 4");

@@ -86,7 +86,7 @@ TEST(LoweredNumerics, IgnoresTheInfinitiesOfAttentionMasks) {
   EXPECT_TRUE(report.at("first_not_finite").is_null()) << report.at("first_not_finite");
 }
 
-TEST(LoweredNumerics, LimitIsAnErrorIfTheReferenceIsDelegated) {
+TEST(LoweredNumerics, FailBelowOptionIsRejectedIfTheReferenceIsDelegated) {
   const std::string program = sample("linear_relu/model.pte");
   const std::string record = sample("linear_relu/etrecord.bin");
   const CommandResult result =

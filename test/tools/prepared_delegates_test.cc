@@ -108,7 +108,7 @@ TEST(PreparedDelegatesTest, MemoryOfCorpusMatchesMeasuredRuns) {
   EXPECT_GE(compared, 20u);
 }
 
-TEST(PreparedDelegatesTest, TextStatesTheOriginOfFigures) {
+TEST(PreparedDelegatesTest, TextTellsHowFiguresWereObtained) {
   const Json json = describe_prepared(samples_dir() / "linear_relu/model.pte");
   const std::string text = tools::description_text(json, {.width = 200});
   EXPECT_THAT(text, HasSubstr("weights of delegates: 724 B"));

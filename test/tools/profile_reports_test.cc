@@ -31,7 +31,7 @@ std::string profile(const std::string& arguments) {
   return result.out;
 }
 
-TEST(ProfileReports, AppliesTopFilterAndGrouping) {
+TEST(ProfileReports, AppliesTheFilterGroupByAndTopOptions) {
   for (const char* by : {"module", "op", "delegate", "line", "none"}) {
     const std::string table = profile(std::string("--top 5 --filter conv --group_by ") + by);
     EXPECT_NE(table.find("filtered out"), std::string::npos) << table;
@@ -80,7 +80,7 @@ TEST(ProfileReports, JsonGroupsAddUpToWallTime) {
 }
 
 // ExecuTorch's planner gives overlapping memory only to tensors that are not live at the same time.
-TEST(ProfileReports, OverlappingTensorsAreNeverLiveAtTheSameTime) {
+TEST(ProfileReports, TensorsThatShareMemoryAreNeverLiveAtTheSameTime) {
   VITRINE_CORPUS_CASE(corpus, "");
   for (const char* name :
        {"mv2_portable", "split_concat_pool_portable", "encoder_layer_sdpa_portable", "gru_portable",
@@ -120,7 +120,7 @@ TEST(ProfileReports, MachineLimitsAreMeasuredOnce) {
 }
 
 // Instructions for narrow dtypes are used only if the processor has them.
-TEST(ProfileReports, NarrowDtypesComputeMoreOperationsPerRun) {
+TEST(ProfileReports, MultiplyAddRunHasMoreOperationsForNarrowDtypes) {
   const tools::MultiplyAdd f32 = tools::multiply_add(ScalarType::kFloat);
   ASSERT_NE(f32.run, nullptr);
   for (const ScalarType dtype : {ScalarType::kHalf, ScalarType::kBFloat16, ScalarType::kChar}) {

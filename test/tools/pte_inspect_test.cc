@@ -289,7 +289,7 @@ TEST(PteInspectTest, WritesProfileInEveryFormat) {
   EXPECT_THAT(tools::inspect(options).text, HasSubstr("addmm"));
 }
 
-TEST(PteInspectTest, UnknownFileErrorShowsFirstBytes) {
+TEST(PteInspectTest, ErrorForAnUnknownFileShowsItsFirstBytes) {
   const std::string text = "no model at all";
   const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
   try {

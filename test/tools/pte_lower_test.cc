@@ -170,7 +170,7 @@ TEST(PteLowerTest, TwoRunsWriteSameBytes) {
   }
 }
 
-TEST(PteLowerTest, OnlyOpAndExcludeOpFilterDelegation) {
+TEST(PteLowerTest, OnlyOpAndExcludeOpOptionsFilterDelegation) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "m.pte").string();
   CommandResult result = pte_lower(model() + " --backend xnnpack --exclude-op relu -o " + program +
@@ -187,7 +187,7 @@ TEST(PteLowerTest, OnlyOpAndExcludeOpFilterDelegation) {
   expect_outputs(program);
 }
 
-TEST(PteLowerTest, ExternalConstantsWritesPtd) {
+TEST(PteLowerTest, ExternalConstantsOptionWritesAPtdFile) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "m.pte").string();
   ASSERT_EQ(pte_lower(model() + " --external-constants -o " + program).exit_code, 0);
@@ -196,7 +196,7 @@ TEST(PteLowerTest, ExternalConstantsWritesPtd) {
   expect_outputs(program, " --data_path " + data.string());
 }
 
-TEST(PteLowerTest, ExternalConstantsIncludesWeightsOfDelegates) {
+TEST(PteLowerTest, ExternalConstantsOptionIncludesWeightsOfDelegates) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "m.pte").string();
   ASSERT_EQ(pte_lower(model() + " --backend xnnpack --external-constants -o " + program).exit_code,
@@ -209,7 +209,7 @@ TEST(PteLowerTest, ExternalConstantsIncludesWeightsOfDelegates) {
   EXPECT_THAT(alone.err, HasSubstr("no named data for key"));
 }
 
-TEST(PteLowerTest, FoldConstantsRemovesPermute) {
+TEST(PteLowerTest, FoldConstantsOptionRemovesAPermutation) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "m.pte").string();
   const std::string options = " -o " + program + " --summary";
@@ -220,7 +220,7 @@ TEST(PteLowerTest, FoldConstantsRemovesPermute) {
   expect_outputs(program);
 }
 
-TEST(PteLowerTest, ExplainListsOptimizations) {
+TEST(PteLowerTest, ExplainOptionListsOptimizations) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "m.pte").string();
   const std::string options = " --explain -o " + program;

@@ -132,7 +132,7 @@ TEST(VerifyTest, RejectsBundleWithWrongInputs) {
   EXPECT_EQ(write().exit_code, 1);
 }
 
-TEST(VerifyCorpusTest, BundlesOfExecuTorchPass) {
+TEST(VerifyCorpusTest, BundlesFromExecuTorchPass) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t bundles = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
@@ -239,7 +239,7 @@ TEST(DebugOutputsTest, ReportsOutputsThatDoNotFit) {
   EXPECT_LE(std::filesystem::file_size(scratch / "values"), 100u);
 }
 
-TEST(DebugOutputsTest, RejectsMissingTraceAndProfile) {
+TEST(DebugOutputsTest, RejectsDebugOutputsWithoutATraceOrWithProfile) {
   EXPECT_NE(executor_runner("--debug_outputs " + sample("add_mul/model.pte")).exit_code, 0);
   EXPECT_NE(executor_runner("--debug_outputs --profile --etdump_path /dev/null " +
                             sample("add_mul/model.pte"))

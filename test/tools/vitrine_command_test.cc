@@ -369,7 +369,7 @@ TEST(Tools, ReadInputsFromStandardInput) {
   EXPECT_EQ(result.out, from_file.out);
 }
 
-TEST(Tools, ExplainDoesNotRequireAnOutputFile) {
+TEST(Tools, ExplainOptionDoesNotRequireAnOutputFile) {
   const CommandResult result =
       run_tool(VITRINE_PTE_LOWER, sample(kExported) + " --backend xnnpack --explain");
   EXPECT_EQ(result.exit_code, 0) << result.err;

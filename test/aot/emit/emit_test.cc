@@ -291,7 +291,7 @@ TEST(EmitTest, RejectsUnsupportedHigherOrderOperators) {
       testing::AllOf(HasSubstr("node flex_attention"), HasSubstr("cond, map, scan or while_loop")));
 }
 
-TEST(EmitTest, ErrorsNameMethodNodeAndLine) {
+TEST(EmitTest, ErrorsNameTheMethodTheNodeAndTheLine) {
   ExportedProgram program;
   Node* x = add_input(program, "x", {3});
   Node* unknown = call(program, "aten.no_such_op.default", {x});

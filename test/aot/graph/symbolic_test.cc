@@ -74,7 +74,7 @@ TEST(TensorSpec, SortsDimOrderByStride) {
   EXPECT_EQ(to_text(spec), "f32[2, 1, 1]");
 }
 
-TEST(Symbolic, ArithmeticSortsFactorsAndCancelsCommonOnes) {
+TEST(Symbolic, SortsFactorsAndCancelsCommonFactors) {
   const SymInt s0(Expression::symbol("s0"));
   const SymInt s1(Expression::symbol("s1"));
   EXPECT_EQ(to_text(SymInt(6) * s0 * SymInt(2)), "12*s0");
@@ -148,7 +148,7 @@ TEST(Symbolic, EqualSizesHaveTheSameNormalForm) {
   for (const auto& [a, b] : unequal) EXPECT_FALSE(a == b) << to_text(a) << " and " << to_text(b);
 }
 
-TEST(Symbolic, NormalFormsHaveTheValueOfTheExpression) {
+TEST(Symbolic, NormalFormEvaluatesToTheSameValueAsTheExpression) {
   uint32_t state = 1;
   const auto random = [&](uint32_t below) {
     state = state * 1664525 + 1013904223;

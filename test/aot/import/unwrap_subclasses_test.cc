@@ -215,7 +215,7 @@ TEST_F(UnwrapSubclasses, RejectsAccessToMissingInnerTensor) {
   expect_error("fc.w is a torchao.quantization SomeTensor, which has no tensor scales");
 }
 
-TEST_F(UnwrapSubclasses, RejectsWeightUsedWithoutAccessToInnerTensors) {
+TEST_F(UnwrapSubclasses, RejectsDirectUseOfAWeightInsteadOfItsInnerTensors) {
   graph()["nodes"][2]["inputs"][2]["arg"] = tensor("p_w");
   expect_error(
       "uses weight fc.w, a torchao.quantization SomeTensor, without accessing its inner tensors");

@@ -86,7 +86,7 @@ struct ProfileCostTest : testing::Test {
   Node* next_ = nullptr;
 };
 
-TEST_F(ProfileCostTest, CostMatchesExplainForEveryOperatorWithKernel) {
+TEST_F(ProfileCostTest, CostInProfilesEqualsCostInExplainForEveryKernel) {
   std::vector<std::pair<const Operator*, Node*>> calls;
   for (const Operator& op : operators()) {
     if (op.kernel.empty()) continue;

@@ -126,7 +126,7 @@ TEST(PartitionNodes, GroupsStayTogether) {
   EXPECT_THAT(found[1].nodes, ElementsAre(a, b, c));
 }
 
-TEST(PartitionNodes, OmitsGroupsThatAPathLeavesAndReenters) {
+TEST(PartitionNodes, OmitsAGroupIfAPathLeavesAndReentersIt) {
   Graph graph;
   Node* x = graph.placeholder("x");
   Node* a = graph.call(kSupported, {x});

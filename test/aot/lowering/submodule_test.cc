@@ -95,7 +95,7 @@ TEST_F(SubmoduleTest, RejectsTupleAmongSeveralResults) {
       ThrowsMessage<AotError>(HasSubstr("add its getitems to the partition")));
 }
 
-TEST_F(SubmoduleTest, RejectsPathOutAndBackInAndLeavesGraphUnchanged) {
+TEST_F(SubmoduleTest, RejectsNodesIfAPathLeavesAndReentersThemAndKeepsTheGraph) {
   Node* first = b.call("aten.relu.default", {x});
   Node* between = b.call("aten.erf.default", {first});
   Node* last = b.call("aten.add.Tensor", {first, between});

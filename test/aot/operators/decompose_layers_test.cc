@@ -33,7 +33,7 @@ TEST(DecomposeLayers, ComputesVectorNormsAndRelatedReductions) {
               {std::sqrt(74.0 / 9), std::sqrt(26.0 / 9)});
 }
 
-TEST(DecomposeLayers, ConvolutionAcceptsSamePadding) {
+TEST(DecomposeLayers, ConvolutionAcceptsPaddingModeSame) {
   const std::vector<TensorData> inputs = {floats({1, 1, 4}, {1, 2, 3, 4}),
                                           floats({1, 1, 2}, {1, 10})};
   const ArgumentList rest = {Argument(), std::vector<int64_t>{1}, "same"};

@@ -103,7 +103,7 @@ TEST(DecomposeProducts, AttentionAppliesMasksAndSharesKeyValueHeads) {
   expect_near(run({heads, k, v}, one(kTarget, {}, {{"enable_gqa", true}}))[0], both);
 }
 
-TEST(DecomposeProducts, AddbmmAndAddrAddScaledProductsToATensor) {
+TEST(DecomposeProducts, AddbmmAndAddrReturnATensorPlusAScaledProduct) {
   const TensorData self = floats({2, 2}, {1, 2, 3, 4});
   const TensorData a = floats({2, 2, 1}, {1, 2, 3, 4});
   const TensorData b = floats({2, 1, 2}, {5, 6, 7, 8});

@@ -6,7 +6,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(DecomposeReductions, OperatorAllReducesOneDimOrTheEntireTensor) {
+TEST(DecomposeReductions, AtenAllReducesOneDimOrTheEntireTensor) {
   const std::vector<TensorData> x = {floats({2, 2}, {1, 0, 2, 3})};
   expect_near(run(x, one("aten.all.dim", {1}))[0], {0, 1});
   expect_near(run(x, one("aten.all.default"))[0], {0});
@@ -65,7 +65,7 @@ TEST(DecomposeReductions, QuantilesInterpolateAndPropagateNan) {
   EXPECT_THROW(row_quantiles(0.5, "cubic"), AotError);
 }
 
-TEST(DecomposeReductions, OperatorAllReturnsUint8ForUint8Input) {
+TEST(DecomposeReductions, AtenAllReturnsUint8ForUint8Input) {
   const TensorData x = make_tensor_data(ScalarType::kByte, {2, 2},
                                         {std::byte{1}, std::byte{2}, std::byte{0}, std::byte{3}});
   const TensorData found = lowered("aten.all.dim", {x}, {1}, {2}, {}, ScalarType::kByte);

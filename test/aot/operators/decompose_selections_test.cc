@@ -8,7 +8,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(DecomposeSelections, IndexAddCopyAndFillWriteAtIndices) {
+TEST(DecomposeSelections, IndexAddIndexCopyAndIndexFillWriteAtIndices) {
   const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
   const TensorData index = integers({2}, {2, 0});
   const TensorData repeated = integers({2}, {1, 1});

@@ -21,7 +21,7 @@ TEST(DecomposeShapes, SupportsRollTileRepeatAndTriangularMasks) {
   expect_near(run(x, one("aten.tril.default", {-1}))[0], {0, 0, 0, 4, 0, 0});
 }
 
-TEST(DecomposeShapes, NarrowCountsNegativeStartsFromTheEnd) {
+TEST(DecomposeShapes, NegativeStartOfNarrowCountsFromTheEnd) {
   const std::vector<TensorData> x = {floats({2, 3}, {1, 2, 3, 4, 5, 6})};
   expect_near(run(x, one("aten.narrow.default", {1, -2, 2}))[0], {2, 3, 5, 6});
   expect_near(run(x, one("aten.narrow.default", {1, -3, 2}))[0], {1, 2, 4, 5});

@@ -39,7 +39,7 @@ std::vector<CostCase> cost_cases() {
 
 class AttentionCost : public testing::TestWithParam<CostCase> {};
 
-TEST_P(AttentionCost, PredictsIfASingleAttentionOperatorIsFaster) {
+TEST_P(AttentionCost, PredictsWhetherASingleAttentionOperatorIsFaster) {
   const RangeConstraints ranges = {
       {"short", {1, 32}}, {"long", {128, 512}}, {"unbounded", {1, std::nullopt}}};
   EXPECT_EQ(is_faster_as_operator(GetParam().shape, ranges), GetParam().is_faster);

@@ -66,11 +66,11 @@ TEST_F(IndexValueRules, InputsBecomeTermsOfTheSum) {
              {{"axis 0", 1}, {"%position", 1}});
 }
 
-TEST_F(IndexValueRules, SlicesWithStepsAreUnknown) {
+TEST_F(IndexValueRules, ValuesOfSlicesWithStepsAreUnknown) {
   EXPECT_FALSE(sum_of(build.call("aten.slice.Tensor", {range(8), 0, 0, 8, 2})).has_value());
 }
 
-TEST_F(IndexValueRules, FloatsAreUnknown) {
+TEST_F(IndexValueRules, ValuesOfFloatTensorsAreUnknown) {
   EXPECT_FALSE(
       sum_of(build.call("aten.arange.default", {4}, {{"dtype", ScalarType::kFloat}})).has_value());
 }

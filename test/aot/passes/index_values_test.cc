@@ -27,7 +27,7 @@ TEST(IndexValues, RecognizesCausalMask) {
 }
 
 // The depth of the analysis must be limited, because a file may contain any number of calls.
-TEST(IndexValues, LongChainsAreUnknown) {
+TEST(IndexValues, ValueIsUnknownIfTheChainOfCallsIsTooLong) {
   ModelBuilder build("Chain");
   Node* sum = build.input("x", ScalarType::kLong, {1});
   for (int i = 0; i < 20'000; ++i) sum = build.call("aten.add.Tensor", {sum, 1});
@@ -35,7 +35,7 @@ TEST(IndexValues, LongChainsAreUnknown) {
   EXPECT_FALSE(IndexValues(program).of(sum).has_value());
 }
 
-TEST(IndexValues, TooManyConditionsOrTermsAreUnknown) {
+TEST(IndexValues, ValueIsUnknownIfItHasTooManyConditionsOrTerms) {
   ModelBuilder build("Growth");
   Node* keys = build.call("aten.arange.default", {8}, {{"dtype", ScalarType::kLong}});
   Node* all = build.call("aten.ge.Scalar", {keys, 0});

@@ -117,7 +117,7 @@ TEST(InlineVmap, DimArgumentsDoNotCountTheBatchDim) {
             (Values{-2, -1, 0, -2, -1, 0}));
 }
 
-TEST(InlineVmap, RejectsUnsupportedOperatorsAndEscapingSamples) {
+TEST(InlineVmap, RejectsUnsupportedOperatorsAndSamplesUsedOutsideOfVmap) {
   const auto reduce = [] {
     vmapped({kMatrix}, [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
       Node* row = vmap.sample(in[0], 0, 1);

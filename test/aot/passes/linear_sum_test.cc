@@ -25,7 +25,7 @@ TEST(LinearSum, AddsMultiplesOfAnotherSum) {
   EXPECT_EQ(combined(*sum, sum_of(0, {{"x", 1}}), -3), sum_of(4, {{"y", 1}}));
 }
 
-TEST(LinearSum, LargeNumbersAreUnknown) {
+TEST(LinearSum, SumWithNumbersThatAreTooLargeIsUnknown) {
   constexpr int64_t kMax = int64_t{1} << 31;
   EXPECT_TRUE(combined(sum_of(kMax - 1, {}), sum_of(1, {}), 1).has_value());
   EXPECT_FALSE(combined(sum_of(kMax, {}), sum_of(1, {}), 1).has_value());

@@ -73,7 +73,7 @@ TEST_F(ClampsTest, LastClampWinsIfBoundsAreDisjoint) {
 }
 
 // If the clamp were fused, the output would have the input's scale.
-TEST_F(ClampsTest, ClampsAfterMaxPoolingRequantize) {
+TEST_F(ClampsTest, ClampAfterMaxPoolingConvertsToTheScaleOfItsOutput) {
   PayloadBuilder b;
   const uint32_t x = b.input({1, 2, 2, 1}, kInt8Type, PerTensor{0.5f, 7});
   const uint32_t largest = b.internal({1, 1, 1, 1}, kInt8Type, PerTensor{0.5f, 7});
@@ -91,7 +91,7 @@ TEST_F(ClampsTest, ClampsAfterMaxPoolingRequantize) {
 
 // The packed weights depend on the scale of the result, but their cache key contains only the scale
 // of the convolution.
-TEST_F(ClampsTest, ClampsAfterConvolutionsThatShareWeightsRequantize) {
+TEST_F(ClampsTest, ClampsAfterConvolutionsThatShareWeightsConvertToTheScalesOfTheirOutputs) {
   PayloadBuilder b(PayloadBuilder::Constants::kNamed);
   const uint32_t x = b.input({1, 1, 2, 1}, kInt8Type, PerTensor{1.0f, 0});
   const uint32_t filter = b.constant<int8_t>({1, 1, 1, 1}, {2}, Type::xnn_datatype_qcint8);

@@ -44,7 +44,7 @@ TEST(KernelChoices, StarStandsForAllKernels) {
   EXPECT_TRUE(table->has("Cosine"));
 }
 
-TEST(KernelChoices, RejectOtherFilesWithTheLine) {
+TEST(KernelChoices, ErrorNamesTheInvalidLine) {
   const auto error_of = [](std::string_view text) {
     return std::string(KernelChoices::parse(text, "t", is_kernel, 32).error().message());
   };

@@ -435,7 +435,7 @@ TEST_P(OwnKernelsTest, ProductsOfTwoInputsMatchDirectSums) {
   }
 }
 
-TEST_F(DelegateTest, OnlyVitrinesDepthwiseWeightsArePackedForLargeWindows) {
+TEST_F(DelegateTest, LargeDepthwiseWindowsPackWeightsOnlyForVitrinesKernel) {
   if (!xnnpack::OwnKernels::are_built()) GTEST_SKIP() << "this build lacks kernels for delegates";
   PayloadBuilder b;
   const uint32_t x = b.input({1, 8, 8, 16}), y = b.output({1, 2, 2, 16});

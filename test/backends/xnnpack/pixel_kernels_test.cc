@@ -357,7 +357,7 @@ struct FewOutputs {
   Bounds bounds = {};
 };
 
-TEST_P(PixelKernelsTest, ConvolutionsOfFewOutputsMatchDirectSums) {
+TEST_P(PixelKernelsTest, ConvolutionsWithFewOutputsMatchDirectSums) {
   constexpr uint32_t kHeight = 5, kWidth = 7;  // the last block of pixels is not full
   // XNNPACK 92a7ad5, which has no attention, makes them fully connected nodes.
   const bool has_1x1_convolutions = xnnpack::optional_nodes().attention;

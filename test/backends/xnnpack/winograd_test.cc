@@ -251,7 +251,7 @@ TEST_F(WinogradTest, SupportsReshapesAndLeavesTinyImagesToXnnpack) {
 
 // If a delegate has fixed sizes, XNNPACK does not pack the weights, so our kernel must run also if
 // the caller passes other sizes.
-TEST_F(WinogradTest, RunsAtAllSizesIfSizesAreFixed) {
+TEST_F(WinogradTest, RunsAtOtherSizesEvenIfTheDelegateHasFixedSizes) {
   has_fixed_sizes = true;
   load_convolution({48, 48}, {2, 40, 40});
   ASSERT_TRUE(delegate);
@@ -306,7 +306,7 @@ TEST_F(WinogradTest, LeavesFewChannelsToXnnpack) {
   }
 }
 
-TEST_F(WinogradTest, LeavesAllConvolutionsToXnnpackIfExact) {
+TEST_F(WinogradTest, LeavesAllConvolutionsToXnnpackIfOptionsRequireIt) {
   for (const char* key : {"exact", "vitrine_kernels"}) {
     const BackendOption option[] = {{"XnnpackBackend", key, std::string_view(key) == "exact"}};
     options = option;

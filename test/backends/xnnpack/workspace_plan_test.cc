@@ -49,7 +49,7 @@ TEST(PlaceBlocks, UsesTheSmallestGapWithRoom) {
   EXPECT_EQ(blocks[5].offset, 180);
 }
 
-TEST(PlaceBlocks, NeverOverlapsLiveBlocksNorFallsBelowTheBound) {
+TEST(PlaceBlocks, NeverOverlapsLiveBlocksOrReturnsLessThanTheLowerBound) {
   std::mt19937 random(1);  // NOLINT(*-msc51-cpp): the same values in each run
   for (int round = 0; round < 200; ++round) {
     std::vector<MemoryBlock> blocks(1 + random() % 40);
@@ -89,7 +89,7 @@ class WorkspacePlanTest : public DelegateTest {
 };
 
 // -|x| * tanh(|x|). The input of the tanh has two readers, so only the product may overwrite it.
-TEST_F(WorkspacePlanTest, OverwritesTheLastReadInputOfAProduct) {
+TEST_F(WorkspacePlanTest, ProductOverwritesTheInputThatIsNotReadAgain) {
   constexpr uint32_t kSize = 4096;
   PayloadBuilder b;
   const uint32_t x = b.input({kSize}), y = b.output({kSize});
@@ -131,7 +131,7 @@ TEST_F(WorkspacePlanTest, DoesNotOverwriteARepeatedRowWithALargerResult) {
   EXPECT_EQ(values_of<float>(out), expected);
 }
 
-TEST_F(WorkspacePlanTest, NeedsNoMoreMemoryAfterPlanMemory) {
+TEST_F(WorkspacePlanTest, ExecutionNeedsNoMoreMemoryThanPlanned) {
   constexpr uint32_t kSize = 4096;
   PayloadBuilder b;
   const uint32_t x = b.input({kSize}), y = b.output({kSize}), a = b.internal({kSize});

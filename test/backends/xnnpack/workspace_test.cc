@@ -42,7 +42,7 @@ class SoftmaxMemoryTest : public DelegateTest {
   }
 };
 
-TEST_F(SoftmaxMemoryTest, OutputOfRowsThatEndInAPartialVectorGetsSeparateMemory) {
+TEST_F(SoftmaxMemoryTest, OutputGetsSeparateMemoryIfRowsEndInAPartialVector) {
   if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "needs XNNPACK's private headers";
   ASSERT_TRUE(cpuinfo_initialize());
   const size_t apart = cpuinfo_has_x86_avx512f() ? 2 : 1;

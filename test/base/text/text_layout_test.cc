@@ -40,7 +40,7 @@ TEST(TextLayout, WrapsLinesBetweenParts) {
   EXPECT_EQ(wrap("x: ", {"aaa", "bbb", "ccc"}, ", ", 12), "x: aaa, bbb\n   ccc\n");
 }
 
-TEST(TextLayout, FirstNamesTellsHowManyNamesItOmits) {
+TEST(TextLayout, ShortListOfNamesEndsWithTheNumberOfOmittedNames) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(first_names({"a", "b", "c", "d"}, 2), (Names{"a", "b", "2 more"}));
   EXPECT_EQ(first_names({"a", "b", "c"}, 2), (Names{"a", "b", "c"}));
@@ -80,7 +80,7 @@ TEST(TextLayout, CutPathNeverExceedsTheWidth) {
   }
 }
 
-TEST(TextLayout, DrawsBarsInEighths) {
+TEST(TextLayout, DrawsBarsInEighthsOfACharacter) {
   EXPECT_EQ(bar(0, 4), "");
   EXPECT_EQ(bar(1, 4), "████");
   EXPECT_EQ(bar(0.5, 3), "█▌");

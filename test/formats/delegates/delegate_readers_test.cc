@@ -126,7 +126,7 @@ TEST(VulkanReader, ReportsMissingNamedData) {
   EXPECT_EQ(payload.constant_bytes, 32u + 8u) << "the payload says the size of a missing constant";
 }
 
-TEST(VulkanReader, RejectsAConstantThatDoesNotFit) {
+TEST(VulkanReader, RejectsAConstantOfTheWrongSizeOrOutsideOfThePayload) {
   test::AlignedBytes bytes = test::vulkan_payload();
   bytes.resize(bytes.size() - 16);
   EXPECT_THAT([&] { describe("VulkanBackend", bytes); },

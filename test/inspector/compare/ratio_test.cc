@@ -87,7 +87,7 @@ TEST(RatioOfRuns, RequiresSixRunsOfEachProgram) {
 
 // The number of runs is large, so the confidence interval of the ratio excludes 1, although a fifth
 // of the runs have a ratio on the other side of 1.
-TEST(RatioOfRuns, AlsoRequiresTheSpreadToExcludeOne) {
+TEST(RatioOfRuns, ReportsNoChangeIfTheSpreadOfRunsIncludesOne) {
   std::vector<double> a, b;
   for (int i = 0; i < 50; ++i) {
     a.push_back(100 + i);

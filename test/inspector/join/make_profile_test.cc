@@ -50,7 +50,7 @@ TEST(MakeProfile, StalledRunsDoNotChangeRanks) {
 }
 
 // In each run a different row stalls, so that the average of every row is far from its median.
-TEST(MakeProfile, TimeSharesOfMediansAddUpToOne) {
+TEST(MakeProfile, SharesOfMedianTimesAddUpToOne) {
   TraceBuilder trace;
   for (int run = 0; run < 6; ++run) {
     trace.begin_run();

@@ -66,7 +66,7 @@ TEST(ComparisonTexts, CountsConsecutiveRepeats) {
   EXPECT_EQ(texts.place_a, "") << "A has no row";
 }
 
-TEST(ComparisonTexts, NamesLayoutChangesAfterTheOpsThatNeedThem) {
+TEST(ComparisonTexts, LayoutChangesAreNamedAfterTheOpsThatNeedThem) {
   Profile profile = folded();
   ProfileRow& layout = profile.rows.emplace_back();
   layout.is_inserted = true;
@@ -78,7 +78,7 @@ TEST(ComparisonTexts, NamesLayoutChangesAfterTheOpsThatNeedThem) {
   EXPECT_EQ(texts.module, "net");
 }
 
-TEST(ComparisonTexts, NamesUnknownOpsAfterTheKernels) {
+TEST(ComparisonTexts, UnknownOpsAreNamedAfterTheirKernels) {
   Profile profile;
   profile.rows.emplace_back().kernel = "npu_payload_7";
   ComparedOp op;

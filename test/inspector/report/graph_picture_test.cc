@@ -77,7 +77,7 @@ TEST(AddModuleBoxes, SplitsAModuleIfOneBoxWouldMakeACycle) {
   EXPECT_NE(picture.nodes[0].parent, picture.nodes[4].parent);
 }
 
-TEST(AddModuleBoxes, KeepsAModuleWholeIfTheOrderAllowsIt) {
+TEST(AddModuleBoxes, DrawsOneBoxPerModuleIfTheOrderAllowsIt) {
   GraphPicture picture;
   for (const char* module : {"a", "b", "a", "b"}) add_op(picture, module);
   picture.edges = {{0, 2, "f32[1]"}, {1, 3, "f32[1]"}};

@@ -89,7 +89,7 @@ TEST(Grouping, GroupsRowsBySourceLineOfTheModel) {
               ElementsAre("net/d.py:1", "net/a.b.c.py:1", "net/a.b.py:1"));
 }
 
-TEST(Grouping, ReportsRowsThatFilterAndTopOmit) {
+TEST(Grouping, ReportsRowsThatTheFilterAndTopOptionsOmit) {
   const Grouping grouping =
       group_rows(nested_profile(), {.by = GroupBy::kModule, .top = 2, .filter = "CONVOLUTION"});
   EXPECT_THAT(names(grouping), ElementsAre("(model)", " d"));

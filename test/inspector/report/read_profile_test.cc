@@ -29,7 +29,7 @@ std::string error_of(const json& changed) try {
   return error.what();
 }
 
-TEST(ReadProfile, KeepsTheFactsThatComparisonsUse) {
+TEST(ReadProfile, KeepsEverythingThatComparisonsUse) {
   const TracedSide side = delegated_net();
   const Profile& before = side.profile;
   const Profile after = stored(before);

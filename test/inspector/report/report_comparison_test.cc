@@ -58,7 +58,7 @@ TEST(ReportComparison, WritesCsvAndHtml) {
 }
 
 // The times of the ops change by +50, -200 and +10 ns.
-TEST(ReportComparison, TopKeepsTheLargestChanges) {
+TEST(ReportComparison, TopOptionKeepsTheLargestChanges) {
   TraceBuilder a, b;
   run_kernels(a, {{"aten::mul.out", 1000}, {"aten::exp.out", 700}, {"aten::sin.out", 300}});
   run_kernels(b, {{"aten::mul.out", 1050}, {"aten::exp.out", 500}, {"aten::sin.out", 310}});

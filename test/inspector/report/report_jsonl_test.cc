@@ -19,7 +19,7 @@ std::vector<json> parsed_lines(const std::string& text) {
   return lines;
 }
 
-TEST(ReportJsonl, WritesLinesForTheRunTheRowsAndUnattributedTimeInOrder) {
+TEST(ReportJsonl, WritesTheRunFirstAndUnattributedTimeLast) {
   const Profile profile = sample_profile();
   const std::vector<json> lines =
       parsed_lines(report_jsonl(profile, {{"device", "bench-07"}, {"commit", "1a2b"}}));

@@ -92,7 +92,7 @@ TEST(ReportNumericsHtml, EscapesNamesAndHasNoExternalReferences) {
   EXPECT_TRUE(data.at("rows").at(0).at("made_here").at("is_equal"));
 }
 
-TEST(ReportNumericsJson, UsesTimesOnlyOfProfilesWithTheSameOperators) {
+TEST(ReportNumericsJson, UsesTimesOnlyFromProfilesWithTheSameOperators) {
   const Profile profile = profile_of(kKernels);
   const auto times = [&](const Profile& timed) {
     json list = json::array();

@@ -95,7 +95,7 @@ TEST(ReportTable, RemovesControlCharactersFromNames) {
   EXPECT_THAT(text, Not(HasSubstr("\r")));
 }
 
-TEST(ReportTable, PrintsTheShareOfTheClockInTracing) {
+TEST(ReportTable, PrintsTheShareOfTracingOverheadDueToTheClock) {
   Profile profile = sample_profile();
   profile.run.trace_overhead = 0.2;
   profile.run.trace_floor = 0.098;

@@ -30,7 +30,7 @@ TEST(ReportValues, PrintsTheFirstOpBelowTheLimit) {
 }
 
 // The SQNRs are 12.0 (relu), 16.0 (add) and 21.6 dB (mul). The convolutions are equal.
-TEST(ReportValues, TopKeepsTheLowestSqnrs) {
+TEST(ReportValues, TopOptionKeepsTheLowestSqnrs) {
   RecordedSide a, b;
   run_portable(a);
   run_portable(b, 0.5f);

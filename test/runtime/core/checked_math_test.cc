@@ -18,7 +18,7 @@ TEST(CheckedMath, AddAndMultiplyReportOverflow) {
   EXPECT_TRUE(mul_overflows(int64_t{1} << 62, int32_t{2}, &product));
 }
 
-TEST(CheckedMath, RangeFitsRejectsRangesOutOfBoundsAndWrapAround) {
+TEST(CheckedMath, RejectsRangesThatAreOutOfBoundsOrWrapAround) {
   EXPECT_TRUE(range_fits(0, 10, 10));
   EXPECT_TRUE(range_fits(10, 0, 10));
   EXPECT_FALSE(range_fits(11, 0, 10));

@@ -43,7 +43,7 @@ TEST(EValue, TagsMatchTheNumbersInProgramFiles) {
 }
 
 // Other pointers would silently convert to bool.
-TEST(EValue, CannotBeConstructedFromOtherPointers) {
+TEST(EValue, CannotBeConstructedFromPointersToOtherTypes) {
   static_assert(!std::is_constructible_v<EValue, const Tensor*>);
   static_assert(!std::is_constructible_v<EValue, const char*>);
   static_assert(!std::is_constructible_v<EValue, const char(&)[4]>);

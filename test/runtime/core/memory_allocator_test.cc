@@ -80,7 +80,7 @@ TEST(HeapArena, SmallRequestsFitIfTheChunkSizeExceedsTheBudget) {
   EXPECT_LE(arena.reserved(), 1000u);
 }
 
-TEST(HeapArena, ReportsIfItIsEmpty) {
+TEST(HeapArena, ReportsWhetherItIsEmpty) {
   HeapArena arena(1024);
   EXPECT_TRUE(arena.empty());
   ASSERT_NE(arena.allocate(10, 1), nullptr);

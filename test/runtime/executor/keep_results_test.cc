@@ -133,7 +133,7 @@ TEST_F(KeepResultsTest, TracersReceiveTheResultInEachRun) {
   EXPECT_EQ(transpositions, 1);
 }
 
-TEST_F(KeepResultsTest, ComputesResultsOfKeptResultsOnce) {
+TEST_F(KeepResultsTest, ComputesValuesThatDependOnlyOnKeptResultsOnce) {
   const int32_t once = matrix_at(0);
   const int32_t twice = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 32}});
   const int32_t out = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 64}});
@@ -165,7 +165,7 @@ TEST_F(KeepResultsTest, WritesOutputsInEachRun) {
 }
 
 // `view` is a view of the result, because the memory plan gives both the same address.
-TEST_F(KeepResultsTest, WritesPlannedMemoryThatAViewReads) {
+TEST_F(KeepResultsTest, WritesTheResultInEachRunIfAViewReadsItsPlannedMemory) {
   const int32_t transposed = matrix_at(0);
   const int32_t view = at(0, 6);
   const int32_t out = at(32, 6);
@@ -176,7 +176,7 @@ TEST_F(KeepResultsTest, WritesPlannedMemoryThatAViewReads) {
   EXPECT_EQ(transpositions, 2);
 }
 
-TEST_F(KeepResultsTest, WritesPlannedMemoryThatAnOutputReturns) {
+TEST_F(KeepResultsTest, WritesTheResultInEachRunIfAnOutputReturnsItsPlannedMemory) {
   transpose_to(constant(), matrix_at(0));
   forward_.outputs = {at(0, 6)};
   EXPECT_THAT(run_twice(options()), ElementsAre(1, 4, 2, 5, 3, 6));
@@ -203,7 +203,7 @@ TEST_F(KeepResultsTest, IgnoresViewsOfLaterValues) {
 
 // Another instruction overwrites only the end of the result, so the view still contains elements of
 // the result.
-TEST_F(KeepResultsTest, WritesPlannedMemoryThatAViewReadsInPart) {
+TEST_F(KeepResultsTest, WritesTheResultInEachRunIfAViewReadsAPartOfIt) {
   const int32_t x = input_matrix(128);
   const int32_t transposed = matrix_at(0);
   const int32_t view = at(8, 6);

@@ -175,7 +175,7 @@ TEST_F(MethodControlFlowTest, InstructionLimitCoversAllChains) {
   EXPECT_THAT(error_.message(), HasSubstr("chain 1, instruction 0"));
 }
 
-TEST_F(MethodControlFlowTest, FreedValuesStayAllocated) {
+TEST_F(MethodControlFlowTest, FreeInstructionKeepsPlannedMemoryAllocated) {
   forward_.free(out_);
   const auto method = run();
   ASSERT_TRUE(error_.ok());

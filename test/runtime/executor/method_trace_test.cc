@@ -42,7 +42,7 @@ class MethodTraceTest : public test::MethodTest {
   Recorder trace_;
 };
 
-TEST_F(MethodTraceTest, LoadingRecordsItsStages) {
+TEST_F(MethodTraceTest, RecordsTheStagesOfLoading) {
   const uint64_t before = platform::now_ns();
   const auto method = load({.tracer = &trace_});
   const uint64_t after = platform::now_ns();
@@ -72,7 +72,7 @@ TEST_F(MethodTraceTest, LoadingRecordsItsStages) {
   EXPECT_LE(whole.end_ns, after);
 }
 
-TEST_F(MethodTraceTest, ExecutionRecordsEachStepAndTheTotal) {
+TEST_F(MethodTraceTest, RecordsEachStepAndTheTotalOfAnExecution) {
   const auto method = load({.tracer = &trace_});
   trace_ = {};
   const uint64_t before = platform::now_ns();
@@ -146,7 +146,7 @@ TEST_F(MethodTraceTest, TracerCanBeReplaced) {
   EXPECT_EQ(trace_.records.size(), 7u);
 }
 
-TEST_F(MethodTraceTest, FailedExecutionRecordsEarlierStepsAndTheTotal) {
+TEST_F(MethodTraceTest, RecordsEarlierStepsAndTheTotalIfExecutionFails) {
   forward_.op("test::fail", "out");
   forward_.chains[0][3] = {.kind = schema::program::InstructionArguments::KernelCall,
                            .first = 1,

@@ -96,7 +96,7 @@ TEST_F(MethodValuesTest, AreRecordedOnlyIfTheTracerRequestsThem) {
   EXPECT_TRUE(tracer.taken.empty());
 }
 
-TEST_F(MethodValuesTest, FailedExecutionRecordsEarlierValues) {
+TEST_F(MethodValuesTest, EarlierValuesAreRecordedIfExecutionFails) {
   forward_.op("test::fail", "out");
   forward_.chains[0][2] = {.kind = schema::program::InstructionArguments::KernelCall,
                            .first = 2,

@@ -125,7 +125,7 @@ class RandomPlanTest : public test::PlanTest {
   std::vector<float> expected_[2];
 };
 
-TEST_F(RandomPlanTest, IsRejectedExactlyIfALiveValueIsOverwritten) {
+TEST_F(RandomPlanTest, IsRejectedIfAndOnlyIfALiveValueIsOverwritten) {
   int refused = 0;
   constexpr int kPrograms = 1500;
   for (int i = 0; i < kPrograms; ++i) {

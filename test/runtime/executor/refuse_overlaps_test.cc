@@ -167,7 +167,7 @@ TEST_F(OverlapCheckTest, AllowsACopyInTheMemoryOfItsSource) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(OverlapCheckTest, AllowsViewsWithoutAnInstruction) {
+TEST_F(OverlapCheckTest, AllowsViewsThatNoInstructionMakes) {
   const int32_t x = input(0);
   const int32_t a = at(32, 8);
   const int32_t part = at(48);  // a part of a

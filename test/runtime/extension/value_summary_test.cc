@@ -58,7 +58,7 @@ TEST(ValueSummary, CountsRealAndImaginaryPartsOfComplexElements) {
   EXPECT_DOUBLE_EQ(summary.mean, 4.0 / 5);
 }
 
-TEST(ValueSummary, PutsEqualElementsIntoTheFirstBin) {
+TEST(ValueSummary, PutsAllElementsIntoTheFirstBinIfTheyAreEqual) {
   test::TensorFactory factory;
   const ValueSummary summary = summarize(factory.make<float>({3}, {2, 2, 2}), nullptr);
   EXPECT_EQ(summary.histogram[0], 3u);

@@ -90,7 +90,7 @@ TEST(ConvertTicks, WorksBeforeTheRateIsKnown) {
   }).join();
 }
 
-TEST(ConvertTicks, AcceptsNoTicks) { convert_ticks(read_counter(), {}); }
+TEST(ConvertTicks, AcceptsZeroTicks) { convert_ticks(read_counter(), {}); }
 
 TEST(QuickClock, WorksInANewThread) {
   follow_clock();

@@ -61,7 +61,7 @@ TEST(MemoryTest, AllocateAlignedBeginsNearlyFullHugePagesAtTheirBoundary) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(block.get()) % kHugePage, 0u);
 }
 
-TEST(MemoryTest, ProvidePagesKeepsTheContentOfUnalignedMemory) {
+TEST(MemoryTest, ProvidingPagesKeepsTheContentOfUnalignedMemory) {
   constexpr size_t kSize = 100'000;
   const std::unique_ptr<void, decltype(&std::free)> block(allocate_aligned(64, kSize), &std::free);
   ASSERT_TRUE(block);

@@ -424,7 +424,7 @@ TEST(ProgramVerifier, ChecksLegacyConstants) {
   }
 }
 
-TEST(ProgramVerifier, StatesWithInitialValuesNeedMutableData) {
+TEST(ProgramVerifier, RejectsStatesWithInitialValuesIfThereIsNoMutableData) {
   ProgramBuilder builder;
   MethodSpec& forward = builder.method("forward");
   forward.buffer_sizes = {0, 64};

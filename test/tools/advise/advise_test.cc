@@ -140,7 +140,7 @@ TEST(AdviceRanking, RefusesAdviceThatCannotBeApplied) {
   EXPECT_THAT(refusal({"4"}, advice), HasSubstr("do it yourself: write x + 1"));
 }
 
-TEST(AdviceRules, SortTriedRequiresASignificantGain) {
+TEST(AdviceRules, TriedAdviceIsKeptOnlyIfItsGainIsSignificant) {
   const Context context = context_with_rows();
   const auto sorted = [&](Interval ratio, double file_change) {
     Findings findings;
@@ -369,7 +369,7 @@ TEST(AdviseCommand, TriesChangesAndWritesTheImprovedProgram) {
       0);
 }
 
-TEST(AdviseCommand, WithoutAModelGivesOnlyAdviceThatNeedsNoLowering) {
+TEST(AdviseCommand, GivesOnlyAdviceThatNeedsNoLoweringIfThereIsNoModel) {
   const CommandResult result = advise("--no_trials " + sample("digits_portable/model.pte"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("advice that needs the exported model was left out"),

@@ -88,7 +88,7 @@ TEST(DeviceModel, NewRowsScaleWithTheDeviceTimeOfTheSameOperator) {
   EXPECT_NEAR(prediction.factor.low, 0.625 / 1.5, 1e-9);
 }
 
-TEST(DeviceModel, NewDtypesWidenTheIntervalByTheRatioOfTheMachinesFlopsPerByte) {
+TEST(DeviceModel, IntervalIsWiderForNewDtypesIfMachinesDifferInFlopsPerByte) {
   Profile changed = profile({row("convolution", 0.5), row("add", 0.5)});
   changed.rows[0].cost->is_float32 = false;
   changed.rows[0].kernel = "int8";

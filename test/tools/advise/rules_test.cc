@@ -236,7 +236,7 @@ TEST(CacheDtype, CountsBytesOfValuesAndScales) {
   EXPECT_THAT(advise_cache_dtype(context), IsEmpty());
 }
 
-TEST(HalfPrecision, AdvisesBf16DelegationOnceAndF16OnlyWithF16Instructions) {
+TEST(HalfPrecision, AdvisesBf16DelegationOnlyOnceAndF16OnlyIfThereAreF16Instructions) {
   Context context = context_with_rows();
   context.source = "m.pt2";
   EXPECT_THAT(advise_half_precision(context), IsEmpty());
@@ -258,7 +258,7 @@ TEST(HalfPrecision, AdvisesBf16DelegationOnceAndF16OnlyWithF16Instructions) {
   EXPECT_EQ(advise_half_precision(context)[0].confidence, Confidence::kRule);
 }
 
-TEST(InstructionSets, AdviceNamesInstructionSetsThatKernelsWouldUse) {
+TEST(InstructionSets, AdviceListsInstructionSetsThatKernelsWouldUse) {
   Context context = context_with_rows();
   context.profile.rows = {
       delegate_row("aten.linear.default", "Fully Connected (NC, QD8, F32, QC8W)", 0.5),
@@ -299,7 +299,7 @@ TEST(MemoryPeak, ReportsTheLargestPartAndTheOptionThatReducesIt) {
   EXPECT_THAT(advise_memory_peak(context), IsEmpty());
 }
 
-TEST(FirstRun, IsReportedOnlyIfItLosesAMillisecond) {
+TEST(FirstRun, IsReportedOnlyIfItTakesAMillisecondLongerThanLaterRuns) {
   Context context = context_with_rows();
   context.profile.wall.p50 = 2e6;
   context.profile.wall.first = 2.9e6;

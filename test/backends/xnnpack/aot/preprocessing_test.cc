@@ -59,7 +59,7 @@ TEST(Preprocessing, DerivedConstantsStayInTheFileOfTheSourceConstant) {
   EXPECT_THROW(p.add_constant("derived", {2}, ScalarType::kDouble, {0.5f, 4}, *source), AotError);
 }
 
-TEST(Preprocessing, AbsorbCollectsDebugHandlesOfAllAbsorbedNodes) {
+TEST(Preprocessing, CollectsDebugHandlesOfAllAbsorbedNodes) {
   TestProgram t;
   Node* first = t.call("aten.abs.default", {t.input("x", {2})}, {2});
   Node* second = t.call("aten.neg.default", {first}, {2});
@@ -71,7 +71,7 @@ TEST(Preprocessing, AbsorbCollectsDebugHandlesOfAllAbsorbedNodes) {
   EXPECT_THAT(p.notes(*first).handles, ElementsAre(3, 2));
 }
 
-TEST(Preprocessing, ReplaceUpdatesTheOutputsOfTheProgram) {
+TEST(Preprocessing, ReplacingANodeUpdatesTheOutputsOfTheProgram) {
   TestProgram t;
   Node* x = t.input("x", {2});
   Node* w = t.parameter("w", {2});

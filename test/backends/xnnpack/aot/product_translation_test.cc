@@ -31,7 +31,7 @@ TEST(Convolutions, SupportOneSpatialDim) {
   expect_near(run(*lowered(t), {in})[0], expected);
 }
 
-TEST(Convolutions, ApplyASingleStridePaddingOrDilationToBothDims) {
+TEST(Convolutions, ApplyASingleNumberToHeightAndWidth) {
   struct Window {
     int64_t stride, padding, dilation;
   };

@@ -159,7 +159,7 @@ TEST(CacheErrors, FinderListsEachWrittenTensorOnce) {
   EXPECT_EQ(finder.caches()[0].instruction, 5);
 }
 
-TEST(LanguageNumerics, NanIsBelowEveryLimitButEqualTensorsAreNot) {
+TEST(LanguageNumerics, NanCountsAsBelowEveryLimitAndEqualTensorsAsAboveEveryLimit) {
   const std::vector<float> zeros = {0, 0}, ones = {1, 1};
   const std::vector<float> nans(2, std::numeric_limits<float>::quiet_NaN());
   const auto difference = [&](const std::vector<float>& actual) {

@@ -167,7 +167,7 @@ TEST(TokenProfile, CorrelatedNoiseWidensTheGrowthInterval) {
   EXPECT_NEAR(line.error, factor * expected.error, 0.1 * line.error);
 }
 
-TEST(TokenProfile, OmitsFitForFewTokens) {
+TEST(TokenProfile, OmitsTheFitIfThereAreTooFewTokens) {
   SyntheticSteps steps;
   steps.prompt();
   steps.step(true, 0, 8);
