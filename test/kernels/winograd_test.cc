@@ -99,21 +99,21 @@ std::vector<float> convolve(const ConvolutionCase& c, const Operands& operands, 
   const std::vector<float> weights = transformed(shape, operands.weights);
   std::vector<float> out(
       static_cast<size_t>((c.out_pixels() - 1) * c.out_stride() + c.out_channels), -77.0F);
-  const WinogradImages images{.shape = shape,
-                              .weights = weights.data(),
-                              .bias = operands.bias.data(),
-                              .min = c.min,
-                              .max = c.max,
-                              .in = operands.in.data(),
-                              .in_stride = c.in_stride(),
-                              .height = c.height,
-                              .width = c.width,
-                              .top = c.top,
-                              .left = c.left,
-                              .out = out.data(),
-                              .out_stride = c.out_stride(),
-                              .out_height = c.out_height(),
-                              .out_width = c.out_width()};
+  const WinogradImages<float> images{.shape = shape,
+                                     .weights = weights.data(),
+                                     .bias = operands.bias.data(),
+                                     .min = c.min,
+                                     .max = c.max,
+                                     .in = operands.in.data(),
+                                     .in_stride = c.in_stride(),
+                                     .height = c.height,
+                                     .width = c.width,
+                                     .top = c.top,
+                                     .left = c.left,
+                                     .out = out.data(),
+                                     .out_stride = c.out_stride(),
+                                     .out_height = c.out_height(),
+                                     .out_width = c.out_width()};
   const int64_t tiles = c.images * images.tile_lines() * images.tile_columns();
   for (int64_t first = 0; first < tiles; first += part_tiles) {
     const int64_t count = std::min(part_tiles, tiles - first);

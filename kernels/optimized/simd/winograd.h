@@ -44,8 +44,8 @@ int64_t winograd_scratch(const WinogradShape& shape, int64_t tiles);
 void winograd_transform(const WinogradShape& shape, int64_t panel, const float* filter,
                         float* weights);
 
-// T is float or Half; sums are floats. Strides are in elements. Output pixel (y, x) is the sum over ky, kx of
-// weights[ky][kx] * input(y + ky - top, x + kx - left), plus the bias, within [min, max].
+// T is float or Half; sums are floats. Strides are in elements. Output pixel (y, x) is the sum over
+// ky, kx of weights[ky][kx] * input(y + ky - top, x + kx - left), plus the bias, within [min, max].
 template <class T>
 struct WinogradImages {
   WinogradShape shape;

@@ -303,10 +303,10 @@ TEST_P(PixelKernelsTest, ConvolutionsOfWindowLinesMatchDirectSums) {
   for (const ConvolutionOfLines& c :
        {ConvolutionOfLines{3, 64, stem, {2, 15, 22}, false},  // many lines
         {32, 40, line, {1, 1, 61}},
-        {13, 17, uneven, {3, 6, 9}, true, {-100, 150}},
+        {26, 17, uneven, {3, 6, 9}, true, {-100, 150}},
         {7, 100, wide, {1, 1, 3}},
-        {10, 5, line, {1, 4, 2}},
-        {9, 5, line, {1, 4, 2}, false},  // a short line
+        {19, 5, line, {1, 4, 2}},
+        {18, 5, line, {1, 4, 2}, false},  // a short line
         {32, 33, tall, {2, 61, 1}},
         {9, 8, tall, {1, 30, 3}},
         {200, 8, line, {1, 1, 20}, false},  // a large window

@@ -42,9 +42,9 @@ struct WindowLines {
   // Windows with several short lines, such as the first ones of networks for images, take up to 1.8
   // of XNNPACK's time, because each pixel needs pointers to its lines.
   bool are_faster() const {
-    constexpr size_t kMinLineFloats = 64;
+    constexpr size_t kMinDepth = 128;
     return has_wide_vectors() && out_channels > 4 && (height == 1 || width == 1) &&
-           depth() >= kMinLineFloats;
+           depth() >= kMinDepth;
   }
 };
 
