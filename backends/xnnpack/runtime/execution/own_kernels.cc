@@ -111,6 +111,8 @@ bool OwnKernels::have(std::string_view name) {
   });
 }
 
+bool OwnKernels::have_f16_winograd() { return own_kernels::winograd_direct_time(true) != 0; }
+
 Error OwnKernels::plan(Graph& graph, std::span<const Shape> shapes, const Options& options,
                        const OwnKernelLimits& limits) {
   const size_t vector_bytes = optimized::simd::gemm_shape().lanes * sizeof(float);
@@ -191,6 +193,7 @@ namespace vitrine::xnnpack {
 
 bool OwnKernels::are_built() { return false; }
 bool OwnKernels::have(std::string_view) { return false; }
+bool OwnKernels::have_f16_winograd() { return false; }
 Error OwnKernels::plan(Graph&, std::span<const Shape>, const Options&, const OwnKernelLimits&) {
   return Error();
 }

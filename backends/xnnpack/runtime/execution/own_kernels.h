@@ -25,6 +25,8 @@ class OwnKernels {
   static bool are_built();
   // True if this build has a kernel whose name in profiles starts with `name`.
   static bool have(std::string_view name);
+  // True if Winograd's algorithm can run f16 convolutions on this processor.
+  static bool have_f16_winograd();
   // Chooses the kernels that depend on declared sizes, and marks the nodes whose weights XNNPACK
   // need not pack (Node::weights). Reads the table of choices that the options name. Call once,
   // before the runtime is built. `shapes` has the shape of each value.

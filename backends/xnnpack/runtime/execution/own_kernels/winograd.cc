@@ -33,20 +33,6 @@ int64_t tile_count(int64_t tile, const WinogradSize& size) {
 
 bool is_half(const xnn_operator& op) { return op.type == xnn_operator_type_convolution_nhwc_f16; }
 
-// The time of a product of XNNPACK's kernel, relative to the kernel for f32. Kernels for f16
-// arithmetic have twice the lanes. The kernel for AVX2, which also runs with AVX-512 if XNNPACK was
-// built without AVX512-FP16, converts each vector and took 2.5 to 3.
-double direct_time(bool is_half) {
-  if (!is_half) return 1;
-  constexpr double kWithF16Arithmetic = 0.5;
-#if XNN_ARCH_X86 || XNN_ARCH_X86_64
-  constexpr uint32_t kAvx2Columns = 16;
-  const xnn_gemm_config* const config = xnn_init_f16_gemm_config();
-  if (config != nullptr && config->nr == kAvx2Columns) return 2;
-#endif
-  return kWithF16Arithmetic;
-}
-
 bool is_candidate(const xnn_operator& op) {
   if ((op.type != xnn_operator_type_convolution_nhwc_f32 && !is_half(op)) ||
       op.ukernel.type != xnn_microkernel_type_igemm) {
@@ -118,6 +104,18 @@ uint64_t bytes_of_values(const Graph& graph, std::span<const Shape> shapes) {
 
 }  // namespace
 
+double winograd_direct_time(bool is_half) {
+  if (!is_half) return 1;
+#if XNN_ARCH_X86 || XNN_ARCH_X86_64
+  // The kernel for AVX2 converts each vector and took 2.5 to 3 times as long as the kernel for f32.
+  // It also runs with AVX-512 if XNNPACK was built without AVX512-FP16.
+  constexpr uint32_t kAvx2Columns = 16;
+  const xnn_gemm_config* const config = xnn_init_f16_gemm_config();
+  if (config != nullptr && config->nr == kAvx2Columns) return 2;
+#endif
+  return 0;
+}
+
 int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size,
                              double direct) {
   // The time per transformed value, and the time per weight that is read, in multiplications
@@ -168,8 +166,8 @@ Error Winograd::plan(Graph& graph, std::span<const Shape> shapes, const OwnKerne
     const WinogradSize size = result_size(shapes[node.outputs[0]]);
     simd::WinogradShape shape{0, node.group_input_channels, node.group_output_channels};
     const bool is_half = graph.values[node.inputs[0]].datatype->xnn == xnn_datatype_fp16;
-    shape.tile =
-        choose_winograd_tile(shape.in_channels, shape.out_channels, size, direct_time(is_half));
+    shape.tile = choose_winograd_tile(shape.in_channels, shape.out_channels, size,
+                                      winograd_direct_time(is_half));
     if (shape.tile == 0) continue;
     const int64_t tiles = std::min(kTaskTiles, tile_count(shape.tile, size));
     const uint64_t all_bytes = uint64_t{weight_bytes_} + layer_bytes(shape);
@@ -218,8 +216,8 @@ Error Winograd::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& wei
       continue;
     }
     const WinogradSize size = result_size(*op, runtime->values[data.inputs[0]]);
-    const int64_t tile =
-        choose_winograd_tile(in_channels(*op), out_channels(*op), size, direct_time(is_half(*op)));
+    const int64_t tile = choose_winograd_tile(in_channels(*op), out_channels(*op), size,
+                                              winograd_direct_time(is_half(*op)));
     if (tile == 0) continue;
     Layer layer{};
     layer.op = i;
@@ -298,7 +296,7 @@ void Winograd::use(xnn_runtime_t runtime, const char** names) {
     const int64_t tile = layer.runs_always
                              ? shape.tile
                              : choose_winograd_tile(shape.in_channels, shape.out_channels, size,
-                                                    direct_time(layer.is_half));
+                                                    winograd_direct_time(layer.is_half));
     if (op.state == xnn_run_state_invalid || op.state == xnn_run_state_skip || tile == 0 ||
         tile != shape.tile) {
       continue;

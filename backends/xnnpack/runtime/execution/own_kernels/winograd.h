@@ -35,9 +35,13 @@ namespace vitrine::xnnpack::own_kernels {
 struct WinogradSize {
   int64_t images, height, width;
 };
+// Returns the time of a product of XNNPACK's kernel, relative to its kernel for f32. Returns 0 for
+// kernels with f16 arithmetic (ARM, AVX512-FP16), which were not measured.
+double winograd_direct_time(bool is_half);
+
 // Returns the size of the tiles, 2 or 4, or 0 if Winograd's algorithm is not clearly faster than
-// sums of products. `direct` is the time of a product of XNNPACK's kernel, relative to f32. Depends
-// only on its arguments, so that every device makes the same choice.
+// sums of products. `direct` is the result of winograd_direct_time(); if it is 0, so is the result.
+// Depends only on its arguments, so that every device makes the same choice.
 int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size,
                              double direct);
 
