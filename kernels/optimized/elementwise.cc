@@ -33,10 +33,15 @@ struct Source {
   simd::Convert convert;  // conversion from Half or BFloat16; null for other dtypes
 };
 
+// True if the operator is BINARY, so that its second operand may be a number.
+bool accepts_number(const FloatOperator& op, std::initializer_list<Operand> operands) {
+  return operands.size() == 2 && !op.returns_bool;
+}
+
 // Returns the number that the second operand of a BINARY operator repeats, or null.
 const float* repeated_number(const FloatOperator& op, std::initializer_list<Operand> operands,
                              const Tensor& out) {
-  if (operands.size() != 2 || op.returns_bool) return nullptr;
+  if (!accepts_number(op, operands)) return nullptr;
   const Operand& second = operands.begin()[1];
   if (second.tensor == nullptr) return &second.value;
   const bool is_one = second.tensor->dtype() == ScalarType::kFloat && second.tensor->numel() == 1 &&
@@ -173,33 +178,40 @@ bool run_small(const FloatOperator& op, std::initializer_list<Operand> operands,
   const void* inputs[kMaxInputs];
   const int64_t count = out.numel();
   if (count > kBufferLength) return false;
-  std::array<float, 3> parameters = op.parameters;
-  const float* const number = repeated_number(op, operands, out);
-  if (number != nullptr) parameters[simd::kNumberParameter] = *number;
+  const float* parameters = op.parameters.data();
+  float own_parameters[3];
   bool has_shape = false;  // true if an input has the shape of `out`
   size_t i = 0;
   for (const Operand& operand : operands) {
-    if (i == 1 && number != nullptr) {
-      inputs[i++] = nullptr;
-      continue;
-    }
     const Tensor* const tensor = operand.tensor;
     float* const buffer = buffers[i].elements;
     const void*& input = inputs[i++];
-    input = buffer;
-    if (tensor == nullptr) {
-      fill(operand.value, count, buffer);
-    } else if (tensor->same_sizes(out) && tensor->same_dim_order(out)) {
-      input = tensor->raw_data();
-      has_shape = true;
-    } else if (tensor->dtype() == ScalarType::kFloat && tensor->numel() == 1 &&
-               tensor->rank() <= out.rank()) {
-      fill(*tensor->unchecked_data<float>(), count, buffer);
+    const float* number = &operand.value;
+    if (tensor != nullptr) {
+      if (tensor->same_sizes(out) && tensor->same_dim_order(out)) {
+        input = tensor->raw_data();
+        has_shape = true;
+        continue;
+      }
+      if (tensor->dtype() != ScalarType::kFloat || tensor->numel() != 1 ||
+          tensor->rank() > out.rank()) {
+        return false;
+      }
+      number = tensor->unchecked_data<float>();
+    }
+    if (i == 2 && accepts_number(op, operands)) {
+      static_assert(simd::kNumberParameter == 1);
+      own_parameters[0] = op.parameters[0];
+      own_parameters[1] = *number;
+      own_parameters[2] = 0;
+      parameters = own_parameters;
+      input = nullptr;
     } else {
-      return false;
+      fill(*number, count, buffer);
+      input = buffer;
     }
   }
-  if (has_shape) op.run(inputs, parameters.data(), out.mutable_raw_data(), count, count);
+  if (has_shape) op.run(inputs, parameters, out.mutable_raw_data(), count, count);
   return has_shape;
 }
 
