@@ -34,7 +34,7 @@ inline constexpr size_t kHugePage = size_t{2} << 20;
 // that adds at most a quarter of a huge page, otherwise `size`. To provide one huge page takes the
 // system about as long as to provide 100 small ones.
 size_t fill_huge_page(size_t size);
-// Asks the system to use huge pages for `memory`. Excludes the parts at the begin and the end that
+// Asks the system to use huge pages for `memory`. Excludes the parts at the start and the end that
 // do not fill a huge page.
 void prefer_huge_pages(std::span<std::byte> memory);
 
