@@ -74,7 +74,7 @@ sizes: configure
 	$(CONFIGURE) -DVITRINE_BUILD_SIZE_CHECKS=ON
 	cmake --build --preset $(PRESET) --target size_programs selective_build_test vitrine_run executor_runner
 	ctest --preset $(PRESET) --tests-regex '^size_ratchet|^selection|^Selective'
-	cmake --preset small
+	cmake --preset small $(if $(PIN),-DVITRINE_XNNPACK_PIN=$(PIN))
 	cmake --build --preset small --target vitrine_run
 	for preset in release small; do \
 	  cmake -Droot=. -Dpreset=$$preset -Dlimits=bench/size/programs.txt -P bench/size/measure_programs.cmake || exit 1; \
