@@ -6,8 +6,8 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// The ops that each kernel may run. `kernel` is the beginning of the kernel's name, which comes
-// from xnn_operator_type_to_string.
+// The ops that each XNNPACK kernel may run. `kernel` is the beginning of the kernel's name, which
+// comes from xnn_operator_type_to_string.
 //
 // This list is not derived from backends/xnnpack/runtime/reader/operators.inc, which lists the
 // nodes of a payload. XNNPACK runs some nodes with other kernels (a 1x1 convolution as "Fully
@@ -141,7 +141,7 @@ constexpr std::string_view kUnaryOps[] = {"abs",
 constexpr std::string_view kProducts[] = {"Batch Matrix Multiply", "Convolution",
                                           "Dynamic Fully Connected", "Fully Connected"};
 
-// Returns "qdu8-f32-qb4w" for "NC, QDU8, F32, QB4W". The first item is the layout.
+// Returns "qdu8-f32-qb4w" for "NC, QDU8, F32, QB4W". Omits the first word, which is the layout.
 std::string data_types(std::string_view items) {
   std::string types;
   for (size_t comma = items.find(','); comma != std::string_view::npos; comma = items.find(',')) {

@@ -34,7 +34,7 @@ Argument one(int64_t value) { return std::vector<int64_t>{value}; }
 Node* rows(ModelBuilder& build, int64_t size, const char* name = "x") {
   return floats(build, name, {size / 64, 64});
 }
-// Adds a buffer of row indices, scattered over `rows` rows.
+// Adds a buffer of row indices below `rows`, in a scattered order.
 Node* row_indices(ModelBuilder& build, std::vector<int64_t> sizes, int64_t rows) {
   int64_t count = 1;
   for (const int64_t size : sizes) count *= size;
@@ -46,8 +46,8 @@ Node* row_indices(ModelBuilder& build, std::vector<int64_t> sizes, int64_t rows)
   return build.buffer("indices",
                       aot::make_tensor_data(ScalarType::kLong, std::move(sizes), std::move(bytes)));
 }
-// Calls a binary operator 1000 times in a chain: its operands are the previous call's result, of
-// `size` elements, and `other`, of `size` elements or one element.
+// Calls a binary operator 1000 times in a chain. The operands of each call are the previous call's
+// result, which has `size` elements, and `other`, which has `size` elements or one element.
 template <Text kOp, bool kOneElement = false>
 Node* chain(ModelBuilder& build, int64_t size) {
   Node* x = floats(build, "x", {1, size});
@@ -100,7 +100,7 @@ constexpr int64_t kHeads = 12;
 constexpr int64_t kKeyHeads = 4;
 constexpr int64_t kWidth = 64;
 
-// Calls attention from the last `tokens` tokens to `keys` positions.
+// Calls attention with `keys` keys. The queries are those of the last `tokens` positions.
 template <ScalarType kDtype>
 Node* attention(ModelBuilder& build, int64_t tokens, int64_t keys) {
   const auto input = [&](const char* name, ScalarType dtype, int64_t count, int64_t heads,

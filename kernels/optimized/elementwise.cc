@@ -60,8 +60,8 @@ void fill(float value, int64_t count, float* buffer) {
   for (int64_t i = 0; i < count; i += kBlock) std::memcpy(buffer + i, block, sizeof block);
 }
 
-// Repeats the first elements of an input until there are `count` elements. They become floats
-// unless they are bytes.
+// Repeats the first elements of an input until there are `count` elements. Converts Half and
+// BFloat16 to float.
 void fill(const Source& source, const std::byte* from, int64_t count, float* buffer) {
   auto* const to = reinterpret_cast<std::byte*>(buffer);
   int64_t size = source.element_size;
@@ -79,8 +79,8 @@ void fill(const Source& source, const std::byte* from, int64_t count, float* buf
   }
 }
 
-// An operator on a line: elements that follow each other in the output and in each input, except
-// that inputs may repeat.
+// An operator, and the line of elements that it computes. The elements follow each other in the
+// output and in each input, but an input may start again after some elements.
 struct Line {
   simd::Run op;
   std::array<float, 3> parameters;
@@ -170,9 +170,10 @@ bool has_dtypes(const FloatOperator& op, ScalarType common,
   return true;
 }
 
-// Computes a small result by one call of the operator. Returns false, with nothing done, unless
-// `out` has its final shape and every input is a number, one float, or a tensor with the layout of
-// `out`. Some models make many small calls, so this function avoids the cost of a general loop.
+// Computes a small result with one call to the operator. Returns false without doing anything
+// unless `out` has its final shape and every input is a number, one float, or a tensor with the
+// layout of `out`. Some models make many small calls, so this function avoids the cost of a general
+// loop.
 bool run_small(const FloatOperator& op, std::initializer_list<Operand> operands, Tensor& out) {
   FloatBuffer buffers[kMaxInputs];
   const void* inputs[kMaxInputs];

@@ -10,7 +10,7 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Minimum number of rows in a band, so that several tiles use a packed panel.
+// Minimum number of rows in a band. It is large enough that several tiles use each packed panel.
 constexpr int64_t kMinBandRows = 32;
 // Maximum size of a panel, and maximum width of a panel in tiles. A panel of a single tile may
 // exceed the size. The width is odd so that the rows of a panel do not map to the same cache sets.
@@ -103,7 +103,7 @@ class BlockedProduct {
     return panel_memory() + (operands_.wants_scratch() ? shape_.rows : 0);
   }
 
-  // Computes one item. `packed` is the index of the panel in the worker's memory.
+  // Computes one work item. `packed` is the index of the panel that is in the worker's memory.
   void multiply(int64_t item, float* memory, int64_t& packed) const {
     const Panel panel = prepare_panel(blocking_.panel(item), memory, packed);
     const int64_t band = blocking_.band(item);
@@ -117,7 +117,8 @@ class BlockedProduct {
   }
 
  private:
-  // Columns of the panel that a worker packs.
+  // Maximum number of columns of a panel that a worker packs; 0 if the right side is already
+  // packed.
   int64_t panel_memory() const {
     return packed_right_ != nullptr ? 0 : blocking_.panel_vectors * shape_.lanes;
   }
@@ -194,8 +195,8 @@ class BlockedProduct {
   const GemmOperands::InPlace result_;
 };
 
-// Computes a small product whose operands can all be used in place, which needs neither panels nor
-// memory. Returns false, with nothing done, if there are other operands.
+// Computes a small product without panels and temporary memory, if all operands can be used in
+// place. Otherwise, returns false without doing anything.
 bool multiply_in_place(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_t depth,
                        const GemmOperands& operands) {
   // For more rows, the larger blocks of a BlockedProduct are faster if there are several tiles.

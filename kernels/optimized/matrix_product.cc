@@ -139,7 +139,8 @@ class MatrixOperands final : public GemmOperands {
       }
     }
   }
-  // Stores sums of one column. store() would handle each row of it like a block.
+  // Stores the sums of one column. store() would be slower, because it would handle each element of
+  // the column like a block.
   void store_column(int64_t row, int64_t rows, int64_t column, const float* sums) const {
     float* to = result_.data + row * result_.row_stride + column * result_.column_stride;
     const bool has_addend = epilogue_.beta != 0;

@@ -35,8 +35,8 @@ inline bool is_written(uint32_t outputs, uint32_t argument) {
 class MethodLoader;
 struct PlanCheck {
   Error (*check)(MethodLoader& loader);
-  // Computes results that depend only on constants. Requires the check, because only a checked plan
-  // shows which other values use the memory of these results.
+  // Computes results that depend only on constants. `check` must have accepted the plan, because
+  // only a checked plan shows which other values use the memory of these results.
   void (*keep_results)(MethodLoader& loader);
 };
 
@@ -122,8 +122,8 @@ class MethodLoader {
     }
   };
   Error mark_written(int32_t value);
-  // Checks that something writes each output, and each result of a delegate that a step reads. If
-  // nothing does, returns InvalidProgram or records a warning.
+  // Checks that each output is written by something, and also each delegate's result that a step
+  // reads. If one of them is never written, returns InvalidProgram or records a warning.
   Error check_written();
   Error check_written(uint32_t value, const char* name);
   bool has_source(uint32_t value) const;

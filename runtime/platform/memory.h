@@ -15,8 +15,8 @@ struct ResidentMemory {
 ResidentMemory resident_memory();
 
 // Bytes that this process can still use: the memory that the system reports as available, or the
-// memory that the process's control groups leave if that is less. UINT64_MAX if neither is known. A
-// reading takes tens of microseconds and is reused for a tenth of a second.
+// memory that the process's control groups leave if that is less. UINT64_MAX if neither is known.
+// Reading this number takes tens of microseconds, so the number is reused for a tenth of a second.
 uint64_t available_memory();
 // Does the same as available_memory(), but always takes a new reading. `root` is prepended to the
 // paths of the system's files; tests set it.
@@ -38,8 +38,9 @@ size_t fill_huge_page(size_t size);
 // do not fill a huge page.
 void prefer_huge_pages(std::span<std::byte> memory);
 
-// Makes the system provide all pages of `memory` now, in one call, instead of at the first access
-// to each. The content stays the same. Does nothing if the system cannot do it (Linux before 5.14).
+// Makes the system provide all pages of `memory` now, in one call, instead of each page at the
+// first access to it. The content stays the same. Does nothing if the system cannot do it (Linux
+// before 5.14).
 void provide_pages(std::span<std::byte> memory);
 
 }  // namespace vitrine::platform

@@ -167,7 +167,7 @@ TEST(Value, KindFollowsTheConstructorArgument) {
   EXPECT_TRUE(*Value(true).boolean());
 }
 
-// A method whose inputs must be 7, 0.5, true and "exactly this".
+// A method that accepts only the inputs 7, 0.5, true and "exactly this".
 test::AlignedBytes program_of_constants() {
   test::ProgramBuilder builder;
   test::MethodSpec& method = builder.method("forward");

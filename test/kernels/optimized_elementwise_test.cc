@@ -1,5 +1,5 @@
-// Compares optimized element-wise kernels with the portable ones for layouts in which operands
-// repeat, and calls them with outputs that are inputs or are resized.
+// Compares optimized element-wise kernels with the portable kernels for layouts in which operands
+// repeat. Also calls the kernels with outputs that are inputs, and with outputs that are resized.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -246,8 +246,8 @@ TEST_F(OptimizedCall, ResizesTheOutput) {
   EXPECT_EQ(values_of<float>(out), (std::vector<float>{1, 2, 3, 4}));
 }
 
-// The operand and the output have equally many elements, but the rank of the output differs from
-// the rank of the result.
+// The operand and the output have the same number of elements, but the rank of the output differs
+// from the rank of the result.
 TEST_F(OptimizedCall, RejectsAnOutputOfADifferentRank) {
   Tensor& out = call_.make(ScalarType::kFloat, {1, 3}, {}, kDynamic);
   Tensor& row = call_.make<float>({3}, {1, 2, 3});

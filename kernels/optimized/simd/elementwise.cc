@@ -40,8 +40,8 @@ HWY_INLINE int64_t unaligned(const float* to) {
   return static_cast<int64_t>((0 - reinterpret_cast<uintptr_t>(to)) % bytes / sizeof(float));
 }
 
-// Sets to[i] for i < count: two full vectors at a time with vector(i), and partial vectors at the
-// ends with part(i, number of elements left).
+// Sets to[i] for i < count. Computes full vectors with vector(i), two at a time, and partial
+// vectors at the ends with part(i, number of elements left).
 template <class Part, class Full>
 HWY_INLINE void run(float* to, int64_t count, int64_t total_count, const Part& part,
                     const Full& vector) {

@@ -30,7 +30,8 @@ constexpr int64_t kPrefetchAhead = 128;
 
 using Tag = hn::CappedTag<float, kGemmMaxLanes>;
 
-// Prefetches the left side, in which each row is a separate stream of memory.
+// Prefetches the left side. Each row is a separate stream of memory, so the rows are prefetched
+// separately.
 HWY_INLINE void prefetch_rows(const float* first, const float* second, int64_t stride) {
   for (int64_t r = 0; r < 4; ++r) {
     hwy::Prefetch(first + r * stride + kPrefetchAhead);
@@ -38,8 +39,8 @@ HWY_INLINE void prefetch_rows(const float* first, const float* second, int64_t s
   }
 }
 
-// For each step of depth, loads the right vectors once and broadcasts left elements from memory.
-// All loops over rows and vectors are unrolled, so that the sums stay in registers.
+// For each index along the depth, loads the right vectors once and broadcasts left elements from
+// memory. All loops over rows and vectors are unrolled, so that the sums stay in registers.
 template <int64_t kTileRows, int64_t kVectors>
 HWY_INLINE void multiply(const GemmTile& tile) {
   const Tag d;

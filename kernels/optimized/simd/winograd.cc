@@ -22,7 +22,7 @@ namespace vitrine::optimized::simd {
 constexpr double kA = 2.0 / 3;
 constexpr double kB = 3.0 / 2;
 
-// The weights of a panel, from its first output channel on.
+// The weights of a panel, starting at the panel's first output channel.
 struct WinogradFilter {
   const float* weights;
   int64_t in_channels;
@@ -305,8 +305,8 @@ VITRINE_EXPORT(TransformHalfResult);
 namespace {
 
 constexpr int64_t kMaxSize = 6;
-// How many input channels ahead to prefetch. The weights of successive channels are contiguous in
-// memory.
+// The number of input channels between the current channel and the channel that is prefetched. The
+// weights of successive channels are contiguous in memory.
 constexpr int64_t kChannelsAhead = 32;
 
 int64_t round_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }

@@ -16,7 +16,7 @@
 
 namespace vitrine::optimized::simd {
 
-// The parts of a convolution on which the layout of the transformed weights depends. Output
+// The properties of a convolution that determine the layout of the transformed weights. Output
 // channels are divided into panels, which can be computed independently.
 struct WinogradShape {
   int64_t tile;  // lines and columns of a tile: 2 or 4
@@ -35,7 +35,7 @@ WinogradPanel winograd_panel(const WinogradShape& shape, int64_t panel);
 // The number of tiles that are multiplied at a time.
 int64_t winograd_tile_step();
 
-// Number of floats of the transformed weights, and of the scratch memory for `tiles` tiles.
+// The number of floats in the transformed weights, and in the scratch memory for `tiles` tiles.
 int64_t winograd_weights(const WinogradShape& shape);
 int64_t winograd_scratch(const WinogradShape& shape, int64_t tiles);
 

@@ -1,4 +1,5 @@
-// Compares delegated operators that compute all channels of a pixel at a time with their formulas.
+// Tests delegated operators that compute all channels of a pixel at a time. Compares their results
+// with formulas.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -10,6 +11,7 @@
 namespace vitrine::test {
 namespace {
 
+// Returns the name of the Vitrine kernel that is expected to run. Empty if XNNPACK's kernel runs:
 // Vitrine's kernels replace XNNPACK's only if their vectors are wider.
 std::string_view if_wide(std::string_view kernel, int64_t min_lanes = 8) {
   return optimized::simd::gemm_shape().lanes >= min_lanes ? kernel : "";

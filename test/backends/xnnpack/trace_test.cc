@@ -1,4 +1,5 @@
-// Tests the records that a tracer gets: the operator map once, then one record per operator.
+// Tests the records that a tracer receives: first the operator map, and then one record for each
+// operator that ran.
 #include <gmock/gmock.h>
 
 #include "backends/xnnpack/runtime/execution/own_kernels.h"

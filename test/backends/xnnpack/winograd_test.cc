@@ -249,7 +249,7 @@ TEST_F(WinogradTest, SupportsReshapesAndLeavesTinyImagesToXnnpack) {
   EXPECT_EQ(run_and_compare({1, 39, 40}), can_replace());
 }
 
-// If a delegate has fixed sizes, XNNPACK does not pack the weights, so our kernel must run also if
+// If a delegate has fixed sizes, XNNPACK does not pack the weights. So our kernel must run even if
 // the caller passes other sizes.
 TEST_F(WinogradTest, RunsAtOtherSizesEvenIfTheDelegateHasFixedSizes) {
   has_fixed_sizes = true;
@@ -260,7 +260,8 @@ TEST_F(WinogradTest, RunsAtOtherSizesEvenIfTheDelegateHasFixedSizes) {
   }
 }
 
-// The filter of a convolution that XNNPACK runs, too.
+// Two convolutions use the same filter. Our kernel runs the first, and XNNPACK's kernel runs the
+// second.
 TEST_F(WinogradTest, SharesAFilterWithXnnpack) {
   has_fixed_sizes = true;
   constexpr uint32_t kChannels = 32;
@@ -335,7 +336,8 @@ TEST_F(WinogradTest, CountsTransformedWeightsAndRespectsTheBudget) {
   const size_t with_tables = bytes(true, Memory::kWorkspace);
   has_fixed_sizes = true;
   EXPECT_EQ(bytes(false, Memory::kPackedWeights), kTransformed);
-  // No table with a pointer per tap and pixel, but memory for transformed tiles.
+  // Our kernel needs no table with a pointer per tap and pixel, but it needs memory for transformed
+  // tiles.
   constexpr size_t kTable = 9 * 16 * 16 * sizeof(void*);
   constexpr size_t kTiles = size_t{16} * 36 * 2 * 64 * sizeof(float);
   EXPECT_LT(bytes(false, Memory::kWorkspace), with_tables - kTable + 2 * kTiles);

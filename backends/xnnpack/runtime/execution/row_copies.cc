@@ -21,8 +21,8 @@ void copy_rows(const void* context, size_t first, size_t count) {
   }
 }
 
-// Minimum number of bytes that one task copies. XNNPACK makes each row a task if it uses several
-// threads.
+// Minimum number of bytes that one task copies. XNNPACK itself would make each row a task if it
+// uses several threads.
 constexpr size_t kTileBytes = 4096;
 
 // The compiler makes constant copies of up to 256 bytes without a call.

@@ -211,7 +211,8 @@ Result<Node> read_node(const fb::XNode& from, const ValueIds& ids, const Graph& 
   return node;
 }
 
-// Adds the conversions to int8 that early payloads leave to the reader.
+// Early payloads do not contain conversions to int8. Adds one for each input that nodes read in
+// dynamically quantized form.
 Error add_conversions(Graph& graph) {
   const size_t count = graph.values.size();
   for (uint32_t i = 0; i < count; ++i) {
@@ -294,7 +295,8 @@ Error pack_conversions(Graph& graph) {
   return Error();
 }
 
-// XNNPACK's memory planner compares each pair of values in the workspace.
+// Charges load steps for each pair of values in the workspace, because XNNPACK's memory planner
+// compares all pairs.
 Error take_planning_steps(const Graph& graph, Budget& steps) {
   const auto values =
       static_cast<uint64_t>(std::ranges::count_if(graph.values, [&graph](const Value& value) {

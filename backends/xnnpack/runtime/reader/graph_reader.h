@@ -12,8 +12,8 @@
 
 namespace vitrine::xnnpack {
 
-// Charges `steps` one step for each value, scale and node, every time one is read. OutOfResources
-// if `steps` are not enough.
+// Charges `steps` one step whenever a value, a scale or a node is read. OutOfResources if `steps`
+// are not enough.
 Result<Graph> read_graph(const schema::xnnpack::XNNGraph& from, Budget& steps);
 
 // Marks the nodes on which an output depends, and the values that they read. Only these nodes are

@@ -27,7 +27,7 @@ std::shared_ptr<PackedArena> PackedArena::make(size_t size, size_t blocks) {
   bytes = platform::fill_huge_page(bytes);
   const size_t alignment = bytes < platform::kHugePage ? kBlockAlignment : platform::kHugePage;
   if (add_overflows(bytes, alignment, &all)) return nullptr;
-  // The system has zeroed fresh memory, so calloc() does not write to it.
+  // Fresh memory from the system is already zero, so calloc() does not write to it.
   std::unique_ptr<void, Free> memory(std::calloc(1, all));
   if (!memory) return nullptr;
   const auto address = reinterpret_cast<uintptr_t>(memory.get());

@@ -126,9 +126,9 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
   // The maximum time of a Winograd convolution, as a fraction of the time that sums of products
   // take.
   constexpr double kMaxRatio = 0.8;
-  // Kernels spend as much time on unused lanes as on channels. Lanes hold output channels or, in
-  // transformations, input or output channels. XNNPACK's kernels compute 16 or 32 outputs at a
-  // time.
+  // Kernels spend as much time on unused lanes as on used ones, so numbers of channels are rounded
+  // up. Lanes hold output channels or, in transformations, input or output channels. XNNPACK's
+  // kernels compute 16 or 32 output channels at a time.
   constexpr int64_t kLanes = 16;
   // For fewer output channels, XNNPACK and Vitrine have special kernels.
   constexpr int64_t kMinOutputs = 5;
@@ -156,8 +156,8 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
 }
 
 Error Winograd::plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits) {
-  // Leaves memory for the workspace, XNNPACK's weights and the operators' tables, without which the
-  // delegate cannot run.
+  // Does not use all memory, because the delegate cannot run without a workspace, XNNPACK's weights
+  // and the operators' tables.
   const uint64_t needed = bytes_of_values(graph, shapes);
   const uint64_t room = (limits.max_bytes - std::min(limits.max_bytes, needed)) / 2;
   uint64_t scratch = 0;
@@ -302,8 +302,8 @@ void Winograd::use(xnn_runtime_t runtime, const char** names) {
       continue;
     }
     names[running] = layer.is_half ? kHalfName : kName;
-    // Makes tasks of equal size for all threads. If there are few tiles, tasks share the panels
-    // too.
+    // Makes tasks of equal size for all threads. If there are few tiles, the panels are divided
+    // among tasks too.
     const int64_t tiles = tile_count(tile, size);
     const int64_t rows = simd::winograd_tile_step();
     int64_t tasks = divide_up(tiles, layer.tiles);

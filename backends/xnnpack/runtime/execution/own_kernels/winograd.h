@@ -47,9 +47,9 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
 
 class Winograd {
  public:
-  // Chooses the convolutions that Winograd's algorithm makes faster at their declared sizes, as
-  // long as the transformed weights and a workspace fit in the limits. Marks their nodes if sizes
-  // are fixed. Call once, before the runtime is built.
+  // Chooses the convolutions that are faster with Winograd's algorithm at their declared sizes, as
+  // long as the transformed weights and a workspace fit in the limits. If sizes are fixed, marks
+  // the nodes of these convolutions. Call once, before the runtime is built.
   Error plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits);
   // Transforms the weights of the chosen convolutions. Uses the threads of `pool`, which is the
   // runtime's and may be null. Call once, before the first reshape.
