@@ -416,9 +416,10 @@ void convolution(KernelContext& context, const Tensor& input, const Tensor& weig
     const auto size =
         convolution_output_size(*window, 5 - rank + i - 2, input.size(i), weight.size(i));
     if (!size) {
-      return context.fail(ErrorCode::kInvalidArgument,
-                          "a kernel of size %d is too big for an input of size %d in dimension %zu",
-                          weight.size(i), input.size(i), i);
+      return context.fail(
+          ErrorCode::kInvalidArgument,
+          "a kernel of size %d does not fit in an input of size %d in dimension %zu",
+          weight.size(i), input.size(i), i);
     }
     sizes[i] = *size;
   }

@@ -63,7 +63,7 @@ std::optional<PoolWindow> read_pool_window(KernelContext& context, const Tensor&
     const int64_t output = window_count(sliding, input, ceil_mode).value_or(0);
     if (window.padding[i] > reach / 2 || output < 1) {
       context.fail(ErrorCode::kInvalidArgument,
-                   "a window of %lld elements with padding %lld is too large for %lld elements",
+                   "a window of %lld elements with padding %lld does not fit in %lld elements",
                    static_cast<long long>(reach), static_cast<long long>(window.padding[i]),
                    static_cast<long long>(input));
       return std::nullopt;

@@ -217,9 +217,10 @@ TEST_P(PackedWeightsTest, RejectsInvalidLayoutsAndSizes) {
   };
   std::vector<uint8_t> bytes = pack(weights);
   EXPECT_TRUE(succeeds(linear(bytes, 32, 8)));
-  EXPECT_TRUE(fails(linear(bytes, 32, 9), kBad, "do not fit 9 x 32 weights"));
+  EXPECT_TRUE(fails(linear(bytes, 32, 9), kBad, "not the size of 9 x 32 weights"));
   EXPECT_TRUE(fails(linear(bytes, 24, 8), kBad, "in groups of 24"));
-  EXPECT_TRUE(fails(linear({bytes.begin(), bytes.end() - 1}, 32, 8), kBad, "bytes do not fit"));
+  EXPECT_TRUE(
+      fails(linear({bytes.begin(), bytes.end() - 1}, 32, 8), kBad, "bytes is not the size"));
   EXPECT_TRUE(fails(linear({bytes.begin(), bytes.begin() + 10}, 32, 8), kBad, "universal layout"));
   bytes[4] = 3;  // the code of KleidiAI's layout
   EXPECT_TRUE(fails(linear(bytes, 32, 8), kBad, "universal layout"));

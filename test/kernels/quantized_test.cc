@@ -101,7 +101,7 @@ TEST_F(Quantized, RejectsInvalidArguments) {
   Tensor& scales = call.make<double>({3}, {1, 2, 3});
   Tensor& zeros = call.make<int64_t>({3}, {0, 0, 0});
   EXPECT_TRUE(fails(run("quantize_per_channel.out", input, scales, zeros, 0, -128, 127, kChar, out),
-                    kBad, "2 floating"));
+                    kBad, "2 float"));
 }
 
 TEST_F(Quantized, PerChannelAcceptsAnyAxis) {

@@ -38,7 +38,7 @@ TEST(ViewCopy, InfersOneSize) {
   EXPECT_TRUE(fails(run({5, -1, 2}), ErrorCode::kInvalidArgument, "-1"));
   EXPECT_TRUE(fails(run({0, -1, 2}), ErrorCode::kInvalidArgument, "-1"));
   EXPECT_TRUE(fails(run({-1, -1, 2}), ErrorCode::kInvalidArgument, "-1"));
-  EXPECT_TRUE(fails(run({3, 2, 3}), ErrorCode::kInvalidArgument, "12 elements"));
+  EXPECT_TRUE(fails(run({3, 2, 3}), ErrorCode::kInvalidArgument, "is not 12"));
   EXPECT_FALSE(run({3037000500, 3037000500, 3037000500}).ok());
 }
 
