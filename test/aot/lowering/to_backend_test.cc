@@ -97,8 +97,9 @@ TEST(ToBackend, RejectsPartitionerThatChangesGraph) {
   unchecked.check_partitioner = false;
   EXPECT_NO_THROW(to_backend(program, changing, unchecked));
   a->set_target(Target::of("aten.relu.default", Dialect::kEdge));
-  EXPECT_THAT([&] { to_backend(program, changing); },
-              ThrowsMessage<AotError>(HasSubstr("aten_relu_default: the partitioner changed it")));
+  EXPECT_THAT(
+      [&] { to_backend(program, changing); },
+      ThrowsMessage<AotError>(HasSubstr("aten_relu_default: the partitioner changed this node")));
 }
 
 TEST(ToBackend, RejectsCyclicPartition) {

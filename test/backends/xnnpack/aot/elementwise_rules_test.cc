@@ -50,7 +50,7 @@ const RuleRow kElementwiseRules[] = {
      [](TestProgram& t) {
        return t.call("aten._softmax.default", {matrix(t), 0, false}, {2, 4});
      },
-     "last dim"},
+     "not the last one"},
     {"SoftmaxOverADimOutOfRange",
      [](TestProgram& t) {
        return t.call("aten._softmax.default", {matrix(t), 5, false}, {2, 4});
