@@ -242,7 +242,7 @@ void add_numerics_options(CLI::App& app, CommandLine& line) {
                     "print the error that each operator makes, and the error that it inherits");
   numerics
       .add_option("--reference", options.reference,
-                  "exact model: .pte; vitrine also takes a .pt2 and runs it without delegates")
+                  "exact model: .pte; vitrine also runs a .pt2 without delegates")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   numerics
@@ -256,7 +256,7 @@ void add_numerics_options(CLI::App& app, CommandLine& line) {
                   "exit code 2 if an operator's own SQNR is below this, as in 30dB")
       ->type_name("DB");
   numerics.add_flag("--value_summaries", options.value_summaries,
-                    "print the range, mean, NaN count and histogram of each operator's values");
+                    "print range, mean, NaN count and histogram of each operator's values");
 }
 
 std::pair<std::string, std::string> parse_label(const std::string& text) {

@@ -56,7 +56,7 @@ void add_numerics_flags(CLI::App& app, LlmOptions& options) {
   CLI::Option* reference =
       group
           .add_option("--reference", options.reference,
-                      "exact model: .pte; vitrine also takes a .pt2 and runs it without delegates")
+                      "exact model: .pte; vitrine also runs a .pt2 without delegates")
           ->check(CLI::ExistingFile.description(""))
           ->type_name("FILE")
           ->needs(numerics);

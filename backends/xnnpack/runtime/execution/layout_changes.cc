@@ -27,7 +27,14 @@ bool inverts(const DimList& second, const DimList& first) {
   return true;
 }
 
-// Returns the transposition that `node` undoes, or null.
+bool is_result_of_convolution(const Graph& graph, const Value& value) {
+  if (value.producer == kNone) return false;
+  const Node& producer = graph.nodes[value.producer];
+  return is_kind(producer, "Conv2d") || is_kind(producer, "DepthwiseConv2d");
+}
+
+// Returns the transposition of a convolution's result that `node` undoes, or null. Profiles show
+// other transpositions, because an operator of the source model may be their only origin.
 const Node* undone_by(const Graph& graph, std::span<const Shape> shapes, const Node& node) {
   if (!is_kind(node, "StaticTranspose") || !is_unbounded(node)) return nullptr;
   uint32_t value = node.inputs[0];
@@ -37,7 +44,10 @@ const Node* undone_by(const Graph& graph, std::span<const Shape> shapes, const N
     if (!is_unbounded(producer)) return nullptr;
     if (is_kind(producer, "StaticTranspose")) {
       const bool are_reshapes_undone = shapes[value] == shapes[node.inputs[0]];
-      return are_reshapes_undone && inverts(node.list, producer.list) ? &producer : nullptr;
+      return are_reshapes_undone && inverts(node.list, producer.list) &&
+                     is_result_of_convolution(graph, graph.values[producer.inputs[0]])
+                 ? &producer
+                 : nullptr;
     }
     if (!is_kind(producer, "StaticReshape")) return nullptr;
     value = producer.inputs[0];
