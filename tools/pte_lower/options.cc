@@ -166,7 +166,7 @@ void add_rewriting_options(CLI::App& app, CommandLine& line) {
          "embedding:BITS[:GROUP][:RULE]: embeddings, 2, 4 or 8 bits (GROUP: a row). RULE for "
          "scales: "
          "hqq (default; ExecuTorch's language models) or affine (torchao's quantize_())\n"
-         "float: change only the parts of --keep. auto: needs --calibrate and a bound")
+         "float: only for --keep. auto: needs --calibrate and a bound")
       ->type_name("SCHEME,...");
   add_list(app, "--calibrate", line.options.calibrate,
            "data for int8: .bin, .npy, .npz, folders, lists (.txt); repeatable")
