@@ -1,5 +1,7 @@
-// Decompositions of short-time Fourier transforms.
+// Decompositions of Fourier transforms: of one dim, and of short times.
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "aot/operators/decompositions.h"
 
@@ -44,7 +46,103 @@ Node* add_overlapping(Decomposition& to, Node* windows, int64_t hop) {
   return to("index_put", sum, Argument::list({Argument(), at}), windows, true);
 }
 
+// The values of the argument `normalization` of _fft_r2c, _fft_c2c and _fft_c2r.
+enum Scale : int64_t { kUnscaled, kByRoot, kByLength };
+
+// Returns the scale for the argument `norm`. "backward", the default, scales inverse transforms by
+// their length, and "forward" scales the others.
+int64_t read_scale(Decomposition& to, bool is_inverse) {
+  const Argument value = to.value("norm");
+  const auto* text = value.get<std::string>();
+  const std::string norm = text == nullptr ? "backward" : *text;
+  if (norm == "ortho") return kByRoot;
+  if (norm != "backward" && norm != "forward") {
+    to.refuse("norm must be backward, ortho or forward");
+  }
+  return is_inverse == (norm == "backward") ? kByLength : kUnscaled;
+}
+
+// Returns the result's length if the call states it.
+std::optional<int64_t> stated_length(Decomposition& to) {
+  if (to.value("n").is_none()) return std::nullopt;
+  const int64_t length = to.integer("n");
+  if (length < 1 || length > INT32_MAX) to.refuse("n must be from 1 to 2^31 - 1");
+  return length;
+}
+
+// Cuts dim `dim` after `length` elements, or appends zeros up to this length.
+Node* resize_dim(Decomposition& to, Node* x, size_t dim, int64_t length) {
+  const SymInt size = size_at(x, dim);
+  if (!size.is_static()) to.refuse("n is supported only if the size of dim is fixed");
+  if (size.value() == length) return x;
+  const bool has_pairs = is_complex(x->tensor()->dtype);
+  if (has_pairs) x = to("view_as_real", x);
+  if (size.value() > length) {
+    x = to.slice(x, dim, 0, length);
+  } else {
+    Dims padding(2 * (rank_of(x) - dim), 0);
+    padding.back() = length - size.value();
+    x = to("constant_pad_nd", x, padding, 0);
+  }
+  return has_pairs ? to("view_as_complex", x) : x;
+}
+
+// Returns the dim to transform, from 0.
+size_t transformed_dim(Decomposition& to) {
+  const auto rank = static_cast<int64_t>(rank_of(to.self()));
+  const int64_t dim = to.integer("dim");
+  if (dim < -rank || dim >= rank) to.refuse("dim is out of range");
+  return static_cast<size_t>(dim < 0 ? dim + rank : dim);
+}
+
+Node* float_self(Decomposition& to) {
+  Node* x = to.self();
+  const ScalarType dtype = x->tensor()->dtype;
+  return is_floating(dtype) || is_complex(dtype) ? x : to.convert(x, ScalarType::kFloat);
+}
+
+void transform(Decomposition& to, bool is_inverse) {
+  const size_t dim = transformed_dim(to);
+  Node* x = float_self(to);
+  const bool is_real = !is_complex(x->tensor()->dtype);
+  if (is_real && is_inverse) to.refuse("the input must be complex");
+  if (const auto length = stated_length(to)) x = resize_dim(to, x, dim, *length);
+  const int64_t scale = read_scale(to, is_inverse);
+  to.replace(is_real ? to("_fft_r2c", x, Dims{static_cast<int64_t>(dim)}, scale, false)
+                     : to("_fft_c2c", x, Dims{static_cast<int64_t>(dim)}, scale, !is_inverse));
+}
+
 }  // namespace
+
+// Transforms one dim. The result is complex and has all frequencies.
+void fourier_transform(Decomposition& to) { transform(to, false); }
+
+// Transforms one dim of complex numbers back.
+void inverse_fourier_transform(Decomposition& to) { transform(to, true); }
+
+// Transforms one dim of real numbers. The result has the frequencies from 0 to n / 2.
+void real_fourier_transform(Decomposition& to) {
+  const size_t dim = transformed_dim(to);
+  Node* x = float_self(to);
+  if (is_complex(x->tensor()->dtype)) to.refuse("the input must be real");
+  if (const auto length = stated_length(to)) x = resize_dim(to, x, dim, *length);
+  to.replace(to("_fft_r2c", x, Dims{static_cast<int64_t>(dim)}, read_scale(to, false), true));
+}
+
+// Transforms the frequencies from 0 to n / 2 of one dim back to n real numbers.
+void inverse_real_fourier_transform(Decomposition& to) {
+  const size_t dim = transformed_dim(to);
+  Node* x = to.self();
+  if (!is_complex(x->tensor()->dtype)) to.refuse("the input must be complex");
+  SymInt length = (size_at(x, dim) - SymInt(1)) * SymInt(2);
+  if (const auto stated = stated_length(to)) {
+    x = resize_dim(to, x, dim, *stated / 2 + 1);
+    length = SymInt(*stated);
+  }
+  if (length.is_static() && length.value() < 1) to.refuse("the result is empty");
+  to.replace(
+      to("_fft_c2r", x, Dims{static_cast<int64_t>(dim)}, read_scale(to, true), to.size(length)));
+}
 
 // Cuts the signal into windows of n_fft elements. A window begins every hop_length elements.
 // Multiplies each window by the window function, and transforms the products. The result is

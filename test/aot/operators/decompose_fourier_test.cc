@@ -2,7 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <numbers>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "aot/graph/aot_error.h"
 #include "test/aot/optimize/lowered_call.h"
@@ -135,6 +139,116 @@ TEST(DecomposeFourier, InverseShortTimeTransformMatchesFormula) {
     }
     expect_near(run_inverse(of, spectrum), inverse_by_formula(of, spectrum), 1e-5);
   }
+}
+
+// A transform of dim 1 of [2, size, 3], real or complex.
+struct OneDim {
+  const char* target;
+  int64_t size;
+  int64_t length = 0;  // the argument n; 0: not given
+  const char* norm = nullptr;
+};
+
+constexpr int64_t kBefore = 2, kAfter = 3;
+
+bool is_named(const OneDim& of, std::string_view name) {
+  return std::string_view(of.target) == name;
+}
+
+// The sum over the input's elements of x[k] * e^(+-2 pi i k j / n), by the formula. `full` has all
+// n elements of one line.
+std::vector<std::complex<double>> sums(const std::vector<std::complex<double>>& full,
+                                       bool is_inverse) {
+  const auto n = static_cast<double>(full.size());
+  std::vector<std::complex<double>> result(full.size());
+  for (size_t j = 0; j < full.size(); ++j) {
+    for (size_t k = 0; k < full.size(); ++k) {
+      const double angle = 2 * std::numbers::pi * static_cast<double>(j * k) / n;
+      result[j] += full[k] * std::polar(1.0, is_inverse ? angle : -angle);
+    }
+  }
+  return result;
+}
+
+// Transforms made values with the operator and with the formula, and compares the results.
+void check_one_dim(const OneDim& of) {
+  const bool is_inverse = is_named(of, "ifft") || is_named(of, "irfft");
+  const bool has_half_input = is_named(of, "irfft");
+  const int64_t length = of.length != 0 ? of.length : has_half_input ? 2 * (of.size - 1) : of.size;
+  const bool is_complex_input = is_inverse || is_named(of, "fft");
+  const int64_t parts = is_complex_input ? 2 : 1;
+  Values x(static_cast<size_t>(kBefore * of.size * kAfter * parts));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i * i));
+
+  const int64_t kept = is_named(of, "rfft") ? length / 2 + 1 : length;
+  const int64_t result_parts = has_half_input ? 1 : 2;
+  Values expected(static_cast<size_t>(kBefore * kept * kAfter * result_parts));
+  const std::string_view norm = of.norm == nullptr ? "backward" : of.norm;
+  const bool is_scaled = is_inverse == (norm == "backward");
+  const auto n = static_cast<double>(length);
+  const double scale = norm == "ortho" ? 1 / std::sqrt(n) : is_scaled ? 1 / n : 1;
+  for (int64_t line = 0; line < kBefore * kAfter; ++line) {
+    const int64_t outer = line / kAfter, inner = line % kAfter;
+    std::vector<std::complex<double>> full(static_cast<size_t>(length));
+    const auto element = [&](int64_t k) -> std::complex<double> {
+      if (k >= of.size) return 0;
+      const auto at = static_cast<size_t>(((outer * of.size + k) * kAfter + inner) * parts);
+      return {x[at], is_complex_input ? x[at + 1] : 0};
+    };
+    for (int64_t k = 0; k < length; ++k) {
+      const bool is_mirrored = has_half_input && k > length / 2;
+      std::complex<double> value = element(is_mirrored ? length - k : k);
+      if (is_mirrored) value = std::conj(value);
+      // The imaginary parts of the first and the middle frequency of a real signal are ignored.
+      if (has_half_input && (k == 0 || 2 * k == length)) value = value.real();
+      full[static_cast<size_t>(k)] = value;
+    }
+    const auto transformed = sums(full, is_inverse);
+    for (int64_t j = 0; j < kept; ++j) {
+      const auto at = static_cast<size_t>(((outer * kept + j) * kAfter + inner) * result_parts);
+      const std::complex<double> value = transformed[static_cast<size_t>(j)] * scale;
+      expected[at] = value.real();
+      if (result_parts == 2) expected[at + 1] = value.imag();
+    }
+  }
+
+  std::vector<int64_t> sizes = {kBefore, of.size, kAfter};
+  if (is_complex_input) sizes.push_back(2);
+  const auto make = [&](ModelBuilder& build, const Nodes& in) {
+    Node* self = is_complex_input ? build.call("aten.view_as_complex.default", {in[0]}) : in[0];
+    ArgumentList args = {self, of.length != 0 ? Argument(of.length) : Argument(), int64_t{-2}};
+    args.push_back(of.norm != nullptr ? Argument(std::string(of.norm)) : Argument());
+    const ScalarType dtype = has_half_input ? ScalarType::kFloat : ScalarType::kComplexFloat;
+    Node* out =
+        build.call_as(std::string("aten.fft_") + of.target + ".default", args, {},
+                      contiguous_spec(dtype, {SymInt(kBefore), SymInt(kept), SymInt(kAfter)}));
+    return has_half_input ? out : build.call("aten.view_as_real.default", {out});
+  };
+  expect_near(run({floats(sizes, x)}, make)[0], expected, 1e-5);
+}
+
+TEST(DecomposeFourier, TransformsOfOneDimMatchTheFormula) {
+  for (const char* target : {"fft", "ifft", "rfft", "irfft"}) {
+    for (const OneDim& of : {OneDim{target, 6},
+                             {target, 7, 0, "ortho"},
+                             {target, 5, 0, "forward"},
+                             {target, 5, 8, "backward"},
+                             {target, 6, 9},
+                             {target, 9, 4}}) {
+      SCOPED_TRACE(testing::Message() << target << " of " << of.size << " elements, n = "
+                                      << of.length << ", norm " << (of.norm ? of.norm : "None"));
+      check_one_dim(of);
+    }
+  }
+}
+
+TEST(DecomposeFourier, RejectsTransformsOfOneDimWithInvalidArguments) {
+  EXPECT_THAT(
+      [] {
+        check_one_dim({"rfft", 6, 0, "unitary"});
+      },
+      ThrowsMessage<AotError>(HasSubstr("norm must be backward, ortho or forward")));
+  EXPECT_THAT([] { check_one_dim({"irfft", 1}); }, Throws<AotError>());
 }
 
 TEST(DecomposeFourier, RejectsInverseTransformsWithWrongSizes) {
