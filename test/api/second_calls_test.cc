@@ -320,7 +320,7 @@ TEST_F(SecondCallsTest, WritesOutputsThatWereViewsOfConstants) {
   }
 }
 
-// After the call, the output refers to the memory of y. The caller has not yet set memory for the
+// After the call, the output refers to the memory of y, until the caller sets memory for the
 // output.
 TEST_F(SecondCallsTest, CallerCanSetOutputMemoryAfterACall) {
   const int x = tensor(64);

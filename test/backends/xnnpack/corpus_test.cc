@@ -59,7 +59,8 @@ class CorpusTest : public DelegateTest, public testing::WithParamInterface<const
     const bool is_empty = std::ranges::all_of(
         operator_map, [](const OperatorMapLine& line) { return line.where == "none"; });
     if (is_empty && !xnnpack::operator_times_are_measured()) {
-      GTEST_SKIP() << "without its private headers, XNNPACK does not say which nodes it fuses";
+      GTEST_SKIP() << "without XNNPACK's private headers, the backend cannot tell which nodes of "
+                      "this model XNNPACK fuses (docs/dependencies.md)";
     }
     size_t next_op = 0;
     for (size_t i = 0; i < operator_map.size(); ++i) {

@@ -282,8 +282,8 @@ TEST_F(HeapTest, LimitsMemoryOfDelegatesThatShareAPayload) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
-// The addition reads its constant in each run, when the payload is no longer valid. So the delegate
-// copies the constant at load.
+// The addition reads its constant in each run. The payload is valid only during loading, so the
+// delegate copies the constant then.
 TEST_F(HeapTest, ChargesCopiesOfConstants) {
   const auto sum = [](uint32_t count) {
     PayloadBuilder b;

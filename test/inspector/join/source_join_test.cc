@@ -328,7 +328,7 @@ TEST(Join, WarnsIfTheRecordBelongsToAnotherProgram) {
               ElementsAre(HasSubstr("has no method \"decode\" (it has forward)")));
 }
 
-TEST(Join, InfersOpsFromTheOperatorMapIfThereIsNoRecord) {
+TEST(Join, InfersOpsFromTheOperatorMapWithoutARecord) {
   TraceBuilder trace;
   trace.operator_map(0, "xnnpack-plan 1 measured\n0 Conv2d 2 op=0 -\n1 Clamp 4 in=0 -\n");
   trace.begin_run();

@@ -59,7 +59,7 @@ TEST_F(MethodLoadingTest, ComparesBackendIdsBeyondAnEmbeddedNul) {
   EXPECT_EQ(method.error().code(), ErrorCode::kNotFound);
 }
 
-TEST_F(MethodLoadingTest, ReportsMissingOperatorsIfThereAreNoRegistries) {
+TEST_F(MethodLoadingTest, ReportsMissingOperatorsWithoutRegistries) {
   build_scaling();
   const auto method = Method::load(build(), "forward", {});
   ASSERT_FALSE(method.ok());

@@ -424,7 +424,7 @@ TEST(ProgramVerifier, ChecksLegacyConstants) {
   }
 }
 
-TEST(ProgramVerifier, RejectsStatesWithInitialValuesIfThereIsNoMutableData) {
+TEST(ProgramVerifier, RejectsInitialValuesOfStatesWithoutMutableData) {
   ProgramBuilder builder;
   MethodSpec& forward = builder.method("forward");
   forward.buffer_sizes = {0, 64};

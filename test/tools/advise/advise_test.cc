@@ -369,7 +369,7 @@ TEST(AdviseCommand, TriesChangesAndWritesTheImprovedProgram) {
       0);
 }
 
-TEST(AdviseCommand, GivesOnlyAdviceThatNeedsNoLoweringIfThereIsNoModel) {
+TEST(AdviseCommand, GivesOnlyAdviceThatNeedsNoLoweringWithoutAModel) {
   const CommandResult result = advise("--no_trials " + sample("digits_portable/model.pte"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("advice that needs the exported model was left out"),
