@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/etdump/etdump_reader.h"
 #include "test/support/corpus.h"
 #include "test/tools/command.h"
+#include "test/tools/npy_file.h"
 #include "tools/common/files.h"
 
 namespace vitrine::test {
@@ -101,6 +104,30 @@ TEST(VerifyTest, AcceptsFilesForPlainProgram) {
                                             sample("linear_relu/expected_0.bin"));
   EXPECT_EQ(two.exit_code, 1);
   EXPECT_THAT(two.err, HasSubstr("2 expected outputs were given, but the method has 1"));
+}
+
+TEST(VerifyTest, AcceptsNumpyFilesForPlainProgram) {
+  const ScratchFolder scratch;
+  const std::vector<std::byte> raw = tools::read_file(sample("linear_relu/expected_0.bin"));
+  const std::string elements(reinterpret_cast<const char*>(raw.data()), raw.size());
+  const auto verify = [&](const std::string& dtype, const std::string& shape) {
+    const std::string file = (scratch / "expected.npy").string();
+    std::ofstream(file, std::ios::binary) << npy_file(dtype, shape, elements);
+    return executor_runner("--verify " + sample("linear_relu/model.pte") + " --inputs " +
+                           sample("linear_relu/input_0.bin") + " --expected_output " + file);
+  };
+  const CommandResult same = verify("<f4", "4, 5");
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_THAT(same.out, HasSubstr("1 of 1 outputs pass"));
+  for (const auto& [dtype, shape, message] : {std::tuple("<f4", "5, 4", "expected f32[5,4]"),
+                                              std::tuple("<i4", "4, 5", "expected i32[4,5]")}) {
+    const CommandResult other = verify(dtype, shape);
+    EXPECT_EQ(other.exit_code, 2);
+    EXPECT_THAT(other.out, HasSubstr(message));
+  }
+  const CommandResult damaged = verify("<f4", "4, 6");
+  EXPECT_EQ(damaged.exit_code, 1);
+  EXPECT_THAT(damaged.err, HasSubstr("expected 96 bytes of elements, found 80"));
 }
 
 TEST(VerifyTest, ReportsMissingTestSets) {

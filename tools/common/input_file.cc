@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <string_view>
 
 #include "tools/common/file_kind.h"
@@ -48,10 +47,7 @@ InputSpec parse_input_spec(const std::string& text, const char* option) {
 
 Array to_input(const NumpyArray& array, size_t index, const TensorInfo& info,
                const std::string& label) {
-  const bool is_small = std::ranges::all_of(
-      array.sizes, [](int64_t size) { return size <= std::numeric_limits<int32_t>::max(); });
-  if (!is_small) throw ToolError(fmt::format("{}: a size of the array is too large", label));
-  const std::vector<int32_t> sizes(array.sizes.begin(), array.sizes.end());
+  const std::vector<int32_t> sizes = tensor_sizes(array, label);
   // Does not check the bounds of dynamic sizes, because Method::set_input() does.
   const bool fits =
       info.dynamism == ShapeDynamism::kDynamicBound || std::ranges::equal(sizes, info.sizes);

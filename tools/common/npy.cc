@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 #include "base/zip_archive.h"
@@ -157,6 +158,13 @@ NumpyArray parse_npy(std::span<const std::byte> file, const std::string& source)
     array.bytes.assign(data.begin(), data.end());
   }
   return array;
+}
+
+std::vector<int32_t> tensor_sizes(const NumpyArray& array, const std::string& source) {
+  const bool is_small = std::ranges::all_of(
+      array.sizes, [](int64_t size) { return size <= std::numeric_limits<int32_t>::max(); });
+  if (!is_small) throw ToolError(fmt::format("{}: a size of the array is too large", source));
+  return {array.sizes.begin(), array.sizes.end()};
 }
 
 std::map<std::string, NumpyArray> read_npz(const std::filesystem::path& file) {

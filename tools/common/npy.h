@@ -23,6 +23,10 @@ struct NumpyArray {
 // dtypes that tensors can have. Throws ToolError, whose text begins with `source`.
 NumpyArray parse_npy(std::span<const std::byte> file, const std::string& source);
 
+// Returns the sizes as those of a tensor. Throws ToolError, whose text begins with `source`, if a
+// size is larger than a tensor's can be.
+std::vector<int32_t> tensor_sizes(const NumpyArray& array, const std::string& source);
+
 // Returns the arrays of an archive, keyed by name without ".npy". Throws ToolError and FormatError.
 std::map<std::string, NumpyArray> read_npz(const std::filesystem::path& file);
 

@@ -211,7 +211,7 @@ void add_check_options(CLI::App& app, RunnerOptions& options) {
   verify.add_flag("--verify", options.verify,
                   "compare the outputs of every test set; exit code 2 if they differ");
   as_files(verify.add_option("--expected_output", options.expected,
-                             "files of expected outputs, for a .pte: y0.bin,y1.bin"));
+                             "files of expected outputs, for a .pte, raw or .npy: y0.bin,y1.npy"));
   verify.add_option("--rtol", options.rtol, "relative tolerance (default: by dtype)")
       ->check(at_least(0))
       ->type_name("X");

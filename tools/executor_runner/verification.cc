@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "tools/common/file_kind.h"
 #include "tools/common/files.h"
+#include "tools/common/npy.h"
 #include "tools/common/tensors.h"
 #include "tools/common/tool_error.h"
 #include "tools/executor_runner/execution.h"
@@ -133,6 +135,20 @@ void verify_bundle(Session& session, const RunnerOptions& options, VerificationR
   }
 }
 
+// Reads a .npy file, or a file of raw row-major elements that have the dtype of output `index`.
+ExpectedOutput read_expected(const std::filesystem::path& file, const Method& method,
+                             size_t index) {
+  std::vector<std::byte> bytes = read_file(file);
+  if (find_file_kind(bytes) == FileKind::kNumpyArray) {
+    const std::string label = fmt::format("--expected_output {}", file.string());
+    NumpyArray array = parse_npy(bytes, label);
+    return {array.dtype, tensor_sizes(array, label), std::move(array.bytes)};
+  }
+  const bool is_tensor = index < method.num_outputs() && method.output(index).is_tensor();
+  return {is_tensor ? method.output(index).unchecked_tensor().dtype() : ScalarType::kByte,
+          std::nullopt, std::move(bytes)};
+}
+
 void verify_files(Session& session, const RunnerOptions& options, VerificationReport& report) {
   if (options.expected.empty()) {
     throw ToolError(fmt::format(
@@ -145,11 +161,7 @@ void verify_files(Session& session, const RunnerOptions& options, VerificationRe
   report.test_sets = 1;
   std::vector<ExpectedOutput> expected;
   for (const std::filesystem::path& file : options.expected) {
-    const size_t i = expected.size();
-    const bool is_tensor = i < method->num_outputs() && method->output(i).is_tensor();
-    expected.push_back(
-        {is_tensor ? method->output(i).unchecked_tensor().dtype() : ScalarType::kByte, std::nullopt,
-         read_file(file)});
+    expected.push_back(read_expected(file, *method, expected.size()));
   }
   check_outputs(*method, 0, expected, options, report);
 }
