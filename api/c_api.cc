@@ -83,7 +83,7 @@ bool has_content(const vitrine_value& value) {
   return value.kind >= VITRINE_NONE && value.kind < VITRINE_OTHER;
 }
 
-// Precondition: the value has content and is not an array.
+// Precondition: has_content(value), and the value is not an array.
 EValue evalue_of(const vitrine_value& value) {
   switch (value.kind) {
     case VITRINE_STRING:
@@ -392,8 +392,8 @@ vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
     return wrap(Error::make(ErrorCode::kInvalidArgument, "%s: input %zu of kind %d has no value",
                             method, i, static_cast<int>(given[i].kind)));
   }
-  // If an input and an output were the same vitrine_value, the output would overwrite the input,
-  // whose array could not be freed any more.
+  // If an input and an output were the same vitrine_value, the output would overwrite the input and
+  // leak its array.
   if (share_memory(given, std::span(outputs, num_outputs))) {
     return wrap(Error::make(ErrorCode::kInvalidArgument,
                             "%s: an input and an output are the same vitrine_value", method));

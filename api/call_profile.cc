@@ -57,10 +57,10 @@ CallProfile::Row CallProfile::State::Sum::row() const {
   return row;
 }
 
-// Finds the Sum to which the record belongs, or adds a new one. Unless the program branches, every
-// call runs the same instructions in the same order, so the next record most likely belongs to the
-// next sum. Operators may share an identifier (layout changes do). Operators are therefore also
-// distinguished by their position in the delegate call.
+// Finds the Sum to which the record belongs, or adds a new one. Every call runs the same
+// instructions in the same order, unless the program branches, so the next record most likely
+// belongs to the next sum. Several operators of a delegate may have the same identifier, so their
+// position in the delegate call also distinguishes them.
 CallProfile::State::Sum* CallProfile::State::Sums::find_or_add(const TraceRecord& record) {
   const bool is_operator = record.kind == Kind::kDelegateOperator;
   const size_t here = is_operator ? position++ : 0;

@@ -31,8 +31,7 @@ size_t utf8_length(std::string_view text) {
   return length;
 }
 
-// A text that is appended to. If memory runs out, the text stops growing, and take() returns an
-// error.
+// Builds a JSON text. If memory runs out, the text stops growing, and take() returns an error.
 class JsonText {
  public:
   JsonText& operator+=(std::string_view added) {

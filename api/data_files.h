@@ -20,8 +20,8 @@ class DataFiles {
   const NamedDataMap* all() const { return maps_.empty() ? nullptr : maps_.back().get(); }
 
  private:
-  // The maps of the files. After the map of each file except the first, a map follows that merges
-  // this file with all files before it.
+  // For each file except the first, the map of the file is followed by a map that merges it with
+  // all files before it.
   CheckedVector<std::unique_ptr<NamedDataMap>> maps_;
 };
 

@@ -109,8 +109,8 @@ Error with_expected(Error error, const Method& method, size_t index) {
 struct [[gnu::visibility("hidden")]] Module::State {
   struct Loaded {
     std::unique_ptr<Method> method;
-    // Copies of inputs in the program's layout. Each copy is made when it is first needed. Indexed
-    // by input.
+    // Copies of inputs in the program's layout, indexed by input. Each copy is made when it is
+    // first needed.
     CheckedVector<Array> staged;
     uint64_t max_output_bytes = 0;
 
@@ -211,8 +211,8 @@ Error Module::State::Loaded::set_array(size_t index, const Array& array) {
     const bool has_layout = info.dim_order.size() != array.sizes().size() ||
                             array.tensor().same_dim_order(method->input(index).unchecked_tensor());
     // If an input does not have planned memory, the program reads the array's memory directly. In
-    // this case, copies memory that the array borrows, because it lacks the additional readable
-    // bytes (slack) after the tensor.
+    // this case, copies borrowed memory, because it lacks the additional readable bytes (slack)
+    // after the tensor.
     if (!has_layout || (!info.is_memory_planned && !array.owns_memory())) {
       const auto order = has_layout ? array.tensor().dim_order() : info.dim_order;
       Array& copy = staged[index];
@@ -225,7 +225,7 @@ Error Module::State::Loaded::set_array(size_t index, const Array& array) {
     }
   }
   Error error = method->set_input(index, EValue(&given.mutable_tensor()));
-  // Leaves errors about the dtype or rank unchanged, because they already say what is expected.
+  // Errors about the dtype or rank already say what is expected.
   if (error.ok() || !method->input(index).is_tensor()) return error;
   const Tensor& planned = method->input(index).unchecked_tensor();
   if (array.dtype() != planned.dtype() || array.tensor().rank() != planned.rank()) return error;
@@ -239,7 +239,7 @@ Error Module::State::Loaded::set_input(size_t index, const Input& input) {
   return with_expected(std::move(error), *method, index);
 }
 
-// Limits the total size of the outputs, because outputs are copied, and a program may list a value
+// Limits the total size of the outputs, because they are copied, and a program may list a value
 // many times.
 Error Module::State::Loaded::check_outputs() const {
   Budget bytes(max_output_bytes);

@@ -15,8 +15,8 @@ constexpr int kMaxTreeDepth = 32;
 constexpr int kMaxDepth = 2 * kMaxTreeDepth + 2;  // JSON has two levels per level of the tree
 constexpr size_t kMaxNameBytes = 128;             // longer names are omitted
 
-// Reads JSON from front to back. If the text is not what was expected, functions return false or
-// nothing, and the cursor must not be used any more.
+// Reads JSON from front to back. If the text does not match, functions return false or an empty
+// optional, and the cursor must not be used again.
 class JsonCursor {
  public:
   explicit JsonCursor(std::string_view text) : text_(text) {}
@@ -30,8 +30,8 @@ class JsonCursor {
     skip_space();
     return !text_.empty() && text_.front() == wanted;
   }
-  // Advances to the next member. Returns false after the last member; the character `end` follows
-  // it.
+  // Advances to the next member. Returns false after the last member, which the character `end`
+  // follows.
   bool next_in(char end, bool is_first) { return !peek(end) && (is_first || take(',')); }
 
   // Reads a string. Returns its text without quotes; escapes are not decoded.
@@ -143,8 +143,8 @@ Error unescape(std::string_view text, CheckedVector<char>& plain) {
   return plain.resize(static_cast<size_t>(out - plain.data()));
 }
 
-// Returns the number of elements of a JSON list of strings and numbers, or nothing if the text is
-// not such a list.
+// Returns the number of elements of a JSON list of strings and numbers. Empty if the text is not
+// such a list.
 std::optional<size_t> count_keys(std::string_view list) {
   JsonCursor cursor(list);
   if (!cursor.take('[')) return std::nullopt;
@@ -155,7 +155,7 @@ std::optional<size_t> count_keys(std::string_view list) {
   return cursor.take(']') ? std::optional(count) : std::nullopt;
 }
 
-// Returns the number of elements of a JSON list, or nothing if the text is not a list.
+// Returns the number of elements of a JSON list. Empty if the text is not a list.
 std::optional<size_t> count_items(JsonCursor list) {
   if (!list.take('[')) return std::nullopt;
   size_t count = 0;
@@ -165,8 +165,8 @@ std::optional<size_t> count_items(JsonCursor list) {
   return list.take(']') ? std::optional(count) : std::nullopt;
 }
 
-// Returns the list of keys in a node's context, which is either the context itself or, for a
-// collections.defaultdict, the member "dict_context".
+// Returns the list of keys in a node's context. This is the context itself or, for a
+// collections.defaultdict, its member "dict_context".
 std::string_view keys_in(std::string_view context) {
   JsonCursor cursor(context);
   if (!cursor.take('{')) return context;
@@ -234,7 +234,7 @@ class TreeReader {
     return cursor_.take(before) && cursor_.key() == key;
   }
 
-  // Appends the next key to the path. If no key is left, appends `position` instead.
+  // Appends the next key to the path, or `position` if no key is left.
   Error enter_key(JsonCursor& keys, size_t position) {
     const bool is_text = keys.peek('"');
     const std::optional<std::string_view> key = is_text ? keys.string() : keys.atom();
@@ -258,7 +258,7 @@ class TreeReader {
   }
   void enter(std::string_view before, std::string_view text, std::string_view after) {
     for (const std::string_view part : {before, text, after}) {
-      // If the path is too long, only the part that fits is stored, but length_ counts all of it.
+      // Stores only the part of the path that fits, but length_ counts the entire path.
       const size_t kept =
           length_ < path_.size() ? std::min(part.size(), path_.size() - length_) : 0;
       std::copy_n(part.begin(), kept, path_.begin() + static_cast<ptrdiff_t>(length_));

@@ -1,1 +1,1 @@
-// An empty source file for the target that owns the precompiled header.
+// An empty source file, because the target that owns the precompiled header needs one.

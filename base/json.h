@@ -32,9 +32,8 @@ class JsonDocument {
   std::string source_;
 };
 
-// A value in a document, which must outlive the JsonValue. Holds only two pointers, and searches
-// for its path only to report an error. The accessors throw FormatError if the value has another
-// type.
+// A value in a document, which must outlive the JsonValue. The accessors throw FormatError if the
+// value has another type.
 class JsonValue {
  public:
   JsonValue(const nlohmann::json& value, const JsonDocument& document)

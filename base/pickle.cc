@@ -14,12 +14,11 @@ namespace {
 using Kind = PickleNode::Kind;
 
 constexpr int kLastProtocol = 5;
-// Maximum total length of a module's name and its member's name. Five bytes of a pickle can make a
-// global from two texts in the memo, so without this limit a small pickle could make many copies of
-// long texts.
+// Maximum total length of a module's name and its member's name. Without this limit, a small pickle
+// could make many copies of long texts.
 constexpr size_t kMaxGlobalBytes = 512;
-// Maximum number of nodes, and of memo entries. One byte of a pickle can make a node of about 100
-// bytes or a memo entry of about 50.
+// Maximum number of nodes, and of memo entries. Without this limit, a small pickle could use much
+// memory.
 constexpr size_t kMaxNodes = size_t{1} << 20;
 
 class Unpickler {

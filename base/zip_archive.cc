@@ -30,8 +30,7 @@ constexpr uint16_t kStored = 0;
 constexpr uint16_t kDeflated = 8;
 constexpr uint32_t kIn64 = 0xffffffff;  // marks a value that the extra field holds in 64 bits
 
-// Maximum compression ratio, as a guard against zip bombs. Compression makes JSON about 30 times
-// smaller, and weights hardly smaller.
+// Maximum compression ratio, as a guard against zip bombs. JSON compresses by a factor of about 30.
 constexpr uint64_t kMaxRatio = 200;
 
 // Reads a little-endian number. The caller must check that the range is inside the bytes.
@@ -117,7 +116,8 @@ void ZipArchive::read_directory() {
   for (uint64_t i = 0; i < directory.count; ++i) {
     auto [name, member, size] = read_entry(directory.entries, at, i);
     at += size;
-    // If members could share bytes, a small file could expand to many large ones.
+    // Rejects members that share bytes, because a small file could then expand to many large
+    // members.
     if (add_overflows(packed, member.packed_size, &packed) || packed > bytes_.span.size()) {
       fail(name, "overlaps other members, or claims more bytes than the file has: refused");
     }
@@ -245,7 +245,7 @@ void ZipArchive::unpack(std::string_view name, const Member& member, Buffer& to)
 }
 
 // Decompresses `packed`, which is one deflate stream. Allocates memory piece by piece, so that a
-// member that states a false size takes little memory.
+// member with a false size cannot make this function allocate much memory.
 template <class Buffer>
 void ZipArchive::inflate_member(std::string_view name, const Member& member,
                                 std::span<const std::byte> packed, Buffer& to) const {

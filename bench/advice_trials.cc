@@ -58,8 +58,8 @@ std::vector<Change> read_predicted(const char* file) {
   return changes;
 }
 
-// Adds the changes that the rules propose to save time, except changes that need more than the
-// model file.
+// Adds the changes that the rules propose to save time. Skips changes that need more than the model
+// file.
 void add_known(const Context& context, std::vector<Change>& changes) {
   for (const Advice& advice : collect_advice(context)) {
     if (!advice.change || !advice.needs.empty() || advice.gain != Gain::kTime) continue;

@@ -8,7 +8,7 @@
 // 2048 hidden features, 32,000 words, 4-bit weights in groups of 32, and a cache of 2048 positions.
 // --keep stores the built model in FILE. Figures are medians over rounds; each round visits every
 // position. Each number of threads runs in a new process. A given model must have a cache; its
-// methods are chosen as llm_runner chooses them. With --trace, steps run alternately with and
+// methods are chosen in the same way as in llm_runner. With --trace, steps run alternately with and
 // without llm_runner's tracer.
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -170,8 +170,8 @@ class Decoder {
     }
   }
 
-  // Returns kPositions without duplicates. Positions after which the cache has too little room for
-  // kTokens are lowered.
+  // Returns kPositions without duplicates. Lowers positions after which fewer than kTokens tokens
+  // fit in the cache.
   std::vector<int64_t> positions() const {
     std::vector<int64_t> found;
     for (const int64_t position : kPositions) {
@@ -205,8 +205,7 @@ class Decoder {
     return static_cast<double>(platform::now_ns() - begin);
   }
 
-  // Finds the most probable token. Worker threads thus wait as long between two steps as they do in
-  // a text generator.
+  // Finds the most probable token, as a text generator does between two steps.
   void read_logits() { best_token_ = std::ranges::max_element(logits_) - logits_.begin(); }
 
  private:

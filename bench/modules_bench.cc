@@ -60,11 +60,11 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// A child process that executes commands of this process. The destructor ends the child.
+// A child process that executes commands from this process. The destructor ends the child process.
 class Child {
  public:
-  // `serve` runs in the new process. It reads commands from its first argument and writes answers
-  // to its second.
+  // `serve` runs in the new process. It reads commands from the file descriptor in its first
+  // argument, and writes answers to the one in its second argument.
   explicit Child(const std::function<void(int, int)>& serve) {
     int to_child[2];
     int from_child[2];
@@ -166,8 +166,8 @@ class Modules {
   std::vector<TimedTask> tasks_;
 };
 
-// Runs modules in this process. Command 0 runs the modules with one thread each, and command 1
-// those with several threads each.
+// Runs modules in this process. Command 0 runs modules with one thread each. Command 1 runs modules
+// with several threads each.
 void serve_modules(const fs::path& model, size_t count, const Arguments& arguments, int commands,
                    int answers) {
   Modules variants[] = {{model, count, 1}, {model, count, arguments.threads}};

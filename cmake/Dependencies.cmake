@@ -96,8 +96,8 @@ if(VITRINE_BUILD_HOST AND VITRINE_PINNED_TOKENIZER_LIBRARIES)
   include(TokenizerLibraries)
 endif()
 if(VITRINE_BUILD_HOST)
-  # Debian's development packages for two architectures cannot be installed together. Cross builds therefore link the
-  # target architecture's shared library, and include this machine's header, which is the same.
+  # Debian's development packages for two architectures cannot be installed together. So cross builds link the shared
+  # library of the target architecture, but include the header of this machine, which is identical.
   add_library(vitrine_oniguruma INTERFACE)
   add_library(third_party::oniguruma ALIAS vitrine_oniguruma)
   target_include_directories(vitrine_oniguruma SYSTEM INTERFACE $<BUILD_INTERFACE:${ONIGURUMA_INCLUDE_DIR}>)
@@ -117,16 +117,17 @@ if(VITRINE_BUILD_HOST)
 endif()
 
 # Highway is header-only. On x86, kernels are compiled for several instruction sets, and one is chosen at run time
-# (runtime/platform/simd_dispatch.h). Elsewhere, and on Android, they are compiled for the compiler's target only.
+# (runtime/platform/simd_dispatch.h). On other architectures and on Android, kernels are compiled only for the
+# compiler's target.
 add_library(vitrine_highway INTERFACE)
 add_library(third_party::highway ALIAS vitrine_highway)
 target_include_directories(vitrine_highway SYSTEM INTERFACE $<BUILD_INTERFACE:${HIGHWAY_INCLUDE_DIR}>)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86" AND NOT ANDROID)
-  # Separate kernels for SSSE3 and older instruction sets are not worth compiling, because such machines are too old.
+  # Does not compile separate kernels for SSSE3, because machines without newer instruction sets are too old.
   set(VITRINE_DISABLED_SIMD_TARGETS HWY_SSSE3 CACHE STRING "Highway targets for which no SIMD kernels are compiled, separated by |")
   target_compile_definitions(vitrine_highway INTERFACE "HWY_DISABLED_TARGETS=(${VITRINE_DISABLED_SIMD_TARGETS})")
 else()
-  # Kernels have arrays of vectors, whose type must have a fixed size.
+  # Kernels use arrays of vectors, so the vector type must have a fixed size.
   target_compile_definitions(vitrine_highway INTERFACE HWY_COMPILE_ONLY_STATIC
     "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^armv7" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -141,7 +142,7 @@ endif()
 
 function(vitrine_build_third_party)
   set(project ${PROJECT_SOURCE_DIR}/cmake/third_party)
-  # Clang compiles XNNPACK even if another compiler builds Vitrine, because XNNPACK is slower if GCC compiles it
+  # Compiles XNNPACK with Clang even if another compiler builds Vitrine. XNNPACK is slower if GCC compiles it
   # (docs/dependencies.md).
   set(compilers "")
   if(NOT CMAKE_CROSSCOMPILING)
@@ -201,8 +202,8 @@ function(vitrine_build_third_party)
   file(LOCK ${folder}.lock GUARD FUNCTION)  # two presets configured at once build it once
   if(NOT EXISTS ${folder}/complete)
     message(STATUS "Building XNNPACK (${VITRINE_XNNPACK_PIN}) from source, once: about 2 minutes on 2 cores; log: ${folder}/build.log")
-    # Passes `--fresh`, because another clone may have started this build without finishing it. CMake's cache contains
-    # the path of that clone.
+    # Passes `--fresh`, because another clone may have started this build, and CMake's cache then contains the path of
+    # that clone.
     execute_process(
       COMMAND ${CMAKE_COMMAND} --fresh -S ${project} -B ${folder}/build -G Ninja
               -DCMAKE_BUILD_TYPE=Release ${compilers}

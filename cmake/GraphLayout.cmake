@@ -1,7 +1,7 @@
 # Fetches dagre, a JavaScript library that lays out the graphs of `pte_inspect --format html`. The build adds the
 # library to the page. Sets VITRINE_DAGRE_FOLDER to a folder with dagre.js and LICENSE, or to an empty text if no source
-# has the library. Without the library, the build still works, and pte_inspect says that it cannot draw graphs.
-# docs/dependencies.md has the details.
+# has the library. Without dagre, the build still works, but pte_inspect cannot draw graphs. docs/dependencies.md has
+# the details.
 
 set(VITRINE_DAGRE_DEBIAN n/node-dagre-layout)  # below pool/main
 set(VITRINE_DAGRE_NPM @dagrejs/dagre@3.1.3)

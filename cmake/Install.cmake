@@ -30,7 +30,6 @@ if(host_libraries)
   list(REMOVE_ITEM host_libraries ${device_libraries})
 endif()
 foreach(library IN LISTS device_libraries)
-  # A target without files, such as an INTERFACE library, needs the include folder too.
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 
@@ -82,7 +81,7 @@ install(FILES ${PROJECT_BINARY_DIR}/package/VitrineConfig.cmake
               cmake/package/VitrineSelectOps.cmake
         DESTINATION ${package_dir} COMPONENT dev)
 
-# pkg-config names archives by their full path, because libvitrine.so may be in the same folder.
+# Names archives by their full path in the .pc file, because libvitrine.so may be in the same folder.
 vitrine_linked_libraries(vitrine_api linked)
 set(VITRINE_PC_ARCHIVES "")
 foreach(library IN LISTS linked)
@@ -144,7 +143,7 @@ if(NOT CMAKE_CROSSCOMPILING)
   list(APPEND VITRINE_INSTALLED_TARGETS vitrine_man_pages)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
 endif()
-# Installed documents link to headers in another folder, and to examples.
+# Makes the README's links to headers point to the installed headers.
 file(RELATIVE_PATH headers /${CMAKE_INSTALL_DOCDIR} /${CMAKE_INSTALL_INCLUDEDIR})
 file(READ README.md readme)
 string(REPLACE "](include/" "](${headers}/" readme "${readme}")

@@ -1,5 +1,5 @@
 # Stores relative relocations as a bitmap (RELR), which takes about one byte per relocation instead of 24. The loader
-# must support RELR, as glibc has since version 2.36.
+# must support RELR, as glibc's loader does since version 2.36.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs)
 check_cxx_source_compiles("

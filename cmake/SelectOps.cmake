@@ -13,7 +13,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/DistributionPackages.cmake)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH VITRINE_SELECT_ROOT)
 
 # Options for code that runs on devices: no exceptions and no RTTI (docs/architecture.md). Multiplications and additions
-# are not contracted into fused operations, so results are rounded equally on every machine.
+# are not contracted into fused operations, so all machines round results in the same way.
 set(VITRINE_DEVICE_OPTIONS -fno-exceptions -fno-rtti -ffp-contract=off)
 
 set(VITRINE_SELECT_OPS "" CACHE STRING
@@ -34,7 +34,7 @@ function(_vitrine_read_program path folder out_operators out_dtypes)
   endif()
   file(READ ${folder}/${stem}.json json)
 
-  # Each call to string(JSON) parses its complete argument, so the code extracts smaller and smaller texts.
+  # string(JSON) parses its complete argument, so this code first extracts the parts that it needs.
   set(operators "")
   string(JSON plans GET "${json}" execution_plan)
   string(JSON num_plans LENGTH "${plans}")
@@ -96,8 +96,8 @@ function(_vitrine_dtype_mask out)
 endfunction()
 
 # Reads the kernels of the folder kernels/<room>. Sets lists in the caller: <room>_names, <room>_ids and <room>_files
-# have an element for each kernel; <room>_others has the files that define no kernel. If kernel_list.inc defines a
-# kernel by a formula, the kernel's file is kernel_list.inc.
+# have an element for each kernel; <room>_others has the files that define no kernel. For a kernel that kernel_list.inc
+# defines by a formula, the file is kernel_list.inc.
 function(_vitrine_read_room room)
   set(folder ${VITRINE_SELECT_ROOT}/kernels/${room})
   if(CMAKE_SCRIPT_MODE_FILE)

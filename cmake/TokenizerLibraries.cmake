@@ -32,7 +32,7 @@ function(_vitrine_tokenizer_library name)
   target_include_directories(${name} PRIVATE ${configured}/${name})
 endfunction()
 
-# Sizes of types come from the compiler's macros, so one file serves all targets.
+# Takes the sizes of types from the compiler's macros, so that one file serves all targets.
 file(WRITE ${configured}/vitrine_onig/config.h
 "#define HAVE_ALLOCA 1
 #define HAVE_ALLOCA_H 1

@@ -1,22 +1,21 @@
-# Provides functions that define libraries and tests. Each room has a CMake target with its own sources and
-# dependencies.
+# Provides functions that define libraries and tests.
 include(GNUInstallDirs)
 
 set(VITRINE_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
-# Sources include files by their path from the root, and public headers as "vitrine/...".
+# Sources include other headers by their path from the root, and public headers as "vitrine/...".
 set(VITRINE_INCLUDE_DIRS ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${VITRINE_GENERATED_DIR}/include)
-# Subfolder of the include folder that gets the installed headers of the host side.
+# The subfolder of the include folder in which the headers of the host side are installed.
 set(VITRINE_DEVTOOLS_HEADERS vitrine-devtools)
 
 add_library(vitrine_warnings INTERFACE)
 if(VITRINE_STRICT)
   target_compile_options(vitrine_warnings INTERFACE
     -Wall -Wextra -Wpedantic
-    # The host side is compiled without -Wconversion on 32-bit targets, because it converts file sizes everywhere, after
+    # On 32-bit targets, the host side is compiled without -Wconversion, because it often converts file sizes, after
     # checking them.
     $<$<OR:$<EQUAL:${CMAKE_SIZEOF_VOID_P},8>,$<BOOL:$<TARGET_PROPERTY:VITRINE_DEVICE>>>:-Wconversion>
     -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror
-    # In clang, -Wconversion includes warnings that GCC has separately.
+    # In Clang, -Wconversion includes -Wsign-conversion. In GCC, it does not.
     $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>
     # In unity builds, clang's -Wshadow also reports names of other source files. GCC and the preset `debug` still check
     # for shadowed names.
@@ -64,8 +63,8 @@ function(vitrine_read_text variable)
   set(${variable} "${texts}" PARENT_SCOPE)
 endfunction()
 
-# Defines a library of host code that runs only a few times per model: readers of records, lowering, reports. Such code
-# compiles a fifth faster with -Os than with -O2.
+# Defines a library of host code that runs only a few times per model: readers of records, lowering, reports. Uses -Os,
+# because such code compiles faster with -Os than with -O2.
 set(VITRINE_HOST_OPTIONS ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-Os>)
 function(vitrine_host_library name)
   add_library(${name} STATIC ${ARGN})
@@ -74,8 +73,8 @@ function(vitrine_host_library name)
   _vitrine_host_library(${name})
 endfunction()
 
-# Defines a library of host code that runs for each byte or token. With -O3, such code would take a sixth longer to
-# compile and would not run faster.
+# Defines a library of host code that runs for each byte or token. Uses -O2, because such code would not run faster with
+# -O3.
 function(vitrine_fast_host_library name)
   add_library(${name} STATIC ${ARGN})
   target_compile_options(${name} PRIVATE ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-O2>)
@@ -90,7 +89,7 @@ endfunction()
 string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
 string(REGEX MATCH "-O3" VITRINE_FASTEST_CODE "${CMAKE_CXX_FLAGS_${config}} ${CMAKE_CXX_FLAGS}")
 
-# Uses -O2 with vectorized loops. For code that would be 50 % larger but hardly faster with -O3.
+# Uses -O2 with vectorized loops, for code that would be larger but hardly faster with -O3.
 function(vitrine_compact_code name)
   if(VITRINE_FASTEST_CODE)
     target_compile_options(${name} PRIVATE -O2
@@ -110,13 +109,12 @@ function(vitrine_small_code name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-Os>)
 endfunction()
 
-# Compiler options for test code. Compiling with -O0 takes 60 to 80 % of the time that -O1 takes. Tests on emulated
-# processors need -O1.
+# Compiler options for test code. -O0 compiles faster. Tests on emulated processors need -O1.
 set(VITRINE_TEST_OPTIONS ${VITRINE_LIBRARY_WARNINGS}
   $<IF:$<AND:$<CONFIG:RelWithDebInfo,Release>,$<BOOL:${CMAKE_CROSSCOMPILING}>>,-O1,-O0>)
 
-# Defines a test executable. ctest runs each test separately by default, all tests together with AS_ONE (for many short
-# tests), or none with BY_HAND.
+# Defines a test executable. By default, ctest runs each test separately. With AS_ONE (for many short tests), ctest runs
+# all tests together. With BY_HAND, ctest runs none of the tests.
 function(vitrine_test name)
   cmake_parse_arguments(arg "AS_ONE;BY_HAND" "" "SOURCES;LINK" ${ARGN})
   if(NOT arg_SOURCES)

@@ -4,7 +4,7 @@ set(VITRINE_XNNPACK_PIN debian CACHE STRING "XNNPACK's version: debian, upstream
 set_property(CACHE VITRINE_XNNPACK_PIN PROPERTY STRINGS debian upstream auto)
 
 # Sets `out` to a text that says where the sources of the pin `upstream` are available, or to "" if they are not.
-# Ignores sources that are also in Debian's archive. Asks a repository at most once, and waits at most 5 seconds.
+# Ignores sources that are also in Debian's archive.
 function(vitrine_find_upstream_sources out)
   set(${out} "" PARENT_SCOPE)
   set(VITRINE_XNNPACK_PIN upstream)

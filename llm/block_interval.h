@@ -3,9 +3,9 @@
 // The values are split, in order, into blocks of equal length. The number of blocks is about the
 // square root of the number of values (batch means; Flegal and Jones, "Batch means and spectral
 // variance estimators in Markov chain Monte Carlo", 2010). The variance of the blocks' sums
-// includes the effect of correlations within blocks. While the sums of neighboring blocks are still
-// correlated (r > 1.645 / sqrt(blocks)) and at least eight blocks would remain, the length of the
-// blocks doubles. The interval uses Student's quantile for the number of blocks.
+// includes the effect of correlations within blocks. The length of the blocks doubles while the
+// sums of neighboring blocks are correlated (r > 1.645 / sqrt(blocks)) and at least eight blocks
+// would remain. The interval uses Student's quantile for the number of blocks.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@ struct RatioEstimate {
 
 inline constexpr size_t kMinBlockValues = 32;
 
-// Estimates the sum of `numerators` divided by the sum of `denominators`; both lists have the same
-// size. Without denominators, estimates the mean of the numerators. The interval of a ratio is
-// computed from the ratio's linearization. If a value is not finite, the result has no interval.
+// Estimates the sum of `numerators` divided by the sum of `denominators`. Both lists have the same
+// size. If `denominators` is empty, estimates the mean of the numerators. The interval of a ratio
+// is computed from the ratio's linearization. If a value is not finite, the result has no interval.
 RatioEstimate estimate_ratio(std::span<const double> numerators,
                              std::span<const double> denominators = {});
 
 // Returns the 97.5 % quantile of Student's t distribution with `freedom` >= 7 degrees of freedom.
-// Uses the first terms of the quantile's expansion around the normal quantile; the error is at most
+// Uses the first terms of the quantile's expansion around the normal quantile. The error is at most
 // 0.1 %.
 double student_quantile(double freedom);
 

@@ -8,8 +8,9 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Returns the number of positions of a cache. `argument` is the index of the cache among the call's
-// arguments. Empty if the argument is missing or does not have the shape of a cache.
+// Returns the number of positions in a cache. `argument` is the index of the cache in the call's
+// arguments. Returns an empty optional if the argument is missing or does not have the shape of a
+// cache.
 std::optional<int64_t> num_positions(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call,
                                      int argument) {
   if (argument < 0 || static_cast<uint32_t>(argument) >= size_of(call.args())) return std::nullopt;
@@ -34,8 +35,8 @@ void for_each_kernel_call(const fbs::ExecutionPlan& plan, auto visit) {
   }
 }
 
-// True if the call writes a cache by position. If an operator of kCacheOperators is called on a
-// tensor that does not have the shape of a cache, it writes some other state.
+// True if the call writes a cache by position. False if the written tensor does not have the shape
+// of a cache, because it is then some other state.
 bool writes_cache_by_position(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call) {
   const CacheOperator* known = find_cache_operator(name_of(plan, call));
   return known != nullptr && !known->writes_all &&

@@ -30,7 +30,7 @@ inline constexpr CacheOperator kCacheOperators[] = {
     {"aten::index_put_", {0, -1}, false, false},
 };
 
-// Returns the operator's entry in kCacheOperators, or null if it has none.
+// Returns the operator's entry in kCacheOperators, or null if no entry exists.
 inline const CacheOperator* find_cache_operator(std::string_view name) {
   const auto* found = std::ranges::find(kCacheOperators, name, &CacheOperator::name);
   return found == std::end(kCacheOperators) ? nullptr : found;
@@ -41,8 +41,8 @@ inline const CacheOperator* find_cache_operator(std::string_view name) {
 // previous text would affect the new text.
 bool keeps_other_state(const MethodMeta& method);
 
-// Returns the number of positions of the shortest cache that the method writes with an operator
-// whose `writes_at_position` is true. Empty if the method has no such cache.
+// Returns the number of positions in the shortest cache that the method writes with an operator
+// whose `writes_at_position` is true. Returns an empty optional if the method has no such cache.
 std::optional<int64_t> cache_length(const MethodMeta& method);
 
 }  // namespace vitrine

@@ -27,7 +27,7 @@ void to_float(const Tensor& from, size_t offset, std::span<float> to) {
   for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(source[i]);
 }
 
-// True if, for at least one choice of dynamic sizes, the input accepts the only output of `feeder`.
+// True if the input accepts the only output of `feeder` for at least one choice of dynamic sizes.
 bool accepts_output_of(const TensorInfo& input, const Method& feeder) {
   if (feeder.num_outputs() != 1 || feeder.meta().output_tag(0) != EValue::Tag::kTensor) {
     return false;
@@ -40,8 +40,7 @@ bool accepts_output_of(const TensorInfo& input, const Method& feeder) {
   return !are_static || std::ranges::equal(given.sizes, input.sizes);
 }
 
-// True if the only output of `feeder` has rows of the input's dtype and width, so that these rows
-// can replace rows of the input.
+// True if rows of the only output of `feeder` can replace rows of the input.
 bool has_rows_like(const Method& feeder, const TensorInfo& input) {
   if (feeder.num_outputs() != 1 || feeder.meta().output_tag(0) != EValue::Tag::kTensor) {
     return false;
@@ -134,8 +133,8 @@ bool DecoderCall::can_be(size_t index, DecoderInput input) const {
 std::optional<DecoderInput> DecoderCall::detect_input(size_t index) const {
   for (const DecoderInput input :
        {DecoderInput::kIds, DecoderInput::kPosition, DecoderInput::kEncoded}) {
-    // An input for an encoder's output may look like an input for embedded ids. The first input
-    // that looks like both gets the ids.
+    // Some inputs accept both an encoder's output and embedded ids. The first of these inputs gets
+    // the ids.
     const bool is_assigned = input == DecoderInput::kIds && ids_input_;
     if (!is_assigned && can_be(index, input)) return input;
   }
@@ -254,7 +253,8 @@ void DecoderCall::set_ids(std::span<const TokenId> tokens, std::span<const int64
   check_call(method_.set_input(*ids_input_, feeders_.embedding->output(0)), "embedding");
 }
 
-// Sets the input to the embedding's output, with the encoder's rows in place of the placeholders.
+// Sets the input to the embedding's output, in which the encoder's rows replace the placeholders'
+// rows.
 void DecoderCall::set_rows(std::span<const int64_t> rows) {
   const Tensor& embedded = output_tensor(*feeders_.embedding);
   const Tensor& encoded = output_tensor(*feeders_.encoder);

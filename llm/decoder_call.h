@@ -14,7 +14,7 @@
 
 namespace vitrine {
 
-// Methods whose outputs the decoder takes as inputs. Not owned; null if the model lacks the method.
+// Methods whose outputs are inputs of the decoder. Not owned. Null if the model lacks the method.
 // If no input of the decoder accepts the encoder's output, the encoder's rows replace rows of the
 // embedding.
 struct DecoderFeeders {
@@ -25,9 +25,10 @@ struct DecoderFeeders {
 // Not thread-safe.
 class DecoderCall {
  public:
-  // `inputs` says what each input of the method receives; if `inputs` is empty, dtypes and shapes
-  // decide. Throws a GenerationError that names the method and the input if dtypes and shapes are
-  // ambiguous or contradict `inputs`. The methods must outlive this object.
+  // `inputs` specifies what each input of the method receives. If `inputs` is empty, this is
+  // inferred from dtypes and shapes. Throws a GenerationError that names the method and the input
+  // if dtypes and shapes are ambiguous or contradict `inputs`. The methods must outlive this
+  // object.
   DecoderCall(Method& method, const DecoderFeeders& feeders, std::span<const DecoderInput> inputs);
 
   std::string name() const { return std::string(method_.meta().name()); }
@@ -38,11 +39,10 @@ class DecoderCall {
   bool has_position() const { return position_.has_value(); }
   size_t vocabulary() const { return vocabulary_; }
   bool inserts_rows() const { return feeders_.encoder != nullptr && !encoded_; }
-  // True if the method returns logits for every id; false if it returns logits only for the last
-  // id.
+  // True if the method returns logits for every id, not only for the last id.
   bool returns_all_logits() const { return returns_all_logits_; }
 
-  // Runs the method and returns the logits of the last id: vocabulary() numbers, valid until the
+  // Runs the method and returns the vocabulary() logits of the last id, which are valid until the
   // next call. The encoder, if any, must have been executed. A method with a fixed length gets its
   // ids padded to max_ids(). `rows` has one element per token: the index of the encoder's row that
   // replaces the token, or -1 for an ordinary token. `rows` is empty if no token is replaced.

@@ -218,8 +218,7 @@ void MethodDecoder::run_encoder() {
   encoding_ = Encoding::kDone;
 }
 
-// Returns the number of rows that the encoder returns. An encoder whose output shape is dynamic
-// must run first.
+// Returns the number of rows in the encoder's output. Runs the encoder first if necessary.
 size_t MethodDecoder::count_rows() {
   const TensorInfo given = encoder_->meta().output_tensor(0);
   if (encoding_ == Encoding::kMissing || given.dynamism != ShapeDynamism::kStatic) run_encoder();
@@ -255,19 +254,18 @@ std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
   return fed;
 }
 
-// Clears the state that is not indexed by position, so that the previous text does not affect a new
-// text.
+// Clears the state that is not indexed by position.
 void MethodDecoder::reset_state() {
-  // Resets decode_ last, as loading does: if the methods share state but declare different initial
-  // values, the values of decode_ take effect.
+  // Resets decode_ last, so that its initial values take effect if the methods share state but
+  // declare different values.
   for (DecoderCall* call : {prefill_.get(), decode_.get()}) {
     if (call == nullptr || !call->keeps_other_state()) continue;
     check_call(call->method().reset_state(), fmt::format("method {}", call->name()));
   }
 }
 
-// Restarts with the encoder's first row, because a model without a cache gets the entire text in
-// each call. Checks that the encoder's rows belong to this text.
+// For models without a cache, which get the entire text in each call. Restarts with the encoder's
+// first row, and checks that the encoder's rows belong to this text.
 void MethodDecoder::restart_rows(std::span<const TokenId> text) {
   next_row_ = 0;
   if (!info_.row_id) return;

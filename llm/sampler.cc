@@ -52,13 +52,12 @@ float max_of(std::span<const float> logits) {
   return result;
 }
 
-// Candidates whose log-probability, relative to the most likely token, is below this limit do not
-// matter. Their weights are below 2^-25, which is too small to change a float sum.
+// Tokens with a smaller log weight are ignored. Their weights are below 2^-25, which is too small
+// to change a float sum.
 constexpr float kMinLogWeight = -17.4F;
 constexpr float kMinWeight = 0x1p-26F;
 
-// Index of a weight's bucket. Weights in a bucket have equal upper bits and differ by less than 1
-// %.
+// Index of a weight's bucket. Weights in the same bucket differ by less than 1 %.
 uint32_t upper_bits(float weight) { return std::bit_cast<uint32_t>(weight) >> 16; }
 constexpr uint32_t kMinBits = std::bit_cast<uint32_t>(kMinWeight) >> 16;
 constexpr size_t kBuckets = (std::bit_cast<uint32_t>(1.0F) >> 16) - kMinBits + 1;

@@ -35,8 +35,8 @@ class Sampler {
 
   void compute_weights(std::span<const float> logits, float max_logit);
   void keep_top_k();
-  // Top-p sampling without a full sort: sums weights in buckets, and sorts only the bucket in which
-  // the cumulative weight exceeds the limit.
+  // Samples with top-p. Sums weights in buckets, and sorts only the bucket in which the cumulative
+  // weight exceeds the limit.
   TokenId sample_top_p();
   // Adds up weights in descending order. Returns the first candidate at which the sum exceeds
   // `limit`.

@@ -10,7 +10,7 @@
 
 namespace vitrine {
 
-// A model that returns the logits of each token gets chunks of max_tokens_per_call tokens; other
+// A model that returns the logits of each token gets chunks of max_tokens_per_call tokens. Other
 // models get one token at a time. Not thread-safe. The model must outlive the object.
 class TeacherForcing {
  public:
@@ -21,7 +21,7 @@ class TeacherForcing {
   // Returns the logits after the next token of the text, valid until the next call. Throws
   // GenerationError, for example after the last token.
   std::span<const float> next();
-  // Total time in ns that the model has run since the object was constructed.
+  // The model's total running time in ns since the object was constructed.
   uint64_t model_ns() const { return model_ns_; }
 
  private:

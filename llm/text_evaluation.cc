@@ -100,7 +100,7 @@ class Evaluation {
   }
 
  private:
-  // Feeds the prefix and then the text from token `from` on, and scores the text's tokens [begin,
+  // Feeds the prefix, and then the text, starting at token `from`. Scores the text's tokens [begin,
   // end).
   void score_window(size_t from, size_t begin, size_t end) {
     std::vector<TokenId> fed = options_.prefix;
@@ -110,8 +110,8 @@ class Evaluation {
     const size_t count = fed.size();
     a_.begin(std::move(fed));
     ++result_.windows;
-    // The logits after input i predict the token of the text with the index `from` + i + 1 -
-    // (length of the prefix).
+    // The logits after token i of `fed` predict token `from` + i + 1 - (length of the prefix) of
+    // the text.
     for (size_t i = 0; i < count; ++i) {
       const size_t next = from + i + 1;  // plus the length of the prefix
       const std::span<const float> a = a_.next();

@@ -2,10 +2,10 @@
 // the probability that a model assigns to the token, given the preceding tokens (teacher forcing).
 //
 // A text that is longer than the context is fed in windows. Each window begins with the options'
-// prefix. If the prefix has P tokens and the context C, a window holds F = C - P tokens of the
-// text. The first window scores the tokens that its F tokens predict. Each further window scores
-// the next `stride` tokens, after at least F - stride + 1 preceding tokens of the text. The first
-// token of the text is scored only if there is a prefix.
+// prefix. If the prefix has P tokens and the context has C tokens, a window holds F = C - P tokens
+// of the text. The first window scores the tokens that its F tokens predict. Each further window
+// scores the next `stride` tokens, after at least F - stride + 1 preceding tokens of the text. The
+// first token of the text is scored only if there is a prefix.
 #pragma once
 
 #include <cstddef>
@@ -42,14 +42,15 @@ struct EvaluatedText {
   uint64_t a_ns = 0, b_ns = 0;  // time inside of the models
 };
 
-// Called after each token with the number of tokens scored so far and the number of all tokens to
+// Called after each token with the number of tokens scored so far and the total number of tokens to
 // score. Returns false to end the evaluation.
 using EvaluationObserver = std::function<bool(size_t scored, size_t all)>;
 
 // Scores the text with model `a` and, unless it is null, model `b`. Throws GenerationError if the
 // text has no token to score, if an id is outside of the vocabulary, if the stride or the prefix
 // does not fit into the context, if the models have different vocabularies or end ids, if a model
-// needs the output of a prompt encoder, or if a logit is NaN; the message has the token's index.
+// needs the output of a prompt encoder, or if a logit is NaN. In the last case, the message has the
+// token's index.
 EvaluatedText evaluate_text(DecoderModel& a, DecoderModel* b, std::span<const TokenId> text,
                             const EvaluationOptions& options,
                             const EvaluationObserver& observer = {});

@@ -17,9 +17,9 @@ int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-// The number of logits may differ from the number of ids by up to 1/32 of the vocabulary: logits
-// are padded for the hardware, and a tokenizer may have a few ids that only image prompts use. A
-// larger difference shows that the tokenizer belongs to another model.
+// The number of logits may differ from the number of ids by at most 1/32 of the vocabulary, because
+// logits are padded for the hardware, and a tokenizer may have a few ids that only image prompts
+// use. If the difference is larger, the tokenizer belongs to another model.
 constexpr size_t kMaxMismatchDivisor = 32;
 
 size_t sampled_ids(size_t logits, const Tokenizer* tokenizer) {
@@ -78,8 +78,8 @@ class TextGenerator::Run {
       generator_.observer_->on_prompt(start_ns_, platform::now_ns());
     }
     const bool encodes_prompt = generator_.model_.info().encodes_prompt;
-    // Unless an encoder reads the prompt, the answer continues the prompt and therefore keeps its
-    // leading space.
+    // Unless an encoder reads the prompt, the answer continues the prompt, so the answer's leading
+    // space is kept.
     if (generator_.tokenizer_ != nullptr) {
       stream_ = generator_.tokenizer_->stream({.continues = !encodes_prompt});
     }
@@ -176,8 +176,8 @@ Generation TextGenerator::generate(std::string_view prompt, const GenerateOption
   return run.run(encode(prompt, options.encode));
 }
 
-// Only the first prompt of a conversation gets the tokens that the template puts before a text. A
-// later prompt that is empty gets no template at all, so that the model continues its answer.
+// Only the first prompt of a conversation gets the tokens that the template puts before a text. An
+// empty later prompt gets no template, so that the model continues its answer.
 std::vector<TokenId> TextGenerator::encode(std::string_view prompt, EncodeOptions options) const {
   options.continues = position() != 0 && !model_.info().encodes_prompt;
   if (options.continues && prompt.empty()) options.add_template = false;

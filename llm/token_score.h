@@ -1,4 +1,4 @@
-// Computes probabilities of tokens from logits. Sums are in double; logarithms are natural (nats).
+// Computes probabilities of tokens from logits. Sums are in double. Logarithms are natural (nats).
 #pragma once
 
 #include <span>
@@ -7,23 +7,22 @@
 
 namespace vitrine {
 
-// The logits at a position, and log_sum, which is ln(sum of e^logit). The log probability of a
-// token is logit - log_sum.
+// The logits at a position. log_sum is ln(sum of e^logit). The log probability of a token is logit
+// - log_sum.
 struct ScoredLogits {
   std::span<const float> logits;
   double log_sum = 0;
   TokenId top = 0;  // id with the highest logit; ties: the lower id wins
 
-  // Subtracts the largest logit before it computes powers, to avoid overflow. Throws
-  // GenerationError if a logit is NaN or plus infinity, or if all are minus infinity.
+  // Throws GenerationError if a logit is NaN or plus infinity, or if all are minus infinity.
   explicit ScoredLogits(std::span<const float> from);
   // Returns -ln of the probability of an id. The id must be below logits.size().
   double nats(TokenId id) const { return log_sum - logits[static_cast<size_t>(id)]; }
 };
 
 // Returns the Kullback-Leibler divergence of B from A, which is the sum of a * ln(a / b) over all
-// ids. A and B must have the same number of logits. The result is infinite if B excludes an id that
-// A does not exclude. An excluded id has a logit of minus infinity.
+// ids. A and B must have the same number of logits. The result is infinite if an id has a logit of
+// minus infinity in B but not in A.
 double kl_divergence(const ScoredLogits& a, const ScoredLogits& b);
 
 }  // namespace vitrine

@@ -48,7 +48,7 @@ std::optional<double> convolution(const Operator& op, const CallSizes& call) {
 }
 
 // Counts a product [..., m, k] x [..., k, n]. Each element of the result is a sum over k, the last
-// dim of the left matrix. `left` is the index of that matrix among the tensor arguments.
+// dim of the left matrix. `left` is the index of the left matrix in the list of tensor arguments.
 std::optional<double> matrix_product(const Operator& op, const CallSizes& call, size_t left) {
   const std::vector<double> sizes = call.sizes(tensor_name(op, left));
   const std::optional<double> results = call.result_elements();
@@ -64,7 +64,7 @@ std::optional<double> added_product(const Operator& op, const CallSizes& call) {
   return matrix_product(op, call, 1);
 }
 
-// Counts the elements of one window for each element of the result, because windows may overlap.
+// Counts the elements of one window for each element of the result.
 std::optional<double> pooling(const Operator&, const CallSizes& call) {
   const std::vector<int64_t> kernel = call.integers("kernel_size");
   const std::optional<double> results = call.result_elements();

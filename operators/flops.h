@@ -1,4 +1,4 @@
-// Counts the floating point operations of a call by the rule in its operator's row (operators.inc).
+// Counts the floating-point operations of a call by the rule of its operator (operators.inc).
 //
 // A multiplication, an addition, a comparison and a transcendental function count as one each.
 #pragma once
@@ -12,23 +12,23 @@
 
 namespace vitrine {
 
-// The properties of a call that the FLOP rules read. Names identify arguments.
+// The properties of a call that the FLOP rules read. An argument is identified by its name.
 class CallSizes {
  public:
   virtual ~CallSizes() = default;
   // These functions return the number of elements of the first result, or of a tensor argument.
-  // Empty if the number is unknown or the call omits the argument.
+  // They return an empty optional if the number is unknown or the call omits the argument.
   virtual std::optional<double> result_elements() const = 0;
   virtual std::optional<double> elements(std::string_view argument) const = 0;
-  // Returns the sizes of a tensor argument. Empty if the sizes are unknown, the call omits the
-  // argument, or the tensor is 0-d.
+  // Returns the sizes of a tensor argument. Returns an empty list if the sizes are unknown, the
+  // call omits the argument, or the tensor is 0-d.
   virtual std::vector<double> sizes(std::string_view argument) const = 0;
   // Returns the values of an argument that is a list of integers, a single integer, or a bool,
-  // which becomes 0 or 1. Empty if the call omits the argument.
+  // which becomes 0 or 1. Returns an empty list if the call omits the argument.
   virtual std::vector<int64_t> integers(std::string_view argument) const = 0;
 };
 
-// Returns the number of floating point operations of a call. Returns an empty optional if the
+// Returns the number of floating-point operations of a call. Returns an empty optional if the
 // operator does not have a rule, or if a size that the rule needs is unknown.
 std::optional<double> count_flops(const Operator& op, const CallSizes& call);
 

@@ -18,7 +18,7 @@ enum class Promotion : uint8_t {
   kIntToFloat,  // to their common dtype, or to f32 if that is integral
 };
 
-// The quantity that is multiplied by Flops::per_item to count the floating point operations of a
+// The quantity that is multiplied by Flops::per_item to count the floating-point operations of a
 // call.
 enum class FlopsRule : uint8_t {
   kUnknown,
@@ -73,8 +73,8 @@ struct Operator {
   }
 };
 
-// Returns all operators, in the order of the table's rows. This and the functions below are
-// thread-safe, and the operators that they return are never freed.
+// Returns all operators, in the order of the table's rows. This function and the functions below
+// are thread-safe. The operators that they return are never freed.
 std::span<const Operator> operators();
 // Finds an operator by its target, such as "aten.add.Tensor". Null if the operator is not in the
 // table.
@@ -84,7 +84,7 @@ const Operator* find_operator(std::string_view target);
 // functional form.
 const Operator* find_functional(std::string_view target);
 
-// Declares an operator that need not be in the table, and returns the operator. Calls to this
+// Declares an operator that does not have to be in the table. Returns the operator. Calls to this
 // function with the same text return the same operator. The operator's name determines the name of
 // its kernel: "my::op.out" for "my::op", "my::op.one_out" for "my::op.one", and the same name for
 // an operator without results. Throws std::invalid_argument if parse_signature() does, or if a

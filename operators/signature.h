@@ -24,7 +24,7 @@ enum class ArgumentType : uint8_t {
   kGenerator,
 };
 
-// A default value: None (std::monostate) or a value. A single number can be the default of all
+// A default value. std::monostate represents None. A single number can be the default of all
 // elements of a list ("int[2] padding=0"). It is expanded to a list. Enumerators ("long",
 // "contiguous_format") are stored as strings.
 using DefaultValue =

@@ -98,7 +98,7 @@ Value to_array(const py::handle& argument, const TensorInfo& info, const std::st
   const std::string expected =
       text_of(numpy_name(info.dtype), info.sizes) + (is_dynamic ? " or smaller" : "") +
       (info.dtype == ScalarType::kBFloat16 ? " with bits of bfloat16" : "");
-  // A difference in byte order is an error too, because NumPy then reports different dtypes.
+  // A difference in byte order is also an error.
   if (!array.dtype().equal(numpy_dtype(info.dtype))) {
     throw py::type_error(fmt::format("{} must be {}, got {}: {}", label, expected, text_of(array),
                                      conversion(info.dtype, /*is_array=*/true)));
@@ -123,8 +123,7 @@ Value to_array(const py::handle& argument, const TensorInfo& info, const std::st
   return tools::check(Array::borrow(info.dtype, memory, sizes));
 }
 
-// Converts NumPy scalars and arrays without dimensions to Python numbers. Returns other objects
-// unchanged.
+// Converts NumPy scalars and 0-d arrays to Python numbers. Returns other objects unchanged.
 py::object to_python_number(const py::handle& argument) {
   const bool is_scalar = py::isinstance(argument, py::module_::import("numpy").attr("generic")) ||
                          (py::isinstance<py::array>(argument) && !is_masked(argument) &&
@@ -133,8 +132,8 @@ py::object to_python_number(const py::handle& argument) {
 }
 
 // Converts an object with __index__ to an int. Returns an empty object if `number` lacks __index__
-// or is an array: NumPy arrays with one element have __index__ too, but an array with dimensions
-// does not count as a number.
+// or is an array. NumPy arrays with one element have __index__, but an array with dimensions does
+// not count as a number.
 py::object to_int(const py::object& number) {
   if (PyIndex_Check(number.ptr()) == 0 || py::isinstance<py::array>(number)) return {};
   auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(number.ptr()));
@@ -142,7 +141,7 @@ py::object to_int(const py::object& number) {
   return integer;
 }
 
-// Converts a number only if its value does not change: for example, rejects 2.7 for an int. Returns
+// Converts a number if its value does not change. For example, 2.7 cannot become an int. Returns
 // nullopt if the kinds do not match.
 std::optional<Value> to_number(const py::object& number, EValue::Tag tag) {
   PyObject* object = number.ptr();
@@ -236,8 +235,8 @@ std::vector<Value> to_expected(const py::list& outputs, const MethodMeta& meta) 
       throw py::type_error(fmt::format("{} has the dtype {}, which outputs do not support", label,
                                        py::str(array.dtype()).cast<std::string>()));
     }
-    // Uses the shape that the array had before ascontiguousarray() was called, because that
-    // function adds a dimension to an array without dimensions.
+    // Uses the shape from before ascontiguousarray() was called, because that function adds a
+    // dimension to a 0-d array.
     const auto shape = output.attr("shape").cast<std::vector<int32_t>>();
     const size_t i = values.size();
     const bool is_bfloat16 = row->dtype == ScalarType::kUInt16 && i < meta.num_outputs() &&

@@ -32,7 +32,7 @@ std::vector<Value> to_expected(const py::list& outputs, const MethodMeta& meta);
 // Converts values to a test set. The tensors of the test set refer to the memory of `values`.
 bundled::TestSet to_test_set(std::span<const Value> values);
 
-// Converts a text from a file to a Python string. Throws HostError if the text is not UTF-8.
+// Converts text from a file to a Python string. Throws HostError if the text is not UTF-8.
 py::str to_text(std::string_view text);
 
 // Converts a value to a Python object. An array takes over the memory of `value`.

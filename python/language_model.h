@@ -23,9 +23,9 @@ class LanguageModel {
   LanguageModel(const std::filesystem::path& program, const std::filesystem::path& tokenizer,
                 size_t threads, const std::vector<std::filesystem::path>& data);
 
-  // Continues the conversation after a prompt, which is text or ids. Unless `on_text` is None,
-  // calls it with each piece of text; if `on_text` raises an exception, generation stops. Releases
-  // the GIL.
+  // Continues the conversation after a prompt, which is text or ids. Calls `on_text`, unless it is
+  // None, with each piece of text. Generation stops if `on_text` raises an exception. Releases the
+  // GIL.
   Generation generate(const std::variant<std::string, std::vector<TokenId>>& prompt,
                       const GenerateOptions& options, const pybind11::object& on_text);
   // Stops a generation that runs in another thread.

@@ -45,12 +45,12 @@ struct LowerSettings {
 aot::LowerOptions lower_options(const LowerSettings& settings);
 
 // Lowers the models. The keys of `models` are the names of the methods. Throws a HostError that
-// names the file, node or option. The caller need not hold the GIL.
+// names the file, node or option. The caller does not have to hold the GIL.
 std::unique_ptr<aot::LoweredModel> lower(const std::map<std::string, std::filesystem::path>& models,
                                          const std::vector<std::string>& calibrate,
                                          aot::LowerOptions options);
 
-// The bounds of quantize_auto(); exactly one of the first three must be set.
+// The bounds of quantize_auto(). Exactly one of the first three must be set.
 struct AutoSettings {
   std::optional<double> at_least;  // dB, or a score
   std::optional<double> at_most_bytes;
@@ -68,17 +68,18 @@ struct AutoModel {
   std::string html;
 };
 
-// Chooses the precision of each part, and lowers the model with it. Throws the errors of lower(), a
-// HostError if no measured program meets the bound, and any exception that the score function
-// raises. Needs the GIL, and releases it between calls to the score function.
+// Chooses the precision of each part of the model, and lowers the model. Throws the errors of
+// lower(), a HostError if no measured program meets the bound, and any exception that the score
+// function raises. The caller must hold the GIL. It is released between calls to the score
+// function.
 AutoModel quantize_auto(const std::map<std::string, std::filesystem::path>& models,
                         const LowerSettings& settings, const AutoSettings& bounds);
 
 // Writes the program to `path`, and external weights to files in the same folder.
 void save(const aot::LoweredModel& model, const std::filesystem::path& path);
 
-// Returns for each method a tuple: the numbers of subgraphs, delegated nodes and other nodes, a
-// list of (op type, delegated, not delegated), and a text with these numbers.
+// Returns a tuple for each method. It has the numbers of subgraphs, delegated nodes and other
+// nodes, a list of (op type, delegated, not delegated), and a string that shows these numbers.
 py::dict delegation_info(const aot::LoweredModel& model);
 
 }  // namespace vitrine::python

@@ -46,8 +46,8 @@ std::unique_ptr<PythonProgram> program_in_memory(const py::buffer& program,
   return std::make_unique<PythonProgram>(bytes, settings);
 }
 
-// Translates HostError and the errors of language models to vitrine.Error. An error's text may
-// contain names from files, which need not be UTF-8.
+// Translates HostError and the errors of language models to vitrine.Error. An error message may
+// contain names from files, which may not be valid UTF-8.
 void define_error(py::module_& module) {
   static py::handle error;
   error = py::exception<HostError>(module, "Error", PyExc_RuntimeError).release();
@@ -68,7 +68,7 @@ void define_error(py::module_& module) {
   });
 }
 
-// Returns the row with this name in a table such as report_formats().
+// Returns the entry with this name in a table such as report_formats().
 template <class Rows>
 const auto& find_named(const Rows& rows, const std::string& name, const char* kind) {
   std::string names;

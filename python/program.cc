@@ -48,7 +48,7 @@ PythonProgram::PythonProgram(std::optional<DataBuffer> memory, const std::filesy
   for (std::filesystem::path& file : settings_.data) file = std::filesystem::absolute(file);
 }
 
-// The returned options refer to texts in `settings_`.
+// The returned options refer to strings in `settings_`.
 std::vector<BackendOption> PythonProgram::backend_options() const {
   std::vector<BackendOption> options;
   for (const auto& [name, value] : settings_.backend_options) {

@@ -54,15 +54,15 @@ class PythonProgram {
   // Copies the program's bytes, because programs must be aligned.
   PythonProgram(std::span<const std::byte> program, ProgramSettings settings);
 
-  // The path of the program; empty if the program was given as bytes.
+  // The path of the program. Empty if the program was given as bytes.
   std::string path() const { return path_.string(); }
   py::list methods() const;
   // Return lists of (kind, dtype, shape, is dynamic, name). Dtype, shape and "is dynamic" are None
-  // for a value that is not an array; the name is None if the program does not name the value.
+  // for a value that is not an array. The name is None if the program does not name the value.
   py::list inputs(const std::string& method) const;
   py::list outputs(const std::string& method) const;
 
-  // Calls a method. Releases the GIL during the call; other threads that call the same program
+  // Calls a method. Releases the GIL during the call. Other threads that call the same program
   // wait.
   py::tuple call(const std::string& method, const py::args& arguments);
   // Ends the call in progress. May be called from other threads.

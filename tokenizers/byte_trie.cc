@@ -3,7 +3,7 @@
 namespace vitrine {
 namespace {
 
-// The sorted entries that begin with the path to a node. They form a range.
+// The range of sorted entries that begin with the string of a node.
 struct EntryRange {
   size_t begin;
   size_t end;

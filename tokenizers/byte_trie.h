@@ -13,8 +13,8 @@
 
 namespace vitrine {
 
-// Immutable. Nodes are numbered level by level, so that a node comes after its parent and the
-// children of a node have consecutive numbers in ascending order of their bytes.
+// Immutable. Nodes are numbered level by level. The children of a node have consecutive numbers, in
+// ascending order of their bytes.
 class ByteTrie {
  public:
   using Node = uint32_t;

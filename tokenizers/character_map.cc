@@ -28,9 +28,9 @@ bool has_value(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 uint32_t value_of(uint32_t unit) { return unit & 0x7FFFFFFFU; }
 uint32_t label_of(uint32_t unit) { return unit & 0x800000FFU; }
 
-// Walks all texts of a trie. After each byte, the state of a search is a number, which is called
-// its base: the index of the unit that the byte led to, XOR the unit's offset. From a base, byte b
-// leads to the unit with the index base XOR b.
+// Checks a trie by following all of its texts. After each byte, the state of a search is a number
+// that is called the base: the index of the current unit XOR the offset of that unit. The next byte
+// b leads to the unit with the index base XOR b.
 class TrieCheck {
  public:
   TrieCheck(const std::vector<uint32_t>& units, std::string_view replacements,
@@ -102,7 +102,7 @@ class TrieCheck {
     }
   }
 
-  // Searches depth-first, without recursion, because a path can be as long as the file.
+  // Searches depth-first. Does not use recursion, because a path can be as long as the file.
   void check_nesting() {
     std::vector<uint32_t> path = {offset_of(units_[0])};
     while (!path.empty()) {
@@ -123,7 +123,7 @@ class TrieCheck {
     }
   }
 
-  // Completes the state of `base`, after the walk has visited all bases that follow it.
+  // Completes the state of `base`. Call this after all bases that follow `base` have been visited.
   void close(uint32_t base) {
     int num_nested = 0;
     each_next(base, [&](uint32_t index, uint32_t next) {

@@ -15,13 +15,10 @@
 namespace vitrine {
 namespace {
 
-// Limits on the number of retries that a search, or a match at one position, may make before the
-// clock is first checked. Most searches make only a few retries.
+// Limits on the number of retries before the clock is first checked.
 constexpr uint64_t kMinRetries = 8;
 constexpr uint64_t kMaxRetries = 1024;
 // Limit on the work, in bytes, before the clock is first checked. This much work takes about 0.4 s.
-// The limit reduces the number of retries, because the work between two retries can grow with the
-// text.
 constexpr uint64_t kMaxUncheckedWork = 1 << 27;
 // Limits on Oniguruma's stack, whose entries are 32 bytes each.
 constexpr size_t kMinStackEntries = 16 << 10;
@@ -59,8 +56,7 @@ OnigSyntaxType tiktoken_syntax() {
   return syntax;
 }
 
-// Replaces [:punct:], which in Oniguruma before version 6.9.9 lacks some symbols that later
-// versions include.
+// Replaces [:punct:], because it lacks some symbols in Oniguruma before version 6.9.9.
 std::string with_symbols(std::string expression, const std::vector<size_t>& punctuation) {
   for (size_t i = punctuation.size(); i-- > 0;) {
     const bool is_negated = expression[punctuation[i] + 2] == '^';
@@ -98,7 +94,7 @@ struct Pattern::Compiled {
   PatternFindings findings;
   std::string place;
 
-  // Returns a number of retries that does not take long in a text of this size.
+  // Returns the number of retries before the clock is first checked, for a text of this size.
   unsigned long unchecked_retries(size_t text_bytes) const {
     const uint64_t work = findings.work_per_byte * (text_bytes + 1) + findings.repeats;
     return static_cast<unsigned long>(
@@ -170,8 +166,7 @@ class PatternSearch {
   }
 
   // Matches at `start` only. Oniguruma does not report how often it retried, so the limit is raised
-  // until it is large enough. It is raised slowly, because the next retry may take much longer than
-  // all earlier retries.
+  // until the match ends. The limit is raised slowly, because later retries may take much longer.
   int match(size_t start) {
     for (unsigned long retries = unchecked_retries_;; retries += unchecked_retries_) {
       budget_.take_steps(kStepsPerSearch);

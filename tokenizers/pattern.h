@@ -24,8 +24,8 @@ enum class PatternSyntax {
 // A compiled expression. Immutable and thread-safe.
 class Pattern {
  public:
-  // Compiles an expression. Throws TokenizerError naming `place` if it is malformed or not
-  // supported (pattern_check.h).
+  // Compiles an expression. Throws TokenizerError naming `place` if the expression is malformed or
+  // not supported (pattern_check.h).
   Pattern(std::string_view expression, PatternSyntax syntax, const std::string& place);
   ~Pattern();
   Pattern(Pattern&&) noexcept;

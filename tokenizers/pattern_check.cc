@@ -22,8 +22,7 @@ constexpr uint64_t kMaxRepeatsInLook = 100;
 
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-// Bounds on the work of a match with one element of an expression, such as a character or a group,
-// or with a sequence of elements.
+// Bounds on the work of matching a part of an expression, such as a character or a group.
 struct ItemWork {
   uint64_t repeats = 0;       // sum of the counts, each multiplied by the counts around it
   bool is_unbounded = false;  // has a repeat without an upper bound, or a back reference
@@ -144,7 +143,7 @@ class WorkScanner {
     refuse(fmt::format("counts that repeat items more than {} times in total", kMaxRepeats));
   }
 
-  // Reads a count: {2}, {2,}, {,3} or {2,3}. A brace that begins anything else is literal.
+  // Reads a count: {2}, {2,}, {,3} or {2,3}. All other braces are literal.
   void read_interval() {
     const std::string_view text = rest_.substr(0, rest_.find('}'));
     const size_t comma = std::min(text.find(','), text.size());
@@ -207,8 +206,7 @@ class WorkScanner {
     size_t end = rest_.starts_with(":^") ? 2 : 1;
     while (end < rest_.size() && is_letter(rest_[end])) ++end;
     if (!rest_.substr(end).starts_with(":]")) {
-      // Refuses a ":]" that comes later, because Oniguruma interprets it differently depending on
-      // its distance from "[:".
+      // Refuses a later ":]", because its meaning in Oniguruma depends on its distance from "[:".
       if (rest_.find(":]") != std::string_view::npos) refuse("\"[:\"");
       return false;
     }

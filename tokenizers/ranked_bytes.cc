@@ -13,7 +13,7 @@
 namespace vitrine {
 namespace {
 
-// Number of bytes of a token that a lookup hashes and compares in one step of the budget.
+// The number of bytes of a token that count as one step of work when the token is looked up.
 constexpr size_t kBytesPerStep = 8;
 
 class RankedBytesTokenizer final : public Tokenizer {

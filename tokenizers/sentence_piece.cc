@@ -63,10 +63,10 @@ class SentencePieceTokenizer final : public Tokenizer {
  private:
   bool has(TokenId id) const { return id >= 0 && id < size_; }
 
-  // Loads the model. If the model has no pieces for bytes, adds them, because otherwise the library
-  // takes quadratic time to join unknown characters. join_added_bytes() then replaces consecutive
-  // bytes with one unknown piece, as the library would. Does not change a model that has normal
-  // pieces with the names of byte pieces, or that has unknown characters in its self-test samples.
+  // Adds byte pieces to a model that lacks them, because otherwise the library takes quadratic time
+  // to join unknown characters. join_added_bytes() later replaces consecutive bytes with one
+  // unknown piece. Does not change a model that has pieces with the names of byte pieces, or that
+  // has unknown characters in its self-test samples.
   void load_with_bytes(std::string_view bytes) {
     for (TokenId id = 0; id < size_; ++id) {
       if (processor_->IsByte(id) || byte_of_token(processor_->IdToPiece(id))) return;
@@ -97,9 +97,8 @@ class SentencePieceTokenizer final : public Tokenizer {
     if (!status.ok()) throw TokenizerError(fmt::format("{}: {}", place_, status.ToString()));
   }
 
-  // Finds out how the library decodes spaces before the first word, by decoding a piece that begins
-  // with a space, and the same piece after a space. This depends on the model, and the library has
-  // no function that reports it.
+  // Finds out how the library decodes spaces before the first word, which depends on the model.
+  // Decodes a piece that begins with a space, and the same piece after a space.
   void observe_leading_space() {
     std::optional<TokenId> first;
     for (TokenId id = 0; id < size_ && !first; ++id) {

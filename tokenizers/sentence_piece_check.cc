@@ -117,7 +117,7 @@ class ModelCheck {
     });
   }
 
-  // Checks the character map of a normalizer. An empty map is valid: it does not replace anything.
+  // Checks the character map of a normalizer. An empty map is valid.
   void check_normalizer(std::string_view bytes) const {
     each_string(bytes, [&](uint64_t field, std::string_view map) {
       if (field == kCharacterMap && !map.empty()) CharacterMap(map, place_);

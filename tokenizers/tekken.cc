@@ -7,8 +7,8 @@
 namespace vitrine {
 namespace {
 
-// Names of the first special tokens, for files that do not list special tokens. Further special
-// tokens are numbered.
+// Names of the first special tokens, for files that do not list special tokens. The names of
+// further special tokens are numbered.
 constexpr std::string_view kOldSpecialTokens[] = {"<unk>",
                                                   "<s>",
                                                   "</s>",

@@ -14,10 +14,8 @@ namespace vitrine {
 // below the limit.
 inline constexpr size_t kMaxTextGrowth = 12;
 
-// All operations on a text charge the same budget. A chain of cheap operations, or an operation
-// that runs on many pieces, therefore has the same limit as a single operation. The limits grow
-// linearly with the size of the text. Functions that charge throw TokenizerError when a limit is
-// exceeded. Not thread-safe.
+// All operations on a text charge the same budget. The limits grow linearly with the size of the
+// text. Functions that charge throw TokenizerError when a limit is exceeded. Not thread-safe.
 class TextBudget {
  public:
   // `place` names the tokenizer file in errors and must outlive the budget.
@@ -36,7 +34,7 @@ class TextBudget {
   // Calls search() and charges its time, because search() uses a library that does not count all of
   // its steps. Normally measures wall time, but charges only short times, because longer times may
   // include the work of other processes. After a slow search, charges the processor time of the
-  // next searches instead. Reading the processor time takes longer than most searches.
+  // next searches instead, although reading it takes longer than most searches.
   template <class Search>
   auto timed(Search search) {
     constexpr uint64_t kSlowNs = 100'000;
@@ -61,7 +59,8 @@ class TextBudget {
 
   // Records that a step replaced `before` bytes of the text with `after` bytes.
   void resize(size_t before, size_t after);
-  // Checks the same limit as resize(). Must be called before a step allocates the memory.
+  // Checks the same limit as resize(). Must be called before a step allocates memory for its
+  // result.
   void check_resize(size_t before, size_t after) const;
 
  private:

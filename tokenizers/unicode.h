@@ -18,8 +18,7 @@ std::string well_formed(std::string_view text);
 // Returns true if the bytes are the beginning of a character, but not all of its bytes.
 bool could_begin_character(std::string_view bytes);
 
-// Selects the bytes that one U+FFFD replaces: a run of bytes as in well_formed(), or a single byte
-// that does not belong to a character.
+// The bytes that one U+FFFD replaces: a run of bytes as in well_formed(), or a single byte.
 enum class Faults { kByRun, kByByte };
 
 // Takes bytes and returns characters as soon as they are complete.
@@ -53,8 +52,7 @@ uint64_t sorting_steps(std::string_view text);
 // neighbors.
 std::string lower_case(std::string_view text);
 
-// Visits the extended grapheme clusters of well-formed text. Readers see each cluster as one
-// character.
+// Visits the extended grapheme clusters of well-formed text.
 void each_grapheme(std::string_view text, const std::function<void(std::string_view)>& visit);
 
 struct CharacterRange {

@@ -1,5 +1,5 @@
-# Builds for Android with the NDK's own toolchain file. ANDROID_NDK or ANDROID_NDK_ROOT, an environment variable or a
-# CMake variable, is the NDK's folder; ANDROID_ABI names the processor architecture.
+# Builds for Android with the NDK's own toolchain file. ANDROID_NDK or ANDROID_NDK_ROOT, a CMake or environment
+# variable, is the NDK's folder. ANDROID_ABI names the processor architecture.
 set(vitrine_oldest_ndk 26)  # the first whose clang (17) and libc++ have C++20 as used here
 set(vitrine_oldest_api 26)  # Android 8: the first with `adb shell` commands that return their exit code
 
@@ -37,6 +37,6 @@ endif()
 if(NOT ANDROID_STL)
   set(ANDROID_STL c++_static)  # one file to push
 endif()
-# The projects that CMake generates to test the compiler read this file too, so they need these variables.
+# CMake's compiler tests read this file too, so they need these variables.
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ANDROID_NDK ANDROID_NDK_ROOT)
 include("${vitrine_ndk}/build/cmake/android.toolchain.cmake")

@@ -4,7 +4,7 @@ set(VITRINE_TARGET arm-linux-gnueabihf)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR armv7l)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-arm CACHE STRING "emulator that runs programs for the target")
-# -Wno-psabi: GCC otherwise reports each function whose arguments GCC 6 passed differently.
+# Without -Wno-psabi, GCC reports each function whose arguments GCC 6 passed differently.
 foreach(language C CXX ASM)
   set(CMAKE_${language}_FLAGS_INIT "-march=armv7-a -mfpu=neon-vfpv4 -Wno-psabi")
 endforeach()

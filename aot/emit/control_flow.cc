@@ -12,7 +12,7 @@ namespace {
 bool is_map(const Node& node) { return node.is_call() && node.target().is("map_impl"); }
 bool is_scan(const Node& node) { return node.is_call() && node.target().is("scan"); }
 
-// Returns the subgraph that an argument names. `what` names the argument in errors.
+// Returns the subgraph that an argument of the call names. Error messages call the argument `what`.
 const Graph& graph_of(const Node& call, size_t index, const char* what) {
   const Argument* arg = call.arg(index);
   const Node* getter = arg == nullptr ? nullptr : arg->node();
@@ -57,7 +57,6 @@ void check_sizes(const Node& loop, const char* what, const TensorSpec& outer, si
                             spec == nullptr ? "not a tensor" : to_text(*spec)));
 }
 
-// Returns the tensor specs of the loop's results.
 std::vector<const TensorSpec*> result_specs(const Node& loop) {
   if (loop.tensor() != nullptr) return {loop.tensor()};
   std::vector<const TensorSpec*> specs;

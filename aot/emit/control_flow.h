@@ -7,12 +7,10 @@
 
 namespace vitrine::aot {
 
-// Returns the results of the graph of a branch or a loop body.
 ArgumentList results_of(const Graph& graph);
 
 bool is_condition(const Node& node);
-// Returns a branch of the condition: index 0 is the branch for true, and index 1 is the branch for
-// false.
+// Index 0 is the branch for true, and index 1 is the branch for false.
 const Graph& branch_of(const Node& condition, size_t index);
 
 // A loop that runs its body once for each slice of its inputs along dim 0, in order.

@@ -56,7 +56,8 @@ std::map<std::string, std::vector<std::byte>> write_external_files(const Program
   return files;
 }
 
-// Returns the tree spec (torch.utils._pytree) of the results: a leaf, or a list of leaves.
+// Returns the pytree spec (torch.utils._pytree) of the method's results: a leaf, or a list of
+// leaves.
 std::string tree_of(const ConstantMethod& method) {
   const std::string leaf = R"({"type": null, "context": null, "children_spec": []})";
   if (!method.is_list) return fmt::format("[1, {}]", leaf);

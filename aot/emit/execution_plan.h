@@ -20,8 +20,8 @@ struct TensorValue {
   std::vector<uint8_t> dim_order;
   bool requires_grad = false;
   bool is_dynamic = false;
-  // 1 plus an index into the program's constants or, for a mutable buffer, into the program's
-  // initial states. 0 means that the tensor does not have data.
+  // 0 means that the tensor does not have data. Any other value is 1 plus an index into the
+  // program's constants or, for a mutable buffer, into the program's initial states.
   uint32_t data_index = 0;
   std::optional<uint64_t> offset;  // in planned memory, in bytes
   bool is_shared = false;          // `offset` is in the memory that methods share

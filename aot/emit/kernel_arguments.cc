@@ -39,7 +39,7 @@ Argument argument_for(const Node& node, const Argument* given, const OperatorArg
     fail_at(node, fmt::format("lacks the argument {}", to.name));
   }
   Argument argument = given == nullptr ? default_of(to) : *given;
-  // For the parameter `dim_order`, passes the dim order that the program stores for the result. The
+  // The parameter `dim_order` gets the dim order that the program stores for the result. The
   // exported dim order may be more complex.
   const std::vector<size_t>& results = tensors.of(node);
   if (to.name != "dim_order" || argument.list() == nullptr || results.size() != 1) return argument;

@@ -29,8 +29,7 @@ struct Allocation {
 // bucket if no bucket has enough space during the tensor's lifetime.
 uint64_t plan_greedy(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
 // Visits tensors from the largest to the smallest. Each tensor gets the lowest range that is free
-// during its lifetime. The plan is usually, but not always, smaller than the plan of plan_greedy,
-// whose buckets have fixed sizes.
+// during its lifetime. The plan is usually smaller than the plan of plan_greedy.
 uint64_t plan_tight(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
 // Places tensors one after another, without sharing memory.
 uint64_t plan_naive(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);

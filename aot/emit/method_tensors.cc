@@ -293,7 +293,7 @@ void MethodTensors::add_condition(const Node& node) {
 }
 
 // The carries (values that pass from one iteration to the next) use the memory of the call's
-// results. The body's inputs that receive slices have memory of their own.
+// results. Inputs of the body that receive slices have separate memory.
 void MethodTensors::add_loop(const Node& node) {
   const Loop loop = loop_of(node);
   results_[&node] = new_tensors(node);
@@ -318,7 +318,7 @@ void MethodTensors::add_loop(const Node& node) {
   add_graph(*loop.body, false);
 }
 
-// The results of the call hold the carried values.
+// The carried values use the memory of the call's results.
 void MethodTensors::add_while_loop(const Node& node) {
   const WhileLoop loop = while_loop_of(node);
   results_[&node] = new_tensors(node);

@@ -50,8 +50,8 @@ class MethodTensors {
   std::vector<PlanScratch> scratch_of(const Node& node) const;
   const MethodTensor& tensor(size_t id) const { return tensors_[id]; }
   const MethodStorage& storage_of(size_t id) const { return storages_[tensors_[id].storage]; }
-  // True if the node is a view that does not need an instruction, because its shape and memory are
-  // known ahead of time.
+  // True for a view that needs no instruction, because its shape and memory are known ahead of
+  // time.
   bool is_free_view(const Node& node) const;
 
   bool has_shared_buffers() const;

@@ -39,7 +39,6 @@ PlanValue placeholder_of(const Value::Number* number) {
   return int64_t{0};
 }
 
-// True if the parameter takes a single number.
 bool needs_number(const OperatorArgument& to) {
   return !to.is_list && (to.type == ArgumentType::kInt || to.type == ArgumentType::kFloat ||
                          to.type == ArgumentType::kBool || to.type == ArgumentType::kScalar);

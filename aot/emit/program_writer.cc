@@ -71,7 +71,7 @@ class ProgramWriter {
   // ---- Segments
 
   Segment& new_segment(uint64_t alignment) {
-    // Both alignments are powers of two, so the larger one is their least common multiple.
+    // Alignments are powers of two, so the larger one is a multiple of the smaller one.
     const size_t stricter = std::max<size_t>(options_.segment_alignment, alignment);
     Segment segment;
     segment.offset = round_up(segments_end(), stricter);
@@ -119,7 +119,7 @@ class ProgramWriter {
   }
 
   std::vector<fb::Offset<fbs::NamedData>> add_named_data() {
-    // Keys with the same bytes share a segment, whose alignment is the strictest of the keys'
+    // Keys with the same bytes share a segment. Its alignment is the strictest of the keys'
     // alignments.
     ContentPool contents;
     std::vector<std::pair<std::string, size_t>> content_of_key;
@@ -344,7 +344,7 @@ class ProgramWriter {
     const auto table = std::as_bytes(std::span(builder_.GetBufferPointer(), builder_.GetSize()));
     const uint64_t segment_bytes = segments_end();
     if (segment_bytes == 0) return sink(table);
-    // The inserted header is padded, so that everything after it keeps its alignment.
+    // The inserted header is padded, so that the data after it stay aligned.
     const size_t inserted =
         round_up(kHeaderBytes, std::max({constant_alignment_, delegate_alignment_, kMinAlignment}));
     const size_t program_bytes = table.size() + inserted;

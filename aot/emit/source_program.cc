@@ -77,7 +77,7 @@ class SourceProgramWriter {
         {"schema_version", {{"major", kSchemaMajor}, {"minor", kSchemaMinor}}},
         {"dialect", ""},
         {"verifiers", {"EDGE"}}};
-    // Names and source lines of a model may contain invalid UTF-8.
+    // The names and source lines may contain invalid UTF-8.
     return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   }
 

@@ -8,9 +8,9 @@
 namespace vitrine::aot {
 
 struct SourceProgramOptions {
-  // Writes a single list of calls, which contains a delegate's original calls instead of the
-  // delegate call, and the calls of subgraphs instead of conditions and loops. Profiles of lowered
-  // programs can be matched only with this form.
+  // Writes a single list of calls. A delegate call is replaced by the delegate's original calls.
+  // Conditions and loops are replaced by the calls of their subgraphs. Profiles of lowered programs
+  // can be matched only with this form.
   bool flat = false;
   // Writes the ancestors of each node: the nodes of earlier graphs from which passes made it. They
   // take up much space, and only ExecuTorch's tools read them.

@@ -17,8 +17,8 @@ nlohmann::ordered_json tensor_json(const TensorSpec& spec);
 
 class SourceValues {
  public:
-  // Returns the node's name in the JSON, which is unique. Node names are not unique if several
-  // graphs are written as one list.
+  // Returns the node's unique name in the JSON. Node names are not unique if several graphs are
+  // written as one list.
   const std::string& name_of(const Node& node);
   void set_name(const Node& node, std::string name) { names_[&node] = std::move(name); }
   // Gives `node` the name of `other` in the JSON, so that both refer to the same value.

@@ -43,8 +43,7 @@ class Argument {
   Argument(const std::vector<int64_t>& values) {
     value_ = ArgumentList(values.begin(), values.end());
   }
-  // Deleted, because compilers interpret Argument{items} differently: some nest the list in another
-  // list, and others copy the list. Use list() or tuple().
+  // Deleted, because compilers disagree on the meaning of Argument{items}. Use list() or tuple().
   Argument(ArgumentList items) = delete;
   static Argument list(ArgumentList items) {
     Argument made;
@@ -77,8 +76,7 @@ class Argument {
   bool is_tuple() const { return is_tuple_; }
   const Variant& value() const { return value_; }
 
-  // Calls visit(node) for every reference to a node in the tree, in order. A node that is
-  // referenced twice is visited twice.
+  // Calls visit(node) for every reference to a node in the tree, in order.
   template <class Visit>
   void for_each_node(Visit&& visit) const {
     if (Node* found = node()) visit(found);
@@ -97,8 +95,7 @@ class Argument {
     return copy;
   }
 
-  // Compares arguments. 0.0 and -0.0 are different, because calls compute different results from
-  // them.
+  // 0.0 and -0.0 are different, because calls compute different results from them.
   friend bool operator==(const Argument& a, const Argument& b) {
     const double* x = a.get<double>();
     const double* y = b.get<double>();

@@ -33,8 +33,7 @@ struct InputSpec {
   Argument literal;  // for kConstantInput, and for user inputs that are literals
 };
 
-// True for parameters, buffers and tensor constants, which the program stores. Other inputs come
-// from the caller.
+// True for parameters, buffers and tensor constants, which the program stores.
 constexpr bool has_data(InputSpec::Kind kind) {
   return kind == InputSpec::Kind::kParameter || kind == InputSpec::Kind::kBuffer ||
          kind == InputSpec::Kind::kTensorConstant;

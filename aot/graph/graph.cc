@@ -52,8 +52,7 @@ bool is_python_name(std::string_view name) {
   return std::ranges::binary_search(kPythonNames, name);
 }
 
-// Maximum number of nodes, which is larger than any model needs. It guards against small files that
-// expand to many nodes.
+// Guards against small files that expand to many nodes. No model needs this number of nodes.
 constexpr size_t kMaxNodes = size_t{1} << 18;
 
 // A list of distinct nodes in insertion order.

@@ -52,8 +52,8 @@ class Graph {
   // Renames each node to name_of(node), in order. Appends a number to a name that is in use, like
   // the functions that insert nodes.
   void rename_all(const std::function<std::string(const Node&)>& name_of);
-  // Reorders the nodes. `order` must contain each node once. Afterward, the lists of users, and the
-  // numbers in names of new nodes, are the same as if the graph had been built in this order. FX
+  // Reorders the nodes. `order` must contain each node once.Afterward, lists of users and the
+  // numbers in names of new nodes are the same as if the graph had been built in this order. FX
   // does the same.
   void reorder(const std::vector<Node*>& order);
   // Removes get_attr nodes and calls that have neither users nor effects, in this graph and its

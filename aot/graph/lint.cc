@@ -74,7 +74,7 @@ void lint_input(const ExportedProgram& program, const Node& node, const InputSpe
   if (const std::string error = data->check(); !error.empty()) fail(node, "its data {}", error);
 }
 
-// Compares a node's list of users with its actual users, as sets, because the order changes when
+// Compares a node's list of users with its actual users. Ignores their order, which changes when
 // calls get new arguments.
 void lint_users(const Node& node, std::vector<const Node*>& actual) {
   std::vector<const Node*> listed(node.users().begin(), node.users().end());
@@ -90,8 +90,8 @@ void lint_users(const Node& node, std::vector<const Node*>& actual) {
   }
 }
 
-// Checks a call to a lowered module. The call must pass the inputs that the module does not own,
-// and return a tuple of the module's results.
+// A call to a lowered module must pass the inputs that the module does not own, and return a tuple
+// of the module's results.
 void lint_delegate_call(const Graph& graph, const Node& node) {
   const Node* attribute = node.args().empty() ? nullptr : node.args()[0].node();
   const auto found = attribute == nullptr || attribute->kind() != Node::Kind::kGetAttr

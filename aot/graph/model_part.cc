@@ -21,7 +21,7 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
   return matches_pattern(pattern.substr(1), text.substr(1));
 }
 
-// "aten.add.Tensor" is named "aten.add.Tensor", "add.Tensor" and "add".
+// The operator aten.add.Tensor matches "aten.add.Tensor", "add.Tensor" and "add".
 bool is_operator(std::string_view name, std::string_view pattern) {
   if (matches_pattern(pattern, name)) return true;
   const size_t dot = name.find('.');

@@ -148,7 +148,6 @@ class Normalization {
     for (const Polynomial& each : arguments) items.push_back(each.value().as_expression());
     return atom(Expression::function(std::string(name), std::move(items)));
   }
-  // Returns the expression if the polynomial is a single atom, else null.
   static const Expression* single_atom(const Polynomial& polynomial) {
     if (polynomial.terms_.size() != 1) return nullptr;
     const auto& [monomial, coefficient] = *polynomial.terms_.begin();

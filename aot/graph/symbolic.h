@@ -28,9 +28,8 @@ class Expression {
   static Pointer symbol(std::string name);
   static Pointer integer(int64_t value);
   static Pointer real(double value);
-  // Throws AotError if the tree would have more than kMaxTerms nodes. The limit is necessary
-  // because a tree can contain the same subtree many times: a few calls could build a tree that is
-  // too large to print.
+  // Throws AotError if the tree would have more than kMaxTerms nodes. A tree can contain the same
+  // subtree many times, so a few calls could build a tree that is too large to print.
   static constexpr size_t kMaxTerms = 1024;
   static Pointer function(std::string name, std::vector<Pointer> arguments);
 
@@ -85,7 +84,7 @@ class SymInt {
 };
 
 // True if both sizes have the same normal form: 2*(s0 + 1) equals (4*s0)//2 + 2. False if they
-// differ or if this is undecided.
+// differ or if this cannot be decided.
 bool operator==(const SymInt& a, const SymInt& b);
 inline bool same(const SymInt& a, const SymInt& b) { return a == b; }
 inline bool same(const std::vector<SymInt>& a, const std::vector<SymInt>& b) { return a == b; }

@@ -21,8 +21,8 @@ enum class Dialect : uint8_t {
 class Target {
  public:
   Target() = default;  // the target of nodes that are not calls
-  // Interns an operator's name without the prefix of its dialect: "aten.conv2d.default". Names in
-  // the dialect kPython include the module: "_operator.getitem".
+  // Interns an operator's name, such as "aten.conv2d.default". The name must not have the prefix of
+  // the dialect. Names in the dialect kPython include the module: "_operator.getitem".
   static Target of(std::string_view name, Dialect dialect = Dialect::kAten);
   // Interns an operator that is not in the table. `declared` must never be freed.
   static Target of(const Operator& declared, Dialect dialect = Dialect::kAten);
@@ -32,8 +32,8 @@ class Target {
   explicit operator bool() const { return interned_ != nullptr; }
   const std::string& name() const { return interned_->name; }
   Dialect dialect() const { return interned_->dialect; }
-  // Return the parts of a name such as "aten.conv2d.default". The overload is empty if the name has
-  // only two parts.
+  // Return the three parts of a name such as "aten.conv2d.default". The overload is empty if the
+  // name has only two parts.
   std::string_view name_space() const;
   std::string_view op() const;
   std::string_view overload() const;

@@ -21,7 +21,6 @@ bool is_keyword_only(Target target, std::string_view name) {
   return argument != nullptr && argument->is_keyword_only;
 }
 
-// Converts each item of a JSON list with `read` and returns the list of results.
 template <class Read>
 Argument list_of(const JsonValue& value, Read read) {
   ArgumentList items;
@@ -94,8 +93,7 @@ std::optional<JsonValue> only_item(const JsonValue& list) {
   return item;
 }
 
-// Returns the name of a result that is a single tensor or number, and an empty string for other
-// results.
+// Returns the name of a result that is a single tensor or number. Empty for other results.
 std::optional<JsonValue> name_of_result(const JsonValue& output) {
   const auto [kind, content] = output.variant();
   const bool is_number = number_kind(kind) != nullptr && content.has("as_name");
@@ -144,8 +142,8 @@ void GraphReader::define(const JsonValue& name, Node* node) {
   }
 }
 
-// Returns a name for a node that the file does not name. Neither a node of the graph nor any value
-// in the file, even a later one, has this name.
+// Returns a name for a node that the file does not name. No node of the graph and no value in the
+// file has this name.
 std::string GraphReader::free_name(std::string_view base) const {
   const auto is_taken = [&](const std::string& name) {
     const auto has = [&](const char* map) { return json_.has(map) && json_.at(map).has(name); };

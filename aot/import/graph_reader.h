@@ -23,10 +23,9 @@ class GraphReader {
 
   // Reads an Argument union: a literal, or a reference to a value that has been read before.
   Argument argument(const JsonValue& value);
-  // Returns the node of a value. If no such value was read before, throws an error that contains
+  // Returns the node of a value. If this value was not read before, throws an error that contains
   // the position of `name`.
   Node* value_of(const JsonValue& name) const;
-  // Returns the placeholder of input `index`.
   Node* input(size_t index) const { return inputs_.at(index); }
   size_t num_inputs() const { return inputs_.size(); }
 

@@ -75,9 +75,8 @@ constexpr Named<MemoryFormat> kMemoryFormats[] = {
     {"channels_last", MemoryFormat::kChannelsLast},
     {"channels_last_3d", MemoryFormat::kChannelsLast3d}};
 
-// Converts a number or text to the type that the operator declares, because the schema lacks types
-// for layouts, devices and memory formats. Returns the argument unchanged if it cannot be
-// converted.
+// Converts a number or text to the type that the operator declares. The schema lacks types for
+// layouts, devices and memory formats. Returns the argument unchanged if it cannot be converted.
 Argument converted(Argument value, const OperatorArgument& declared) {
   if (value.is_none()) return value;
   const std::string* text = value.get<std::string>();

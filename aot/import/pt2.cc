@@ -26,7 +26,6 @@ constexpr std::string_view kFormatName = "archive_format";
   throw ImportError(fmt::format("{}: {}: {}", archive.source(), member, what));
 }
 
-// Returns the name that error messages use for a member of an archive.
 std::string source_of(const ZipArchive& archive, const std::string& member) {
   return fmt::format("{}: {}", archive.source(), member);
 }

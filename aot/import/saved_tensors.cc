@@ -16,16 +16,15 @@ using Kind = PickleNode::Kind;
 
 constexpr uint64_t kMaxStorageBytes = uint64_t{1} << 40;
 // Maximum nesting of subclasses. torchao nests at most three subclasses: a weight contains a
-// weight, which contains an implementation. A limit is necessary because a pickled object can
-// contain itself.
+// weight, which contains an implementation. A pickled object can contain itself, so a limit is
+// necessary.
 constexpr int kMaxSubclassDepth = 4;
 constexpr size_t kMaxInnerTensors = 64;
 
-// The name of the pickled function that rebuilds an object from (rebuild function, type, arguments,
-// attributes).
+// This pickled function rebuilds an object from (rebuild function, type, arguments, attributes).
 constexpr std::string_view kRebuildWithState = "torch._tensor _rebuild_from_type_v2";
-// The name of the pickled function that rebuilds a subclass from (type, dtype, sizes, strides,
-// offset, layout, device, requires_grad).
+// This pickled function rebuilds a subclass from (type, dtype, sizes, strides, offset, layout,
+// device, requires_grad).
 constexpr std::string_view kRebuildSubclass = "torch._utils _rebuild_wrapper_subclass";
 constexpr std::array<std::string_view, 2> kRebuildParameter = {
     "torch._utils _rebuild_parameter", "torch._utils _rebuild_parameter_with_state"};

@@ -48,8 +48,8 @@ auto variant_of(const Variants& variants, const JsonValue& value) {
   value.fail(fmt::format("unknown kind {}", name));
 }
 
-// True if specs of this kind contain an Argument union, as those of user inputs and outputs do.
-// Other specs contain only the name of a value.
+// Specs of user inputs and outputs contain an Argument union. Other specs contain only the name of
+// a value.
 bool is_argument(InputSpec::Kind kind) { return kind == InputSpec::Kind::kUserInput; }
 bool is_argument(OutputSpec::Kind kind) { return kind == OutputSpec::Kind::kUserOutput; }
 

@@ -8,8 +8,8 @@
 
 namespace vitrine::aot {
 
-// Returns a text for each input spec: the name of an input that is a literal, and an empty string
-// for other inputs.
+// Returns one string for each input spec: the name of an input that is a literal, and an empty
+// string for other inputs.
 std::vector<std::string> read_literal_names(const JsonValue& input_specs);
 // Reads the signature. `graph` must already have read its graph.
 GraphSignature read_signature(const JsonValue& signature, GraphReader& graph);

@@ -65,7 +65,6 @@ class Unwrapper {
     }
   }
 
-  // Replaces an access to an attribute that is itself a subclass.
   void replace_nested_subclass(Node& access, const std::string& path) {
     const bool exists = std::ranges::any_of(subclass_.inner_tensors, [&](const auto& tensor) {
       return tensor.path.starts_with(path + ".");

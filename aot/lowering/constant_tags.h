@@ -14,7 +14,7 @@ namespace vitrine::aot {
 // other tags, lowering copies the weight for them.
 void tag_constants(ExportedProgram& program);
 // Tags each mutated buffer for which all users and the call that computes the new value have the
-// same tag. Such a buffer moves into the delegate.
+// same tag. The tagged buffers move into the delegate.
 void tag_mutated_buffers(ExportedProgram& program);
 
 // Sets NodeMeta::external_tag of each parameter, constant and unmutated buffer to the result of

@@ -25,7 +25,6 @@ std::string op_type(std::string_view name) {
 
 using Row = std::array<std::string, 3>;
 
-// Returns all rows of the table, including the header and the total.
 std::vector<Row> rows_of(const DelegationInfo& info) {
   std::vector<Row> rows = {
       {"op_type", "occurrences_in_delegated_graphs", "occurrences_in_non_delegated_graphs"}};

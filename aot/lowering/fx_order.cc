@@ -12,8 +12,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Torch's operators on numbers and its run-time checks, which torch.fx schedules as early as
-// possible.
+// The operators that torch.fx schedules as early as possible: operators on numbers, and run-time
+// checks.
 constexpr std::array<std::string_view, 17> kScheduledFirst = {
     "_operator.add",
     "_operator.mul",

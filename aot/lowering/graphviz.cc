@@ -66,8 +66,8 @@ class GraphvizWriter {
     return shape.empty() ? head : fmt::format("{}\n{}", head, shape);
   }
 
-  // Writes the nodes and edges of a graph. `program` is the program to which the graph belongs, or
-  // null. Omits the program's weights.
+  // Writes the nodes and edges of a graph. Omits the weights of `program`, the program to which the
+  // graph belongs. `program` may be null.
   void write_graph(const Graph& graph, const std::string& path, const std::string& indent,
                    const ExportedProgram* program) {
     for (const Node& node : graph.nodes()) {

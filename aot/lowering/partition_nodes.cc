@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kNone = SIZE_MAX;
 
-// The units that partitioning combines: groups and single nodes. Identifies nodes by their position
-// in the graph.
+// The units that partitioning combines: groups and single nodes. A node is identified by its
+// position in the graph.
 class Units {
  public:
   explicit Units(Graph& graph) {
@@ -73,7 +73,7 @@ class Units {
   }
 
   // Returns the units in an order in which users come before their inputs. If several units could
-  // come next, the one that is latest in the graph does.
+  // come next, takes the one that is latest in the graph.
   std::vector<size_t> users_first() const {
     std::vector<size_t> missing(size());
     std::priority_queue<std::pair<size_t, size_t>> ready;
@@ -174,8 +174,8 @@ class PartitionFormer {
   }
 
  private:
-  // Fills partition `id` with units, starting at order_[start]. Skips a unit if a path from the
-  // unit passes through units outside the partition and then enters the partition.
+  // Fills partition `id` with units, starting at order_[start]. Skips a unit if a path from it
+  // passes through a unit outside the partition and then enters the partition.
   void fill(size_t id, size_t start) {
     std::vector<bool> leads_in(units_.size());   // a path leads from the unit into the partition
     std::vector<bool> is_barred(units_.size());  // ... through a unit outside the partition
@@ -198,8 +198,8 @@ class PartitionFormer {
   std::vector<size_t> partition_of_;
 };
 
-// If only getitems use a call, moves them into the call's partition. Repeats this until nothing
-// changes, since results may be tuples of tuples.
+// If only getitems use a call, moves these getitems into the call's partition. Repeats this until
+// nothing changes, because results may be tuples of tuples.
 void move_getitems(const Units& units, std::vector<size_t>& partition_of) {
   for (bool changed = true; changed;) {
     changed = false;

@@ -14,8 +14,7 @@ namespace {
 
 using NodeSet = std::unordered_set<const Node*>;
 
-// Returns a node outside `nodes` that is on a path from one of `nodes` to another. Null if no such
-// node exists.
+// Returns a node outside `nodes` that is on a path between two of them, or null if there is none.
 const Node* outside_between(std::span<Node* const> nodes, const NodeSet& inside) {
   NodeSet seen;
   std::vector<const Node*> open;
@@ -155,7 +154,6 @@ Value::Items values_of(const ArgumentList& results) {
   return values;
 }
 
-// Adds a getitem node for each item of a tuple and returns these nodes.
 ArgumentList unpack_tuple(Graph& graph, Node* tuple) {
   ArgumentList results;
   const Value::Items items = *tuple->meta.value.items();

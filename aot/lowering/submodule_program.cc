@@ -72,8 +72,8 @@ class SubmoduleProgramMaker {
     if (spec->kind == InputSpec::Kind::kBuffer) buffers_.insert(spec->target);
   }
 
-  // If `item`, a result of the call, is the new value of a buffer that also moves, returns the spec
-  // of the mutation in the owning program. Otherwise returns null.
+  // Returns the spec of the buffer mutation in the owning program if `item`, a result of the call,
+  // is the new value of a buffer that also moves. Otherwise returns null.
   const OutputSpec* moved_mutation(const Node& item) const {
     if (is_submodule_) return nullptr;
     const OutputSpec* found = nullptr;

@@ -16,7 +16,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Compares the names of tags. Compares numbers in the names by value: "tag2" comes before "tag10".
+// Compares the names of tags. Numbers in the names are compared by value: "tag2" comes before
+// "tag10".
 bool comes_before(std::string_view a, std::string_view b) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto number = [&](std::string_view& text) {

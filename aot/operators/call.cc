@@ -10,7 +10,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Enumerators that occur as default values in signatures.
+// Enumerators that signatures use as default values.
 struct NamedDefault {
   std::string_view name;
   Argument (*value)();

@@ -20,13 +20,12 @@ Argument default_of(const OperatorArgument& argument);
 //
 // An argument is missing if the call omits it or passes None. A missing argument has the default
 // value from the signature, or else the value `fallback`. If neither exists, this is an error. An
-// argument that the operator does not have counts as missing, so that one function can serve
-// operators with and without the argument. For operators that are not in the table, only keyword
-// arguments are found.
+// argument that the operator does not have counts as missing. For operators that are not in the
+// table, only keyword arguments are found.
 class Call {
  public:
   Call(Target target, const ArgumentList& args, const ArgumentMap& kwargs);
-  // Makes error texts start with the node and `context`, which must outlive this object.
+  // Error messages start with the node and `context`. Both must outlive this object.
   explicit Call(const Node& node, std::string_view context = {});
 
   Target target() const { return target_; }

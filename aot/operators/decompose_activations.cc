@@ -97,8 +97,7 @@ void prelu(Decomposition& to) {
   Node* weight = to.tensor("weight");
   const TensorSpec& spec = *x->tensor();
   if (weight->tensor()->rank() > 0 && spec.rank() > 0) {
-    // Reshapes the weight, which has one value per channel, so that it broadcasts along the other
-    // dims.
+    // The weight has one value per channel and must broadcast along the other dims.
     Sizes sizes(spec.rank(), SymInt(1));
     if (weight->tensor()->rank() != 1) to.refuse("weight must be a vector");
     sizes[spec.rank() == 1 ? 0 : 1] = weight->tensor()->sizes[0];

@@ -92,8 +92,8 @@ Equation read_equation(Decomposition& to, std::string_view text,
   return equation;
 }
 
-// If a label occurs twice in an operand, replaces its two dims with their diagonal, which becomes
-// the last dim.
+// If a label occurs twice in an operand, replaces these two dims with their diagonal. The diagonal
+// becomes the last dim.
 void take_diagonals(Decomposition& to, Node*& operand, std::vector<int>& labels) {
   for (size_t i = 0; i < labels.size();) {
     const auto first = labels.begin() + static_cast<std::ptrdiff_t>(i);
@@ -204,7 +204,6 @@ std::vector<Node*> operands_of(Decomposition& to, const Argument& list) {
   return operands;
 }
 
-// Maps each label to the index of the last operand that has the label.
 std::map<int, size_t> last_operands(const Equation& equation) {
   std::map<int, size_t> last;
   for (size_t i = 0; i < equation.operands.size(); ++i) {
@@ -245,7 +244,7 @@ void decompose_einsum(Decomposition& to) {
   for (size_t i = 0; i < operands.size(); ++i) {
     operands[i] = aligned(to, operands[i], equation.operands[i], order);
   }
-  // Sums over a dim in the product with the last operand that has the dim.
+  // The product with the last operand that has a dim also sums over this dim.
   const auto done_at = [&](size_t operand) {
     Dims dims;
     for (size_t dim = kept; dim < order.size(); ++dim) {

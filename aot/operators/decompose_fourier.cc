@@ -1,4 +1,4 @@
-// Decompositions of Fourier transforms: of one dim, and of short times.
+// Decompositions of Fourier transforms, including short-time transforms.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -62,7 +62,6 @@ int64_t read_scale(Decomposition& to, bool is_inverse) {
   return is_inverse == (norm == "backward") ? kByLength : kUnscaled;
 }
 
-// Returns the result's length if the call states it.
 std::optional<int64_t> stated_length(Decomposition& to) {
   if (to.value("n").is_none()) return std::nullopt;
   const int64_t length = to.integer("n");
@@ -87,7 +86,6 @@ Node* resize_dim(Decomposition& to, Node* x, size_t dim, int64_t length) {
   return has_pairs ? to("view_as_complex", x) : x;
 }
 
-// Returns the dim to transform, from 0.
 size_t transformed_dim(Decomposition& to) {
   const auto rank = static_cast<int64_t>(rank_of(to.self()));
   const int64_t dim = to.integer("dim");
@@ -114,13 +112,14 @@ void transform(Decomposition& to, bool is_inverse) {
 
 }  // namespace
 
-// Transforms one dim. The result is complex and has all frequencies.
+// Computes the Fourier transform of one dim. The result is complex and has all frequencies.
 void fourier_transform(Decomposition& to) { transform(to, false); }
 
-// Transforms one dim of complex numbers back.
+// Computes the inverse Fourier transform of one dim of complex numbers.
 void inverse_fourier_transform(Decomposition& to) { transform(to, true); }
 
-// Transforms one dim of real numbers. The result has the frequencies from 0 to n / 2.
+// Computes the Fourier transform of one dim of real numbers. The result has the frequencies from 0
+// to n / 2.
 void real_fourier_transform(Decomposition& to) {
   const size_t dim = transformed_dim(to);
   Node* x = float_self(to);
@@ -129,7 +128,8 @@ void real_fourier_transform(Decomposition& to) {
   to.replace(to("_fft_r2c", x, Dims{static_cast<int64_t>(dim)}, read_scale(to, false), true));
 }
 
-// Transforms the frequencies from 0 to n / 2 of one dim back to n real numbers.
+// Computes the inverse Fourier transform of the frequencies from 0 to n / 2 of one dim. The result
+// is real and has n elements.
 void inverse_real_fourier_transform(Decomposition& to) {
   const size_t dim = transformed_dim(to);
   Node* x = to.self();
@@ -144,9 +144,9 @@ void inverse_real_fourier_transform(Decomposition& to) {
       to("_fft_c2r", x, Dims{static_cast<int64_t>(dim)}, read_scale(to, true), to.size(length)));
 }
 
-// Cuts the signal into windows of n_fft elements. A window begins every hop_length elements.
-// Multiplies each window by the window function, and transforms the products. The result is
-// [batch?, frequencies, windows].
+// Cuts the signal into windows of n_fft elements, which begin every hop_length elements. Multiplies
+// each window by the window function, and computes the Fourier transform of the product. The result
+// is [batch?, frequencies, windows].
 void short_time_transform(Decomposition& to) {
   Node* x = to.self();
   const Frames frames = read_frames(to);
@@ -166,8 +166,9 @@ void short_time_transform(Decomposition& to) {
   to.replace(x);
 }
 
-// Transforms [batch?, frequencies, windows] back to signals, multiplies each window by the window
-// function, adds up the windows, and divides by the sum of the squared window functions.
+// Computes the inverse Fourier transform of [batch?, frequencies, windows], multiplies each window
+// by the window function, adds up the windows, and divides by the sum of the squared window
+// functions.
 void inverse_short_time_transform(Decomposition& to) {
   Node* x = to.self();
   const Frames frames = read_frames(to);

@@ -35,7 +35,7 @@ Node* from_image(Decomposition& to, Node* image) {
 Argument with_height(Decomposition& to, std::string_view name, int64_t height) {
   return Dims{height, to.integers(name, 1)[0]};
 }
-// Prepends 1 for the height to the stride. If the call omits the stride, uses the kernel size.
+// The default stride is the kernel size.
 Argument stride_with_height(Decomposition& to) {
   return with_height(to, to.integers("stride").empty() ? "kernel_size" : "stride", 1);
 }
@@ -60,8 +60,7 @@ void average_pool1d(Decomposition& to) {
 
 namespace {
 
-// Pools an image of one row and returns maxima and their indices. Indices in the image equal
-// indices in the row.
+// Pools an image of height 1. The indices of the maxima equal their indices in the row.
 Node* max_pool_of_image(Decomposition& to) {
   return to.make(
       "aten.max_pool2d_with_indices.default",

@@ -31,7 +31,7 @@ Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims
 }
 
 // Replaces the node with aten.convolution. An image without a batch dim becomes a batch of one.
-// `rest` has the arguments of aten.convolution that follow the bias.
+// `rest` contains the arguments of aten.convolution after the bias.
 void replace_by_convolution(Decomposition& to, Node* x, size_t dims, const ArgumentList& rest) {
   const bool is_single = x->tensor()->rank() == dims + 1;
   if (is_single) x = to.unsqueeze(x, 0);
@@ -108,7 +108,7 @@ void group_norm(Decomposition& to) {
   SymInt area = 1;
   for (size_t i = 2; i < spec.rank(); ++i) area = area * spec.sizes[i];
   const TensorSpec moments = contiguous_spec(spec.dtype, {spec.sizes[0], SymInt(groups)});
-  // The kernel of the norm supports only row-major images.
+  // The kernel of native_group_norm supports only row-major images.
   const auto in_format = [&](Node* x, MemoryFormat format) {
     return to.make("aten.clone.default", {x}, {{"memory_format", format}});
   };
@@ -172,8 +172,7 @@ void weight_norm(Decomposition& to) {
   for (size_t i = 0; i < rank; ++i) {
     if (dim == -1 || i != wrapped(dim, rank)) dims.push_back(static_cast<int64_t>(i));
   }
-  // Computes the norms of single elements with abs, because linalg_vector_norm would reduce all
-  // dims if `dims` is empty.
+  // linalg_vector_norm would reduce all dims if `dims` is empty.
   Node* length =
       dims.empty() ? to("abs", direction) : to("linalg_vector_norm", direction, 2, dims, dim != -1);
   Node* scale = to.make("aten.div.Tensor", {to.tensor("g"), length});

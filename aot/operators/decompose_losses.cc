@@ -50,7 +50,7 @@ void huber_loss(Decomposition& to) {
   reduce_loss(to, to.where(to.compare("le", distance, delta), curve, line));
 }
 
-// Computes -(t log(p) + (1 - t) log(1 - p)), with logarithms of at least -100.
+// Computes -(t log(p) + (1 - t) log(1 - p)). Clamps logarithms to at least -100.
 void binary_cross_entropy(Decomposition& to) {
   Node* p = to.self();
   Node* target = to.tensor("target");
@@ -164,7 +164,6 @@ void poisson_loss(Decomposition& to) {
 
 namespace {
 
-// Returns the dim of the classes: 0 for vectors, 1 for other inputs.
 int64_t class_dim(const Node* x) { return rank_of(x) == 1 ? 0 : 1; }
 
 // Reshapes the weights of classes so that they broadcast along the dim of classes.
@@ -174,7 +173,7 @@ Node* along_classes(Decomposition& to, Node* weight, const Node* x) {
   return to.reshape(weight, sizes);
 }
 
-// The loss of each target, and the weight of each target's class.
+// The loss of each target, and the weight of its class.
 struct ClassLoss {
   Node* loss = nullptr;
   Node* weights = nullptr;

@@ -99,7 +99,7 @@ void hypotenuse(Decomposition& to) {
   Node* ratio = to.div(to("minimum", a, b), larger);
   Node* length = to.mul(larger, to("sqrt", to.add(to.mul(ratio, ratio), 1)));
   length = to.where(to.compare("eq", larger, 0), 0, length);
-  // If one operand is infinite, the result is infinite even if the other is NaN.
+  // If one operand is infinite, the result is infinite even if the other operand is NaN.
   Node* is_infinite = to("logical_or", to("isinf", a), to("isinf", b));
   to.replace(to.where(is_infinite, kInfinity, length));
 }

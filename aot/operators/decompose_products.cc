@@ -10,7 +10,7 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// Multiplies the rows of x by a matrix or vector, with a single product. x may have any rank.
+// Multiplies the rows of x by a matrix or vector, with a single product.
 Node* folded_product(Decomposition& to, Node* x, Node* matrix) {
   Sizes rows = x->tensor()->sizes;
   const SymInt inner = rows.back();
@@ -107,8 +107,8 @@ void linear(Decomposition& to) {
       Node* transposed = to.permute(weight, {1, 0});
       return to.replace(to("addmm", bias, x, transposed));
     }
-    // Folds the batch dims of `x` into its rows. As in PyTorch, this view precedes the
-    // transposition of the weight.
+    // Like PyTorch, folds the batch dims of `x` into its rows before the transposition of the
+    // weight.
     const Sizes rows(spec.sizes.begin(), spec.sizes.end() - 1);
     Node* flat = to.reshape(x, {product_of(rows), spec.sizes.back()});
     Node* transposed = to.permute(weight, {1, 0});

@@ -8,8 +8,7 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// Maximum sequence length. It bounds the size of the graph, because each step becomes about twenty
-// calls.
+// Limits the size of the graph, because each step becomes about twenty calls.
 constexpr int64_t kMaxSteps = 1 << 16;
 
 struct Weights {
@@ -118,7 +117,6 @@ std::pair<Node*, Node*> lstm_step(Decomposition& to, Node* gates, Node* cell) {
   return {multiply(to, out, tanh(to, cell)), cell};
 }
 
-// The results of one direction of one layer.
 struct DirectionResults {
   Node* output = nullptr;  // outputs of all steps
   Node* hidden = nullptr;  // final hidden state

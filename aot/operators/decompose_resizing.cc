@@ -14,8 +14,8 @@ struct Axis {
   double scale = 1;  // number of input elements per element of the result
 };
 
-// Reads the old and new sizes of the last `dims` dims. If the call states scale_factors, the scale
-// comes from them and not from the sizes.
+// Reads the old and new sizes of the last `dims` dims. If the call states scale_factors, they
+// determine the scales.
 std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
   const Node* x = to.self();
   if (rank_of(x) != dims + 2) to.refuse("the input has the wrong number of dims");
@@ -205,8 +205,7 @@ void resize_by_list(Decomposition& to) {
   to.replace(to.call(target, std::move(args), to.spec()));
 }
 
-// If the call states scale factors, indexes the input, because the 2-D operator may ignore a
-// factor.
+// Indexes the input if the call states scale factors, because the 2-D operator may ignore a factor.
 void resize_nearest1d(Decomposition& to) {
   if (to.arg("output_size").is_none()) return nearest<1, false>(to);
   resize1d(to, "aten.upsample_nearest2d.vec", false);

@@ -6,8 +6,7 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// Returns the size of the scanned dim, which must be static, because it determines the number of
-// steps.
+// The size of the scanned dim must be static, because it determines the number of steps.
 int64_t length_of(Decomposition& to, const Node* x, size_t dim) {
   if (rank_of(x) == 0) return 1;
   if (!size_at(x, dim).is_static()) to.refuse("the size of dim must not be symbolic");

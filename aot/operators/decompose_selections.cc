@@ -176,7 +176,7 @@ namespace {
 // `right` is true.
 Node* count_bounds_before(Decomposition& to, Node* bounds, Node* values, bool right) {
   Node* is_after = to.compare(right ? "gt" : "ge", bounds, values);
-  // Negates this comparison to count the bounds before the value. Comparisons with NaN are false,
+  // Counts the bounds before the value by negating this comparison. Comparisons with NaN are false,
   // so a NaN value comes after all bounds.
   Node* count = to.make("aten.sum.dim_IntList", {to("logical_not", is_after), Dims{-1}});
   return to.convert(count, to.spec().dtype);
@@ -289,7 +289,6 @@ void repeated_indices(Decomposition& to) {
   to.replace(indices);
 }
 
-// Repeats each element as often as its count in `repeats` says.
 void repeat_interleave_by_tensor(Decomposition& to) {
   Node* x = to.self();
   Node* repeats = to.tensor("repeats");

@@ -59,8 +59,8 @@ void stack(Decomposition& to) {
   const size_t at = wrapped(dim, spec.rank());
   if (tensors.list() == nullptr) to.refuse("tensors must be a list");
   if (at + 1 < spec.rank()) {
-    // Concatenates the tensors along the dim after the position of the new dim. Then splits the
-    // result's dim in two, which creates the new dim.
+    // Concatenates the tensors along the dim that follows the new dim. Then splits this dim in two,
+    // which creates the new dim.
     Sizes concatenated = spec.sizes;
     concatenated[at + 1] = concatenated[at] * concatenated[at + 1];
     concatenated.erase(concatenated.begin() + static_cast<std::ptrdiff_t>(at));
@@ -184,8 +184,8 @@ void narrow(Decomposition& to) {
   const Argument start = to.arg("start");
   const SymInt first = size_of(start).value_or(SymInt(0));
   const SymInt end = first + size_of(to.arg("length")).value_or(SymInt(0));
-  // A negative start counts from the end of the dim. If the narrowed range reaches the end of the
-  // dim, start + length is 0. aten.slice would interpret this 0 as the beginning of the dim.
+  // For a negative start, start + length is 0 if the range reaches the end of the dim. aten.slice
+  // would interpret this 0 as the beginning of the dim.
   const bool is_at_end = first.is_static() && first.value() < 0 && end == SymInt(0);
   to.replace(to.call("aten.slice.Tensor",
                      {to.self(), to.arg("dim"), start, to.size(is_at_end ? INT64_MAX : end)},

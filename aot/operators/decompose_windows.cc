@@ -26,8 +26,8 @@ Volume read_volume(Decomposition& to) {
   return volume;
 }
 
-// Pools along the depth, after each slice was pooled as an image. `along_depth` receives the slices
-// as images [batch * channels, 1, depth, height * width].
+// Pools along the depth. `along_depth` receives the pooled slices as images [batch * channels, 1,
+// depth, height * width].
 template <class Pool>
 Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool along_depth) {
   const Sizes sizes = slices->tensor()->sizes;
@@ -55,7 +55,7 @@ struct Maxima {
 };
 
 // Computes the maximum of each window and its index in the volume: pools each plane, and then pools
-// the planes' maxima along the depth. In a tie, the first element wins in both steps.
+// the planes' maxima along the depth. In a tie, the first element wins.
 Maxima max_of_windows(Decomposition& to, bool needs_indices) {
   const Volume volume = read_volume(to);
   const Dims kernel = to.integers("kernel_size", 3);
@@ -77,7 +77,7 @@ Maxima max_of_windows(Decomposition& to, bool needs_indices) {
     return depth.values;
   });
   if (!needs_indices) return result;
-  // The index in the volume is the index in the chosen plane plus depth * size of a plane.
+  // index in the volume = index in the chosen plane + depth * size of a plane.
   const Sizes in_columns = result.indices->tensor()->sizes;
   const Sizes sizes = planes.values->tensor()->sizes;
   const SymInt num_columns = sizes[2] * sizes[3];
@@ -109,7 +109,7 @@ void max_pool3d_with_indices(Decomposition& to) {
 // This is correct even for padded and clipped windows, because the number of elements in a window
 // is the product of its sizes.
 void average_pool3d(Decomposition& to) {
-  // Rejects integers, because both means would be rounded.
+  // Rejects integers. The mean in each plane and the mean along the depth would both be rounded.
   if (!is_floating(to.self()->tensor()->dtype)) to.refuse("the input must have a float dtype");
   const Volume volume = read_volume(to);
   const Dims kernel = to.integers("kernel_size", 3);
@@ -201,8 +201,8 @@ Patches read_patches(Decomposition& to) {
   return patches;
 }
 
-// Returns the rows or columns that each element of a window reads at each position of the window:
-// [window, positions].
+// Returns the index of the row or column that each element of a window reads at each position of
+// the window. The result is [window, positions].
 Node* window_indices(Decomposition& to, const Patches& patches, size_t dim, const SymInt& size) {
   const int64_t span = patches.dilation[dim] * (patches.kernel[dim] - 1);
   const SymInt last = size + SymInt(2 * patches.padding[dim] - span);

@@ -203,7 +203,7 @@ Argument Decomposition::size(const SymInt& size) {
   if (size.is_static()) return size.value();
   Value::Number number;
   number.value = size;
-  // Reuses the nearest earlier node that computes the size.
+  // Uses the nearest earlier node that computes the size.
   for (Node* node = node_.previous(); node != nullptr; node = node->previous()) {
     const Value::Number* found = node->meta.value.number();
     if (found != nullptr && found->kind == Value::Number::Kind::kInt && found->value == size) {
@@ -251,7 +251,7 @@ void Decomposition::compare_sizes(const Node& before, const Node& after) {
   if (has_both && before.tensor()->sizes != after.tensor()->sizes) changed_sizes_ = true;
 }
 
-// Converts `made` to the dtype of `before`, the result that `made` replaces. Copies `made` if the
+// Converts `made` to the dtype of `before`, the result that it replaces. Copies `made` if the
 // result must own its memory.
 Node* Decomposition::as_result(Node* made, const Node& before) {
   compare_sizes(before, *made);
@@ -281,8 +281,8 @@ void Decomposition::replace(Node* other) {
 }
 
 void Decomposition::replace_items(const std::vector<Node*>& results) {
-  // Does not erase getitem nodes, because the pass may visit one of them next. Removes their
-  // values, so that nothing reads their sizes.
+  // Does not erase getitem nodes, because the pass may visit them later. Removes their values, so
+  // that nothing reads their sizes.
   const auto leave_dead = [&](Node* user) {
     user->set_args({results.front(), 0});
     user->meta.value = Value();
@@ -291,7 +291,6 @@ void Decomposition::replace_items(const std::vector<Node*>& results) {
   for (Node* user : users) {
     if (!user->calls(getitem())) refuse("a node uses the tuple of results as one value");
     if (user->users().empty()) {
-      // Nothing reads this result, so the decomposition need not compute it.
       leave_dead(user);
       continue;
     }

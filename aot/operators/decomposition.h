@@ -33,8 +33,8 @@ class Decomposition {
   Decomposition(ExportedProgram& program, Node& node, bool owns_results = false)
       : program_(program), node_(node), owns_results_(owns_results) {}
 
-  // Makes the decomposition compute f16 and bf16 calls in f32, like PyTorch's kernels: converts the
-  // operands to f32. replace() rounds the results.
+  // Makes the decomposition compute f16 and bf16 calls in f32, like PyTorch's kernels. Operands are
+  // converted to f32, and replace() rounds the results.
   void use_opmath();
   // Converts an f16 or bf16 tensor to f32.
   Node* to_opmath(Node* input);
@@ -97,8 +97,8 @@ class Decomposition {
   // Calls aten.view. Copies the tensor first if its strides do not allow a view. Inserts the call
   // even if the sizes do not change.
   Node* reshape(Node* input, const Sizes& sizes);
-  // Reshapes to `sizes` like the function above, but passes `sizes_arg`, which may contain -1, to
-  // the new call.
+  // Like the function above, but passes `sizes_arg`, which may contain -1, to the new call instead
+  // of `sizes`.
   Node* reshape(Node* input, const Argument& sizes_arg, const Sizes& sizes);
   // Returns sizes in the form of arguments. Inserts nodes for the symbolic sizes that no earlier
   // node computes. Throws AotError if a symbolic size cannot be computed from the sizes of earlier
@@ -185,7 +185,6 @@ class Decomposition {
     return program_.add_constant(name, std::move(data));
   }
 
-  // Returns the keyword arguments for a call that creates a tensor.
   static ArgumentMap creation_kwargs(ScalarType dtype) {
     return {{"dtype", dtype},
             {"layout", Layout::kStrided},
@@ -193,8 +192,8 @@ class Decomposition {
             {"pin_memory", false}};
   }
 
-  // True if the sizes of a replacement differ from those of the result that it replaces. The sizes
-  // of later results may then change, too.
+  // True if the sizes of a replacement differ from those of the result that it replaces. Results of
+  // later calls may then change their sizes, too.
   bool changed_sizes() const { return changed_sizes_; }
 
   // Keeps the node instead of replacing it. The node's operator must have a kernel.

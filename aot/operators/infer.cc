@@ -26,8 +26,7 @@ constexpr Row kRows[] = {
 #include "operators/operators.inc"
 };
 
-// Returns the function that infers the target's result: the column RESULT of the operator table.
-// Returns null if the column is empty.
+// Returns the function that infers the target's results, or null if the operator table has none.
 Infer find(std::string_view target) {
   const Operator* found = find_operator(target);
   return found == nullptr ? nullptr : kRows[found - operators().data()].infer;
@@ -51,8 +50,8 @@ void make_contiguous(Value& value) {
   }
 }
 
-// The maximum rank of a result, which is also that of imported tensors. It limits the work for
-// calls that add dims.
+// The maximum rank of a result. Imported tensors have the same limit. It bounds the work for calls
+// that add dims.
 constexpr size_t kMaxRank = 64;
 
 void check_rank(const Call& call, const Value& value) {

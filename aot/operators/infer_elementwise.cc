@@ -65,8 +65,8 @@ Value where(const Call& call) {
   return spec;
 }
 
-// Infers the result of masked_fill and similar operators, which has the dtype of self, whatever the
-// dtype of the value is.
+// Infers the result of masked_fill and similar operators. The result has the dtype of self, and the
+// dtype of the value does not matter.
 Value binary_dtype_of_self(const Call& call) {
   TensorSpec spec = pointwise(call, 2);
   spec.dtype = call.self().dtype;

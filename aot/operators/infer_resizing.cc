@@ -11,7 +11,6 @@
 namespace vitrine::aot::results {
 namespace {
 
-// Infers the result of resizing the last `dims` dims.
 template <size_t dims>
 Value resized(const Call& call) {
   const TensorSpec& self = call.self();

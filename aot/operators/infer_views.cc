@@ -234,11 +234,9 @@ Value split_dim(TensorSpec spec, size_t dim, const std::vector<SymInt>& sizes) {
   return items;
 }
 
-// Maximum number of chunks. It limits the work that a small file can cause, and is larger than any
-// model needs.
+// Maximum number of chunks. Limits the work that a small file can cause.
 constexpr int64_t kMaxChunks = 1 << 14;
 
-// Returns the static size of the dim to split.
 int64_t split_size_of(const Call& call, size_t dim) {
   const TensorSpec& self = call.self();
   if (self.rank() == 0) call.refuse("the input must have at least one dim");

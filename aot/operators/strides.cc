@@ -25,8 +25,8 @@ bool has_strides(const TensorSpec& spec, const std::vector<SymInt>& strides) {
   return true;
 }
 
-// Returns -1 if dim `a` is inside dim `b` in memory, 1 if it is outside, and 0 if the strides do
-// not show which.
+// Returns -1 if dim `a` is inside dim `b` in memory, 1 if dim `a` is outside, and 0 if the strides
+// do not decide this.
 int compare_dims(std::span<const TensorSpec> inputs, size_t a, size_t b) {
   for (const TensorSpec& input : inputs) {
     const SymInt& stride_a = input.strides[a];
@@ -131,7 +131,7 @@ std::vector<SymInt> elementwise_strides(std::span<const TensorSpec* const> input
   }
   std::vector<TensorSpec> expanded;
   for (const TensorSpec* input : inputs) expanded.push_back(broadcast(*input, sizes));
-  // Sorts dims from innermost to outermost. This is a stable insertion sort, because dims may be
+  // Sorts dims from innermost to outermost. Uses a stable insertion sort, because dims may be
   // incomparable.
   std::vector<size_t> order(sizes.size());
   std::iota(order.rbegin(), order.rend(), size_t{0});

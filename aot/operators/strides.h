@@ -22,7 +22,7 @@ bool is_dense(const TensorSpec& spec);
 // does not exist.
 std::optional<std::vector<SymInt>> view_strides(const TensorSpec& spec,
                                                 const std::vector<SymInt>& sizes);
-// Returns the strides of an element-wise result, whose dim order follows the dim orders of the
+// Returns the strides of an element-wise result. Its dim order follows the dim orders of the
 // inputs.
 std::vector<SymInt> elementwise_strides(std::span<const TensorSpec* const> inputs,
                                         const std::vector<SymInt>& sizes);

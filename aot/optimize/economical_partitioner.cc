@@ -11,8 +11,8 @@
 namespace vitrine::aot {
 namespace {
 
-// True for views that do not run code outside delegates. Inside a delegate, XNNPACK would copy
-// them. False for a result of the graph, which needs separate memory.
+// True for views that do not run code outside delegates. False for a result of the graph, which
+// needs separate memory.
 bool is_free_outside(const Node& call) {
   constexpr std::array<std::string_view, 3> kViews = {
       "aten.view_copy.default", "aten.squeeze_copy.dims", "aten.unsqueeze_copy.default"};

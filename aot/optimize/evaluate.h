@@ -31,8 +31,8 @@ class HostMethod {
   // Runs the program once. `inputs` has a tensor, with any strides, for each user input that is a
   // tensor. `tracer` may be null. Throws AotError if the run fails.
   void run(std::span<const TensorData> inputs, EventTracer* tracer = nullptr);
-  // Returns the user outputs of the last run that are tensors, in row-major order. The tensors own
-  // their bytes.
+  // Returns the user outputs of the last run, in row-major order. Omits outputs that are not
+  // tensors. The tensors own their bytes.
   std::vector<TensorData> outputs() const;
 
  private:

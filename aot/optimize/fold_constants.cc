@@ -92,7 +92,8 @@ class Folder {
     return std::ranges::all_of(nodes, [&](const Node* node) { return known_.contains(node); });
   }
 
-  // Removes from `known_` the calls whose results are too large, and all calls that depend on them.
+  // Removes from `known_` the calls whose results are too large, and all calls that depend on these
+  // calls.
   void drop_growing_calls() {
     for (Node& node : program_.graph->nodes()) {
       if (!known_.contains(&node)) continue;
@@ -115,7 +116,7 @@ class Folder {
     return true;
   }
 
-  // Collects the calls in `known_` whose results are used by nodes outside `known_`.
+  // Collects the calls in `known_` whose results have users outside `known_`.
   void find_results() {
     for (Node& node : program_.graph->nodes()) {
       if (!node.is_call() || !known_.contains(&node) || inputless_.contains(&node)) continue;
@@ -176,7 +177,7 @@ class Folder {
   const FoldOptions& options_;
   std::unordered_set<const Node*> known_;      // weights, and calls whose inputs are known
   std::unordered_set<const Node*> inputless_;  // calls without tensor inputs
-  // A size in bytes for each node in `known_`: the size of the weights from which the node is
+  // Maps each node in `known_` to a size in bytes: the size of the weights from which the node is
   // computed, or the size of its result if that is larger.
   std::unordered_map<const Node*, uint64_t> sizes_;
   std::vector<Node*> results_;

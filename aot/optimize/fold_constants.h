@@ -7,8 +7,8 @@ namespace vitrine::aot {
 
 struct FoldOptions {
   // Maximum number of bytes by which a folded result may exceed the weights from which it is
-  // computed. A weight that other calls also use counts as 0 bytes, because it stays in the
-  // program.
+  // computed. A weight that stays in the program, because other calls use it too, counts as 0
+  // bytes.
   size_t max_growth = size_t{1} << 20;
   // If set, does not fold quantize and dequantize calls, by which backends recognize quantized
   // weights.

@@ -32,7 +32,7 @@ std::optional<std::vector<int64_t>> equal_sides(const Node& pad, size_t dims) {
 }
 
 // Returns the padding of `convolution` plus the padding of its input `pad`, or nullopt if the
-// convolution cannot do the padding of `pad`.
+// convolution cannot replace `pad`.
 std::optional<std::vector<int64_t>> combined_padding(const Node& convolution, const Node& pad) {
   if (!calls(&convolution, "aten.convolution.default")) return {};
   const Call call(convolution);

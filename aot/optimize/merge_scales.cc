@@ -9,8 +9,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Limits for the product of the scales. Beyond them, one multiplication could overflow or underflow
-// where two separate ones do not.
+// Limits for the product of the scales. A product outside these limits could overflow or underflow
+// where two separate multiplications do not.
 constexpr double kMinFactor = 1.0 / 65536;
 constexpr double kMaxFactor = 65536;
 
@@ -44,7 +44,7 @@ void merge_scales(ExportedProgram& program, Changes& changes) {
     Node* left = scale_of(tensor_arg(node, 0));
     Node* right = scale_of(tensor_arg(node, 1));
     if (left == nullptr || right == nullptr || left == right) return;
-    // Multiplies only the smaller of the two tensors.
+    // Scales only the smaller tensor.
     const TensorSpec& left_spec = *left->tensor();
     const TensorSpec& right_spec = *right->tensor();
     if (left_spec.is_static() && right_spec.is_static() &&

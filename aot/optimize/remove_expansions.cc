@@ -6,7 +6,7 @@
 namespace vitrine::aot {
 namespace {
 
-// True if the result of the call does not change when `source`, the tensor before expansion,
+// True if the result of the call stays the same when `source`, the tensor before expansion,
 // replaces the argument at this index.
 bool accepts_unexpanded(const Node& node, size_t index, Node& source) {
   const TensorSpec* result = node.tensor();

@@ -114,8 +114,7 @@ class ScoreAnalysis {
       const Node* scores = tensor_arg(sum, 1 - side);
       const TensorData* data = mask_data(sum, mask, scores);
       if (data == nullptr || data->dtype != ScalarType::kFloat) continue;
-      // Returns true only if the scores do not contain another mask, which could mask the elements
-      // that this mask leaves unmasked.
+      // Another mask in the scores could mask the elements that this mask leaves unmasked.
       return !may_contain_masks(scores) &&
              each_row_has<float>(*data, [](float x) { return std::isfinite(x); });
     }

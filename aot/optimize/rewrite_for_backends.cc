@@ -58,7 +58,7 @@ bool replace_select(ExportedProgram& program, Node& node) {
   return true;
 }
 
-// Replaces each part of a split with a slice. Does not remove the call, which then has no users.
+// Replaces each part of a split with a slice. Does not remove the split itself.
 bool replace_split(ExportedProgram& program, Node& node) {
   Node* input = tensor_arg(node, 0);
   const Value::Items* items = node.meta.value.items();

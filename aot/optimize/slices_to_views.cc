@@ -39,8 +39,8 @@ const Node* owner_of(const Node* node) {
   return is_control_flow ? nullptr : node;
 }
 
-// Returns the offset, in elements, of the part of a tensor that starts at index `start` of `dim`.
-// Returns nullopt if the elements of this part are not adjacent in memory.
+// Returns the offset, in elements, of a part that starts at index `start` of `dim`. Returns nullopt
+// if the elements of the part are not adjacent in memory.
 std::optional<int64_t> offset_of(const TensorSpec& input, size_t dim, int64_t start) {
   if (!input.is_static() || !is_contiguous(input)) return {};
   int64_t stride = 1;
@@ -107,8 +107,7 @@ class SliceReplacer {
             true);
   }
 
-  // Replaces all parts of a split or none. If one part still needed the split, the call would have
-  // to stay.
+  // Replaces all parts of a split or none. If one part still needed the split, the call would stay.
   void visit_split(Node& node) {
     Node* input = tensor_arg(node, 0);
     const Value::Items* items = node.meta.value.items();

@@ -5,9 +5,9 @@
 namespace vitrine::aot {
 namespace {
 
-// The attention operator is faster if the number of keys per query is at least this. Matrix
-// products first copy the keys and values of each head. The operator reads them in place but
-// multiplies up to 12 % slower, so it saves time only if there are few queries.
+// The attention operator is faster if there are at least this many keys per query. Matrix products
+// first copy the keys and values of each head. The operator reads them in place but multiplies up
+// to 12 % slower, so it saves time only if there are few queries.
 constexpr int64_t kMinKeysPerQuery = 4;
 // Up to this number of queries, the overhead of a kernel call exceeds the time of its arithmetic.
 // The attention operator needs fewer calls and is therefore faster. XNNPACK's calls are cheap, so

@@ -20,8 +20,8 @@ Target functional_target() {
 }
 
 // The call returns a tuple of the operator's results, followed by the final values of the written
-// arguments. Returns the number of elements before these final values. This is 1 if the operator
-// has no results, because the first element is then None.
+// arguments. Returns the number of elements before these final values. If the operator has no
+// results, the first element is None.
 size_t num_result_items(const Operator& op) { return std::max<size_t>(op.results.size(), 1); }
 
 std::string base_index(const OperatorArgument& argument) {

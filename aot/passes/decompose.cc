@@ -52,8 +52,8 @@ void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>
     });
   }
   if (!resized) return;
-  // torch 2.6 records the states of an LSTM with an extra dim. The results of the decomposition do
-  // not have this dim, so the shapes of calls that use the states change, too.
+  // torch 2.6 records an extra dim for the states of an LSTM. The results of the decomposition do
+  // not have this dim, so the shapes of calls that use the states change.
   program.graph->remove_dead_code();
   propagate_specs(program);
 }
@@ -97,8 +97,6 @@ std::map<std::string_view, Decompose> table_without(std::span<const std::string>
   return table;
 }
 
-// Erases an operator from the table of decompositions if a partitioner may prevent its
-// decomposition.
 void erase_kept(std::map<std::string_view, Decompose>& table,
                 std::span<const OpsToKeep> ops_to_keep) {
   for (const OpsToKeep& ops : ops_to_keep) {
@@ -121,8 +119,7 @@ void decompose_around_writes(ExportedProgram& program, std::span<const std::stri
   if (!writes) return;
   std::map<std::string_view, Decompose> table = table_without(preserved);
   erase_kept(table, ops_to_keep);
-  // Sets owns_results, because otherwise a write to a result could change an operand that shares
-  // the result's memory.
+  // With owns_results, a write to a result cannot change an operand.
   apply(program, table, keep_none, true);
 }
 

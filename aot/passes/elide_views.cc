@@ -9,8 +9,8 @@
 namespace vitrine::aot {
 namespace {
 
-// True if the tensor is row-major in the program. A row-major view has its elements in the same
-// order as its row-major input.
+// True if the tensor is row-major in the program. Then a row-major view of it has the same elements
+// in the same order.
 bool is_row_major(const Node* node) {
   if (node == nullptr || node->tensor() == nullptr) return false;
   const TensorSpec& spec = *node->tensor();

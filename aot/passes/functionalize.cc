@@ -1,6 +1,6 @@
-// Replaces writes to tensors with new values, like PyTorch's functionalization. A write changes the
-// value of every tensor that shares the written memory, so this pass computes the views of this
-// memory again when they are next read.
+// Replaces writes to tensors with new values, like PyTorch's functionalization. A write changes
+// every tensor that shares the written memory, so this pass computes the views of this memory again
+// when they are next read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -233,8 +233,8 @@ class Functionalizer {
     return source;
   }
 
-  // A write does not change the dtype of the written tensor. Adds a conversion if type promotion
-  // gives the result another dtype.
+  // A write does not change the dtype of the written tensor, so a result with another dtype is
+  // converted.
   Node* convert_to_written_dtype(Node& node) {
     if (!can_infer(node.target()) || node.tensor() == nullptr || node.next() == nullptr) {
       return &node;

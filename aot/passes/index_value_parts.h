@@ -25,8 +25,8 @@ inline IndexValue bool_mask_value(Conditions conditions) {
   return conditions_value(IndexValue::Kind::kBoolMask, std::move(conditions));
 }
 
-// Returns conditions that hold exactly where `conditions` do not. Empty unless there is exactly one
-// condition.
+// Returns conditions that hold exactly where `conditions` do not hold. Empty unless `conditions`
+// has exactly one element.
 inline std::optional<Conditions> opposite(const Conditions& conditions) {
   if (conditions.size() != 1) return std::nullopt;
   LinearSum minus_one;
@@ -42,8 +42,8 @@ inline bool is_masking(double number) {
   return number <= static_cast<double>(std::numeric_limits<float>::lowest()) * 0.99;
 }
 
-// Applies with_axes() to every sum in an index value: replaces each axis with map_axis(axis). Empty
-// if one of these calls returns an empty result.
+// Replaces each axis in an index value with map_axis(axis). Empty if one of these calls returns an
+// empty result.
 template <class MapAxis>
 std::optional<IndexValue> value_with_axes(IndexValue value, const MapAxis& map_axis) {
   const auto apply = [&](LinearSum& sum) {

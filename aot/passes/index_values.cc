@@ -66,7 +66,7 @@ bool is_written(const Node& node) {
       const bool is_first = !user->args().empty() && user->args()[0].node() == alias;
       const bool detaches = user->target().is("aten.detach_.default");  // does not write
       if (is_in_place(user->target()) && is_first && !detaches) return true;
-      // Also looks for writes to results that may share the tensor's memory.
+      // Also follows results that may share the tensor's memory.
       const Operator* op = operator_of(user->target());
       const bool may_share = is_view(user->target()) || user->target() == getitem() || detaches ||
                              op == nullptr || user->target().name().starts_with("aten.to.") ||
@@ -336,7 +336,7 @@ std::optional<LinearSum> IndexValues::causal_from(const Node* mask) {
   std::erase_if(value->conditions,
                 [](const LinearSum& sum) { return sum.terms.empty() && sum.constant >= 0; });
   if (value->conditions.size() != 1) return std::nullopt;
-  // The mask lets query i see the keys up to p + i if its condition is p + query - key >= 0.
+  // If the condition is p + query - key >= 0, query i sees the keys up to p + i.
   std::optional<LinearSum> start = combined(value->conditions.front(), LinearSum::axis(0), 1);
   const TensorSpec& spec = *mask->tensor();
   const bool has_queries = spec.rank() > 1 && !is_single(spec.sizes[spec.rank() - 2]);

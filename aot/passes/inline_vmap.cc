@@ -44,8 +44,8 @@ bool has(const Names& names, const Node& node) {
   return std::ranges::count(names, node.target().name()) != 0;
 }
 
-// Returns the name of the vmap function that the node calls, such as "_add_batch_dim", or an empty
-// text for other nodes.
+// Returns the name of the vmap function that the node calls, such as "_add_batch_dim". Empty for
+// other nodes.
 std::string_view vmap_function(const Node& node) {
   const std::string_view name = node.is_call() ? std::string_view(node.target().name()) : "";
   return name.starts_with(kVmap) ? name.substr(kVmap.size()) : "";

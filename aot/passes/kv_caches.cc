@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t kCacheRank = 4;
 
-// True if `a` is before `b` in execution order.
 bool precedes(const Node& a, const Node& b) {
   for (const Node* node = a.next(); node != nullptr; node = node->next()) {
     if (node == &b) return true;
@@ -132,7 +131,7 @@ Node* int_call(Node& at, Target target, ArgumentList args, SymInt value) {
   return insert_like(at, target, std::move(args), {}, number);
 }
 
-// True if the sum is a constant, or a node plus a constant. number() can compute these sums.
+// True if number() can compute the sum: a constant, or a node plus a constant.
 bool is_node_plus_constant(const LinearSum& sum) {
   if (sum.constant < 0 || sum.terms.size() > 1) return false;
   return sum.terms.empty() ||
@@ -161,8 +160,8 @@ void KvCaches::find(IndexValues& values, std::vector<std::string>& kept) {
   }
 }
 
-// Records the node if it writes to a cache. Returns the reason if the node writes to a cache but
-// cannot be replaced, and otherwise an empty string.
+// Records the node if it writes to a cache. Returns the reason if this write cannot be replaced,
+// and otherwise an empty string.
 std::string KvCaches::visit(Node& node, IndexValues& values) {
   const std::optional<RegionWrite> region = region_of(node);
   if (!region) return "";

@@ -54,10 +54,10 @@ class KvCaches {
   // of replaced writes.
   size_t replace_writes();
 
-  // Returns the cache whose `view` is `node`, or null if `node` is not a complete cache.
+  // Returns the cache whose `view` is `node`, or null if there is none.
   const KvCache* cache_of(const Node* node) const;
-  // Returns the start of a write to the cache, as an integer or a node. The result is empty unless
-  // this is the only write to the cache, writes `count` positions that begin at `start`, and runs
+  // Returns the start of the write to the cache, as an integer or a node. The result is empty
+  // unless the cache has only one write, which writes `count` positions from `start` on, and runs
   // before `at`.
   std::optional<Argument> start_of_write(const KvCache& cache, const LinearSum& start,
                                          const SymInt& count, const Node& at) const;

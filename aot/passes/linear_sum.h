@@ -25,7 +25,6 @@ struct LinearSum {
 // unknown, so that no computation overflows.
 bool is_small(int64_t value);
 // Returns a + factor * b. Empty if the sum has a number that is too large, or more than 16 terms.
-// Sums that describe positions and masks have fewer terms.
 std::optional<LinearSum> combined(LinearSum a, const LinearSum& b, int64_t factor);
 
 // True if the sum cannot be negative. Assumes that axes, sizes and positions are never negative.

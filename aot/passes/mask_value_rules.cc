@@ -14,8 +14,8 @@ using Kind = IndexValue::Kind;
 
 constexpr size_t kMaxConditions = 8;  // real masks have one or two
 
-// Returns the additive mask that has one number where the conditions hold and another elsewhere.
-// One number must be 0, and the other must be a masking number.
+// Returns the additive mask that has the number `where_true` where the conditions hold, and
+// `where_false` elsewhere. One number must be 0, and the other must be a masking number.
 std::optional<IndexValue> additive_mask(const Conditions& conditions,
                                         std::optional<double> where_true,
                                         std::optional<double> where_false) {
@@ -66,8 +66,7 @@ std::optional<double> IndexValues::number_of(const Argument& argument) {
   return value->number;
 }
 
-// Returns the value that a call's first argument has before the call, which may write to the
-// argument.
+// Returns the value of a call's first argument before the call, which may write to this argument.
 IndexValues::Result IndexValues::value_before_write(const Node& node, const Node& self) {
   if (!is_in_place(node.target())) return of(&self);
   // The argument must own its memory, and no other call may write to it.
@@ -136,8 +135,8 @@ IndexValues::Result IndexValues::rsub(const Node&, const Call& call) {
   return mask_value(Kind::kOneMask, opposite(value->conditions));
 }
 
-// Handles the product of a mask of ones and zeros and a masking number, or of such a mask and an
-// additive mask.
+// Handles products of a mask of ones and zeros. The other factor is a masking number or an additive
+// mask.
 IndexValues::Result IndexValues::multiply(const Node& node, const Call& call) {
   if (!is_float(*node.tensor())) return std::nullopt;
   const auto factor = [](const Argument& argument, const Result& value) -> Result {

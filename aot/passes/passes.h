@@ -11,16 +11,15 @@
 
 namespace vitrine::aot {
 
-// Makes each node of the exported graph its own source node, unless the file names a source node
-// for it.
+// Records the source node of each node of the exported graph. This is the node itself, unless the
+// file names another node.
 void remember_sources(ExportedProgram& program);
 
 // Inlines the subgraphs that torch.no_grad(), or a disabled torch.autocast(), creates in a model's
 // forward. Throws AotError for an enabled torch.autocast().
 void inline_wrapped(ExportedProgram& program);
-// Removes the wrappers of torch.vmap. The calls between the wrappers have the shapes of one sample.
-// Adds the batch dim to these calls. Throws an AotError that names the operator if it does not
-// support a batch dim.
+// Removes the wrappers of torch.vmap, and adds the batch dim to the calls between them. Throws an
+// AotError that names the operator if it does not support a batch dim.
 void inline_vmap(ExportedProgram& program);
 // Replaces in-place views ("t_") with views, and Python's in-place operators ("x |= y") with those
 // of ATen ("bitwise_or_").

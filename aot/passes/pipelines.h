@@ -19,8 +19,8 @@ struct EdgeOptions {
   // decomposition this partitioner prevents (to_edge_transform_and_lower). An operator for which
   // may_keep() is false is decomposed anyway.
   std::vector<OpsToKeep> ops_to_keep;
-  // A function that changes the program when it is a functional graph of core ATen, in which
-  // numbers are not tensors yet. May be null.
+  // Changes the program while it is a functional graph of core ATen, before numbers become tensors.
+  // May be null.
   std::function<void(ExportedProgram& program)> rewrite;
 };
 

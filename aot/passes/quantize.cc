@@ -40,7 +40,7 @@ constexpr EmbeddingRow kEmbeddings[] = {
 int64_t min_value(int bits) { return -(int64_t{1} << (bits - 1)); }
 int64_t max_value(int bits) { return (int64_t{1} << (bits - 1)) - 1; }
 
-// The placeholders of a quantized weight, which all calls that use the weight share.
+// The placeholders of a quantized weight. All calls that use the weight share them.
 struct LinearWeight {
   Node* values = nullptr;
   Node* scales = nullptr;

@@ -34,7 +34,7 @@ struct QuantizeResult {
   size_t embeddings = 0;  // number of replaced calls of aten.embedding
   // For each rule: true if the rule's pattern names a module or operator of the model.
   std::vector<bool> is_known;
-  // For each rule: number of replaced calls.
+  // For each rule: the number of replaced calls.
   std::vector<size_t> by_rule;
   // Weights that were not quantized, with reasons: "fc.weight: its row length 100 is not a multiple
   // of the group size 32".

@@ -9,7 +9,7 @@ void remember_sources(ExportedProgram& program) {
     ++graph_id;
     for (Node& node : graph.nodes()) {
       if (!node.is_call() && node.kind() != Node::Kind::kGetAttr) continue;
-      // A getitem node has the same source node as its call, because torch traces both together.
+      // A getitem node has the same source node as its call.
       const Node* call = node.calls(getitem()) ? node.need(0).node() : nullptr;
       if (call != nullptr && call->is_call()) {
         auto origin = std::make_shared<Origin>();

@@ -19,8 +19,7 @@ struct Attention {
   Node* query = nullptr;
   Node* key = nullptr;
   Node* value = nullptr;
-  // The caches that contain the keys and values. Both pointers are null unless both the keys and
-  // the values are cached.
+  // The caches of the keys and values. Both pointers are null unless both caches exist.
   const KvCache* key_cache = nullptr;
   const KvCache* value_cache = nullptr;
   const Node* prefix = nullptr;  // the slice of the cache's first positions; null: all are read
@@ -240,7 +239,7 @@ class AttentionReplacer {
     if (const Node* mask = call.optional_node("attn_mask")) {
       starts.by_mask = values.causal_from(mask);
     }
-    // Returns the end of the range of positions that attention reads, minus the number of queries.
+    // Returns the end of the positions that attention reads, minus the number of queries.
     const auto start_by_end = [&](Node& rows) -> std::optional<LinearSum> {
       const AttentionRows from = trace_rows(&rows);
       if (from.prefix == nullptr) return std::nullopt;
@@ -255,8 +254,8 @@ class AttentionReplacer {
     return starts;
   }
 
-  // Returns the position of the first query if the mask or the end of the keys shows that the
-  // queries see exactly the cached keys of this call and of all earlier calls.
+  // Returns the position of the first query if the graph shows that the queries see exactly the
+  // cached keys of this call and of all earlier calls.
   std::optional<LinearSum> causal_start(const Attention& found, const Node& call) {
     const Starts& starts = starts_[&call];
     if (found.is_causal) return std::nullopt;

@@ -55,7 +55,7 @@ Node* from_permute(Node& at, const Node& view, Node&, Node& value) {
   return make(at, view, "aten.permute.default", {&value, back});
 }
 Node* from_squeeze(Node& at, const Node& view, Node& input, Node& value) {
-  // Restores the dims of size 1 that the view removed and that `value` therefore lacks.
+  // Restores the dims of size 1 that the view removed.
   Node* result = &value;
   for (size_t i = 0; i < input.tensor()->rank(); ++i) {
     const bool missing =

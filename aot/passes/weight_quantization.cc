@@ -50,7 +50,7 @@ std::array<float, kWidth> sum_of_rows(const float* values, size_t rows) {
   return levels[0];
 }
 
-// Adds vectors of kLanes values, four at a time.
+// Adds up the values in vectors of kLanes, four vectors at a time.
 template <size_t kLanes>
 float sum_by_vectors(std::span<const float> values) {
   constexpr size_t kAtOnce = 4;

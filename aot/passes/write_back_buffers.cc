@@ -32,7 +32,7 @@ bool is_mutation(const OutputSpec& output) {
          output.kind == OutputSpec::Kind::kUserInputMutation;
 }
 
-// True if the value is already in the input's memory, because a call wrote it there in place.
+// True if an in-place call has already written the value to the input's memory.
 bool writes_to(const Node& value, const Node& input) {
   return value.is_call() && is_in_place(value.target()) && !value.args().empty() &&
          value.args()[0].node() == &input;
@@ -48,8 +48,8 @@ const Node* input_behind(const Node* value) {
   return is_input ? value : nullptr;
 }
 
-// Writes all mutated inputs as if at the same time. This means that no write reads a value that
-// another one of these writes has changed.
+// Writes all mutated inputs as if at the same time: no write reads a value that another write has
+// changed.
 class BufferWriter {
  public:
   explicit BufferWriter(ExportedProgram& program)
@@ -132,8 +132,8 @@ class BufferWriter {
     return copy;
   }
 
-  // Copies the values that other writes read from the memory of this write's input. This write then
-  // need not wait for the other writes.
+  // Copies the values that other writes read from the memory of `write.input`, so that `write` need
+  // not wait for them.
   void break_cycle(const Write& write) {
     for (const size_t i : readers_[write.input]) {
       Write& reader = writes_[i];
@@ -143,7 +143,7 @@ class BufferWriter {
     }
   }
 
-  // Allows other writes to overwrite the input that this write has read.
+  // Allows other writes to overwrite the input that `write` has read.
   void release(Write& write) {
     const Node* read = std::exchange(write.reads, nullptr);
     if (read == nullptr) return;

@@ -17,14 +17,12 @@ struct DynamicBound {
   int64_t max = 0;
 };
 
-// The first function parses "x.0=1:8" (--dynamic), and the second parses "x.0=8" (--max-size).
-// Errors name the option.
+// Parse "x.0=1:8" (--dynamic) and "x.0=8" (--max-size). Errors name the option.
 DynamicBound parse_dynamic_bound(const std::string& text);
 DynamicBound parse_max_size(const std::string& text);
 
 // Sets the bounds of a size. Returns false if the program does not have the named symbol or input.
-// Throws AotError if the size is not dynamic, or if the new bounds exceed those of the export,
-// because the exported graph is valid only within them.
+// Throws AotError if the size is not dynamic, or if the new bounds exceed those of the export.
 bool apply(const DynamicBound& bound, ExportedProgram& program);
 // Assumed maximum of a dynamic input size that was exported without one (Dim.DYNAMIC, Dim.AUTO).
 inline constexpr int64_t kDefaultMaxSize = 512;

@@ -197,8 +197,8 @@ class Lowering {
     }
   }
 
-  // If int8 is requested, it applies to the linear layers for which no rule sets another scheme.
-  // Embeddings are quantized first, so that calibration uses the quantized embeddings.
+  // If int8 is requested, it applies to linear layers without a rule for another scheme. Embeddings
+  // are quantized first, so that calibration uses the quantized embeddings.
   void quantize() {
     const QuantizeOptions& weights = options_.quantize.weights;
     if (!options_.quantize.int8) return quantize_weights(weights);
@@ -276,8 +276,7 @@ class Lowering {
     add_operators(*program.graph, operators_);
   }
 
-  // The results of one attempt at lowering a method, in the forms that the record, the reports and
-  // the emitter need.
+  // The results of one attempt at lowering a method.
   struct Attempt {
     ExportedProgram edge;  // set only if make_record
     ExportedProgram delegated;

@@ -48,10 +48,11 @@ struct LowerOptions {
   // memory.
   bool optimize = false;
   bool make_record = false;
-  // Receives the program's bytes in order. If this is null, the bytes are in LoweredModel::emitted.
+  // Receives the program's bytes in order. If `sink` is null, the bytes are in
+  // LoweredModel::emitted.
   ByteSink sink;
-  // Called at the start of each step. `method` is the step's method, or empty if the step applies
-  // to all methods. May be null.
+  // Called at the start of each step of lowering. `method` is empty if the step applies to all
+  // methods. The function may be null.
   std::function<void(std::string_view step, std::string_view method)> progress;
 };
 

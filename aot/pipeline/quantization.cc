@@ -37,7 +37,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-// Parses an integer that is not negative. Returns -1 for any other text.
+// Parses a nonnegative integer. Returns -1 for any other text.
 int64_t parse_count(std::string_view text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -83,7 +83,7 @@ std::optional<ScalarType> half_dtype(std::string_view item) {
   return std::nullopt;
 }
 
-// Parses a weight scheme such as "8da4w:32" or "embedding:4:32", and sets one member of the result.
+// Parses a weight scheme such as "8da4w:32" or "embedding:4:32". Sets one member of the result.
 WeightRule weight_schemes(std::string_view item) {
   const std::vector<std::string_view> parts = split(item, ':');
   std::span<const std::string_view> rest = std::span(parts).subspan(1);

@@ -35,8 +35,7 @@ Quantization parse_quantization(std::string_view text);
 void add_rule(std::string_view text, Quantization& to);
 
 // Quantizes the weights of all methods. Returns the linear layers that were not quantized, with the
-// reasons. Throws AotError if a scheme or rule applies to no layer, and the AotErrors of
-// quantize().
+// reasons. Throws AotError if a scheme or rule applies to no layer, or if quantize() throws it.
 std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods);
 
 // Throws AotError if a scheme or rule for f16 or bf16 did not apply to any call.

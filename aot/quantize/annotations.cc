@@ -108,8 +108,8 @@ class Annotator {
     });
   }
 
-  // Returns the reason why a call must stay float, or an empty string if neither a rule nor the
-  // caller demands this.
+  // Returns the reason why a call must stay float. Empty if neither a rule nor the caller demands
+  // this.
   std::string kept_float(const Node& node) const {
     if (const auto found = excluded_->find(&node); found != excluded_->end()) return found->second;
     for (const KnownRule& each : rules_) {
@@ -123,8 +123,8 @@ class Annotator {
     return "";
   }
 
-  // True if the pass may annotate all these nodes. Otherwise records why the first node that it may
-  // not annotate stays float.
+  // True if the pass may annotate all these nodes. Otherwise records the reason for the first node
+  // that it may not annotate.
   bool may(std::initializer_list<Node*> nodes) {
     Node* call = *nodes.begin();
     for (Node* node : nodes) {

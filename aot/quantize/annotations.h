@@ -14,18 +14,18 @@
 
 namespace vitrine::aot {
 
-// The use of a tensor as an operand of the call `user`. If `user` is null, the use is that the
-// tensor is the result of its own node.
+// The use of a tensor as an operand of the call `user`. If `user` is null, this is the tensor as a
+// result of its node.
 struct TensorUse {
   Node* tensor = nullptr;
   Node* user = nullptr;
   friend auto operator<=>(const TensorUse&, const TensorUse&) = default;
 };
 
-// The int8 spec of a use, or another use whose observer this use shares.
+// The int8 spec of a use, or another use with which it shares an observer.
 using UseSpec = std::variant<Int8Spec, TensorUse>;
 
-// The inputs of a call that become int8, and its output if that becomes int8.
+// The inputs of a call that become int8, and its output if the output becomes int8.
 struct Annotation {
   std::vector<std::pair<Node*, UseSpec>> inputs;  // distinct nodes
   std::optional<UseSpec> output = std::nullopt;
@@ -36,7 +36,7 @@ struct Annotation {
 struct ObserverGroup {
   Int8Spec spec;
   std::vector<TensorUse> uses;
-  // The tensors that the group's observer sees, in graph order.
+  // The tensors that the observer sees, in graph order.
   std::vector<Node*> tensors;
 };
 

@@ -56,8 +56,7 @@ class Observer {
     if (!min_max_) min_max_.emplace(channels);
     min_max_->observe(values, inner);
   }
-  // Observes a tensor during a run. Reads activations in memory order, because the order of
-  // elements matters only for weights.
+  // Reads activations in memory order, because the order of elements matters only for weights.
   void observe(const Tensor& tensor) {
     if (spec_.is_weight()) return observe(copy_of(tensor));
     if (spec_.kind == Int8Spec::Kind::kDynamicActivation) return;
@@ -104,8 +103,7 @@ class Calibrator {
     for (size_t i = 0; i < annotations.groups.size(); ++i) {
       for (Node* tensor : annotations.groups[i].tensors) groups_[tensor].push_back(i);
     }
-    // Sorts the observed tensors by their position in the graph, so that an observer of several
-    // tensors sees them in the same order as in PyTorch.
+    // Observes tensors in graph order, like PyTorch, because several tensors may share an observer.
     for (const Node& node : program.graph->nodes()) {
       if (groups_.contains(&node)) order_.push_back(&node);
     }
@@ -178,7 +176,7 @@ class Calibrator {
     }
   }
 
-  // Lowers a copy of the program, in which each call (step) gets its own debug handle.
+  // Lowers a copy of the program, in which each call gets its own debug handle.
   void make_method() {
     ExportedProgram copy = program_.copy();
     Graph& graph = *copy.graph;
@@ -248,7 +246,7 @@ class Calibrator {
       steps_[step].push_back(observed[i]);
       if (source->kind() == Node::Kind::kPlaceholder)
         inputs_[source->name()].push_back(observed[i]);
-      // Keeps the output of a call that nothing else uses, so that the call is not removed.
+      // Keeps the output of a call without other users. Otherwise the call would be removed.
       if (source->users().size() == 1 && source->users().front() == &output) {
         kept.push_back(all[first + i]);
         specs.push_back(edge.signature.outputs[first + i]);

@@ -19,7 +19,7 @@ struct Calibration {
   std::map<const Node*, TensorData> constants;
 };
 
-// Runs the model on all samples. Holds only one sample, and one histogram per group, in memory.
+// Runs the model on all samples. Keeps only one sample in memory, and one histogram per group.
 // Calls `progress`, which may be null, before each sample. Throws AotErrors that name the sample
 // and the tensor. Without samples, observes only weights, and throws an AotError if a group has
 // activations with static scales.

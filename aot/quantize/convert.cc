@@ -122,8 +122,8 @@ class Converter {
   }
 
   // Makes the users read dequantized values instead of `tensor`. Each annotated call gets its own
-  // dequantized tensor; the other users share one. Returns the shared tensor, or null if it is not
-  // needed.
+  // dequantized tensor, and all other users share one. Returns this shared tensor, or null if it is
+  // not needed.
   Node* dequantize_for(const std::vector<Node*>& users, const Quantized& made, Node& tensor,
                        bool needs_shared) {
     const auto has_own = [&](Node* user) {

@@ -45,8 +45,8 @@ bool exclude_infinite(const Annotations& annotations, const Calibration& calibra
   return has_new;
 }
 
-// Excludes additions that apply a mask such as -1e9. In int8, the values would be lost, because
-// they differ by less than one step of the sum's scale.
+// Excludes additions that apply a mask such as -1e9. In int8, the values of the other operand would
+// be lost, because they differ by less than the scale of the sum.
 bool exclude_masks(const Annotations& annotations, const Calibration& calibration,
                    Exclusions& exclusions) {
   bool has_new = false;
@@ -58,7 +58,7 @@ bool exclude_masks(const Annotations& annotations, const Calibration& calibratio
       continue;
     }
     const float step = calibration.ranges[output->second].scales.at(0);
-    // Captures structured bindings with initializers, because clang 14 requires this.
+    // clang 14 cannot capture structured bindings without initializers.
     const auto range_of = [&, call = call,
                            &inputs = annotation.inputs](size_t i) -> const ObservedRange& {
       return calibration.ranges[annotations.group_of.at({inputs[i].first, call})];

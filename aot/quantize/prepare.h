@@ -7,7 +7,7 @@ namespace vitrine::aot {
 
 // Folds batch norms into the weights of the convolutions and linear layers before them. The new
 // weights equal PyTorch's bit for bit. Unlike PyTorch, keeps a batch norm if another node uses the
-// result of the layer, and makes new weights if layers share a weight but not the batch norm.
+// result of the layer. Makes new weights if layers share a weight but not the batch norm.
 void fold_batch_norms_into_layers(ExportedProgram& program);
 
 // If aten.add.Tensor or aten.mul.Tensor has a float tensor and a number as operands, replaces the

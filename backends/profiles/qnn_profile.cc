@@ -31,7 +31,7 @@ class QnnProfile final : public inspector::DelegateProfile {
   }
 
   // The events of operators and inputs have names such as "aten_add_tensor:OpId_61 (cycles)" and
-  // "Input OpId_2 (cycles)". All other events are figures of the call, and their names contain the
+  // "Input OpId_2 (cycles)". All other events measure the whole call, and their names contain the
   // units.
   EventMeaning interpret(const etdump::ProfileEvent& event) const override {
     const std::string_view name = event.delegate_debug_name;

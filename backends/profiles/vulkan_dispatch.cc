@@ -13,7 +13,7 @@ std::optional<uint64_t> number_in(std::string_view text) {
 }
 
 // Returns the text after the last `key`. The arguments of an operator may contain unescaped strings
-// that look like keys, so only the last key is certainly the event's own.
+// that look like keys, so only the last key certainly belongs to the event.
 std::optional<std::string_view> behind(std::string_view text, std::string_view key) {
   const size_t at = text.rfind(key);
   if (at == text.npos) return std::nullopt;

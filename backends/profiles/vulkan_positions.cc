@@ -12,16 +12,16 @@ constexpr size_t kMaxComparisons = size_t{1} << 24;
 
 bool is_copy(const DispatchEvent& event) { return event.is_copy_in() || event.is_copy_out(); }
 
-// Operator ids count the operators of all delegates of a process: an operator's index in the
+// Operator ids are numbered across all delegates of a process, so an operator's index in the
 // payload is its id minus the id of the delegate's first operator.
 class FirstOperator {
  public:
   FirstOperator(std::span<const DispatchEvent> events, std::span<const std::string> payload)
       : events_(events), payload_(payload) {}
 
-  // Returns the id of operator 0 of the payload: the id for which the most names agree. In a tie,
-  // prefers the id after that of the input copies, because the ids of the delegate's operators
-  // begin there.
+  // Returns the id of operator 0 of the payload: the id for which the most events have the same
+  // operator name as the payload. In a tie, prefers the id after that of the input copies, because
+  // the delegate's operators begin there.
   std::optional<uint64_t> find() const {
     std::optional<uint64_t> best;
     size_t best_score = 0;

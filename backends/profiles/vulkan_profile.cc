@@ -35,8 +35,7 @@ constexpr Phase kPhases[] = {{"ETVK_COPY_INPUTS", "copy in"},
                              {"ETVK_COPY_OUTPUTS", "copy out"},
                              {"ETVK_EXECUTE", "", Kind::kOverlapping}};
 
-// A kernel, or an operator of a payload, may run these ops if its name contains `part`. An operator
-// that has the name of an op may run that op, too.
+// A kernel or payload operator may run these ops if its name contains `part`.
 struct Family {
   std::string_view part;
   std::array<std::string_view, 5> ops;
@@ -72,7 +71,7 @@ class VulkanProfile final : public inspector::DelegateProfile {
   std::string_view name() const override { return "Vulkan"; }
   std::string_view short_name() const override { return "vk"; }
 
-  // "binary_add_texture3d_float" -> "binary_add f32"
+  // Shortens "binary_add_texture3d_float" to "binary_add f32".
   std::string short_kernel_name(std::string_view kernel) const override {
     constexpr std::pair<std::string_view, std::string_view> kParts[] = {
         {"_texture3d", ""}, {"_texture2d", ""}, {"_buffer", ""},   {"_half", " f16"},
@@ -122,7 +121,7 @@ class VulkanProfile final : public inspector::DelegateProfile {
         dispatches, [](const DispatchEvent& dispatch) { return !dispatch.op.empty(); });
     if (has_names) return payload_positions(dispatches, payload);
     if (payload.empty()) return {};
-    // Events of ExecuTorch before 1.1 have only the names of kernels.
+    // Events that ExecuTorch logged before version 1.1 contain only kernel names.
     std::vector<std::string_view> kernels, names;
     for (const DispatchEvent& dispatch : dispatches) {
       const bool is_copy = dispatch.is_copy_in() || dispatch.is_copy_out();

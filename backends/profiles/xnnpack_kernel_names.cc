@@ -136,8 +136,8 @@ constexpr std::string_view kUnaryOps[] = {"abs",
                                           "sqrt",
                                           "tanh"};
 
-// Operations that are products of matrices. In short names, the name of the algorithm replaces
-// them.
+// Operations that compute matrix products. In a short name, the name of the algorithm replaces the
+// operation.
 constexpr std::string_view kProducts[] = {"Batch Matrix Multiply", "Convolution",
                                           "Dynamic Fully Connected", "Fully Connected"};
 

@@ -13,7 +13,7 @@ bool may_run(std::string_view kernel, std::string_view op);
 
 // Returns a short name: "DWConv qc8" for "Convolution (NHWC, QC8) DWConv", "GEMM qdu8-f32-qb4w #2"
 // for "Fully Connected (NC, QDU8, F32, QB4W) GEMM #2", "Mean Reduce2" for "Mean (ND) Reduce2".
-// Leaves out layouts, and the operation if the algorithm implies it.
+// Omits the layouts. Omits the operation if the algorithm implies it.
 std::string short_kernel_name(std::string_view kernel);
 
 bool is_transposition(std::string_view kernel);

@@ -86,7 +86,7 @@ struct Piece {
   std::string_view separator, text;
 };
 
-// Splits a part that is wider than `width` at its spaces.
+// If `part` is wider than `width`, splits the part at its spaces.
 void add_pieces(std::string_view separator, std::string_view part, size_t width,
                 std::vector<Piece>& pieces) {
   const bool is_broken = display_width(part) > width;

@@ -9,7 +9,6 @@
 
 namespace vitrine::inspector {
 
-// Limits and separators that several reports use.
 inline constexpr size_t kMinWidth = 40;  // minimum width of a report, in cells
 inline constexpr size_t kLongOp = 60;    // wider lists of ops are abbreviated in every report
 inline constexpr std::string_view kDot = " · ";
@@ -32,17 +31,17 @@ std::string cut_middle(std::string_view text, size_t width);
 
 // Cuts a dotted path such as "layers.0.attention.rope.apply" to at most `width` cells: "…0…apply".
 // Leaves out whole components, from left to right. Components without digits go first. Never leaves
-// out the last component. Numbers distinguish layers, so they stay while at least four cells of the
-// last component fit.
+// out the last component. Keeps numbers while at least four cells of the last component fit,
+// because numbers distinguish layers.
 std::string cut_path(std::string_view path, size_t width);
 
 // Pads text with spaces to `width` cells.
 std::string align_left(std::string_view text, size_t width);
 std::string align_right(std::string_view text, size_t width);
 
-// Joins `parts` with `separator` and breaks lines between parts at `width`. Breaks a part that is
-// wider than a line at its spaces. The first line starts with `first`, further lines with spaces of
-// the same width. Lines end with '\n'.
+// Joins `parts` with `separator` and breaks lines between parts at `width`. If a part is wider than
+// a line, breaks the part at its spaces. The first line starts with `first`. Further lines start
+// with spaces of the same width. Lines end with '\n'.
 std::string wrap(std::string_view first, const std::vector<std::string>& parts,
                  std::string_view separator, size_t width);
 

@@ -16,7 +16,7 @@ constexpr size_t kMinDistinctName = 6;
 constexpr const char* kHighlight = "\x1b[33m";
 constexpr const char* kReset = "\x1b[0m";
 
-// A set of rules for cutting names until a table fits. The table tries the stages in order.
+// Rules for cutting names. A table tries the stages in order until it fits.
 struct CuttingStage {
   size_t min_name;           // names are not cut below this width
   bool keeps_different;      // different names of a column stay different
@@ -97,7 +97,7 @@ size_t TextTable::natural_width(size_t column, bool brief) const {
   for (const auto* rows : {&rows_, &totals_}) {
     for (const Row& row : *rows) width = std::max(width, width_of(row.cells[column]));
   }
-  // If the table has only totals, the label column must be as wide as their labels.
+  // If the table has only totals, the label column must be as wide as the labels of the totals.
   for (const Row& row : totals_) {
     if (!rows_.empty() || row.label_column != column) continue;
     width = std::max(width, width_of(row.label));
@@ -120,8 +120,8 @@ size_t TextTable::distinct_width(size_t column, size_t max) const {
   return 0;
 }
 
-// Widens the label column if labels do not fit. A label spans the columns up to the first figure of
-// its row.
+// Widens the label column of a total if its label does not fit. A label spans the columns up to the
+// first figure of its row.
 void TextTable::widen_for_labels(Layout& layout) const {
   for (const Row& row : totals_) {
     size_t available = layout.widths[row.label_column];
@@ -138,7 +138,7 @@ void TextTable::widen_for_labels(Layout& layout) const {
 
 // Distributes the free cells among the columns of names. First narrows each column of paths to its
 // longest shortened name, which frees cells. Then widens columns whose names are cut. Finally shows
-// abbreviated names in full where the remaining cells are enough.
+// abbreviated names in full if the remaining cells are enough.
 void TextTable::widen_names(Layout& layout, const NaturalWidths& natural, size_t width) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].kind != Kind::kPath || layout.widths[c] == 0) continue;
@@ -246,7 +246,7 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
     natural.full.push_back(natural_width(c, false));
     natural.brief.push_back(natural_width(c, true));
     is_shown.push_back(natural.full[c] != 0);
-    // To keep its names distinct, a column may take at most two thirds of the table's width.
+    // A column may use at most two thirds of the table's width to keep its names distinct.
     const size_t max = std::min(natural.brief[c], width * 2 / 3);
     distinct.push_back(is_name(c) ? distinct_width(c, max) : 0);
   }

@@ -1,6 +1,6 @@
-// Formats a table of aligned columns for a given width. Abbreviates and cuts names to make the
-// table fit, but never figures. If a table is too wide, leaves out unimportant columns first. Then
-// cuts names, but keeps the names of a column distinguishable if the width allows it.
+// Formats a table of aligned columns for a given width. To make the table fit, abbreviates and cuts
+// names, but never figures. If a table is too wide, leaves out unimportant columns first. Then cuts
+// names, but keeps the names of a column distinguishable if the width allows it.
 #pragma once
 
 #include <cstddef>
@@ -31,15 +31,15 @@ class TextTable {
     std::string brief = {};  // used if `text` does not fit; if empty, `text` is cut
   };
 
-  // Adds a column. The table leaves out columns without any text. If names would get too short, it
-  // also leaves out columns with a rank above 0, highest rank first. Columns of names that
-  // distinguish rows are the last to be left out.
+  // Adds a column. The table leaves out columns without any text. If names would become too short,
+  // the table also leaves out columns with a rank above 0, highest rank first. Columns of names
+  // that distinguish rows are the last to be left out.
   void add_column(Cell title, Kind kind, size_t rank = 0);
   // Adds a row. `cells` has one cell for each column.
   void add_row(std::vector<Cell> cells, bool is_highlighted = false);
-  // Adds a row below a rule, for sums over rows. `label` spans the columns from `label_column`,
-  // which must have the rank 0, to the first figure; `figures` fill the columns starting at
-  // `first_figure`.
+  // Adds a row for totals below a horizontal line. `figures` fill the columns starting at
+  // `first_figure`. `label` spans the columns from `label_column`, which must have rank 0, to the
+  // first figure.
   void add_total(Cell label, size_t label_column, std::vector<std::string> figures,
                  size_t first_figure);
 

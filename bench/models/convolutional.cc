@@ -18,7 +18,7 @@ constexpr const char* kBlock = "torch.nn.modules.container.Sequential";
 
 int64_t channels_of(const Node* x) { return x->tensor()->sizes.at(1).value(); }
 
-// Applies an activation operator such as "aten.relu.default", or none if `op` is null.
+// Applies an activation operator such as "aten.relu.default". Returns `x` if `op` is null.
 Node* activated(ModelBuilder& build, const char* op, Node* x) {
   return op == nullptr ? x : build.call(op, {x});
 }
@@ -54,7 +54,7 @@ Node* squeeze_and_excite(ModelBuilder& build, Node* x, int64_t inner, const char
   return build.call("aten.mul.Tensor", {activated(build, gate, scale), x});
 }
 
-// An inverted residual block, optionally with squeeze and excitation.
+// An inverted residual block, optionally with squeeze-and-excitation.
 struct Inverted {
   int64_t kernel;
   int64_t hidden;

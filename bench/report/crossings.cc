@@ -15,10 +15,10 @@ struct Point {
 };
 
 // Returns the size above which delegation is faster. Above this size, the delegate is never slower
-// by more than the noise, and it is faster by more than the noise at one or more measured sizes. At
-// the returned size, the ratio of times is 1. This size is interpolated linearly, on logarithmic
-// scales, between the last measured size at which the delegate is slower and the next one. Returns
-// 0 if the delegate is never slower, and nullopt if it is never faster.
+// by more than the noise, and is faster by more than the noise at least once. The returned size, at
+// which the ratio of times is 1, is interpolated on logarithmic scales between the last measured
+// size at which the delegate is slower and the next measured size. Returns 0 if the delegate is
+// never slower, and nullopt if it is never faster.
 std::optional<double> crossing(std::vector<Point> points) {
   std::ranges::sort(points, {}, &Point::work);
   size_t first = points.size();

@@ -23,8 +23,8 @@ struct Result {
   size_t threads = 1;
   std::optional<double> work;  // operators: elements of the result, or multiply-adds
   Timing time;                 // all zero if it was not measured; `note` then gives the reason
-  // Figures measured in a new process: time of the first run, of Program::load and of Method::load,
-  // and peak resident memory.
+  // Figures measured in a new process: the times of the first run, of Program::load and of
+  // Method::load, and the peak resident memory.
   std::optional<double> first_ns = {};
   std::optional<double> load_ns = {};
   std::optional<double> init_ns = {};
@@ -55,7 +55,7 @@ struct Crossing {
 
 struct Results {
   std::map<std::string, std::string> facts;  // "machine", "compiler", "flags", "commit", ...
-  // The limits of the machine, by number of threads.
+  // The limits of the machine for each number of threads.
   std::map<size_t, double> copy_bytes_per_s;     // bytes read plus bytes written
   std::map<size_t, double> multiply_adds_per_s;  // f32 operations; a multiply-add counts as two
   // Multiply-adds per second in the other dtypes for which the processor has instructions: "f16",

@@ -17,10 +17,10 @@ class Chain {
  public:
   explicit Chain(int steps, EventTracer* tracer = nullptr);
   Method& method() { return *method_; }
-  // Loads the method again, in place of the loaded one.
+  // Loads the method again and replaces the loaded method.
   void load();
   void set_input(size_t index);
-  // Calls the steps' kernel `times` times, without the executor.
+  // Calls the kernel of the steps directly, `times` times.
   void call_kernel(int times);
 
  private:

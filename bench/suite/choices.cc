@@ -30,7 +30,7 @@ constexpr size_t kMinPairs = 25;
 constexpr size_t kMaxPairs = 400;
 constexpr double kPairsNs = 25e6;
 
-// The meaning of the sizes depends on the case.
+// The sizes of an operator. Their meaning depends on the case.
 struct CaseSizes {
   int64_t a, b, c;
 };
@@ -199,7 +199,7 @@ class ChoiceMeasurement {
     return fmt::format("vitrine choices 1, vectors of {}\n", lanes * sizeof(float));
   }
 
-  // Returns nothing if Vitrine has no kernel for the operator on this processor.
+  // Returns nothing if Vitrine lacks a kernel for the operator on this processor.
   std::optional<MeasuredChoice> measure(const ChoiceCase& choice, const CaseSizes& sizes) {
     ModelBuilder build("vitrine.bench.Choice");
     write_lowered(build.finish({choice.build(build, sizes)}), Backend::kXnnpack, {}, false,

@@ -41,8 +41,8 @@ TaskState warm_up(TimedTask& task) {
   return state;
 }
 
-// Runs a task for a millisecond, or once if a run takes longer. If more runs follow, the first run
-// does not count: it follows another task, so this task's data are not in the processor's caches.
+// Runs a task for a millisecond, or once if a run takes longer. If a turn has several runs, the
+// first run does not count, because the data of this task are not yet in the processor's caches.
 void run_turn(TaskState& state) {
   const double begin = state.spent_ns;
   const double first = time_of(*state.task, state.batch);

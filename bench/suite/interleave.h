@@ -18,9 +18,9 @@ struct Effort {
   size_t min_runs = 5;       // runs of each task, even if they take longer
 };
 
-// Warms up every task. Then repeatedly runs the task that has used the least time so far, for a
-// millisecond or one run, until all tasks are done. Runs that are too short for the clock are timed
-// in batches, unless they need preparation.
+// Warms up every task. Then repeatedly picks the task that has used the least time so far, and runs
+// it for a millisecond or once, until all tasks are done. Runs that are too short for the clock are
+// timed in batches, unless they need preparation.
 void interleave(std::vector<TimedTask>& tasks, const Effort& effort);
 
 }  // namespace vitrine::bench

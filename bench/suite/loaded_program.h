@@ -28,7 +28,7 @@ class LoadedProgram {
   LoadedProgram(const ProgramUse& use, std::shared_ptr<ThreadPool> pool,
                 EventTracer* tracer = nullptr);
 
-  // Returns a task that executes the program. The program must outlive the task.
+  // Returns a task that executes the program. This object must outlive the task.
   TimedTask timed_task();
   void set_inputs();
   void execute();

@@ -42,9 +42,9 @@ struct CommandLine {
   size_t start_threads = 1;
 };
 
-// Returns the default numbers of threads. A full run uses 1, 2, 4 and as many threads as there are
-// performance cores. A short run uses 1 and as many as there are performance cores. A check uses 1
-// and 2 on every machine.
+// Returns the default numbers of threads. With P performance cores, a short run uses 1 and P
+// threads. A full run also uses 2 and 4 threads if P is larger. A check uses 1 and 2 threads on
+// every machine.
 std::vector<size_t> default_threads(Extent extent) {
   if (extent == Extent::kCheck) return {1, 2};
   const size_t all = performing_core_count();

@@ -164,8 +164,8 @@ class ModelRun {
     if (variant.task || !result.note.empty()) suite_.results.results.push_back(result);
   }
 
-  // Sets the result's limit to the machine's rate of multiply-adds. The rate is for the dtype in
-  // which the variant computes. Without delegates, this is f32.
+  // Sets the result's limit to the machine's rate of multiply-adds for the dtype in which the
+  // variant computes. Variants without delegates compute in f32.
   void set_arithmetic_limit(Result& result, double flops) const {
     if (flops <= 0 || subject_.delegated_dtype.empty()) return;
     const bool is_narrow = subject_.delegated_dtype != "f32" && result.delegates.value_or(0) > 0;
@@ -254,7 +254,7 @@ std::vector<Subject> subjects_of(const SuiteOptions& options) {
   return subjects;
 }
 
-// Runs `step`. If it fails, adds a result with the error as its note.
+// Runs `step`. If the step fails, adds a result whose note is the error.
 void guarded(Suite& suite, const std::string& name, const std::function<void()>& step) {
   try {
     step();

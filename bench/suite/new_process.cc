@@ -52,7 +52,7 @@ std::string output_of_self(std::vector<std::string> arguments) {
 }
 
 // Returns the peak memory of this process. Does not use getrusage, which would include the memory
-// of the process that started this one.
+// of the parent process.
 uint64_t peak_resident() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

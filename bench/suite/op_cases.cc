@@ -15,7 +15,7 @@ using aot::ModelBuilder;
 using aot::Node;
 namespace nn = aot::nn;
 
-// Holds a string literal that is a template argument.
+// A string literal that can be a template argument.
 template <size_t kSize>
 struct Text {
   char characters[kSize];
@@ -93,8 +93,8 @@ Node* conv(ModelBuilder& build, int64_t side, int64_t in, int64_t out,
   return nn::conv2d(build, "conv", x, out, options);
 }
 
-// 12 query heads and 4 key heads of width 64. The batch holds 12 layers, so that the caches are
-// read from memory and not from the processor's caches, as in a model.
+// The sizes of attention. The batch holds 12 layers, so that keys and values are read from memory
+// and not from the processor's caches, as in a model.
 constexpr int64_t kLayers = 12;
 constexpr int64_t kHeads = 12;
 constexpr int64_t kKeyHeads = 4;

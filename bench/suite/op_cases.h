@@ -16,8 +16,8 @@ struct OpCase {
   // Builds the call. `size` is the number of elements, or a length if the work is counted in
   // multiply-adds.
   aot::Node* (*build)(aot::ModelBuilder& build, int64_t size);
-  // Returns the number of multiply-adds of a call. If null, work is counted in elements of the
-  // result.
+  // Returns the number of multiply-adds of a call. If this member is null, work is counted in
+  // elements of the result.
   double (*multiply_adds)(int64_t size) = nullptr;
   bool positive_inputs = false;
   std::span<const int64_t> sizes = {};  // empty: the sizes of all cases of this kind

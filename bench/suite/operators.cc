@@ -44,7 +44,6 @@ void set_limit(Result& result, const OpCase& op, double bytes, const Results& li
   result.of_limit = amount / result.time.p50 * 1e9 / rate->second;
 }
 
-// Measures all variants of an operator at one size.
 void run_case(Suite& suite, const OpCase& op, int64_t size, size_t threads) {
   // Inputs and outputs use the caller's memory, so that copies are not timed.
   aot::EmitOptions emit;

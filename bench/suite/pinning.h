@@ -7,8 +7,8 @@
 namespace vitrine::bench {
 
 // Restricts the calling thread, and all threads and processes that it starts later, to `cpus`.
-// Returns "CPU 1" or "CPUs 0, 2". Throws a ToolError if this process is not allowed to run on one
-// of these CPUs.
+// Returns "CPU 1" or "CPUs 0, 2". Throws a ToolError if this process may not run on one of these
+// CPUs.
 std::string pin_to(const std::vector<size_t>& cpus);
 
 }  // namespace vitrine::bench

@@ -14,8 +14,8 @@
 
 namespace vitrine::bench {
 
-// How much a run of the suite measures. A check runs each variant once without timing and compares
-// outputs.
+// The amount of work in a run of the suite. kCheck runs each variant once, without timing, and
+// compares outputs.
 enum class Extent : uint8_t { kCheck, kShort, kFull };
 
 struct SuiteOptions {

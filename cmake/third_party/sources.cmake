@@ -1,12 +1,12 @@
 # vitrine_fetch_sources(<folder>) puts every pinned source into <folder>/<name> and sets <name>_SOURCE_DIR in the
 # caller. It tries three ways, in this order: 1. VITRINE_DOWNLOADS, a folder that already has the archives; 2. the
 # public git repositories, by commit (FetchContent); 3. Debian's source packages, from the mirror in this machine's
-# configuration of apt. It does not fetch sources again that are already complete. docs/dependencies.md describes each
+# configuration of apt. Sources that are already complete are not fetched again. docs/dependencies.md describes each
 # way.
 include(FetchContent)
 include(${CMAKE_CURRENT_LIST_DIR}/pins.cmake)
 
-# Sets `out` to TRUE if the repository answers. Asks only once, because the same host has all pinned repositories.
+# Sets `out` to TRUE if the repository answers. Asks only once, because one host has all pinned repositories.
 function(_vitrine_git_answers repository out)
   set(${out} FALSE PARENT_SCOPE)
   find_program(VITRINE_GIT git)
@@ -54,7 +54,7 @@ function(_vitrine_debian_tarball pin_tarball pin_sha256 path out_found)
   _vitrine_debian_mirrors(mirrors)
   foreach(attempt RANGE 1 3)
     foreach(mirror IN LISTS mirrors)
-      # apt's own downloader uses apt's proxy and mirror settings.
+      # Uses apt's downloader, which uses apt's proxy and mirror settings.
       execute_process(
         COMMAND /usr/lib/apt/apt-helper download-file ${mirror}/pool/main/${pin_tarball} ${path} SHA256:${pin_sha256}
         OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE status TIMEOUT 300)
@@ -74,7 +74,7 @@ function(_vitrine_unpack tarball destination)
   set(scratch ${destination}.unpack)
   file(REMOVE_RECURSE ${scratch} ${destination})
   file(ARCHIVE_EXTRACT INPUT ${tarball} DESTINATION ${scratch})
-  # Some tarballs have one top folder, some have none.
+  # Some tarballs have a top folder, others do not.
   file(GLOB entries LIST_DIRECTORIES true ${scratch}/*)
   list(LENGTH entries count)
   if(count EQUAL 1)
@@ -161,7 +161,7 @@ function(vitrine_fetch_sources folder)
     if(NOT have STREQUAL pin_COMMIT)
       get_filename_component(tarball_name ${pin_TARBALL} NAME)
       set(found FALSE)
-      # Removes what an interrupted call may have left.
+      # Removes the files that an interrupted call may have left.
       file(REMOVE_RECURSE ${source} ${folder}/${pin_NAME}.git-bin ${folder}/${pin_NAME}.git-sub)
       if(VITRINE_DOWNLOADS AND EXISTS ${VITRINE_DOWNLOADS}/${tarball_name})
         message(STATUS "${pin_NAME}: from VITRINE_DOWNLOADS")

@@ -11,7 +11,7 @@
 #define NO_BINARY ((const struct xnn_binary_elementwise_config*)NULL)
 #define NO_REDUCTION ((const struct xnn_reduce_config*)NULL)
 
-// Weights of 2 bits, static int8 with weights of 4 bits, and tensors in bf16.
+// Kernels for 2-bit weights, for static int8 with 4-bit weights, and for bf16 tensors.
 #define xnn_init_qd8_f16_qc2w_gemm_config(...) NO_GEMM
 #define xnn_init_qd8_f32_qc2w_gemm_config(...) NO_GEMM
 #define xnn_init_qdu8_f16_qc2w_gemm_config(...) NO_GEMM
@@ -44,6 +44,6 @@
 #define xnn_init_f16_f32acc_rsum2_config(...) NO_REDUCTION
 #define xnn_init_f32_rsum2_config(...) NO_REDUCTION
 
-// PReLU in int8. XNNPACK's reference kernel is still available.
+// Kernels for int8 PReLU. XNNPACK's reference kernel is still available.
 #define xnn_init_qs8_vprelu_config(...) NO_BINARY
 #define xnn_init_qu8_vprelu_config(...) NO_BINARY

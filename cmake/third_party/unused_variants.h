@@ -1,6 +1,5 @@
 // Leaves out the kernels of the pin `upstream` that emulate FMA with SSE2. XNNPACK uses them only
-// if a flag is set, and the backend does not set it. With the flag, XNNPACK would now use its
-// reference kernels. XNNPACK's choice of kernels includes this header.
+// if a flag is set, which the backend never sets. XNNPACK's choice of kernels includes this header.
 #pragma once
 
 #include "src/xnnpack/vunary.h"

@@ -33,7 +33,7 @@ using vitrine::aot::SymInt;
 using vitrine::aot::TensorData;
 using vitrine::aot::TensorSpec;
 
-// The reason not to delegate a node; nullopt if the node can be delegated.
+// The reason that a node cannot be delegated, or nullopt if it can be delegated.
 using Verdict = std::optional<Rejection>;
 
 bool is_call_of(const Node& node, std::string_view op) {

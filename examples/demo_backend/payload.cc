@@ -20,7 +20,6 @@ Error invalid(const char* what) {
   return Error::make(ErrorCode::kDelegateInvalidCompatibility, "payload: %s", what);
 }
 
-// Reads the text of a payload.
 Result<std::span<Operator>> read_text(std::string_view text, MemoryAllocator& memory) {
   // Removes the first part of the text, including the character `end`. Returns the removed
   // characters before `end`, or an empty string if the text lacks `end`.
@@ -38,7 +37,7 @@ Result<std::span<Operator>> read_text(std::string_view text, MemoryAllocator& me
   };
   int32_t count = 0;
   if (!parse(until('#'), count)) return invalid("does not begin with a number and \"#\"");
-  // Each operator takes at least four characters of the text.
+  // Each operator needs at least four characters of the text.
   if (static_cast<size_t>(count) > text.size() / 4) return invalid("the text ends early");
   std::span<Operator> operators;
   VITRINE_RETURN_IF_ERROR(allocate(memory, static_cast<size_t>(count), operators));

@@ -51,9 +51,9 @@ struct Graph {
   std::span<Operator> operators;
 };
 
-// Reads and checks a payload. The graph uses `memory` and does not refer to the payload. Every
-// result except the outputs has memory. Errors: DelegateInvalidCompatibility names the invalid
-// part of the payload; MemoryAllocationFailed means that memory ran out.
+// Reads and checks a payload. The graph uses `memory` and does not refer to the payload. Allocates
+// memory for all results except outputs. Errors: DelegateInvalidCompatibility names the invalid
+// part of the payload. MemoryAllocationFailed means that memory ran out.
 vitrine::Result<Graph> read_payload(std::span<const std::byte> payload,
                                     vitrine::MemoryAllocator& memory);
 

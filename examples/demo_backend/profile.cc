@@ -7,8 +7,8 @@
 namespace demo {
 namespace {
 
-// By default, identifiers are keys of the delegate map, so this class does not interpret them.
-// Without a delegate map, reports join trace records by the operator's name instead.
+// Does not interpret identifiers, because they are keys of the delegate map by default. Without a
+// delegate map, reports use the operators' names.
 class DemoProfile final : public vitrine::inspector::DelegateProfile {
  public:
   std::string_view backend_id() const override { return kBackendId; }

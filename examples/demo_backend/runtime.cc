@@ -65,7 +65,7 @@ class DemoDelegate final : public vitrine::Delegate {
   // `budget` may be null; otherwise it must outlive the delegate.
   explicit DemoDelegate(vitrine::Budget* budget) : memory_(4096, budget) {}
 
-  // Allocates all memory that the delegate needs.
+  // Reads the payload and allocates all memory that the delegate needs.
   Error load(std::span<const std::byte> payload) {
     VITRINE_ASSIGN_OR_RETURN(graph_, read_payload(payload, memory_));
     return allocate(memory_, graph_.values.size(), data_);
@@ -127,13 +127,14 @@ class DemoDelegate final : public vitrine::Delegate {
             "for which the program was lowered",
             i, text);
       }
-      // The pointer is not const because outputs use it too; operators never write to an input.
+      // The pointer is not const, because data_ also holds outputs. Operators never write to an
+      // input.
       if (data_[value] == nullptr) data_[value] = static_cast<float*>(tensor->mutable_raw_data());
     }
     return Error();
   }
 
-  // Copies outputs whose values are elsewhere: inputs, and values that are returned more than once.
+  // Copies inputs that are also outputs, and values that are returned more than once.
   Error return_copies(std::span<EValue* const> arguments) {
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
       Tensor& tensor = arguments[graph_.num_inputs + i]->unchecked_tensor();

@@ -2,8 +2,8 @@
 //
 //   lower_a_model mobilenet_v2 model.pte [delegation.csv]
 //
-// executor_runner can run the program, and profile it without a second file, because the program
-// contains its record.
+// executor_runner can run the program, and can profile it without an ETRecord file, because the
+// program contains its record.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -52,8 +52,7 @@ constexpr Model kModels[] = {
 // Lowers the program and writes it to `file`. `table`, the file for the delegation table, may be
 // null.
 void lower(aot::ExportedProgram program, const char* file, const char* table) {
-  // The partitioner first lists the operators that must not be decomposed, then takes the calls
-  // that it supports.
+  // The partitioner lists the operators that must not be decomposed.
   const aot::XnnpackPartitioner xnnpack;
   aot::EdgeOptions edge;
   edge.ops_to_keep.push_back(xnnpack.ops_to_keep(program));

@@ -52,7 +52,7 @@ Node* conv2d(ModelBuilder& build, std::string_view name, Node* x, int64_t out_ch
       weight(build, "weight",
              {out_channels, channels / options.groups, options.kernel, options.kernel}, spread);
   Node* bias = options.bias ? weight(build, "bias", {out_channels}, 0.1f) : nullptr;
-  // torch.export does not record trailing arguments with default values.
+  // Omits trailing arguments with default values, as torch.export does.
   ArgumentList args = {x, kernel};
   const bool has_groups = options.groups != 1;
   const bool has_padding = options.padding != 0 || has_groups;

@@ -31,7 +31,7 @@ Node* layer_norm(ModelBuilder& build, std::string_view name, Node* x,
 // Returns a row of the embedding table for each index.
 Node* embedding(ModelBuilder& build, std::string_view name, Node* indices, int64_t rows,
                 int64_t features, SourceLocation location = SourceLocation::current());
-// Overwrites `x` with the result, as torchvision's models do.
+// Calls the in-place operator, which overwrites `x`, as torchvision's models do.
 Node* relu6(ModelBuilder& build, std::string_view name, Node* x,
             SourceLocation location = SourceLocation::current());
 // Returns x unchanged, as dropout does in evaluation mode.

@@ -59,8 +59,8 @@ class Llama {
     return build_.call_as(target, std::move(args), {}, number);
   }
 
-  // Reads the first token's position as a number, and selects the rows of the rotary tables for the
-  // tokens.
+  // Reads the position of the first token, and selects the rows of the rotary tables for all tokens
+  // of the call.
   void read_position(Node* tokens, Node* position) {
     tokens_ = number("aten.sym_size.int", {tokens, 1}, count_);
     Node* first = build_.call("aten.select.int", {position, 0, 0});
@@ -142,7 +142,7 @@ class Llama {
                    aot::contiguous_spec(ScalarType::kFloat, spec.sizes));
   }
 
-  // Multiplies the weights by `factor` if they are floats.
+  // A linear layer. If the weights are floats, multiplies them by `factor`.
   Node* linear(const char* name, Node* x, int64_t out, float factor = 1) {
     const auto module = build_.module(name, "torch.nn.modules.linear.Linear");
     const int64_t in = x->tensor()->sizes.back().value();
@@ -212,7 +212,7 @@ class Llama {
     return build_.call("aten.to.dtype", {x, dtype});
   }
 
-  // int8 values with a scale and a zero point for each token and head.
+  // Holds int8 values, and a scale and a zero point for each token and head.
   struct Bytes {
     Node* numbers;
     Node* scales;

@@ -15,7 +15,7 @@ struct LlamaOptions {
   int64_t hidden = 128;
   int64_t words = 256;  // size of the vocabulary
   int64_t length = 64;  // positions in the cache
-  // The number of adjacent elements in a row of weights that have a common scale. It must divide
+  // The number of adjacent elements in a row of weights that share a scale. This number must divide
   // `features` and `hidden`. Linear layers have 4-bit weights and 8-bit activations, quantized per
   // token (torchao's 8da4w); the embedding has 4-bit weights. If 0, nothing is quantized and all
   // weights are f32.
@@ -26,8 +26,8 @@ struct LlamaOptions {
   // quantize_kv_cache does. Scales and zero points are in separate caches of shape [1, length,
   // key_heads, 1].
   ScalarType cache = ScalarType::kFloat;
-  // A factor for the last layer: multiplies the weights of `wv`, and divides the weights of `wo`.
-  // Requires group == 0. In exact arithmetic, only the cached values change.
+  // In the last layer, multiplies the weights of `wv` by this factor, and divides the weights of
+  // `wo` by it. Requires group == 0. In exact arithmetic, only the cached values change.
   float value_factor = 1;
 };
 

@@ -28,7 +28,7 @@ struct Shape {
   int64_t groups = 1;
   double mean_square;  // mean square of the input, which determines the scale of int8 weights
 };
-// Mean squares of the elements of layer inputs.
+// Assumed mean squares of the inputs of layers.
 constexpr double kImage = 1.0 / 3;  // uniform in [-1, 1]
 constexpr double kRectified = 0.5;  // half of a distribution with variance one
 constexpr double kPooled = 0.1;     // averages of rectified values
@@ -40,8 +40,8 @@ class Layers {
  public:
   Layers(ModelBuilder& build, bool quantized) : build_(build), quantized_(quantized) {}
 
-  // A convolution and a batch norm named `norm`, which the int8 model folds into the convolution's
-  // weights.
+  // A convolution, followed by the batch norm `norm`. The int8 model folds the batch norm into the
+  // convolution's weights.
   Node* conv_norm(const std::string& conv, const std::string& norm, Node* x, const Shape& shape) {
     const nn::ConvOptions options = {.kernel = shape.kernel,
                                      .stride = shape.stride,
@@ -59,8 +59,8 @@ class Layers {
     return result(nn::relu6(build_, "2", conv_norm("0", "1", x, shape)));
   }
 
-  // Adds two results. The sum has up to four times the variance of an operand, so its scale is
-  // twice as large.
+  // Adds two results. The variance of the sum is up to four times that of an operand, so the scale
+  // of the sum is twice as large.
   Node* sum(Node* x, Node* y) {
     if (quantized_) x = dequantized_again(build_, x);
     return result(build_.call("aten.add.Tensor", {x, y}), 2 * kActivationScale);

@@ -13,7 +13,6 @@
 namespace vitrine::aot {
 namespace {
 
-// Returns the first node that is not a placeholder; null if there is none.
 Node* first_call(Graph& graph) {
   for (Node& node : graph.nodes()) {
     if (node.kind() != Node::Kind::kPlaceholder) return &node;

@@ -12,12 +12,12 @@ inline constexpr double kActivationScale = 1.0 / 32;
 // Quantizes x and dequantizes the result. A backend computes the calls between two such pairs in
 // int8.
 aot::Node* requantized(aot::ModelBuilder& build, aot::Node* x, double scale = kActivationScale);
-// Dequantizes the integers of x again, because in these graphs each use of a quantized value has
-// its own dequantize call.
+// Adds another dequantize call of the same integers, because each use of a quantized value has its
+// own dequantize call.
 aot::Node* dequantized_again(aot::ModelBuilder& build, const aot::Node* dequantized);
 
-// The next two functions scale the weights. If the elements of the input have the mean square
-// `mean_square`, the results have a variance of about one.
+// The next two functions scale the weights so that results have a variance of about one if the mean
+// square of the input is `mean_square`.
 aot::Node* quantized_linear(aot::ModelBuilder& build, std::string_view name, aot::Node* x,
                             int64_t out_features, double mean_square = 1);
 // The input x has the shape [N, C, H, W].

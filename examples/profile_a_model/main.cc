@@ -30,7 +30,7 @@ namespace {
 constexpr int kRuns = 10;
 
 std::vector<std::byte> run_traced(const char* model) {
-  // Loading needs the tracer too, because delegates log their operator maps at load time.
+  // Passes the tracer at load, because delegates then log their operator maps.
   TraceBuffer trace;
   Module module = check(Module::load(model, {.tracer = &trace}));
   const MethodMeta meta = check(module.method_meta("forward"));
@@ -49,7 +49,7 @@ std::vector<std::byte> run_traced(const char* model) {
 void print_profile(std::span<const std::byte> dump, const char* record_file) {
   std::optional<etrecord::EtRecord> record;
   if (record_file != nullptr) record = etrecord::read_etrecord(record_file);
-  // Each backend interprets the events of its delegates.
+  // The backends whose delegates' events can be interpreted.
   const std::array delegates = {&xnnpack_profile()};
   inspector::ProfileOptions options;
   options.delegates = delegates;

@@ -23,9 +23,9 @@ constexpr size_t kIdentifierBytes = 4;
 // The alignment, in bytes, that ExecuTorch gives the field `program`.
 constexpr uintptr_t kWantedAlignment = 32;
 
-// Minimum size of a table in bytes. Limits the number of references to tables in a file. If there
-// are more references than tables of this size would fit into the file, some tables are shared. The
-// reader rejects such files, because they could expand to many test sets.
+// Minimum size of a table in bytes. If a file has more references to tables than it has space for
+// tables of this size, some tables are shared. The reader rejects such files, because they could
+// expand to many test sets.
 constexpr size_t kMinTableBytes = 8;
 
 std::shared_ptr<std::byte> allocate(size_t size) {

@@ -13,11 +13,11 @@ namespace {
 namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::bundled_program;
 
-// The alignment that the schema gives tensor data. The generated functions do not apply it, so the
-// code that creates the vector must do so.
+// Alignments that the schema requires, in bytes. The generated functions do not apply them, so this
+// writer must.
 constexpr size_t kProgramAlignment = 32;
 constexpr size_t kDataAlignment = 16;
-// Maximum number of bytes that the builder writes for a value and for a test set, without tensor
+// Maximum numbers of bytes that the builder writes for a value and for a test set, without tensor
 // data.
 constexpr uint64_t kMaxValueBytes = 512;
 constexpr uint64_t kMaxSetBytes = 256;
@@ -122,8 +122,7 @@ class Writer {
                              wire::CreateBool(builder_, value).Union());
   }
   fb::Offset<wire::Value> write_value(double value) {
-    // Forces FlatBuffers to write -0.0. It omits fields that equal their default, and -0.0 compares
-    // equal to the default 0.0.
+    // FlatBuffers would omit -0.0, because it compares equal to the default 0.0.
     builder_.ForceDefaults(std::signbit(value));
     const auto body = wire::CreateDouble(builder_, value).Union();
     builder_.ForceDefaults(false);

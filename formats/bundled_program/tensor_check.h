@@ -1,4 +1,4 @@
-// Checks the rules for a bundled tensor, for the reader and the writer.
+// Checks bundled tensors for the reader and the writer.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace vitrine::bundled {
 
-// Returns a text that describes the error in `tensor`, or an empty string if the tensor is valid.
+// Returns a description of the error in `tensor`, or an empty string if the tensor is valid.
 std::string fault_of(const BundledTensor& tensor);
 
 }  // namespace vitrine::bundled

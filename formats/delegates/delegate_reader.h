@@ -33,8 +33,8 @@ struct PayloadInput {
 struct DelegateReader {
   std::span<const std::string_view> backends;
   std::string_view name;  // of a bare file: "Vulkan delegate payload"
-  // A function that returns true if the bytes alone identify a payload of this backend. Null if
-  // bytes alone never suffice.
+  // Returns true if the bytes identify a payload of this backend. Null if bytes alone never
+  // suffice.
   bool (*recognizes)(std::span<const std::byte> bytes);
   PayloadDescription (*read)(const PayloadInput& input);
 };
@@ -48,7 +48,7 @@ const DelegateReader* recognize_payload(std::span<const std::byte> bytes);
 // payload's size. Throws a FormatError if the payload is damaged.
 PayloadDescription describe_payload(const PayloadInput& input);
 
-// The readers of all backends. The file of each backend defines its reader.
+// The readers of all backends.
 extern const DelegateReader kVulkanReader, kMlxReader, kCoreMlReader, kEthosUReader, kVgfReader,
     kTosaReader, kOpenVinoReader, kQnnReader, kNeutronReader, kMpsReader, kNeuropilotReader,
     kEnnReader, kAotInductorReader, kNativeReader, kExecutorReader, kCompilerDemoReader;

@@ -18,9 +18,8 @@ namespace vitrine::delegates {
 
 class FlatTable;
 
-// A flatbuffer with a budget for reading, which grows with the flatbuffer's size. The budget is
-// necessary because tables and vectors may be shared, so that a small file could expand to any
-// size.
+// A flatbuffer, with a limit on the work of reading it. Tables and vectors may be shared, so a
+// small file could otherwise expand to any size.
 class FlatFile {
  public:
   // Error texts begin with `name`.
@@ -65,7 +64,7 @@ class FlatTable {
   bool flag(size_t slot, bool absent = false) const {
     return number<uint8_t>(slot, absent ? 1 : 0) != 0;
   }
-  // Returns the text of a field, which is empty if the field is absent.
+  // Returns the text of a field, or an empty text if the field is absent.
   std::string_view text(size_t slot) const;
   std::optional<FlatTable> table(size_t slot) const;
   // Returns a table that the file must have. Throws a FormatError with the text `what` if the field

@@ -73,8 +73,7 @@ struct PayloadDescription {
   // A program inside the payload. The bytes belong to the payload.
   std::span<const std::byte> program;
 
-  // Totals, which finish() computes from the tensors. Readers add the bytes of weights that are not
-  // tensors.
+  // Totals, which finish() computes. Readers add the bytes of weights that are not tensors.
   size_t operators = 0;
   size_t constants = 0;
   uint64_t constant_bytes = 0;

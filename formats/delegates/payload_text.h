@@ -13,7 +13,7 @@
 
 namespace vitrine::delegates {
 
-// A number in an enum of a format, and the name of the number.
+// A value of an enum in a file format, and its name.
 struct NumberName {
   int64_t number;
   std::string_view name;
@@ -26,7 +26,8 @@ std::string name_of(std::span<const NumberName> names, int64_t number, std::stri
 // Returns the bytes per element of the dtype with this name in descriptions ("f32"). Returns 0 if
 // the dtype is unknown or has less than one byte.
 size_t bytes_of_dtype(std::string_view dtype);
-// Returns the name of the dtype with this number in programs, or "dtype 77" for an unknown number.
+// Returns the name of the dtype that has this number in program files, or "dtype 77" for an unknown
+// number.
 std::string program_dtype(int64_t number);
 
 // Returns the product of the shape's upper bounds. Returns nullopt if it overflows or a dimension
@@ -68,8 +69,8 @@ struct OptionFormat {
   std::string_view key;
   OptionKind kind;
 };
-// Prints compile options. If the table lacks a key, prints the value as text if it is printable,
-// and otherwise only its size.
+// Prints compile options. A value whose key is not in `formats` is printed as text if it is
+// printable; otherwise, only its size is printed.
 std::vector<PayloadArgument> options_text(const PayloadInput& input,
                                           std::span<const OptionFormat> formats = {});
 // Returns the text of a compile option, or an empty string if the option is absent or not

@@ -20,7 +20,7 @@ struct DebugTensor {
   std::vector<int64_t> strides;
   int64_t offset = -1;  // into the debug buffer; -1 without elements
   // The bytes from the tensor's first element in memory to its last. Empty until
-  // attach_debug_data() makes this span point into EtDump::debug_data.
+  // attach_debug_data() sets it.
   std::span<const std::byte> data = {};
 };
 

@@ -25,9 +25,9 @@ constexpr size_t kPrefixBytes = sizeof(fb::uoffset_t);
 constexpr size_t kIdentifierOffset = sizeof(fb::uoffset_t);  // after the root offset
 constexpr uint32_t kKnownVersion = 0;
 
-// Minimum size of a table in bytes. It limits the number of separate tables in a file. If a file
-// has more references to tables than that, some references share a table, and the file could expand
-// to a large trace. The reader rejects such files.
+// Minimum size of a table in bytes. If a file has more references to tables than it has space for
+// tables of this size, some tables are shared. The reader rejects such files, because they could
+// expand to a large trace.
 constexpr size_t kMinTableBytes = 8;
 
 std::string_view text(const fb::String* string) {

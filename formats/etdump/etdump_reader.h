@@ -27,8 +27,8 @@ class EtDumpError : public HostError {
 // unset bundled input index.
 inline constexpr int32_t kUnset = -1;
 
-// The texts in this struct and in those below point into EtDump::bytes, which the last copy of the
-// EtDump frees, or into memory that belongs to the code that filled in the struct.
+// The strings in this struct and in the structs below are views. parse_etdump() makes them point
+// into EtDump::bytes.
 struct ProfileEvent {
   std::string_view name = {};  // empty for delegate events
   int32_t chain_index = kUnset;

@@ -22,8 +22,8 @@ namespace {
 namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::etdump;
 
-// The next constants are maximum numbers of bytes, without texts, that the builder writes for an
-// event, for a block and for a value.
+// Maximum numbers of bytes that the builder writes for an event, a block and a value, without
+// texts.
 constexpr uint64_t kMaxEventBytes = 128;
 constexpr uint64_t kMaxBlockBytes = 256;
 constexpr uint64_t kMaxValueBytes = 512 + 2 * kMaxRank * sizeof(int64_t);
@@ -178,8 +178,7 @@ class Writer {
                                   wire::CreateInt(builder_, entry.integer));
         break;
       case Entry::Kind::kDouble: {
-        // FlatBuffers omits a field that equals its default, and -0.0 compares equal to the default
-        // 0.0.
+        // FlatBuffers would omit -0.0, because it compares equal to the default 0.0.
         builder_.ForceDefaults(std::signbit(entry.real));
         const auto number = wire::CreateDouble(builder_, entry.real);
         builder_.ForceDefaults(false);
@@ -200,7 +199,7 @@ class Writer {
     std::copy_n(entry.sizes.begin(), entry.rank, sizes.begin());
     const auto sizes_offset = builder_.CreateVector(sizes.data(), entry.rank);
     const auto strides_offset = builder_.CreateVector(entry.strides.data(), entry.rank);
-    // If the buffer contains summaries, the offset is the position of the tensor's summary.
+    // If the buffer contains a summary of the tensor, the offset is the position of the summary.
     const uint64_t position = std::min(entry.offset, entry.summary_offset);
     const int64_t offset =
         position == Entry::kNoData ? kNoDebugData : static_cast<int64_t>(position);
@@ -213,8 +212,8 @@ class Writer {
                                          : fb::Offset<wire::Bool>();
   }
 
-  // The field for the instruction is unsigned. For events outside instructions, it holds -1
-  // converted to unsigned, as in stock dumps.
+  // For events outside instructions, the unsigned field for the instruction holds -1 converted to
+  // unsigned, as in stock dumps.
   void add_debug_event(const Entry& entry, fb::Offset<wire::Value> value) {
     const TracedValue& source = entry.source;
     fb::Offset<fb::String> id = 0;
@@ -257,7 +256,7 @@ class Writer {
     return wire::CreateRunData(builder_, name_offset, bundled_input_index, allocators, events);
   }
 
-  // Writes each text only once. Recognizes a text by its address.
+  // Writes each text only once. Compares addresses, not contents.
   fb::Offset<fb::Vector<uint8_t>> bytes(std::string_view data) {
     const auto [entry, is_new] = by_address_.try_emplace({data.data(), data.size()});
     if (is_new) entry->second = create_bytes(data);

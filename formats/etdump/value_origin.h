@@ -13,8 +13,8 @@
 
 namespace vitrine::etdump {
 
-// The quantization parameters with which the delegate stored a tensor. The dump has the dequantized
-// numbers.
+// The quantization parameters with which the delegate stored a tensor. The dump contains the
+// dequantized values.
 struct StoredAs {
   ScalarType dtype = ScalarType::kChar;  // kChar or kByte
   size_t rows = 1;                       // parts of the tensor with parameters of their own

@@ -65,8 +65,8 @@ std::string deflated(std::string_view content, int strategy) {
 }
 
 // Readers refuse members that unpack to a large multiple of their size (base/zip_archive.h). Very
-// repetitive content is therefore compressed only with Huffman codes for single bytes, which make
-// it at most 8 times smaller.
+// repetitive content is therefore compressed only with Huffman codes, which make it at most 8 times
+// smaller.
 std::string packed_within_ratio(std::string_view content) {
   constexpr size_t kMaxRatio = 100;
   std::string packed = deflated(content, Z_DEFAULT_STRATEGY);

@@ -1,4 +1,4 @@
-// Writes a zip archive. Members are compressed where that makes them smaller.
+// Writes a zip archive. A member is compressed if that makes it smaller.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace vitrine::etrecord {
 
 // Writes a zip archive (format: PKWARE's APPNOTE 6.3). Errors are FormatErrors. All members get the
-// same fixed time.
+// same timestamp.
 class ArchiveWriter {
  public:
   // Sizes, offsets and counts of `limit` or more are stored in the 64-bit form. Only tests pass a

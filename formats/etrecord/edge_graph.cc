@@ -20,12 +20,13 @@ constexpr std::string_view kDelegateCall = "higher_order.executorch_call_delegat
 constexpr std::string_view kTorchFolders[] = {"-packages/torch/", "/torch/nn/", "/torch/_"};
 // Argument kinds that hold integers.
 constexpr const char* kIntegerKinds[] = {"as_int", "as_bool", "as_ints", "as_bools"};
-// Kinds of inputs that the program stores, so that the caller does not pass them.
+// Kinds of inputs whose values the program contains.
 constexpr const char* kConstantKinds[] = {"parameter", "buffer", "tensor_constant"};
 // Maximum nesting of lowered modules. A lowered module may contain other lowered modules.
 constexpr int kMaxNesting = 4;
 
-// Kinds of arguments and outputs that name values, and the JSON form of the names for each kind.
+// Kinds of arguments and outputs that refer to values, and the JSON form of the references for each
+// kind.
 enum class NameForm : uint8_t { kNamed, kListOfNamed, kListOfUnions, kSymbol, kListOfSymbols };
 struct NamingKind {
   const char* tag;

@@ -30,7 +30,7 @@ struct EdgeValue {
   bool is_constant = false;  // true for a parameter, buffer or constant of the program
 };
 
-// An argument of a call. The reader keeps only kinds of arguments that determine the cost of the
+// An argument of a call. The reader keeps only kinds of arguments that can affect the cost of the
 // call.
 struct EdgeArgument {
   std::string name;               // its name in the op's schema: "weight"

@@ -14,7 +14,7 @@
 namespace vitrine::etrecord {
 namespace {
 
-// Maximum size of a member in bytes. It is large, because members may hold weights.
+// Maximum size of a member in bytes.
 constexpr uint64_t kMaxMemberBytes = uint64_t{2} << 30;
 
 using Text = std::optional<std::string> RecordMembers::*;
@@ -117,8 +117,8 @@ void check_name(const std::string& name) {
           "cannot write a record: the name {} contains {}, which is reserved", name, reserved));
     }
   }
-  // If a program's name lacks a method name, ExecuTorch adds one. Readers recognize side files by
-  // their suffix.
+  // ExecuTorch adds a method name to a name that lacks one. Readers would mistake a name with the
+  // suffix of a side file for a side file.
   if (name.find('/') == std::string::npos || is_side_file(name)) {
     throw FormatError(
         fmt::format("cannot write a record: {} is not of the form name/method, or has the suffix "

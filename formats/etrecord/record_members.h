@@ -53,13 +53,13 @@ RecordMembers read_record_members(const std::filesystem::path& file);
 RecordMembers parse_record_members(std::span<const std::byte> bytes,
                                    std::string_view source = "ETRecord");
 
-// Writes the archive in the current layout, with uncompressed members and a fixed time, so that
+// Writes the archive in the current layout. Members are uncompressed and have a fixed timestamp, so
 // equal records produce equal bytes. Throws FormatError if the edge program or the debug handle map
 // is missing, or a name is reserved.
 std::vector<std::byte> write_etrecord(const RecordMembers& members);
 
-// The next functions return JSON maps of `methods`. The handles of a delegate call are always a
-// list; the single handle of a kernel call is a number.
+// The next functions return JSON maps of `methods`. The handles of a delegate call are always
+// written as a list. A single handle of a kernel call is written as a number.
 std::string debug_handle_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);
 std::string delegate_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);
 std::string num_outputs_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);

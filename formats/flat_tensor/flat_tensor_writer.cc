@@ -16,7 +16,7 @@ namespace fb = ::flatbuffers;
 namespace fbs = schema::flat_tensor;
 
 constexpr uint32_t kHeaderBytes = 40;
-// Size in bytes of the header with padding, which keeps the bytes after the header aligned to 16.
+// Size in bytes of the header, with padding to a multiple of 16.
 constexpr uint32_t kInsertedBytes = 48;
 constexpr size_t kInsertedAt = 8;  // the header follows root offset and identifier
 constexpr char kHeaderMagic[] = "FH01";

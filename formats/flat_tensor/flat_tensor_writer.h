@@ -1,7 +1,7 @@
 // Writes .ptd files: named tensors and payloads outside a program. Format:
 // docs/formats/flat_tensor.md.
 //
-// Host side. This code is in a separate library, which executables on devices do not link.
+// Host side.
 #pragma once
 
 #include <optional>

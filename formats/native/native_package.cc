@@ -105,7 +105,7 @@ class TensorFile {
     tensors_.emplace(key, std::move(tensor));
   }
 
-  // The tensors must fill the data without gaps and overlaps.
+  // The tensors must fill the data without gaps or overlaps.
   void check_tiling() {
     std::ranges::sort(ranges_);
     uint64_t end = 0;

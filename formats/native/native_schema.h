@@ -1,5 +1,5 @@
-// Defines numbers of ExecuTorch Native's flatbuffer schema (docs/formats/native.md). The readers of
-// models and of delegate payloads share these numbers.
+// Defines constants of ExecuTorch Native's flatbuffer schema (docs/formats/native.md). The readers
+// of models and of delegate payloads share these constants.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace vitrine::native {
 
-// Numbers of the kinds of arguments in the schema, in which arguments are a union.
+// Numbers of the argument kinds in the schema.
 enum class ArgumentKind : uint8_t {
   kTensor = 1,
   kNone = 2,
@@ -27,7 +27,7 @@ enum class ArgumentKind : uint8_t {
   kGraph = 13,
 };
 
-// Numbers of dtypes in the schema. Above 15, they differ from the numbers in programs.
+// Numbers of dtypes in the schema. Numbers above 15 differ from those in program files.
 inline constexpr std::pair<int64_t, ScalarType> kDtypes[] = {
     {0, ScalarType::kByte},      {1, ScalarType::kChar},    {2, ScalarType::kShort},
     {3, ScalarType::kInt},       {4, ScalarType::kLong},    {5, ScalarType::kHalf},

@@ -67,9 +67,8 @@ class Array {
   // Copies the elements of any tensor into row-major order.
   static Result<Array> copy_of(const Tensor& tensor);
 
-  // Replaces the elements. `bytes` is in row-major order even if the Array has another dim order,
-  // as in files that numpy's tofile() writes. InvalidArgument if the number of bytes is not that of
-  // the elements.
+  // Replaces the elements. `bytes` is in row-major order even if the Array has another dim order.
+  // InvalidArgument if `bytes` does not have the size of all elements.
   Error copy_from(std::span<const std::byte> bytes);
 
   bool is_empty() const { return state_ == nullptr; }

@@ -49,7 +49,7 @@ class DelegateMemory {
   };
   static constexpr size_t kKinds = 4;
 
-  // `block` is the address of the block, which identifies the block.
+  // `block` is the address of the block. Blocks with the same address are counted once.
   void add(Kind kind, const void* block, size_t bytes);
   size_t bytes(Kind kind) const { return bytes_[static_cast<size_t>(kind)]; }
 
@@ -75,8 +75,8 @@ struct BackendInitContext {
   // All options given for loading, including those of other backends. If a key is repeated, the
   // last one applies.
   std::span<const BackendOption> options = {};
-  // The first instruction that calls this delegate. Events about loading the delegate are logged
-  // under this instruction.
+  // The first instruction that calls this delegate. The delegate logs its load events under this
+  // instruction.
   int32_t chain_index = 0;
   int32_t instruction_id = 0;
   // True if each tensor that the program passes to this delegate has a fixed size.
@@ -109,18 +109,17 @@ class Delegate {
   virtual ~Delegate() = default;
 
   // Runs the delegate. `arguments` are the inputs and then the outputs, in the order of the
-  // delegate's signature. Resizes the outputs and logs operators into the context's tracer. Must
-  // not allocate unless shapes have changed since the last call. Checks context.must_stop() between
+  // delegate's signature. Resizes the outputs and logs operators to the context's tracer. Must not
+  // allocate unless shapes have changed since the last call. Checks context.must_stop() between
   // operators; if it is true, returns context.stop->error(). The delegate must stay usable after
   // such an error.
   virtual Error execute(const BackendExecutionContext& context,
                         std::span<EValue* const> arguments) = 0;
 
-  // True if execute() writes argument `index`, or may write it. The executor uses the answer to
-  // reject calls that write a constant, to find inputs whose memory is overwritten, and to check
-  // the memory plan (refuse_overlaps). If a delegate returns true for every argument, the check
-  // cannot distinguish inputs from outputs. It then assumes only that the delegate may modify each
-  // argument.
+  // True if execute() may write argument `index`. The executor uses the answer to reject calls that
+  // write a constant, to find inputs whose memory is overwritten, and to check the memory plan
+  // (refuse_overlaps). If a delegate returns true for every argument, the check of the memory plan
+  // cannot distinguish inputs from outputs.
   virtual bool is_output(size_t /*index*/) const { return true; }
 
   // Called once, after all delegates of a method were made. An error does not stop loading;

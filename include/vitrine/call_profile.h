@@ -40,8 +40,8 @@ class CallProfile final : public EventTracer {
       return calls == 0 ? 0 : static_cast<double>(total_ns) / static_cast<double>(calls);
     }
   };
-  // An instruction or an operator of a delegate. An instruction in a loop has more calls than its
-  // method.
+  // An instruction or an operator of a delegate. An instruction in a loop can have more calls than
+  // its method.
   struct Row {
     // One of kKernelCall, kDelegateCall, kDelegateOperator, kMove, kJumpFalse and kFree.
     TraceRecord::Kind kind = TraceRecord::Kind::kKernelCall;
@@ -73,11 +73,11 @@ class CallProfile final : public EventTracer {
   CallProfile& operator=(const CallProfile&) = delete;
 
   // The methods in the order of their first calls. Returns MemoryAllocationFailed if memory runs
-  // out for the result, or if it ran out for a row since the last reset.
+  // out, or ran out for a row since the last reset.
   Result<std::span<const MethodCalls>> methods();
   // The content of methods() as JSON (docs/formats/call_profile.md).
   Result<std::string_view> json();
-  // Discards all calls. The times to load methods are kept.
+  // Discards all calls, but keeps the load times of methods.
   void reset();
 
   void begin_method(std::string_view name) override;

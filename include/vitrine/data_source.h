@@ -21,7 +21,6 @@ class DataBuffer {
   // Makes a view of bytes in a source. The source must outlive the view.
   explicit DataBuffer(std::span<const std::byte> view, bool has_slack = false)
       : bytes_(view), has_slack_(has_slack) {}
-  // Moves are not inline, to keep the code of their many callers small.
   DataBuffer(DataBuffer&& other) noexcept;
   DataBuffer& operator=(DataBuffer&& other) noexcept;
   ~DataBuffer();
@@ -53,8 +52,8 @@ class DataSource {
   virtual size_t size() const = 0;
   // InvalidArgument if the range is not inside the source; AccessFailed if reading fails.
   virtual Result<DataBuffer> read(uint64_t offset, uint64_t size) const = 0;
-  // A number that differs between files and between versions of one file. 0 if the source could
-  // compute this number only from the bytes.
+  // A number that differs between files and between versions of one file. 0 if the source does not
+  // know such a number without reading the bytes.
   virtual uint64_t stamp() const { return 0; }
   // Tells the source that these bytes are not needed soon. They stay valid, but the system may drop
   // the pages of a mapped file from memory until they are read again. Ranges outside the source are

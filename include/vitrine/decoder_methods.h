@@ -34,8 +34,8 @@ struct DecoderMethodNames {
   std::string prefill = {};
   std::string encoder = {};
   std::string embedding = {};
-  // The inputs of decode and prefill in order. If the list is empty, the inputs are determined from
-  // dtypes and shapes.
+  // The meanings of the inputs of decode and prefill, in order. If the list is empty, dtypes and
+  // shapes determine the meanings.
   std::vector<DecoderInput> inputs = {};
 };
 

@@ -64,16 +64,14 @@ class [[nodiscard]] Error {
   // The message is never null. It is empty for success.
   const char* message() const;
 
-  // Returns this error with the formatted location and ": " before its message. Callers use this to
-  // add a location that they know.
+  // Returns this error with the formatted location and ": " before its message.
   [[gnu::format(printf, 2, 3)]] Error in(const char* format, ...) &&;
 
  private:
   void release();
 
-  // One word, because most functions pass errors on. 0 means success. An odd number is 2 * code +
-  // 1: an error without a message, because there was no memory for it. Any other number is the
-  // address of an ErrorCode, which the message follows.
+  // 0 means success. An odd number is 2 * code + 1: an error whose message could not be allocated.
+  // Any other number is the address of an ErrorCode, which the message follows.
   uintptr_t state_ = 0;
 };
 

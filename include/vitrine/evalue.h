@@ -1,9 +1,9 @@
 // EValue is a value of a program: a tensor, a number, a string, a list or None.
 //
-// It is 16 bytes large and trivially copyable. It owns nothing: tensors and list bodies belong to
-// the Method (or test) that made them, and a copy of an EValue refers to the same ones. Each kind
-// has two accessors: as_*() checks the tag and returns InvalidType if it differs; unchecked_*() is
-// for callers that have checked the tag.
+// It takes 16 bytes and is trivially copyable. It owns nothing: tensors and list bodies belong to
+// the Method (or test) that made them. A copy of an EValue refers to the same tensor or list body.
+// Each kind has two accessors: as_*() checks the tag and returns InvalidType if it differs;
+// unchecked_*() is for callers that have checked the tag.
 #pragma once
 
 #include <cstdint>

@@ -132,18 +132,18 @@ class EventTracer {
   // string literal.
   virtual void begin_block(const char* name) = 0;
   virtual void record(const TraceRecord& record) = 0;
-  // Records every operator of a delegate call. A tracer that recognizes the list by its address
-  // need not read it again.
+  // Records every operator of a delegate call. A tracer that recognizes all.operators by its
+  // address need not read the list again.
   virtual void record_operators(const TracedOperators& all) {
     for (size_t i = 0; i < all.operators.size(); ++i) record(all.record(i));
   }
 
   // If false, the executor does not call record_results() in the next chain of instructions.
   virtual bool wants_results() const { return true; }
-  // Called after the record of each step. `arguments` are the step's arguments, which include its
+  // Called after record() for each step. `arguments` are the step's arguments, which include its
   // results. `delegate` is null unless the step called a delegate. Returns true if this function
-  // did enough work to distort the time of the next step; the executor then does not count the
-  // function's time. Tracers that need values derive from ValueTracer (vitrine/value_tracer.h).
+  // did enough work to distort the time of the next step. The executor then does not count the time
+  // of this function. Tracers that need values derive from ValueTracer (vitrine/value_tracer.h).
   virtual bool record_results(const TraceRecord& /*step*/, std::span<EValue* const> /*arguments*/,
                               const Delegate* /*delegate*/) {
     return false;

@@ -320,7 +320,6 @@ constexpr uint32_t bits(std::initializer_list<bool> flags) {
   return result;
 }
 
-// wrong_argument() is not inline, because it runs only if a program is wrong.
 void wrong_argument(KernelContext& context, size_t index, const EValue& value, TensorUse use);
 
 template <class T>

@@ -38,7 +38,7 @@ class KernelContext {
     return out.has_sizes(sizes) || resize_checked(out, sizes);
   }
   // Called by the code that unboxes arguments (vitrine/kernel.h). Sets the arguments of the current
-  // call, and which of them are inputs (bit n: argument n).
+  // call. Bit n of `inputs` is set if argument n is an input.
   void set_call(EValue* const* arguments, uint32_t inputs) {
     arguments_ = arguments;
     inputs_ = inputs;
@@ -48,8 +48,7 @@ class KernelContext {
   // TemporaryScope. If memory runs out, reports an error and returns null.
   void* allocate_temp(size_t bytes, size_t alignment = 64);
   // Allocates the product of `factors` in bytes, or one byte if the product is zero. Reports an
-  // error if the product overflows; callers therefore must not multiply sizes of tensors
-  // themselves.
+  // error if the product overflows. Callers must not multiply sizes of tensors themselves.
   void* allocate_temp(std::initializer_list<int64_t> factors);
   // Returns `count` value-initialized elements. If memory runs out, reports an error and returns
   // an empty span.
@@ -62,8 +61,7 @@ class KernelContext {
     return result;
   }
 
-  // Its destructor frees the temporary memory that was allocated during its lifetime. Loops use it
-  // to limit their memory.
+  // Frees, in its destructor, the temporary memory that was allocated during its lifetime.
   class TemporaryScope {
    public:
     explicit TemporaryScope(KernelContext& context) : temp_(*context.temp_), begin_(temp_.mark()) {}
@@ -82,8 +80,8 @@ class KernelContext {
     bool is_new;  // the kernel must set the data now
   };
   // Returns memory that is valid until the method is destroyed. Later calls for the same constant
-  // with the same `key` and `bytes` return the same memory. `key` must tell apart all data of the
-  // same size that kernels derive from the same bytes. Returns null data, without an error, if
+  // with the same `key` and `bytes` return the same memory. `key` must differ for different data of
+  // the same size that kernels derive from the same bytes. Returns null data, without an error, if
   // `from` may change or if the memory budget is too small. Reports an error if the system has no
   // memory left, because results must not depend on how much memory is available.
   Derived derive(const Tensor& from, uint64_t key, size_t bytes);

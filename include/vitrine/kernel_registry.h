@@ -14,8 +14,7 @@
 
 namespace vitrine {
 
-// A list of kernels. It holds pointers, so that a table can be composed at compile time from
-// kernels of several files.
+// A list of kernels.
 struct KernelTable {
   constexpr KernelTable() = default;
   // NOLINTNEXTLINE(google-explicit-constructor)

@@ -34,8 +34,7 @@ class MemoryAllocator {
   }
 
  private:
-  // Returns null if no memory is left, and also if `count` is 0. Not inline, because allocate_array
-  // is instantiated for many types.
+  // Returns null if no memory is left, and also if `count` is 0.
   void* allocate_items(size_t count, size_t bytes, size_t alignment);
 };
 

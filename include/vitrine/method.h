@@ -34,13 +34,12 @@ namespace vitrine {
 
 class ThreadPool;
 
-// A check of memory plans. The code of a check is linked only into executables that refer to it.
+// A check of memory plans. Only executables that refer to a check link its code.
 struct PlanCheck;  // runtime/executor/method_loader.h
 
 // Returns InvalidProgram if the memory plan gives a value's bytes to another value while the first
 // one is still needed. The error names both values, their bytes and the instructions
-// (docs/trust.md). The check takes about as long as sorting the values. It charges its memory to
-// the method's budget and returns it afterward.
+// (docs/trust.md). The check takes about as long as sorting the values.
 extern const PlanCheck refuse_overlaps;
 
 // Limits on the resources that a hostile file can use (docs/trust.md). 0 selects the default.
@@ -86,9 +85,9 @@ struct MethodOptions {
   // output, which holds unspecified bytes (docs/trust.md). By default, loading such a method fails
   // with InvalidProgram.
   bool accept_unwritten_outputs = false;
-  // If not null, executions read this flag instead of the one that Method::cancel() sets. One store
-  // to it cancels the executions of several methods, also from a signal handler. While it is true,
-  // executions return Canceled. Only the caller clears it.
+  // If not null, executions read this flag instead of the one that Method::cancel() sets. Setting
+  // it cancels the executions of all methods that use it, even from a signal handler. While the
+  // flag is true, executions return Canceled. Only the caller clears the flag.
   std::atomic<bool>* cancel_flag = nullptr;
 };
 
@@ -109,8 +108,8 @@ struct Step;         // runtime/executor/step.h
 
 class Method {
  public:
-  // OperatorMissing names every missing operator and backend, not only the first one. The code is
-  // NotFound if only backends are missing.
+  // OperatorMissing names every missing operator and backend. The code is NotFound if only backends
+  // are missing.
   static Result<std::unique_ptr<Method>> load(std::shared_ptr<const Program> program,
                                               std::string_view name, const MethodOptions& options);
   ~Method();
@@ -132,12 +131,12 @@ class Method {
 
   // Sets an input. A tensor must have the planned dtype and dim order; its sizes may vary within
   // the bounds of a dynamic shape. If the input is memory-planned, the tensor is copied. Otherwise
-  // the Method refers to it: it must then outlive the execution, may be written if the program
-  // mutates this input, and must not be in planned memory of this method, because outputs may use
-  // that memory. A number, string or list must equal the value y with which the program was
-  // exported, since that value is part of the program; a double may differ by 1e-4 + 1e-5 * |y|, as
-  // in ExecuTorch. Lists of tensors cannot be set. InvalidArgument or NotSupported describe the
-  // mismatch.
+  // the Method refers to the tensor. The tensor must then outlive the execution, may be written if
+  // the program mutates this input, and must not be in planned memory of this method, because
+  // outputs may use that memory. A number, string or list must equal the value y with which the
+  // program was exported, since that value is part of the program; a double may differ by 1e-4 +
+  // 1e-5 * |y|, as in ExecuTorch. Lists of tensors cannot be set. InvalidArgument or NotSupported
+  // describe the mismatch.
   Error set_input(size_t index, const EValue& value);
   // Sets the memory of an output tensor that is not memory-planned. It must have at least the size
   // that MethodMeta returns, and be aligned for the dtype. Every execution writes to it, so it must
@@ -146,25 +145,25 @@ class Method {
   // the output is also an input, because it then has the input's memory.
   Error set_output_data(size_t index, std::span<std::byte> memory);
   // Allocates zeroed memory for every output tensor that is not memory-planned and has no memory
-  // yet. The Method owns this memory. MemoryAllocationFailed if it exceeds what is left of
-  // MethodLimits::max_memory_bytes.
+  // yet. The Method owns this memory. MemoryAllocationFailed if the limit
+  // MethodLimits::max_memory_bytes would be exceeded.
   Error allocate_outputs();
 
   // Runs the method. Execution begins with the program's own values and the memory that the caller
   // set: changes that an earlier execution made to them are undone first. Stops at the first
   // instruction that fails; the error names it. Returns InvalidState if an input is not set, or if
-  // the last execution may have overwritten it: inputs that share planned memory with values that
-  // the program writes must be set before each execution, while other inputs keep their values.
-  // Returns InvalidState without any effect while another method uses state that it shares with
-  // this method.
+  // the last execution may have overwritten it. Inputs that share planned memory with values that
+  // the program writes must be set before each execution. Other inputs keep their values. Returns
+  // InvalidState without any effect while another method uses state that it shares with this
+  // method.
   //
   // Returns Canceled after cancel(), and OutOfResources after max_milliseconds_per_run. The outputs
   // are then unspecified, and the program's state contains the writes of the instructions that
   // finished. The method can run again; call reset_state() first if it keeps state.
   Error execute();
   // Ends the execution in progress, if any, before its next instruction or the next operator of a
-  // delegate. An instruction or operator that has begun is finished. Any thread or signal handler
-  // may call it.
+  // delegate. An instruction or operator that has begun is finished. May be called from any thread
+  // and from a signal handler.
   void cancel() { cancel_flag_->store(true, std::memory_order_relaxed); }
 
   // Resets state. Each tensor of static shape in planned memory is set to its initial value in the
@@ -175,7 +174,7 @@ class Method {
   // to reset_state() succeeds.
   Error reset_state();
 
-  // An error that did not stop loading, for example that a cache file cannot be written. Success if
+  // An error that did not stop loading, such as a cache file that cannot be written. Success if
   // there was none.
   const Error& warning() const { return warning_; }
 
@@ -245,8 +244,8 @@ class Method {
   std::span<Input> inputs_;
   std::span<EValue*> outputs_;
   std::span<RestoredValue> restored_;  // sorted by the address of `value`
-  // Set by set_output_data(). The function is called through this pointer, so that executables that
-  // do not call set_output_data() do not link the function.
+  // Set by set_output_data(). Executables that do not call set_output_data() therefore do not link
+  // finish_outputs().
   Error (*finish_outputs_)(Method& method) = nullptr;
   std::span<Step> steps_;
   std::span<ChainSteps> chains_;

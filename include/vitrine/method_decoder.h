@@ -17,8 +17,8 @@ class DecoderCall;
 struct ModelMetadata;
 
 // The loaded methods, named as in DecoderMethodNames. They must outlive the decoder, and the memory
-// of their outputs must be set. Load prefill and decode with the same SharedState. Null means that
-// the model has no such method.
+// of their outputs must be set. Load prefill and decode with the same SharedState. A null pointer
+// means that the model has no such method.
 struct DecoderMethods {
   Method* decode = nullptr;
   Method* prefill = nullptr;
@@ -38,10 +38,10 @@ struct MethodDecoderOptions {
 };
 
 // Inputs of decode and prefill: the ids, int64 [1, n]; if there is a cache, also the position of
-// the first id, int64 [1], or one position per id; if there is an encoder, also its output, unless
-// its rows are inserted among those of an embedding. Output: logits of f32, f16 or bf16, with shape
-// [1, vocabulary] for the last token or [1, n, vocabulary] for all. The input of an encoder is ids,
-// int64 [1, n], or one tensor of features.
+// the first id, int64 [1], or one position per id; if there is an encoder, also the encoder's
+// output, unless its rows are inserted among those of an embedding. Output: logits of f32, f16 or
+// bf16, with shape [1, vocabulary] for the last token or [1, n, vocabulary] for all. The input of
+// an encoder is ids, int64 [1, n], or one tensor of features.
 //
 // Tokens fed at position 0 begin a new text: caches and other state (convolutions, recurrent
 // layers) of earlier texts are ignored.
@@ -68,7 +68,8 @@ class MethodDecoder final : public DecoderModel {
   // True if the encoder's rows replace info().row_id in prompts. Prompts without that token need no
   // features.
   bool inserts_rows() const;
-  // Metadata that is missing or contradicts the tensors, and the values that are used instead.
+  // Notes about metadata that is missing or contradicts the tensors, and about the values that are
+  // used instead.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:

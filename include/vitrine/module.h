@@ -11,9 +11,9 @@
 // and Method (vitrine/method.h). Methods share state if the program was exported with shared
 // buffers (vitrine/shared_state.h).
 //
-// Functions return errors and do not throw, even if memory runs out. There is one exception: the
-// code that fills a std::string or std::vector is compiled as part of the caller. If the caller is
-// compiled without exceptions and no memory is left, this code ends the process.
+// Functions return errors and do not throw, even if memory runs out. There is one exception: code
+// that fills a std::string or std::vector is compiled as part of the caller. If the caller is
+// compiled without exceptions, this code ends the process when memory runs out.
 //
 // One thread at a time may use a Module, except for cancel(); different Modules are independent. A
 // Module that was moved from has no methods.
@@ -129,13 +129,12 @@ class Module {
   //
   // An input is copied if the program expects another dim order, or if the Array borrows its
   // memory. If the program updates an input, an Array that owns its memory is changed. Outputs are
-  // row-major, whatever their layout in the program, and own their memory; together they use at
-  // most max_memory_bytes.
+  // row-major and own their memory. Together they use at most max_memory_bytes.
   //
   // For an input of the wrong kind, dtype or shape, the error is InvalidArgument, or NotSupported
   // if its sizes differ from a static shape; the message names the input and the difference. If
   // sizes are within the bounds of a dynamic shape but wrong, the kernel or delegate that cannot
-  // use them reports this; the error then names that instruction.
+  // use them reports the error, which then names the instruction.
   Result<std::vector<Value>> call(std::string_view name, std::span<const Value> inputs);
   Result<std::vector<Value>> call(std::string_view name, std::initializer_list<Value> inputs) {
     return call(name, std::span(inputs.begin(), inputs.size()));
@@ -147,8 +146,8 @@ class Module {
     return call("forward", inputs);
   }
 
-  // Ends the call in progress, if any, like Method::cancel(): the call returns Canceled. Any thread
-  // or signal handler may call it.
+  // Ends the call in progress, if any, like Method::cancel(): the call returns Canceled. May be
+  // called from any thread and from a signal handler.
   void cancel();
 
   // The first Method::warning() among the loaded methods: an error that did not stop loading.

@@ -21,8 +21,7 @@ class Scalar {
 
   // Converts the value to T. Integers and bools are converted by static_cast. A double is converted
   // by static_cast to a floating-point T. For any other T, a double is first converted to int64_t.
-  // This conversion saturates and turns NaN into 0, because a value in a file must not cause
-  // undefined behavior.
+  // This conversion saturates and turns NaN into 0.
   template <class T>
   T to() const {
     if (kind_ != Kind::kDouble) return static_cast<T>(int_);

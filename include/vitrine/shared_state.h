@@ -26,16 +26,15 @@ namespace vitrine {
 
 class SharedState {
  public:
-  // Returns null if the methods of the program share no state. Methods share state if all of this
-  // holds: at least two methods have two planned buffers, and no method has more; the second buffer
-  // has the same size in all of them; none of its tensors is an input; and any two of its tensors
-  // have either the same bytes or no byte in common.
+  // Returns null if the methods of the program share no state. Methods share state if all of the
+  // following hold: at least two methods have two planned buffers, and no method has more; the
+  // second buffer has the same size in all of them; none of its tensors is an input; and any two of
+  // its tensors have either the same bytes or no byte in common.
   //
   // `memory` must outlive the state, be zeroed and 16-byte aligned, and have at least the size of
   // that buffer (MethodMeta::planned_buffer_size(1)). If it has kReadableSlack more bytes,
-  // delegates need not copy from it. If `memory` is empty, the state allocates its own, at most
-  // `max_bytes` (see MethodLimits::max_memory_bytes; 0: the memory that is available to the
-  // process).
+  // delegates need not copy from it. If `memory` is empty, the state allocates its own memory, at
+  // most `max_bytes` (0: the memory that is available to the process).
   static Result<std::unique_ptr<SharedState>> create(std::shared_ptr<const Program> program,
                                                      std::span<std::byte> memory = {},
                                                      uint64_t max_bytes = 0);

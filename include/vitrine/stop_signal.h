@@ -21,8 +21,7 @@ class StopSignal {
   // Sets the deadline to `milliseconds` from now. 0 removes it.
   void set_deadline(uint64_t milliseconds);
 
-  // Returns true if the execution must end. Costs one relaxed load and, if there is a deadline, one
-  // read of the clock.
+  // Returns true if the execution must end.
   bool is_set() const {
     return is_canceled_->load(std::memory_order_relaxed) ||
            (deadline_ns_ != 0 && is_past_deadline());

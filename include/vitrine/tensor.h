@@ -17,9 +17,8 @@ namespace vitrine {
 
 inline constexpr size_t kMaxRank = 16;
 
-// Vector code may load a full register at the end of a tensor, and so read up to this many bytes
-// past the end. The values of these bytes do not matter. Memory in which they are readable "has
-// slack".
+// Vector code may read up to this many bytes past the end of a tensor. The values of these bytes do
+// not matter. Memory in which they are readable "has slack".
 inline constexpr size_t kReadableSlack = 128;
 
 enum class ShapeDynamism : uint8_t {
@@ -70,9 +69,9 @@ class Tensor {
   // The required size of the memory passed to set_data().
   size_t bound_nbytes() const { return static_cast<size_t>(bound_numel_) * element_size_; }
 
-  // True for the dim order 0, 1, 2, ...
+  // True for the dim order 0, 1, 2, ... (row-major).
   bool is_contiguous() const { return contiguous_; }
-  // True for the dim orders 0, 2, 3, 1 (rank 4) and 0, 2, 3, 4, 1 (rank 5).
+  // True for the dim orders 0, 2, 3, 1 and 0, 2, 3, 4, 1.
   bool is_channels_last() const;
   bool same_sizes(const Tensor& other) const {
     if (rank_ != other.rank_) return false;
@@ -89,8 +88,8 @@ class Tensor {
 
   const void* raw_data() const { return data_; }
   void* mutable_raw_data() { return data_; }  // must not be written if is_read_only()
-  // These return null if the elements are not of type T or the tensor has no memory; mutable_data()
-  // also if the tensor is a constant.
+  // These return null if the elements are not of type T or the tensor has no memory. mutable_data()
+  // also returns null if the tensor is a constant.
   template <class T>
   const T* data() const {
     return dtype_ == scalar_type_of<T> ? unchecked_data<T>() : nullptr;
@@ -99,7 +98,7 @@ class Tensor {
   T* mutable_data() {
     return dtype_ == scalar_type_of<T> && !read_only_ ? unchecked_mutable_data<T>() : nullptr;
   }
-  // These are for callers that have checked the dtype, or that access the elements as another type.
+  // For callers that have checked the dtype, or that access the elements as another type.
   template <class T>
   const T* unchecked_data() const {
     return static_cast<const T*>(data_);
@@ -108,8 +107,8 @@ class Tensor {
   T* unchecked_mutable_data() {
     return static_cast<T*>(data_);
   }
-  // Sets the memory, which must have bound_nbytes() bytes. `has_slack` says that kReadableSlack
-  // more bytes are readable; without slack, delegates may have to copy the tensor.
+  // Sets the memory, which must have bound_nbytes() bytes. If `has_slack` is true, kReadableSlack
+  // more bytes must be readable. Without slack, delegates may have to copy the tensor.
   void set_data(void* data, bool has_slack = false) {
     data_ = data;
     capacity_numel_ = bound_numel_;

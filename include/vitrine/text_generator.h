@@ -20,15 +20,14 @@
 
 namespace vitrine {
 
-// A request that a model cannot serve, or a model whose parts contradict each other. what() has the
-// reason.
+// Thrown for a request that a model cannot serve, or for a model whose parts contradict each other.
 class GenerationError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// The prompt leaves no room for an answer in the context, or in the part of it that the options
-// allow.
+// Thrown if the prompt leaves no room for an answer in the context or within the limits of the
+// options.
 class NoRoomError : public GenerationError {
  public:
   using GenerationError::GenerationError;
@@ -69,7 +68,7 @@ class DecoderModel {
   // or logits_after(). Models without info().returns_all_logits have only the logits after the last
   // token. Throws GenerationError.
   virtual std::span<const float> logits_after(size_t index);
-  // Encodes a prompt. Tokens that are fed later refer to it. Only for models with
+  // Encodes a prompt, to which the tokens of later calls to feed() refer. Only for models with
   // info().encodes_prompt. Throws GenerationError.
   virtual void encode(std::span<const TokenId> tokens);
   // Returns the tokens to feed for a prompt: info().row_id is repeated for each row of the
@@ -83,8 +82,8 @@ struct SamplerOptions {
   // top_p. Ignored if top_k is set.
   float top_p = 0.9F;
   size_t top_k = 0;  // samples from the top_k most probable tokens; 0: no such limit
-  // Seed of the random numbers. Later calls in the same conversation with the same seed continue
-  // its sequence. If unset, the seed is taken from the clock.
+  // Seed of the random numbers. If later calls in the same conversation have the same seed, they
+  // continue the sequence of random numbers. If unset, the seed is taken from the clock.
   std::optional<uint64_t> seed = {};
 };
 
@@ -138,7 +137,8 @@ struct GenerationStep {
 class GenerationObserver {
  public:
   virtual ~GenerationObserver() = default;
-  // Called once the prompt is tokenized, at `encoded_ns`. `start_ns` is when generate() was called.
+  // Called when the prompt has been tokenized, at `encoded_ns`. `start_ns` is when generate() was
+  // called.
   virtual void on_prompt(uint64_t start_ns, uint64_t encoded_ns) = 0;
   // Called before a step. Only `position`, `tokens` and `start_ns` of the step are set.
   virtual void begin_step(const GenerationStep& step) = 0;
@@ -166,16 +166,17 @@ class TextGenerator {
 
   // Generates text after a prompt. A call continues the conversation: it feeds the last token of
   // the previous call and then the prompt, and caches keep their content. Throws GenerationError,
-  // TokenizerError, or NoRoomError if the context is full. After an exception the conversation is
-  // unchanged, unless the model itself failed; then it is reset.
+  // TokenizerError, or NoRoomError if the context is full. After an exception, the conversation is
+  // unchanged, unless the model itself failed. In that case, the conversation is reset.
   Generation generate(std::string_view prompt, const GenerateOptions& options,
                       const TokenCallback& on_token = {});
   Generation generate(std::span<const TokenId> prompt, const GenerateOptions& options,
                       const TokenCallback& on_token = {});
 
   // Stops the current call to generate() after the current token. While a prompt is fed, stops
-  // before the next chunk. No new token follows in this case, and the part of the prompt that was
-  // fed stays in the conversation. May be called from any thread and from a signal handler.
+  // before the next chunk. In this case, generate() returns no new token, and the part of the
+  // prompt that was fed stays in the conversation. May be called from any thread and from a signal
+  // handler.
   void stop() { stop_ = true; }
   // Starts a new conversation. Cached keys and values are ignored from now on.
   void reset();

@@ -1,10 +1,8 @@
 // ThreadPool owns worker threads (a pthreadpool) and decides for each parallel region whether to
 // use them.
 //
-// A region runs on the calling thread alone if it has little work, if other runs of this process
-// need the processors, or, for a while, if other processes slowed down the workers or their callers
-// (runtime/threads/thread_policy.h has the rules). After a region, workers spin for 0.25 ms
-// (measured on Zen 4) and then sleep. Results do not depend on these decisions.
+// A region runs on the calling thread alone if it has little work, or if other work needs the
+// processors (runtime/threads/thread_policy.h). Results do not depend on these decisions.
 //
 // Thread-safe. One region runs at a time; a second caller blocks until it ends. Create one pool per
 // process, and share it between methods.
@@ -22,9 +20,9 @@ namespace vitrine {
 
 class ThreadPolicy;
 
-// The number of performance cores, which are the cores of the fastest clusters (cpuinfo). It is at
-// least 1, and at most the number of processors that this process may use (affinity mask, CPU quota
-// of its control groups).
+// The number of performance cores: the cores of the fastest clusters (cpuinfo). At least 1, and at
+// most the number of processors that this process may use (affinity mask, CPU quota of its control
+// groups).
 size_t performing_core_count();
 
 class ThreadPool {
@@ -64,7 +62,7 @@ class ThreadPool {
   // Null if the pool has only one thread; pthreadpool then runs tasks on the calling thread.
   pthreadpool* handle() const { return pool_; }
 
-  // Method::execute() calls begin_run() and end_run() on the thread that called execute().
+  // Method::execute() calls begin_run() and end_run() on the calling thread.
   virtual void begin_run();
   virtual void end_run();
 

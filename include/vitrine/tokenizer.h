@@ -17,8 +17,7 @@ namespace vitrine {
 using TokenId = int32_t;
 
 // Thrown if a tokenizer file is damaged or not supported, or if a tokenizer cannot encode or decode
-// something, for example because it would take too much time or memory. what() names the file, the
-// position in it and the problem.
+// something. what() names the file, the position in the file and the problem.
 class TokenizerError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -30,15 +29,15 @@ struct SpecialToken {
 };
 
 struct EncodeOptions {
-  // The numbers of begin tokens to add before the text, and of end tokens to add after it.
-  // TokenizerError if the tokenizer does not have the token.
+  // The numbers of begin tokens before the text and of end tokens after the text. TokenizerError if
+  // the tokenizer lacks such a token.
   size_t num_bos = 0;
   size_t num_eos = 0;
   // If true, adds the tokens that the file puts around a text (the post-processor of a
   // tokenizer.json). Other kinds of tokenizer files contain no such tokens.
   bool add_template = false;
-  // True if names of special tokens in the text become these tokens. Set it to false for text of
-  // users who must not be able to end a turn.
+  // True if names of special tokens in the text become these tokens. Set it to false for untrusted
+  // text, so that this text cannot end a turn.
   bool special_in_text = true;
   // True if the ids continue a text. Then `add_template` adds no tokens before them.
   bool continues = false;
@@ -67,14 +66,12 @@ class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  // `text` is UTF-8. In invalid text, each longest run of bytes that could begin a character counts
-  // as one U+FFFD, as Unicode recommends. Tokenizers of the llama2.c form encode invalid bytes
-  // unchanged.
+  // `text` is UTF-8. Invalid bytes become U+FFFD, one for each maximal subpart, as Unicode
+  // recommends. Tokenizers of the llama2.c form encode invalid bytes unchanged.
   virtual std::vector<TokenId> encode(std::string_view text,
                                       const EncodeOptions& options = {}) const = 0;
 
-  // Omits unknown ids, because vocabularies have gaps and models pad them. TokenizerError if an id
-  // is negative.
+  // Omits unknown ids. TokenizerError if an id is negative.
   std::string decode(std::span<const TokenId> ids, const DecodeOptions& options = {}) const;
   std::unique_ptr<DecodeStream> stream(const DecodeOptions& options = {}) const {
     return make_stream(options, true);
@@ -82,8 +79,8 @@ class Tokenizer {
 
   // The highest token id plus one.
   virtual size_t vocabulary_size() const = 0;
-  // Returns the token as the vocabulary has it ("Ġthe", "▁the", "<0x0A>"), or nothing for an
-  // unknown id.
+  // Returns the token in the form that the vocabulary stores ("Ġthe", "▁the", "<0x0A>"), or nothing
+  // for an unknown id.
   virtual std::optional<std::string> token(TokenId id) const = 0;
   virtual std::optional<TokenId> id_of(std::string_view token) const = 0;
 
@@ -108,8 +105,8 @@ class Tokenizer {
 };
 
 // Loads a tokenizer. The form is recognized by the content of the file: SentencePiece's model,
-// Hugging Face's tokenizer.json (or a folder that holds one; tokenizer_config.json next to it
-// names the begin and end tokens), tiktoken's ranks, the binary form of llama2.c. Throws
+// Hugging Face's tokenizer.json (or a folder that holds one; tokenizer_config.json next to it names
+// the begin and end tokens), tiktoken's ranks, or the binary form of llama2.c. Throws
 // TokenizerError.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 // Reads a tokenizer from the bytes of a file. `place` names the file in errors.

@@ -10,7 +10,7 @@ namespace vitrine {
 
 class ValueTracer : public EventTracer {
  public:
-  // Called after each step. record_value() is called only if wants_values() returns true.
+  // Called after each step. If it returns false, record_value() is not called.
   virtual bool wants_values() const = 0;
   // Receives a value, which is valid during the call only: the next instruction or operator may
   // reuse its memory.

@@ -13,7 +13,7 @@ namespace {
 // The slowest tenth of the runs is left out, separately for A and for B.
 constexpr size_t kOneSlowOf = 10;
 
-// Returns a flag for each run: false if its wall time is among the longest.
+// Returns a flag for each run, which is false if the run is among the slowest.
 std::vector<bool> runs_without_slowest(const std::vector<double>& wall) {
   std::vector<bool> is_kept(wall.size(), true);
   if (wall.size() < kOneSlowOf) return is_kept;
@@ -26,7 +26,7 @@ std::vector<bool> runs_without_slowest(const std::vector<double>& wall) {
   return is_kept;
 }
 
-// Sums the times of rows in each of the runs that keep_only() selects.
+// Sums the times of rows in each run that keep_only() selects.
 class CountedRuns {
  public:
   explicit CountedRuns(const Profile& profile) : profile_(profile), is_kept_(profile.runs, true) {}

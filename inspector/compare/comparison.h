@@ -1,9 +1,9 @@
 // Compares two profiles, A and B, aligned by the ops of the source model: for example a delegated
 // and a portable run, f32 and int8, or yesterday's build and today's.
 //
-// Rows of A and B for the same source op form one ComparedOp. So do rows that share an op through a
-// third row: an operator into which two ops were fused is compared with the kernels of both. Every
-// row is in exactly one ComparedOp, so for the averages of A and of B, as for any profile,
+// Rows of A and B for the same source op form one ComparedOp. If an operator runs two fused ops, it
+// is compared with the kernels of both ops. Every row is in exactly one ComparedOp. Therefore, for
+// the averages of A and of B,
 //   sum of ops + unattributed == wall
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace vitrine::inspector {
 
-// The way in which rows were aligned. It is the best way that both profiles allow.
+// How rows were aligned: in the most reliable way that both profiles allow.
 enum class Alignment : uint8_t {
   kHandles,  // by debug handles, if both programs come from one exported graph
   kOps,    // by op and module, if they come from different graphs of a model, e.g. a quantized one
@@ -50,8 +50,7 @@ struct Comparison {
   bool is_paired = false;      // run i of B came right before or after run i of A
   const char* sample = "run";  // the unit that is compared, for messages
   // Numbers of runs that all figures cover. If there are ten or more runs, the slowest tenth of A
-  // and of B is left out, because other load on the machine would hide the change. If runs are
-  // paired, both runs of a pair are left out.
+  // and of B is left out. If runs are paired, both runs of a pair are left out.
   size_t runs_a = 0;
   size_t runs_b = 0;
   std::vector<ComparedOp> ops;  // in A's run order; ops of B alone where B runs them
@@ -75,9 +74,9 @@ struct ComparedQueue {
 ComparedOp compare_times(const std::vector<double>& a, const std::vector<double>& b,
                          bool is_paired);
 
-// Compares two profiles. If `is_paired`, the runs of A and B were interleaved, and each ratio is
-// that of two neighboring runs. Otherwise, each run of A is paired with each run of B. Warm-ups do
-// not count.
+// Compares two profiles. If `is_paired` is true, the runs of A and B were interleaved, and each
+// ratio compares two neighboring runs. Otherwise, each run of A is compared with each run of B.
+// Warm-ups do not count.
 Comparison compare_profiles(const Profile& a, const Profile& b, bool is_paired);
 
 }  // namespace vitrine::inspector

@@ -27,11 +27,11 @@ class FoldedUsers {
               Alignment alignment);
 
   // Returns the users of the node's results that the other graph lacks and for which
-  // may_be_folded() is true. Looks through quantize and dequantize nodes.
+  // may_be_folded() is true. Ignores quantize and dequantize nodes between the node and its users.
   std::vector<size_t> of(size_t node) const;
 
-  // True if the node's results have a user that the other graph lacks and that cannot be folded: an
-  // op that the other graph has decomposed. Looks through quantize and dequantize nodes.
+  // True if a user of the node's results is an op that the other graph has decomposed. Ignores
+  // quantize and dequantize nodes between the node and its users.
   bool has_composite(size_t node) const;
 
  private:

@@ -54,7 +54,7 @@ std::optional<Range> range_of(const std::optional<etdump::StoredAs>& stored) {
 
 // Counts special elements (such as NaN) of `bytes`. If the value is quantized, `bytes` holds its
 // dequantized elements in f32. `plain` is the value of the reference, and may be null. `exact` may
-// be empty. An element does not count if it is -inf in the reference, too, because models mask
+// be empty. Elements that are also -inf in the reference do not count, because models mask
 // attention scores with -inf.
 void count_elements(const std::vector<std::byte>& bytes, ScalarType dtype,
                     const std::vector<double>& exact, const Elements* plain, NumericsRow& row) {
@@ -234,8 +234,7 @@ void find_first_rows(Numerics& numerics) {
   }
 }
 
-// Takes a note about a comparison of values, and replaces the names A and B with "the reference"
-// and "the program".
+// Replaces the names A and B in a note with "the reference" and "the program".
 std::string with_names(const std::string& note) {
   std::string result;
   for (size_t i = 0; i < note.size(); ++i) {

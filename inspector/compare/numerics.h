@@ -2,9 +2,9 @@
 //
 // A reference program runs twice on the inputs of the program that is examined. The first run is a
 // plain one. In the second run, each result of the reference is replaced by the value that the
-// program recorded for it, as soon as the reference has computed it. So each op of the reference
-// gets the program's own inputs, and the op's result before the replacement is what an exact
-// operator would have returned for these inputs.
+// program recorded for it, as soon as the reference has computed the result. So each op of the
+// reference gets the program's own inputs. The op's result before the replacement is the result of
+// an exact operator for these inputs.
 //
 //   made here   the program's value against the reference's result for the program's inputs
 //   inherited   the reference's result for the program's inputs against its plain result
@@ -23,7 +23,7 @@
 
 namespace vitrine::inspector {
 
-// The default limit. The SQNR of int8 operators that work correctly is typically 30 to 45 dB.
+// The default limit. Int8 operators that work correctly typically have an SQNR of 30 to 45 dB.
 inline constexpr double kDefaultNumericsLimitDb = 30;
 
 // Identifies a result of a step of the reference.
@@ -58,8 +58,8 @@ struct NumericsRow {
   // If there are several samples, figures and counts cover all of them, as if their values were one
   // tensor.
   std::optional<TensorDifference> made_here, inherited, total;
-  // If there are several samples, this is the one whose made_here has the lowest SQNR. In a tie,
-  // the first one wins.
+  // If there are several samples, the sample whose made_here has the lowest SQNR. In a tie, the
+  // first sample wins.
   struct WorstSample {
     size_t sample = 0;  // index in Numerics::samples
     double sqnr_db = 0;

@@ -11,7 +11,7 @@ namespace {
 // index of the row's result.
 using ReferenceValue = std::pair<size_t, size_t>;
 
-// Groups the rows by the reference's value against which they were measured, in run order. Counts
+// Groups the rows, in run order, by the reference's value with which they were compared. Counts
 // rows without a value of the reference in `others`.
 std::map<ReferenceValue, std::vector<size_t>> by_value(const Numerics& numerics, size_t& others) {
   std::map<ReferenceValue, std::vector<size_t>> result;

@@ -53,8 +53,8 @@ std::optional<Ratio> ratio_of_runs(const std::vector<double>& a, const std::vect
 // a probability of at least 95 %, or 0 if no k does.
 size_t median_interval_rank(size_t n);
 
-// Like median_interval_rank(), for the ratios of all pairs of m and n samples (Hodges and Lehmann's
-// interval, from the exact distribution of Mann and Whitney's U).
+// Like median_interval_rank(), but for the ratios of all pairs of m and n samples (Hodges and
+// Lehmann's interval, from the exact distribution of Mann and Whitney's U).
 size_t pairwise_interval_rank(size_t m, size_t n);
 
 }  // namespace vitrine::inspector

@@ -139,8 +139,8 @@ class NodeAssignment {
     }
     std::vector<size_t> remaining = nodes;
     const bool is_unambiguous = assign_kernels(kernels, remaining);
-    // `times`, the number of the call's handles, may exceed the number of nodes, because some
-    // handles belong to getitem nodes, which the graph does not contain.
+    // The number of the call's handles, `times`, may exceed the number of nodes, because the graph
+    // does not contain getitem nodes.
     if (calls.size() == 1 && is_unambiguous && remaining.size() <= calls[0].times) {
       std::vector<size_t>& of_call = nodes_of_[calls[0].instruction];
       of_call.insert(of_call.end(), remaining.begin(), remaining.end());
@@ -230,13 +230,13 @@ class Collector {
                : event.delegate_debug_name == source.identifier;
   }
 
-  // Returns only the events of the source's last run, because an instruction in a loop logs its
+  // Returns the events that the source logged when it last ran. An instruction in a loop logs its
   // values in each iteration. Stock traces have two profile events per kernel call; only the outer
   // one counts.
   std::span<const size_t> last_events(const Source& source,
                                       const std::vector<size_t>& positions) const {
-    // If the position of an operator is known, the operator ran once per call, so this counts calls
-    // instead.
+    // If the position of an operator is known, counts calls instead, because the operator ran once
+    // per call.
     const Source counted = source.op ? Source{source.instruction, "", {}} : source;
     size_t times = 0;
     for (const etdump::ProfileEvent& event : run_.profile_events) {
@@ -312,9 +312,9 @@ class Collector {
     return count == 1 && std::ranges::all_of(boundary, dequantizes_same) ? all : all.first(0);
   }
 
-  // Returns the results of the row's nodes that are used outside of the row. If several operators
+  // Returns those results of the row's nodes that are used outside of the row. If several operators
   // of the call have the same handles and only one result is used outside, the last of these
-  // operators computes that result. In all other cases of shared handles, the list is empty.
+  // operators computes that result. Empty in all other cases of shared handles.
   std::vector<BoundaryValue> boundary_of_row(const std::vector<size_t>& rows, size_t row) const {
     if (record_ == nullptr) return {};
     const std::vector<uint32_t>& handles = profile_.rows[row].debug_handles;

@@ -36,14 +36,14 @@ struct RecordedValues {
 };
 
 // Returns the values of the last run of the trace in which values were recorded. If an instruction
-// ran several times in that run, returns the values of the last time. `profile` must have been made
-// from `trace` and `record`; `record` may be null. `trace` must have its debug data and outlive the
+// ran several times in that run, returns its last values. `profile` must have been made from
+// `trace` and `record`; `record` may be null. `trace` must have its debug data and outlive the
 // result.
 //
-// Several nodes and several instructions may share a debug handle. A value gets a node only if that
-// is unambiguous:
-// - If a handle has one node, the results of the last instruction with the handle are the node's.
-// - If it has several nodes, the kernels of an op are paired with the nodes of that op, in order,
+// Several nodes and several instructions may share a debug handle. A value gets a node only if the
+// node is unambiguous: - If a handle has one node, the results of the last instruction with the
+// handle belong to the node. - If it has several nodes, the kernels of an op are paired with the
+// nodes of that op, in order,
 //   if there are as many of both. The remaining nodes belong to the delegate call, if there is one.
 //
 // The outputs of a call are the results of its nodes that other nodes use, in graph order. If their

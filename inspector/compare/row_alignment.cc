@@ -18,8 +18,7 @@ namespace {
 
 // The minimum share of common debug handles that must belong to the same op in A and B.
 constexpr double kMinAgreement = 0.8;
-// Maximum number of cells in the table for the longest common subsequence, one byte each: enough
-// for 4,000 ops per side.
+// Maximum number of cells in the table for the longest common subsequence. A cell takes one byte.
 constexpr size_t kMaxSequenceCells = size_t{1} << 24;
 
 using Rows = const std::vector<ProfileRow>&;
@@ -122,8 +121,7 @@ class Aligner {
     }
   }
 
-  // Links row i of A with row i of B if both sides ran the same operators. This is the case for two
-  // runs of one program, or of two exports whose names differ only in their numbers.
+  // Links row i of A with row i of B if both sides ran the same operators.
   bool link_identical() {
     const auto is_same = [](const ProfileRow& a, const ProfileRow& b) {
       return a.where == b.where && a.delegate == b.delegate && a.partition == b.partition &&
@@ -227,8 +225,7 @@ class Aligner {
     return true;
   }
 
-  // Links rows without handles: those with the same kernel, in run order. Without a record, only
-  // rows of delegates have handles.
+  // Links rows that have the same kernel and no handles, in run order.
   void link_rows_without_handles() {
     const auto rows_of = [](Rows rows) {
       std::vector<NamedRow> named;
@@ -262,8 +259,7 @@ class Aligner {
   }
 
   // The key {op, module, n} identifies the n-th handle with that op and module. A module that is
-  // called twice has each of its ops twice, so op and module are not enough. Operators that share a
-  // handle have the same ops and the same key.
+  // called twice has each of its ops twice, so op and module are not enough.
   using OpKey = std::tuple<std::string, std::string, size_t>;
 
   static std::map<OpKey, std::vector<size_t>> rows_of_ops(Rows rows) {
@@ -296,8 +292,7 @@ class Aligner {
 
   // ---- By order
 
-  // Returns a named row for each kernel, or for each op. Without a record, ops are named by kernel
-  // or by the type of the delegate's node.
+  // Returns a named row for each kernel, or for each op.
   static std::vector<NamedRow> named_rows_of(Rows rows, bool by_kernel) {
     std::vector<NamedRow> named;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -322,7 +317,7 @@ class Aligner {
     return 2 * static_cast<size_t>(count) > rows.size();
   }
 
-  // Returns the number of names that A and B have in common; a name that occurs n times in both
+  // Returns the number of names that A and B have in common. A name that occurs n times in both
   // counts n times.
   static size_t common_names(const std::vector<NamedRow>& a, const std::vector<NamedRow>& b) {
     std::map<std::string_view, size_t> counts;
@@ -372,8 +367,8 @@ class Aligner {
   }
 
   void link_common_subsequence(std::span<const NamedRow> a, std::span<const NamedRow> b) {
-    // Dynamic programming over suffixes. Keeps the lengths of two rows of the table, and the choice
-    // for every cell.
+    // Dynamic programming over suffixes. Keeps only two rows of lengths, but the choice for every
+    // cell.
     enum Choice : uint8_t { kBoth, kSkipA, kSkipB };
     std::vector<uint8_t> choices(a.size() * b.size());
     std::vector<uint32_t> below(b.size() + 1), here(b.size() + 1);
@@ -424,7 +419,8 @@ class Aligner {
       for (size_t i = 0; i < others.size(); ++i) {
         if (!is_model_row(others[i])) continue;
         for (const Op& op : known_ops(others[i])) {
-          // Skips quantize and dequantize ops: a layer's module has those of its input too.
+          // Skips quantize and dequantize ops, because a layer's module also contains those of its
+          // input.
           if (is_requantization(op.name)) continue;
           sets_of_module[op.module].insert(sets_.root(first_other + i));
         }

@@ -126,7 +126,7 @@ TensorDifference measure_difference(const Elements& actual, const Elements& expe
       result.max_abs_at = i;
     }
     if (e != 0) {
-      // The relative difference is infinite if the difference is, even if the expected value is
+      // If the difference is infinite, so is the relative difference, even if the expected value is
       // infinite too.
       const double relative = std::isfinite(difference) ? difference / std::fabs(e) : difference;
       if (relative > result.max_rel) {

@@ -154,8 +154,8 @@ class Matcher {
   }
 
   // True if a value's row identifies the op that produced the value: the row must have a single op.
-  // The value of an operator inside a delegate is always its row's result, whatever was fused into
-  // the operator.
+  // The value of an operator inside a delegate is always its row's result, even if ops were fused
+  // into the operator.
   static bool is_identified_by_row(const RecordedValue& value, const ValueRun& run) {
     if (!value.row) return false;
     if (value.origin) return true;
@@ -273,9 +273,9 @@ class Matcher {
                                  : next_followers(*pair.a, a_, values_a_, group_of_a_);
       Followers of_b = has_nodes ? followers(*pair.b, b_, values_b_, *users_b)
                                  : next_followers(*pair.b, b_, values_b_, group_of_b_);
-      // If one side computes a hardswish as one op and the other side computes it as several ops,
-      // ignores these ops: the first side did not fold them into the op before the hardswish. A
-      // batch norm is not one of these ops.
+      // If one side computes a hardswish as several ops and the other side computes it as one op,
+      // ignores these ops, because they were not folded into the op before the hardswish. A batch
+      // norm is not one of these ops.
       const auto is_part = [](const Follower& follower) { return follower.op != "batch_norm"; };
       if (has_nodes && users_b->has_composite(*pair.b->node)) std::erase_if(of_a, is_part);
       if (has_nodes && users_a->has_composite(*pair.a->node)) std::erase_if(of_b, is_part);
@@ -307,8 +307,8 @@ class Matcher {
     return short_name(run.profile.rows[*value.row].source_ops.front());
   }
 
-  // Returns the rows of an op. Adds the rows of the following op if that op's value was compared
-  // instead.
+  // Returns the row of a value. If the value was compared in place of another op's value, adds that
+  // op's row.
   std::vector<size_t> rows_of(const RecordedValue* value) const {
     std::vector<size_t> rows;
     const auto before = followed_.find(value);
@@ -390,8 +390,7 @@ class Matcher {
   RowAlignment rows_;
   Groups group_of_a_, group_of_b_;  // keyed by row
   std::vector<Pair> pairs_;
-  // The keys are values of folded ops. Each is compared in place of the value of the op before it,
-  // to which this map refers (see follow()).
+  // Maps a compared value to the value in whose place it is compared (see follow()).
   std::map<const RecordedValue*, const RecordedValue*> followed_;
   std::vector<const RecordedValue*> done_;
   ValueComparison result_;

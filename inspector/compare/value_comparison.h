@@ -1,9 +1,9 @@
-// Compares the outputs of ops in two runs of a model on the same inputs, in run order, to find
-// where the runs start to differ.
+// Compares the outputs of ops in two runs of a model on the same inputs, to find the op at which
+// the runs start to differ.
 //
-// If both programs come from one exported graph, a tensor is matched by the node that produced it,
-// else by the rows of its source op (row_alignment.h). Tensors that only one run recorded, such as
-// values inside a delegate and results of folded ops, are not compared.
+// If both programs come from one exported graph, a tensor is matched by the node that produced it.
+// Otherwise, it is matched by the rows of its source op (row_alignment.h). Tensors that only one
+// run recorded, such as values inside a delegate and results of folded ops, are not compared.
 //
 // One run may compute an op separately that the other run may have folded into the preceding op
 // (folded_users.h). The results of the preceding op are then not comparable. For a convolution with
@@ -64,7 +64,7 @@ struct ValueRun {
 
 inline constexpr double kDefaultMinSqnrDb = 40;
 
-// The error message of a comparison without figures.
+// The error message if has_figures() is false.
 inline constexpr char kNothingCompared[] =
     "nothing was compared: A and B have no comparable values (the report lists the reasons)";
 

@@ -1,10 +1,9 @@
-// Computes the cost of a row, FLOPs and bytes, from the shapes and dtypes of the edge program.
+// Computes the cost of a row (FLOPs and bytes) from the shapes and dtypes of the edge program.
 //
-// The operator table counts FLOPs (operators/flops.h). Each tensor that enters or leaves the row
-// counts once in the bytes. This is the memory traffic that remains with a perfect cache. Ops that
-// were folded into a row add no FLOPs (a batch norm is part of the convolution's weights), but
-// their inputs and results count as inputs and results of the row. The parameters of a folded batch
-// norm do not count.
+// The operator table counts FLOPs (operators/flops.h). The bytes are those of all tensors that
+// enter or leave the row, each counted once. Ops that were folded into a row add no FLOPs (a batch
+// norm is part of the convolution's weights), but their inputs and results count as inputs and
+// results of the row. The parameters of a folded batch norm do not count.
 #pragma once
 
 #include <optional>
@@ -25,8 +24,8 @@ std::optional<double> flops_of(const etrecord::EdgeNode& node, const etrecord::E
 std::vector<std::optional<Cost>> row_costs(const std::vector<RowSource>& rows,
                                            const etrecord::EdgeGraph& graph);
 
-// True if a row is clearly faster than the machine's measured limit. The limit is then too low,
-// because other programs slowed down its measurement.
+// True if a row is clearly faster than the machine's measured limit. The measured limit is then too
+// low, because other programs slowed down its measurement.
 bool beats_limits(const Profile& profile);
 
 // The shortest time in which this machine could do the work (arithmetic or memory traffic,

@@ -30,7 +30,7 @@ struct OperatorIdentity {
   };
   Kind kind = Kind::kMapped;
   etrecord::DebugHandle handle = 0;  // for kDebugHandle
-  // For kMapped, if the delegate map lacks the identifier: a text that begins with the name of a
+  // For a kMapped identifier that the delegate map lacks: a text that begins with the name of a
   // node of the edge graph ("aten_relu_default_3"). If the text begins with the names of several
   // nodes, the operator belongs to the node with the longest of these names. May be empty.
   std::string node = {};
@@ -50,8 +50,8 @@ struct EventMeaning {
   const DeviceQueue* queue = nullptr;
   bool covers_call = false;  // a phase in which the ops of the call run
   std::string phase = {};    // for kPhase: "copy in"; for kFigure: its name
-  // Texts that replace the event's identifier and kernel; if empty, the event's own are used. The
-  // identifier must be the same in all runs.
+  // Texts that replace the event's identifier and kernel. If empty, the event's own texts are used.
+  // The identifier must be the same in all runs.
   std::string identifier = {};
   std::string kernel = {};
 };
@@ -63,7 +63,7 @@ struct PayloadOperator {
 };
 
 // Maps the nodes of a delegate's graph to the operators that run. Some backends log an operator map
-// once, at load. Nodes and operators have debug handles: see OperatorIdentity.
+// once, at load.
 struct OperatorMap {
   enum class Role : uint8_t {
     kOperator,  // runs as an operator
@@ -78,7 +78,7 @@ struct OperatorMap {
     size_t op = 0;                 // for kOperator and kFused: index in order of execution
     std::optional<size_t> serves;  // for an inserted layout change: the node that needs it
   };
-  // Text for a report: the reason why start times in the delegate were computed. Empty if they were
+  // Reason why start times in the delegate were computed, as text for a report. Empty if they were
   // measured.
   std::string_view derived_times;
   std::vector<Node> nodes;
@@ -94,10 +94,10 @@ class DelegateProfile {
   // ---- Names
 
   virtual std::string_view backend_id() const = 0;  // the id in programs
-  // Returns the backend's name in sums, "XNNPACK". If empty, reports use the id.
+  // Returns the backend's name, such as "XNNPACK". If empty, reports use the id.
   virtual std::string_view name() const { return {}; }
-  // Returns the backend's name in rows, "xnn", at most 8 columns wide. If empty, reports use the
-  // first letters of the id.
+  // Returns the backend's name in table rows, such as "xnn", at most 8 columns wide. If empty,
+  // reports use the first letters of the id.
   virtual std::string_view short_name() const { return {}; }
   // Returns a name for narrow tables, "GEMM f32", for an operator that is logged as `kernel`
   // ("Fully Connected (NC, F32) GEMM"). If empty, reports use `kernel`.
@@ -105,13 +105,14 @@ class DelegateProfile {
 
   // ---- Events
 
-  // True if the event alone shows that the backend logged it. Traces of ExecuTorch lack the ids of
-  // backends, so reports rely on this function if neither the program nor the record is given.
+  // Returns true if the event itself shows that this backend logged it. Traces of ExecuTorch lack
+  // the ids of backends, so reports rely on this function if neither the program nor the record is
+  // given.
   virtual bool recognizes(const etdump::ProfileEvent& /*event*/) const { return false; }
   virtual EventMeaning interpret(const etdump::ProfileEvent& /*event*/) const { return {}; }
-  // Returns the payload operator that logged each event of one call; `events` has the events'
-  // string identifiers. `payload` has the names of the payload's operators in order, or is empty if
-  // no program is given. The default implementation finds none.
+  // Returns, for each event of one call, the payload operator that logged the event. `events` has
+  // the events' string identifiers. `payload` has the names of the payload's operators in order, or
+  // is empty if no program is given. The default implementation returns an empty list.
   virtual std::vector<std::optional<PayloadOperator>> payload_operators(
       std::span<const std::string_view> /*events*/,
       std::span<const std::string> /*payload*/) const {
@@ -125,8 +126,8 @@ class DelegateProfile {
   // Used for operators without a known identifier: returns true if an operator that is logged as
   // `kernel` ("Fully Connected (NC, F32) GEMM") may run the op ("linear", a base name).
   virtual bool may_run(std::string_view /*kernel*/, std::string_view /*op*/) const { return false; }
-  // Returns true if an operator that is logged as `kernel` changes a layout. Unless an op of the
-  // model accounts for such an operator, it counts as inserted by the lowering.
+  // Returns true if an operator that is logged as `kernel` may be a layout change. Such an operator
+  // counts as inserted by the lowering, unless it is matched with an op of the model.
   virtual bool may_be_layout_change(std::string_view /*kernel*/) const { return false; }
 
   // ---- Operator maps
@@ -145,7 +146,7 @@ class DelegateProfile {
   }
 };
 
-// The facts about a delegate that the program contains.
+// Facts from the program about one of its delegates.
 struct ProgramDelegate {
   std::string backend;
   std::vector<std::string> operators;  // names in order of execution; empty if unknown
@@ -168,7 +169,7 @@ const DelegateProfile* profile_of_operator_map_event(DelegateProfiles profiles,
                                                      std::string_view event);
 
 // The profile of delegates that no other profile describes. Identifiers are keys of the delegate
-// map. Kernel names are interpreted like the kernel names of delegates that have a profile.
+// map. Kernel names are interpreted with the other profiles.
 class UnknownDelegate final : public DelegateProfile {
  public:
   explicit UnknownDelegate(DelegateProfiles described) : described_(described) {}

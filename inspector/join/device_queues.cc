@@ -99,7 +99,7 @@ class QueueSplitter {
   }
 
   // The row of a layout change stores the number of the row that it serves. Updates these numbers
-  // after rows were moved.
+  // after rows have moved.
   void renumber(Profile& profile, size_t number) {
     for (ProfileRow& row : profile.rows) {
       if (!row.inserted_for_row.has_value()) continue;

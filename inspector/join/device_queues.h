@@ -12,10 +12,10 @@ namespace vitrine::inspector {
 // Moves rows, with their events in the timeline, to Profile::queues. `queues` has the queue of each
 // row, or null for the CPU. Queues with the same name are merged. Does not compute shares.
 //
-// The events of a call get new start times: the first begins when the CPU entered the call, because
-// the clocks have different origins. If the start times of a queue cannot be compared, or if the
-// queue counts ticks, the events are placed one after the other. Ticks are scaled so that the
-// events last as long as the call.
+// The events of a call get new start times, because the clocks have different origins. The first
+// event begins when the CPU entered the call. If the start times of a queue cannot be compared, or
+// if the queue counts ticks, the events are placed one after the other. Ticks are scaled so that
+// the events last as long as the call.
 void split_queues(Profile& profile, const std::vector<const DeviceQueue*>& queues,
                   const RunWindow& window);
 

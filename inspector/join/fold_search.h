@@ -18,10 +18,10 @@ class FoldSearch {
   explicit FoldSearch(const etrecord::EdgeGraph& graph);
 
   // Returns the row nearest to the nodes of `handle`. Searches only nodes whose handle is in
-  // `call`, first toward inputs (a producer absorbs its user), then toward users. If the handle
-  // that it finds has several rows, returns the last row when searching toward inputs, and the
-  // first row when searching toward users. If the search reaches no row, returns the row of the
-  // nearest node in graph order. Empty if `rows` is empty or the graph has no node with the handle.
+  // `call`, first toward inputs (a producer absorbs its user), then toward users. If the found
+  // handle has several rows, returns the last row when searching toward inputs, and the first row
+  // when searching toward users. If no row is found, returns the row of the nearest node in graph
+  // order. Empty if `rows` is empty or the graph has no node with the handle.
   std::optional<size_t> find(etrecord::DebugHandle handle,
                              const std::set<etrecord::DebugHandle>& call,
                              const HandleRows& rows) const;

@@ -13,8 +13,8 @@
 namespace vitrine::inspector {
 
 // Returns the debug handles that the delegate map has for an operator, or null. Some delegates add
-// text to the identifiers that they log. For such identifiers, uses the longest key that the logged
-// identifier contains. Ignores keys that are numbers.
+// text to the identifiers that they log. If the map lacks an identifier, uses the longest key that
+// the identifier contains, but no key that is a number.
 const std::vector<etrecord::DebugHandle>* handles_of(const etrecord::DelegateEntry& entry,
                                                      const TraceRow& row);
 

@@ -122,7 +122,7 @@ class ProfileMaker {
  private:
   const EdgeGraph& graph() const { return method_->graph; }
 
-  // Sets the members of the row that tell where it ran.
+  // Sets the members that describe where the row ran.
   void write_place(const TraceRow& trace_row, ProfileRow& row) const {
     row.instruction = trace_row.instruction.index;
     row.kernel = trace_row.kernel;
@@ -334,8 +334,7 @@ class ProfileMaker {
     }
   }
 
-  // Adds a note with figures from delegates (DelegateProfile's kFigure), which are not parts of a
-  // sum.
+  // Adds a note with the figures that delegates logged (EventMeaning::Kind::kFigure).
   void note_figures() {
     constexpr size_t kMaxNotes = 12;
     std::string text;
@@ -350,8 +349,8 @@ class ProfileMaker {
     profile_.notes.push_back("figures that delegates logged in the last run: " + text);
   }
 
-  // Does nothing if runs take different branches: their lengths differ, so a long run was not
-  // necessarily disturbed.
+  // Does nothing if runs take different branches, because a long run was then not necessarily
+  // disturbed.
   void note_outliers() {
     if (profile_.runs_differ) return;
     const std::vector<uint32_t> outliers = outliers_of(profile_.wall_samples, window_);

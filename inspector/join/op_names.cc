@@ -8,8 +8,7 @@ namespace {
 struct ShortName {
   std::string_view base, name;
 };
-// Short names for ops whose names are still long after a leading "_" and a trailing "_copy" are
-// removed.
+// Short names for ops with long names.
 constexpr ShortName kShortNames[] = {
     {"_native_batch_norm_legit_no_training", "batch_norm"},
     {"_native_batch_norm_legit", "batch_norm"},

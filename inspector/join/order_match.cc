@@ -29,7 +29,7 @@ std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kern
   std::optional<size_t> last_matched;
   for (size_t k = 0; k < kernels.size(); ++k) {
     // A kernel that may be a layout change stays unmatched, unless this would reduce the number of
-    // pairs. Lowerings insert many layout changes.
+    // pairs.
     const auto pairs = [&](size_t kernel, size_t op) { return best[kernel * width + op]; };
     const bool may_be_layout_change = profile.may_be_layout_change(kernels[k]);
     const bool is_needed = pairs(k, i) > pairs(k + 1, i);

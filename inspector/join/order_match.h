@@ -18,11 +18,10 @@ struct OrderMatch {
 
 // `kernels` are the logged names in run order ("Convolution (NHWC, F32) IGEMM #3"), `ops` the base
 // names in graph order ("convolution"), and `profile` decides which kernel may run which op.
-// Returns a match for each kernel. The solution has the largest number of pairs with ascending ops;
-// ties: the earliest ops win. A kernel without a match counts as a layout change if it may be one.
-// Otherwise, if it may run the op of the last matched kernel, it shares that op, because some nodes
-// run as several operators. Matches nothing if there are more than kMaxMatchCells pairs of a kernel
-// and an op.
+// Returns a match for each kernel. The solution has the largest number of pairs with ascending ops.
+// In a tie, the earliest ops win. A kernel without a match counts as a layout change if it may be
+// one. Otherwise, if it may run the op of the last matched kernel, it shares that op. Matches
+// nothing if there are more than kMaxMatchCells pairs of a kernel and an op.
 std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kernels,
                                        const std::vector<std::string_view>& ops,
                                        const DelegateProfile& profile);

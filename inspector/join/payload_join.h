@@ -1,9 +1,8 @@
 // Matches the operators of a delegate's payload with the nodes of the edge graph, for delegates
 // whose events name operators of the payload.
 //
-// The payload's graph was rewritten when it was made, so it has no debug handles. The payload's
-// operators are still in the order of the edge graph's nodes, and most have the nodes' names
-// (order_match.h).
+// The payload has no debug handles. Its operators are in the order of the edge graph's nodes, and
+// most have the nodes' names (order_match.h).
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 // three times. For each run, and therefore for the averages, sum of rows + unattributed == wall
 // holds exactly. `unattributed` is the time outside of all rows (delegate entry and exit,
 // dispatch). It may be negative if events overlap, as in some traces from other runtimes. A device
-// with its own clock has a separate profile in Profile::queues; its times are never added to the
+// with its own clock has a separate profile in Profile::queues. Its times are never added to the
 // CPU's times. Reports show one statistic, Profile::typical(). It is the median, which a stalled
 // run does not change.
 #pragma once
@@ -195,8 +195,8 @@ struct RunInfo {
   std::optional<uint64_t> load_ns;  // Program::load
   std::optional<uint64_t> init_ns;  // Method::load; by default the trace's event Method::init
   std::optional<uint64_t> open_ns = {};  // the part of load_ns until the file is mapped
-  // Two parts of init_ns. Delegates are initialized, and pack their weights, in the trace's event
-  // Method::init_delegates. Their memory is planned in the event Method::plan_delegates.
+  // Two parts of init_ns. Delegates pack their weights in the trace's event Method::init_delegates.
+  // Their memory is planned in the event Method::plan_delegates.
   std::optional<uint64_t> pack_ns = {};
   std::optional<uint64_t> plan_ns = {};
   std::optional<uint64_t> warmup_runs;
@@ -208,7 +208,7 @@ struct RunInfo {
   std::optional<MemoryPlan> plan = {};
   std::optional<MachineLimits> limits = {};
   std::optional<double> trace_overhead;  // relative to the untraced time: 0.003 is +0.3 %
-  // The part of trace_overhead that is needed to read the processor's counter once for each record.
+  // The part of trace_overhead that goes into reading the processor's counter once for each record.
   std::optional<double> trace_floor = {};
   // Origin of the figures. Reports do not print empty texts.
   std::string input_values = {};  // "random (seed 0)", "files", "test set 0"

@@ -58,7 +58,7 @@ class Joiner {
   SourceJoin join() {
     for (const auto& [instruction, call] : trace_.calls) join_call(instruction, call);
     join_kernels();
-    // fold() must run last, when all other nodes are assigned.
+    // fold() must run last, after all other nodes have been assigned.
     for (const auto& [instruction, call] : trace_.calls) fold(instruction, call);
     write_notes(counts_, record_ != nullptr, join_);
     return std::move(join_);
@@ -192,7 +192,7 @@ class Joiner {
     return !joined.operators.empty() || call.rows.empty();
   }
 
-  // Infers that the row runs only this node, without other nodes that have the same handle.
+  // Infers that the row runs only this node.
   void take_node(size_t node, RowSource& row) {
     row.nodes = {node};
     row.handles = {record_->graph.nodes[node].debug_handle};
@@ -233,7 +233,7 @@ class Joiner {
     compare_with_record(instruction, call);
   }
 
-  // Counts nodes of the operator map if the record lacks an op with their type and handle.
+  // Counts nodes of the operator map for which the record lacks an op with their type and handle.
   void compare_with_record(InstructionId instruction, const Call& call) {
     const std::vector<DebugHandle>& known = handles_of_instruction(instruction);
     const std::set<DebugHandle> handles(known.begin(), known.end());

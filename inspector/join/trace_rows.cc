@@ -172,7 +172,8 @@ class Merger {
     return nullptr;
   }
 
-  // Adds the events since the last call. Returns true if the CPU's clock measured one of them.
+  // Adds the events that were logged since the previous delegate call. Returns true if the CPU's
+  // clock measured one of them.
   bool add_operators(const TraceCall& call) {
     std::map<std::tuple<int32_t, std::string_view, const DeviceQueue*>, size_t> seen;
     bool has_cpu_row = false;
@@ -203,8 +204,8 @@ class Merger {
 
   std::string_view keep(const std::string& text) { return *trace_.texts.insert(text).first; }
 
-  // Returns 0 for an event that ends before it starts. The clock of a device may wrap around, and
-  // its width is unknown.
+  // Returns 0 for an event that ends before it starts. Clocks of devices may wrap around, and their
+  // widths are unknown.
   double elapsed_or_zero(const ProfileEvent& event) {
     if (event.start <= event.end) return static_cast<double>(event.end - event.start);
     ++trace_.reversed_events;

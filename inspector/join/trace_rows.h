@@ -21,7 +21,7 @@ namespace vitrine::inspector {
 // The times of one row in the runs that contain it.
 class RunTimes {
  public:
-  // Adds the time of a call. `run` must not decrease from one call of add() to the next.
+  // Adds the time of a call. `run` must not decrease between calls to add().
   void add(size_t run, double ns);
   void subtract_from(std::vector<double>& ns_of_run) const;
   const RunSamples& samples() const { return samples_; }
@@ -73,7 +73,7 @@ struct OperatorMapText {
   std::string_view text;
 };
 
-// The runs of a trace, merged. Views of texts point into the EtDump or into `texts`.
+// The merged runs of a trace. String views point into the EtDump or into `texts`.
 struct MergedTrace {
   std::vector<TraceRow> rows;  // in run order
   std::map<InstructionId, TraceCall> calls;
@@ -93,9 +93,9 @@ struct MergedTrace {
 
 // Merges the runs of a trace. Recognizes an operator of a delegate instruction in other runs by its
 // identifier and its index among the call's operators with that identifier. `delegates` decide
-// which events are operator maps. The events of a call are interpreted by the profile of the
-// backend that the trace names, else of the backend that `program` names, else by the profile that
-// recognizes an event. Throws InspectorError if an event ends before it starts.
+// which events are operator maps. The events of a call are interpreted by the profile of the call's
+// backend, which the trace or else `program` names. If neither names the backend, the profile that
+// recognizes an event is used. Throws InspectorError if an event ends before it starts.
 MergedTrace merge_runs(const etdump::EtDump& dump, DelegateProfiles delegates,
                        const ProgramDelegates& program = {});
 

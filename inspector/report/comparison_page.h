@@ -27,7 +27,7 @@ class ComparisonPage {
     std::vector<std::string> cells;
     const char* kind = "";  // "single" for rows that one side lacks, "total", "marked", or empty
     double change = 0;      // draws a bar: to the right if B takes longer, to the left if less
-    // Rows of B's profile, which link to nodes of the graph, and the queue that the rows belong to.
+    // Rows of B's profile, which link to nodes of the graph, and the queue of these rows.
     std::vector<size_t> rows_b = {};
     std::string queue = {};
   };

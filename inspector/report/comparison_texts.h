@@ -53,8 +53,8 @@ std::string verdict_line(const Comparison& comparison);
 nlohmann::ordered_json compared_times_json(const ComparedOp& op);
 
 // The columns of a table that compares times of A and B: the times, the ratio and its interval, the
-// change, and the change's share of the change of the wall time. A table leaves out a column if all
-// of its cells are empty.
+// change, and its share of the change in wall time. A table leaves out a column if all of its cells
+// are empty.
 struct ComparedColumns {
   // The ranks of columns in a TextTable. Narrow tables first leave out the columns with the highest
   // rank. Columns of names have ranks between those of the interval and of the change.

@@ -164,7 +164,7 @@ class BoxMaker {
     return links;
   }
 
-  // Returns the groups in topological order. Ties: the group whose first node runs first wins.
+  // Returns the groups in topological order. In a tie, the group whose first node runs first wins.
   static std::vector<size_t> sorted(const std::vector<Group>& groups, const Links& links) {
     std::vector<size_t> missing(groups.size()), order;
     for (const std::vector<size_t>& list : links.next) {

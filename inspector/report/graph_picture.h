@@ -69,7 +69,7 @@ uint64_t bytes_of_type(std::string_view type);
 // Adds boxes for modules, and divides boxes that would have more than kMaxChildren children.
 //
 // A module gets one box, unless that box would both supply another box with values and use results
-// of that other box. Such a module gets a box for each uninterrupted run of its nodes, so that the
+// of that other box. Such a module gets a box for each series of consecutive nodes, so that the
 // edges between boxes form no cycles. A module with one child gets no box. The nodes of each box
 // must be in topological order.
 void add_module_boxes(GraphPicture& picture);

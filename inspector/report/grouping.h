@@ -1,7 +1,7 @@
 // Groups the rows of a profile and sums each group.
 //
-// Every row is in exactly one group, no matter how many ops, modules and lines it has. So for every
-// grouping, in each run and on average,
+// Every row is in exactly one group, no matter how many ops, modules and lines it has. Therefore,
+// in each run and on average,
 //   sum of the groups' own times + filtered + others + unattributed == wall
 #pragma once
 
@@ -49,7 +49,7 @@ struct View {
 
 struct Grouping {
   std::vector<Group> groups;
-  // Rows that are not in any group: rows that the filter removes, and rows that are not among the
+  // Rows that are not in any group: those that the filter removes, and those that are not among the
   // top N.
   std::vector<size_t> filtered_rows;
   std::vector<size_t> other_rows;

@@ -19,8 +19,8 @@ std::string sqnr_csv(const std::optional<TensorDifference>& figures);
 // Returns the profile's model, method, origin and warnings.
 nlohmann::ordered_json program_json(const Profile& profile);
 
-// Returns the typical time of a row in `timed`, or null if `timed` is null or its rows are not the
-// same operators as those of the program.
+// Returns the typical time of a row in `timed`, or null if `timed` is null or its operators differ
+// from the program's.
 nlohmann::ordered_json time_json(const Profile* timed, const Profile& program, size_t row);
 
 // Returns the document of report_numerics_json(). If `timed` is null, rows have no times.

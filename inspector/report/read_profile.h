@@ -11,7 +11,7 @@ namespace vitrine::inspector {
 
 // Reads the rows with their time in each run, and the facts that comparisons show. Omits costs,
 // groups, delegate calls and the timeline. `source` names the text in errors. Throws FormatError if
-// the text is not a profile, or has no times of runs (they were added to version 3 in 2026).
+// the text is not a profile or lacks the times of runs.
 Profile read_profile(std::string_view json, std::string source, DelegateProfiles delegates);
 
 }  // namespace vitrine::inspector

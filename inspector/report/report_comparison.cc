@@ -171,7 +171,7 @@ class ComparisonTable {
     return is_shown;
   }
 
-  // Lists only rows that are faster or slower beyond the noise, and rows that only one side has.
+  // Lists only rows that became faster or slower beyond the noise, and rows that only one side has.
   void write_largest() {
     std::vector<std::string> parts;
     for (const size_t i : largest(comparison_.ops.size())) {

@@ -51,8 +51,8 @@ std::vector<Remainder> remainders(const Profile& profile, const Grouping& groupi
       {"unattributed", profile.unattributed, profile.unattributed_share(), profile.queue.empty()}};
 }
 
-// Adds a column with the queue's name to a CSV text. `title` is the column's title in the first
-// line. Quoted cells may contain line breaks.
+// Adds a column with the queue's name to a CSV text. `title` is the title of the column. Quoted
+// cells may contain line breaks.
 std::string with_queue(std::string_view csv, std::string_view title, const std::string& queue) {
   std::string text;
   bool is_first = true, is_quoted = false;

@@ -38,8 +38,7 @@ std::optional<uint32_t> typical_step(const std::vector<PageSteps::Step>& steps) 
 }
 
 // Returns the run nearest to the median of the runs. If there are steps, returns the kept step that
-// is nearest to the median of all steps. The median of the kept steps would be misleading, because
-// they are not a representative sample.
+// is nearest to the median of all steps.
 uint32_t typical_run(const Profile& profile, const PageSteps* steps) {
   if (steps != nullptr) {
     if (const std::optional<uint32_t> run = typical_step(steps->steps)) return *run;

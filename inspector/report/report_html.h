@@ -22,7 +22,7 @@ struct PageSteps {
     double ns = 0;
     std::optional<uint32_t> run = {};  // the profile's run, if the step was kept
   };
-  // Names and times in ns of a step's parts. The times add up to the step's time.
+  // The names of a step's parts, and their times in ns. The times add up to the step's time.
   using Parts = std::vector<std::pair<std::string, double>>;
   std::string what;  // caption, "time of each decode token by position"
   std::vector<Step> steps;
@@ -31,9 +31,9 @@ struct PageSteps {
 
 // Writes a page with the document of report_json.h and the timeline of the run nearest to the
 // median. If there are steps, the page shows the times of all steps. It also shows the timeline of
-// the kept step nearest to the median, or of the step that the reader clicks. With the result of
-// graph_tab_data() in report_graph.h, the page has a tab with the graph, which it loads when the
-// reader opens the tab. Names are shown as text, never as markup.
+// the kept step nearest to the median, or of the step that the reader clicks. If `graph` is the
+// result of graph_tab_data() in report_graph.h, the page has a tab with the graph. Names are shown
+// as text, never as markup.
 std::string report_html(const Profile& profile, const PageSteps* steps = nullptr,
                         std::string_view graph = {});
 
@@ -41,9 +41,9 @@ struct ProfilePage {
   const Profile* profile = nullptr;
   const PageSteps* steps = nullptr;  // may be null
 };
-// The head of a page, which the caller provides: elements, their style, and a script that defines
-// showHead(data) and may use the functions of html/elements.js. data.groups.op lists the op types
-// by name, in the order of their colors.
+// The head of a page, which the caller provides: HTML elements, their style, and a script that
+// defines showHead(data). The script may use the functions of html/elements.js. data.groups.op
+// lists the op types by name, in the order of their colors.
 struct PageHead {
   std::string_view elements = {}, style = {}, script = {};
   std::string data = "null";  // JSON

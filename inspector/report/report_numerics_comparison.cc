@@ -217,7 +217,7 @@ Json summary_json(const NumericsSide& side) {
   return json;
 }
 
-// Adds the texts that only the page shows: names of single rows, and of rows without figures.
+// Adds the texts that only the page shows: the names of rows.
 void add_page_texts(Json& json, const NumericsSide& side) {
   constexpr size_t kShownNames = 12;  // for each reason
   const auto name = [&](size_t i) {

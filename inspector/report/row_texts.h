@@ -25,15 +25,15 @@ Unit row_unit(const Profile& profile);
 // Returns the unit of a single figure of the profile.
 Unit figure_unit(const Profile& profile, double value);
 
-// Returns the type of a row's op, by which rows are summed: "convolution", "layout change", the
-// phase of a delegate call, or "unknown" without source ops.
+// Returns the type of a row's op, for grouping rows: "convolution", "layout change", the phase of a
+// delegate call, or "unknown" without source ops.
 std::string op_type(const ProfileRow& row);
 
 // Returns the name of `where` in JSON and CSV: "delegate", "kernel" or "control".
 const char* where_name(Where where);
 
-// Returns the place where a row ran, which is a key for grouping rows: "XNNPACK", "portable
-// kernels", "control flow".
+// Returns the place where a row ran, for grouping rows: "XNNPACK", "portable kernels", "control
+// flow".
 std::string place_type(const ProfileRow& row);
 
 // Returns the module of a row: "features.0" for a convolution in features.0.0 with ops folded in
@@ -41,7 +41,7 @@ std::string place_type(const ProfileRow& row);
 // the operator's own module, returns the operator's own module instead.
 std::string module_of(const ProfileRow& row);
 
-// Returns the longest dotted path with which all of the paths begin. Ignores empty paths.
+// Returns the longest dotted path that is a prefix of all paths. Ignores empty paths.
 std::string common_path(const std::vector<std::string>& paths);
 
 }  // namespace vitrine::inspector

@@ -14,14 +14,14 @@ namespace vitrine::inspector {
 ComparedTexts value_texts(const ComparedValue& value, const Profile& a, const Profile& b);
 ComparedTexts value_texts(const UncomparedValue& value, const Profile& a, const Profile& b);
 
-// Returns " [1]" for result 1 of an op. Empty for result 0.
+// Returns " [1]" for result 1 of an op, and an empty string for result 0.
 std::string result_text(const ComparedValue& value);
 
 // Returns the largest difference, the mean difference, the cosine and the SQNR as texts.
 std::vector<std::string> value_figures(const TensorDifference& figures);
 
-// Returns "#2 relu r", "SQNR 12.0 dB" and lines of the model for the first value below the limit.
-// Empty if no value is below the limit.
+// Returns "#2 relu r", "SQNR 12.0 dB" and source lines of the model for the first value below the
+// limit. Empty if no value is below the limit.
 std::vector<std::string> first_below(const ValueComparison& comparison, const Profile& a,
                                      const Profile& b);
 

@@ -38,8 +38,7 @@ struct HadamardShape {
   int64_t length;
 };
 
-// Number of floats that fit in a vector register on every machine. Compilers vectorize a loop of
-// this length completely.
+// Number of floats that fit in a vector register on every machine.
 constexpr int64_t kLanes = 4;
 
 // Replaces the two halves of each block of 2 * half elements with their sum and their difference.
@@ -100,7 +99,6 @@ void multiply_blocks(float* columns, int64_t stride, int64_t width) {
 void transform_row(const HadamardShape& shape, float* row) {
   const float factor = 1 / std::sqrt(static_cast<float>(shape.length));
   const int64_t count = shape.blocks * shape.length;
-  // Blocks begin at multiples of their length.
   if (shape.length == 2) add_pairs(row, count);
   if (shape.length >= 4) add_quarters(row, count);
   for (int64_t half = 4; half < shape.length; half *= 2) add_halves(row, count, half);

@@ -40,8 +40,8 @@ void score(const float* x, const float* gate, const Experts& n, float* scores) {
   }
 }
 
-// Marks the chosen experts and sets their weights. Ties: the expert with the lower index wins. NaN
-// never wins against a number.
+// Marks the chosen experts and sets their weights. In a tie, the expert with the lower index wins.
+// NaN never wins against a number.
 void choose(const float* scores, const float* bias, const Experts& n, bool* is_chosen,
             float* weights) {
   std::fill_n(is_chosen, n.experts, false);

@@ -1,10 +1,10 @@
 // Computes attention on all threads. Each block of keys and values is read once for all query heads
-// that share it, and a thread holds the scores of one block at a time.
+// that share it. A thread holds the scores of one block at a time.
 //
-// Blocks of many queries are multiplied as matrices, blocks of few queries row by row.
+// Blocks of many queries are multiplied as matrices, and blocks of few queries row by row.
 //
 // A work item is a block of queries of one key head. With few queries and a long cache, a work item
-// is instead a part of the keys for all key heads, so that memory is read in order; the results for
+// is instead a part of the keys for all key heads, so that memory is read in order. The results for
 // the parts are then merged.
 #include <algorithm>
 #include <cmath>
@@ -53,7 +53,8 @@ struct Scratch {
   Sums sums;       // used unless the sums must outlive the work item
 };
 
-// Temporary memory of floats: add() all parts first, then allocate() once, then take() the parts.
+// Temporary memory for arrays of floats. First add() all arrays, then allocate() once, then take()
+// the arrays.
 class FloatArena {
  public:
   // Returns false if the size overflows.
@@ -211,8 +212,8 @@ class BlockedAttention {
             rows.token_stride / a_.width};
   }
 
-  // Converts the rows to float, stores them in `to` and returns the result. Returns `rows` itself
-  // if blocks are not converted.
+  // Returns the rows, converted to float and stored in `to`. Returns `rows` itself if blocks are
+  // not converted.
   simd::CacheRows widened(const simd::CacheRows& rows, float* to) const {
     if (!widens_) return rows;
     const simd::Convert convert = simd::to_float(rows.dtype);

@@ -25,8 +25,8 @@ bool is_depthwise(const ConvolutionShape& shape) {
          shape.window.padding[2] <= kMaxDepthwisePadding;
 }
 
-// Returns the work of all planes. A small plane counts as 2000. A multiplication counts as three,
-// because it takes longer here than in a matrix product.
+// Returns the work of all planes. A plane counts as at least 2000. A multiplication counts as
+// three, because it takes longer than in a matrix product.
 int64_t depthwise_work(const ConvolutionShape& shape) {
   const int64_t plane = work_of({3, shape.positions(), shape.taps()});
   return work_of(
@@ -37,7 +37,7 @@ int64_t depthwise_work(const ConvolutionShape& shape) {
 void convolve_planes(KernelContext& context, const ConvolutionShape& shape) {
   const ConvolutionWindow& window = shape.window;
   const int64_t line = simd::depthwise_line(shape.in[2], window.stride[2], window.padding[2]);
-  // Extra space separates the workers' parts, so that no two of them share a cache line.
+  // Extra space separates the workers' scratch areas, so that no two areas share a cache line.
   const int64_t lines = shape.in[1] + 2 + (simd::kDepthwiseSlack + kCacheLineFloats) / line;
   auto* const scratch = static_cast<float*>(
       context.allocate_temp({worker_count(context), lines, line, sizeof(float)}));

@@ -161,7 +161,7 @@ class PlaneOperands final : public ImageOperands {
   }
 
  private:
-  // Copies the elements of a plane that a run of the output reads through one tap. Writes zeros for
+  // Copies the input elements that one tap reads for a run of output positions. Writes zeros for
   // padding.
   void copy_run(const float* plane, const Run& run, const Spatial& tap, float* to) const {
     const Layout& layout = shape_.input_layout;
@@ -174,7 +174,7 @@ class PlaneOperands final : public ImageOperands {
     const float* const line = plane + z * layout.strides[2] + y * layout.strides[3];
     const int64_t step = shape_.window.stride[2];
     const int64_t x = source(2, run.position[2], tap[2]);
-    // x + i * step is inside the line for i in [begin, end).
+    // x + i * step is inside the line if begin <= i < end.
     const int64_t begin = x >= 0 ? 0 : std::min(run.count, (-x + step - 1) / step);
     const int64_t room = shape_.in[2] - x;  // may be negative
     const int64_t end = std::clamp(room <= 0 ? 0 : (room + step - 1) / step, begin, run.count);
@@ -195,7 +195,7 @@ class PlaneOperands final : public ImageOperands {
 };
 
 // Operands for dim order N, H, W, C. Rows are output positions, columns are output channels. The
-// depth runs over taps and, within each tap, over channels.
+// index along the depth is tap * channels + channel.
 class PixelOperands final : public ImageOperands {
  public:
   using ImageOperands::ImageOperands;
@@ -260,8 +260,8 @@ class PixelOperands final : public ImageOperands {
   }
 
  private:
-  // Copies the input that an output position reads. In each line, the taps must be contiguous and
-  // inside the image.
+  // Copies the input of one output position. In each line, the taps must be contiguous and inside
+  // the image.
   void copy_lines(const Spatial& position, float* to) const {
     const Layout& layout = shape_.input_layout;
     const int64_t count = shape_.kernel[2] * shape_.group_channels;

@@ -1,5 +1,4 @@
-// Declares the arguments of a convolution in float, and the functions that compute it. Each
-// function has its own file.
+// Declares the arguments of a float convolution, and the functions that compute it.
 #pragma once
 
 #include <array>
@@ -44,8 +43,8 @@ inline bool is_plane(const Layout& layout) {
 void convolve_as_product(KernelContext& context, const ConvolutionShape& shape);
 
 // Computes a non-transposed convolution with packed weights. Converts images that are not
-// channels-last. Returns false without doing anything if `weight` is not a constant, if the budget
-// is too small to keep the packed weights, or if convolve_as_product() is faster.
+// channels-last. Returns false without doing anything if `weight` is not a constant, if the memory
+// budget is too small for the packed weights, or if convolve_as_product() is faster.
 [[nodiscard]] bool convolve_by_taps(KernelContext& context, const Tensor& weight,
                                     const ConvolutionShape& shape);
 

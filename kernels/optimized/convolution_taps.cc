@@ -1,6 +1,5 @@
-// Computes convolutions of channels-last images with weights that are packed once. A tile of output
-// pixels reads its inputs in place, through one pointer per pixel that moves from tap to tap, so
-// patches are never copied.
+// Computes convolutions of channels-last images with weights that are packed once. Reads the input
+// pixels in place, so patches are never copied.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -26,7 +25,6 @@ class TapConvolution {
   TapConvolution(const ConvolutionShape& shape, int64_t rows, int64_t lanes)
       : shape_(shape), tile_rows_(rows) {
     channels_ = shape.input_layout.sizes[1];
-    // With a single group, the taps of a line are contiguous in memory.
     merged_ = shape.window.groups == 1 && shape.window.dilation[2] == 1;
     const Layout& in = shape.input_layout;
     in_place_ = in.strides[1] == 1 && shape.window.padding == Spatial{0, 0, 0} &&
@@ -54,7 +52,7 @@ class TapConvolution {
   std::optional<int64_t> packed_bytes() const {
     return checked_product({shape_.window.groups, shape_.depth(), width_, sizeof(float)});
   }
-  // A hash of everything that determines the order of the packed weights.
+  // A hash of the numbers that determine the order of the packed weights.
   uint64_t packing_key() const {
     const Layout& layout = shape_.weight_layout;
     PackingKey key;
@@ -88,7 +86,8 @@ class TapConvolution {
     }
   }
 
-  // Computes all images. `weights` are packed. Fails the context if no temporary memory is left.
+  // Computes all images. `weights` must be packed. Fails the context if no temporary memory is
+  // left.
   void run(KernelContext& context, const float* weights) const {
     const KernelContext::TemporaryScope scope(context);
     const int64_t work = work_of({shape_.positions(), shape_.out_layout.sizes[1], shape_.depth()});
@@ -175,7 +174,7 @@ class TapConvolution {
     });
   }
 
-  // Copies pixels [first, first + count) of a line of the padded image.
+  // Copies pixels [first, first + count) of a line of the input to the padded image.
   void copy_line(const float* in, int64_t line, int64_t first, int64_t count, float* to) const {
     const Layout& layout = shape_.input_layout;
     const Spatial& padding = shape_.window.padding;

@@ -26,12 +26,12 @@ void fill_plane(const ConvolutionShape& shape, float value, float* plane) {
   }
 }
 
-// Adds the contributions of all input elements through one tap to a channel. `parts` holds these
-// contributions in row-major order.
+// Adds one tap's contributions to a channel of the output. `parts` has one contribution per input
+// element, in row-major order.
 void add_tap(const ConvolutionShape& shape, const Spatial& tap, const float* parts, float* plane) {
   const Layout& out = shape.out_layout;
   const ConvolutionWindow& window = shape.window;
-  // The output coordinate to which input coordinate `source` contributes; it may be outside the
+  // The output coordinate to which input coordinate `source` contributes. It may be outside the
   // output.
   const auto target = [&](size_t dim, int64_t source) {
     return source * window.stride[dim] - window.padding[dim] + tap[dim] * window.dilation[dim];

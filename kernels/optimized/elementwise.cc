@@ -24,7 +24,7 @@ struct alignas(64) FloatBuffer {
   float elements[kBufferLength];
 };
 
-// An input: elements that follow each other in the order of the output and start again after
+// An input, whose contiguous elements are in the order of the output. The input repeats after
 // `period` elements.
 struct Source {
   const std::byte* data;
@@ -33,12 +33,12 @@ struct Source {
   simd::Convert convert;  // conversion from Half or BFloat16; null for other dtypes
 };
 
-// True if the operator is BINARY, so that its second operand may be a number.
+// True for BINARY operators, which accept a number as the second operand.
 bool accepts_number(const FloatOperator& op, std::initializer_list<Operand> operands) {
   return operands.size() == 2 && !op.returns_bool;
 }
 
-// Returns the number that the second operand of a BINARY operator repeats, or null.
+// Returns the number that is used as the second operand for every element, or null.
 const float* repeated_number(const FloatOperator& op, std::initializer_list<Operand> operands,
                              const Tensor& out) {
   if (!accepts_number(op, operands)) return nullptr;
@@ -51,7 +51,7 @@ const float* repeated_number(const FloatOperator& op, std::initializer_list<Oper
 
 bool is_float(ScalarType dtype) { return dtype == ScalarType::kFloat || is_reduced_float(dtype); }
 
-// Sets at least `count` elements, in blocks whose size is known at compile time.
+// Sets at least `count` elements.
 void fill(float value, int64_t count, float* buffer) {
   constexpr int64_t kBlock = 16;
   static_assert(kBufferLength % kBlock == 0);
@@ -60,7 +60,7 @@ void fill(float value, int64_t count, float* buffer) {
   for (int64_t i = 0; i < count; i += kBlock) std::memcpy(buffer + i, block, sizeof block);
 }
 
-// Repeats the first elements of an input until there are `count` elements. Converts Half and
+// Fills `buffer` with `count` elements by repeating one period of an input. Converts Half and
 // BFloat16 to float.
 void fill(const Source& source, const std::byte* from, int64_t count, float* buffer) {
   auto* const to = reinterpret_cast<std::byte*>(buffer);
@@ -79,8 +79,7 @@ void fill(const Source& source, const std::byte* from, int64_t count, float* buf
   }
 }
 
-// An operator, and the line of elements that it computes. The elements follow each other in the
-// output and in each input, but an input may start again after some elements.
+// An operator, and the line of contiguous elements that it computes.
 struct Line {
   simd::Run op;
   std::array<float, 3> parameters;
@@ -94,7 +93,7 @@ struct Line {
   int64_t row;   // the longest period of the inputs that repeat; 1 if none repeats
   int64_t step;  // elements that one call of the operator can compute
 
-  // A buffer holds repeated copies of an input's short rows, so that one call computes many rows.
+  // True if a buffer holds repeated copies of a short input, so that one call computes many rows.
   bool is_filled(const Source& source) const {
     return source.period < length && source.period <= kMaxFilledPeriod;
   }
@@ -172,8 +171,7 @@ bool has_dtypes(const FloatOperator& op, ScalarType common,
 
 // Computes a small result with one call to the operator. Returns false without doing anything
 // unless `out` has its final shape and every input is a number, one float, or a tensor with the
-// layout of `out`. Some models make many small calls, so this function avoids the cost of a general
-// loop.
+// layout of `out`. Avoids the cost of a general loop.
 bool run_small(const FloatOperator& op, std::initializer_list<Operand> operands, Tensor& out) {
   FloatBuffer buffers[kMaxInputs];
   const void* inputs[kMaxInputs];
@@ -265,8 +263,8 @@ bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand>
   return true;
 }
 
-// Computes a result of any size. Returns false in the same cases as elementwise(). This function is
-// never inlined, because its large stack frame would slow small calls.
+// Computes a result of any size. Returns false in the same cases as elementwise(). Not inlined,
+// because the large stack frame would slow small calls.
 [[gnu::noinline]] bool run_large(KernelContext& context, const FloatOperator& op, ScalarType common,
                                  std::initializer_list<Operand> operands, Tensor& out) {
   const bool reduced = common != ScalarType::kFloat;
@@ -330,8 +328,7 @@ bool binary(KernelContext& context, const FloatOperator& op, const Tensor& self,
             const Scalar& other, Tensor& out) {
   const ScalarType common = promote(self.dtype(), other);
   if (common != self.dtype() || !is_float(common) || !fits(other, common)) return false;
-  // PyTorch treats the Scalar of a comparison as a tensor, so the Scalar is rounded to the common
-  // dtype.
+  // PyTorch rounds the Scalar of a comparison to the common dtype.
   const Scalar number = op.returns_bool ? rounded(other, common) : other;
   return elementwise(context, op, common, {self, number.to<float>()}, out);
 }

@@ -30,13 +30,14 @@ struct Operand {
 };
 
 // Computes out = op(inputs...) with broadcasting and resizes `out`. Half and BFloat16 are computed
-// in float. The common dtype must be Float, Half or BFloat16. All tensors must have this dtype
-// (`out` may also be Bool), and their rows must be contiguous or repeat one element. Otherwise,
+// in float. The common dtype must be Float, Half or BFloat16. All tensors must have this dtype,
+// except that `out` may be Bool. Their rows must be contiguous or repeat one element. Otherwise,
 // returns false and computes nothing, but may have resized `out`.
 [[nodiscard]] bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType common,
                                std::initializer_list<Operand> inputs, Tensor& out);
 
-// Computes out = op(self, other) in the common dtype. Returns false like elementwise().
+// Computes out = op(self, other) in the common dtype. Returns false in the same cases as
+// elementwise().
 [[nodiscard]] bool binary(KernelContext& context, const FloatOperator& op, const Tensor& self,
                           const Tensor& other, Tensor& out);
 [[nodiscard]] bool binary(KernelContext& context, const FloatOperator& op, const Tensor& self,

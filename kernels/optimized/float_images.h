@@ -1,4 +1,4 @@
-// Checks and counts row-major float images, which pooling and resampling process line by line.
+// Checks and counts row-major float images for pooling and resampling.
 #pragma once
 
 #include "kernels/util/checks.h"

@@ -10,10 +10,11 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Minimum number of rows in a band. It is large enough that several tiles use each packed panel.
+// Minimum number of rows in a band.
 constexpr int64_t kMinBandRows = 32;
 // Maximum size of a panel, and maximum width of a panel in tiles. A panel of a single tile may
-// exceed the size. The width is odd so that the rows of a panel do not map to the same cache sets.
+// exceed the size. The maximum width is odd so that the rows of a panel do not map to the same
+// cache sets.
 constexpr int64_t kPanelBytes = int64_t{192} * 1024;
 constexpr int64_t kMaxPanelTiles = 5;
 // Number of tasks per worker. It is more than one, so that faster cores can take more tasks.
@@ -22,9 +23,8 @@ constexpr int64_t kFloat = sizeof(float);
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// The division of a product: columns into panels of full vectors, rows into bands. A work item is
-// one panel with one band. Workers divide the larger side, so that each worker reads only its own
-// part of that side.
+// Divides the columns of a product into panels of full vectors, and the rows into bands. A work
+// item computes one band of one panel.
 struct Blocking {
   int64_t vectors;  // vectors in all columns
   int64_t panels;
@@ -33,8 +33,8 @@ struct Blocking {
   int64_t row_tiles;
   int64_t panel_vectors;  // maximum number of vectors in a panel
 
-  // The panel and the band of a work item. Items are ordered by groups of bands: all panels with
-  // the first group, then all panels with the second, and so on.
+  // The panel and the band of a work item. Items cover all panels of the first group of bands, then
+  // all panels of the second group, and so on.
   int64_t panel(int64_t item) const { return item / group_bands % panels; }
   int64_t band(int64_t item) const {
     return item / (group_bands * panels) * group_bands + item % group_bands;
@@ -64,14 +64,14 @@ Blocking make_blocking(const simd::GemmShape& shape, int64_t rows, int64_t colum
     blocking.bands = workers * blocking.group_bands;
     return blocking;
   }
-  // If there are few panels, the rows are divided among threads too.
+  // If there are few panels, the rows are also divided among the threads.
   const int64_t wanted = workers == 1 ? 1 : divide_up(kTasksPerWorker * workers, blocking.panels);
   blocking.bands = std::clamp<int64_t>(wanted, 1, max_bands);
   blocking.group_bands = blocking.bands;
   return blocking;
 }
 
-// One panel: consecutive columns of the right side.
+// A panel: consecutive columns of the right side.
 struct Panel {
   const float* right;
   int64_t right_stride;
@@ -117,7 +117,7 @@ class BlockedProduct {
   }
 
  private:
-  // Maximum number of columns of a panel that a worker packs; 0 if the right side is already
+  // Maximum number of columns in a panel that a worker packs. 0 if the right side is already
   // packed.
   int64_t panel_memory() const {
     return packed_right_ != nullptr ? 0 : blocking_.panel_vectors * shape_.lanes;
@@ -199,7 +199,7 @@ class BlockedProduct {
 // place. Otherwise, returns false without doing anything.
 bool multiply_in_place(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_t depth,
                        const GemmOperands& operands) {
-  // For more rows, the larger blocks of a BlockedProduct are faster if there are several tiles.
+  // If there are several tiles and more than shape.rows rows, a BlockedProduct is faster.
   const int64_t vectors = divide_up(columns, shape.lanes);
   const int64_t tiles = divide_up(vectors, simd::kGemmMaxVectors);
   if (tiles > (rows <= shape.rows ? kMaxPanelTiles : 1) || operands.wants_scratch()) return false;
@@ -263,8 +263,7 @@ void pack_columns(KernelContext& context, int64_t columns, int64_t depth,
 int64_t gemm_lanes() { return simd::gemm_shape().lanes; }
 
 // A panel of the right side spans the full depth, so that sums stay in registers and each result is
-// written once. A panel is read from the second-level cache. If the cache can hold it, a panel is
-// several tiles wide, so that the rows of the operands and the result are accessed in longer runs.
+// written once. A panel is read from the second-level cache.
 void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
           const GemmOperands& operands) {
   if (rows <= 0 || columns <= 0) return;

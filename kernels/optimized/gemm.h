@@ -15,7 +15,8 @@ struct GemmRows {
   bool has_slack = false;  // true if a full vector may be read at the end of each row
 };
 
-// The operands of a product, left x right. Several threads call the functions at once.
+// The operands of a product, left x right. Several threads may call these functions at the same
+// time.
 class GemmOperands {
  public:
   // Returns left(row .. row + count, 0 .. depth), in place or, if wants_scratch(), copied to
@@ -26,17 +27,18 @@ class GemmOperands {
   // Sets panel[d * width + c] to right(d, column + c) for c < count, and to 0 for count <= c <
   // width.
   virtual void pack_right(int64_t column, int64_t count, int64_t width, float* panel) const = 0;
-  // The right side in place, with row d at data + d * stride, if its rows are contiguous; null data
-  // otherwise.
+  // The right side in place, with row d at data + d * stride. The data is null if the rows are not
+  // contiguous.
   virtual GemmRows right_in_place() const { return {nullptr, 0}; }
 
-  // The right side as packed_size() floats that pack_columns() wrote; null if the right side is not
+  // The right side in the packed form that pack_columns() writes; null if the right side is not
   // packed in advance.
   virtual const float* packed_right() const { return nullptr; }
 
-  // The result in place, if its rows are contiguous and hold the sums unchanged; null data
-  // otherwise. If `start` is not null, the sums of row r start with start[r]; if `bias` is not
-  // null, the sums of column c start with bias[c]. If the data is not null, store() is not called.
+  // The memory of the result, into which gemm() then writes the sums without calling store(). The
+  // data is null if the rows are not contiguous or if store() must change the sums. If `start` is
+  // not null, the sums of row r start with start[r]. If `bias` is not null, the sums of column c
+  // start with bias[c].
   struct InPlace {
     float* data;
     int64_t stride;
@@ -53,13 +55,13 @@ class GemmOperands {
   ~GemmOperands() = default;
 };
 
-// Computes and stores every element of the result once. With depth 0, all elements are zero.
-// Allocates temporary memory, a panel of the right side for each thread, and frees it at the end.
-// Fails the context if there is not enough temporary memory.
+// Computes and stores every element of the result once. With depth 0, all elements are zero. Uses
+// temporary memory for a panel of the right side in each thread. Fails the context if there is not
+// enough temporary memory.
 void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
           const GemmOperands& operands);
 
-// The number of floats of a packed right side; nullopt if it overflows.
+// The number of floats in a packed right side; nullopt if this number overflows.
 std::optional<int64_t> packed_size(int64_t columns, int64_t depth);
 // Packs the right side into vectors of adjacent columns: [vectors, depth, lanes].
 void pack_columns(KernelContext& context, int64_t columns, int64_t depth,

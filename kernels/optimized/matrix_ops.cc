@@ -1,5 +1,5 @@
-// Defines the operators that multiply matrices. They share shape checks and errors with the
-// portable kernels.
+// Defines the operators that multiply matrices. The portable kernels use the same shape checks and
+// report the same errors.
 #include "kernels/optimized/matrix_product.h"
 #include "vitrine/kernel.h"
 

@@ -19,8 +19,8 @@ namespace vitrine::optimized {
 namespace {
 
 // Sets to[r * to_stride + c] = from(r, c). Copies block by block, so that reads and writes use full
-// cache lines. `column_of` returns the part of a column that belongs to a block. The elements of
-// this part are `step` apart.
+// cache lines. column_of(row, count, column) returns `count` elements of a column. The stride
+// between these elements is `step`.
 template <int64_t kRows, class ColumnOf>
 void copy_blocks(const Matrix& from, int64_t step, float* to, int64_t to_stride,
                  const ColumnOf& column_of) {
@@ -73,13 +73,13 @@ struct Epilogue {
   float beta;    // 0 if nothing is added
   Matrix added;  // a Float matrix
 
-  // True if the addend is a row that is added to each row of the sums.
+  // True if one row is added to each row of the sums.
   bool is_bias(int64_t rows) const {
     return beta == 1 && added.column_stride == 1 && (added.row_stride == 0 || rows == 1);
   }
 };
 
-// Operands that are matrices. Half and BFloat16 are converted row by row and panel by panel.
+// Matrix operands. Half and BFloat16 are converted to float when they are read.
 class MatrixOperands final : public GemmOperands {
  public:
   MatrixOperands(const Matrix& left, const Matrix& right, const Result& result,
@@ -139,8 +139,7 @@ class MatrixOperands final : public GemmOperands {
       }
     }
   }
-  // Stores the sums of one column. store() would be slower, because it would handle each element of
-  // the column like a block.
+  // Stores the sums of one column faster than store().
   void store_column(int64_t row, int64_t rows, int64_t column, const float* sums) const {
     float* to = result_.data + row * result_.row_stride + column * result_.column_stride;
     const bool has_addend = epilogue_.beta != 0;
@@ -157,7 +156,7 @@ class MatrixOperands final : public GemmOperands {
   }
 
  private:
-  // Stores sums of elements that follow each other. `add` is null if nothing is added.
+  // Stores the sums of contiguous elements. `add` is null if nothing is added.
   void store_line(float* to, int64_t count, const float* sums, const float* add) const {
     const float alpha = epilogue_.alpha;
     const float beta = epilogue_.beta;
@@ -227,8 +226,7 @@ void store_floats(const float* from, Tensor& tensor, const Layout& layout) {
 
 constexpr int64_t kMaxDotColumns = 4;
 
-// True if dot products are faster than tiles of columns, which would leave most lanes of a vector
-// unused.
+// True if the right side has so few columns that dot products are faster than tiles.
 bool has_few_columns(const Matrix& left, const Matrix& right) {
   constexpr int64_t kMinDepth = 128;
   constexpr int64_t kMinRows = 8;
@@ -284,7 +282,7 @@ void multiply_by_columns(KernelContext& context, const Matrix& left, const Matri
            });
 }
 
-// A hash of everything that determines the order of the packed matrix.
+// A hash of the numbers that determine the order of the packed matrix.
 uint64_t packing_key(const Layout& layout) {
   PackingKey key;
   for (const int64_t number : {gemm_lanes(), layout.offset, layout.sizes[0], layout.sizes[1],
@@ -294,12 +292,12 @@ uint64_t packing_key(const Layout& layout) {
   return key.value();
 }
 
-// Returns the right side as pack_columns() writes it, packed at the first call. Returns null if the
-// right side may change, if packing it saves no time, or if no memory is left for it.
+// Returns the right side in the form that pack_columns() writes. Packs it at the first call.
+// Returns null if the right side may change, if packing it saves no time, or if no memory is left
+// for it.
 const float* packed_right(KernelContext& context, const MatrixProduct& product, const Matrix& left,
                           const Matrix& right) {
-  // A product of one row reads each element once. Packing saves time only if the elements stay in
-  // the second-level cache, and a small product is dominated by the cost of the call.
+  // For a product of one row, packing saves time only within these limits.
   constexpr int64_t kMinRowElements = int64_t{8} * 1024;
   constexpr int64_t kMaxRowElements = int64_t{512} * 1024;
   if (right.dtype != ScalarType::kFloat || right.column_stride == 1 || right.columns == 1 ||
@@ -334,8 +332,7 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
     return vitrine::multiply_matrices(context, product);
   }
   const KernelContext::TemporaryScope scope(context);
-  // Converts the left side now, because it is read again for every panel of the right side. The
-  // right side, which is usually larger, is read only once.
+  // Converts the left side now, because it is read again for every panel of the right side.
   Matrix left = as_floats(context, view(product.left.tensor, product.left.layout));
   Matrix right = view(product.right.tensor, product.right.layout);
   Matrix result_matrix = view(product.out, product.out_layout);
@@ -352,7 +349,7 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
   Result result{const_cast<float*>(result_matrix.floats(0, 0)), result_matrix.row_stride,
                 result_matrix.column_stride};
   // If few rows are multiplied by a transposed matrix, as in a linear layer with a small batch,
-  // computes the transposed product, which reads the large matrix in place.
+  // computes the transposed product. It reads the large matrix in place.
   if (packed == nullptr && !by_columns && left.rows < gemm_lanes() / 2 &&
       right.columns > left.rows && right.row_stride == 1 && right.column_stride != 1) {
     std::swap(left, right);

@@ -1,4 +1,4 @@
-// Includes the header that declares optimized::kernels() and the tables of the other kernel rooms.
+// Includes the header that declares optimized::kernels().
 #pragma once
 
 #include "vitrine/kernels.h"  // IWYU pragma: export

@@ -33,7 +33,7 @@ bool permute(std::span<const int64_t> dims, Layout& layout) {
   return true;
 }
 
-// Removes dimensions of size 1, and merges neighbors that one stride can describe.
+// Removes dimensions of size 1, and merges adjacent dimensions that one stride can describe.
 Layout merged(const Layout& layout) {
   Layout result;
   for (size_t i = 0; i < layout.rank; ++i) {

@@ -26,11 +26,11 @@ class LineRuns {
     end_ = room < 0 ? 0 : std::min(window.output[1], room / stride + 1);
   }
 
-  // True if a window of a line extends past an edge of the image.
+  // True if any window of a line extends past an edge of the image.
   bool are_cut() const { return begin_ > 0 || end_ < window_.output[1]; }
 
-  // Calls run(windows, index, x, count) for runs [x, x + count) that together cover the windows of
-  // line `y` of `plane`. `index` is the index in the plane of the first element of window x.
+  // Calls run(windows, index, x, count) for each run [x, x + count) of windows in line `y` of the
+  // result. `index` is the position in the plane of the first element of window x.
   template <class Run>
   void for_each(const float* plane, int64_t y, const Run& run) const {
     const PoolRange rows = window_.range(0, y);
@@ -74,8 +74,8 @@ class PaddedMaxPool {
            sizes_[0] * sizes_[1] <= kMaxElements;
   }
 
-  // First finds the largest element of each part of a line, and then the largest element of each
-  // column of such parts.
+  // For each window, finds the largest element in each row of taps, and then the largest of these
+  // elements.
   void run(const float* plane, float* largest, int64_t* indices) const {
     float padded[kMaxElements + simd::kPoolingSlack];
     float parts[kMaxElements + simd::kPoolingSlack];

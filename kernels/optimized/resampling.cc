@@ -13,15 +13,15 @@ namespace vitrine::optimized {
 
 namespace {
 
-// The two lines of an image that are interpolated for an output line, stretched to the output's
-// width. Each line is stretched only once if the output is computed from top to bottom.
+// Two adjacent lines of an image, resized to the output's width. Each line is resized only once if
+// the output is computed from top to bottom.
 class StretchedLines {
  public:
   StretchedLines(const float* image, int64_t width, std::span<const LinearSample<float>> columns,
                  float* memory)
       : image_(image), width_(width), columns_(columns), memory_(memory) {}
 
-  // Returns a stretched line. Adjacent lines use different slots of the buffer.
+  // Returns a resized line. Adjacent lines use different slots of the buffer.
   const float* line(int64_t y) {
     const auto slot = static_cast<size_t>(y % 2);
     float* const to = memory_ + slot * columns_.size();

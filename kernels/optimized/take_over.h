@@ -1,13 +1,13 @@
-// VITRINE_OPTIMIZED_KERNEL defines an optimized kernel that falls back to a kernel of another room.
+// VITRINE_OPTIMIZED_KERNEL defines an optimized kernel that falls back to a kernel in another
+// folder of kernels/ (a "room").
 //
 //   bool exp_out(KernelContext& context, const Tensor& self, Tensor& out);
 //   VITRINE_OPTIMIZED_KERNEL(exp_out, "aten::exp.out", exp_out, portable);
 //
 // The function returns false if it does not support the arguments. In that case, it must not have
 // done anything except resize `out`. The optimized kernel then calls the kernel with the same id in
-// the room that the macro's last argument names. Thus an optimized kernel does not need code for
-// errors or for rare dtypes and layouts. A kernel that supports all arguments returns void and is
-// defined with VITRINE_KERNEL.
+// the room that the macro's last argument names. A kernel that supports all arguments returns void
+// and is defined with VITRINE_KERNEL.
 #pragma once
 
 #include "vitrine/kernel.h"
@@ -46,8 +46,8 @@ struct TakeOver<function, portable> {
 }  // namespace vitrine::optimized
 
 // Use outside all namespaces. The reference to the other kernel is weak, because a selective build
-// (cmake/SelectOps.cmake) may lack that kernel: a file of this room can define kernels of operators
-// that the build does not select. Such kernels are never called.
+// (cmake/SelectOps.cmake) may lack that kernel. In such a build, the optimized kernel is never
+// called.
 #define VITRINE_OPTIMIZED_KERNEL(id, operator_name, function, room)                          \
   namespace vitrine::room {                                                                  \
   [[gnu::weak]] extern const Kernel kernel_##id;                                             \

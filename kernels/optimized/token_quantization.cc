@@ -1,5 +1,5 @@
 // Chooses quantization parameters for each row of the last dimension, and quantizes floats to int8
-// and uint8 with them. A model with an int8 cache does both for each token.
+// and uint8 with them.
 #include <atomic>
 #include <cmath>
 

@@ -61,8 +61,7 @@ bool gelu_out(KernelContext& context, const Tensor& self, std::string_view appro
   return elementwise(context, {run}, self.dtype(), {self}, out);
 }
 
-// Computes powers with exponents that are not in kKnownPowers. std::pow takes a few hundred
-// instructions per element, so this loop has no vector code; threads speed it up.
+// Computes powers with exponents that are not in kKnownPowers.
 void power(const void* const* inputs, const float* parameters, void* out, int64_t count,
            int64_t /*total_count*/) {
   const auto* const base = static_cast<const float*>(inputs[0]);

@@ -1,4 +1,4 @@
-// Defines element-wise operators on one tensor with number parameters, and glu.
+// Defines element-wise operators that have one tensor and some numbers as arguments, and glu.
 #include <algorithm>
 #include <array>
 #include <cmath>

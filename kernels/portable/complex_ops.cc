@@ -30,7 +30,8 @@ void conj_physical_out(KernelContext& context, const Tensor& self, Tensor& out) 
   fail_unsupported_dtype(context, self.dtype());
 }
 
-// The layout of a complex tensor [...] as a real tensor [..., 2] of real and imaginary parts.
+// The layout of a complex tensor [...] viewed as a real tensor [..., 2] of real and imaginary
+// parts.
 Layout parts_of(const Tensor& complex) {
   Layout parts(complex);
   for (size_t i = 0; i < parts.rank; ++i) parts.strides[i] *= 2;

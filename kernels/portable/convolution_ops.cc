@@ -17,8 +17,8 @@ struct GradientOperands {
   const Tensor& elements;  // the elements that windows cover: input, or grad_output if transposed
 };
 
-// Computes gradient[a, b, tap] as a sum of products over all images and windows. Each product has
-// two factors: the window's element in channel a, and the element under `tap` of the window, in
+// Sets gradient[a, b, tap] to the sum over all images and windows of a product. One factor is the
+// window's element in channel a. The other factor is the element under `tap` of the window, in
 // channel b of a's group.
 template <class T>
 void sum_weight_gradient(const GradientOperands& operands, const ConvolutionWindow& window,
@@ -118,7 +118,7 @@ bool prepare_gradient(KernelContext& context, ScalarType dtype, std::span<const 
          check_data(context, {&out});
 }
 
-// Computes the gradients that output_mask selects; leaves the other outputs unchanged.
+// Computes the gradients that output_mask selects. Leaves the other outputs unchanged.
 void convolution_backward_out(KernelContext& context, const Tensor& grad_output,
                               const Tensor& input, const Tensor& weight,
                               std::optional<std::span<const int64_t>> /*bias_sizes*/,

@@ -9,8 +9,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Serves several operators, which differ only in autograd and devices. The CPU is the only device
-// that this runtime has.
+// Serves several operators, which differ only in autograd and devices.
 void alias_copy_out(KernelContext& context, const Tensor& self, Tensor& out) {
   copy_view(context, self, Layout(self), out);
 }

@@ -66,7 +66,7 @@ void fill_tensor_out(KernelContext& context, const Tensor& self, const Tensor& v
   convert(value.raw_data(), 0, out.mutable_raw_data(), 1, out.numel());
 }
 
-// Number of elements of a range, or nullopt if the range does not exist. If `integers` is true,
+// Number of elements of a range, or nullopt if the range is invalid. If `integers` is true,
 // computes in int64, because doubles would lose the low bits of large numbers.
 std::optional<int64_t> range_length(const Scalar& start, const Scalar& end, const Scalar& step,
                                     bool integers) {

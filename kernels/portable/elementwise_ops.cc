@@ -1,5 +1,5 @@
-// Defines the kernels that are one formula in kernel_list.inc. A selective build generates its own
-// list, so that only the selected kernels are compiled.
+// Defines the kernels that consist of one formula in kernel_list.inc. A selective build generates
+// its own list.
 #include <cmath>
 #include <limits>
 
@@ -37,7 +37,6 @@ T inverse_erf(T y) {
   return x;
 }
 
-// Formulas have static storage, so that their addresses are constants.
 #define X(id)
 #define UNARY(id, operator_name, family, ...)                               \
   static void id(KernelContext& context, const Tensor& self, Tensor& out) { \

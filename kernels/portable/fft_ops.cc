@@ -18,8 +18,7 @@ namespace {
 // ATen's codes for normalization.
 enum Normalization : int64_t { kNone, kByRoot, kByLength };
 
-// The lines of a row-major tensor along one dimension. The elements of a line differ only in their
-// index in that dimension.
+// The lines of a row-major tensor along one dimension.
 struct Lines {
   int64_t count;
   int64_t inner;   // distance between neighbors in a line, in elements
@@ -103,7 +102,7 @@ bool transform_complex(KernelContext& context, T* data, const Lines& lines, bool
   return true;
 }
 
-// Calls `run` with a value whose type is the type in which to compute.
+// Calls `run` with a value of the type in which to compute.
 template <class T>
 bool with_arithmetic(int64_t length, const auto& run) {
   return FourierTransform<double>::needs_double(length) ? run(double{}) : run(T{});

@@ -33,12 +33,12 @@ struct Axis {
     return align_corners ? (x + 1) / 2 * (extent - 1) : ((x + 1) * extent - 1) / 2;
   }
 
-  // Moves a position that is outside the image into the image, as `padding` requires. kZeros leaves
-  // it unchanged.
+  // Moves a position outside the image into the image, as `padding` requires. kZeros leaves the
+  // position unchanged.
   C padded(C x) const {
     if (padding == Padding::kZeros) return x;
     if (padding == Padding::kReflection) x = reflected(x);
-    // The order of the comparisons makes NaN become position 0.
+    // This form of the comparison turns NaN into position 0.
     return x > C(0) ? std::min(x, static_cast<C>(size - 1)) : C(0);
   }
 
@@ -81,7 +81,7 @@ SampleWeights<C> sample_weights(const Axis<C>& axis, C x, Interpolation interpol
     const C fraction = exact - first;
     return {{axis.index(first), axis.index(first + 1)}, {C(1) - fraction, fraction}, 2};
   }
-  // Cubic convolution with a = -3/4. Padding applies to each of the four elements separately.
+  // Cubic convolution with a = -3/4. Padding is applied to each of the four elements separately.
   const C first = std::floor(position);
   const C t = position - first;
   constexpr C kA(-0.75);

@@ -10,7 +10,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Ignores the arguments without names, which affect only gradients.
+// Ignores the unnamed arguments, which affect only gradients.
 void embedding_out(KernelContext& context, const Tensor& weight, const Tensor& indices,
                    int64_t /*padding_idx*/, bool /*scale_grad_by_freq*/, bool /*sparse*/,
                    Tensor& out) {
@@ -49,7 +49,8 @@ void index_Tensor_out(KernelContext& context, const Tensor& self, OptionalTensor
   });
 }
 
-// Adds values to target. A position that several indices select receives all of their values.
+// Adds values to target. If several indices select the same position, all of their values are
+// added.
 template <class T>
 void accumulate(const AdvancedIndex& index, const Tensor& values, const Layout& layout,
                 Tensor& target) {

@@ -1,4 +1,4 @@
-// Operators that read, write or choose elements by a mask, which broadcasts.
+// Operators that read, write or choose elements by a mask.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -13,7 +13,8 @@ namespace vitrine::portable {
 
 namespace {
 
-// Layouts of a tensor and a mask, broadcast to their common sizes. Non-zero mask bytes are true.
+// Layouts of a tensor and a mask, which are broadcast to their common sizes. Non-zero mask bytes
+// are true.
 struct Masked {
   Layout self;
   Layout mask;
@@ -72,8 +73,8 @@ void masked_select_out(KernelContext& context, const Tensor& self, const Tensor&
   });
 }
 
-// Broadcasts self with the mask and copies it to out. Where the mask is true, writes the next
-// element of source instead.
+// Broadcasts self and the mask, and copies self to out. For each true element of the mask, writes
+// the next element of source instead.
 void masked_scatter_out(KernelContext& context, const Tensor& self, const Tensor& mask,
                         const Tensor& source, Tensor& out) {
   if (!check_dtype(context, out, self.dtype(), "out") ||

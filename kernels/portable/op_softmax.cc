@@ -46,7 +46,8 @@ void softmax(KernelContext& context, const Tensor& self, int64_t dim, bool half_
     return;
   }
   dispatch<FloatTypes>(context, compute_type(self.dtype()), [&]<class T>() {
-    // The common dtype is T, so that values are not rounded to Half if `half_to_float` is true.
+    // If `half_to_float` is true, values must not be rounded to Half. Therefore, the common dtype
+    // is T.
     for_each_line<T>(context, self, scalar_type_of<T>, *along, out,
                      [&](const Line<T>& line) { softmax_line(line, logarithm); });
   });

@@ -53,8 +53,8 @@ void constant_pad_nd_out(KernelContext& context, const Tensor& self, std::span<c
 
 enum class PadMode : uint8_t { kReflection, kReplication };
 
-// Pads the last `spatial` dimensions. `padding` has a pair of numbers for each, starting with the
-// last. Negative padding crops.
+// Pads the last `spatial` dimensions. `padding` has a pair of numbers for each of these dimensions,
+// starting with the last. Negative padding crops.
 void pad_edges(KernelContext& context, const Tensor& self, std::span<const int64_t> padding,
                size_t spatial, PadMode mode, Tensor& out) {
   const size_t rank = self.rank();

@@ -13,9 +13,9 @@ namespace vitrine::portable {
 
 namespace {
 
-// Computes the largest element of each window and stores the element's row-major index in the H x W
-// plane in `indices` (Long). Ties: the first element wins. NaN wins over all numbers. Resizes both
-// outputs.
+// Computes the largest element of each window. Stores the element's row-major index in the H x W
+// plane in `indices` (Long). If elements are equal, the first one wins. NaN wins over all numbers.
+// Resizes both outputs.
 template <class Window>
 void max_pool(KernelContext& context, const Tensor& self, const Window& window, Tensor& out,
               Tensor& indices) {
@@ -75,7 +75,7 @@ void max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
   if (window) max_pool(context, self, *window, out, indices);
 }
 
-// Adds each gradient at the position of the largest element of the gradient's window.
+// Adds each window's gradient at the position of the window's largest element.
 void max_pool2d_with_indices_backward(KernelContext& context, const Tensor& grad_output,
                                       const Tensor& self, std::span<const int64_t> kernel_size,
                                       std::span<const int64_t> stride,

@@ -1,4 +1,4 @@
-// Includes the header that declares portable::kernels() and the tables of the other kernel rooms.
+// Includes the header that declares portable::kernels().
 #pragma once
 
 #include "vitrine/kernels.h"  // IWYU pragma: export

@@ -84,7 +84,7 @@ void rand_out(KernelContext& context, std::span<const int64_t> size, Tensor& out
   dispatch<FloatHBF16Types>(context, out.dtype(), [&]<class T>() {
     T* elements = out.unchecked_mutable_data<T>();
     for (int64_t i = 0; i < out.numel(); ++i) {
-      // Uniform numbers have kDigits<T> bits, so that none is rounded up to 1.
+      // Uniform numbers have kDigits<T> bits, so that no number is rounded up to 1.
       const double number = normal ? random.normal() : random.uniform(kDigits<T>);
       elements[i] = static_cast<T>(static_cast<Compute<T>>(number));
     }
@@ -108,8 +108,7 @@ void native_dropout_out(KernelContext& context, const Tensor& input, double p,
   Random random;
   bool* kept = out1.unchecked_mutable_data<bool>();
   for (int64_t i = 0; i < out1.numel(); ++i) kept[i] = random.uniform() >= p;
-  // The elements that are not zeroed are scaled, which preserves the expected value. If p is 1, all
-  // elements are zeroed.
+  // The elements that are not set to zero are scaled, which preserves the expected value.
   const double scale = p < 1 ? 1 / (1 - p) : 0;
   dispatch<FloatTypes>(context, compute_type(input.dtype()), [&]<class T>() {
     elementwise<T, T, bool>(context, input.dtype(), {&input, &out1}, out0, [scale](T x, bool keep) {

@@ -24,7 +24,7 @@ void repeat_out(KernelContext& context, const Tensor& self, std::span<const int6
   for (size_t i = 0; i < rank; ++i) sizes[i] = view.sizes[i] * repeats[i];
   if (!resize_to(context, out, {sizes.data(), rank})) return;
   if (out.numel() == 0) return;
-  // Splits each dimension of `out` in two: the number of the repetition, and the index within the
+  // Splits each dimension of `out` into two dimensions: the repetition, and the index within the
   // repetition.
   Layout target(out);
   for (size_t i = rank; i-- > 0;) {
@@ -34,7 +34,7 @@ void repeat_out(KernelContext& context, const Tensor& self, std::span<const int6
   (void)copy_elements(context, self, view, out, target);
 }
 
-// The index, 0 .. size-1, to which `shift` moves index 0.
+// The index to which `shift` moves index 0. The result is in [0, size).
 int64_t rolled_start(int64_t shift, int64_t size) {
   shift %= size;  // NOLINT(clang-analyzer-core.DivideZero): rolled tensors have elements
   return shift < 0 ? shift + size : shift;

@@ -17,13 +17,14 @@ namespace {
 // The C++ types of the dtypes that sum_type() can return.
 using SumTypes = TypeList<int64_t, float, double, bool>;
 
-// The type to which elements are converted for an output of dtype `out`. One type serves all
-// integers, because wrapping once at the end is the same as wrapping at each step.
+// The type to which elements are converted for an output of dtype `out`. All integers are summed as
+// Long. Wrapping once at the end is the same as wrapping at each addition.
 constexpr ScalarType sum_type(ScalarType out) {
   return is_integral(out) ? ScalarType::kLong : compute_type(out);
 }
 
-// Sums elements: integers wrap around, floating types are summed in double, and Bool is or'ed.
+// Sums elements. Integers wrap around. Floating types are summed in double. The sum of Bool
+// elements is their logical OR.
 template <class T>
 struct Sum {
   static constexpr size_t kLanes = 4;  // independent sums, which the processor adds in parallel
@@ -210,7 +211,7 @@ void any_out(KernelContext& context, const Tensor& self, int64_t dim, bool keepd
   any(context, self, reduced_dim(context, self, dim), keepdim, out);
 }
 
-// Unlike in other operators, an empty list means no dimensions.
+// Unlike in other operators, an empty list means that no dimension is reduced.
 void any_dims_out(KernelContext& context, const Tensor& self,
                   std::optional<std::span<const int64_t>> dim, bool keepdim, Tensor& out) {
   any(context, self, dim ? dim_mask(context, *dim, self.rank()) : kAllDims, keepdim, out);
@@ -249,8 +250,9 @@ struct Best {
 };
 
 // Computes the largest or smallest element and its row-major index within the reduced dimensions.
-// `values`, whose dtype must be able to hold self's, and `indices` (Long) may be null. NaN wins
-// over every number. Ties: the first element wins. Fails with InvalidArgument if no elements exist.
+// `values` and `indices` (Long) may be null. self's dtype must be castable to that of `values`. NaN
+// wins over every number. If elements are equal, the first one wins. Fails with InvalidArgument if
+// no elements exist.
 void extremum(KernelContext& context, Extremum which, const Tensor& self,
               std::optional<uint32_t> mask, bool keepdim, Tensor* values, Tensor* indices) {
   if (!mask || (indices != nullptr && !check_dtype(context, *indices, ScalarType::kLong, "out")))

@@ -123,7 +123,7 @@ auto fixed_point(const TapsOf& taps_of, int64_t outputs) {
   return [taps_of, bits](int64_t at) { return FixedPoint{taps_of(at), bits}; };
 }
 
-// Resizes the columns, rounds to uint8, and then resizes the rows. `taps_of(dim)` returns a
+// Resizes the width, rounds to uint8, and then resizes the height. `taps_of(dim)` returns a
 // function from output indices to taps.
 template <class TapsOf>
 void upsample_bytes(const Tensor& self, const Resampling& resampling, Tensor& out,
@@ -257,12 +257,12 @@ void upsample_aa_out(KernelContext& context, const Tensor& self,
   const std::optional<double> factors[] = {scales_h, scales_w};
   for (size_t i = 0; i < 2; ++i) {
     if (!factors[i] || !(*factors[i] > 0)) continue;
-    // If a scale factor were below 1e-6, each output element would average too many input elements.
+    // With a smaller scale factor, each output element would average too many input elements.
     if (*factors[i] < 1e-6) {
       return context.fail(ErrorCode::kInvalidArgument, "scale factor %g is less than 1e-6",
                           *factors[i]);
     }
-    // A dim that keeps its size is copied, even if its factor is not 1.
+    // A dimension that keeps its size is not resampled, even if its factor is not 1.
     if (resampling->output[i] != resampling->input[i]) resampling->factors[i] = factors[i];
   }
   dispatch<RealHBF16Types>(context, self.dtype(), [&]<class T>() {

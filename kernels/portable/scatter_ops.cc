@@ -13,9 +13,9 @@ namespace vitrine::portable {
 
 namespace {
 
-// Fails unless `index` has the rank of `target`, is not larger than `target` in any dimension
-// except `dim`, and is not larger than `other` (unless `other` is null) in any dimension. A 0-d
-// tensor counts as one element in one dimension.
+// Fails if `index` has a different rank than `target`, is larger than `target` in a dimension other
+// than `dim`, or is larger than `other` in any dimension. `other` may be null. A 0-d tensor is
+// treated as a 1-d tensor.
 bool check_scatter_shapes(KernelContext& context, const Tensor& target, size_t dim,
                           const Tensor& index, const Tensor* other) {
   const Layout index_layout = at_least_1d(index);
@@ -150,8 +150,8 @@ std::optional<ScatterReduction<C>> scatter_reduction(std::string_view name) {
   return std::nullopt;
 }
 
-// Divides each element by the number of elements in its sum. The count has the dtype of the
-// elements and may wrap to 0, as in PyTorch.
+// Divides each sum by the number of its terms. The count has the dtype of the elements and may wrap
+// to 0, as in PyTorch.
 template <class T>
 void divide_by_counts(std::span<const int64_t> counts, T* values) {
   using C = Compute<T>;

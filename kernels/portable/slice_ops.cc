@@ -21,10 +21,10 @@ std::optional<size_t> existing_dim(KernelContext& context, const Tensor& self, i
   return normalize_dim(context, dim, self.rank());
 }
 
-// The next functions return the layout of a part of `self`, or nullopt after failing the context.
-// Negative indices count from the end.
+// The next functions return the layout of a part of `self`. On errors, they fail the context and
+// return nullopt. Negative indices count from the end.
 
-// The layout of Python's self[..., start:end:step, ...]. Bounds are clamped; `step` must be
+// The layout of Python's self[..., start:end:step, ...]. Clamps the bounds. `step` must be
 // positive.
 std::optional<Layout> slice_layout(KernelContext& context, const Tensor& self, int64_t dim,
                                    std::optional<int64_t> start, std::optional<int64_t> end,
@@ -127,7 +127,7 @@ void slice_scatter_out(KernelContext& context, const Tensor& self, const Tensor&
   });
 }
 
-// Splits self along `dim` into `parts` parts; outs[i] receives the next length_of(i) elements.
+// Splits self along `dim` into `parts` parts. outs[i] receives the next length_of(i) elements.
 // Fails if a length is invalid, if there is not one output for each part, or if the parts do not
 // cover self.
 template <class LengthOf>

@@ -16,7 +16,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// A tensor viewed as slices along a dimension, or as slices of one element each.
+// A tensor that is viewed as slices along a dimension, or as slices of one element each.
 class Slices {
  public:
   Slices(const Tensor& tensor, std::optional<size_t> dim) : layout_(tensor) {
@@ -88,9 +88,9 @@ bool resize_results(KernelContext& context, const Tensor& self, std::optional<si
 // Finds the distinct slices along `dim`, or the distinct elements if `dim` is not given. If
 // request.sorts is true, the results are in ascending order; otherwise, only equal neighbors are
 // merged. `inverse` receives, for each slice, the index of the slice's value in `values`. `counts`
-// receives the number of slices that have each value. Both are empty if not requested. A NaN
-// differs from every element, as in PyTorch. Temporary memory: 8 bytes for each element and 8 for
-// each slice.
+// receives the number of slices that have each value. Results that are not requested are empty. A
+// NaN differs from every element, as in PyTorch. Uses 8 bytes of temporary memory for each element
+// and 8 for each slice.
 void find_unique(KernelContext& context, const Tensor& self, std::optional<size_t> dim,
                  const UniqueRequest& request, const UniqueResults& to) {
   if (!check_unique(context, self, to)) return;

@@ -27,7 +27,7 @@ void unsqueeze_copy_out(KernelContext& context, const Tensor& self, int64_t dim,
   copy_view(context, self, view, out);
 }
 
-// Ignores listed dimensions whose size is not one.
+// Ignores dimensions in `dim` whose size is not one.
 void squeeze_copy_dims_out(KernelContext& context, const Tensor& self, std::span<const int64_t> dim,
                            Tensor& out) {
   const std::optional<uint32_t> mask = dim_mask(context, dim, self.rank());
@@ -135,7 +135,7 @@ void diagonal_copy_out(KernelContext& context, const Tensor& self, int64_t offse
 }
 
 // Copies windows of `size` elements. The windows begin at multiples of `step` along a dimension.
-// The elements of each window are along a new last dimension.
+// The elements of a window form a new last dimension.
 void unfold_copy_out(KernelContext& context, const Tensor& self, int64_t dimension, int64_t size,
                      int64_t step, Tensor& out) {
   const std::optional<size_t> dim = normalize_dim(context, dimension, self.rank());

@@ -24,8 +24,8 @@ const void* element_address(const Tensor& tensor, int64_t index) {
   return tensor.unchecked_data<std::byte>() + index * static_cast<int64_t>(tensor.element_size());
 }
 
-// Parameters for a whole tensor work with any dim order. For other parameters, both tensors must be
-// row-major.
+// If the parameters apply to the entire tensor, both tensors must have the same dim order.
+// Otherwise, both must be row-major.
 bool check_layout(KernelContext& context, const Tensor& input, const Tensor& out,
                   const ChannelShape& shape) {
   if (shape.channels == 1 && shape.outer == 1) return check_same_dim_order(context, input, out);

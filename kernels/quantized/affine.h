@@ -17,9 +17,9 @@ namespace vitrine::quantized {
 // null, all zero points are zero.
 class AffineParameters {
  public:
-  // Fails if the dtype or the number of elements of a tensor of parameters is wrong, or if a tensor
-  // has no memory. Also fails if `out`, which must have its final shape, overlaps the parameters,
-  // because they are read while `out` is written.
+  // Fails if a tensor of parameters has the wrong dtype or number of elements, or no memory. Also
+  // fails if `out`, which must have its final shape, overlaps the parameters, because they are read
+  // while `out` is written.
   static std::optional<AffineParameters> make(KernelContext& context, const Tensor& scales,
                                               const Tensor* zero_points, int64_t count,
                                               const Tensor& out);
@@ -41,8 +41,8 @@ class AffineParameters {
 void load_quantized(const Tensor& tensor, int64_t offset, int64_t count, int32_t* values);
 void store_quantized(const int32_t* values, Tensor& tensor, int64_t offset, int64_t count);
 
-// The factor by which values are multiplied. Like PyTorch, divides in double: 1.0f / float(scale)
-// can differ in the last bit, which would change 16-bit results for values near ties.
+// The factor by which values are multiplied. Like PyTorch, divides in double, because 1.0f /
+// float(scale) can differ in the last bit.
 inline float inverse_of(double scale) { return static_cast<float>(1.0 / scale); }
 
 // Quantizes one value: rounds to nearest, ties to even. Values beyond int64 saturate; NaN becomes
@@ -58,7 +58,7 @@ struct ChannelShape {
 };
 ChannelShape per_tensor(const Tensor& tensor);
 ChannelShape per_channel(const Tensor& tensor, size_t axis);
-// Every row of the last dimension is a channel.
+// Treats every row of the last dimension as a channel.
 ChannelShape per_token(const Tensor& tensor);
 
 // Quantizes `input` to `dtype`, which must be the dtype of `out`. Resizes `out`.
@@ -67,8 +67,7 @@ void quantize(KernelContext& context, const Tensor& input, const Tensor& scales,
               ScalarType dtype, Tensor& out);
 
 // Quantizes with parameters for each row of the last dimension. As in PyTorch, zero points are
-// added before rounding, which changes the results of ties, and arithmetic is in double if scales
-// are double.
+// added before rounding. Arithmetic is in double if the scales are double.
 void quantize_tokens(KernelContext& context, const Tensor& input, const Tensor& scales,
                      const Tensor& zero_points, int64_t lowest, int64_t highest, ScalarType dtype,
                      Tensor& out);
@@ -80,8 +79,8 @@ void dequantize(KernelContext& context, const Tensor& input, const Tensor& scale
                 int64_t highest, ScalarType dtype, std::optional<ScalarType> out_dtype,
                 Tensor& out);
 
-// --- The operators. Their template argument is a function with the parameters of quantize() or
-// dequantize(). It returns void, or, in an optimized kernel, false for arguments that it does not
+// --- The operators. The template argument is a function with the parameters of quantize() or
+// dequantize(). In an optimized kernel, this function returns false for arguments that it does not
 // support. ---
 
 template <auto quantize>

@@ -12,7 +12,8 @@ namespace vitrine::quantized {
 
 namespace {
 
-// Chooses like torch.ao's determine_qparams for an affine scheme, in float.
+// Chooses the same parameters as torch.ao's determine_qparams for an affine scheme. Arithmetic is
+// in float.
 void choose_qparams_Tensor_out(KernelContext& context, const Tensor& input, int64_t quant_min,
                                int64_t quant_max, double eps, ScalarType dtype, Tensor& scale_out,
                                Tensor& zero_point_out) {

@@ -14,7 +14,7 @@ namespace vitrine::quantized {
 
 namespace {
 
-// The packing of a table; the enum's value is the number of values in a byte.
+// The packing of a table. The enumerator's value is the number of table values in a byte.
 enum class Packing : uint8_t {
   kByte = 1,   // one value of the table's dtype
   kBits4 = 2,  // two int4 values, the high bits first, each stored plus 8
@@ -77,7 +77,7 @@ struct Table {
   }
 };
 
-// Work per value: 2 ns, converted with kWorkPerNs.
+// Work per value: 2 ns, multiplied by kWorkPerNs.
 constexpr int64_t kWorkPerValue = 40;
 
 // Computes out[i..., :] = (weight[indices[i...], :] - zero point) * scale. `scales` is [rows] or

@@ -54,8 +54,9 @@ void multiply(const Tensor& input, const Tensor& weight, size_t depth_dim, const
   }
 }
 
-// Computes out[m, p] = sum over n of input[m, n] * weight[p, n] * s, where s is the scale of n's
-// group in row p. weight_scales is [rows of weight] or [rows of weight, groups].
+// Computes out[m, p] = sum over n of input[m, n] * weight[p, n] * s, where s is the scale of the
+// group of row p that contains column n. weight_scales is [rows of weight] or [rows of weight,
+// groups].
 void mixed_linear_out(KernelContext& context, const Tensor& input, const Tensor& weight,
                       const Tensor& weight_scales, const Tensor* weight_zero_points,
                       std::optional<ScalarType> dtype, Tensor& out) {

@@ -1,4 +1,4 @@
-// Includes the header that declares quantized::kernels() and the tables of the other kernel rooms.
+// Includes the header that declares quantized::kernels().
 #pragma once
 
 #include "vitrine/kernels.h"  // IWYU pragma: export

@@ -13,7 +13,7 @@
 
 namespace vitrine {
 
-// Conversions and element sizes for the lines of an input and an output. Does not own the tensors.
+// Conversions and element sizes for the lines of an input and an output.
 struct LineFormat {
   Conversion load;
   Conversion store;
@@ -21,9 +21,9 @@ struct LineFormat {
   int64_t out_size = 0;
 };
 
-// Sets `format` so that it converts elements to `type` on reading and from `type` on writing.
-// Values are first rounded to `common` if it is Half or BFloat16. Returns false and fails the
-// context if a dtype is not REALHBBF16.
+// Sets `format` to convert the elements of `in` to `type`, and results from `type` to the dtype of
+// `out`. Values are first rounded to `common` if it is Half or BFloat16. Returns false and fails
+// the context if a dtype is not REALHBBF16.
 [[nodiscard]] bool make_line_format(KernelContext& context, const Tensor& in, ScalarType common,
                                     ScalarType type, const Tensor& out, LineFormat& format);
 

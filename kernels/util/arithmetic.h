@@ -10,7 +10,7 @@ namespace vitrine {
 template <class T>
 inline constexpr bool is_integer_v = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
-// The unsigned type in which T's arithmetic wraps without being undefined.
+// An unsigned type for T's arithmetic, which may wrap around without undefined behavior.
 template <class T>
 using Wrapping =
     std::conditional_t<(sizeof(T) < sizeof(uint32_t)), uint32_t,
@@ -93,8 +93,8 @@ T remainder_floor(T a, T b) {
                                                                : remainder;
 }
 
-// Quotient rounded toward negative infinity. For floating types the result equals Python's //;
-// floor(a / b) would differ when the division rounds up.
+// Quotient rounded toward negative infinity. For floating types, the result equals that of Python's
+// //, unlike floor(a / b), because the division may round up.
 template <class T>
 T divide_floor(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -184,7 +184,7 @@ constexpr T inverted(T x) {
   }
 }
 
-// A negative shift, or one by at least the width of T, shifts all bits out.
+// If the shift is negative or at least the width of T, all bits are shifted out.
 template <class T>
 constexpr T shift_left(T a, T bits) {
   constexpr T kWidth = static_cast<T>(sizeof(T) * 8);
@@ -199,8 +199,8 @@ constexpr T shift_right(T a, T bits) {
   return static_cast<T>(a >> (shifts_all ? kWidth - 1 : static_cast<int>(bits)));
 }
 
-// base to the power of exponent; wraps around. A negative exponent truncates the result to an
-// integer.
+// Returns base to the power of exponent. Wraps around. A negative exponent truncates the result to
+// an integer.
 template <class T>
 constexpr T integer_power(T base, T exponent) {
   if constexpr (std::is_signed_v<T>) {

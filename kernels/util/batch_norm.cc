@@ -13,8 +13,7 @@ namespace vitrine {
 
 namespace {
 
-// A vector in temporary memory, viewed as a tensor of shape [C, 1, ...] that broadcasts along
-// channels.
+// A vector with an element for each channel, viewed as a tensor of shape [C, 1, ...].
 template <class T>
 class ChannelVector {
  public:
@@ -64,8 +63,8 @@ KernelContext::Derived scales_and_shifts(KernelContext& context, const BatchNorm
     if (parameter == nullptr) {
       key.add(0);
     } else {
-      // Does not keep the memory if a parameter must be converted, because a failed conversion
-      // would leave the memory without values.
+      // Does not keep the memory if a parameter must be converted, because the conversion may fail
+      // and leave the memory uninitialized.
       may_keep &= parameter->is_constant() && parameter->dtype() == scalar_type_of<T>;
       key.add(reinterpret_cast<intptr_t>(parameter->raw_data()));
     }
@@ -108,8 +107,7 @@ void normalize(KernelContext& context, const BatchNormArguments& a, ScaleAndShif
 void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& scale,
                      const Tensor& shift, Tensor& out) {
   dispatch<FloatTypes>(context, scale.dtype(), [&]<class T>() {
-    // Uses T as the common dtype, so that scale and shift are not rounded to Half if the input is
-    // Half.
+    // Uses T as the common dtype, so that scale and shift are not rounded to Half.
     elementwise<T, T, T, T>(context, scalar_type_of<T>, {&input, &scale, &shift}, out,
                             [](T x, T factor, T offset) { return x * factor + offset; });
   });
@@ -143,8 +141,8 @@ void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tens
   if (!check_input(context, input)) return;
   const std::span<const int32_t> channels = input.sizes().subspan(kChannelDim, 1);
   const size_t count = static_cast<size_t>(channels[0]);
-  // Resizes the outputs first. This fails if there are too many channels, and thus limits the
-  // temporary memory: an input without elements can have any number of channels.
+  // Resizes the outputs first. This fails if there are too many channels, which limits the
+  // temporary memory.
   if (!context.resize(save_mean, channels) || !context.resize(save_invstd, channels)) return;
   ChannelVector<double> mean(context.allocate_temp_array<double>(count), 1);
   ChannelVector<double> var(context.allocate_temp_array<double>(count), 1);

@@ -17,7 +17,7 @@
 
 namespace vitrine {
 
-// Maximum rank of a loop. A view may have more dimensions than a tensor: `repeat` splits each
+// Maximum rank of a loop. It exceeds the maximum rank of a tensor, because `repeat` splits each
 // dimension into two.
 inline constexpr size_t kMaxLoopRank = 2 * kMaxRank;
 
@@ -57,7 +57,8 @@ class BoxLoop {
   int64_t row_stride(size_t operand) const { return empty_ ? 0 : strides_[rank_ - 1][operand]; }
 
   // Calls row(const Offsets& first, int64_t count) for each row. For each operand, `first` holds
-  // the offset of the row's first element. The loop's first element has the offsets `offsets`.
+  // the offset of the row's first element, and `offsets` holds the offset of the loop's first
+  // element.
   template <class Row>
   void run(Offsets offsets, Row&& row) const {
     run_rows(offsets, 0, rows(), std::forward<Row>(row));
@@ -103,10 +104,10 @@ class BoxLoop {
     }
   }
 
-  // Returns a loop over planes, which consist of rows of this loop. row_length() of the returned
-  // loop is the number of rows in a plane, and row_stride(k) is the stride between these rows in
-  // operand k. A plane spans the dimension of the rows and a second dimension. If the last operand
-  // is contiguous in a dimension other than that of the rows, this is the second dimension.
+  // Returns a loop over planes. A plane spans the dimension of the rows and a second dimension. If
+  // the last operand is contiguous in a dimension other than that of the rows, this is the second
+  // dimension. row_length() of the returned loop is the number of rows in a plane, and
+  // row_stride(k) is the stride between these rows in operand k.
   BoxLoop planes() const {
     BoxLoop result = *this;
     if (rank_ < 2) {

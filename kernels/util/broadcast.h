@@ -1,5 +1,5 @@
-// Broadcasting: shapes are aligned at their last dimensions; two aligned sizes are equal, or one of
-// them is 1.
+// Broadcasts shapes, which are aligned at their last dimensions. Two aligned sizes must be equal,
+// or one of them must be 1.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace vitrine {
 
-// Returns the shape to which all `tensors` broadcast, held in `storage` (kMaxRank elements). Sizes
-// 0 and 1 broadcast to 0. Fails the context if the shapes do not broadcast.
+// Returns the shape to which all `tensors` broadcast. The shape is stored in `storage` (kMaxRank
+// elements). Sizes 0 and 1 broadcast to 0. Fails the context if the shapes do not broadcast.
 [[nodiscard]] std::optional<std::span<const int32_t>> broadcast_sizes(
     KernelContext& context, std::span<const Tensor* const> tensors, std::span<int32_t> storage);
 
@@ -21,15 +21,15 @@ namespace vitrine {
 // repeated.
 void broadcast_strides(const Tensor& tensor, size_t rank, std::span<int64_t> strides);
 
-// Returns the number of elements after which the elements of `tensor` repeat when it is broadcast
-// to the shape of `out` and read in the memory order of `out`. This is out.numel() if both have the
-// same layout, the length of a row for [1,3] in [2,3], and 1 for a single element. Returns 0 if the
-// elements have another order, if dimensions before the repeated ones differ ([2,1] in [2,3]), if
-// `tensor` does not broadcast to `out`, or if `out` has no elements.
+// Returns the number of elements after which `tensor` repeats if it is broadcast to the shape of
+// `out` and read in the memory order of `out`. This is out.numel() if both have the same layout,
+// the length of a row for [1,3] in [2,3], and 1 for a single element. Returns 0 if the elements
+// have another order, if dimensions before the repeated ones differ ([2,1] in [2,3]), if `tensor`
+// does not broadcast to `out`, or if `out` has no elements.
 int64_t repeat_period(const Tensor& tensor, const Tensor& out);
 
-// Returns true if `tensor` broadcasts to `sizes`; otherwise fails the context. Kernels whose output
-// tensor may also be an input call this after resizing.
+// Returns true if `tensor` broadcasts to `sizes`. Otherwise, fails the context. Kernels must call
+// this after resizing an output that may also be an input.
 [[nodiscard]] bool check_broadcastable(KernelContext& context, const Tensor& tensor,
                                        std::span<const int32_t> sizes);
 

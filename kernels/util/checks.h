@@ -1,5 +1,5 @@
-// Checks that most kernels need. A check that fails reports its error to the context and returns
-// false or nullopt; the kernel must then return.
+// Checks that most kernels need. If a check fails, it reports an error to the context and returns
+// false or nullopt. The kernel must then return.
 #pragma once
 
 #include <cstdint>
@@ -62,8 +62,8 @@ template <class List>
 // Fails unless the elements of both tensors have the same order in memory.
 [[nodiscard]] bool check_same_dim_order(KernelContext& context, const Tensor& a, const Tensor& b);
 
-// Returns true if the elements of `tensor` are in row-major order: its dim order is 0, 1, 2, ...
-// except for dimensions of size one, or it has at most one element.
+// Returns true if the elements of `tensor` are in row-major order, or if it has at most one
+// element. Dimensions of size one may have any place in the dim order.
 bool is_row_major(const Tensor& tensor);
 
 // Converts sizes from a schema's int[]. Fails if a size is negative or above INT32_MAX, if there

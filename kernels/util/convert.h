@@ -9,7 +9,7 @@
 
 namespace vitrine {
 
-// Converts as PyTorch does: any non-zero value (NaN included) is true; a floating value becomes an
+// Converts as PyTorch does. Any non-zero value, including NaN, is true. A floating value becomes an
 // integer by truncation to int64, which then wraps. Cases that PyTorch leaves undefined are defined
 // here: NaN becomes 0, and values beyond int64 saturate before they wrap.
 template <class To, class From>
@@ -47,7 +47,7 @@ struct alignas(64) Chunk {
   std::byte bytes[static_cast<size_t>(kChunkLength) * kMaxElementSize];
 };
 
-// A conversion that first rounds values to an operator's common dtype, if PyTorch does so.
+// A conversion that may first round values to an operator's common dtype, as PyTorch does.
 class Conversion {
  public:
   // Values are rounded to `middle` if `middle` is Half or BFloat16. Otherwise, `middle` is ignored.

@@ -42,9 +42,8 @@ struct Operands {
   int64_t weight_group_stride;
 };
 
-// The operands of the product for one image and one group. Rows are output channels, columns are
-// output positions, and the depth runs over input channels and, within each channel, over the taps
-// of the kernel.
+// The operands of the product for one image and one group. Rows are output channels. Columns are
+// output positions. The index along the depth is channel * taps + tap.
 template <class Sum>
 class PatchOperands final : public GemmOperands<Sum> {
  public:
@@ -139,7 +138,8 @@ class PatchOperands final : public GemmOperands<Sum> {
   }
 
  private:
-  // Calls visit(d, channel, tap) for each d < count. `tap` is the kernel position at depth + d.
+  // Calls visit(d, channel, tap) for each d < count. `channel` and `tap` belong to index depth + d
+  // along the depth.
   template <class Visit>
   void for_each_tap(int64_t depth, int64_t count, Visit&& visit) const {
     const int64_t taps = kernel_[0] * kernel_[1] * kernel_[2];
@@ -157,7 +157,7 @@ class PatchOperands final : public GemmOperands<Sum> {
     }
   }
 
-  // Stores where the patches of a tile of columns begin.
+  // Finds where the patches of a tile of columns begin.
   void locate_patches(int64_t column, int64_t count) {
     column_ = column;
     inside_ = !window_.transposed;
@@ -176,8 +176,8 @@ class PatchOperands final : public GemmOperands<Sum> {
     for (int64_t c = 0; adjacent_ && c < count; ++c) adjacent_ = offsets_[c] == offsets_[0] + c;
   }
 
-  // Sets `position` to the input element under `tap` of the patch that begins at `start`. Returns
-  // false if `tap` is over padding.
+  // Sets `position` to that of the input element under `tap` of the patch that begins at `start`.
+  // Returns false if no input element is under `tap`.
   bool find_input(const Spatial& start, const Spatial& tap, Spatial& position) const {
     for (size_t i = 0; i < 3; ++i) {
       int64_t at = start[i];

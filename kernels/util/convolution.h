@@ -1,8 +1,7 @@
 // Convolution and transposed convolution of any dtype in one, two or three spatial dimensions.
 //
 // Each group is a matrix product (gemm.h) of weights and patches. Patches are gathered from the
-// input when the product needs them, in transposed convolutions too. Operands may have any memory
-// format, which their strides describe.
+// input when the product needs them. Operands may have any memory format.
 #pragma once
 
 #include <array>
@@ -16,8 +15,8 @@
 
 namespace vitrine {
 
-// Windows over depth, height and width. The first dimensions may be absent; an absent dimension has
-// one element and a window of one element.
+// Windows over depth, height and width. If depth or height is absent, it has one element and a
+// window of one element.
 struct ConvolutionWindow {
   std::array<int64_t, 3> stride{1, 1, 1};
   std::array<int64_t, 3> padding{0, 0, 0};
@@ -27,8 +26,8 @@ struct ConvolutionWindow {
   int64_t groups = 1;
 };
 
-// Reads the schema's arguments for `spatial` dimensions, 1 to 3. A list of one number applies to
-// all of them. Fails if an argument is out of range.
+// Reads the schema's arguments for 1 to 3 spatial dimensions. A list of one number applies to all
+// of them. Fails if an argument is out of range.
 [[nodiscard]] std::optional<ConvolutionWindow> read_convolution_window(
     KernelContext& context, size_t spatial, std::span<const int64_t> stride,
     std::span<const int64_t> padding, std::span<const int64_t> dilation, bool transposed,

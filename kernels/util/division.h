@@ -6,9 +6,8 @@
 
 namespace vitrine {
 
-// Applies op(T, T) -> T in the common dtype of both; `other` is a tensor or a Scalar. Where an
-// integer divisor is zero, the element becomes 0; after all elements are computed, the operator
-// fails.
+// Applies op(T, T) -> T in the common dtype of `self` and `other`, which is a tensor or a Scalar.
+// If an integer divisor is zero, the element becomes 0, and the operator fails at the end.
 template <class Other, class Op>
 void divide_checked(KernelContext& context, const Tensor& self, const Other& other, Tensor& out,
                     const Op& op) {
@@ -25,8 +24,8 @@ void divide_checked(KernelContext& context, const Tensor& self, const Other& oth
   if (found_zero) context.fail(ErrorCode::kInvalidArgument, "integer division by zero");
 }
 
-// Does the same as divide_checked() for remainders. PyTorch treats the Scalar of a remainder as a
-// tensor, so the Scalar is rounded to the common dtype.
+// Does the same as divide_checked() for remainders. As in PyTorch, a Scalar is rounded to the
+// common dtype.
 template <class Op>
 void remainder_checked(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out,
                        const Op& op) {

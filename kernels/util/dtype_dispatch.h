@@ -3,8 +3,8 @@
 //
 //   dispatch<RealTypes>(context, self.dtype(), [&]<class T>() { scale<T>(self, out); });
 //
-// A dispatch instantiates its function once per type of the list, so name the smallest list that
-// suffices, and convert mixed dtypes with kernels/util/convert.h instead of nesting dispatches.
+// A dispatch instantiates its function once per type in the list, so use the smallest sufficient
+// list. Do not nest dispatches: convert mixed dtypes with kernels/util/convert.h.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,8 @@ constexpr ScalarType compute_type(ScalarType type) {
   return type == ScalarType::kHalf || type == ScalarType::kBFloat16 ? ScalarType::kFloat : type;
 }
 
-// Loads an element of a tensor. Tensors come from files, so an element of a Bool tensor may be any
-// byte. A C++ bool must be 0 or 1, so this function treats every non-zero byte as true.
+// Loads an element of a tensor. A C++ bool must be 0 or 1, but an element of a Bool tensor may be
+// any byte. Every non-zero byte is true.
 template <class T>
 T load(const T* element) {
   if constexpr (std::is_same_v<T, bool>) {

@@ -50,7 +50,7 @@ ConvertRun copy_run(size_t bytes) {
   }
 }
 
-// Rows of elements of a source and a target, each with its own strides. Offsets and strides are in
+// Rows of elements in a source and a target, whose strides may differ. Offsets and strides are in
 // elements.
 struct Plane {
   const ElementMover& mover;
@@ -68,7 +68,7 @@ struct Plane {
   int64_t from_stride;
   int64_t to_stride;
 
-  // Returns a part of the plane: the range [begin, end) of the longer dimension.
+  // Returns the part of the plane in the range [begin, end) of its longer dimension.
   Plane part(int64_t begin, int64_t end) const {
     Plane result = *this;
     const bool by_rows = rows >= count;
@@ -105,8 +105,8 @@ struct Plane {
     for (int64_t row = 0; row < rows; ++row) copy_row(row, 0, count);
   }
 
-  // Copies contiguous rows of kPart to 2 * kPart bytes. Copies the first and the last kPart bytes
-  // of each row. These two parts may have bytes in common. Source and destination may overlap.
+  // Copies contiguous rows. The length of a row is between kPart and 2 * kPart bytes, so copying
+  // its first and its last kPart bytes copies the entire row. Source and destination may overlap.
   template <size_t kPart>
   void copy_short_rows() const {
     const int64_t last = count * size - static_cast<int64_t>(kPart);
@@ -129,8 +129,7 @@ struct Plane {
     return result;
   }
 
-  // Fills a row with one element. Repeatedly copies the part that is already filled, but at most
-  // kMax elements at a time.
+  // Fills a row with one element.
   void fill_row(int64_t row) const {
     constexpr int64_t kMax = 512;
     std::byte* const first = static_cast<std::byte*>(target) + (to + row * to_step) * size;
@@ -141,9 +140,8 @@ struct Plane {
     }
   }
 
-  // Copies a few columns at a time. Neighbors in one tensor are far apart in the other. A narrow
-  // strip of columns stays in the cache until all of its rows are copied. If the rows are short,
-  // exchanges rows and columns first.
+  // Copies a narrow strip of columns at a time, so that the strip stays in the cache until all of
+  // its rows are copied. If the rows are short, swaps rows and columns first.
   void copy_strips() const {
     if (count < std::min(rows, kStrip)) return swap_rows_and_columns().copy_strips();
     for (int64_t begin = 0; begin < count; begin += kStrip) {
@@ -166,7 +164,7 @@ struct Plane {
   }
 };
 
-// Returns true if the tensors share memory, which a program's memory plan may cause.
+// Returns true if the tensors share memory.
 bool overlap(const Tensor& a, const Tensor& b) {
   const auto first_of_a = reinterpret_cast<uintptr_t>(a.raw_data());
   const auto first_of_b = reinterpret_cast<uintptr_t>(b.raw_data());
@@ -214,8 +212,8 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
   const BoxLoop<2> planes = loop.planes();
   const int64_t tile = from.dtype() == to.dtype() ? transpose_tile_size(to.element_size()) : 0;
   const int64_t elements = planes.row_length() * loop.row_length();
-  // Strided elements cost more than contiguous runs. If the tensors overlap, the order of copying
-  // matters, so the cost is 0 and one thread copies all.
+  // If the tensors overlap, the order of copying matters. The cost is then 0, so that one thread
+  // copies all elements.
   const int64_t cost = overlap(from, to) ? 0 : loop.row_stride(0) == loop.row_stride(1) ? 1 : 4;
   const int64_t work = cost * (static_cast<int64_t>(from.element_size()) + size);
   const auto plane_at = [&](const BoxLoop<2>::Offsets& first) {
@@ -234,7 +232,7 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
                  .from_stride = loop.row_stride(1),
                  .to_stride = loop.row_stride(0)};
   };
-  // If there are few planes, each plane is divided among the threads; otherwise, each thread copies
+  // If there are few planes, each plane is divided among the threads. Otherwise, each thread copies
   // some planes.
   const bool divide = planes.rows() < kMinPlanes;
   const int64_t length = std::max(planes.row_length(), loop.row_length());
@@ -305,7 +303,7 @@ void copy_reshaped(KernelContext& context, const Tensor& self, Tensor& out) {
     return context.fail(ErrorCode::kInvalidArgument, "self has %lld elements, but out has %lld",
                         static_cast<long long>(self.numel()), static_cast<long long>(out.numel()));
   }
-  // If a tensor is in row-major order, it can be viewed with the other tensor's sizes.
+  // A row-major tensor can be viewed with the other tensor's sizes.
   const Layout from(self);
   const Layout to(out);
   if (is_row_major(out)) {

@@ -12,9 +12,9 @@
 
 namespace vitrine {
 
-// Copies runs of elements of one dtype into elements of another. If both dtypes are equal, elements
-// of any dtype are copied as bytes; different dtypes must both be REALHBBF16. Source and
-// destination may be the same memory.
+// Copies runs of elements and converts them to another dtype. If the dtypes are equal, any dtype is
+// supported, and elements are copied as bytes. Otherwise, both dtypes must be REALHBBF16. Source
+// and destination may be the same memory.
 class ElementMover {
  public:
   // Fails with InvalidArgument if no conversion exists.

@@ -1,12 +1,12 @@
-// Element-wise operators. A formula, a compute type and a common dtype make a kernel:
+// Element-wise operators. A kernel consists of a formula, a compute type and a common dtype:
 //
 //   elementwise<T, T, T>(context, common, {&self, &other}, out, [](T x, T y) { return x * y; });
 //
 // computes out = op(inputs...) with broadcasting, for any mix of REALHBBF16 dtypes and dim orders.
-// Inputs are converted to the formula's parameter types (as in PyTorch, through the common dtype if
-// that is Half or BFloat16), and results to the output's dtype. The output is resized to the
-// broadcast shape. Only the innermost loop is instantiated for each formula and type. If all
-// tensors have the formula's types and the same layout, that loop runs once over all elements.
+// Inputs are converted to the formula's parameter types, and results to the output's dtype. As in
+// PyTorch, inputs are first rounded to the common dtype if that is Half or BFloat16. The output is
+// resized to the broadcast shape. Only the innermost loop is instantiated for each formula and
+// type.
 #pragma once
 
 #include <array>
@@ -46,8 +46,7 @@ void run_elementwise(KernelContext& context, const Elementwise& call,
 
 namespace elementwise_internal {
 
-// Not inlined. The function is both called directly and used through its address, and one copy of
-// the code suffices for both.
+// Not inlined, because direct calls and calls through the address can use the same code.
 template <class Op, class Out, class... In>
 [[gnu::noinline]] void run(const void* op, const void* const* inputs, void* out, int64_t count) {
   const Op& function = *static_cast<const Op*>(op);

@@ -59,7 +59,8 @@ T* allocate(KernelContext& context, int64_t count) {
 }
 
 // One stage of Stockham's algorithm. For each of `stride` interleaved sequences, the stage does
-// `groups` transforms of `radix` values that are `groups` * `stride` elements apart.
+// `groups` transforms of `radix` values. The stride between these values is `groups` * `stride`
+// elements.
 template <class T>
 struct Stage {
   int64_t radix, groups, stride;
@@ -76,9 +77,8 @@ void run_generic(const Stage<T>& s, const T* re, const T* im, T* to_re, T* to_im
       T* const out_re = to_re + s.stride * (s.radix * p + i);
       T* const out_im = to_im + s.stride * (s.radix * p + i);
       for (int64_t j = 0; j < s.radix; ++j) {
-        // Multiplies value j by two roots of unity. One is root i * j of a transform of `radix`
-        // values. The other is the twiddle factor, which is root p * i of the stage. Their product
-        // is the root at `index`.
+        // Multiplies value j by the root at `index`. It is the product of root i * j of a transform
+        // of `radix` values and the twiddle factor, which is root p * i of the stage.
         const int64_t index = (i * j % s.radix * step + p * i * s.stride) % (step * s.radix);
         const T c = s.root_re[index], d = s.root_im[index];
         const T* const a = re + s.stride * p + j * step;
@@ -176,8 +176,8 @@ bool FourierTransform<T>::prepare(KernelContext& context, int64_t length) {
   T* const root_re = allocate<T>(context, length_);
   T* const root_im = allocate<T>(context, length_);
   if (context.failed()) return false;
-  // Computes the roots of the first octant. The other roots follow by swapping and negating real
-  // and imaginary parts.
+  // Computes the roots of the first octant. Swapping and negating real and imaginary parts gives
+  // the other roots.
   const int64_t octant = length_ % 8 == 0 ? length_ / 8 : length_ - 1;
   for (int64_t k = 0; k <= octant; ++k) {
     const auto [re, im] = root_of_unity(k, length_);

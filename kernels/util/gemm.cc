@@ -7,7 +7,7 @@ namespace vitrine {
 
 namespace {
 
-// Adds the product of a row panel and a column panel to sums[r * stride + c], for one full tile.
+// Adds the product of a row panel and a column panel to a full tile, sums[r * stride + c].
 template <class Sum>
 void multiply_tile(const Sum* rows, const Sum* columns, int64_t depth, Sum* sums, int64_t stride) {
   Sum tile[kGemmTileRows][kGemmTileColumns];

@@ -1,10 +1,9 @@
 // The matrix product that mm, bmm, addmm, linear and convolution share.
 //
 // gemm() reads its operands as panels: small blocks, converted to the type of the sums and packed
-// in the order in which they are read. Anything that can fill a panel (a matrix of any dtype and
-// strides, the patches of an image) can be multiplied, and the inner loop is instantiated only
-// three times: for float, double and uint64_t. uint64_t serves all integer dtypes, whose sums wrap
-// around.
+// in the order in which they are read. An operand can be anything that fills a panel, such as a
+// matrix of any dtype and strides, or the patches of an image. The inner loop is instantiated for
+// float, double and uint64_t. uint64_t serves all integer dtypes, whose sums wrap around.
 #pragma once
 
 #include <cstdint>

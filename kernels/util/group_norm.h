@@ -9,7 +9,7 @@
 namespace vitrine {
 
 // Input and out are contiguous rows of channels * plane elements. Weight and bias are null or have
-// groups * channels elements; mean and rstd have `rows` elements. All are row-major and floating.
+// groups * channels elements. Mean and rstd have `rows` elements. All are row-major and floating.
 struct GroupNorm {
   const Tensor& input;
   const Tensor* weight;

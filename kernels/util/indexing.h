@@ -35,18 +35,18 @@ class IndexReader {
 // Fails unless 0 <= index < size.
 [[nodiscard]] bool check_index(KernelContext& context, int64_t index, int64_t size);
 
-// The tensor's layout; a 0-d tensor counts as one element in one dimension.
+// The tensor's layout. A 0-d tensor is treated as a 1-d tensor with one element.
 Layout at_least_1d(const Tensor& tensor);
 
 // Computes out[a..., i..., b...] = self[a..., index[i...], b...] along dimension `dim` of self, and
-// resizes `out`. Fails if an index is negative. `index_layout` is the layout to use for `index`.
+// resizes `out`. Fails if an index is negative. `index_layout` replaces the layout of `index`.
 void take_along(KernelContext& context, const Tensor& self, size_t dim, const Tensor& index,
                 const Layout& index_layout, Tensor& out);
 
 // The elements that a list of indices, as in self[i0, None, i2], selects from a tensor. NumPy's
-// rules apply: indices broadcast against each other, and a mask of rank r counts as r indices. The
-// broadcast shape of the indices replaces the indexed dimensions in the result if these are
-// adjacent; otherwise it becomes the leading dimensions.
+// rules apply: indices broadcast against each other, and a mask of rank r counts as r indices. If
+// the indexed dimensions are adjacent, the broadcast shape of the indices replaces them in the
+// result. Otherwise, that shape becomes the leading dimensions of the result.
 class AdvancedIndex {
  public:
   // Uses the sizes and strides of `self`. Fails if an index is not Long, Int, Bool or Byte, is out
@@ -59,7 +59,7 @@ class AdvancedIndex {
   std::span<const int64_t> result_sizes() const { return {sizes_.data(), rank_}; }
 
   // Calls run(self_offset, self_stride, result_offset, result_stride, count) until all selected
-  // elements are covered. `result` has result_sizes().
+  // elements are covered. `result` must have the sizes result_sizes().
   template <class Run>
   void for_each_run(const Layout& result, Run&& run) const {
     Layout picks = result;
@@ -80,8 +80,7 @@ class AdvancedIndex {
   }
 
  private:
-  // One index tensor. For each element, it holds the offset that the element adds to a position in
-  // self.
+  // An index tensor. Its elements are converted to offsets, which are added to a position in self.
   struct Term {
     const int64_t* offsets;
     Layout layout;  // layout of `offsets`, broadcast to shape_

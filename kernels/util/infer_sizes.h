@@ -10,8 +10,9 @@
 
 namespace vitrine {
 
-// Returns `sizes` with -1 replaced so that the product is `numel`, held in `storage` (kMaxRank
-// elements). Fails the context if no size or more than one size fits.
+// Returns `sizes`, with -1 replaced by the size that makes the product equal to `numel`. The result
+// is stored in `storage` (kMaxRank elements). Fails the context if no size or more than one size is
+// possible.
 [[nodiscard]] std::optional<std::span<const int32_t>> infer_sizes(KernelContext& context,
                                                                   std::span<const int64_t> sizes,
                                                                   int64_t numel,

@@ -10,7 +10,7 @@
 namespace vitrine {
 
 // Input and out are contiguous rows of `row_length` elements. Weight and bias are null or have
-// `row_length` elements; mean and rstd have `rows` elements. All are row-major and floating.
+// `row_length` elements. Mean and rstd have `rows` elements. All are row-major and floating.
 struct LayerNorm {
   const Tensor& input;
   const Tensor* weight;

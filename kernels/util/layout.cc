@@ -9,7 +9,7 @@ namespace vitrine {
 Layout::Layout(const Tensor& tensor) : rank(tensor.rank()) {
   for (size_t i = 0; i < rank; ++i) {
     sizes[i] = tensor.size(i);
-    // A tensor without elements may have no memory for offsets to point into.
+    // A tensor without elements may have no memory, so all offsets must be zero.
     strides[i] = tensor.numel() == 0 ? 0 : tensor.strides()[i];
   }
 }

@@ -1,7 +1,7 @@
 // A Layout describes where the elements of a view are in a tensor's memory.
 //
-// permute, slice, flip, expand and others turn the layout of their input into the layout of their
-// result; then one routine (element_copy.h) copies.
+// Operators such as permute, slice and expand describe their result as a Layout of the input's
+// memory, and then copy the elements (element_copy.h).
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace vitrine {
 
-// Offsets and strides are in elements. Nothing is checked: the caller must keep a layout inside the
+// Offsets and strides are in elements. Nothing is checked. The caller must keep a layout inside the
 // tensor's memory.
 struct Layout {
   Layout() = default;
@@ -35,10 +35,10 @@ struct Layout {
   void select(size_t dim, int64_t index);
   void remove(size_t dim) { select(dim, 0); }
   void insert(size_t dim, int64_t size, int64_t stride);
-  // Splits a dimension into two. The second has size `inner`, which must divide the dimension's
-  // size.
+  // Splits a dimension into two. The second dimension has size `inner`, which must divide the size
+  // of the old dimension.
   void split(size_t dim, int64_t inner);
-  // Reorders dimensions: dimension i becomes the old order[i].
+  // Reorders dimensions. The new dimension i is the old dimension order[i].
   template <class Index>
   void permute(std::span<const Index> order) {
     const Layout old = *this;

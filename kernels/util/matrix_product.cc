@@ -71,8 +71,8 @@ class MatrixOperands final : public GemmOperands<Sum> {
   }
 
  private:
-  // The type to which alpha and beta are converted. For integers, this type is signed, but the type
-  // of the sums is unsigned.
+  // The type to which alpha and beta are converted. For integers, it is signed, although the sums
+  // are unsigned.
   using Factor = std::conditional_t<std::is_same_v<Sum, uint64_t>, int64_t, Sum>;
 
   static int64_t at(const Layout& layout, int64_t row, int64_t column) {

@@ -10,7 +10,7 @@
 
 namespace vitrine {
 
-// A tensor viewed as a matrix: `layout` has rank 2.
+// A tensor that is viewed as a matrix. `layout` has rank 2.
 struct MatrixView {
   const Tensor& tensor;
   const Layout& layout;
@@ -44,7 +44,7 @@ using MultiplyMatrices = void (*)(KernelContext& context, const MatrixProduct& p
 // Computes a product of any dtype and layout. Half and BFloat16 are summed in float.
 void multiply_matrices(KernelContext& context, const MatrixProduct& product);
 
-// --- The operators, which call `multiply` to compute the product ---
+// --- The operators. They call `multiply` to compute the product. ---
 
 void mm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out,
         MultiplyMatrices multiply);

@@ -13,7 +13,7 @@ struct Moments {
   double mean = 0;
   double squares = 0;  // sum of squared distances from the mean
 
-  // Adds a chunk of `length` values; `length` must be positive.
+  // Adds a chunk of `length` values. `length` must be positive.
   template <class T>
   void add(const T* values, int64_t length) {
     const double n = static_cast<double>(length);
@@ -31,8 +31,8 @@ struct Moments {
     squares += chunk_squares + delta * delta * (count * n / total);
     count = total;
   }
-  // The variance with the divisor count - correction. As in PyTorch, it is NaN without values, and
-  // infinite or NaN if count <= correction.
+  // The variance with the divisor count - correction. As in PyTorch, it is NaN if there are no
+  // values, and infinite or NaN if count <= correction.
   double variance(double correction) const;
 };
 

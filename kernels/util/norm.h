@@ -26,8 +26,8 @@ const T* elements_as(KernelContext& context, const Tensor* tensor) {
   return copy.data();
 }
 
-// Checks a weight, bias or statistic. Fails unless `tensor` is null, or is a floating row-major
-// tensor with the shape `sizes`.
+// Checks a weight, bias or statistic. Fails unless `tensor` is null or a floating row-major tensor
+// with the shape `sizes`.
 [[nodiscard]] bool check_parameter(KernelContext& context, const Tensor* tensor,
                                    std::span<const int32_t> sizes, const char* name);
 
@@ -47,7 +47,7 @@ struct NormOutputs {
 // Writes `value` into element `index` of a row-major floating tensor.
 void write_element(Tensor& out, int64_t index, double value);
 
-// 1 / sqrt(variance + epsilon)
+// Returns 1 / sqrt(variance + epsilon).
 double reciprocal_deviation(double variance, double epsilon);
 
 }  // namespace vitrine

@@ -4,8 +4,8 @@
 // The layout is a header of 16 int32, then blocks of 8 rows. A block has all groups of its rows,
 // and then 8 float biases if the layer has biases. A group has one packet per 16 columns, then 8
 // float scales and 8 int32 sums of values: a scale and a sum for each row. A packet has columns 0
-// to 7 of the 8 rows, then columns 8 to 15. int4 values are stored with 8 added, in runs of 32
-// values (16 bytes): byte i has value i in its low half and value i + 16 in its high half.
+// to 7 of the 8 rows, then columns 8 to 15. int4 values are stored as value + 8 in runs of 32
+// values (16 bytes). Byte i of a run has value i in its low half and value i + 16 in its high half.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +27,9 @@ class PackedWeights {
     int64_t bits;        // 4 or 8
   };
 
-  // Checks `shape`, the header, and that `size`, the number of bytes at `data`, is right for the
-  // shape. `name` is the name of the argument in errors. The data needs no alignment and must
-  // outlive the result.
+  // Checks `shape`, the header, and that `size`, the number of bytes at `data`, matches the shape.
+  // `name` is the argument's name in error messages. The data needs no alignment and must outlive
+  // the result.
   [[nodiscard]] bool read(KernelContext& context, const void* data, size_t size, const Shape& shape,
                           const char* name);
 
@@ -47,8 +47,8 @@ class PackedWeights {
     }
   }
 
-  // Writes the values of a group, [group_size, 8], and the scales of its 8 rows. Rows past the end
-  // are zeros.
+  // Writes the values of a group, [group_size, 8], and the scales of its 8 rows. Missing rows of
+  // the last block are zeros.
   void unpack(int64_t block, int64_t group, int8_t* values, float* scales) const;
   // Writes the 8 biases of a block, or zeros if the layer has no biases.
   void unpack_biases(int64_t block, float* biases) const;

@@ -13,13 +13,13 @@ namespace vitrine {
 
 inline constexpr int64_t kMaxWorkers = 64;
 
-// A parallel loop with less work than this runs only on the calling thread. Work counts arithmetic
-// operations, or bytes read and written.
+// A parallel loop with less work than this runs only on the calling thread. The unit of work is an
+// arithmetic operation, or a byte that is read or written.
 inline constexpr int64_t kWorkPerNs = 20;  // a rough speed of one thread
 inline constexpr int64_t kParallelWork = kWorkPerNs * int64_t{ThreadPool::kMinWorkNs};
 
-// Maximum number of threads that parallel() uses for this work. Kernels allocate scratch memory
-// once per worker.
+// Maximum number of threads that parallel() uses for this amount of work. A kernel allocates
+// scratch memory for each of them.
 inline int64_t worker_count(const KernelContext& context, int64_t work = INT64_MAX) {
   if (work < kParallelWork || context.pool() == nullptr) return 1;
   return std::min(static_cast<int64_t>(context.pool()->threads()), kMaxWorkers);
@@ -30,7 +30,7 @@ inline int64_t work_of(std::initializer_list<int64_t> factors) {
   return checked_product(factors).value_or(INT64_MAX);
 }
 
-// The implementations of parallel() and parallel_ranges(), which all types of bodies share.
+// The implementations of parallel() and parallel_ranges() for all types of bodies.
 using Item = void (*)(const void* body, int64_t item, int64_t worker);
 using Range = void (*)(const void* body, int64_t begin, int64_t end);
 void run_items(KernelContext& context, int64_t items, int64_t work, Item run, const void* body);
@@ -41,9 +41,9 @@ void run_ranges(KernelContext& context, int64_t count, int64_t grain, int64_t wo
 // worker index, which is below worker_count(context). `work` is the total cost of all items, in the
 // unit of kParallelWork. The body must not fail the context or allocate from it.
 //
-// Each worker starts with the same share of the items in every call, because the results of an
-// earlier kernel are in the cache of the core that wrote them. A worker that has finished its share
-// takes items from other workers, whose cores may be slower or busy.
+// Each worker first computes its own share of the items. The share is the same in every call,
+// because the results of an earlier kernel are in the cache of the core that wrote them. A worker
+// that has finished its share takes items from other workers.
 template <class Body>
 void parallel(KernelContext& context, int64_t items, int64_t work, const Body& body) {
   run_items(
@@ -54,11 +54,11 @@ void parallel(KernelContext& context, int64_t items, int64_t work, const Body& b
       &body);
 }
 
-// Grain for elements that are computed one at a time.
+// Value of `grain` for elements that are computed one at a time.
 inline constexpr int64_t kGrain = 4096;
 
-// Divides [0, count) into ranges and calls body(begin, end) for each. All lengths except the last
-// are multiples of `grain`. `work_each` is the cost of one element of [0, count).
+// Divides [0, count) into ranges and calls body(begin, end) for each range. The lengths of all
+// ranges except the last are multiples of `grain`. `work_each` is the cost of one index.
 template <class Body>
 void parallel_ranges(KernelContext& context, int64_t count, int64_t grain, int64_t work_each,
                      const Body& body) {

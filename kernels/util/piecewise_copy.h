@@ -12,7 +12,7 @@
 
 namespace vitrine {
 
-// In one dimension, copies the input's elements `from`, `from + step`, ... to the result's elements
+// A copy in one dimension. Input elements `from`, `from + step`, ... are copied to result elements
 // `to`, `to + 1`, ...
 struct Segment {
   int64_t to;
@@ -21,7 +21,7 @@ struct Segment {
   int64_t step;  // 1, -1 (reversed) or 0 (one element repeated)
 };
 
-// A list of the segments of one dimension; there are at most three.
+// The segments of one dimension, at most three.
 struct SegmentList {
   std::array<Segment, 3> items;
   size_t count = 0;

@@ -7,7 +7,7 @@ namespace vitrine {
 
 namespace {
 
-// Reads one or two numbers in [min, INT32_MAX]; a single number applies to both dimensions.
+// Reads one or two numbers in [min, INT32_MAX]. A single number applies to both dimensions.
 bool read_pair(KernelContext& context, std::span<const int64_t> list, int64_t min, const char* name,
                std::array<int64_t, 2>& pair) {
   if (list.empty() || list.size() > 2) {

@@ -13,8 +13,8 @@
 
 namespace vitrine {
 
-// The input positions that an output element reads in one dimension: begin, begin + step, ...,
-// below `end`. All are inside the input.
+// The input positions that an output element reads in one dimension. They are begin, begin + step,
+// ..., below `end`. All of them are inside the input.
 struct PoolRange {
   int64_t begin;
   int64_t end;
@@ -45,7 +45,8 @@ struct PoolWindow {
                                                          std::span<const int64_t> dilation,
                                                          bool ceil_mode);
 
-// Windows that divide the input evenly into `output` parts, which may overlap by a row or column.
+// Windows that divide the input evenly into `output` parts. Adjacent parts may overlap by a row or
+// column.
 struct AdaptiveWindow {
   std::array<int64_t, 2> input;
   std::array<int64_t, 2> output;

@@ -1,7 +1,6 @@
-// PyTorch's type promotion, on which programs rely. 0-d tensors promote like any other tensor,
-// because exported programs contain explicit conversions where eager mode makes exceptions for 0-d
-// tensors. A Scalar changes a tensor's dtype only if the Scalar's category (Bool, integer,
-// floating) is higher.
+// PyTorch's type promotion. Unlike in eager mode, 0-d tensors promote like any other tensor,
+// because exported programs contain explicit conversions for them. A Scalar changes a tensor's
+// dtype only if the Scalar's category (Bool, integer, floating) is higher.
 #pragma once
 
 #include <optional>
@@ -14,7 +13,7 @@
 namespace vitrine {
 
 std::optional<ScalarType> promote_different(KernelContext& context, ScalarType a, ScalarType b);
-// Returns the common dtype of two tensors; fails the context if there is none.
+// Returns the common dtype of two tensors. Fails the context if no common dtype exists.
 [[nodiscard]] inline std::optional<ScalarType> promote(KernelContext& context, const Tensor& a,
                                                        const Tensor& b) {
   if (a.dtype() == b.dtype()) return a.dtype();

@@ -10,7 +10,7 @@ namespace vitrine {
 
 namespace {
 
-// Sizes and strides for a loop over self, which is operand 0, and the outputs.
+// Sizes and strides for a loop over self and the outputs. Operand 0 is self.
 struct Nest {
   static constexpr size_t kOperands = Reduction::kMaxOutputs + 1;
 
@@ -43,7 +43,7 @@ Nest kept_nest(const Tensor& self, uint32_t mask, bool keepdim, std::span<Tensor
       continue;
     }
     nest.sizes[nest.rank] = self.size(dim);
-    // A tensor without elements may have no memory for offsets to point into.
+    // A tensor without elements may have no memory, so all offsets must be zero.
     nest.strides[0][nest.rank] = self.numel() == 0 ? 0 : self.strides()[dim];
     for (size_t k = 0; k < outs.size(); ++k) {
       if (outs[k] != nullptr) nest.strides[k + 1][nest.rank] = outs[k]->strides()[out_dim];

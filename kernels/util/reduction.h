@@ -9,8 +9,7 @@
 //   };
 //   reduce(context, Count{}, self, mask, keepdim, {&out});
 //
-// Only add() and result() are instantiated for each accumulator; all reductions share the loop over
-// elements. Tensors may have any dim order.
+// Only add() and result() are instantiated for each accumulator. Tensors may have any dim order.
 #pragma once
 
 #include <array>
@@ -48,7 +47,8 @@ struct Reduction {
   ReductionRules rules;
 };
 
-// Returns the dimensions to reduce as a mask. No list, or an empty one, means all dimensions.
+// Returns a mask of the dimensions to reduce. If `dims` is unset or empty, these are all
+// dimensions.
 [[nodiscard]] std::optional<uint32_t> reduced_dims(KernelContext& context, const Tensor& self,
                                                    std::optional<std::span<const int64_t>> dims);
 [[nodiscard]] std::optional<uint32_t> reduced_dim(KernelContext& context, const Tensor& self,
@@ -57,7 +57,7 @@ struct Reduction {
 inline constexpr uint32_t kAllDims = 0xffff;
 
 // Reduces `self` over the dimensions in `mask`. Resizes each output to self's shape without these
-// dimensions, or, with `keepdim`, to size 1 in them. Null outputs are skipped.
+// dimensions. If `keepdim` is true, these dimensions have size 1 instead. Skips null outputs.
 void run_reduction(KernelContext& context, const Reduction& reduction, const Tensor& self,
                    uint32_t mask, bool keepdim, std::span<Tensor* const> outs);
 

@@ -32,9 +32,9 @@ struct Resampling {
   }
 };
 
-// Reads the arguments of the vec overloads, which must have either output_size or scale_factors,
-// with two numbers. `self` must be [N, C, H, W] with images that are not empty, and `out` must have
-// its dtype. Resizes `out`. Returns nullopt without failing if N or C is 0.
+// Reads the arguments of the vec overloads. Either output_size or scale_factors must be set, and
+// must have two numbers. `self` must be [N, C, H, W] with images that are not empty, and `out` must
+// have its dtype. Resizes `out`. Returns nullopt without failing if N or C is 0.
 [[nodiscard]] std::optional<Resampling> read_resampling(
     KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
     std::optional<std::span<const double>> scale_factors, Tensor& out);
@@ -45,7 +45,8 @@ struct Resampling {
     KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
     std::optional<std::span<const double>> scale_factors, Tensor& out);
 
-// The two input elements around an output element, and the weight of the second.
+// The two input elements between which an output element is interpolated, and the weight of the
+// second element.
 template <class C>
 struct LinearSample {
   int64_t first;

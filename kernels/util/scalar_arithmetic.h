@@ -1,6 +1,5 @@
 // Arithmetic on single numbers, for the operators that compute shapes and loop counters. The
-// arithmetic follows Python, from which programs are traced, except that 64-bit integers wrap
-// around.
+// arithmetic is that of Python, except that 64-bit integers wrap around.
 #pragma once
 
 #include <optional>
@@ -12,13 +11,14 @@
 
 namespace vitrine {
 
-// Returns the Int, Double or Bool in `value`; fails the context with InvalidType on any other
-// value.
+// Returns the Int, Double or Bool in `value`. Fails the context with InvalidType if `value` is of
+// another kind.
 [[nodiscard]] std::optional<Scalar> read_number(KernelContext& context, const EValue& value);
-// Returns the Int or Double in `value`; fails the context with InvalidType on any other value.
+// Returns the Int or Double in `value`. Fails the context with InvalidType if `value` is of another
+// kind.
 [[nodiscard]] std::optional<Scalar> read_int_or_double(KernelContext& context, const EValue& value);
 
-// Sets result = op(a, b), computed on Doubles if one of the two is a Double, otherwise on Ints.
+// Sets result = op(a, b). Computes with Doubles if a or b is a Double, otherwise with Ints.
 template <class Op>
 void binary_number(KernelContext& context, const EValue& a, const EValue& b, EValue& result,
                    const Op& op) {
@@ -32,14 +32,14 @@ void binary_number(KernelContext& context, const EValue& a, const EValue& b, EVa
   }
 }
 
-// Sets result = op(a, b); fails if b is 0.
+// Sets result = op(a, b). Fails if b is 0.
 template <class Op>
 void divide_ints(KernelContext& context, int64_t a, int64_t b, EValue& result, const Op& op) {
   if (b == 0) return context.fail(ErrorCode::kInvalidArgument, "integer division by zero");
   result = EValue(op(a, b));
 }
 
-// Truncates a double to an integer; fails the context if the value does not fit.
+// Truncates a double to an integer. Fails the context if the value does not fit.
 [[nodiscard]] std::optional<int64_t> to_int(KernelContext& context, double value);
 
 }  // namespace vitrine

@@ -7,13 +7,13 @@
 
 namespace vitrine {
 
-// Does the same as fits(), which calls this function if its fast path does not apply.
+// The slow path of fits().
 bool fits_exactly(const Scalar& scalar, ScalarType dtype);
-// Returns true if `dtype` can hold the scalar by PyTorch's rules: fractions are truncated. Infinity
+// Returns true if `dtype` can hold the scalar by PyTorch's rules. Fractions are truncated. Infinity
 // and NaN fit floating dtypes. -n fits an unsigned dtype that can hold n. Every scalar fits Bool
 // and the complex dtypes.
 inline bool fits(const Scalar& scalar, ScalarType dtype) {
-  // A fast path, because alpha is nearly always 1: every dtype can hold 0 to 127.
+  // A fast path: every dtype can hold 0 to 127.
   return (!scalar.is_floating() && scalar.to<uint64_t>() <= 127) || fits_exactly(scalar, dtype);
 }
 

@@ -1,4 +1,4 @@
-// The operators add, sub and rsub: sums of `self` and `other`, one of which is scaled by `alpha`.
+// The operators add, sub and rsub, which scale `self` or `other` by `alpha`.
 #pragma once
 
 #include "kernels/util/arithmetic.h"
@@ -6,8 +6,8 @@
 
 namespace vitrine {
 
-// Applies op(self, other, alpha) in the common dtype of self and other; `other` is a tensor or a
-// Scalar.
+// Applies op(self, other, alpha) in the common dtype of `self` and `other`. `other` is a tensor or
+// a Scalar.
 template <class List, class Other, class Op>
 void scaled_sum(KernelContext& context, const Tensor& self, const Other& other, const Scalar& alpha,
                 Tensor& out, const Op& op) {

@@ -1,4 +1,4 @@
-// The dtypes that kernels of this build support. This file selects all dtypes; a selective build
+// The dtypes that kernels of this build support. This file selects all dtypes. A selective build
 // includes a generated file instead (cmake/SelectOps.cmake).
 #pragma once
 

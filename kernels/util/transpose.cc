@@ -14,14 +14,14 @@ namespace {
 
 constexpr int64_t kVectorBytes = 16;  // vectors of this size exist in every instruction set
 constexpr int64_t kLineBytes = 64;    // size of a cache line
-// In matrices larger than this, each cache line of the result is assembled in a buffer and stored
-// as a whole.
+// In matrices larger than this, each cache line of the result is assembled in a buffer and then
+// stored at once.
 constexpr int64_t kMaxDirectBytes = int64_t{32} << 10;
 constexpr int64_t kDepth = 4;  // number of consecutive blocks along a row of the result
 [[maybe_unused]] constexpr int64_t kMinStreamedBytes = int64_t{16} << 20;
 
 // Each round interleaves the first half of the rows with the second half. After log2(kLanes)
-// rounds, rows and columns are exchanged. Strides are in bytes.
+// rounds, the tile is transposed. Strides are in bytes.
 template <class Element>
 void transpose_tile(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride) {
   using Vector [[gnu::vector_size(kVectorBytes)]] = Element;
@@ -65,8 +65,8 @@ Tile tile_of(size_t size) {
   }
 }
 
-// A buffer for a transposed block. Each line of the buffer is a cache line of the result, or a part
-// of a cache line, and is stored as a whole.
+// A buffer for a transposed block. Each line of the buffer is a full or partial cache line of the
+// result.
 struct Block {
   alignas(kLineBytes) std::byte lines[kLineBytes][kLineBytes];
 

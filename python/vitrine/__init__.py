@@ -66,7 +66,7 @@ class Spec:
     dtype: Optional[numpy.dtype]  # bfloat16, which NumPy does not have, is uint16 with the same bits
     shape: Optional[tuple[int, ...]]  # the upper bound if dynamic
     dynamic: Optional[bool]
-    # The model's dict key or keyword for the value, or a path that starts with it, such as
+    # The model's dict key or keyword for the value, or a path that starts with this key or keyword, such as
     # "state.keys[0]". None if the program has no name for the value. Not always unique.
     name: Optional[str] = None
 

@@ -25,7 +25,7 @@ template <std::integral A, std::integral B, std::integral R>
   return __builtin_mul_overflow(a, b, result);
 }
 
-// Returns the product of the factors, or nothing on overflow or if a factor is negative.
+// Returns the product of the factors. Returns nothing on overflow or if a factor is negative.
 [[nodiscard]] constexpr std::optional<int64_t> checked_product(
     std::initializer_list<int64_t> factors) {
   int64_t product = 1;

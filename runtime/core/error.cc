@@ -13,8 +13,8 @@ namespace {
 // necessary, because names in files can have any length.
 constexpr size_t kMaxMessage = 16000;
 
-// Returns the state of an error with this code. The error's message is the formatted text, followed
-// by ": " and `rest` unless `rest` is null. The message is cut at kMaxMessage characters.
+// Returns the state of an error. The message is the formatted text, followed by ": " and `rest`
+// unless `rest` is null. The message is cut at kMaxMessage characters.
 uintptr_t make_state(ErrorCode code, const char* format, va_list arguments, const char* rest) {
   va_list measured;
   va_copy(measured, arguments);

@@ -8,7 +8,7 @@
 
 namespace vitrine {
 
-// Returns true and sets `number` if all of `text` is a number.
+// Sets `number` and returns true if the entire text is a number.
 inline bool parse_real(std::string_view text, double& number) {
 #ifdef __cpp_lib_to_chars
   const char* end = text.data() + text.size();
@@ -17,7 +17,7 @@ inline bool parse_real(std::string_view text, double& number) {
 #else  // libc++ before version 20
   char copy[64];
   if (text.empty() || text.size() >= sizeof copy) return false;
-  // strtod accepts leading spaces, a plus sign and hexadecimal numbers; from_chars does not.
+  // Unlike from_chars, strtod accepts leading spaces, a plus sign and hexadecimal numbers.
   if (text.front() <= ' ' || text.front() == '+') return false;
   if (text.find_first_of("xX") != std::string_view::npos) return false;
   *std::copy(text.begin(), text.end(), copy) = '\0';

@@ -11,8 +11,8 @@ namespace internal {
 
 inline constexpr size_t kControlBlockBytes = 128;
 
-// An allocator for the control block of a shared pointer. The allocator returns a block that was
-// allocated before.
+// An allocator for the control block of a shared pointer. It returns a block that was allocated
+// before.
 template <class T>
 struct BlockAllocator {
   using value_type = T;
@@ -37,8 +37,8 @@ struct BlockAllocator {
 
 }  // namespace internal
 
-// Turns a unique pointer into a shared one. Returns null if `owned` is null, or if no memory is
-// left; in the latter case the object is destroyed.
+// Turns a unique pointer into a shared one. Returns null if `owned` is null. If no memory is left,
+// destroys the object and returns null.
 template <class T>
 std::shared_ptr<T> share(std::unique_ptr<T> owned) {
   void* block = owned ? std::malloc(internal::kControlBlockBytes) : nullptr;

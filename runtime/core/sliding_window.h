@@ -31,10 +31,10 @@ constexpr std::optional<int64_t> window_reach(const SlidingWindow& window) {
   return reach;
 }
 
-// Returns the number of windows that fit over `size` elements. `size` may be 0. If `ceil_mode` is
-// true, the last window may extend past the end of the input, but must begin inside the input or in
-// the padding before the input. This requires equal padding on both sides, and is not checked for
-// symbolic sizes. Returns nothing if window_reach() returns nothing, and on overflow.
+// Returns the number of windows over `size` elements. `size` may be 0. If `ceil_mode` is true, the
+// last window may extend past the end of the input, but must begin inside the input or in the
+// padding before the input. Padding must then be equal on both sides. For symbolic sizes, the last
+// window is not checked. Returns nothing if window_reach() returns nothing, and on overflow.
 template <class Size>
 constexpr std::optional<Size> window_count(const SlidingWindow& window, const Size& size,
                                            bool ceil_mode = false) {

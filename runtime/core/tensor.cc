@@ -28,8 +28,8 @@ void describe_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
 }  // namespace
 
 Result<int64_t> checked_numel(std::span<const int32_t> sizes) {
-  // The number of bytes must not overflow, even for the largest element type. A size of zero counts
-  // as one, because strides are products of the other sizes.
+  // The number of bytes must not overflow, even for the largest element type. Sizes of zero are
+  // skipped, because strides are products of the other sizes.
   constexpr ptrdiff_t kMaxElementBytes = 16;
   ptrdiff_t bytes = kMaxElementBytes;
   bool empty = false;

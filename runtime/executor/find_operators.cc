@@ -1,4 +1,4 @@
-// Looks up the kernels and backends that a plan names, and reports all that are missing.
+// Looks up the kernels and backends that a plan names, and reports those that are missing.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -27,8 +27,8 @@ const char* join_name(const fbs::Operator& op, MemoryAllocator& arena) {
   return text.data();
 }
 
-// Returns the names as "a, b, c", sorted and without duplicates, because a hostile file may repeat
-// a name many times. Returns an empty string if memory runs out.
+// Returns the names as "a, b, c", sorted and without duplicates. Returns an empty string if memory
+// runs out.
 const char* list_names(std::span<const char*> names, MemoryAllocator& arena) {
   sort(names, [](const char* a, const char* b) { return std::strcmp(a, b) < 0; });
   size_t bytes = 1;
@@ -51,8 +51,8 @@ const char* list_names(std::span<const char*> names, MemoryAllocator& arena) {
 Error MethodLoader::find_kernels_and_backends() {
   operators_ = arena_.allocate_array<ResolvedOperator>(size_of(plan_.operators()));
   if (operators_.size() != size_of(plan_.operators())) return no_memory("operators");
-  // Charges the load budget for sorting the missing names, because names may be long, and operators
-  // may share them. Sorting n names reads each letter about log(n) times.
+  // Charges the load budget for sorting the missing names, which may be long and shared by many
+  // operators. Sorting n names reads each letter about log(n) times.
   const auto per_letter =
       static_cast<uint64_t>(std::bit_width(operators_.size() + size_of(plan_.delegates())));
   bool all_found = true;

@@ -1,9 +1,9 @@
 // Computes results that depend only on constants, such as transposed weights, only once, when the
 // method is loaded.
 //
-// Such a result gets memory of its own, because the program reuses the planned memory of the result
-// for later values. Its tensor becomes a constant, so that kernels may pack it, and its step no
-// longer does anything. If no memory is left for a result, the result stays in planned memory.
+// Such a result gets its own memory, because the program reuses the result's planned memory for
+// later values. Its tensor becomes a constant, so that kernels may pack it. Its step no longer does
+// anything. If no memory is left for a result, the result stays in planned memory.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -18,11 +18,12 @@ namespace vitrine {
 namespace {
 
 constexpr uint64_t kKeptResult = 1;  // key of a result in DerivedData
-// A result may be this many bytes larger than twice its inputs. Keeping a larger result costs more
-// than it saves.
+// A result is kept only if it is at most this many bytes larger than twice its inputs. Keeping a
+// larger result costs more than it saves.
 constexpr size_t kMaxGrowth = 4096;
 
-// Operators whose result depends only on their arguments and is cheap to keep. Sorted by name.
+// Operators whose results may be kept, because they depend only on the arguments and are cheap to
+// keep. Sorted by name.
 constexpr std::string_view kPureOperators[] = {
     "aten::_to_copy.out",
     "aten::alias_copy.out",
@@ -68,19 +69,19 @@ class MethodLoader::ResultKeeper {
     return *loader_.operators_[static_cast<size_t>(call.op_index())].found.kernel;
   }
   bool find_ranges();
-  // Finds the values that steps write more than once, and those whose memory a step may give to
-  // other values.
+  // Finds the values that steps write more than once, and the values whose memory a step may give
+  // to other values.
   bool find_changes();
   bool can_keep(const fbs::KernelCall& call, uint32_t out, Position position);
   bool is_fixed(uint32_t value);
   // True if nothing reads the planned memory of the result through another value.
   bool is_unshared(uint32_t result, Position position);
-  // `rest` has the bytes of the result that are still intact. Removes from `rest` the bytes that
-  // the instruction overwrites. Returns false if the instruction may access bytes in `rest` through
-  // another value.
+  // `rest` is the range of the result's bytes that are still intact. Removes the bytes that the
+  // instruction overwrites from `rest`. Returns false if the instruction may access bytes in `rest`
+  // through another value.
   bool pass_instruction(const fbs::Instruction& instruction, uint32_t result, PlannedRange& rest);
   bool pass_kernel_call(const fbs::KernelCall& call, uint32_t result, PlannedRange& rest);
-  // Calls visit(value) for a tensor or for the tensors of a list until it returns false.
+  // Calls visit(value) for a tensor, or for the tensors of a list until visit() returns false.
   template <class Visit>
   bool for_each_tensor(int32_t value, const Visit& visit);
   bool is_used(int32_t value, uint32_t result, const PlannedRange& rest);
@@ -121,7 +122,7 @@ bool MethodLoader::ResultKeeper::find_ranges() {
   if (!find_changes()) return false;
   ranges_ = loader_.scratch_.allocate_array<PlannedRange>(method_.values_.size());
   for (uint32_t i = 0; i < ranges_.size(); ++i) {
-    // A value that steps may exchange for another one has no planned memory of its own.
+    // A value that a step may replace with another value has no planned memory of its own.
     if (!loader_.exchanged_[i]) ranges_[i] = loader_.planned_range(i);
   }
   return !ranges_.empty();
@@ -271,8 +272,8 @@ bool MethodLoader::ResultKeeper::for_each_tensor(int32_t value, const Visit& vis
          });
 }
 
-// True if the value, or an item of the list, is a tensor other than the result that overlaps
-// `rest`.
+// True if a tensor other than the result overlaps `rest`. The tensor is the value itself, or an
+// item of the list.
 bool MethodLoader::ResultKeeper::is_used(int32_t value, uint32_t result, const PlannedRange& rest) {
   return !for_each_tensor(value, [&](uint32_t tensor) {
     const PlannedRange& range = ranges_[tensor];
@@ -281,7 +282,7 @@ bool MethodLoader::ResultKeeper::is_used(int32_t value, uint32_t result, const P
   });
 }
 
-// Runs the step once, and keeps its result in memory of its own.
+// Runs the step once, and keeps its result in separate memory.
 void MethodLoader::ResultKeeper::keep(Step& step, uint32_t out) {
   Tensor& tensor = step.arguments[out]->unchecked_tensor();
   const size_t bytes = tensor.nbytes();
@@ -297,7 +298,7 @@ void MethodLoader::ResultKeeper::keep(Step& step, uint32_t out) {
   step.function(context, step.arguments);
   method_.temp_.reset();
   if (context.failed()) {
-    // The step stays, so the first execution fails too and reports the error.
+    // The step is not removed, so the first execution fails too and reports the error.
     tensor.restore_memory(planned);
     return;
   }

@@ -1,7 +1,7 @@
 // LatestWrites records when each position of an array was last written.
 //
-// It is a segment tree, so a write to a range of positions and a query for a range take time in
-// proportion to the logarithm of the array's size.
+// It is a segment tree, so writes and queries for a range of positions take time in proportion to
+// the logarithm of the array's size.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ class LatestWrites {
  private:
   void write_node(size_t node, uint32_t time);
 
-  // Node 1 is the root, node n has the children 2n and 2n + 1, and the last num_positions_ nodes
-  // are the positions.
+  // Node 1 is the root. Node n has the children 2n and 2n + 1. The last num_positions_ nodes are
+  // the positions.
   size_t num_positions_ = 0;
   std::span<uint32_t> latest_;  // by node: time of the latest write to any position below it
   std::span<uint32_t>

@@ -79,7 +79,8 @@ Error MethodLoader::plan_delegates() {
   return Error();
 }
 
-// Events about loading a delegate are logged under the first instruction that calls it.
+// Finds the first instruction that calls each delegate, under which events about loading it are
+// logged.
 Error MethodLoader::find_first_calls(std::span<BackendInitContext> contexts) {
   const std::span<bool> found = arena_.allocate_array<bool>(contexts.size());
   if (found.size() != contexts.size()) return no_memory("delegates");

@@ -63,8 +63,7 @@ Error MethodLoader::make_value(const fbs::EValue& from, EValue& to) {
   }
 }
 
-// Copies the list, because its bytes in the file may differ from 0 and 1, and such bytes are not
-// valid bools.
+// Copies the list, because a byte in the file may be neither 0 nor 1, and thus not a valid bool.
 Error MethodLoader::make_bool_list(const flatbuffers::Vector<uint8_t>& items, EValue& to) {
   const std::span<bool> list = arena_.allocate_array<bool>(items.size());
   if (list.size() != items.size()) return no_memory("a bool list");
@@ -138,8 +137,8 @@ Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
     }
   }
   if (from.data_buffer_idx() == 0 && !is_external(from)) return Error();
-  // If another method has set the state already, its bytes stay unchanged. The bytes of the initial
-  // value are charged anyway, because reset_state() copies them.
+  // If another method has already set the state, the bytes of the state stay unchanged. They are
+  // still charged, because reset_state() copies the initial value.
   if (state != nullptr && state->has_value) return charge_bytes(tensor.nbytes());
   Error error = find_contents(from, tensor);
   if (state != nullptr) state->has_value = error.ok();
@@ -214,7 +213,7 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
   // value.
   if (data->is_owned()) VITRINE_RETURN_IF_ERROR(charge_bytes(data->size()));
   if (is_mutable) return copy_initial(data->bytes(), tensor);
-  // An array with one slot per value is large enough, because each value needs at most one buffer.
+  // Each value needs at most one buffer.
   if (method_.external_.empty()) {
     external_slots_ = arena_.allocate_array<DataBuffer*>(plan_.values()->size());
   }

@@ -24,7 +24,7 @@ constexpr uint64_t kDefaultInstructions = 10'000'000;
 
 using Kind = TraceRecord::Kind;
 
-// The condition of a jump is a Bool, or a bool tensor; a tensor is true if all elements are true.
+// The condition of a jump is a Bool or a bool tensor. A tensor is true if all elements are true.
 Result<bool> condition_holds(const EValue& value) {
   if (value.is_bool()) return value.unchecked_bool();
   if (value.is_tensor() && value.unchecked_tensor().dtype() == ScalarType::kBool &&
@@ -98,8 +98,8 @@ const char* kind_name(Kind kind) {
   }
 }
 
-// Returns the error of an execution that ends before its last instruction. A `budget` below 0 means
-// that the limit on instructions ended the execution.
+// Returns the error of an execution that ends before its last instruction. If `budget` has wrapped
+// around to UINT64_MAX, the limit on instructions was reached.
 Error end_early(uint64_t budget, uint64_t max_instructions, const StopSignal& stop) {
   if (budget != UINT64_MAX) return stop.error();
   return Error::make(ErrorCode::kInvalidProgram,
@@ -221,7 +221,7 @@ const EValue& Method::input(size_t index) const {
   return restored != nullptr ? restored->initial : *inputs_[index].value;
 }
 
-// This function is never inlined, because each inlined copy takes 0.4 KB.
+// Not inlined, to save code size.
 [[gnu::noinline]] Method::RestoredValue* Method::find_restored(const EValue* value) const {
   const auto found = std::ranges::lower_bound(restored_, value, {}, &RestoredValue::value);
   return found != restored_.end() && found->value == value ? &*found : nullptr;
@@ -291,11 +291,11 @@ Error Method::run() {
   return error;
 }
 
-// This function is never inlined, because more copies would cost bytes and save no time.
+// Not inlined, to save code size.
 [[gnu::noinline]] Error Method::run_chain(int32_t chain_index, const ChainSteps& chain,
                                           uint64_t* budget) {
   const std::span<Step> steps = steps_.subspan(chain.first, chain.count);
-  // The end of a step is the start of the next one, so each step reads the clock once.
+  // The end time of a step is the start time of the next step, so each step reads the clock once.
   EventTracer* const tracer = tracer_;
   uint64_t start_ns = 0;
   bool wants_results = false;

@@ -118,12 +118,12 @@ Error MethodLoader::take_planned_memory() {
 }
 
 void MethodLoader::prefer_huge_pages() {
-  // Large planned memory often has caches of decoders, whose ends are unused.
+  // Larger planned memory often has caches of decoders, which are not filled completely.
   constexpr size_t kMaxHugeBytes = size_t{32} << 20;
   if (!method_.planned_ || !std::ranges::all_of(method_.values_, has_fixed_size)) return;
   for (size_t i = 0; i < method_.buffers_.size(); ++i) {
     if (method_.is_shared(i)) continue;
-    // The first buffer's readable bytes include the other buffers.
+    // The readable bytes of the first buffer include the buffers after it.
     const auto [data, readable] = method_.buffers_[i];
     if (readable <= kMaxHugeBytes) {
       platform::prefer_huge_pages({data, static_cast<size_t>(readable)});
@@ -163,8 +163,7 @@ Error MethodLoader::make_inputs_and_outputs() {
   for (uint32_t i = 0; i < num_inputs; ++i) {
     Method::Input& input = method_.inputs_[i];
     input.value = &method_.values_[static_cast<size_t>(plan_.inputs()->Get(i))];
-    // An input that is not a tensor counts as set, because its only possible value is in the
-    // program.
+    // A non-tensor input counts as set, because its only possible value is in the program.
     input.is_set = !input.value->is_tensor();
     input.is_planned = input.value->is_tensor() && method_.meta_.input_tensor(i).is_memory_planned;
     if (input.value->is_tensor() && input.value->unchecked_tensor().is_read_only()) {

@@ -19,8 +19,8 @@ namespace vitrine {
 namespace fbs = schema::program;
 using IndexVector = flatbuffers::Vector<int32_t>;
 
-// Returns the values in a list of tensors; null if the value is not such a list. A negative index
-// means None.
+// Returns the indices of the values in a list of tensors. Returns null if the value is not a list
+// of tensors. A negative index means None.
 inline const IndexVector* tensors_of_list(const fbs::EValue& value) {
   if (const auto* list = value.val_as_TensorList()) return list->items();
   const auto* list = value.val_as_OptionalTensorList();
@@ -100,7 +100,7 @@ class MethodLoader {
   Error find_first_calls(std::span<BackendInitContext> contexts);
 
   Error make_steps();
-  // Tells delegates whose arguments have fixed sizes to allocate their memory.
+  // Makes delegates allocate their memory if their arguments have fixed sizes.
   Error plan_delegates();
   Error make_step(const fbs::Instruction& from, Step& step);
   Error make_kernel_step(const fbs::KernelCall& call, Step& step);
@@ -122,8 +122,8 @@ class MethodLoader {
     }
   };
   Error mark_written(int32_t value);
-  // Checks that each output is written by something, and also each delegate's result that a step
-  // reads. If one of them is never written, returns InvalidProgram or records a warning.
+  // Checks that each output of the method is written, and each result of a delegate that a step
+  // reads. Otherwise, returns InvalidProgram or records a warning.
   Error check_written();
   Error check_written(uint32_t value, const char* name);
   bool has_source(uint32_t value) const;

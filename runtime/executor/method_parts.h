@@ -7,14 +7,14 @@
 
 namespace vitrine {
 
-// A value that steps may exchange or move to other memory. Before each execution, it gets its
-// initial value again.
+// A value that steps may replace or move to other memory. It gets its initial value again before
+// each execution.
 struct Method::RestoredValue {
   EValue* value = nullptr;
   EValue initial;
   Tensor memory;                   // copy of the tensor with its own memory
   bool has_caller_memory = false;  // an output whose memory set_output_data() has set
-  // True if an execution left the output's result in memory other than the caller's.
+  // True if an execution left the output's result outside of the caller's memory.
   bool was_moved() const;
 };
 

@@ -45,8 +45,8 @@ bool Method::is_input(const EValue* value) const {
   return std::ranges::find(inputs_, value, &Input::value) != inputs_.end();
 }
 
-// True if the result is not in the caller's memory. There are two causes: a move instruction in a
-// branch replaces the output with another tensor, or a view gives the output other memory.
+// True if the result is not in the caller's memory, because a move instruction replaced the output
+// with another tensor, or a view gave the output other memory.
 bool Method::RestoredValue::was_moved() const {
   if (!has_caller_memory) return false;
   const Tensor& result = value->unchecked_tensor();

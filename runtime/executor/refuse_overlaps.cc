@@ -1,10 +1,10 @@
 // Finds values whose planned memory is overwritten by another value while they are still needed.
 //
-// The check goes through the steps in order. When a step reads an input or a result of an earlier
-// step, or when the method returns it, no other value may have been written to its bytes since. The
-// plan does not tell which overlaps are intended, so these are allowed:
-// - A step may write over an operand that it reads, because it may work in place.
-// - A value that no single step computes (a state, a view without a step, or a tensor that is
+// The check goes through the steps in order. When a step reads an input of the method or the result
+// of an earlier step, or when the method returns it, no other value may have been written to its
+// bytes in the meantime. The following overlaps may be intended, so they are allowed: - A step may
+// write over an operand that it reads, because it may work in place. - A value that no single step
+// computes (a state, a view without a step, or a tensor that is
 //   assembled in place) may be part of any other value. In-place operators (`copy_`) change it.
 // - After a jump target, earlier writes are unknown, because control may have come from elsewhere.
 #include <algorithm>
@@ -27,15 +27,15 @@ bool is_named_in_place(std::string_view name) {
   return end != 0 && name[end - 1] == '_';
 }
 
-// The address at which a value begins or ends.
+// An address at which a value begins or ends.
 struct Boundary {
   uintptr_t address;
   uint32_t value;
   bool is_end;
 };
 
-// Radix sort by address, least significant byte first. Returns whichever of the two spans holds the
-// result.
+// Radix sort by address, least significant byte first. The result is in one of the two spans, which
+// is returned.
 std::span<Boundary> sort_by_address(std::span<Boundary> boundaries, std::span<Boundary> buffer) {
   uintptr_t differing = 0;
   for (const Boundary& boundary : boundaries) differing |= boundary.address ^ boundaries[0].address;
@@ -61,7 +61,7 @@ class MethodLoader::OverlapCheck {
   Error run();
 
  private:
-  // A value's intervals and history. A time is a number of writes, counted from the first step.
+  // A value's intervals and history. Times are numbers of writes since the first step.
   struct TrackedValue {
     uint32_t begin = 0;  // first interval
     uint32_t end = 0;    // end of the intervals; equal to `begin` if the value is not tracked
@@ -77,7 +77,7 @@ class MethodLoader::OverlapCheck {
 
   Error find_scratch();
   Error find_intervals();
-  // The memory of an element of values_. Empty if the value is not tracked.
+  // The memory of values_[value]. Empty if the value is not tracked.
   std::span<const std::byte> memory_of(uint32_t value) const;
   Error find_jump_targets();
   Error check_instruction(const fbs::Instruction& instruction);
@@ -101,7 +101,7 @@ class MethodLoader::OverlapCheck {
   MethodLoader& loader_;
   Method& method_;
   const fbs::ExecutionPlan& plan_;
-  // The values of the method, then the scratch memory of its delegate calls.
+  // The method's values, followed by the scratch memory of its delegate calls.
   std::span<TrackedValue> values_;
   std::span<std::span<std::byte>> scratch_;
   uint32_t next_scratch_ = 0;  // number of scratch memories in the steps before the current one
@@ -168,8 +168,7 @@ std::span<const std::byte> MethodLoader::OverlapCheck::memory_of(uint32_t value)
   return {static_cast<const std::byte*>(tensor.raw_data()), tensor.bound_nbytes()};
 }
 
-// Splits memory into intervals at every address where a value begins or ends, so that no value
-// begins or ends inside an interval.
+// Splits memory into intervals at every address where a value begins or ends.
 Error MethodLoader::OverlapCheck::find_intervals() {
   const auto count = static_cast<uint32_t>(method_.values_.size() + scratch_.size());
   size_t num_tracked = 0;
@@ -241,7 +240,7 @@ Error MethodLoader::OverlapCheck::check_instruction(const fbs::Instruction& inst
 }
 
 // Returns the index of the first argument that is a result. Results are the last arguments before
-// the trailing return value, which repeats them. Other arguments that are written are modified in
+// the return value, which repeats them. Written arguments that are not results are modified in
 // place.
 uint32_t MethodLoader::first_result(const fbs::KernelCall& call) const {
   const ResolvedOperator& op = operators_[static_cast<size_t>(call.op_index())];
@@ -284,8 +283,8 @@ Error MethodLoader::OverlapCheck::check_kernel_call(const fbs::KernelCall& call)
 }
 
 // If a delegate reports every argument as an output, its inputs are unknown. All its arguments then
-// count as possibly modified. Scratch memory must keep its bytes from the first read to the last
-// write.
+// count as possibly modified. Scratch memory counts as written before the inputs are read, and as
+// read after the outputs are written, because no argument may overlap it.
 Error MethodLoader::OverlapCheck::check_delegate_call(const fbs::DelegateCall& call) {
   const Delegate& delegate = *method_.delegates_[static_cast<size_t>(call.delegate_index())];
   const uint32_t num_scratch = size_of(call.scratch());

@@ -14,9 +14,9 @@ namespace vitrine {
 
 namespace fbs = schema::program;
 
-// Returns the bytes of a value that can be state, or nothing. State always has a static shape,
-// because values with dynamic shapes are computed by each execution. Takes the bytes from the plan,
-// because an execution may have given a view other memory.
+// Returns the bytes of a value that can be state. Returns nothing for other values, such as those
+// with a dynamic shape, which each execution computes. Reads the position from the plan, because an
+// execution may have given a view other memory.
 std::span<std::byte> Method::bytes_to_reset(uint32_t value) const {
   const fbs::Tensor* tensor = ProgramAccess::plan(meta_).values()->Get(value)->val_as_Tensor();
   if (tensor == nullptr || tensor->allocation_info() == nullptr ||
@@ -40,8 +40,8 @@ Error Method::reset_state() {
   VITRINE_RETURN_IF_ERROR(std::move(error));
   for (Input& input : inputs_) input.is_set = input.is_set && !input.is_planned;
   set_half_reset(true);
-  // Copies initial values only after all memory is zero, because a view without an initial value
-  // may share bytes with a state that has an initial value.
+  // Copies initial values after all memory is set to zero, because a value without an initial value
+  // may share bytes with a state that has one.
   for (uint32_t i = 0; i < values_.size(); ++i) {
     const std::span<std::byte> to = bytes_to_reset(i);
     if (!to.empty()) VITRINE_RETURN_IF_ERROR(copy_initial_value(i, to), "values[%u]", i);
@@ -55,7 +55,7 @@ void Method::set_half_reset(bool is_half_reset) {
   if (shared_state_ != nullptr) shared_state_->is_half_reset = is_half_reset;
 }
 
-// Any number of values may overlap, but each byte is written only once.
+// Writes each byte only once, although values may overlap.
 Error Method::zero_state_memory() {
   const auto bytes = temp_.allocate_array<std::span<std::byte>>(values_.size());
   if (bytes.size() != values_.size()) {

@@ -66,8 +66,8 @@ size_t shared_bytes(const Program& program) {
 }
 
 // Returns the tensors of the shared buffer, sorted and without duplicates. Returns no tensors if
-// some overlap only in part. In this case, the memory is reused during an execution and cannot hold
-// state.
+// some of them overlap partly, because the memory is then reused during an execution and cannot
+// hold state.
 Result<SharedMemory::StateTensors> find_tensors(const Program& program) {
   using StateTensor = SharedMemory::StateTensor;
   const auto for_each = [&program](auto&& visit) {

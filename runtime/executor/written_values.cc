@@ -1,5 +1,5 @@
-// Finds results that nothing writes, and inputs whose memory an execution may overwrite. The caller
-// must set such inputs again before the next execution.
+// Finds results that are never written, and inputs whose memory an execution may overwrite. The
+// caller must set these inputs again before the next execution.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -34,7 +34,7 @@ MethodLoader::PlannedRange MethodLoader::planned_range(uint32_t value) const {
           begin + method_.values_[value].unchecked_tensor().bound_nbytes()};
 }
 
-// Sorts the planned memory of the written values.
+// Sorts the memory ranges of the written values.
 Error MethodLoader::sort_written_ranges() {
   const auto count = static_cast<size_t>(std::ranges::count(written_, true));
   written_ranges_ = scratch_.allocate_array<PlannedRange>(count);
@@ -55,8 +55,8 @@ Error MethodLoader::sort_written_ranges() {
 
 bool MethodLoader::overlaps_written(uint32_t value) const {
   const PlannedRange range = planned_range(value);
-  // Only the range before `after` can overlap `range`. It is the last one that begins before
-  // `range` ends, and earlier ones end before it begins.
+  // Checks only the range before `after`. It is the last range that begins before `range` ends, and
+  // no earlier range ends after it.
   const auto after = std::lower_bound(written_ranges_.begin(), written_ranges_.end(),
                                       PlannedRange{range.buffer, range.end, range.end});
   return after != written_ranges_.begin() && std::prev(after)->buffer == range.buffer &&
@@ -149,7 +149,7 @@ Result<bool> MethodLoader::is_read_besides(const Step& step, uint32_t index) {
 }
 
 // Reports a tensor that has no source. A tensor that shares memory with a written value may be a
-// view of that value. It is reported only if it is an output argument of a delegate.
+// view of that value, so it is reported only if it is an output argument of a delegate.
 Error MethodLoader::check_written(uint32_t index, const char* name) {
   char lost[256] = "";
   bool is_lost = false;
@@ -175,7 +175,7 @@ Error MethodLoader::check_written(uint32_t index, const char* name) {
   return Error();
 }
 
-// Ignores inputs that the program itself updates, because their new values are intended.
+// Ignores inputs that the program updates on purpose.
 Error MethodLoader::find_reused_inputs() {
   if (std::ranges::none_of(method_.inputs_, &Method::Input::is_planned)) return Error();
   for (const int32_t input : *plan_.inputs()) written_[static_cast<size_t>(input)] = false;

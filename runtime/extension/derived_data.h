@@ -1,5 +1,4 @@
-// DerivedData keeps data that kernels derive from constants of a program, such as packed weights,
-// so that later calls need not derive it again.
+// DerivedData keeps data that kernels derive from constants of a program, such as packed weights.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +21,8 @@ class DerivedData {
   // Returns `bytes` bytes of memory, 64-byte aligned. Calls with equal arguments return the same
   // memory. The first of these calls sets `is_new` and returns uninitialized memory. Returns null
   // and clears `is_new` if `bytes` exceeds half of what is left of the budget. The other half is
-  // reserved for the temporary memory of kernels, so that packed weights do not make kernels run
-  // out of memory. Returns null and sets `is_new` if the system has no memory left.
+  // reserved for the temporary memory of kernels. Returns null and sets `is_new` if the system has
+  // no memory left.
   void* find_or_add(const void* constant, uint64_t key, size_t bytes, bool& is_new);
 
   void report_memory(DelegateMemory& memory) const;

@@ -22,8 +22,8 @@ HWY_INLINE hn::Vec<Doubles> load(const float* from) {
 }
 #endif
 
-// Sums are doubles. The other figures do not need more precision than the elements have. A float
-// can count the zeros of a block exactly, because blocks are small.
+// Sums are doubles. The other figures have the elements' type, which can count the zeros of a small
+// block exactly.
 template <class T>
 HWY_INLINE Bounds bounds_in(const T* elements, size_t count) {
   Bounds result;
@@ -34,8 +34,7 @@ HWY_INLINE Bounds bounds_in(const T* elements, size_t count) {
   const size_t step = hn::Lanes(dt);
   auto low = hn::Set(dt, std::numeric_limits<T>::infinity()), high = hn::Neg(low);
   auto zeros = hn::Zero(dt);
-  // Uses several sums, because the processor can start an addition to one sum while an addition to
-  // another is in progress.
+  // Uses two sums, because the processor can add to both at the same time.
   auto sum = hn::Zero(d), other_sum = sum;
   for (; i + step <= count; i += step) {
     const auto x = hn::LoadU(dt, elements + i);

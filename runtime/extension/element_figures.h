@@ -1,5 +1,4 @@
-// Computes figures over blocks of finite real numbers, as fast as the processor can read the
-// numbers.
+// Computes statistics of blocks of finite real numbers.
 #pragma once
 
 #include <algorithm>
@@ -37,9 +36,9 @@ struct Bounds {
 Bounds bounds_of(std::span<const float> elements);
 Bounds bounds_of(std::span<const double> elements);
 
-// Unused counts at the end of a table. Without them, the counts of the same integer or bin in
-// different tables could be a multiple of 4096 bytes apart. The processor would then treat a read
-// of one count as dependent on a write of another.
+// Number of unused counts at the end of a table. Without them, corresponding counts of two tables
+// could be a multiple of 4096 bytes apart. The processor would then treat a read of one count as
+// dependent on a write of the other.
 template <class Count>
 inline constexpr size_t kTableGap = 64 / sizeof(Count);
 
@@ -72,7 +71,7 @@ class Distribution {
   std::array<uint64_t, ValueSummary::kBins> histogram();
 
  private:
-  // Elements are counted in pairs: each pair of bins has a count. There are two tables, because a
+  // Elements are counted in pairs. Each pair of bins has a count. There are two tables, because a
   // processor waits if it adds to the same count twice in a row.
   static constexpr size_t kPairs = ValueSummary::kBins * ValueSummary::kBins;
   static constexpr size_t kTables = 2;

@@ -1,10 +1,8 @@
 // A bounded buffer for trace records that does not allocate while recording.
 //
-// The constructor allocates all memory; recording copies one TraceRecord. Records that do not fit
-// are counted for each block. They never overwrite other records, so a trace always has its
-// beginning. Not thread-safe: one thread records, and reads when the run is over. Records hold
-// pointers to strings of kernels and delegates (vitrine/event_tracer.h), so serialize the trace
-// while these still exist.
+// The constructor allocates all memory. Records that do not fit are counted for each block, and are
+// then dropped. Not thread-safe. Records hold pointers to strings of kernels and delegates
+// (vitrine/event_tracer.h), so serialize the trace while these still exist.
 //
 //   TraceBuffer trace;
 //   ...                                // run with &trace as the tracer
@@ -39,8 +37,8 @@ class TraceBuffer final : public ValueTracer {
   static constexpr size_t kDefaultRecords = size_t{1} << 16;  // 4 MiB; 900 runs of 70 operators
   static constexpr size_t kDefaultBlocks = size_t{1} << 12;   // 128 KiB
 
-  // If the allocation fails, the capacities are 0 and all records are counted as dropped. `values`,
-  // if given, keeps the outputs of every instruction; it must outlive this object.
+  // If the allocation fails, the capacities are 0 and all records are counted as dropped. If
+  // `values` is not null, it keeps the outputs of every instruction. It must outlive this object.
   explicit TraceBuffer(size_t max_records = kDefaultRecords, size_t max_blocks = kDefaultBlocks,
                        ValueBuffer* values = nullptr);
 
@@ -62,7 +60,7 @@ class TraceBuffer final : public ValueTracer {
     return {records_.get() + block.first, block.count};
   }
 
-  // The buffer of values; null if values are not kept.
+  // The buffer of values. Null if values are not kept.
   const ValueBuffer* values() const { return values_; }
 
   // Number of records that did not fit, including all records of blocks that did not fit.

@@ -1,10 +1,9 @@
 // A bounded buffer for copies or summaries of results that does not allocate while recording.
 //
-// The constructor allocates all memory, without touching it. Adding a tensor copies its bytes in
-// memory order. Quantized tensors become f32 tensors with the real numbers that they represent.
-// Values that do not fit are counted and never overwrite others. The bytes are the debug buffer of
-// the ETDump format: a second file, to which the trace's debug events refer by offset
-// (docs/formats/etdump.md). Not thread-safe.
+// The constructor allocates all memory. Adding a tensor copies its bytes in memory order. Quantized
+// tensors become f32 tensors with the real numbers that they represent. Values that do not fit are
+// counted and dropped. The bytes are the debug buffer of the ETDump format: a second file, to which
+// the trace's debug events refer by offset (docs/formats/etdump.md). Not thread-safe.
 #pragma once
 
 #include <array>
@@ -68,8 +67,8 @@ class ValueBuffer {
   explicit ValueBuffer(size_t max_bytes = kDefaultBytes, size_t max_entries = kDefaultEntries,
                        Content content = Content::kValues);
 
-  // Adds numbers, tensors and lists of tensors; ignores other kinds and tensors without memory.
-  // `record` is the number of records that the current block of the trace has so far.
+  // Adds numbers, tensors and lists of tensors. Ignores other kinds of values, and tensors without
+  // memory. `record` is the number of records that the current block of the trace has so far.
   void add(const TracedValue& value, size_t record);
   // Counts a value that does not fit.
   void drop() { ++dropped_; }

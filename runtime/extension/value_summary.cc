@@ -13,7 +13,7 @@
 namespace vitrine {
 namespace {
 
-// Elements are read in blocks that fit into the fastest cache.
+// Number of elements in a block. A block fits into the first-level cache.
 constexpr size_t kBlock = Distribution::kMaxElements;
 
 // Copies the finite elements of a block to `to` and returns the copies.
@@ -24,23 +24,23 @@ std::span<const Real> copy_finite(std::span<const Real> block, std::array<Real, 
   return {to.begin(), end};
 }
 
-// Sets all figures except `saturated`. `load(begin, size)` returns a block of floats or doubles,
-// which are the real numbers of `size` elements from index `begin` on. The block is valid until the
-// next call to `load`.
+// Sets all figures except `saturated`. `load(begin, size)` returns a block of floats or doubles:
+// the real numbers that `size` elements represent, starting at index `begin`. The block is valid
+// until the next call to `load`.
 template <class Load>
 void measure(size_t count, const Load& load, ValueSummary& summary) {
   using Block = decltype(load(0, 0));
   std::array<typename Block::value_type, kBlock> buffer;
   summary.count = count;
   Bounds all;
-  // Goes backward, because the processor's caches hold the last elements of a value that was just
-  // computed. After this loop, the caches hold the first elements.
+  // Goes backward, because the last elements are still in the caches if the value was just
+  // computed.
   for (size_t end = count; end != 0;) {
     const size_t begin = (end - 1) / kBlock * kBlock;
     const Block elements = load(begin, end - begin);
     end = begin;
     Bounds bounds = bounds_of(elements);
-    // The sum of a block with NaN or an infinity is not finite. The sum of other blocks may
+    // If a block contains NaN or an infinity, its sum is not finite. The sum of other blocks may
     // overflow.
     if (!std::isfinite(bounds.sum)) {
       for (const auto x : elements) {
@@ -90,12 +90,12 @@ void dequantize_to(const Tensor& tensor, const TracedQuantization& quantization,
                      });
 }
 
-// Counts how often each integer occurs. All figures follow from the 256 counts, because all
-// elements have the same scale.
+// Counts how often each integer occurs, and computes all figures from the 256 counts. All elements
+// must have the same scale.
 template <class T>
 ValueSummary summarize_counts(const Tensor& tensor, float scale, int32_t zero_point) {
-  // Uses several tables, because a processor waits if it adds to the same count twice in a row, and
-  // neighboring elements are often equal.
+  // Uses several tables, because a processor waits if it adds to the same count twice in a row.
+  // Neighboring elements are often equal.
   constexpr size_t kParts = 8;
   constexpr size_t kIntegers = 256;
   std::array<std::array<uint64_t, kIntegers + kTableGap<uint64_t>>, kParts> parts = {};

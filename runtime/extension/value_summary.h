@@ -9,8 +9,8 @@
 
 namespace vitrine {
 
-// Figures over the real numbers that all elements represent. A complex number counts as two
-// elements. Elements that are NaN or infinite are counted, but are not part of the other figures.
+// Statistics of the real numbers that the elements represent. A complex number counts as two
+// elements. Elements that are NaN or infinite are counted, but do not affect the other members.
 struct ValueSummary {
   static constexpr size_t kBins = 64;
 
@@ -18,16 +18,16 @@ struct ValueSummary {
   uint64_t nan = 0;
   uint64_t infinite = 0;
   uint64_t zeros = 0;
-  // Number of quantized elements that are the smallest or largest integer of their type, and whose
-  // true values may thus be outside of the range. An integer that represents 0 (the result of a
-  // relu) does not count.
+  // Number of quantized elements that are the smallest or largest integer of their type. Their true
+  // values may be outside of the range. An integer that represents 0, such as the result of a relu,
+  // does not count.
   uint64_t saturated = 0;
   double min = 0;
   double max = 0;
   double mean = 0;
   double deviation = 0;  // standard deviation, of the elements and not of a sample
-  // Numbers of elements in bins, which are equal parts of the range from min to max. max belongs to
-  // the last bin. If all elements are equal, the first bin counts them all.
+  // Number of elements in each bin. Bins are equal parts of the range from min to max. The last bin
+  // includes max. If all elements are equal, the first bin counts them all.
   std::array<uint64_t, kBins> histogram = {};
 
   uint64_t finite() const { return count - nan - infinite; }

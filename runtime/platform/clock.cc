@@ -15,14 +15,14 @@ uint64_t read_ns(clockid_t clock) {
 #if defined(__x86_64__) || defined(__aarch64__)
 
 // The rate of the counter is measured over a period, and is then used for another period of the
-// same length. These are the limits of that length. The lower limit is short, because a thread
-// reads the clock until it has measured two rates. It is nevertheless long enough to measure the
-// rate of a counter of 20 MHz to within a thousandth.
+// same length. These are the limits of that length. The lower limit is long enough to measure the
+// rate of a 20 MHz counter to within a thousandth. It is not longer, because a thread reads the
+// clock until it has measured two rates.
 constexpr uint64_t kMinPeriodNs = 128'000;
 constexpr uint64_t kMaxPeriodNs = 4'000'000;
 
 struct Counter {
-  // Values of clock and counter when the clock was last read.
+  // The values of the clock and the counter when the clock was last read.
   uint64_t ns = 0;
   uint64_t ticks = 0;
   uint64_t rate = 0;         // in 2^-32 nanoseconds per tick; 0 if unknown
@@ -31,9 +31,9 @@ struct Counter {
 };
 thread_local Counter counter;
 
-// Reads the clock and measures the counter's rate. If the rate differs from the previous rate, the
-// thread had to wait between reading the clock and the counter, the machine slept, or the counters
-// of two processors differ. In this case, the counter is not used until two successive rates agree.
+// Reads the clock and measures the counter's rate. The rate differs from the previous rate if the
+// thread had to wait between reading the clock and the counter, if the machine slept, or if the
+// counters of two processors differ. The counter is then not used until two successive rates agree.
 uint64_t read_clock() {
   const uint64_t now = now_ns();
   const uint64_t now_ticks = ticks();

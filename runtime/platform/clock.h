@@ -8,9 +8,9 @@ namespace vitrine::platform {
 
 uint64_t now_ns();
 
-// Returns the same time as now_ns() to within a microsecond, but takes only a third of the time.
-// Adds the progress of the processor's counter to this thread's last reading of the clock, which
-// was at most a few milliseconds ago. Results never decrease within a thread.
+// Returns the same time as now_ns() to within a microsecond, but is faster. Adds the progress of
+// the processor's counter to this thread's last reading of the clock. Results never decrease within
+// a thread.
 uint64_t quick_now_ns();
 
 // One reading of the processor's counter, as a time and as a value of ticks().
@@ -22,9 +22,9 @@ struct CounterReading {
 };
 // Reads the counter once. `ns` is what quick_now_ns() would return.
 CounterReading read_counter();
-// Converts values of ticks(), read in this thread after `start`, into ns. Reads the clock only if
-// the last value is start.valid_ticks or more after `start`. Results never decrease, and later
-// calls to quick_now_ns() do not return less.
+// Converts values of ticks() to ns. The values must have been read in this thread after `start`.
+// Reads the clock only if the last value is at least start.valid_ticks after `start`. Results never
+// decrease, and later calls to quick_now_ns() do not return less.
 void convert_ticks(const CounterReading& start, std::span<uint64_t> ticks);
 
 // True if two measured rates of the processor's counter differ by less than a thousandth (1/1024)
@@ -34,12 +34,12 @@ constexpr bool rates_agree(uint64_t rate, uint64_t previous) {
   return change < rate / 1024;
 }
 
-// Returns the processor time of the calling thread. A call takes about 0.3 microseconds.
+// Returns the processor time of the calling thread.
 uint64_t thread_cpu_ns();
 
-// Reads the processor's counter. This takes a fraction of the time of now_ns(), and does not wait
-// for earlier instructions. The counter's unit is unknown; callers derive times by reading the
-// clock before and after.
+// Reads the processor's counter. This is faster than now_ns(), and does not wait for earlier
+// instructions. The counter's unit is unknown. To convert ticks to times, read the clock before and
+// after.
 inline uint64_t ticks() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();

@@ -13,8 +13,8 @@ namespace {
 constexpr size_t kMaxPathBytes = 2048;
 constexpr size_t kMaxFileBytes = 4096;
 
-// A resource, and the files in which a group limits the resource. The limit is a quotient: a quota
-// divided by its period, or a number of bytes divided by 1.
+// A resource, and the files in which a group limits the resource. The limit is the quota divided by
+// the period, which is 1 for memory.
 struct Controller {
   const char* name;
   const char* v1_quota;
@@ -33,7 +33,8 @@ constexpr Controller kProcessors{.name = "cpu",
                                  .v2 = "cpu.max",
                                  .default_period = 0};
 
-// A folder under /sys/fs/cgroup: a hierarchy's mount point and a path of `path_size` bytes in it.
+// A folder under /sys/fs/cgroup. `path` is relative to the hierarchy's mount point, and has
+// `path_size` bytes.
 struct Group {
   const char* root;
   const char* mount;
@@ -49,16 +50,16 @@ void read_file(const Group& group, const char* file_name, char (&text)[kMaxFileB
   read_start(path, text, sizeof text);
 }
 
-// Reads up to two numbers from the beginning of a group's file. Does not change a number if the
-// file is missing or has "max" in its place.
+// Reads up to two numbers from the beginning of a group's file. If the file is missing or has "max"
+// instead of a number, the number stays unchanged.
 void read_numbers(const Group& group, const char* file_name, long long* first, long long* second) {
   char text[kMaxFileBytes];
   read_file(group, file_name, text);
   [[maybe_unused]] const int count = std::sscanf(text, "%lld %lld", first, second);
 }
 
-// Returns the bytes that a group uses, without cached pages of files: the system drops these when
-// memory is needed.
+// Returns the bytes that a group uses, without cached pages of files. The system drops these pages
+// when memory is needed.
 uint64_t used_memory(const Group& group, bool is_v2) {
   long long used = 0;
   long long unused = 0;
@@ -86,8 +87,7 @@ uint64_t limit_of(const Group& group, const Controller& controller, bool is_v2) 
   return &controller == &kMemory ? limit - std::min(limit, used_memory(group, is_v2)) : limit;
 }
 
-// `names` has the controllers of a v1 hierarchy, separated by commas, with a colon before and after
-// the list.
+// `names` is a list of the controllers of a v1 hierarchy, such as ":cpu,memory:".
 bool contains_name(const char* names, const char* name) {
   const size_t size = std::strlen(name);
   do {
@@ -100,7 +100,7 @@ bool contains_name(const char* names, const char* name) {
   return false;
 }
 
-// This function is never inlined, because each inlined copy takes 0.6 KB.
+// Not inlined, to save code size.
 [[gnu::noinline]] uint64_t smallest_limit(const char* root, const Controller& controller) {
   char file[kMaxPathBytes];
   std::snprintf(file, sizeof file, "%s/proc/self/cgroup", root);
@@ -108,7 +108,7 @@ bool contains_name(const char* names, const char* name) {
   read_start(file, groups, sizeof groups);
   uint64_t result = UINT64_MAX;
   char* rest = nullptr;
-  // A line is "number:names:path"; `names` is empty for v2.
+  // A line is "number:names:path". `names` is empty for v2.
   for (const char* line = strtok_r(groups, "\n", &rest); line != nullptr;
        line = strtok_r(nullptr, "\n", &rest)) {
     const char* const names = std::strchr(line, ':');
@@ -118,8 +118,8 @@ bool contains_name(const char* names, const char* name) {
     if (!is_v2 && !contains_name(names, controller.name)) continue;
     ++path;
     Group group{root, is_v2 ? "" : controller.name, path, std::strlen(path)};
-    // A folder that does not exist sets no limit. In a container, the path may be that of the host,
-    // although only the container's own group is mounted.
+    // A missing folder does not set a limit. In a container, some folders of the path may be
+    // missing, because only the container's own group is mounted.
     while (true) {
       result = std::min(result, limit_of(group, controller, is_v2));
       if (group.path_size == 0) break;

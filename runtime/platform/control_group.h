@@ -4,7 +4,7 @@
 // limit along the path from the root to the group of this process, or UINT64_MAX if no group on the
 // path has a limit. The memory that a group already uses is subtracted from its limit. The
 // functions read /proc/self/cgroup and the files under /sys/fs/cgroup. `root` is prepended to these
-// paths; tests pass a folder with their own files.
+// paths for tests.
 #pragma once
 
 #include <cstdint>

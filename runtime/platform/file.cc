@@ -170,7 +170,7 @@ void Mapping::release(size_t offset, size_t size) const {
   const size_t first = round_up(offset, page);
   const size_t last = (offset + size) / page * page;
   if (first >= last) return;
-  // Drops the pages. They are unmodified, so the system can read them from the file again.
+  // Drops the pages. The system can read them from the file again, because they are unmodified.
   ::madvise(const_cast<std::byte*>(bytes_.data()) + first, last - first, MADV_DONTNEED);
 }
 

@@ -26,11 +26,11 @@ class File {
   uint64_t modified_ns() const { return modified_ns_; }
   // True if only this user and root can write to the file.
   bool is_private() const { return private_; }
-  // True if any change after the file was opened would change the stamp. False if the last change
-  // is so recent that another change could have the same modification time.
+  // False if the last change is so recent that another change could have the same modification time
+  // and thus the same stamp.
   bool is_settled() const { return settled_; }
   // Sets the modification time, in whole seconds since 1970, unless the file has changed since it
-  // was opened. Does nothing if the system does not allow the change, as for files of other users.
+  // was opened. Does nothing if the system does not allow the change.
   void seal(uint64_t modified_s) const;
   // Returns NotSupported if the file is too large for the address space of a 32-bit machine.
   Error check_addressable() const;
@@ -60,8 +60,8 @@ class Mapping {
   std::span<const std::byte> bytes() const { return bytes_; }
   // The file's stamp, or 0 if File::is_settled() was false.
   uint64_t stamp() const { return stamp_; }
-  // Lets the system drop the pages inside the range until they are read again. The range must be
-  // inside bytes().
+  // Lets the system drop the pages inside the range. They are loaded again when they are read. The
+  // range must be inside bytes().
   void release(size_t offset, size_t size) const;
 
  private:

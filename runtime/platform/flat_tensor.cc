@@ -64,10 +64,9 @@ class FlatTensorMap final : public NamedDataMap {
         root_(fbs::GetFlatTensor(body_.data())),
         header_(header) {}
 
-  // Checks everything on which later calls rely.
+  // Verifies the file. Later calls rely on these checks.
   Error verify() {
-    // A budget of one step per byte is enough for a file that does not share entries or tables,
-    // because each entry takes at least four bytes of the file, and each table at least eight.
+    // A budget of one step per byte is enough for a file that does not share entries or tables.
     Budget steps(body_.size());
     if (!verify_tables(body_.bytes(), fbs::kTableShapes, steps)) {
       return invalid("its flatbuffer is damaged");

@@ -10,7 +10,7 @@ namespace vitrine {
 // The latest version of both formats, which ExecuTorch 0.5 to 1.6 write.
 inline constexpr uint32_t kMaxFormatVersion = 0;
 
-// Checks a version. `what` is the kind of file, for the error.
+// Checks a version. `what` is the kind of file for the error message.
 inline Error check_version(const char* what, uint32_t version, ErrorCode code) {
   if (version <= kMaxFormatVersion) return Error();
   return Error::make(

@@ -25,7 +25,7 @@ uint64_t resident_now() {
   return count == 2 ? resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
 }
 
-// Returns the number of bytes before the first page of `memory`.
+// Returns the number of bytes before the first page boundary in `memory`.
 [[maybe_unused]] size_t to_boundary(std::span<std::byte> memory, size_t page) {
   return (page - reinterpret_cast<uintptr_t>(memory.data()) % page) % page;
 }
@@ -34,8 +34,7 @@ uint64_t resident_now() {
 
 uint64_t available_memory() {
   constexpr uint64_t kValidNs = 100'000'000;
-  // Several threads may find the known value outdated at the same time; each of them then reads it
-  // again.
+  // If several threads find the known value outdated at the same time, each of them reads it again.
   static std::atomic<uint64_t> known{0};
   static std::atomic<uint64_t> read_ns{0};
   const uint64_t now = quick_now_ns();

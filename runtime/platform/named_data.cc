@@ -54,8 +54,7 @@ uint64_t MergedNamedData::file_bytes() const {
          (second_ != nullptr ? second_->file_bytes() : 0);
 }
 
-// Releases the key in both maps, although only one map is used. Bytes that are released are read
-// again on demand.
+// Releases the key in both maps. Released bytes are read again on demand.
 void MergedNamedData::release(std::string_view key) const {
   if (first_ != nullptr) first_->release(key);
   if (second_ != nullptr) second_->release(key);

@@ -12,7 +12,7 @@ namespace vitrine::platform {
 
 // A file that is being written under a temporary name in the folder of its path. commit() renames
 // it. Until then, the old file, if any, stays at the path. Processes that have opened the old file
-// can still read it afterward. Not thread-safe. Several processes may write the same file; the last
+// can still read it afterward. Not thread-safe. If several processes write the same file, the last
 // commit() wins.
 class NewFile {
  public:
@@ -34,7 +34,7 @@ class NewFile {
   Error seal(uint64_t modified_s);
   // Closes the file. Some file systems report only here that the disk is full.
   Error finish();
-  // The file to write before commit(): a temporary name, or null if the file is written in place.
+  // The temporary path of the file before commit(). Null if the file is written in place.
   const char* temporary_path() const { return temporary_.empty() ? nullptr : temporary_.data(); }
   // Renames the file to its path. Calls finish() first unless it was called.
   Error commit();

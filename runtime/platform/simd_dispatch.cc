@@ -29,7 +29,7 @@ struct Target {
   Features needs;
 };
 
-// The features for which Highway compiles each target.
+// The features that each of Highway's targets requires.
 constexpr uint32_t kSse4 = bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_PCLMUL | bit_AES;
 constexpr uint32_t kAvx = kSse4 | bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C;
 constexpr uint32_t kAvx2 = bit_AVX2 | bit_BMI | bit_BMI2;

@@ -1,8 +1,7 @@
 // Calls the code that was compiled for the best instruction set of this machine.
 //
-// Highway's own dispatch needs its shared library. Whenever a process that is linked with that
-// library starts, the library measures the CPU's clock, even if the process does not use the
-// library. This takes milliseconds in a virtual machine.
+// Highway's own dispatch needs its shared library, which slows down the start of every process that
+// is linked with it.
 #pragma once
 
 #include <hwy/highway.h>
@@ -16,8 +15,8 @@ namespace vitrine::simd {
 // or 0 on other architectures.
 int64_t supported_targets();
 
-// Index in HWY_CHOOSE_TARGET_LIST of the best target that is in both `compiled` and `supported`;
-// one past the list's end if no target is in both.
+// Index in HWY_CHOOSE_TARGET_LIST of the best target that is in both `compiled` and `supported`.
+// One past the list's end if no target is in both.
 inline size_t best_target(int64_t compiled, int64_t supported) {
   constexpr int kFirst = HWY_HIGHEST_TARGET_BIT + 1 - HWY_MAX_DYNAMIC_TARGETS;
   const auto mask = static_cast<uint64_t>(compiled & supported) >> kFirst;

@@ -5,10 +5,9 @@
 namespace vitrine {
 namespace {
 
-// Position 0 represents an absent element. No element can be there, because this position belongs
-// to the buffer's header.
+// Position 0 represents an absent element, because that position belongs to the buffer's header.
 constexpr uint64_t kNowhere = 0;
-// The maximum is INT32_MAX, because some offsets are signed 32-bit numbers.
+// Maximum size of a buffer. Some offsets are signed 32-bit numbers.
 constexpr uint64_t kMaxFlatbufferBytes = INT32_MAX;
 
 class Walk {

@@ -1,8 +1,8 @@
 // Verifies that all offsets in a flatbuffer point into the flatbuffer.
 //
-// Does the work of the verifier of the flatbuffers library, and also checks that elements of 8
-// bytes are aligned. The schema is described by tables, which take a tenth of the code that flatc
-// generates; schema/table_shapes.py writes them. Format: https://flatbuffers.dev/internals.
+// Performs the checks of the flatbuffers library's verifier, and also checks that elements of 8
+// bytes are aligned. The schema is described by tables, which schema/table_shapes.py writes. They
+// are much smaller than the code that flatc generates. Format: https://flatbuffers.dev/internals.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,9 @@ struct FieldShape {
     kVector,  // vector of scalars; `argument` is the size of an element in bytes
     kTable,   // `argument` is the index of the table's shape
     kTables,  // vector of tables; `argument` is the index of their shape
-    // The previous field is the union's type. `argument` is an index into TableShapes::unions,
-    // where the shapes for type 1, 2 and so on are listed. Types above `count` are not verified.
+    // A union. The previous field is the union's type. `argument` is an index into
+    // TableShapes::unions, which lists the shapes of types 1, 2 and so on. Types above `count` are
+    // not verified.
     kUnion,
   };
   Kind kind = kNoField;
@@ -33,7 +34,7 @@ struct FieldShape {
 };
 
 // Describes the tables of a schema. Table t has the fields [starts[t], starts[t + 1]), in the order
-// of the schema. No table may contain itself, so the schema limits the depth of nesting.
+// of the schema. No table may contain itself, so the depth of nesting is limited.
 struct TableShapes {
   const FieldShape* fields;
   const uint16_t* starts;

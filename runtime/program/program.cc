@@ -116,11 +116,10 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
                        "the program's buffer is not aligned to %zu bytes",
                        alignof(std::max_align_t));
   }
-  // A budget of one step per byte is enough for a file that does not share tables or lists, because
-  // a table or a list element has at least four bytes, or one byte in a list of bools.
+  // A budget of one step per byte is enough for a file that does not share tables or lists.
   Budget steps(flatbuffer.size());
   if (verification == Verification::kFull) {
-    // Old headers do not contain the size of the segments; the segments then extend to the end of
+    // Old headers do not contain the size of the segments. The segments then extend to the end of
     // the file.
     const uint64_t segment_bytes = header.segment_base == 0 ? 0
                                    : header.segment_data_size != 0

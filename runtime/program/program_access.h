@@ -12,7 +12,7 @@ inline uint64_t planned_offset(const schema::program::AllocationDetails& info) {
   return info.memory_offset_low() | static_cast<uint64_t>(info.memory_offset_high()) << 32;
 }
 
-// Indices and references must come from the verified program; they are not checked here.
+// Indices and references are not checked. They must come from the verified program.
 struct ProgramAccess {
   static const schema::program::Program& root(const Program& program) {
     return *static_cast<const schema::program::Program*>(program.root_);
@@ -36,7 +36,7 @@ struct ProgramAccess {
   static Result<DataBuffer> payload(const Program& program,
                                     const schema::program::BackendDelegateDataReference& reference);
   static Result<DataBuffer> segment(const Program& program, uint32_t index);
-  // Release the bytes of a segment or payload with DataSource::release().
+  // These functions release the bytes of a segment or payload with DataSource::release().
   static void release_segment(const Program& program, uint32_t index);
   static void release_payload(const Program& program,
                               const schema::program::BackendDelegateDataReference& reference);

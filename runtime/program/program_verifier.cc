@@ -18,12 +18,12 @@ namespace fbs = schema::program;
 
 Error invalid(const char* what) { return Error::make(ErrorCode::kInvalidProgram, "%s", what); }
 
-// Indices come from the file and may be signed; negative indices are out of range.
+// An index from the file may be negative, and is then out of range.
 bool in_range(std::integral auto index, uint32_t count) {
   return index >= 0 && static_cast<uint64_t>(index) < count;
 }
 
-// Enumerators come from the file and may be unknown.
+// An enumerator from the file may be unknown.
 template <class Enum>
 bool is_known(Enum value) {
   return value >= Enum::MIN && value <= Enum::MAX;
@@ -244,7 +244,7 @@ class ProgramVerifier {
     return verify_memory(plan, tensor, dtype, static_cast<uint64_t>(*numel) * element_size(dtype));
   }
 
-  // Verifies where the tensor's bytes are.
+  // Verifies the location of the tensor's bytes.
   Error verify_memory(const fbs::ExecutionPlan& plan, const fbs::Tensor& tensor, ScalarType dtype,
                       uint64_t nbytes) const {
     const fbs::ExtraTensorInfo* extra = tensor.extra_tensor_info();
@@ -290,7 +290,7 @@ class ProgramVerifier {
                          static_cast<unsigned long long>(offset), info.memory_id(),
                          static_cast<unsigned long long>(size));
     }
-    // Buffers are aligned for every dtype, so the offset must be aligned as well.
+    // Buffers are aligned for every dtype, so it suffices that the offset is aligned.
     const size_t alignment = element_size(dtype) < 16 ? element_size(dtype) : 8;
     if (offset % alignment != 0) return invalid("allocation_info: the offset is not aligned");
     return Error();

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
 
-// The time that each worker is assumed to save, divided by the processor time of the worker's
-// caller.
+// The time that a worker is assumed to save, as a fraction of the processor time of the calling
+// thread.
 constexpr double kSavedShare = 0.4;
 // Limit on the recorded savings. It is high enough that a loss of a few milliseconds causes a pause
 // only if another loss came shortly before.
@@ -24,10 +24,10 @@ constexpr uint64_t kMaxPauseNs = 500'000'000;
 // the measured time.
 constexpr uint64_t kCheckNs = 10'000'000;
 constexpr int64_t kMinTakenNs = 1'000'000;
-// If a loss comes within this many pause lengths after the last pause, the next pause is twice as
+// If a loss occurs within this many pause lengths after the last pause, the next pause is twice as
 // long.
 constexpr uint64_t kQuietPauses = 8;
-// Length of a pause that begins because there were too few processors for all runs of this process.
+// Length of a pause that is due to too few processors for all runs of this process.
 constexpr uint64_t kSharedPauseNs = 50'000'000;
 
 }  // namespace

@@ -11,7 +11,7 @@
 //   while. The pause is extended while callers have to wait for a processor although they use no
 //   workers.
 //
-// All sums are estimates: callers on several threads may overwrite each other's updates.
+// All sums are estimates, because callers on several threads may overwrite each other's updates.
 #pragma once
 
 #include <atomic>

@@ -35,8 +35,8 @@ ThreadPolicy::Demand demand;
 thread_local bool is_in_run = false;
 thread_local ThreadPolicy::Run present_run;
 
-// Returns the number of cores in the clusters with the highest frequency; all cores if frequencies
-// are unknown or equal.
+// Returns the number of cores in the fastest clusters. These are all cores if frequencies are
+// unknown or equal.
 size_t fastest_cores() {
   if (!cpuinfo_initialize()) return 1;
   uint64_t highest = 0;
@@ -46,8 +46,8 @@ size_t fastest_cores() {
   size_t cores = 0;
   for (uint32_t i = 0; i < cpuinfo_get_clusters_count(); ++i) {
     const cpuinfo_cluster* cluster = cpuinfo_get_cluster(i);
-    // The big cores of a chip differ slightly (a "prime" core is faster), and all of them count.
-    // Little cores have well under three quarters of the frequency.
+    // The frequencies of big cores differ slightly. Little cores have less than three quarters of
+    // the highest frequency.
     if (cluster->frequency * 4 >= highest * 3) cores += cluster->core_count;
   }
   return cores;
@@ -59,8 +59,8 @@ size_t allowed_processors() {
   return static_cast<size_t>(CPU_COUNT(&set));
 }
 
-// Returns the number of processors that this process may use: the limits are its affinity mask and
-// the CPU quota of its control groups.
+// Returns the number of processors that this process may use. Its affinity mask and its control
+// groups' CPU quota limit this number.
 size_t usable_processors() {
   return static_cast<size_t>(
       std::min<uint64_t>(platform::control_group_processors(), allowed_processors()));

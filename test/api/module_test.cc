@@ -327,7 +327,7 @@ TEST(Module, CancelEndsTheCallInProgress) {
   EXPECT_EQ(*call_loop(module, true)->at(0).integer(), 7);
 }
 
-// Each method's own memory is within the limit. The state that they share is charged separately.
+// Each method's own memory is within the limit. The shared state is charged separately.
 TEST(Module, LimitsMemoryOfSharedState) {
   test::ProgramBuilder builder;
   for (const char* name : {"forward", "second"}) {

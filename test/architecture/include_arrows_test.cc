@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Includes that the table must not allow, either directly or indirectly.
+// Includes that the table in docs/architecture.md must not allow, directly or indirectly.
 struct Ban {
   std::string_view from;
   std::string_view to;

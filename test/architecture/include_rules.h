@@ -1,4 +1,5 @@
-// Rules for includes between rooms, which are read from the tables of docs/architecture.md.
+// Reads the rules for includes between rooms from docs/architecture.md. A room is a folder with a
+// row in that page's table of rooms.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
-// Applies the rules to the source tree.
+// Checks the source tree: includes, file lengths, forbidden words, and names and code in the
+// documentation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -177,8 +178,8 @@ TEST(SourceTree, TrustPageMentionsOnlyExistingTests) {
   EXPECT_GT(names, 40u);
 }
 
-// Each code block of these pages must be copied from a file. The section of the block must name
-// this file above the block.
+// Each code block of these pages must be copied from a file that the same section names above the
+// block.
 class ShownCode : public testing::TestWithParam<const char*> {};
 
 TEST_P(ShownCode, AppearsInTheFileNamedOnThePage) {

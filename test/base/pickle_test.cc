@@ -92,7 +92,6 @@ TEST(Pickle, ReadsNoneAndBools) {
   EXPECT_EQ(root_of("\x89").kind, Kind::kBool);
 }
 
-// Returns the numbers of a list's items.
 std::vector<int64_t> numbers_in(const std::string& opcodes) {
   const Pickle pickle = parse_pickle(opcodes + ".", "x");
   std::vector<int64_t> numbers;

@@ -304,8 +304,8 @@ TEST(ZipArchive, RejectsContentPastTheEndOfTheFile) {
   archive.add("a", "first");
   const size_t size = archive.bytes().size();
   auto& entry = archive.entries[0];
-  // The content starts after a local header of 31 bytes. A size is rejected if it exceeds the
-  // number of bytes after the header by one byte.
+  // The content starts after a local header of 31 bytes. The largest valid size is the number of
+  // bytes after this header.
   entry.packed_size = entry.size = static_cast<uint32_t>(size - 31);
   EXPECT_EQ(zip_error(archive.bytes()), "");
   ++entry.packed_size;

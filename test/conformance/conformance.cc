@@ -246,14 +246,12 @@ ScalarType dtype_of(Type type) {
   }
 }
 
-// Returns the dimensions of a value in the call with this index.
 Dims dims_in_call(const NodeCase& test, const Dims& dims, size_t index) {
   Dims result = dims;
   if (!test.batches.empty() && !result.empty()) result[0] = test.batches[index];
   return result;
 }
 
-// Returns the sizes of the tensor that the caller passes for a value.
 std::vector<int32_t> argument_sizes(const NodeCase& test, const Dims& dims) {
   if (test.arguments == Arguments::kRankZero) return {};
   if (test.arguments == Arguments::kChannelsLast)

@@ -85,7 +85,7 @@ Tensor& compute(KernelCall& call, const char* op, std::vector<int32_t> out, Args
   EXPECT_TRUE(succeeds(call.run(op, std::forward<Args>(args)..., result))) << op;
   return result;
 }
-// Convert between NHWC and NCHW.
+// These functions convert between NHWC and NCHW.
 Tensor& to_nchw(KernelCall& call, Tensor& tensor);
 Tensor& to_nhwc(KernelCall& call, Tensor& tensor);
 std::vector<int32_t> sizes_of(const Tensor& tensor);

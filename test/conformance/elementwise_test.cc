@@ -74,7 +74,8 @@ constexpr UnaryNode kUnary[] = {
     {Tag::XNNCopy, "Copy", -9, 9, copy, true},
 };
 
-// Shapes of every rank, with one element, with odd counts and with more elements than a vector.
+// Shapes of every rank, with one element, with odd counts, and with more elements than fit into a
+// vector.
 const std::vector<Dims> kShapes = {
     {1}, {37}, {3, 129}, {2, 3, 5}, {1, 2, 3, 4}, {2, 1, 3, 1, 5}, {1, 2, 1, 3, 2, 3}};
 
@@ -284,7 +285,7 @@ struct ScaleCase {
 };
 const float kBelow20 = std::nextafter(0x1p20f, 0.0f), kBelow8 = std::nextafter(0x1p8f, 0.0f);
 // Different scales of the operands, and the limits of the scales that XNNPACK supports.
-// node_checks_test.cc tests scales beyond them.
+// node_checks_test.cc tests scales beyond these limits.
 const ScaleCase kScales[] = {
     {Tag::XNNAdd, "Add", "aten::add.out", {0.5f, 0}, {0.25f, 4}, {1, -1}},
     {Tag::XNNAdd, "Add", "aten::add.out", {1}, {1}, {0x1p11f}},

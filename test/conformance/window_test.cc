@@ -123,7 +123,7 @@ Tensor& portable_filter(KernelCall& call, Tensor& filter, Tag tag, const WindowS
   }
   Tensor& plain = to_nchw(call, filter);  // [groups * out, in, h, w]
   if (tag == Tag::XNNConv2d) return plain;
-  // -> [groups * in, out, h, w]
+  // The result is [groups * in, out, h, w].
   const auto groups = static_cast<int32_t>(w.groups);
   const auto out = static_cast<int32_t>(w.group_out);
   const auto in = static_cast<int32_t>(w.group_in);

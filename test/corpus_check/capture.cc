@@ -16,7 +16,6 @@ constexpr size_t kMaxValues = size_t{1} << 17;
 
 using Place = std::pair<int32_t, int32_t>;  // chain and instruction
 
-// Runs a case and captures the values of its operators.
 struct Capture {
   explicit Capture(ValueBuffer::Content content) : values(kMaxBytes, kMaxValues, content) {}
 

@@ -26,7 +26,7 @@ struct RunOptions {
   std::vector<BackendOption> backend_options = {};
   bool optimized_kernels = true;
   EventTracer* tracer = nullptr;
-  // Receives the bytes of each output that is a tensor, call by call. May be null.
+  // Receives the bytes of each tensor output of each call, in order. May be null.
   std::vector<std::vector<std::byte>>* outputs = nullptr;
   // Called after the last call, while the strings of `tracer` are valid. May be null.
   std::function<void()> finish = nullptr;

@@ -23,9 +23,8 @@ struct LoweringFlags {
 };
 
 // Writes the program and its .ptd files to `folder`, and makes `test_case` use them. Returns false
-// if the case lacks an exported model of this form for one of its methods, or if a .ptn cannot
-// express it. Throws the errors that
-// pte_lower would print.
+// if the case lacks an exported model of this form for one of its methods, or if a .ptn file cannot
+// express the model. Throws the errors that pte_lower would print.
 bool lower_case(Case& test_case, const std::filesystem::path& case_folder, ExportedForm form,
                 const std::vector<std::string>& backends, const LoweringFlags& flags,
                 const std::filesystem::path& folder);

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using vitrine::corpus::CaseResult;
 
-// A path can begin with one of these prefixes, which refer to folders.
+// A path can begin with one of these prefixes. Each prefix represents a folder.
 struct Prefix {
   std::string_view text;
   fs::path (*folder)();

@@ -72,7 +72,7 @@ TEST_P(RewrittenModel, MatchesWithAutomaticAttention) {
   }
 }
 
-// After run_decompositions(), only writes to the cache are replaced.
+// In models from run_decompositions(), only writes to the cache are replaced.
 TEST_P(RewrittenModel, MatchesIfOnlyCacheWritesAreReplacedInCoreAten) {
   const fs::path others = test::corpus_dir();
   if (others.empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS";

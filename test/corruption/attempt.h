@@ -18,7 +18,7 @@ struct Outcome {
 };
 
 // Loads the program in `bytes` (16-byte aligned) and its first method, sets inputs of the planned
-// sizes and memory for outputs, and executes the method twice.
+// sizes, provides memory for outputs, and executes the method twice.
 Outcome attempt(std::span<const std::byte> bytes, const KernelRegistry& kernels,
                 const BackendRegistry& backends);
 

@@ -46,8 +46,7 @@ std::string attempt_etdump(std::span<const std::byte> bytes) try {
 
 std::string attempt_etrecord(std::span<const std::byte> bytes) {
   try {
-    // Ignores errors of these functions. They are stricter than parse_etrecord(), since some
-    // samples lack their weights.
+    // Ignores the errors of these functions, which are stricter than parse_etrecord().
     const etrecord::RecordMembers members = etrecord::parse_record_members(bytes, "file");
     static_cast<void>(etrecord::write_etrecord(members));
   } catch (const FormatError&) {

@@ -10,7 +10,7 @@ namespace vitrine::test {
 
 // Reads an ETDump, attaches data to its tensors, and converts each to logical order.
 std::string attempt_etdump(std::span<const std::byte> bytes);
-// Reads all members of an ETRecord, then the parts that the join needs.
+// Reads all members of an ETRecord, then the parts that join a trace to its source model.
 std::string attempt_etrecord(std::span<const std::byte> bytes);
 // Reads a bundled program and writes it again.
 std::string attempt_bundled_program(std::span<const std::byte> bytes);

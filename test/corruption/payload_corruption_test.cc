@@ -37,7 +37,8 @@ class PayloadCorruption : public testing::TestWithParam<SamplePayload> {
 
   void expect_tally(size_t min_tried) {
     EXPECT_GE(tally_.tried, min_tried);
-    // Some damage is harmless, such as damage to constants, padding and handles, but most is not.
+    // Some damage, such as damage to constants, padding and handles, is harmless. Most damage is
+    // not.
     EXPECT_GT(tally_.loaded, 0u);
     EXPECT_LT(tally_.done, tally_.tried);
     RecordProperty("tried", static_cast<int>(tally_.tried));

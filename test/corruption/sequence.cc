@@ -55,8 +55,8 @@ class Instance {
       const size_t bytes = meta->planned_buffer_size(i);
       if (bytes > kMaxBlockBytes) return nullptr;
       // Some instances keep their state between executions. Their memory starts with zeros, because
-      // methods may rely on zeros. The memory of the others is filled with poison before every
-      // execution.
+      // methods may rely on zeros. The memory of all other instances is filled with poison before
+      // every execution.
       const std::byte content = instance->keeps_state_ ? std::byte{0} : kPoison;
       instance->planned_.push_back(instance->planned_blocks_.emplace_back(bytes, content).bytes);
     }
@@ -179,8 +179,8 @@ class Instance {
     }
   }
 
-  // The method uses this memory, so the memory is declared before the method. If the memory of an
-  // input or output is replaced, the old memory is freed at once.
+  // This memory is declared before the method, because it must outlive the method. If the memory of
+  // an input or output is replaced, the old memory is freed at once.
   std::deque<Block> planned_blocks_;
   std::vector<std::span<std::byte>> planned_;
   std::vector<std::unique_ptr<Block>> inputs_;

@@ -99,7 +99,7 @@ def main():
         shape = random.choice(SHAPES)
         inputs = [torch.randn(shape), torch.randn(random.choice((shape, shape[-1:])))]
         steps = [[random.random() for _ in range(5)] for _ in range(random.randint(3, 12))]
-        # Some of these traces crash the process, so each runs in a child process.
+        # Some traces crash the process, so each trace runs in a child process.
         child = os.fork()
         if child == 0:
             try:

@@ -34,8 +34,8 @@ LibzipArchive opened(const std::vector<std::byte>& bytes) {
   return {archive, zip_discard};
 }
 
-// The parameter is the limit. Depending on it, no values, some values or all values are written in
-// the 64-bit form.
+// The parameter is a limit. It determines whether no values, some values or all values have the
+// 64-bit form.
 class ArchiveWriterLimit : public ::testing::TestWithParam<uint64_t> {};
 
 TEST_P(ArchiveWriterLimit, ZipArchiveReadsTheMembers) {

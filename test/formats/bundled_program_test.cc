@@ -112,7 +112,7 @@ TEST(BundledProgram, KeepsTheSignOfZero) {
   }
 }
 
-// ExecuTorch's schema requires the alignment, since its readers use the bytes in place.
+// ExecuTorch's schema requires the alignment.
 TEST(BundledProgram, WritesAlignedDataAndProgram) {
   for (size_t size = 1; size < 40; ++size) {
     Sample sample;
@@ -247,7 +247,7 @@ TEST(BundledProgramCorpus, BundlesContainTheBytesOfTheSeparateFiles) {
     ++bundles;
     for (const BundledProgram& bundle : {stock, parse_bundled_program(rewritten)}) {
       const auto folder = entry.path().parent_path();
-      // ExecuTorch 0.5 bundled another serialization of the program, with inline payloads and
+      // ExecuTorch 0.5 bundled a different serialization of the program, with inline payloads and
       // without a header.
       if (folder.string().find("/v0.5.0/bundled_linear_relu") == std::string::npos) {
         EXPECT_EQ(copy(bundle.program), read_bytes(folder / "model.pte"));

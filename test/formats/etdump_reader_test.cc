@@ -170,8 +170,7 @@ TEST(EtDumpReader, SurvivesFlippedBytes) {
   EXPECT_GT(rejected, bytes.size() / 4) << "offsets and lengths are a large part of the file";
 }
 
-// A row that ExecuTorch's own Inspector printed for a run of the same program. (The times of the
-// row are not from the run of the dump; test/inspector/join/statistics_test.cc uses them.)
+// A row that ExecuTorch's own Inspector printed for a run of the same program.
 struct TsvRow {
   std::string block, name;
   size_t runs;

@@ -115,8 +115,7 @@ TEST(RecordMembers, RejectsOverlappingMembers) {
   std::vector<std::byte> bytes =
       make_archive({{"ETRECORD_V0", ""}, {"debug_handle_map", content}, {"delegate_map", "abcd"}});
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  // A directory entry has the sizes of its member at the offsets 20 and 24. Here, the member is the
-  // last one.
+  // Changes the sizes of the last member. They are at the offsets 20 and 24 of its directory entry.
   const size_t entry = text.rfind("PK\x01\x02");
   for (const size_t at : {entry + 20, entry + 24}) {
     bytes[at] = std::byte{0xe8};

@@ -98,7 +98,7 @@ class ArgumentValues : public KernelCall {
   }
 
   // Returns argument `index`, or item `item` of the argument if the argument is a list. Returns
-  // null if that is not a tensor.
+  // null if the selected value is not a tensor.
   Tensor* tensor_at(size_t index, size_t item) const {
     const EValue& value = values_[index];
     if (value.is_tensor()) return &value.unchecked_tensor();

@@ -26,7 +26,8 @@ TEST(PermuteCopy, PermutesElementsOfAnySize) {
   EXPECT_THAT(values_of<double>(permuted), ElementsAre(0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11));
 }
 
-// Permutes dimensions in every order and compares by index. The sizes need full and partial tiles.
+// Permutes dimensions in every order and compares every element by its index. The sizes require
+// full and partial tiles.
 template <class Element>
 void permute_in_every_order(ScalarType dtype) {
   const std::vector<int32_t> sizes = {3, 37, 18, 16};

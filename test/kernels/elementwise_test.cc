@@ -274,7 +274,6 @@ TEST(Elementwise, LogaddexpAndXlogyHandleZeroInfinityAndNan) {
   EXPECT_TRUE(std::isnan(found[2]));
 }
 
-// Compares the derivative of the sigmoid with a difference quotient.
 TEST(Elementwise, SigmoidBackwardMatchesDifferenceQuotient) {
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   const std::vector<double> points = {-3, -0.5, 0, 1, 4};

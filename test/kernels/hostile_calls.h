@@ -15,7 +15,7 @@ namespace vitrine::test {
 inline constexpr size_t kMaxTemp = size_t{64}
                                    << 20;  // limit on a call's temporary memory, in bytes
 
-// Returns true if this run tests the optimized kernels. They have a separate run.
+// Returns true if this run tests the optimized kernels. They are tested in a separate run.
 bool tests_optimized_kernels();
 
 // The kernels that this run tests.

@@ -126,7 +126,6 @@ inline Argument parsed(std::string_view text) {
   return ArgumentParser("=" + std::string(text)).arguments().at(0);
 }
 
-// Values of every kind.
 inline const std::vector<Argument>& any_values() {
   static const auto values = [] {
     std::vector<Argument> result;

@@ -123,7 +123,7 @@ class Comparison {
   }
 
   // Marks this tensor as a constant, and makes the optimized kernel run twice, so that the second
-  // run can use the data that the first one derived.
+  // run can use data that the first run derived.
   void make_constant(const Pair& pair) {
     pair.fast->set_constant();
     fast_.derived = &derived_;

@@ -68,7 +68,8 @@ struct Case {
   int64_t tap_step;
 };
 
-// Compares windows of two rows, in an image that is just large enough, with the formula.
+// Compares results for windows of two rows with the formula. The image is just large enough for the
+// windows.
 void expect_formula(const Case& c) {
   const int64_t row = (c.count - 1) * c.stride + (c.taps - 1) * c.tap_step + 1;
   std::vector<float> image = made_values(static_cast<size_t>(2 * row));

@@ -24,12 +24,11 @@ struct AttentionShape {
   Sizes cache(int32_t of_tokens) const { return {batches, of_tokens, key_heads, width}; }
 };
 
-// Maximum number of multiplications in a case. The reference kernel takes milliseconds for this
-// number, or a tenth of a second under emulation.
+// Maximum number of multiplications in a case. It limits the time of the reference kernel.
 inline constexpr int64_t kMaxAttentionWork = 1'500'000;
 
 // Returns a random shape: single tokens and prompts, caches of one or more blocks, and widths that
-// fill vectors or do not.
+// do or do not fill vectors.
 inline AttentionShape random_attention(Random& random) {
   const auto pick = [&](int64_t low, int64_t high) {
     return static_cast<int32_t>(random.integer(low, high));
@@ -42,7 +41,7 @@ inline AttentionShape random_attention(Random& random) {
   shape.key_heads = pick(1, 3);
   shape.group = random.chance(0.1) ? pick(6, 70) : pick(1, 5);
   shape.width = kWidths[pick(0, 8)];
-  // If the case needs too many multiplications, shortens the other sizes, but not the prompt and
+  // If the case needs too many multiplications, shortens all sizes except those of the prompt and
   // the cache.
   int32_t* const others[] = {&shape.batches, &shape.key_heads, &shape.group, &shape.width};
   for (int32_t* const size : others) {

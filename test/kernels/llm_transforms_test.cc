@@ -65,7 +65,8 @@ TEST_P(Hadamard, MultiplesOf28GiveOrthogonalMatrices) {
   EXPECT_TRUE(fails(run("fast_hadamard_transform.out", odd, out), kBad, "12 elements"));
 }
 
-// Transforms many rows on several threads and compares with a product by the matrix of columns().
+// Transforms many rows on several threads and compares the results with products by the matrix of
+// columns().
 TEST_P(Hadamard, ThreadsTransformManyRows) {
   auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
   ASSERT_TRUE(pool.ok());

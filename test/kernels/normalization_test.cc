@@ -54,7 +54,7 @@ TEST(Softmax, AcceptsScalarsAndEmptyRowsAndRejectsBadArguments) {
 
 TEST(LayerNorm, NormalizesRowsWithWeightAndBias) {
   KernelCall call;
-  // The first row has mean 2 and variance 1, the second one mean 0 and variance 4.
+  // The first row has mean 2 and variance 1, and the second row has mean 0 and variance 4.
   Tensor& a = call.make<float>({2, 2}, {1, 3, -2, 2});
   Tensor& weight = call.make<float>({2}, {1, 10});
   Tensor& bias = call.make<float>({2}, {0, 100});

@@ -218,7 +218,6 @@ class ArgumentParser {
   std::string_view rest_;
 };
 
-// Prints an argument for messages.
 inline std::string describe(const Argument& argument) {
   using Kind = Argument::Kind;
   std::string text = argument.name.empty() ? "" : argument.name + "=";

@@ -59,7 +59,7 @@ const Layouts kLayouts[] = {
 
 class OptimizedElementwise : public testing::TestWithParam<ScalarType> {
  protected:
-  // Calls run(comparison, layouts) for each row of the table, with and without threads.
+  // Calls run(comparison, layouts) for each element of kLayouts, with and without threads.
   template <class Run>
   static void for_each_layout(const Run& run) {
     auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
@@ -153,7 +153,8 @@ TEST_F(OptimizedCall, AcceptsAnInputAsOutput) {
   }
 }
 
-// The bound is in units in the last place. 1 / sqrt(x), which rounds twice, is also within it.
+// The bound is in units in the last place. 1 / sqrt(x), which rounds twice, is also within this
+// bound.
 TEST_F(OptimizedCall, ReciprocalRootIsCloseToExactValue) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   std::vector<float> values = {0.0F, -0.0F, kInf, -kInf, -1.0F, std::nanf("")};

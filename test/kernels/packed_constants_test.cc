@@ -14,7 +14,7 @@ namespace {
 
 using namespace test;
 
-// Convolves one image with 3 x 3 filters, of which `filters` may be constant.
+// Convolves one image with 3 x 3 filters, which may be constant.
 class PackedConvolution : public testing::Test {
  protected:
   PackedConvolution() {

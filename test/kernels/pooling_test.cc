@@ -71,7 +71,8 @@ TEST_F(Pooling, CeilModeAllowsWindowBeyondInput) {
                     "a window of 5 elements"));
 }
 
-// The taps are at rows -2147483 and 2147483, whose index exceeds an int32.
+// The taps are at rows -2147483 and 2147483. In the latter row, the indices of some elements exceed
+// the range of int32.
 TEST_F(Pooling, MaxReturnsMinusInfinityForWindowsOutsideImage) {
   KernelRegistry optimized;
   ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());

@@ -136,8 +136,9 @@ TEST_F(Quantized, PerTokenUsesParametersOfEachRow) {
   EXPECT_EQ(float(real.data<Half>()[3]), 4);
 }
 
-// A channel's parameters are read after other channels are written. Here, the first channel would
-// overwrite the zero point of the second with -0.0f, which has the bits of the minimum i32.
+// A channel's parameters are read after other channels are written. Here, the result of the first
+// channel would overwrite the zero point of the second channel with -0.0f, which has the bits of
+// the minimum i32.
 TEST_F(Quantized, RejectsOutputThatOverlapsParameters) {
   constexpr const char* kMessage = "the output overlaps the memory of an input";
   KernelRegistry optimized;
@@ -215,7 +216,8 @@ TEST_F(Quantized, EmbeddingsUnpackRows) {
   ASSERT_TRUE(
       succeeds(run("embedding_byte.out", bytes, scales, call.none(), -128, 127, indices, out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(1.5f, 4, 1, -4));
-  // 0xf1: high int4 value 15 - 8 = 7 is column 0, low int4 value 1 - 8 = -7 column 1.
+  // In 0xf1, the high four bits are 15 - 8 = 7 (column 0), and the low four bits are 1 - 8 = -7
+  // (column 1).
   Tensor& int4s = call.make<uint8_t>({2, 1}, {0xf1, 0x80});
   ASSERT_TRUE(succeeds(run("embedding_4bit.out", int4s, scales, call.none(), -8, 7, indices, out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(0, -8, 7, -14));

@@ -152,7 +152,7 @@ TEST_F(Upsample, AntialiasedDownsamplingByTwoUsesTriangleFilter) {
   EXPECT_THAT(values_of<float>(out), Pointwise(FloatEq(), expected));
 }
 
-// Keys' cubic convolution with a = -0.5. A scale above 1 stretches the convolution.
+// Keys' cubic convolution with a = -0.5, stretched by the factor `stretch`.
 double cubic_tap(double distance, double stretch) {
   const double x = std::fabs(distance) / stretch;
   if (x < 1) return 1.5 * x * x * x - 2.5 * x * x + 1;

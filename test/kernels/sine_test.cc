@@ -70,8 +70,8 @@ TEST_P(Sine, IsExactForSmallAngles) {
   expect_exact(angles);
 }
 
-// Results are close to zero or change their sign at these angles, which extend beyond the largest
-// angle that the vector code handles.
+// Near many of these angles, results are close to zero or change their sign. Some angles are above
+// the largest angle that the vector code handles.
 TEST_P(Sine, IsExactNearMultiplesOfQuarterPi) {
   std::vector<float> angles;
   for (int quarter = 1; quarter < 100'000; ++quarter) {

@@ -76,8 +76,8 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, TemporaryMemory,
 
 using FloatMemory = TemporaryMemory;
 
-// The kernel has two lines per thread in temporary memory. This number does not depend on the
-// height of the image.
+// The kernel has two lines per thread in temporary memory. The number of lines does not depend on
+// the height of the image.
 TEST_P(FloatMemory, ResamplingMemoryDoesNotGrowWithImageSize) {
   const auto image_memory = [&](int32_t height) {
     EXPECT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", zeros({1, 1, height, 500}),

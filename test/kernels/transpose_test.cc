@@ -10,7 +10,7 @@
 namespace vitrine {
 namespace {
 
-// Sizes, strides and offsets that may be multiples of a cache line or not.
+// Sizes, strides and offsets that may or may not be multiples of a cache line.
 struct TransposeCase {
   int64_t rows;
   int64_t columns;

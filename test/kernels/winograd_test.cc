@@ -34,8 +34,8 @@ struct ConvolutionCase {
 
 // Each array ends with its last element, so that AddressSanitizer detects accesses past its end.
 struct Operands {
-  // Activations are normally distributed, half of them set to zero as by ReLU. Weights are scaled
-  // so that the results have the same variance as the activations.
+  // Activations are normally distributed numbers after a ReLU, so half of them are zero. Weights
+  // are scaled so that the results have the same variance as the activations.
   explicit Operands(const ConvolutionCase& c) {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
@@ -164,7 +164,8 @@ TEST(Winograd, MatchesSumsOfProductsForAnySize) {
   }
 }
 
-// Both errors are measured against sums in double. A sum of products adds floats one after another.
+// Measures the errors of Winograd's convolution and of float sums of products against sums in
+// double.
 TEST(Winograd, HasAtMostFourTimesTheErrorOfSumsOfProducts) {
   for (const int64_t channels : {16, 64, 256}) {
     const ConvolutionCase c{1, 12, 12, channels, 16};

@@ -71,8 +71,7 @@ TEST(CacheLength, RejectsMetadataContextLongerThanCache) {
 }
 
 // The logits differ from the logits with an f32 cache only by the rounding of keys, values and
-// attention weights. The tokens are the same unless the difference between two logits is about as
-// small.
+// attention weights. The tokens are the same unless two logits are almost equal.
 TEST_F(CacheDtypes, LogitsMatchF32WithinTolerance) {
   const auto exact = load(ScalarType::kFloat);
   for (const auto& [dtype, tolerance] :
@@ -107,8 +106,8 @@ TEST_F(CacheDtypes, LogitsMatchF32WithinTolerance) {
   }
 }
 
-// The factor is a power of two, so f32 computes the same logits with it. Some cached values are
-// then above 65504, the largest f16. Rows of an int8 cache have their own scales.
+// A factor that is a power of two does not change the logits of f32. With the factor, some cached
+// values exceed 65504, the largest f16. Each row of an int8 cache has its own scale.
 TEST_F(CacheDtypes, LargeValuesOverflowAnF16CacheButNotAnInt8Cache) {
   const auto logits = [&](ScalarType cache, float factor) {
     aot::Methods methods;

@@ -30,7 +30,6 @@ using Ids = std::vector<TokenId>;
 
 constexpr GenerateOptions kSixGreedy = {.max_new_tokens = 6, .sampling = {.temperature = 0}};
 
-// A program with its methods loaded.
 class LoadedModel {
  public:
   explicit LoadedModel(const test::AlignedBytes& file, const DecoderMethodNames& given = {},
@@ -195,7 +194,7 @@ TEST_F(EncoderDecoder, DecoderSeesEncodedPrompt) {
   EXPECT_THAT(first.ids, ElementsAre(4, 9, 15, 4, 9, 15, 4, 0));
   EXPECT_EQ(first.reason, StopReason::kEndToken);
   EXPECT_EQ(first.statistics.prompt_tokens, 4);
-  // A later prompt starts a new text. This one is shorter than the first.
+  // A later prompt starts a new text. This prompt is shorter than the first one.
   EXPECT_THAT(generator.generate(Ids{8, 2}, options).ids, ElementsAre(2, 8, 2, 8, 2, 8, 2, 0));
 }
 

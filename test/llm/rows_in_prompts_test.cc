@@ -31,7 +31,7 @@ constexpr int64_t kContext = 32;
 constexpr TokenId kImage = 9;  // the placeholder, outside of the vocabulary
 
 // The logits are the sum of all rows so far plus twice the last row. The embedding of a word is
-// one-hot. The encoder multiplies its features by 10.
+// one-hot. The encoder multiplies the features by 10.
 aot::Methods adding_model(bool has_dynamic_rows, bool has_cache) {
   aot::Methods methods;
   ModelBuilder encoder("Encoder");
@@ -91,8 +91,8 @@ class RowsInPrompts : public testing::Test {
     tools::write_file(folder_ / "model.pte", std::span(bytes));
     load(folder_ / "model.pte", {.row_id = row_id});
   }
-  // Encodes one row per word: row i has the value i + 1 at its word, which the encoder multiplies
-  // by 10.
+  // Encodes one row per word. Row i has the value i + 1 at the index of its word. The encoder
+  // multiplies this value by 10.
   void show(const Ids& words) {
     Floats values(words.size() * kWords);
     for (size_t i = 0; i < words.size(); ++i) {
@@ -127,8 +127,8 @@ TEST_F(RowsInPrompts, ReplaceThePlaceholderToken) {
       load_adding(has_dynamic_rows);
       EXPECT_TRUE(decoder_->inserts_rows());
       show({4, 2});
-      // The logits are the sum of the rows: word 1, 10 times word 4, 20 times word 2, and word 3,
-      // whose logit is 3 because it is the last row.
+      // The logits are the sum of the rows: word 1, 10 times word 4, 20 times word 2, and three
+      // times word 3, because its row is the last one.
       EXPECT_THAT(feed({1, kImage, 3}, chunk), ElementsAre(0, 1, 20, 3, 10, 0)) << chunk;
       // Two more prompts follow. The first does not have an image, and the second has another
       // image. Their rows are added to the sum too.

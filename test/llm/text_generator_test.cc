@@ -171,7 +171,7 @@ TEST(TextGenerator, RejectsTokenizerOfAnotherModel) {
   }
 }
 
-// In Gemma 3's text models, the id of the image placeholder is beyond the logits.
+// In Gemma 3's text models, the id of the image placeholder is too large to have a logit.
 TEST(TextGenerator, RejectsPromptIdsWithoutLogits) {
   const auto tokenizer = ranks();
   DecoderInfo info = small_info();

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# The style page and this file quote what they forbid. The changelog lists old names. Samples are data.
+# The style page and this file quote forbidden words. The changelog lists old names. Samples are data.
 SKIPPED = re.compile(r'docs/style\.md$|test/style/|CHANGELOG\.md$|LICENSE|test/samples/|test/fuzz/corpora/')
 TEXT = re.compile(r'(\.(h|cc|c|inc|fbs|py|pyi|js|css|html|cmake|txt|in|sh|bash|md|toml|yml|json)|Makefile|/run)$')
 

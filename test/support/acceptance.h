@@ -1,6 +1,6 @@
 // Checks the rules of ExecuTorch's program format for writers: header, identifier, alignments,
-// required fields, indices. The checker follows the format's description, independently of our
-// writer and loader.
+// required fields, indices. The checker follows the format's description, and does not use our
+// writer or loader.
 #pragma once
 
 #include <cstddef>

@@ -1,12 +1,10 @@
-// Counts every allocation of an executable, and makes one fail on request. operator new is
-// replaced, and the linker wraps the C functions for all statically linked code, including the
-// runtime. Link with
+// Counts every allocation of an executable, and makes one fail on request. Replaces operator new.
+// The linker wraps the C functions for all statically linked code, including the runtime. Link with
 // -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=posix_memalign.
 #pragma once
 
 namespace vitrine::test {
 
-// Returns the number of allocations so far.
 int allocation_count();
 // Returns the number of objects from operator new that are not deleted yet.
 int object_count();

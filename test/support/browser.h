@@ -19,10 +19,10 @@ std::string find_browser();
 nlohmann::json drive(const std::string& browser, std::string page, const ScratchFolder& scratch,
                      const char* window, const std::string& script);
 
-// Returns a script that opens the tab with the graph by running the statements `open`. The script
-// then follows the link from the selected node to its row. `row` is an expression for the element
-// of this row. The page's load event waits for the frame with the graph, so the script writes its
-// result again after the load event.
+// Returns a script that runs the statements `open`, which open the tab with the graph. The script
+// then follows the link from the selected node to the row of that node. `row` is an expression for
+// the element of this row. The page's load event waits for the frame with the graph, so the script
+// writes its result again after the load event.
 std::string visit_graph(const std::string& open, const std::string& row);
 
 // Returns the JSON document in the page's script element with this id.

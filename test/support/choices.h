@@ -1,5 +1,4 @@
-// Takes numbers from the bytes of a fuzzer's input, so that a changed byte changes the object that
-// is generated from these numbers.
+// Takes numbers from the bytes of a fuzzer's input. Fuzz tests generate objects from these numbers.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +7,8 @@
 
 namespace vitrine::test {
 
-// Each number consumes a byte, or two if its bound is above 256. After the last byte, all numbers
-// are 0.
+// Each number consumes one byte, or two bytes if its bound is above 256. After the last byte, all
+// numbers are 0.
 class Choices {
  public:
   explicit Choices(std::span<const uint8_t> bytes) : bytes_(bytes) {}

@@ -6,7 +6,8 @@ namespace vitrine::test {
 
 namespace {
 
-// Returns the folder that the environment variable names; empty if it is not set to a folder.
+// Returns the folder that the environment variable names. Returns an empty path if the variable
+// does not name a folder.
 std::filesystem::path find_folder(const char* variable) {
   const char* path = std::getenv(variable);
   if (path == nullptr || !std::filesystem::is_directory(path)) return {};

@@ -1,5 +1,5 @@
-// Finds the corpus of programs exported from PyTorch (test/corpus/README.md). Tests that need it
-// are skipped without it.
+// Finds the corpus of programs exported from PyTorch (test/corpus/README.md). Tests that need the
+// corpus are skipped if it is missing.
 #pragma once
 
 #include <filesystem>

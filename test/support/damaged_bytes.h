@@ -1,7 +1,7 @@
 // Makes damaged copies of a valid file, for the tests of all readers. Each function calls
-// check(bytes, damage) for each damaged copy, where `damage` is a printable description. It stops
-// after a fatal test failure. The bytes have exactly the damaged size, so that AddressSanitizer
-// detects every overrun.
+// check(bytes, damage) for each damaged copy, where `damage` is a printable description. The
+// function stops after a fatal test failure. A copy's memory is exactly as large as the copy, so
+// that AddressSanitizer detects every overrun.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -55,8 +55,9 @@ void for_each_changed_byte(const Bytes& sound, Check check, DamagedRange range =
 }
 
 // Calls `check` with one to four random changes at once: flipped bits and new bytes. Several
-// changes can pass checks that reject a single one. Half of the changes are near an end of the
-// file, where most of its structure is. The changes are the same in each run.
+// changes can pass checks that reject a single change. Half of the changes are near the beginning
+// or the end of the file, where most of its structure is. The changes are the same in each run of
+// the test.
 template <class Bytes, class Check>
 void for_each_random_damage(const Bytes& sound, size_t rounds, Check check, size_t start = 0) {
   using Byte = typename Bytes::value_type;

@@ -18,7 +18,7 @@
 
 namespace vitrine::test {
 
-// A range of bytes in a file, which is empty by default.
+// A range of bytes in a file.
 struct FileRange {
   size_t offset = 0;
   size_t bytes = 0;

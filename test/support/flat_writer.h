@@ -1,4 +1,4 @@
-// Writes flatbuffers by the numbers of their fields, for tests of readers without a schema.
+// Writes flatbuffers from field numbers, without a schema. Used in tests of readers.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class FlatWriter {
  public:
   using Offset = uint32_t;
 
-  // A field of a table: a number of `size` bytes, or an offset if `size` is 0.
+  // A field of a table. The field holds a number of `size` bytes, or an offset if `size` is 0.
   struct Field {
     uint16_t slot;
     uint64_t bits;

@@ -26,8 +26,8 @@ void pad(AlignedBytes& bytes, size_t alignment) {
   while (bytes.size() % alignment != 0) bytes.push_back(std::byte{});
 }
 
-// The following two functions return a field of a protocol buffer. The first function makes a field
-// of bytes and their length, the second one a field with a number.
+// The following two functions return a field of a protocol buffer: field() returns bytes with their
+// length, and number() returns a number.
 std::string field(unsigned number, const std::string& data) {
   std::string text;
   const auto varint = [&text](uint64_t value) {

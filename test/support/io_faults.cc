@@ -3,9 +3,10 @@
 //   LD_PRELOAD=libvitrine_io_faults.so VITRINE_IO_FOLDER=/tmp/x/ VITRINE_IO_FAULT="3 28"
 //   VITRINE_IO_LOG=/tmp/log executor_runner ...
 //
-// The third operation on files in the folder fails with errno 28. Instead of an errno, 0 halves the
-// number of bytes of a read or write, and -1 simulates the end of the file. The library then writes
-// a line to the log, "write /tmp/x/y". Calls inside the C library (stdio) are not intercepted.
+// The command above makes the third operation on files in the folder fail with errno 28. Instead of
+// an errno, 0 halves the number of bytes of a read or write, and -1 simulates the end of the file.
+// The library writes the chosen operation and its file to the log: "write /tmp/x/y". Calls inside
+// the C library (stdio) are not intercepted.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -71,7 +72,7 @@ bool is_chosen(const char* call, int descriptor) {
   return is_chosen(call, path);
 }
 
-// Handles calls that either succeed or fail, unlike reads and writes, which can also be partial.
+// Handles all calls except reads and writes.
 template <class File>
 bool fails(const char* call, File file) {
   if (!is_chosen(call, file) || plan().reason <= 0) return false;
@@ -92,7 +93,7 @@ bool transfers(const char* call, int descriptor, size_t& count, ssize_t& result)
   return false;
 }
 
-// Returns the original function of this name, which this library intercepts.
+// Returns the original function that this library replaces.
 template <class Function>
 Function next(const char* name, Function) {
   return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));

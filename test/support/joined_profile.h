@@ -1,4 +1,5 @@
-// Makes profiles with the delegate profiles of all backends, as the tools do.
+// Makes profiles for tests in the same way as the tools: with the delegate profiles of all
+// backends.
 #pragma once
 
 #include <array>

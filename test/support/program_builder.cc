@@ -157,7 +157,7 @@ Offset<fbs::BackendDelegate> write(FlatBufferBuilder& fbb, const DelegateSpec& s
   return fbs::CreateBackendDelegate(fbb, id, processed, fbb.CreateVector(specs));
 }
 
-// `payload` points to the payload index of the next delegate. The function advances it.
+// `payload` points to the payload index of the next delegate. The function advances this pointer.
 Offset<fbs::ExecutionPlan> write(FlatBufferBuilder& fbb, const MethodSpec& spec,
                                  const uint32_t*& payload) {
   std::vector<Offset<fbs::EValue>> values;

@@ -10,8 +10,8 @@
 //   forward.kernel_call(forward.op("test::scale", "out"), {x, forward.integer(2), y, y});
 //   const AlignedBytes file = builder.build();
 //
-// All fields are public, so that a test can overwrite them before build(). The format is described
-// in docs/formats/program.md.
+// A test can overwrite all fields before build(). The format is described in
+// docs/formats/program.md.
 #pragma once
 
 #include <cstddef>
@@ -161,7 +161,6 @@ struct MethodSpec {
   int next_instruction() const { return static_cast<int>(chains.back().size()); }
 };
 
-// The file's entry for a segment.
 struct SegmentEntry {
   uint64_t offset;
   uint64_t size;
@@ -172,7 +171,7 @@ class ProgramBuilder {
   // Adds a method. The reference stays valid while the builder is alive.
   MethodSpec& method(std::string name);
 
-  // Add data and return the index for TensorSpec::data.
+  // Add data. The first two functions return the index for TensorSpec::data.
   uint32_t constant(Bytes data);
   uint32_t initial_state(Bytes data);
   void named_data(std::string key, Bytes data);

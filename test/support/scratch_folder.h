@@ -11,7 +11,7 @@ namespace vitrine::test {
 class ScratchFolder {
  public:
   ScratchFolder() {
-    // mkdtemp puts random characters in place of the six at the end.
+    // mkdtemp replaces the last six characters with random ones.
     std::string name =
         (std::filesystem::temp_directory_path() / "vitrine_test_").string() + std::string(6, 'X');
     if (::mkdtemp(name.data()) == nullptr) std::abort();

@@ -14,7 +14,7 @@
 
 namespace vitrine::test {
 
-// The tensors and values of a factory are valid while the factory is alive.
+// The tensors and values are valid while the factory is alive.
 class TensorFactory {
  public:
   // Creates a tensor. `values` are in memory order, which is row-major unless `dim_order` is set.
@@ -48,10 +48,10 @@ class TensorFactory {
     return storage.tensor;
   }
 
-  // Moves both tensors into one block of memory, which has the data of `b`. `a` starts `offset`
-  // bytes after the start of `b`. If `offset` is negative, `b` starts -offset bytes after the start
-  // of `a`. Limits the offset to the size of the tensor that starts first, and rounds it down to
-  // the alignment.
+  // Moves both tensors into one block of memory, which contains the data of `b`. `a` starts
+  // `offset` bytes after the start of `b`. If `offset` is negative, `b` starts -offset bytes after
+  // the start of `a`. Limits the offset to the size of the tensor that starts first, and rounds it
+  // down to the alignment.
   void overlap(Tensor& a, Tensor& b, int64_t offset) {
     Tensor& inner = offset >= 0 ? a : b;
     Tensor& outer = offset >= 0 ? b : a;

@@ -32,8 +32,8 @@ class TraceBuilder {
     std::string name = {};  // string identifier; used if `id` is unset
     std::string metadata = {};
     uint64_t ns = 0;
-    // If set, the record has these times, which are from a device's own clock, instead of `ns`. The
-    // simulated clock does not advance.
+    // Begin and end on a device's own clock. If set, they replace `ns`, and the simulated clock
+    // does not advance.
     std::optional<std::pair<uint64_t, uint64_t>> device = {};
   };
   void delegate(int32_t instruction, const std::string& backend,

@@ -27,9 +27,9 @@ std::string trained_model() {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Returns the trained model with additional tokens for all bytes, so that decoding an encoded text
-// returns the normalized text. Appends the tokens to the file: a protobuf parser merges
-// concatenated messages.
+// Adds tokens for all bytes to the trained model, so that decoding an encoded text returns the
+// normalized text. The tokens are appended to the file, because protobuf parsers merge concatenated
+// messages.
 std::string model_with_bytes() {
   std::string model = trained_model();
   for (int byte = 0; byte < 256; ++byte) {
@@ -39,8 +39,8 @@ std::string model_with_bytes() {
   return model + "\x12\x03\x98\x02\x01";  // trainer_spec.byte_fallback
 }
 
-// Returns the map, which is in the field after the name of the rules, nmt_nfkc. The field has the
-// tag 0x12 and its size as a varint.
+// Returns the map. It is in the field after the name nmt_nfkc. The field begins with the tag 0x12
+// and with its size, a varint.
 std::string nmt_nfkc_map() {
   const std::string model = trained_model();
   const std::string before = "nmt_nfkc\x12";
@@ -129,7 +129,7 @@ std::string bytes_of(uint32_t value) {
   return bytes;
 }
 
-// A map whose trie has blocks of 256 units, so that each base is the first unit of a block.
+// A map whose trie has blocks of 256 units. Each block holds the edges of one node.
 class SmallMap {
  public:
   explicit SmallMap(uint32_t num_blocks, std::string replacements)
@@ -143,8 +143,7 @@ class SmallMap {
     const uint32_t unit = 256 * from + byte;
     units_[unit] = (unit ^ 256 * to) << 10 | (units_[unit] & 0x100) | byte;
   }
-  // Adds an edge like the function above, and sets the replacement of the text that ends with
-  // `byte`.
+  // Adds an edge, and sets the replacement of the text that ends with `byte`.
   void lead(uint32_t from, uint8_t byte, uint32_t to, uint32_t replacement) {
     lead(from, byte, to);
     units_[256 * from + byte] |= 0x100;
@@ -220,7 +219,6 @@ TEST(CharacterMap, RejectsReplacementsThatMakeTextTooLong) {
   EXPECT_THAT(map_refusal(map.bytes()), HasSubstr("replaces 1 bytes with 24"));
 }
 
-// Damaged maps must be rejected or produce valid UTF-8.
 TEST(CharacterMap, RandomDamageIsRejectedOrHarmless) {
   const std::string good = nmt_nfkc_map();
   const std::string text = "ﬁne ①② Ｆｕｌｌ a\tb\nc e\u0301 日本語 ｶﾞ";

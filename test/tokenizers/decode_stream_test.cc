@@ -40,8 +40,6 @@ TEST(DecodeStream, ReplacesInvalidBytes) {
                                                ""}));
 }
 
-// After an invalid byte in a run of byte tokens, the stream returns the text of each later token
-// immediately.
 TEST(DecodeStream, DoesNotHoldBackTextAfterAnInvalidByte) {
   const auto tokenizer = load_tokenizer(test::tokenizer_path("byte_fallback.json"));
   EXPECT_EQ(parts(*tokenizer, {13, 6, 6, 7, 8, 13}),

@@ -17,8 +17,8 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-// Processor time. The limit is generous for emulated processors and sanitizers: without limits,
-// these files take minutes.
+// Limits the processor time of each test. The limit is large enough for emulated processors and
+// sanitizers.
 class HostileFiles : public testing::Test {
  protected:
   void SetUp() override { begin_ns_ = platform::thread_cpu_ns(); }
@@ -69,7 +69,7 @@ TEST_F(HostileFiles, ChainedNormalizersShareOneLimit) {
       refusal_to_encode(file, "a"),
       HasSubstr("the file: the tokenizer turns a text of 1 bytes into 262144 bytes; at most "
                 "65548 are accepted"));
-  // Each step of the normalizer makes the text only a little longer.
+  // Each step of the normalizer makes the text only a little longer, but there are many steps.
   file["normalizer"] = sequence("normalizers", replace_step("a", 2), 40);
   EXPECT_THAT(refusal_to_encode(file, "a"), HasSubstr(kGrows));
   file["normalizer"] = sequence("normalizers", {{"type", "ByteLevel"}}, 40);
@@ -226,7 +226,6 @@ TEST_F(HostileFiles, RegularExpressionMatchesOfDecodersShareOneLimit) {
   EXPECT_THAT(refusal_to_decode(file, 2000), HasSubstr(kTooLong));
 }
 
-// The stream must not recount, for each token, the characters at the end of its pending text.
 TEST_F(HostileFiles, StripDecoderTakesLinearTime) {
   json file = word_level();
   const json strip = {{"type", "Strip"}, {"content", "a"}, {"start", 0}, {"stop", 1'000'000}};

@@ -118,9 +118,9 @@ TEST(HuggingFace, SkipsSpecialTokensInText) {
   EXPECT_THROW(tokenizer->decode(Ids{-1}), TokenizerError);
 }
 
-// Like tokenizers 0.23.2, decodes an added token to its normalized text. If special tokens are
-// skipped, tokenizers 0.23.2 still returns the texts of special tokens that are normalized. Vitrine
-// skips these tokens too.
+// Like tokenizers 0.23.2, Vitrine decodes an added token to its normalized text. If special tokens
+// are skipped, Vitrine also skips those that are normalized, but tokenizers 0.23.2 returns their
+// texts.
 TEST(HuggingFace, DecodesNormalizedAddedTokens) {
   struct Added {
     TokenId first;  // the first of four ids

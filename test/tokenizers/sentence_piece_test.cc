@@ -24,7 +24,7 @@ struct Model {
   bool drops_spaces;  // true if the model merges repeated spaces
   std::vector<std::string> pieces;
 
-  // True if the model has normal pieces with the names of byte pieces.
+  // True if a piece has the name of a byte piece, such as "<0x0A>".
   bool names_bytes() const {
     return std::ranges::any_of(pieces,
                                [](const std::string& p) { return byte_of_token(p).has_value(); });
@@ -113,8 +113,8 @@ TEST_P(SentencePieceModels, EncodingMatchesTheLibrary) {
   }
 }
 
-// SentencePiece itself would take minutes for the long text, since it joins unknown characters one
-// by one. It therefore encodes a short text, which has the same ids.
+// SentencePiece would take minutes to encode the long text. In this test, it therefore encodes a
+// short text, which has the same ids.
 TEST_P(SentencePieceModels, EncodeUnknownCharactersInLinearTime) {
   if (GetParam().has_bytes || GetParam().names_bytes()) return;
   const std::string few(20, '<');
@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
         Model{"names_like_bytes", 3, false, false, true, {"<0x41>", "▁a"}}),
     [](const auto& kind) { return std::string(kind.param.name); });
 
-// The library reads out of bounds if an offset in the map is outside the map.
+// SentencePiece reads out of bounds if an offset in the map is outside the map.
 std::string map_that_leads_outside() {
   return std::string("\x04\0\0\0", 4) + "\xFF\xFF\xFF\x7F" + std::string("x\0", 2);
 }
@@ -166,7 +166,7 @@ TEST(DamagedSentencePieceModels, AreRejectedBeforeTheLibraryReadsThem) {
       << "the denormalizer must be checked, too";
   EXPECT_THAT(model_refusal(damaged_model(text(3, map) + text(3, text(2, "")))), leads_outside)
       << "a later field replaces an earlier one";
-  // This file has the same field, but its tag and sizes are encoded in more bytes than they need.
+  // The same field, with its tag and sizes encoded in more bytes than they need.
   std::string padded = map;
   padded[1] = static_cast<char>(padded[1] | 0x80);
   padded.insert(2, 1, '\0');

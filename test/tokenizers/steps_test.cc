@@ -216,7 +216,7 @@ TEST(Steps, DecodersMatchTheReference) {
   }
 }
 
-// In these cases, another decoder comes after a decoder that joins tokens.
+// In these cases, Fuse or another decoder that joins tokens precedes another decoder.
 const Decoding kJoined[] = {
     {R"([{"type":"Fuse"},{"type":"BPEDecoder","suffix":"</w>"}])",
      {"he", "llo</w>", "you</w>"},
@@ -286,7 +286,6 @@ TEST(Steps, WordLevelEncodesWords) {
   EXPECT_THROW(without_unknown->encode("b"), TokenizerError);
 }
 
-// The bytes of the prefix and the suffix become byte tokens, too.
 TEST(Steps, BpeFallsBackToTheBytesOfAffixes) {
   json vocabulary = {{"<unk>", 0}, {"a", 1}};
   for (const char* byte : {"23", "C3", "A9", "3C", "2F", "77", "3E"}) {

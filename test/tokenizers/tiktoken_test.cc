@@ -10,13 +10,15 @@ namespace {
 using testing::ElementsAre;
 using Ids = std::vector<TokenId>;
 
-// Ranks 0 to 255 are the bytes; then "ab", " a", " ab", "abc", "\n\n", "'s", "12", "123".
+// Ranks 0 to 255 are the bytes. The next ranks are "ab", " a", " ab", "abc", "\n\n", "'s", "12",
+// "123".
 TEST(Tiktoken, MergesThePairWithTheLowestRankFirst) {
   const auto tokenizer = load_tokenizer(test::tokenizer_path("ranks.tiktoken"));
   EXPECT_EQ(tokenizer->form(), "tiktoken");
   EXPECT_THAT(tokenizer->encode("abc"), ElementsAre(259)) << "the word itself is a token";
   EXPECT_THAT(tokenizer->encode("abcx"), ElementsAre(259, 'x'));
-  // "ab" has a lower rank than " a". Then " " and "ab" are merged to " ab".
+  // "ab" is merged first, because its rank is lower than that of " a". Then " " and "ab" are merged
+  // to " ab".
   EXPECT_THAT(tokenizer->encode(" ab"), ElementsAre(258));
   EXPECT_THAT(tokenizer->encode(" abd"), ElementsAre(258, 'd'));
   EXPECT_THAT(tokenizer->encode("12345"), ElementsAre(263, '4', '5'))

@@ -1,5 +1,5 @@
-// Tests which parts pte_lower --quantize auto chooses when all measurements are given, and how it
-// computes ratios of times.
+// Tests which parts of a model pte_lower --quantize auto quantizes for given measurements, and how
+// it computes ratios of times.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,6 @@ using tools::PartFigures;
 using tools::Selection;
 using enum Goal::Kind;
 
-// A part that can become int8.
 PartFigures part(const std::string& name, double noise, double saved) {
   return {.name = name, .levels = {{"int8", noise, saved}}};
 }
@@ -78,8 +77,7 @@ TEST(AutoChoiceTest, EachPartHasOneStepForEachLevelOnTheConvexHull) {
   // The steps are ordered by savings per unit of noise: 20 / 9e-4 < 30 / 1e-3 < 50 / 1e-4.
   EXPECT_THAT(steps_of({layer, part("other", 1e-3, 30)}),
               ElementsAre(Pair(0, 3), Pair(1, 1), Pair(0, 1)));
-  // If no level of a part saves anything, the part has only one step, which leads to the level with
-  // the least noise.
+  // If no level of a part saves anything, the only step leads to the level with the least noise.
   EXPECT_THAT(steps_of({{.name = "grows", .levels = {{"a", 1e-3, -1}, {"b", 1e-4, -2}}}}),
               ElementsAre(Pair(0, 2)));
   EXPECT_THAT(steps_of({{.name = "broken", .levels = {{"a", INFINITY, 9}}}}), IsEmpty());
@@ -220,8 +218,8 @@ TEST(TimeRatio, IgnoresRareSlowRunsAndReportsOnlyClearDifferences) {
 }
 
 TEST(TimeRatio, IntervalGrowsIfBlocksOfPairsDiffer) {
-  // Both lists contain the same ratios. In one list they alternate; in the other, they form two
-  // long phases.
+  // Both lists contain the same ratios. The ratios alternate in `mixed` and form two long phases in
+  // `phases`.
   std::vector<double> mixed, phases;
   for (int i = 0; i < 4000; ++i) {
     mixed.push_back(i % 2 == 0 ? 0.8 : 1.2);

@@ -50,8 +50,8 @@ std::vector<float> run_floats(const fs::path& model, const fs::path& input) {
   return values;
 }
 
-// Returns the SQNR in dB of a program's outputs over all samples. The outputs of the reference are
-// the exact values.
+// Returns the SQNR in dB of a program's outputs over all samples, relative to the outputs of
+// `reference`.
 double sqnr_over_samples(const fs::path& program, const fs::path& reference,
                          const std::vector<fs::path>& samples) {
   double signal = 0;
@@ -129,11 +129,11 @@ TEST(AutoPrecisionTest, RulesMixInt8Int4AndFloatInOneModel) {
   EXPECT_THAT(mixed, HasSubstr("--keep fc=8da4w:0"));
   EXPECT_THAT(mixed, HasSubstr("--keep c1=float"));
   EXPECT_NE(mixed_bytes, lowered(int8 + " --keep fc=float --keep c1=float").second);
-  // fc is the only linear layer, so `float` with a rule for fc equals the scheme of that rule.
+  // fc is the only linear layer, so both commands quantize the same layer.
   EXPECT_EQ(lowered("--quantize float --keep fc=8da4w:0").second,
             lowered("--quantize 8da4w:0").second);
   EXPECT_EQ(lowered("--quantize float").second, lowered("").second);
-  // If several rules name a layer, the first of them decides.
+  // If several rules name a layer, the first one applies.
   EXPECT_EQ(lowered("--quantize 8da4w:0 --keep c1=float").second,
             lowered("--quantize 8da4w:0").second);
   EXPECT_THAT(search("--quantize 8da4w:0 --keep fc=float -o " + (scratch / "m.pte").string()).err,
@@ -155,15 +155,16 @@ TEST(AutoPrecisionTest, F16MakesLinearLayersSmallerAndKeepsThreeDigits) {
   const auto db = [&](const fs::path& program) {
     return sqnr_over_samples(program, exact, inputs);
   };
-  // An f16 has 11 bits: rounding changes a number by at most 2^-11 of its value, which is an SQNR
-  // of 66 dB.
+  // An f16 has 11 significant bits, so rounding changes a number by at most 2^-11 of its value.
+  // This is an SQNR of 66 dB.
   for (const char* options : {"--quantize f16", "--quantize float --keep 'linear*=f16'"}) {
     const fs::path half = lower(options, "half.pte");
     EXPECT_GT(db(half), 55) << options;
     EXPECT_LT(db(half), 90) << options;
     EXPECT_LT(fs::file_size(half), fs::file_size(exact)) << options;
   }
-  // A bf16 has 8 bits. If all calls compute in bf16, the SQNR is 18 dB less than with f16.
+  // A bf16 has 8 significant bits. If all calls compute in bf16, the SQNR is 18 dB less than with
+  // f16.
   const double bf16 = db(lower("--quantize bf16 --backend-option enable_bf16", "bf16.pte"));
   EXPECT_GT(bf16, 37);
   EXPECT_LT(bf16, 72);
@@ -179,8 +180,8 @@ TEST(AutoPrecisionTest, F16AndInt8MixInOneProgram) {
     EXPECT_EQ(result.exit_code, 0) << options << result.err;
     return result.out;
   };
-  // If one layer is f16, the program has the same delegates as if the layer were float. No int8
-  // call is separated from its quantize and dequantize calls.
+  // A program in which one layer is f16 has the same delegates as a program in which this layer is
+  // float.
   const auto delegates = [](const std::string& summary) {
     return summary.substr(0, summary.find('\n'));
   };
@@ -376,7 +377,7 @@ TEST(AutoPrecisionTest, DeviceTimesComeFromTheProfiles) {
   }
 }
 
-// The inputs are about 1e5, and the largest f16 is 65504.
+// The inputs are about 1e5, which overflows in f16.
 TEST(AutoPrecisionTest, PartsThatOverflowInF16AreTriedInBf16) {
   const ScratchFolder scratch;
   std::vector<std::byte> bytes = tools::read_file(samples_dir() / "encoder_layer" / "input_0.bin");

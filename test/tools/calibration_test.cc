@@ -1,5 +1,5 @@
-// Tests pte_lower --quantize int8. Its program must return what PyTorch's quantized model returned,
-// and its errors must name the file of calibration data.
+// Tests pte_lower --quantize int8. The program that it writes must return the results of PyTorch's
+// quantized model, and errors must name the file of calibration data.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
 
-// All bytes of the outputs BASE-0.bin, BASE-1.bin, ...
+// Returns the bytes of BASE-0.bin, BASE-1.bin and so on.
 std::vector<std::vector<std::byte>> outputs_of(const fs::path& base) {
   std::vector<std::vector<std::byte>> outputs;
   for (size_t i = 0;; ++i) {
@@ -31,7 +31,6 @@ std::vector<std::vector<std::byte>> outputs_of(const fs::path& base) {
   }
 }
 
-// An operator's event has an integer identifier, or a name as in operator maps.
 bool is_operator(const etdump::ProfileEvent& event) {
   return event.is_in_instruction() && event.is_delegate_event() &&
          event.delegate_debug_name != "xnnpack.plan";
@@ -106,7 +105,6 @@ std::string with_record(const std::string& folder, const std::string& option) {
   return sample(folder + "/model.pte") + " " + option + " " + sample(folder + "/etrecord.bin");
 }
 
-// In the delegated model, every op has the same values as in the portable model.
 TEST(CapturedValues, MatchValuesOfPortableKernels) {
   const CommandResult result = executor_runner(
       "--debug_outputs " + with_record("digits_portable", "--etrecord") + " --compare " +
@@ -116,8 +114,8 @@ TEST(CapturedValues, MatchValuesOfPortableKernels) {
   const json report = json::parse(result.out);
   std::vector<std::string> ops;
   for (const json& value : report.at("values")) ops.push_back(value.at("op"));
-  // The model has four convolutions with an activation, a mean and a linear layer. Fusion removed
-  // the results of the convolutions and batch norms.
+  // The model has four convolutions, each with an activation. A mean and a linear layer follow.
+  // Fusion removed the results of the convolutions and batch norms.
   EXPECT_EQ(ops,
             (std::vector<std::string>{"relu", "hardtanh", "hardtanh", "relu", "mean", "addmm"}));
 }

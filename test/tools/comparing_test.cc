@@ -54,8 +54,8 @@ std::set<uint32_t> handles_of(const std::vector<size_t>& rows, const Profile& pr
   return handles;
 }
 
-// True for rows of the delegate that have no counterpart in the portable program. These are layout
-// changes, and views, for which the portable program has no instruction.
+// True for rows of the delegate that have no counterpart in the portable program: layout changes
+// and views.
 bool runs_in_delegate_only(const ProfileRow& row) {
   return row.is_inserted ||
          (row.source_ops.size() == 1 && row.source_ops[0] == "aten.view_copy.default");
@@ -82,7 +82,7 @@ void expect_all_aligned(const TracedRun& delegated, const TracedRun& portable,
       EXPECT_TRUE(runs_in_delegate_only(delegated.profile.rows[op.rows_a[0]])) << op.rows_a[0];
       continue;
     }
-    // handle_map is the reference. It has the debug handle of each portable instruction.
+    // handle_map has the debug handle of each portable instruction.
     const std::set<uint32_t> of_a = handles_of(op.rows_a, delegated.profile);
     size_t known = 0;
     for (const size_t row : op.rows_b) {

@@ -85,7 +85,6 @@ TEST(ComparingValuesTest, FindsOpWithWrongWeight) {
     std::vector<std::byte> bytes = tools::read_file(model);
     const Constant weight = constant_of_instruction(model, wrong);
     ASSERT_LE(weight.offset + weight.bytes, bytes.size());
-    // Changes one weight of the convolution by a large amount.
     const float value = 3;
     std::memcpy(bytes.data() + weight.offset + weight.bytes / 2 / 4 * 4, &value, sizeof value);
     tools::write_file(scratch / "wrong.pte", bytes);
@@ -130,8 +129,6 @@ TEST(ComparingValuesTest, TwoLoweringsOfTheSameModelAgree) {
   EXPECT_THAT(result.out, HasSubstr("no op is below 90 dB"));
 }
 
-// The delegated model has seven delegates with kernels between them. The tool compares the outputs
-// of delegates and of kernels that both lowerings have.
 TEST(ComparingValuesTest, ComparesOutputsOfAllDelegatesAndKernels) {
   VITRINE_CORPUS_CASE(delegated, "encoder_layer_sdpa");
   const fs::path portable = corpus_dir() / "encoder_layer_sdpa_portable";
@@ -144,10 +141,10 @@ TEST(ComparingValuesTest, ComparesOutputsOfAllDelegatesAndKernels) {
       "--format json --min_sqnr 80 --inputs " + (portable / "input_0.bin").string());
   ASSERT_EQ(result.exit_code, 0) << result.err << result.out;
   const json report = json::parse(result.out);
-  // The tool compares the delegates of instructions 0, 2, 4 and 24, whose handles no other delegate
-  // has, and the kernels whose handle no other kernel has. Attention is one node of the exported
-  // graph, so 25 ops have its handle. The tool compares a kernel of these ops only if its op runs
-  // the same number of times on both sides.
+  // The tool compares a delegate if no other delegate has its debug handles, and a kernel if no
+  // other kernel has its handle. Attention is one node of the exported graph, so 25 ops have the
+  // same handle. The tool compares the kernel of such an op only if the op runs the same number of
+  // times in both programs.
   for (const json& value : report.at("values")) {
     EXPECT_FALSE(value.contains("not_compared")) << value;
     EXPECT_NE(value.at("op"), "");
@@ -177,7 +174,6 @@ TEST(ComparingValuesTest, RejectsInvalidOptions) {
   EXPECT_NE(compare_values(model, model, "--profile").exit_code, 0);
   EXPECT_NE(compare_values(model, model, "--fail_above 2").exit_code, 0);
   EXPECT_NE(compare_values(model, model, "--format timeline").exit_code, 0);
-  // Outputs that do not fit into the buffer must be reported.
   const CommandResult small = compare_values(model, model, "--debug_buffer_size 8");
   EXPECT_THAT(small.err, testing::AnyOf(HasSubstr("did not fit"), HasSubstr("no outputs of ops")));
 }

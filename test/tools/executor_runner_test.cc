@@ -273,7 +273,7 @@ TEST(ExecutorRunnerTest, FailedRunKeepsOldOutput) {
   EXPECT_EQ(tools::read_file(scratch / "y-0.bin").size(), 3u);
 }
 
-// If the disk is full, writing standard output or a trace must fail with an error, and no partial
+// If the disk is full, writing to standard output or to a trace must fail with an error. No partial
 // file may remain.
 TEST(ExecutorRunnerTest, ReportsFullDiskAndKeepsOldFiles) {
   const ScratchFolder scratch;
@@ -292,7 +292,7 @@ TEST(ExecutorRunnerTest, ReportsFullDiskAndKeepsOldFiles) {
     expect_error(run + " --profile >/dev/full", "standard output: cannot write");
     expect_error(run + " --etdump_path /dev/full", "/dev/full: cannot write: No space left");
   }
-  // The limit of one block, 512 or 1024 bytes, is enough for the message but not for the trace.
+  // The limit is one block, 512 or 1024 bytes. The error message fits, but the trace does not.
   expect_error(
       "trap '' XFSZ; ulimit -f 1; " + run + " --etdump_path " + (scratch / "etdump").string(),
       "etdump: cannot write: File too large");

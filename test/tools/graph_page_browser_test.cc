@@ -297,13 +297,13 @@ view.finish();
   EXPECT_LT(seen.at("start"), 300) << "modules of large graphs start closed";
   EXPECT_GT(seen.at("all"), 5001);
   EXPECT_EQ(seen.at("overlaps"), Document::array());
-  // Machines of CI are slow and busy, so the times are only printed.
+  // CI machines are slow and busy, so the times are only printed.
   for (const char* what : {"zoom", "whole", "near", "open", "slowest"}) {
     std::printf("%s: %.1f ms\n", what, seen.at(what).get<double>());
   }
 }
 
-// 84 modules of 60 ops with many connections: dagre needs 100 to 500 ms for each.
+// 84 modules of 60 ops with many connections. dagre needs 100 to 500 ms for each module.
 GraphPicture dense_picture() {
   GraphPicture picture;
   picture.title = "dense";
@@ -326,9 +326,8 @@ GraphPicture dense_picture() {
   return picture;
 }
 
-// A web worker runs dagre to place the nodes, so no frame waits for dagre. The tests measure the
-// wall time of the page's own work in each frame. They use medians, so that frames that other
-// processes interrupt do not matter.
+// A web worker places the nodes. This test measures the wall time of the page's own work in each
+// frame. It uses medians, because other processes can interrupt a frame.
 TEST(GraphPageBrowser, OpensClosesAndZoomsWithFrameTimesBelow50Ms) {
   VITRINE_NEEDS_GRAPH_LAYOUT_IN_BROWSER();
   VITRINE_BROWSER(browser);

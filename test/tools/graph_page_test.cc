@@ -58,7 +58,7 @@ size_t count_kind(const Document& data, const std::string& kind) {
   return count;
 }
 
-// Every parent and every end of an edge exists, and every node has an edge.
+// Expects that every parent and both ends of every edge exist, and that every node has an edge.
 void expect_connected(const Document& data) {
   const size_t count = data.at("nodes").size();
   std::set<size_t> parents, ends;

@@ -1,7 +1,7 @@
-// Makes each system call that a tool makes on its files fail in turn: open, read, map, write,
-// close, rename. After each failure, the tool must have reported an error that names the file, and
-// left either the old file or the complete new one and no other files. Partial reads and writes
-// must not cause failures.
+// Tests tools with failing system calls on files: open, read, map, write, close, rename. Each run
+// makes another call fail. The tool must then report an error that names the file. It must leave
+// either the old file or the complete new one, and no other files. Partial reads and writes must
+// not cause failures.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -25,7 +25,8 @@ using testing::HasSubstr;
 using testing::IsSupersetOf;
 
 constexpr char kOldText[] = "the old file";
-// Codes for test/support/io_faults.cc: kShort transfers only a part, kEnd ends the file early.
+// Codes for test/support/io_faults.cc. kShort makes a read or write partial, and kEnd simulates the
+// end of the file.
 constexpr int kShort = 0;
 constexpr int kEnd = -1;
 
@@ -57,7 +58,7 @@ class FaultRunner {
 
   CommandResult run() const { return run_tool(with_folder(scenario_.tool), arguments()); }
   // Runs the tool. The n-th of its system calls on files in the folder fails with the error `code`.
-  // If `code` is kShort or kEnd, the call transfers less data instead of failing.
+  // If `code` is kShort or kEnd, the call reads or writes less data instead of failing.
   CommandResult run(int n, int code, Call& call) const {
     const ScratchFolder scratch;
     const std::string log = (scratch / "log").string();
@@ -105,8 +106,8 @@ class FaultRunner {
   ScratchFolder folder_;
 };
 
-// Returns the file in `files` that a system call writes, renames or deletes, directly or as a
-// temporary file. The name of a temporary file begins with the name of the final file.
+// Returns the file in `files` that a system call concerns. A temporary file counts as the final
+// file. The name of a temporary file begins with the name of the final file.
 std::string file_of(const Call& call, const std::set<std::string>& files) {
   const std::string name = call.path.filename();
   std::string found;
@@ -257,7 +258,7 @@ TEST(WeightsCacheFaultTest, RunsAndWarnsIfASystemCallFails) {
   ASSERT_EQ(faults.run().exit_code, 0);
   const std::string good = faults.text("weights");
   const std::string expected = faults.text("y-0.bin");
-  // Tests a valid cache file, a missing one, and a damaged one, which the tool must replace.
+  // The old cache file is valid, missing, or truncated.
   const std::optional<std::string> old_files[] = {good, std::nullopt, good.substr(0, 200)};
   size_t warnings = 0;
   for (const auto& old_file : old_files) {
@@ -311,9 +312,9 @@ std::string with_small_figures(nlohmann::json cache) {
   return cache.dump();
 }
 
-// If its cache is truncated or a call on it fails, executor_runner must measure the machine's
-// limits again without a message. Measuring takes a second, so the test makes only a few calls
-// fail.
+// If the cache of the machine's limits is truncated or a call on it fails, executor_runner must
+// measure the limits again without a message. Measuring takes a second, so only a few calls are
+// made to fail.
 TEST(MachineLimitsFaultTest, MeasuresLimitsAgainIfTheCacheIsUnusable) {
   const Scenario scenario{
       "MachineLimits",

@@ -78,8 +78,7 @@ TEST(LlmRunnerTest, StreamedTextMatchesPyTorch) {
   expect_pytorch_texts(corpus_llm_dir() / "kjv_f32/model.pte", corpus_llm_dir() / "kjv_f32");
 }
 
-// The kernels use the scales of the model. XNNPACK would round the scales of int4 weights to
-// bfloat16.
+// The model is lowered without XNNPACK, which would round the scales of int4 weights to bfloat16.
 TEST(LlmRunnerTest, QuantizedModelTextMatchesPyTorch) {
   VITRINE_NEEDS_CORPUS_LLM();
   const ScratchFolder scratch;
@@ -199,7 +198,7 @@ TEST(LlmRunnerTest, ComparesProfilesPhaseByPhase) {
   for (const json& row : report.at("phases").at("decode").at("rows")) {
     EXPECT_EQ(row.at("rows_a"), row.at("rows_b")) << row;
   }
-  // The ratio of the two times is far from both limits, because one model generated both texts.
+  // The same model generated both texts, so the ratio of their times is far from both limits.
   const auto limited = [&](const std::string& limit) {
     return run_tool(VITRINE_LLM_RUNNER, "--compare " + a + " " + b + " --fail_above " + limit);
   };

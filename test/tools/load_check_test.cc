@@ -1,4 +1,4 @@
-// Tests the check that pte_lower makes of each program with delegates.
+// Tests the check in which pte_lower loads each program with delegates.
 #include "tools/pte_lower/load_check.h"
 
 #include <gmock/gmock.h>

@@ -39,8 +39,8 @@ json lower_and_measure(
   return json::parse(result.out);
 }
 
-// The int8 layer has three rows: its input is quantized before it, and its result is dequantized
-// after it. The reference computes it as a permute and an addmm.
+// The input of the int8 layer is quantized before the layer, and its result is dequantized after
+// it. The reference computes the layer as a permute and an addmm.
 TEST(LoweredNumerics, MeasuresALinearLayerWhoseQuantizationIsSeparate) {
   const ScratchFolder scratch;
   const fs::path folder = samples_dir() / "ptq_two_batches";
@@ -56,7 +56,8 @@ TEST(LoweredNumerics, MeasuresALinearLayerWhoseQuantizationIsSeparate) {
               report.at("outputs").at(0).at("sqnr_db").get<double>(), 1e-3);
 }
 
-// The reference decomposes hardswish; XNNPACK computes it as one operator after the convolution.
+// The reference decomposes hardswish. XNNPACK computes hardswish as one operator after the
+// convolution.
 TEST(LoweredNumerics, ReportsADamagedConvolutionBeforeAHardswish) {
   if (corpus_ptq_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_PTQ";
   const ScratchFolder scratch;

@@ -71,7 +71,7 @@ size_t check_profile(const std::string& program, const std::string& method, cons
     if (row.at("where") != "delegate") continue;
     ++operators;
     EXPECT_EQ(row.at("join"), "exact") << row;
-    // A layout change has no source op; it was inserted for other ops.
+    // A layout change lacks a source op, because it was inserted for other ops.
     const bool is_inserted = row.contains("inserted_for") && !row["inserted_for"].empty();
     EXPECT_TRUE(is_inserted || !row.at("source_ops").empty()) << row;
     std::set<uint32_t>& of_call = found[std::to_string(row.at("instruction").get<int64_t>())];

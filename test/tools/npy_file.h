@@ -5,7 +5,7 @@
 
 namespace vitrine::test {
 
-// A .npy file of version 1. `elements` are in row-major order.
+// Returns a .npy file of version 1. `elements` are in row-major order.
 inline std::string npy_file(const std::string& dtype, const std::string& shape,
                             const std::string& elements) {
   std::string header =

@@ -244,8 +244,8 @@ TEST(NumericsCommand, WritesAnHtmlPage) {
   }
 }
 
-// The detail of a row leads to its node, and the node leads back. The error determines the node's
-// color.
+// The details of a row link to the node in the graph, and the node links to the row. The error
+// determines the node's color.
 TEST(NumericsCommand, DrawsTheGraphColoredByError) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
@@ -276,7 +276,7 @@ TEST(NumericsCommand, DrawsTheGraphColoredByError) {
   EXPECT_THAT(seen.at("panel").get<std::string>(), HasSubstr("error made here"));
 }
 
-// Simulates a reader of the page of two programs, who reads and clicks.
+// Simulates a reader of the page that compares two programs.
 constexpr char kDrivePair[] = R"(
 const all = (query) => [...document.querySelectorAll(query)];
 const rows = () => all('#table tbody tr:not(.detail)');

@@ -1,5 +1,4 @@
-// Compares two figures of a method: the memory that pte_inspect reports without a run, and the
-// memory after a run.
+// Compares the memory that pte_inspect predicts for a method with the memory after a run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -35,9 +35,9 @@ json profile(const fs::path& folder, const std::string& method, const std::strin
   return result.exit_code == 0 ? json::parse(result.out) : json::object({{"rows", json::array()}});
 }
 
-// Compares the rows of one delegate with its payload's nodes. Both must be in the same order.
-// XNNPACK fused or removed a node that does not have a row. The ops of this node must be folded ops
-// of some row.
+// Compares the rows of one delegate with the nodes of its payload. Both must be in the same order.
+// If a node does not have a row, XNNPACK fused or removed it, and the ops of the node must be
+// folded ops of some row.
 void check_partition(const std::vector<json>& rows, const json& nodes) {
   std::multiset<std::string> folded;
   for (const json& row : rows) {
@@ -153,7 +153,7 @@ TEST(ProfileJoinTest, RowsMatchReferenceForSmallerDynamicShape) {
                          ":" + shape);
 }
 
-// The nodes of language models lack a reference. If a record exists, each row of a delegate must
+// No reference lists the nodes of language models. If a record exists, each row of a delegate must
 // have its source ops, and the rows must cover all delegated handles. Otherwise, rows have the
 // program's names.
 void check_language_model(const fs::path& folder) {

@@ -45,8 +45,6 @@ TEST(ProfileReports, AppliesTheFilterGroupByAndTopOptions) {
   EXPECT_NE(lines.find(".py:"), std::string::npos) << lines;
 }
 
-// A single run is not enough to measure the overhead of tracing, particularly because the first run
-// is slow.
 TEST(ProfileReports, ReportsTracingOverheadOnlyForFiveOrMoreRuns) {
   const std::string model =
       "--profile --warmup 0 " + (samples_dir() / "linear_relu/model.pte").string();

@@ -108,7 +108,6 @@ TEST(PteInspectTest, DelegateNodesMatchExecuTorch) {
   EXPECT_GT(checked, 20u);
 }
 
-// ExecuTorch wrote this program.
 TEST(PteInspectTest, NamesInputsAfterKeywordArgumentsOfTheModel) {
   const Json json = describe(sample("kjv_8da4w/model.pte"));
   for (const Json& method : json["methods"]) {

@@ -350,7 +350,6 @@ TEST(PteLowerTest, RejectsOutputsThatOverwriteInputsOrOtherOutputs) {
   EXPECT_FALSE(std::filesystem::exists(program));
 }
 
-// A failed run must not leave a program.
 TEST_P(BadLoweringTest, FailsWithReason) {
   const ScratchFolder scratch;
   const auto program = scratch / "m.pte";

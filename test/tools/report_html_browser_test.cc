@@ -127,8 +127,7 @@ TEST(ReportHtmlBrowser, LoadsSortsAndFiltersWithoutErrors) {
     EXPECT_EQ(seen.at("theme"), "dark,light");
     EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
   }
-  // Tests the tab with the graph. The slowest row leads to its node, and the node leads back to the
-  // row.
+  // Tests the tab with the graph. The slowest row links to its node, and the node links to the row.
   const json seen =
       drive(browser, page, scratch, "390,844",
             visit_graph("const row = " + std::to_string(longest) + ";" + std::string(kOpenRow),
@@ -141,8 +140,8 @@ TEST(ReportHtmlBrowser, LoadsSortsAndFiltersWithoutErrors) {
   EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
 }
 
-// A row of the comparison leads to the node of B, and the node leads back. The change determines
-// the node's color.
+// A row of the comparison links to a node of program B, and the node links to the row. The change
+// in time determines the node's color.
 TEST(ReportHtmlBrowser, DrawsTheGraphOfAComparison) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;

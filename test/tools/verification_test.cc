@@ -37,7 +37,7 @@ TEST(VerifyTest, AcceptsOutputsThatMatchPyTorch) {
                                 Not(HasSubstr("FAIL"))));
 }
 
-// Writes the sample bundle, but adds `by` to one expected element.
+// Writes a copy of the sample bundle in which `by` is added to one expected element.
 void write_wrong_bundle(const std::filesystem::path& to, float by) {
   bundled::BundledProgram bundle = bundled::read_bundled_program(sample(kBundle));
   auto& tensor =
@@ -172,7 +172,6 @@ TEST(VerifyCorpusTest, BundlesFromExecuTorchPass) {
   EXPECT_GE(bundles, 8u);
 }
 
-// If the tool gets a bundle, it runs the bundle's program with the inputs of a test set.
 TEST(BundleTest, RunUsesInputsOfTestSet) {
   const ScratchFolder scratch;
   const bundled::BundledProgram bundle = bundled::read_bundled_program(sample(kBundle));

@@ -260,7 +260,7 @@ TEST(Tools, ReturnSixtyFourForWrongCommandLines) {
   }
 }
 
-// The library that parses command lines adds notes of its own to a help text.
+// CLI11 adds its own notes to a help text.
 TEST(Tools, HelpFitsOneHundredColumnsAndHasNoNotesFromTheParser) {
   std::vector<std::string> commands(std::begin(kTools), std::end(kTools));
   commands.emplace_back(VITRINE_COMMAND);
@@ -281,7 +281,7 @@ TEST(Tools, HelpFitsOneHundredColumnsAndHasNoNotesFromTheParser) {
   }
 }
 
-// Runs the completion for bash: completes `word` after the word `before`.
+// Runs the bash completion of `word`. `before` is the preceding word.
 std::string completed(const std::string& tool, const std::string& word, const std::string& before) {
   const std::string script = VITRINE_SOURCE_DIR "/cmake/package/completion.bash";
   const CommandResult result =

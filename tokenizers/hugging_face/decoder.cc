@@ -175,7 +175,7 @@ class Strip final : public DecodeStep {
   }
 
   void finish(DecodedPieces& out) override {
-    // Removes at most `stop_` characters from the end of the characters that were held back.
+    // Removes up to `stop_` characters from the end of the text that was held back.
     held_.resize(held_.size() - std::min(held_.size() / content_.size(), stop_) * content_.size());
     if (!held_.empty()) out.push_back({std::exchange(held_, std::string()), true});
     trailing_ = 0;
@@ -329,7 +329,7 @@ class Ctc final : public DecodeStep {
     if (piece.text == last_) return;
     last_ = piece.text;
     piece.text = replaced(std::move(piece.text), settings_.pad, "");
-    // Like the reference, replaces delimiters only if the text is cleaned.
+    // Like Hugging Face's library, replaces delimiters only if the text is cleaned up.
     if (settings_.cleans) {
       piece.text = replaced(cleaned_up(std::move(piece.text)), settings_.delimiter, " ");
     }
@@ -357,8 +357,7 @@ Decoder make_sequence_decoder(const JsonValue& step, const std::string& place) {
   });
   return [decoders = std::move(decoders)](DecodeSteps& steps, const DecoderState& state) {
     for (const Decoder& decoder : decoders) {
-      // An eager decoder does not use WholeTokens. It does not wait for the rest of a token, but
-      // treats each part as a token.
+      // An eager decoder treats each part of a token as a token, so it does not use WholeTokens.
       if (!state.eager) steps.push_back(std::make_unique<WholeTokens>());
       decoder(steps, state);
     }

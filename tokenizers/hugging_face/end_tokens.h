@@ -15,9 +15,9 @@ struct EndTokens {
   std::optional<TokenId> eos;
 };
 
-// Guesses two tokens: the begin token is the first one whose name contains "bos" or "begin", and
-// the end token is the first one whose name contains "eos" or "end". Prefers names that also
-// contain "text". Without such tokens, returns <s> and </s>.
+// Guesses the begin and end tokens. The begin token is the first token whose name contains "bos" or
+// "begin", and the end token is the first one whose name contains "eos" or "end". Prefers names
+// that also contain "text". If no name matches, returns <s> and </s>.
 EndTokens guess_end_tokens(const std::vector<SpecialToken>& tokens);
 
 // Reads "bos_token" and "eos_token" of a tokenizer_config.json. Throws FormatError, for example if

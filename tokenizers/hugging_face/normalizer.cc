@@ -14,12 +14,12 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// Constant cost of starting to split a text into graphemes.
+// The fixed cost of splitting a text into graphemes.
 constexpr uint64_t kStepsToSplitGraphemes = 500;
 
 using MakeNormalizer = Normalizer (*)(const JsonValue& step, const std::string& place);
 
-// Returns the text that visit(out, character) builds from the characters of `text`.
+// Calls visit(out, character) for each character of `text`. Returns the text `out`.
 template <class Visit>
 std::string each_character(std::string_view text, Visit visit) {
   std::string out;

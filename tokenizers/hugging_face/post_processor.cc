@@ -13,7 +13,7 @@ struct FrameState {
 
 using ReadFrame = void (*)(const JsonValue& step, FrameState& frame);
 
-// Puts the tokens of a step before and after the tokens of earlier steps.
+// Puts the tokens of a step around the tokens of earlier steps.
 void surround(const JsonValue& step, FrameState& frame, const TextFrame& outer) {
   if (outer.before.empty() && outer.after.empty()) return;
   // Refuses steps that add tokens after a template, because the reference treats the parts of a

@@ -14,7 +14,7 @@ struct TextFrame {
   std::vector<TokenId> after;
 };
 
-// Reads the tokens for single texts and ignores the tokens for pairs of texts. Throws FormatError.
+// Reads the tokens for single texts. Ignores the tokens for pairs of texts. Throws FormatError.
 TextFrame read_post_processor(const JsonValue& json);
 
 }  // namespace vitrine::hugging_face

@@ -9,9 +9,9 @@
 
 namespace vitrine::hugging_face {
 
-// Reads a string that steps insert into texts. Fails if the string has more than 256 bytes.
+// Reads a string that will be inserted into texts. Fails if the string has more than 256 bytes.
 const std::string& read_content(const JsonValue& json);
-// Reads a string, which must be a single character.
+// Reads a string that must be a single character.
 const std::string& one_character(const JsonValue& json);
 
 class Replacement {

@@ -17,7 +17,7 @@ struct TextPiece {
 };
 using TextPieces = std::vector<TextPiece>;
 
-// The treatment of separators at which a piece is split.
+// How separators are treated when a piece is split.
 enum class SplitBehavior {
   kRemoved,
   kIsolated,

@@ -2,8 +2,8 @@
 //
 // Encoding runs the same steps as the library. It finds added tokens in the text and normalizes the
 // text between them. Then it searches the normalized text for the added tokens that are
-// "normalized", and splits the rest into words, which the model encodes. The caller must handle
-// "truncation" and "padding".
+// "normalized", and splits the rest into words, which the model encodes. "truncation" and "padding"
+// are left to the caller.
 #pragma once
 
 #include <memory>

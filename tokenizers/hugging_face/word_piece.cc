@@ -1,5 +1,5 @@
-// Implements WordPiece, which takes the longest token with which a word begins, then the longest
-// token with which the rest of the word begins, and so on.
+// Implements WordPiece, which splits a word from left to right. Each token is the longest one with
+// which the rest of the word begins.
 #include <algorithm>
 
 #include "tokenizers/byte_trie.h"
@@ -11,9 +11,9 @@ namespace {
 
 constexpr size_t kDefaultMaxCharacters = 100;
 
-// Finds the longest token at every position of a word in one pass. Reads the word backward and
-// searches for the reversed tokens with Aho and Corasick's algorithm: a reversed token ends where
-// the token begins.
+// Finds the longest token at every position of a word in one pass. Reads the word backward, and
+// searches for the reversed tokens with the Aho-Corasick algorithm. A reversed token ends where the
+// token begins.
 class LongestTokens {
  public:
   // Uses the tokens that begin with `prefix`. The prefix marks tokens that are not at the beginning

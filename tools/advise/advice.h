@@ -35,7 +35,7 @@ struct Advice {
   std::vector<size_t> rows = {};  // numbers of rows of the profile, from 1
   std::string how = {};           // what to write in the model's source; empty if `change` says all
   // The options of `vitrine lower` and `vitrine run` that make the change; nullopt if options
-  // cannot make it.
+  // cannot make the change.
   std::optional<Variant> change = {};
   // Data that the user must supply, such as calibration data; empty if none. Trials replace this
   // data with a stand-in, so the gain is only modeled.
@@ -46,7 +46,7 @@ struct Advice {
   // of loading, or bytes of the file. Unset if unknown.
   std::optional<Interval> saved = {};
   double of = 0;  // the figure of the baseline that `saved` is a part of
-  // Measured ratio: the time with the change, divided by the time without it.
+  // The measured time with the change, divided by the time without it.
   std::optional<Interval> ratio = {};
   std::string method = {};  // how `saved` was found
   Confidence confidence = Confidence::kRule;

@@ -44,8 +44,8 @@ size_t index_of(const std::string& text, const std::vector<Advice>& advice) {
   return static_cast<size_t>(found - advice.begin());
 }
 
-// A program made from a variant. `lowered` is empty if the variant's program file equals the
-// baseline's.
+// A program that was made from a variant. `lowered` is empty if the variant's program file equals
+// the baseline's.
 struct MadeProgram {
   Variant variant;
   std::optional<LoweredProgram> lowered;
@@ -122,8 +122,8 @@ VerifiedLine measure(Baseline& baseline, const MadeProgram& made, std::string na
           .outputs = trial.outputs.text};
 }
 
-// Returns the time ratio of all the given pieces of advice together. If this ratio was not
-// measured, combines the ratios of the single pieces.
+// Returns the time ratio of the given pieces of advice together. If it was not measured, combines
+// the ratios of the individual pieces.
 Interval predicted_together(std::vector<size_t> lines, std::span<const Interval> ratios,
                             const std::optional<Combination>& together) {
   std::ranges::sort(lines);

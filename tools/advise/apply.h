@@ -16,9 +16,9 @@ namespace vitrine::tools {
 std::vector<size_t> chosen_lines(const std::vector<std::string>& chosen,
                                  const std::vector<Advice>& advice);
 
-// Applies pieces of advice, writes the program to options.output if that is set, and prints the
-// commands that do the same. If --verify is given, prints the predicted and the measured gains.
-// Returns the exit code.
+// Applies pieces of advice, writes the program to options.output if that is set, and prints
+// commands that have the same effect. If --verify is given, prints the predicted and the measured
+// gains. Returns the exit code.
 int apply_advice(Baseline& baseline, const Findings& findings, const AdviseOptions& options);
 
 // Applies the combination of advice that saves the most time without changing the outputs

@@ -212,8 +212,7 @@ void Baseline::run_profile() {
   context_.program_bytes = context_.is_file
                                ? std::filesystem::file_size(options_.run.model, ignored)
                                : lowered_.bytes.size();
-  // For a bundled program, the size of the record stays 0, because size_of_record() cannot read the
-  // program inside the bundle's file.
+  // size_of_record() cannot read the program inside a bundle's file.
   if (!context_.is_file) {
     context_.record_bytes = lowered_.model.emitted.record_bytes;
   } else if (session.bundle() == nullptr) {
@@ -222,7 +221,6 @@ void Baseline::run_profile() {
   if (device) use_device(std::move(*device));
 }
 
-// Replaces this machine's profile with the device's.
 void Baseline::use_device(DeviceProfile device) {
   inspector::Profile& here = context_.profile;
   const std::string difference = program_difference(device.profile, here);
@@ -261,8 +259,7 @@ void Baseline::use_device(DeviceProfile device) {
 
 void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trace) {
   inputs_.emplace(make_inputs(session, method, options_.run, trace));
-  // If the profile is from a device, uses the inputs from the options, because the device's run
-  // used them, too.
+  // A profile from a device was recorded with the inputs from the options.
   if (context_.has_inputs || session.bundle() != nullptr || !options_.profile.empty()) return;
   std::optional<DecoderShape> shape = decoder_shape(session.program(), method, context_.facts);
   if (!shape) return;
@@ -287,12 +284,12 @@ void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trac
       inputs_.emplace(std::move(inputs));
       return;
     } catch (const ToolError&) {
-      // The shape is static, or the position is out of range: the inputs stay random.
+      // The shape is static or the position is out of range, so the inputs stay random.
     }
   }
 }
 
-// Notes how the time of a token grows with its position.
+// Measures how the time of a token grows with its position, and adds a note about the growth.
 void Baseline::compare_positions(Method& method, const DecoderShape& shape) {
   constexpr size_t kRuns = 15;
   const auto time_at = [&](int64_t position) {
@@ -331,7 +328,8 @@ void Baseline::compare_chunks(Method& method, const DecoderShape& whole) {
       method, options_.run, chunk_sizes(std::min(max, whole.context)), [&](int64_t tokens) {
         DecoderShape shape = whole;
         shape.tokens[1] = static_cast<int32_t>(tokens);
-        // If the program takes one position per call, this is the position of the first token.
+        // Some programs take a position for each token, others only the position of the first
+        // token.
         if (whole.positions[0] > 1) shape.positions[0] = shape.tokens[1];
         return decoder_inputs(method, shape, 0);
       });
@@ -348,8 +346,8 @@ void Baseline::compare_batches(Method& method) {
   notes_.push_back("time per sample, by batch size: " + item_times_text(context_.batch_times));
 }
 
-// Adds a note for each dynamic size that is at one of its bounds. Random inputs use the sizes at
-// the bounds, but real inputs may have other sizes.
+// Adds a note for each dynamic size that is at one of its bounds, because real inputs may have
+// other sizes.
 void Baseline::note_extreme_sizes() {
   for (const ModelFacts::DynamicSize& size : context_.facts.dynamic_sizes) {
     if (size.used == 0 || (size.used != size.min && size.used != size.max)) continue;

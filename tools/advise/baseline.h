@@ -21,7 +21,7 @@ namespace vitrine::tools {
 class Baseline {
  public:
   // Lowers an exported model, and profiles the program. `options` must outlive the object. Throws
-  // HostError, and NotLowerable if the model cannot be lowered even without a backend.
+  // HostError. Throws NotLowerable if the model cannot be lowered even without a backend.
   explicit Baseline(const AdviseOptions& options);
   Baseline(const Baseline&) = delete;
   Baseline& operator=(const Baseline&) = delete;
@@ -35,19 +35,18 @@ class Baseline {
   const InputSet& inputs() const { return *inputs_; }
   // Returns the inputs of the run, which replace calibration data in trials.
   aot::CalibrationData stand_in() const;
-  // The reason why times that are measured on this machine now cannot be trusted; empty if they can
+  // The reason why times that are measured on this machine now cannot be trusted. Empty if they can
   // be trusted.
   const std::string& disturbance() const { return disturbance_; }
   // Notes about the build and about advice that was left out, as sentences.
   const std::vector<std::string>& notes() const { return notes_; }
 
-  // Lowers the model as `variant` says, if its lowering differs from the baseline's. Throws
-  // HostError.
+  // Lowers the model with the options of `variant`. Throws HostError.
   LoweredProgram lower(const Variant& variant) const;
-  // Alternates runs of the baseline and of `variant`. The variant's program is `lowered`, or the
-  // baseline's program if `lowered` is null.
+  // Runs the baseline and the variant alternately. If `lowered` is null, the variant runs the
+  // baseline's program.
   TrialResult compare(const Variant& variant, const LoweredProgram* lowered, double seconds);
-  // True if advice is for the device of options.profile.
+  // True if the advice is for the device that recorded options.profile.
   bool is_for_device() const { return device_.has_value(); }
   // Predicts the time ratio on the device, based on the runs of compare(). Preconditions: compare()
   // was called; is_for_device().

@@ -74,7 +74,7 @@ constexpr std::array kRemedies = {
 std::string name_of(const Node& node) {
   const aot::Target target = node.target();
   if (target.dialect() != Dialect::kHigherOrder) return target.name();
-  // auto_functionalized(my.op, ...) calls the operator that is its first argument.
+  // auto_functionalized(my.op, ...) calls its first argument, the operator my.op.
   const Argument* first = node.arg(0);
   const auto* called = first == nullptr ? nullptr : first->get<aot::Target>();
   if (called != nullptr) return called->name();
@@ -82,7 +82,7 @@ std::string name_of(const Node& node) {
                                                     : "higher_order." + target.name();
 }
 
-// Adds a node with the properties of `like`.
+// Copies the metadata of `like` to `made`.
 Node* with_meta(Node* made, const Node& like) {
   made->meta = like.meta;
   return made;
@@ -104,7 +104,7 @@ Node* add_user_input(ExportedProgram& program, const Node& like, aot::Value valu
   return made;
 }
 
-// Makes the program whose only call is `node`. Its operands become inputs.
+// Makes a program whose only call is `node`. The operands of the call become inputs.
 ExportedProgram program_of(const Node& node, const ExportedProgram& from) {
   ExportedProgram made;
   made.range_constraints = from.range_constraints;
@@ -128,7 +128,7 @@ ExportedProgram program_of(const Node& node, const ExportedProgram& from) {
     const auto tensor = owner.tensors().find(operand->attribute());
     if (tensor != owner.tensors().end()) made.graph->tensors().insert(*tensor);
   }
-  // Copies an operand that the call writes, so that no input of the program changes.
+  // Copies the operands, so that the in-place call does not change inputs of the program.
   if (aot::is_in_place(node.target())) {
     for (auto& [operand, input] : inputs) {
       if (input->tensor() == nullptr) continue;

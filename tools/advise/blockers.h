@@ -1,4 +1,4 @@
-// Finds the calls that prevent the lowering of an exported model, and suggests replacements.
+// Finds the calls that prevent an exported model from being lowered, and suggests replacements.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,6 @@
 
 namespace vitrine::tools {
 
-// Runs the command. Returns the exit code.
 int advise(int argc, char** argv);
 
 }  // namespace vitrine::tools

@@ -16,7 +16,6 @@
 
 namespace vitrine::tools {
 
-// Facts about the exported model.
 struct ModelFacts {
   size_t linears = 0;
   size_t convolutions = 0;
@@ -27,12 +26,11 @@ struct ModelFacts {
   bool is_quantized = false;
   bool has_bf16 = false;  // a call computes a bf16 tensor
   uint64_t weight_bytes = 0;
-  // The caches of keys and values, which are recognized as written buffers with four dims.
+  // The caches of keys and values: all written buffers with four dims.
   uint64_t cache_bytes = 0;
   ScalarType cache_dtype = ScalarType::kFloat;
   int64_t cache_values = 0;  // values of a head, the last size
 
-  // A dynamic size of an input.
   struct DynamicSize {
     std::string name;  // "x.0"
     size_t input = 0;  // index among the user's inputs
@@ -51,7 +49,7 @@ struct SizeTime {
 };
 using SizeTimes = std::vector<SizeTime>;
 
-// Times that a decoder takes for one token at the first and the last position of its context.
+// The times that a decoder takes for a token at the first and at the last position of its context.
 struct PositionTimes {
   double first_ns = 0;
   double last_ns = 0;
@@ -96,7 +94,7 @@ struct Context {
 };
 
 // Returns the part of the wall time that a row takes. The parts of all rows add up to at most the
-// wall time. The sum of the rows' medians can exceed the wall time if runs were disturbed.
+// wall time.
 inline double time_of(const Context& context, const inspector::ProfileRow& row) {
   return row.share * context.wall_ns();
 }

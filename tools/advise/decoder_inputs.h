@@ -1,5 +1,4 @@
-// Makes inputs for the decoder of a language model: one token in the middle of the context. Random
-// inputs would instead have as many tokens as the program accepts, at the start of an empty cache.
+// Makes inputs for the decoder of a language model: token ids and a position.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Logarithms of the factors by which a time may differ from its prediction. These factors are
-// assumptions, not measurements (docs/advice.md).
+// Logarithms of the factors by which a time may differ from its prediction. The factors are
+// assumptions (docs/advice.md).
 const double kNewKernel = std::log(1.5);   // another kernel of the same operator and dtype
 const double kOtherDtype = std::log(2.0);  // int8 or f16 instead of f32: instructions differ
 const double kUnknownBalance = std::log(2.0);
@@ -29,7 +29,7 @@ std::string key_of(const inspector::ProfileRow& row) {
   return key;
 }
 
-// Returns how often a run enters a kernel or a delegate.
+// Returns the number of kernels and delegate calls in a run.
 size_t entries_of(const inspector::Profile& profile) {
   const auto kernels = std::ranges::count_if(profile.rows, [](const inspector::ProfileRow& row) {
     return row.where != inspector::Where::kDelegate;
@@ -131,8 +131,8 @@ DevicePrediction DeviceModel::predict(const inspector::Profile& changed,
   }
   result.removed = rows_.size() - result.kept;
 
-  // Estimates the overhead of entering kernels and delegates in two ways: from their number, and
-  // from measurements on this machine.
+  // Estimates the overhead of entering kernels and delegates in two ways: from the number of
+  // kernels and delegate calls, and from measurements on this machine.
   const size_t entries = entries_of(changed);
   Interval overhead{overhead_there_, overhead_there_};
   if (entries != entries_ && entries_ > 0) {

@@ -26,7 +26,7 @@ class DeviceModel {
   // `here` on this machine.
   DeviceModel(const inspector::Profile& there, const inspector::Profile& here);
 
-  // `changed` was profiled on this machine. `ratio` is its time divided by the baseline's, both on
+  // `changed` was profiled on this machine. `ratio` is its time divided by the baseline's time on
   // this machine.
   DevicePrediction predict(const inspector::Profile& changed, const Interval& ratio) const;
 
@@ -42,7 +42,6 @@ class DeviceModel {
     double factor() const { return there > 0 && here > 0 ? there / here : 1; }
     double deviation() const;
   };
-  // Facts about a baseline row, for comparisons with rows of another program.
   struct BaselineRow {
     std::string key;
     double there = 0;

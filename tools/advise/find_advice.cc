@@ -12,8 +12,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Predicts the saving of --optimize, based on the calls that it removes. If it saves nothing,
-// returns the reason.
+// Predicts how much time --optimize saves, based on the number of calls that it removes. If it does
+// not save time, returns the reason.
 std::string model_optimization(const Baseline& baseline, Advice& advice) try {
   const Context& context = baseline.context();
   const LoweredProgram lowered = baseline.lower(merged(context.baseline, *advice.change));
@@ -34,7 +34,6 @@ std::string model_optimization(const Baseline& baseline, Advice& advice) try {
   return error.what();
 }
 
-// True if the modeled gain is too small to be worth advice.
 bool is_negligible(const Advice& advice) {
   constexpr double kMinShare = 0.01;
   return advice.gain == Gain::kTime && advice.saved && advice.saved->high < kMinShare * advice.of;
@@ -55,7 +54,7 @@ Findings model_advice(const Baseline& baseline, std::vector<Advice> all) {
       advice.saved.reset();
       why = "is estimated to save less than 1 % (--no_trials)";
     }
-    // Advice that changes the model or the machine is kept even if its saving is unknown.
+    // Advice that options cannot apply is kept even if its saving is unknown.
     if (advice.saved || (!advice.change && !advice.how.empty())) {
       findings.advice.push_back(std::move(advice));
     } else {

@@ -10,8 +10,7 @@
 
 namespace vitrine::tools {
 
-// Pieces of advice that save time together and do not change the outputs. They are in the order in
-// which they were added: best first.
+// Pieces of advice that save time together and do not change the outputs, the best first.
 struct Combination {
   std::vector<size_t> lines;       // numbers, from 1
   Advice advice;                   // the change of all lines, as measured in one program
@@ -33,9 +32,9 @@ Findings find_advice(Baseline& baseline, const AdviseOptions& options);
 // Returns the advice of all rules. Merges pieces of advice that make the same change.
 std::vector<Advice> collect_advice(const Context& context);
 
-// Puts advice about time first, then advice about loading, memory and files. Sorts each group by
-// the midpoint of the interval of the saving. Advice that needs something from the user comes at
-// the end of its group. Sets Advice::excludes.
+// Sorts advice: advice about time comes first, then advice about loading, memory and files. Each
+// group is sorted by the midpoint of the interval of the saving. Advice that needs data from the
+// user comes last in its group. Sets Advice::excludes.
 void rank_advice(std::vector<Advice>& advice);
 
 }  // namespace vitrine::tools

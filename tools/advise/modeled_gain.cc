@@ -9,13 +9,13 @@
 namespace vitrine::tools {
 namespace {
 
-// Minimum time to hand work to another thread.
+// The minimum time in ns to hand work to another thread.
 constexpr double kDispatchNs = 1000;
 
-// Minimum time to quantize the activations of a layer.
+// The minimum time in ns to quantize the activations of a layer.
 constexpr double kConversionNs = 200;
 
-// Delegates and matrix products divide their work among threads; other kernels often run on one
+// Delegates and matrix products divide their work among threads. Other kernels often run on one
 // thread.
 bool can_be_divided(const inspector::ProfileRow& row) {
   return row.where == inspector::Where::kDelegate || (row.cost && row.cost->flops > 0);

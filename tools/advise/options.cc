@@ -13,7 +13,7 @@
 namespace vitrine::tools {
 namespace {
 
-// The command line with options whose texts still have to be parsed.
+// The command line. Some options still have to be parsed from text.
 struct AdviseLine {
   AdviseOptions options;
   std::string model;

@@ -28,8 +28,8 @@ struct AdviseOptions {
   ReportOptions report;
 };
 
-// Returns nullopt if the tool must exit with *exit_code. This happens after --help, and after an
-// invalid command line, which is reported on stderr.
+// Returns nullopt if the tool must exit with *exit_code: after --help, or if the command line is
+// invalid. Reports an invalid command line on stderr.
 std::optional<AdviseOptions> parse_advise_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

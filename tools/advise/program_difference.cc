@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kSameWork = 1e-3;  // relative; texts of numbers are rounded
 
-// Returns the rows, except those of inserted layout changes, because these depend on the processor.
+// Returns all rows except inserted layout changes, which depend on the processor.
 std::vector<const inspector::ProfileRow*> compared_rows(const inspector::Profile& profile) {
   std::vector<const inspector::ProfileRow*> rows;
   for (const inspector::ProfileRow& row : profile.rows) {
@@ -27,15 +27,14 @@ std::vector<const inspector::ProfileRow*> compared_rows(const inspector::Profile
   return rows;
 }
 
-// Returns the name of a row. The name does not include the variant of the kernel, because the
-// variant depends on the processor.
+// Returns the name of a row, without the variant of the kernel, which depends on the processor.
 std::string name_of(const inspector::ProfileRow& row, bool has_ops) {
   if (row.where == inspector::Where::kKernel) return row.kernel;
   if (has_ops) return full_op_of(row);
   return row.kernel.substr(0, row.kernel.find(" ("));
 }
 
-// Returns the operations and bytes of a row; empty if the row has no cost.
+// Returns the sum of the operations and bytes of a row, or nullopt if its cost is unknown.
 std::optional<double> work_of(const inspector::ProfileRow& row) {
   return row.cost ? std::optional(row.cost->flops + row.cost->bytes) : std::nullopt;
 }

@@ -13,12 +13,12 @@ namespace vitrine::tools {
 
 std::string advice_text(const Baseline& baseline, const Findings& findings, size_t width);
 std::string advice_json(const Baseline& baseline, const Findings& findings);
-// The page with the baseline's profile and the advice. Each piece of advice marks the rows of the
-// table to which it applies.
+// Returns a page with the baseline's profile and the advice. Each piece of advice marks the rows of
+// the profile to which it applies.
 std::string advice_html(const Baseline& baseline, const Findings& findings);
 
 // A fact that the report lists below the name of a piece of advice. The label is "why", "how",
-// "risk" or similar. Neither of the texts is empty.
+// "risk" or similar. The label and the text are not empty.
 struct AdviceFact {
   std::string label;
   std::string text;
@@ -28,7 +28,8 @@ std::vector<AdviceFact> advice_facts(const Baseline& baseline, const Advice& adv
 // Describes the baseline: "vitrine lower --backend xnnpack", or "as it is" for a .pte.
 std::string baseline_text(const Baseline& baseline);
 
-// "#1 and #2 together: saves 1.2 to 1.4 of 2.8 us (43 to 50 %)"; empty if no advice was combined
+// Returns a text such as "#1 and #2 together: saves 1.2 to 1.4 of 2.8 us (43 to 50 %)". Empty if no
+// advice was combined.
 std::string together_title(const Findings& findings);
 
 // Adds a fact, "    why      CONTENT", in wrapped lines. Adds nothing if `content` is empty.

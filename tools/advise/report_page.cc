@@ -16,7 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the saved interval as fractions of the baseline's figure, for a bar of the page.
+// Returns the interval of the saving, as fractions of the baseline's figure. The page draws it as a
+// bar.
 Json part_json(const Advice& advice) {
   if (!advice.saved || advice.of <= 0) return {};
   const double low = std::clamp(advice.saved->low / advice.of, 0.0, 1.0);

@@ -16,7 +16,7 @@ struct OpRatio {
   std::string_view start;  // of the name of the op
   Interval ratio;
 };
-// Time ratios (see delegate_ratio()) by op. The first entry that matches an op applies.
+// The results of delegate_ratio(). The first entry that matches an op applies.
 constexpr std::array<OpRatio, 10> kRatios = {{{"conv", {0.31, 0.9}},
                                               {"addmm", {0.85, 1.0}},
                                               {"linear", {0.85, 1.0}},

@@ -20,10 +20,10 @@ struct RowSum {
 RowSum sum_rows(const Context& context,
                 const std::function<bool(const inspector::ProfileRow&)>& counts);
 
-// "rows 3, 9, 14 and 2 more take 1.6 ms (19 %)"
+// Returns a text such as "rows 3, 9, 14 and 2 more take 1.6 ms (19 %)".
 std::string rows_text(const Context& context, const RowSum& rows);
 
-// "1.4 ms", "12 kB"
+// Return texts such as "1.4 ms" and "12 kB".
 std::string time_text(double ns);
 std::string bytes_text(double bytes);
 

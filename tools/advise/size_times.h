@@ -17,16 +17,16 @@
 namespace vitrine::tools {
 
 // Runs the method with the inputs of each size in turn, for about `seconds` together. Skips sizes
-// that the method refuses. If the runs are slow, skips all remaining sizes. Ctrl-C ends the
-// measurement with an empty result.
+// that the method refuses. If the runs are slow, skips all remaining sizes. Returns an empty result
+// after Ctrl-C.
 SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
                         std::span<const int64_t> sizes,
                         const std::function<std::vector<Array>(int64_t size)>& inputs,
                         double seconds = 0.6);
 
 // Returns the batch size in use, and the batch sizes 1, 2, 4 and 8 if they are within the bounds.
-// The batch is dim 0 of every user input; returns an empty list unless dim 0 is dynamic in all of
-// them.
+// The batch is dim 0 of every user input. Returns an empty list unless dim 0 is dynamic in all user
+// inputs.
 std::vector<int64_t> batch_sizes(const ModelFacts& facts, size_t num_inputs);
 
 // Returns random inputs with the dtypes and shapes of `inputs`, but with another size of dim 0.
@@ -42,7 +42,7 @@ Interval item_ratio(const SizeTime& changed, const SizeTime& reference);
 // Returns the size with the shortest time per sample or token. Precondition: `times` is not empty.
 const SizeTime& best_size(const SizeTimes& times);
 
-// "4.1 us at 1, 3 us at 2"
+// Returns a text such as "4.1 us at 1, 3 us at 2".
 std::string item_times_text(const SizeTimes& times);
 
 }  // namespace vitrine::tools

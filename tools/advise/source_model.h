@@ -25,8 +25,8 @@ class SourceModel {
   // Reads an exported model. `method` becomes the name of the method of a .pt2. Throws HostError.
   SourceModel(std::filesystem::path file, std::string method);
 
-  // Lowers the model as `vitrine lower FILE SETTINGS` does. `stand_in` replaces calibration data
-  // for static int8 if the settings do not name any. Throws HostError.
+  // Lowers the model in the same way as `vitrine lower FILE SETTINGS`. `stand_in` replaces
+  // calibration data for static int8 if the settings do not name any. Throws HostError.
   LoweredProgram lower(const Settings& settings, const aot::CalibrationData& stand_in = {}) const;
 
   ModelFacts facts() const;
@@ -40,8 +40,7 @@ class SourceModel {
 };
 
 // Counts the buffers that a program writes, and finds the length of caches. Needs a lowered
-// program, because calls in an exported program may write in place, and its signature then does not
-// list these buffers.
+// program: the signature of an exported program does not list buffers that in-place calls write.
 void add_written_buffers(const aot::ExportedProgram& program, ModelFacts& facts);
 
 }  // namespace vitrine::tools

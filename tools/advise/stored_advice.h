@@ -1,5 +1,5 @@
-// Stores the last advice for a model, so that the numbers passed to --apply refer to the advice
-// that the user saw, and --verify checks the prediction that was made then.
+// Stores the last advice for a model, so that --apply and --verify use the advice that the user
+// saw.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +11,12 @@
 
 namespace vitrine::tools {
 
-// Returns the path of the stored advice for this model, method, baseline and number of threads, in
-// the folder that stores the machine's limits. Empty if the path of that folder is unknown.
+// Returns the path of the stored advice for this model, method, baseline and number of threads. The
+// file is in the folder that stores the machine's limits. Returns an empty path if that folder is
+// unknown.
 std::filesystem::path advice_file(const Context& context);
 
-// Writes the text of advice_json(). Ignores a file that cannot be written.
+// Writes the text of advice_json(). Ignores errors.
 void store_advice(const std::filesystem::path& file, const std::string& json);
 
 struct StoredAdvice {

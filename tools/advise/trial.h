@@ -1,4 +1,4 @@
-// Runs two programs in turn and predicts the ratio of their times.
+// Runs two programs alternately and predicts the ratio of their times.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,14 @@
 
 namespace vitrine::tools {
 
-// A program and the options with which it runs. The program's bytes must outlive the objects that
-// use them.
+// A program and its number of threads. The program's bytes must outlive the objects that use them.
 struct RunnableProgram {
   std::span<const std::byte> bytes;  // empty: the file of RunnerOptions::model
   size_t threads = 0;
 };
 
-// Thread pools by number of threads. Programs share a pool, because idle workers of a second pool
-// would disturb runs.
+// Thread pools by number of threads. Programs with the same number share a pool, because idle
+// workers of a second pool would disturb runs.
 class Pools {
  public:
   std::shared_ptr<ThreadPool> get(size_t threads);
@@ -34,7 +33,6 @@ class Pools {
   std::map<size_t, std::shared_ptr<ThreadPool>> pools_;
 };
 
-// A loaded program with its inputs.
 class LoadedProgram {
  public:
   // Loads the program and copies `inputs`. Throws ToolError.
@@ -68,9 +66,9 @@ struct TrialResult {
 double memory_of(const Method& method);
 
 // Runs A and B on the same inputs, in pairs. The order within a pair is random. Runs pairs for
-// about `seconds`, but runs at least six pairs. The pairs are divided into blocks. Each block loads
-// both programs again if that is quick, so that the addresses of their data differ between blocks.
-// Ctrl-C ends the trial after a pair. Throws ToolError if a program cannot run.
+// about `seconds`, but runs at least six pairs. The pairs are divided into blocks. If loading is
+// quick, each block loads both programs again, so that the addresses of their data vary. Ctrl-C
+// ends the trial after a pair. Throws ToolError if a program cannot run.
 TrialResult run_trial(const RunnableProgram& a, const RunnableProgram& b,
                       const RunnerOptions& options, Pools& pools, const InputSet& inputs,
                       double seconds);

@@ -48,7 +48,7 @@ std::string changes_text(const std::vector<aot::Change>& changes) {
   return text;
 }
 
-// Shortens a message so that it fits on a line of the list.
+// Shortens a message to its first line, up to the first semicolon.
 std::string first_line(std::string text) {
   text = text.substr(0, text.find('\n'));
   return text.substr(0, text.find(';'));
@@ -104,8 +104,8 @@ class Trials {
       attempt(std::move(advice));
     } catch (const HostError& error) {
       const std::string why = first_line(error.what());
-      // Does not list the failed trial of an exclude_ change if lowering had replaced the operator
-      // with others before delegation.
+      // An exclude_ change fails if lowering replaces the operator before delegation. Such a trial
+      // is not listed.
       const bool has_no_such_op =
           failed_.name.starts_with("exclude_") && why.ends_with("the model has no such operator");
       if (!has_no_such_op) dismiss(failed_, why);
@@ -130,8 +130,7 @@ class Trials {
       all.steps.push_back(fmt::format("#{} {}: {}", i + 1, one.name, result));
     }
     if (all.lines.empty()) return;
-    // The figures of the combination refer to the same baseline time as those of each piece of
-    // advice.
+    // The combination is compared with the same baseline time as each piece of advice.
     Advice& advice = all.advice;
     advice.of = findings_.advice.front().of;
     advice.saved =
@@ -140,8 +139,7 @@ class Trials {
   }
 
  private:
-  // Returns a text that says if the piece of advice was added to the combination or left out, and
-  // why.
+  // Returns a text that says whether the piece of advice was added to the combination, and why.
   std::string add_to(Combination& all, size_t index) {
     const Advice& one = findings_.advice[index];
     if (!one.outputs.is_safe) {
@@ -191,7 +189,7 @@ class Trials {
     set_ratio(advice, variant, lowered ? &*lowered : nullptr);
   }
 
-  // Measures the ratio of times on this machine and, given a device's profile, predicts the ratio
+  // Measures the ratio of times on this machine. If the advice is for a device, predicts the ratio
   // on the device.
   void set_ratio(Advice& advice, const Variant& variant, const LoweredProgram* lowered) {
     set_measured(compare(variant, lowered), advice);
@@ -303,9 +301,8 @@ class Trials {
   std::vector<double> baseline_times_;
 };
 
-// The baseline's time may change between trials because the machine's load changes. Computes the
-// figures of all advice from the same baseline time, which is the median over the trials, so that
-// pieces of advice can be compared.
+// Computes the figures of all advice from the same baseline time, the median over the trials, so
+// that pieces of advice can be compared.
 void use_common_baseline(const std::vector<double>& times, double profiled, Findings& findings) {
   if (times.empty() || profiled <= 0) return;
   const double common = median_of(times);
@@ -374,8 +371,7 @@ void sort_tried(Advice advice, const Context& context, Findings& findings) {
                           : fmt::format("undecided for {}: {}", context.device, of_time)});
     return;
   }
-  // If the time stays the same, the change is still useful if it makes the file smaller or saves
-  // memory.
+  // A change that does not affect the time is still useful if it saves memory or file size.
   const auto saves = [&](Gain gain, double change, double of) {
     if (-change <= kMinShareOfBytes * of) return false;
     advice.gain = gain;

@@ -1,4 +1,4 @@
-// Lowers and runs the changes that rules propose, and sorts them by what they save.
+// Lowers and runs the changes that rules propose, and sorts the changes by their savings.
 #pragma once
 
 #include <vector>
@@ -11,14 +11,14 @@
 
 namespace vitrine::tools {
 
-// Tries each change of `all`, ranks those that save something, and tries them together. Stops after
-// about options.seconds, or after Ctrl-C, and keeps the results so far.
+// Tries each change of `all`, ranks the useful changes, and tries them together. Stops after about
+// options.seconds, or after Ctrl-C, and keeps the results so far.
 void try_advice(std::vector<Advice> all, Baseline& baseline, const AdviseOptions& options,
                 Findings& findings);
 
 // Adds a tried change to `findings`. The change is advice if it certainly saves time, or if it
-// saves memory or file size without costing time. Otherwise, the change is added to the useless
-// ones, with the reason.
+// saves memory or file size without costing time. Otherwise, adds the change to `findings.useless`,
+// with the reason.
 void sort_tried(Advice advice, const Context& context, Findings& findings);
 
 // Sets the measured ratio and the figures that follow from it.

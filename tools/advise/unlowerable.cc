@@ -30,7 +30,7 @@ std::string where_text(const Blocker& blocker) {
   return text;
 }
 
-// A sentence about the model without the blocked calls.
+// Returns a sentence about the model without the blocked calls.
 std::string rest_text(const Blockers& blockers) {
   if (blockers.is_incomplete)
     return "Not all calls were checked, because checking them takes too long.";

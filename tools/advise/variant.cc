@@ -17,12 +17,11 @@ constexpr std::array<std::string_view, 10> kRepeatable = {
     "--max-size", "--operator",       "--metadata", "--calibrate",  "--keep"};
 
 // --backend does not count as repeatable, because the backends that a change names replace those of
-// the baseline. The order of backends matters, so all of them together are treated as one value.
+// the baseline.
 bool is_repeatable(std::string_view option) {
   return option != "--backend" && std::ranges::count(kRepeatable, option) != 0;
 }
 
-// True if `settings` ask for no backend (--backend none).
 bool has_no_backend(const Settings& settings) {
   return std::ranges::count(settings, Setting{"--backend", "none"}) != 0;
 }

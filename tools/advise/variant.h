@@ -1,6 +1,5 @@
-// Defines Variant, a way to make and run a program: options of `vitrine lower` and `vitrine run`. A
-// variant is data, so that the command that makes a program can be printed, and changes can be
-// combined.
+// Defines Variant, a way to make and run a program: options of `vitrine lower` and `vitrine run`.
+// Variants can be combined and printed as commands.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +27,12 @@ struct Variant {
 // option's value.
 Settings parse_settings(std::string_view text);
 
-// Returns the first option that both changes set to different values, or an empty string. Options
-// that can be repeated, such as --exclude-op, do not conflict, except with --backend none.
+// Returns the first option that both changes set to different values, or an empty string.
+// Repeatable options, such as --exclude-op, conflict only with --backend none.
 std::string conflicting_option(const Variant& a, const Variant& b);
 
-// Returns `base` with the settings of `change`, which replace settings of the same options.
+// Returns `base` with the settings of `change`, which replace the settings that `base` has for the
+// same options.
 Variant merged(Variant base, const Variant& change);
 
 // Returns the value of an option, or an empty string if it is not set.

@@ -1,4 +1,4 @@
-// Adds and parses the command-line flags for backend options, which the runners share.
+// Adds and parses the command-line flags for backend options.
 #pragma once
 
 #include <string>

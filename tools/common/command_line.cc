@@ -51,7 +51,7 @@ void respell_options(const CLI::App& app, std::vector<std::string>& arguments) {
   }
 }
 
-// Describes the arguments that are neither options nor expected files. Empty if all
+// Returns an error about the arguments that are neither options nor expected files. Empty if all
 // arguments are known.
 std::string unknown_arguments(const CLI::App& app) {
   std::vector<std::string> texts;
@@ -80,9 +80,7 @@ constexpr const char* kExitStatus =
     "  2   worse than a limit allows, such as --fail_above\n"
     "  64  the command line is wrong";
 
-// Disables the new layout of the help in later versions of CLI11. They would join a description and
-// its examples into one paragraph, rewrap lines, and start long options in the middle of their
-// column.
+// Disables the new help layout of later CLI11 versions, which joins paragraphs and rewraps lines.
 template <class Formatter>
 void keep_layout(Formatter& formatter) {
   if constexpr (requires { formatter.enable_description_formatting(false); }) {
@@ -141,8 +139,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-// Checks the value of an option with `fits`. Does not check texts that are not numbers, because
-// CLI11 rejects them when it converts the value.
+// Checks the value of an option with `fits`. CLI11 itself rejects texts that are not numbers.
 template <class Fits>
 CLI::Validator number_check(Fits fits, const std::string& expected) {
   return {[fits, expected](std::string& text) {

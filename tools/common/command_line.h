@@ -23,8 +23,8 @@ bool parse_command_line(CLI::App& app, std::vector<std::string> arguments,
 
 // Runs the main function of a tool: calls `run`, which returns the exit code, and checks that all
 // output was written. Prints an exception to stderr and then returns kExitFailed. If Ctrl-C
-// canceled an execution, ends the process with SIGINT instead. Messages use `name` as the tool's
-// name, unless another name is already set.
+// canceled an execution, ends the process with SIGINT instead. Messages begin with `name`, unless
+// another name is already set.
 int run_tool(const char* name, const std::function<int()>& run);
 
 // Adds options to a CLI::App under one heading of the help text.
@@ -46,7 +46,7 @@ class OptionGroup {
   const char* heading_;
 };
 
-// Checks that a number is `min` or more. Unlike between(), its error does not name an upper limit.
+// Checks that a number is `min` or more.
 CLI::Validator at_least(int min);
 // Checks that a number is in [min, max].
 CLI::Validator between(int min, int max);
@@ -63,7 +63,7 @@ void add_threads(const OptionGroup& group, int& threads);
 // Makes an option accept several files, separated by commas.
 CLI::Option* as_files(CLI::Option* option);
 
-// Makes the help and the shell completion show the names: "table|json|csv".
+// Shows the names in the help and in the shell completion: "table|json|csv".
 CLI::Option* show_choices(CLI::Option* option, const std::set<std::string>& names);
 
 // Makes an option accept one of the names in `choices`, and store the value of that name.
@@ -73,7 +73,7 @@ CLI::Option* as_choice(CLI::Option* option, const std::map<std::string, Value>& 
   for (const auto& choice : choices) names.insert(choice.first);
   show_choices(option, names);
   // CLI11 runs the last transform first, so IsMember rejects texts that are not names in `choices`.
-  // CheckedTransformer alone would also accept the values in `choices`, and list them in its error.
+  // CheckedTransformer alone would also accept the values in `choices`.
   return option->transform(CLI::CheckedTransformer(choices).description(""))
       ->transform(CLI::IsMember(std::move(names)).description(""));
 }

@@ -6,14 +6,14 @@
 
 namespace vitrine::tools {
 
-// Wall time of a measurement, and processor times summed over all threads of the process.
+// Times of a measurement. Processor times are summed over all threads of the process.
 struct CpuUse {
   double wall_ns = 0;
   double cpu_ns = 0;
   double waited_ns = 0;  // time that ready threads waited for a processor; 0 if unknown
 };
 
-// Measures the process's use of processors, starting when the object is constructed.
+// Measures the process's use of processors from the construction of this object.
 class CpuMeter {
  public:
   CpuMeter();
@@ -28,7 +28,7 @@ size_t allowed_processors();
 
 // Returns a warning for the top of a report if runs on `threads` threads got too little processor
 // time; otherwise an empty string. Assumes that at least one thread always computes. Ignores losses
-// of less than 5 ms, about one time slice.
+// of less than 5 ms.
 std::string cpu_shortage(const CpuUse& use, size_t threads, size_t processors);
 
 }  // namespace vitrine::tools

@@ -12,8 +12,8 @@
 
 namespace vitrine::tools {
 
-// Returns the payload and the options of a delegate, in the form that payload readers take. The
-// result is valid while the program is alive.
+// Returns the payload and the options of a delegate, for payload readers. The result is valid while
+// the program is alive.
 delegates::PayloadInput payload_input(const schema::program::BackendDelegate& delegate,
                                       std::span<const std::byte> payload);
 

@@ -15,9 +15,9 @@ struct DeviceProfile {
   inspector::Profile profile;
 };
 
-// Reads a profile.json file, or the one in a folder that tools/device/profile_on_device.py wrote.
-// The device's name comes from device.json in the same folder. Without that file, it is the name of
-// the processor in the profile. Throws HostError; messages begin with `option`.
+// Reads a profile.json file, or the profile.json in a folder that tools/device/profile_on_device.py
+// wrote. The device's name comes from device.json in the same folder. Without that file, it is the
+// name of the processor in the profile. Throws HostError; messages begin with `option`.
 DeviceProfile read_device_profile(const std::filesystem::path& file, const char* option);
 
 }  // namespace vitrine::tools

@@ -92,7 +92,8 @@ FileKind kind_of_archive(std::span<const std::byte> bytes) try {
   return FileKind::kArchive;
 }
 
-// Recognizes JSON files that tools wrote. The first members of the JSON object tell the kind.
+// Recognizes JSON files that tools wrote. The kind follows from the first members of the JSON
+// object.
 std::optional<FileKind> kind_of_json(std::span<const std::byte> bytes) {
   constexpr size_t kHeadBytes = 64;
   const std::string_view head(reinterpret_cast<const char*>(bytes.data()),

@@ -15,7 +15,7 @@
 
 namespace vitrine::tools {
 
-// Returns the bytes of a file, a pipe or a device. Throws ToolError, which names the file; pipes
+// Returns the bytes of a file, a pipe or a device. Throws ToolError, which names the file. Pipes
 // and devices may have at most 256 MiB.
 std::vector<std::byte> read_file(const std::filesystem::path& path);
 
@@ -25,14 +25,13 @@ std::vector<std::byte> read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-// Throws ToolError if an output is also an input, or if two outputs are the same file, because a
-// mistake on the command line must not destroy a model. Ignores empty paths. Devices and pipes may
-// be named twice.
+// Throws ToolError if an output is also an input, or if two outputs are the same file. Ignores
+// empty paths. Devices and pipes may be named twice.
 void check_outputs(std::span<const std::filesystem::path> outputs,
                    std::span<const std::filesystem::path> inputs);
 
-// Flushes standard output. Throws ToolError if flushing or an earlier write failed, because a full
-// disk must not look like success.
+// Flushes standard output. Throws ToolError if flushing or an earlier write failed, for example
+// because the disk is full.
 void flush_standard_output();
 
 // Prints a text that may contain names and values from files. Replaces bytes that could control the
@@ -52,8 +51,8 @@ class NewFile {
   void append(std::string_view text);
   // Writes all buffered bytes. append() must not be called afterwards.
   void finish();
-  // The path of the temporary file that has the bytes until commit() is called. Empty if the target
-  // is a device or a pipe.
+  // The path of the temporary file that holds the bytes until commit(). Empty if the target is a
+  // device or a pipe.
   std::filesystem::path temporary_path() const {
     const char* path = file_.temporary_path();
     return path == nullptr ? std::filesystem::path() : path;
@@ -70,10 +69,10 @@ class NewFile {
   uint64_t size_ = 0;
 };
 
-// Files that belong together. No file gets its final name before all files are written.
+// A group of files. No file gets its final name before all files are written.
 class NewFiles {
  public:
-  // Returns the new file. The reference stays valid when more files are added.
+  // The returned reference stays valid when more files are added.
   NewFile& add(const std::filesystem::path& path) { return files_.emplace_back(path); }
   // Writes all buffered bytes to the files.
   void finish();

@@ -15,8 +15,8 @@ void cancel_executions();
 // Makes Ctrl-C call cancel_executions().
 void cancel_on_interrupt();
 
-// True after the first Ctrl-C: measurements end after the current run. A second Ctrl-C cancels that
-// run.
+// True after the first Ctrl-C, so that measurements end after the current run. A second Ctrl-C
+// cancels that run.
 std::atomic<bool>& stop_flag();
 
 // Makes the first Ctrl-C set stop_flag(), and the second one call cancel_executions().
@@ -30,8 +30,8 @@ void remove_files_on_interrupt();
 // files and ends the process.
 void stop_then_remove_files_on_interrupt();
 
-// These functions add a path to the list of files that an interrupt deletes, and remove it from the
-// list. The list holds at most eight files.
+// These functions add a path to the list of files that an interrupt deletes, or remove a path from
+// it. The list holds at most eight files.
 void add_temporary_file(const char* path);
 void forget_temporary_file(const char* path);
 

@@ -15,9 +15,8 @@ struct Interval {
   double middle() const { return (low + high) / 2; }
 };
 
-// The relative difference that can occur between the measured times of two equal programs. It may
-// not be visible in the blocks of one measurement, because the addresses of a program's data can be
-// the same in all blocks (docs/benchmarks.md, "False alarms").
+// The relative difference that can occur between the measured times of two equal programs
+// (docs/benchmarks.md, "False alarms").
 inline constexpr double kBetweenMeasurements = 0.05;
 
 // Returns the interval in which a second measurement of the same ratio is expected. `blocks` has
@@ -25,9 +24,9 @@ inline constexpr double kBetweenMeasurements = 0.05;
 // not empty, and its ratios are positive.
 Interval predict_ratio(std::span<const double> blocks);
 
-// Predicts the ratio of several changes together from the ratio of each. If they are independent,
-// their ratios multiply (lower bound). If they save the same time, only the best one counts (upper
-// bound).
+// Predicts the time ratio of several changes together from the ratio of each change. If the changes
+// are independent, their ratios multiply (lower bound). If they save the same time, only the best
+// change counts (upper bound).
 Interval combined_ratio(std::span<const Interval> ratios);
 
 }  // namespace vitrine::tools

@@ -28,7 +28,8 @@ using nlohmann::json;
 constexpr int kVersion = 2;  // of the cache file; version 1 could have figures measured under load
 constexpr int kTrials = 30;
 constexpr double kMaxNs = 2e9;  // time limit for all trials of a figure
-// Duration of a trial: short enough that even on a busy machine, many trials are not interrupted.
+// The duration of a trial in ns. Many trials of this length are not interrupted even on a busy
+// machine.
 constexpr double kTrialNs = 4e6;
 constexpr double kMinCpuShare = 0.97;
 constexpr size_t kCopyBufferBytes = size_t{64} << 20;  // larger than most processors' caches
@@ -108,7 +109,7 @@ void write_cache(const std::filesystem::path& file, const json& cache) {
   try {
     write_file(file, cache.dump(1) + "\n");
   } catch (const ToolError&) {
-    // Ignores the error: without a cache file, the next call measures again.
+    // Without a cache file, the next call measures again.
   }
 }
 

@@ -21,7 +21,7 @@ std::string machine_name();
 double measure_operations(uint32_t threads, ScalarType dtype);
 
 // Measures the limits on `threads` threads. This takes about half a second, and up to four seconds
-// on a busy machine. A trial counts only if every thread had a processor to itself. A figure
+// on a busy machine. A trial is valid only if no thread had to wait for a processor. A figure
 // without a valid trial is 0.
 inspector::MachineLimits measure_machine_limits(uint32_t threads);
 
@@ -38,7 +38,7 @@ std::optional<inspector::MachineLimits> limits_for_profile(uint32_t threads,
                                                            std::vector<std::string>& warnings);
 
 // Returns $XDG_CACHE_HOME/vitrine/machine_limits.json. If the variable is unset, uses ~/.cache
-// instead; without a home folder, returns an empty path.
+// instead. Without a home folder, returns an empty path.
 std::filesystem::path default_cache_file();
 
 }  // namespace vitrine::tools

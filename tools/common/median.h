@@ -7,8 +7,8 @@
 
 namespace vitrine::tools {
 
-// Returns the median: for an even number of values, the mean of the two middle ones. Precondition:
-// not empty.
+// Returns the median. For an even number of values, this is the mean of the two middle values.
+// Precondition: the list is not empty.
 inline double median_of(std::vector<double> values) {
   std::ranges::sort(values);
   const size_t half = values.size() / 2;

@@ -109,7 +109,7 @@ class PlanReader {
     if (tensor.sizes() != nullptr) sizes.assign(tensor.sizes()->begin(), tensor.sizes()->end());
     uint64_t bytes = element_size(dtype);
     for (const int32_t size : sizes) bytes *= static_cast<uint64_t>(size);
-    // A planned tensor with initial data is state, which is alive from the start to the end.
+    // A planned tensor with initial data is state, which is always alive.
     const bool is_state = tensor.data_buffer_idx() != 0;
     result_.tensors.push_back({.value = index,
                                .type = describe(dtype, sizes),

@@ -6,10 +6,10 @@
 
 namespace vitrine::tools {
 
-// A tensor is alive from the first to the last instruction that names it. Inputs and state are
-// alive from the start, outputs and state to the end. A tensor that is alive at any instruction of
-// a loop is alive during the loop. Instruction numbers count through all chains of the method. The
-// program must be verified.
+// A tensor is alive from the first to the last instruction that names it. Inputs are alive from the
+// start, outputs to the end, and state is always alive. A tensor that is alive at any instruction
+// of a loop is alive during the entire loop. Instructions are numbered across all chains of the
+// method. The program must be verified.
 inspector::MemoryPlan memory_plan(const MethodMeta& method);
 
 }  // namespace vitrine::tools

@@ -18,7 +18,7 @@ const std::string& program_name();
 void set_program_name(std::string name);
 
 // These functions print "llm_runner: text", "llm_runner: warning: text" and "llm_runner: error:
-// text", or omit the name if it is empty. The text may come from files.
+// text". If the name is empty, they omit it. The text may come from files.
 void print_note(std::string_view text);
 void print_warning(std::string_view text);
 void print_error(std::string_view text);

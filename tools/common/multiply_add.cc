@@ -14,7 +14,7 @@
 namespace vitrine::tools {
 namespace {
 
-// Number of independent chains: enough to hide the latency of two arithmetic units, few enough for
+// The number of independent chains. 12 chains hide the latency of two arithmetic units and fit into
 // 16 registers.
 constexpr size_t kChains = 12;
 

@@ -70,7 +70,6 @@ void add_default_labels(ReportOptions& options, const std::filesystem::path& mod
   uname(&system);
   const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::system_clock::now().time_since_epoch());
-  // Labels that are already set do not change.
   options.labels.try_emplace("device", system.nodename);
   options.labels.try_emplace("device_class", system.machine);
   options.labels.try_emplace("commit", "unknown");
@@ -160,8 +159,7 @@ std::string make_report(const inspector::ValueComparison& comparison, const insp
 void write_report(std::string_view text, const ReportOptions& options) {
   if (options.file.empty()) {
     std::string clean(text);
-    // Does not remove control characters from tables, because colors need them and the names in
-    // tables are already printable.
+    // Tables keep control characters, which set colors. The names in tables are already printable.
     if (options.format != ReportFormat::kTable) make_printable(clean);
     for (size_t at = 0; (at = text.find("\r\n", at)) != std::string_view::npos; ++at) {
       clean[at] = '\r';  // keeps CSV's line ends
@@ -193,7 +191,7 @@ bool exceeds(const inspector::Comparison& comparison, std::optional<double> limi
                                : fmt::format("record {} {}s of each", minimum, comparison.sample)));
     return false;
   }
-  // A limit of 1 or more counts as exceeded only if the report also calls B slower than A.
+  // A limit of 1 or more can be exceeded only if the report says that B is slower than A.
   const bool is_slower = ratio.verdict == inspector::Verdict::kSlower || *limit < 1;
   if (is_slower && ratio.is_above(*limit)) {
     print_note(fmt::format("B takes {:.3f} times as long as A ({:.3f} to {:.3f}); {} was allowed",

@@ -1,4 +1,4 @@
-// Prints the inspector's reports, in the form that the options of a tool ask for.
+// Prints the inspector's reports in the format that the tool's options select.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct ReportFormatRow {
 };
 std::span<const ReportFormatRow> report_formats();
 
-// Chooses the color and width of tables. On a terminal, tables have the terminal's width, and
+// Chooses the colors and width of tables. On a terminal, tables have the terminal's width, and
 // colors unless NO_COLOR is set.
 inspector::TableOptions table_options(const ReportOptions& options);
 

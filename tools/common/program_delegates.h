@@ -9,8 +9,8 @@
 
 namespace vitrine::tools {
 
-// Returns the delegate calls of the method's first chain; empty if the program lacks the method. A
-// call has no operators if its payload is damaged or its format is not public.
+// Returns the delegate calls of the method's first chain. Returns an empty list if the program
+// lacks the method. A call has no operators if its payload is damaged or its format is not public.
 inspector::ProgramDelegates program_delegates(const Program& program, std::string_view method);
 
 }  // namespace vitrine::tools

@@ -119,8 +119,8 @@ class MethodCheck {
     return "";
   }
 
-  // Checks each node of the payload. The node must have one of the call's debug handles. The output
-  // of the node must be as large as a result of a node in the record that has the same handle.
+  // Checks each node of the payload. The node must have one of the call's debug handles. Its output
+  // must be as large as a result of a node in the record that has the same handle.
   std::string check_payload(int32_t index, const std::vector<DebugHandle>& handles) {
     const auto& call = *instruction(index)->instr_args_as_DelegateCall();
     const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));
@@ -199,9 +199,8 @@ class MethodCheck {
     return product(*tensor->sizes());
   }
 
-  // Checks kernels that have the name of a node of the record: the results of both must have the
-  // same size. Other kernels may differ from the record, because lowering decomposes ops after it
-  // makes the record.
+  // If a kernel has the name of a node of the record, their results must have the same size. Other
+  // kernels may differ from the record, because lowering decomposes ops after it makes the record.
   std::string check_kernels() {
     size_t compared = 0;
     size_t wrong = 0;
@@ -225,7 +224,8 @@ class MethodCheck {
                        wrong, compared);
   }
 
-  // The record's graph first returns the buffers that the method writes, and then its outputs.
+  // The record's graph first returns the buffers that the method writes, and then the method's
+  // outputs.
   std::string check_outputs() {
     const std::vector<size_t>& outputs = record_.graph.outputs;
     if (record_.graph.nodes.empty()) return "";  // the record has only the maps of the method
@@ -294,7 +294,8 @@ std::optional<etrecord::EtRecord> record_for_program(const Program& program,
                              expected.empty() ? "none" : expected));
   }
   if (record.digest == expected && !expected.empty()) return record;
-  // Compares the digest of the embedded record, which `vitrine strip` moves to a file.
+  // The digest of a record file that `vitrine strip` wrote is equal to the digest that the program
+  // stores.
   if (record.digest.empty() && !expected.empty() && digest_of(read_file(file)) == expected) {
     return record;
   }

@@ -23,8 +23,8 @@ std::optional<etrecord::EtRecord> record_for_program(const Program& program,
                                                      const std::filesystem::path& file,
                                                      std::vector<std::string>& warnings);
 
-// Returns the first contradiction between the program and the record as a sentence, or an empty
-// text if there is none. Does not compare digests.
+// Returns a sentence about the first contradiction between the program and the record, or an empty
+// text. Does not compare digests.
 std::string contradiction(const Program& program, const etrecord::EtRecord& record);
 
 }  // namespace vitrine::tools

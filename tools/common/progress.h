@@ -6,7 +6,7 @@
 
 namespace vitrine::tools {
 
-// After two seconds, prints one line on stderr with the share of the work that is done, and the
+// After two seconds, prints one line on stderr with the percentage of completed work and the
 // remaining time. Prints nothing if stderr is not a terminal. The destructor removes the line.
 class Progress {
  public:
@@ -15,10 +15,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Reports that `done` of `all` parts of the work are done. If this does not print anything, it
-  // takes little time.
+  // Reports that `done` of `all` parts of the work are done. Most calls print nothing and take
+  // little time.
   void update(size_t done, size_t all);
-  // Removes the line from the terminal.
   void clear();
 
  private:

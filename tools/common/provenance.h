@@ -9,8 +9,7 @@
 
 namespace vitrine::tools {
 
-// Returns "vitrine 0.1.0 (commit 0123456789ab)", without the commit if the build could not find it
-// out.
+// Returns "vitrine 0.1.0 (commit 0123456789ab)", or "vitrine 0.1.0" if the commit is unknown.
 std::string tool_version();
 
 // Returns the text of --version, three lines: the version, the commit with its date, and the commit

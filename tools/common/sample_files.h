@@ -27,17 +27,18 @@ struct SampleQuery {
   const char* option;  // for errors, "--calibrate"
   std::string_view
       prefix;  // if names of a folder's files begin with it, the other files are ignored
-  // Names of the model's tensor inputs. Programs (.pte) do not name inputs: pass "0", "1", ...
+  // Names of the model's tensor inputs. For programs (.pte), which do not name inputs, pass "0",
+  // "1", ...
   std::vector<std::string> inputs;
 };
 
-// Finds the samples in files, folders and lists (.txt: a path per line). Files in a folder are in
-// natural order: 2 before 10. Throws ToolErrors that name the option and the file.
+// Finds the samples in files, folders and lists (.txt files with a path per line). Files in a
+// folder are in natural order: 2 before 10. Throws ToolErrors that name the option and the file.
 std::vector<SampleFiles> find_samples(const std::vector<std::string>& paths,
                                       const SampleQuery& query);
 
-// Takes the array of an input out of the arrays of `file`: the array with the input's name, else
-// "arr_<index>", else the only array. Throws ToolError.
+// Moves the array of an input out of `arrays`, the arrays of `file`, and returns it. This is the
+// array with the input's name, else "arr_<index>", else the only array. Throws ToolError.
 NumpyArray take_array(const std::filesystem::path& file, const SampleQuery& query, size_t input,
                       std::map<std::string, NumpyArray>& arrays);
 

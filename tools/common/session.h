@@ -20,7 +20,7 @@ namespace vitrine::tools {
 extern const char* const kDefaultBackend;
 
 // Lowers an exported model to a program in memory. `backend` is a name that `pte_lower --backend`
-// accepts; if it is null, the program calls only kernels. `method` becomes the name of the method
+// accepts. If it is null, the program calls only kernels. `method` becomes the name of the method
 // of a .pt2. Throws a HostError.
 using ModelLowering = std::vector<std::byte> (*)(const std::filesystem::path& model,
                                                  const std::string& method, const char* backend);
@@ -40,8 +40,8 @@ struct SessionOptions {
   bool accept_unwritten_outputs = false;
   std::shared_ptr<ThreadPool> pool = {};  // null: the session creates one with `threads`
   bool fixed_threads = false;             // the pool uses ThreadPool::Use::kAlways
-  // The bytes of the program, or empty. If they are set, `model` is only the program's name in
-  // messages. The bytes must outlive the session.
+  // The bytes of the program. If they are set, `model` is only the program's name in messages. The
+  // bytes must outlive the session.
   std::span<const std::byte> program = {};
 };
 
@@ -56,8 +56,8 @@ class Session {
   const std::shared_ptr<ThreadPool>& pool() const { return pool_; }
   // Time in ns to open and load the program, without the time to lower it.
   uint64_t load_ns() const { return load_ns_; }
-  // The part of load_ns() until the file was mapped. The rest of load_ns() was needed to verify the
-  // program.
+  // The time until the file was mapped, which is part of load_ns(). The rest of load_ns() is the
+  // time to verify the program.
   uint64_t open_ns() const { return open_ns_; }
 
   // Loads a method and allocates memory for outputs that the program does not plan. If the

@@ -161,9 +161,8 @@ class Stripper {
     set_field(segment, fbs::DataSegment::VT_SIZE, size);
   }
 
-  // Removes the record from the list of named data. An item of a flatbuffer's vector is an offset
-  // from the item itself. Moving an item toward the start by one item's size increases its offset
-  // by that size.
+  // Removes the record from the list of named data. Each item is an offset from its own position,
+  // so moving it toward the start by one item's size increases the offset by that size.
   void remove_entry() {
     constexpr uint32_t kItem = sizeof(flatbuffers::uoffset_t);
     const uint32_t count = root_->named_data()->size();

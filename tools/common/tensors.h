@@ -15,8 +15,7 @@ namespace vitrine::tools {
 // Returns a tensor of zeros with the dtype, sizes and dim order of an input or output. Throws
 // ToolError.
 Array zeros_like(const TensorInfo& info);
-// Fills a tensor with uniform floats in [-1, 1), or with integers or bools 0 and 1 (valid indices
-// in most tables).
+// Fills a tensor with uniform random numbers in [-1, 1). Integers and bools are 0 or 1.
 void fill_random(Array& array, std::mt19937_64& generator);
 
 // Returns the tensor's elements in row-major order. Throws ToolError if the tensor has no data.

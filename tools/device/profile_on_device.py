@@ -154,7 +154,7 @@ class DeviceFolder:
 
     def run(self, arguments, cores, timeout):
         """Runs the program on these cores; an empty list does not pin it. Returns what it printed."""
-        # A hexadecimal mask is the only form that toybox, busybox and util-linux all accept.
+        # A hexadecimal mask is the only form that every taskset (toybox, busybox, util-linux) accepts.
         pin = ["taskset", f"{sum(1 << core for core in cores):x}"] if cores else []
         command = pin + [f"./{self.program}", *arguments]
         self.is_running = True

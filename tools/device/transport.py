@@ -88,7 +88,7 @@ class Adb:
 
 class Ssh:
     parent = "/tmp"
-    # BatchMode makes ssh fail instead of asking for a password, because standard input is closed.
+    # BatchMode makes ssh fail instead of asking for a password.
     options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
 
     def __init__(self, host):

@@ -105,8 +105,8 @@ int run_method(Session& session, const RunnerOptions& options) {
   return 0;
 }
 
-// Describes the program in place of which `session` runs. Throws a ToolError if that program was
-// made from another model.
+// Describes the program that `session` replaces. Throws a ToolError if the interfaces of the two
+// programs differ.
 void print_replacement(const Session& session, const RunnerOptions& options) {
   const std::filesystem::path& file = options.replaced;
   const Session replaced({.model = file, .data = options.data, .threads = 1});

@@ -22,9 +22,9 @@
 namespace vitrine::tools {
 namespace {
 
-// Runs A and B in pairs. The order within a pair is random. Thus the time slices of another process
-// do not always interrupt the same program, and the sign test of the ratios is valid for equal
-// programs even if runs are correlated.
+// Runs A and B in pairs. The order within a pair is random, so that other processes do not always
+// interrupt the same program. The random order also makes the sign test of the ratios valid for
+// equal programs whose runs are correlated.
 ProfiledRuns run_alternately(TracedProgram& a, TracedProgram& b, const RunnerOptions& options) {
   ProfiledRuns result;
   size_t warmup = options.warmup.value_or(1);
@@ -88,7 +88,8 @@ int compare_with_stored(const inspector::Profile& run, const RunnerOptions& opti
 }
 
 int run_comparison(const RunnerOptions& options) {
-  // Both programs share a thread pool: idle workers of a second pool would spin during the runs.
+  // Both programs share a thread pool, because idle workers of a second pool would spin during the
+  // runs.
   SessionOptions sessions = session_options(options);
   TracedProgram a(sessions, options);
   sessions.model = options.compare;

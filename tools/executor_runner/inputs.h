@@ -1,4 +1,4 @@
-// Makes the inputs of a run, from a test set or files if these are given, and otherwise at random.
+// Makes the inputs of a run from a test set, from files, or from random numbers.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class InputSet {
   // Reads `specs` for the method's tensor inputs, in order. Inputs without a spec get random
   // values. Throws ToolError.
   InputSet(const Method& method, const std::vector<InputSpec>& specs, uint64_t seed);
-  // Copies the values of `other` for another method, whose inputs must have the same dtypes and
-  // accept the same shapes; dim orders may differ. Throws ToolError.
+  // Copies the values of `other` for another method. The inputs of that method must have the same
+  // dtypes and accept the same shapes, but may have other dim orders. Throws ToolError.
   InputSet(const Method& method, const InputSet& other);
 
   // Reads a file for each tensor input, or the arrays of a .npz file. Throws ToolError.
@@ -47,8 +47,7 @@ class InputSet {
   const std::vector<Array>& arrays() const { return arrays_; }
 
  private:
-  // The inputs by index. An input that is not a tensor has an empty array, a kind and perhaps a
-  // value.
+  // The inputs by index. An input that is not a tensor has an empty array.
   std::vector<Array> arrays_;
   std::vector<std::string> kinds_;
   std::vector<EValue> constants_;  // None if the input has no value

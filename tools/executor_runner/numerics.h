@@ -7,8 +7,8 @@ namespace vitrine::tools {
 
 // Runs options.model once and options.reference twice. The reference is a program, or an exported
 // model that is lowered in memory without a backend. Writes the report and returns 0, or
-// kExitBeyondLimit if the SQNR of the error that an operator makes is below --fail_below. With
-// options.compare, measures that program too and writes both results side by side; the limit
+// kExitBeyondLimit if the SQNR of an operator's own error is below --fail_below. With
+// options.compare, also measures that program and writes both results side by side. The limit
 // applies to both programs. Throws ToolError.
 int run_numerics(const RunnerOptions& options);
 

@@ -17,7 +17,7 @@
 namespace vitrine::tools {
 namespace {
 
-// An option that needs at least one of several other options.
+// An option that requires at least one of several other options.
 struct OptionRequirement {
   const char* option;
   std::vector<const char*> any_of;
@@ -54,7 +54,6 @@ const std::vector<OptionRequirement>& requirements() {
   };
   return kRequirements;
 }
-// Pairs of options that cannot be used together.
 constexpr std::pair<const char*, const char*> kExclusions[] = {
     {"--verify", "--profile"},
     {"--verify", "--etdump_path"},
@@ -96,7 +95,7 @@ void check_combination(const CLI::App& app) {
   }
 }
 
-// The command line with options whose texts still have to be parsed.
+// The command line. Some options still have to be parsed from text.
 struct CommandLine {
   RunnerOptions options;
   std::string model;

@@ -34,8 +34,8 @@ struct RunnerOptions {
   BackendFlags backend;
   bool portable = false;  // run without optimized kernels
   bool accept_unwritten_outputs = false;
-  // The program in place of which `model` runs, because backends of that program are missing. Empty
-  // without --replace_delegates.
+  // The program that `model` replaces because backends are missing. Empty without
+  // --replace_delegates.
   std::filesystem::path replaced;
   bool method_is_given = false;
   std::optional<PrintOutput> print_output;

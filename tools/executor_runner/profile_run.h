@@ -17,8 +17,8 @@ namespace vitrine::tools {
 inspector::RunInfo profiled_runs(const Session& session, Method& method, InputSet& inputs,
                                  TraceBuffer& trace, const RunnerOptions& options);
 
-// Makes the profile from the bytes of an ETDump, as pte_inspect would on another machine. The
-// record is options.etrecord, or the one that the program contains. Throws HostError.
+// Makes the profile from the bytes of an ETDump, in the same way as pte_inspect. The record is
+// options.etrecord, or the one that the program contains. Throws HostError.
 inspector::Profile profile_of_trace(std::span<const std::byte> dump, inspector::RunInfo runs,
                                     const Program& program, const RunnerOptions& options);
 

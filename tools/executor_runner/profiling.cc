@@ -49,8 +49,9 @@ double counter_reading_ns() {
   return static_cast<double>(best) / kReadings;
 }
 
-// Returns how often the counter was read during the last traced run: at the end of each step and
-// each operator of a delegate, at the start of a delegate's first operator, and for the run.
+// Returns how often tracing read the processor's counter during the last traced run: at the end of
+// each step and each operator of a delegate, at the start of a delegate's first operator, and for
+// the run.
 double num_readings(const TraceBuffer& trace) {
   if (trace.blocks().empty()) return 0;
   const TraceBuffer::Block& run = trace.blocks().back();
@@ -59,7 +60,7 @@ double num_readings(const TraceBuffer& trace) {
   return static_cast<double>(run.count + run.dropped) + static_cast<double>(delegates) + 2;
 }
 
-// With fewer runs, a single disturbed or cold run would dominate the measured overhead of tracing.
+// With fewer runs, a single slow run would dominate the measured overhead of tracing.
 constexpr size_t kMinRunsForOverhead = 5;
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Runs a method for its profile. The first warm-up run is traced and marked as such. After the
-// warm-up, traced and untraced runs alternate, so that the cost of tracing is measured under the
-// same conditions as the profile.
+// warm-up, traced and untraced runs alternate, to measure the overhead of tracing.
 #pragma once
 
 #include <optional>
@@ -31,14 +30,14 @@ struct ProfiledRuns {
   size_t warmup = 0;
   // Overhead of tracing: median traced time / median untraced time - 1. Unset after too few runs.
   std::optional<double> trace_overhead;
-  // Time of reading the processor's counter once per record, relative to the median untraced time.
+  // The time to read the processor's counter for all records, divided by the median untraced time.
   std::optional<double> trace_floor;
   platform::ResidentMemory memory;  // memory of the process after the last run
   CpuUse cpu;                       // processor use of the runs after the warm-up
   std::string interrupted;          // a warning if Ctrl-C ended the runs; else empty
 };
 
-// Runs `method` for a profile; it must have been loaded with `trace` as its tracer. Throws
+// Runs `method` for a profile. The method must have been loaded with `trace` as its tracer. Throws
 // ToolError.
 ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
                           const RunnerOptions& options);

@@ -14,7 +14,7 @@ namespace vitrine::tools {
 void check_same_interface(const Program& program, const Program& replacement,
                           const std::string& method);
 
-// Describes the delegates and kernels of the program and then those of the replacement.
+// Describes the delegates and kernels of the program, and then those of its replacement.
 std::string describe_replacement(const Program& program, const std::filesystem::path& file,
                                  const Program& replacement,
                                  const std::filesystem::path& replacement_file,

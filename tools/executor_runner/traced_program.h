@@ -26,8 +26,8 @@ struct TracedProgram {
   TracedProgram(const SessionOptions& session_options, const RunnerOptions& options,
                 ValueBuffer::Content content = ValueBuffer::Content::kValues);
 
-  // Runs the method once on `inputs`, which must be set, and returns the time in ns. `tracer` may
-  // be null.
+  // Runs the method once and returns the time in ns. Precondition: `inputs` is set. `tracer` may be
+  // null.
   uint64_t run(EventTracer* tracer);
 
   ValueBuffer values;

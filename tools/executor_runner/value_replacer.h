@@ -15,8 +15,7 @@
 
 namespace vitrine::tools {
 
-// Replaces some results of the reference. Stores the original result first, and then overwrites the
-// result with its replacement.
+// Replaces some results of the reference. Stores each original result before overwriting it.
 class ValueReplacer final : public EventTracer {
  public:
   using Values = std::map<inspector::ReferenceResult, const etdump::DebugTensor*>;

@@ -17,7 +17,7 @@ namespace {
 
 using etdump::DebugTensor;
 
-// Returns the summarized values of the run in order. `values` are the summaries that the run
+// Returns the summarized values of the run in order. `values` has the summaries that the run
 // recorded.
 inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueBuffer& values,
                                               const std::string& method) {
@@ -44,7 +44,7 @@ inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueB
       inspector::recorded_values(of_run.profile, of_run.trace, nullptr);
   for (const inspector::RecordedValue& value : recorded.values) {
     const auto entry = entry_of.find(value.tensor);
-    // Skips an output of a delegate, because it repeats a value of one of the delegate's operators.
+    // Skips outputs of a delegate that repeat a value of one of its operators.
     const bool is_repeated = !value.origin && value.row && recorded.has_values_of(*value.row);
     if (is_repeated || !value.row || entry == entry_of.end() ||
         entry->second->summary_offset == ValueBuffer::Entry::kNoData) {

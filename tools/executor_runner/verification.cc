@@ -51,7 +51,7 @@ OutputCheck check_output(const EValue& value, const ExpectedOutput& expected,
   const std::vector<std::byte> bytes = row_major_bytes(actual);
   check.difference = inspector::measure_difference(
       {actual.dtype(), bytes}, {expected.dtype, expected.bytes}, check.tolerance);
-  // If --min_sqnr is the only limit, single elements may deviate, as in quantized models.
+  // If --min_sqnr is the only limit, individual elements may deviate by any amount.
   const bool by_element = !options.min_sqnr || options.rtol || options.atol;
   if (options.min_sqnr && !(check.difference->sqnr_db >= *options.min_sqnr)) {
     check.failure = fmt::format("SQNR is below {} dB", *options.min_sqnr);

@@ -33,10 +33,9 @@ struct VerificationReport {
 };
 
 // Verifies the test sets of a bundled program that --method_name and --test_set select. The sets of
-// a suite run in order on one loaded method, so that a program with state gets the sequence of
-// inputs for which the expected outputs were recorded. A plain program has one set, made of
-// --inputs and --expected_output. Throws ToolError if a set cannot be run, or if there is nothing
-// to compare.
+// a suite run in order on one loaded method, because the program may have state. A plain program
+// has one set: --inputs and --expected_output. Throws ToolError if a set cannot be run, or if there
+// is nothing to compare.
 VerificationReport verify(Session& session, const RunnerOptions& options);
 // Verifies the test sets of `suite` instead of those of a bundled program.
 VerificationReport verify(Session& session, const bundled::TestSuite& suite,

@@ -73,7 +73,7 @@ std::string formatted_turn(std::string_view format, std::string_view line) {
   return turn += format;
 }
 
-// Shows the progress of long prompts, and forwards the steps to the profiler, if there is one.
+// Shows the progress of long prompts, and forwards the steps to the profiler, if any.
 class PrefillProgress : public GenerationObserver {
  public:
   void set_next(GenerationObserver* next) { next_ = next; }
@@ -116,7 +116,7 @@ std::vector<TokenId> random_ids(size_t count, size_t vocabulary) {
   return ids;
 }
 
-// Loads a program and its tokenizer, and runs them as the command line says.
+// Loads a program and its tokenizer, and runs the task that the command line specifies.
 class LlmRunner {
  public:
   explicit LlmRunner(const LlmOptions& options)
@@ -164,8 +164,8 @@ class LlmRunner {
   }
 
  private:
-  // Reads --encoder_input and passes it to the encoder. With an encoder's input, the prompt may be
-  // empty: the answer then begins with the start id.
+  // Reads --encoder_input and passes it to the encoder. The prompt may then be empty. In this case,
+  // the answer begins with the start id.
   void read_features() {
     const Method* const encoder = loaded_.encoder();
     const bool takes_features = encoder != nullptr && !decoder_->info().encodes_prompt;
@@ -206,8 +206,8 @@ class LlmRunner {
     print_statistics(result);
   }
 
-  // Returns the stream for the generated text: stderr if stdout gets a report in a format for
-  // programs, else stdout.
+  // Returns the stream for the generated text: stderr if stdout gets a machine-readable report,
+  // else stdout.
   std::FILE* text_file() const {
     const ReportOptions& report = options_.report;
     const bool has_report = options_.profile && report.format != ReportFormat::kTable;
@@ -246,7 +246,7 @@ class LlmRunner {
     }
   }
 
-  // Takes a turn of the chat. Returns false if the context has no room for an answer.
+  // Answers a message of the chat. Returns false if the context is too full for an answer.
   bool answer_turn(const std::string& turn, const GenerateOptions& options) {
     Generation result;
     try {

@@ -21,8 +21,8 @@ namespace {
 constexpr size_t kFirstBytesPerToken = 8;
 constexpr size_t kMaxBytesPerToken = 64;  // bounds the part of the file that is read
 constexpr size_t kMinBytes = size_t{1} << 16;
-// If the text of the tokens differs from the file by a smaller share, no note is printed: most
-// tokenizers drop a line break at the end, and some join spaces.
+// If the sizes of the file and of the tokens' text differ by at most this fraction, no note is
+// added. Most tokenizers drop a line break at the end, and some join spaces.
 constexpr double kMaxUnnotedShare = 0.01;
 
 // Returns the offset of the first byte that is not part of a valid UTF-8 character.
@@ -35,7 +35,7 @@ std::optional<size_t> first_invalid(std::string_view text) {
   return std::nullopt;
 }
 
-// Reads the first `count` bytes of the file. Sets `is_complete` if that is the complete file.
+// Reads the first `count` bytes of the file. Sets `is_complete` if the file has no more bytes.
 std::string read_start(const std::filesystem::path& path, size_t count, bool& is_complete) {
   std::ifstream file(path, std::ios::binary);
   std::string text(count + 1, '\0');
@@ -52,7 +52,7 @@ std::string read_start(const std::filesystem::path& path, size_t count, bool& is
   return text;
 }
 
-// Pipes and devices can be read only once.
+// Reads a pipe or a device, which can be read only once.
 std::string read_all(const std::filesystem::path& path, bool& is_complete) {
   const std::vector<std::byte> bytes = read_file(path);
   is_complete = true;

@@ -21,10 +21,10 @@ struct EvaluatedFile {
   std::vector<std::string> notes;
 };
 
-// Encodes the file as plain text: names of special tokens in it are ordinary characters. Reads
-// little more of the file than `max_tokens` need. If the tokenizer does not reproduce the text,
-// scales token_bytes so that their sum is the file's size. Throws ToolError if the file is empty or
-// cannot be read, and TokenizerError.
+// Encodes the file as plain text, in which names of special tokens are ordinary characters. Reads
+// only about as many bytes as `max_tokens` tokens need. If the tokenizer does not reproduce the
+// text, scales token_bytes so that their sum is the file's size. Throws ToolError if the file is
+// empty or cannot be read, and TokenizerError.
 EvaluatedFile read_evaluated_file(const std::filesystem::path& path, const Tokenizer& tokenizer,
                                   size_t max_tokens);
 

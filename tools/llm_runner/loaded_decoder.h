@@ -27,8 +27,8 @@ class LoadedDecoder {
  public:
   explicit LoadedDecoder(const SessionOptions& session) : session_(session) {}
 
-  // Loads the methods that `options` names; call it once, before decoder(). `tokenizer`, which may
-  // be null, provides the placeholder token for an encoder's rows. Prints the decoder's notes.
+  // Loads the methods that `options` names. Call this once, before decoder(). `tokenizer`, which
+  // may be null, provides the placeholder token for an encoder's rows. Prints the decoder's notes.
   // Throws ToolError or GenerationError.
   void load(const LlmOptions& options, const Tokenizer* tokenizer, const LoadTracer& tracer = {});
 

@@ -17,7 +17,7 @@
 namespace vitrine::tools {
 namespace {
 
-// The command line with options whose texts still have to be parsed.
+// The command line. Some options still have to be parsed from text.
 struct LlmCommandLine {
   LlmOptions options;
   std::string prompt_file;
@@ -275,8 +275,7 @@ std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_cod
   read_like_stock_flags(app, arguments);
   if (!parse_command_line(app, std::move(arguments), check, exit_code)) return std::nullopt;
   LlmOptions options = std::move(line.options);
-  // In a chat, ignores the default of --seq_len: the default is meant for a single text, but a chat
-  // may use the whole context.
+  // A chat ignores the default of --seq_len, because it may use the entire context.
   const bool has_bound = !options.chat || app.count("--seq_len") != 0;
   if (options.generate.max_new_tokens < 0 && has_bound) options.generate.seq_len = line.seq_len;
   if (options.tokenizer.empty() && options.prompt_ids.empty() && options.random_prompt == 0 &&

@@ -18,9 +18,9 @@ int compare_saved(const LlmOptions& options);
 
 class RunnerProfile {
  public:
-  // Returns a new object, or null if the options ask for neither a profile nor a trace.
+  // Returns null unless the options ask for a profile or a trace.
   static std::unique_ptr<RunnerProfile> make(const LlmOptions& options);
-  // Reads the profile to compare with, if any. Throws HostError if it cannot be read.
+  // Reads the profile that --compare names, if any. Throws HostError if the profile cannot be read.
   explicit RunnerProfile(const LlmOptions& options);
 
   llm::TokenProfiler& profiler() { return profiler_; }

@@ -46,7 +46,7 @@ double tokens_per_second(const ModelFigures& model, size_t tokens) {
              : static_cast<double>(tokens) * kSecond / static_cast<double>(model.model_ns);
 }
 
-// Quotes a text and shows a line break as \n.
+// Quotes a text. Shows a line break as \n.
 std::string visible(std::string text) {
   for (size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2)) {
     text.replace(at, 1, "\\n");
@@ -75,8 +75,7 @@ std::string figures_table(const Perplexity& result, const inspector::TableOption
       {"nats per token", "nats/token"},
       [](const ModelFigures& m) { return estimate_text(m.nats, 1, 4, false); },
       pair ? estimate_text(pair->nats, 1, 4, true) : "");
-  // The table of two models omits the intervals of perplexities to save room. Readers can compute
-  // them from the nats.
+  // The table of two models omits the intervals of perplexities, which follow from the nats.
   add(
       {"perplexity", "perplexity"},
       [&](const ModelFigures& m) {

@@ -1,4 +1,4 @@
-// Says for each call of a model if the XNNPACK backend takes it and, if not, why.
+// Says for each call of a model if the XNNPACK backend accepts it and, if not, why.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ struct DelegationReasons {
   std::map<std::string, std::vector<Call>> of_source = {};  // by aot::source_of()
 };
 
-// Converts the program to the edge dialect and partitions it, as pte_lower --backend xnnpack does,
-// but writes no payloads. The nodes of `program` must have sources (aot::remember_sources). Throws
+// Converts the program to the edge dialect and partitions it like pte_lower --backend xnnpack, but
+// does not write payloads. The nodes of `program` must have sources (aot::remember_sources). Throws
 // an AotError.
 DelegationReasons delegation_reasons(aot::ExportedProgram program);
 
 inline constexpr const char* kReasonFact = "XNNPACK backend";  // what the text is about
 
-// Returns a line for each reason. If several reasons exist, each line names the ops to which the
-// reason applies. Empty without calls.
+// Returns a line for each reason. If several reasons exist, each line names the ops to which its
+// reason applies. Empty if `calls` is empty.
 std::string reason_text(const std::vector<DelegationReasons::Call>& calls);
 
 }  // namespace vitrine::tools

@@ -21,7 +21,7 @@ constexpr char kFlatModel[] = "serialized_exported_program.json";
 
 std::string tensor_text(const JsonValue& meta) { return aot::to_text(aot::read_tensor_meta(meta)); }
 
-// Describes the inputs or outputs of a kind, such as "user_input", with their shapes.
+// Describes the inputs or outputs of one kind, such as "user_input", with their shapes.
 Json arguments(const JsonValue& specs, const char* kind, const JsonValue& graph) {
   Json list = Json::array();
   specs.each_item([&](const JsonValue& spec) {

@@ -1,4 +1,4 @@
-// Describes a program: its methods with their calls and memory, its segments and its named data.
+// Describes a program: its methods, segments and named data.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,6 @@ namespace fbs = schema::program;
 
 constexpr size_t kMaxArguments = size_t{1} << 24;
 
-// Maps names to their numbers of occurrences.
 using Counts = std::map<std::string, size_t>;
 
 std::string text_of(const flatbuffers::String* text) { return text != nullptr ? text->str() : ""; }
@@ -61,9 +60,8 @@ Json arguments_json(const MethodMeta& meta, bool inputs) {
   return list;
 }
 
-// The payloads of a program described so far. Each payload is described only once. Otherwise, the
-// description of a small file could have any size, because many delegates may name the same
-// payload.
+// The payloads that were already described. Each payload is described only once, because many
+// delegates of a hostile file may name the same payload.
 class DescribedPayloads {
  public:
   using Key = std::tuple<std::string, fbs::DataLocation, uint32_t>;
@@ -155,7 +153,7 @@ class MethodDescriber {
     }
   }
 
-  // The tensor must be verified, so that its size does not overflow.
+  // Precondition: the tensor is verified. Otherwise, its size could overflow.
   static uint64_t bytes_of(const fbs::Tensor& tensor) {
     uint64_t bytes = element_size(static_cast<ScalarType>(tensor.scalar_type()));
     for (const int32_t size : *tensor.sizes()) bytes *= static_cast<uint64_t>(size);
@@ -200,10 +198,9 @@ class MethodDescriber {
   }
 
   // Lists the outputs that no instruction writes. Assumes that kernels and unknown backends write
-  // every argument; loading a method finds more unwritten outputs
-  // (MethodOptions::accept_unwritten_outputs). Some outputs are not an argument of any instruction.
-  // Leaves out such an output if its memory overlaps another tensor, because the output may be a
-  // view of that tensor.
+  // every argument. Loading a method finds more unwritten outputs
+  // (MethodOptions::accept_unwritten_outputs). If no instruction names an output, it may be a view.
+  // Leaves out such an output if its memory overlaps another tensor.
   Json unwritten_outputs() {
     for (uint32_t i = 0; i < size_of(plan_.inputs()); ++i) touched_.insert(plan_.inputs()->Get(i));
     std::set<int32_t> lost;  // listed by delegates whose payloads do not define them
@@ -245,7 +242,7 @@ class MethodDescriber {
     return false;
   }
 
-  // A tensor's range of planned memory; empty if the tensor has none.
+  // A tensor's range of planned memory. Empty if the tensor is not planned.
   struct MemoryRange {
     uint32_t memory = 0;
     uint64_t begin = 0;
@@ -259,8 +256,7 @@ class MethodDescriber {
     return {info->memory_id(), begin, begin + bytes_of(tensor)};
   }
 
-  // Limits the total work: calls may share argument lists, so a small file could otherwise cause
-  // any amount of work.
+  // Limits the total work. In a hostile file, many calls may share one long list of arguments.
   void count_arguments(size_t count) {
     arguments_ += count;
     if (arguments_ <= kMaxArguments) return;
@@ -309,7 +305,6 @@ class MethodDescriber {
     return list;
   }
 
-  // Describes the payload of a backend that Vitrine does not run.
   Json foreign_payload(size_t index, std::span<const std::byte> bytes) {
     const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(index));
     delegates::PayloadInput input = payload_input(delegate, bytes);
@@ -327,8 +322,8 @@ class MethodDescriber {
     std::vector<bool> externals;  // true for arguments that the payload defines
   };
 
-  // Describes the graph of a payload. A damaged payload becomes an "error" so that it does not hide
-  // the other delegates; --verify fails on it.
+  // Describes the graph of a payload. A damaged payload becomes an "error", so that the other
+  // delegates are still described.
   PayloadGraph read_graph(std::span<const std::byte> bytes) {
     try {
       const XnnpackGraph graph = load_xnnpack_graph(bytes, "payload", steps_);
@@ -376,7 +371,6 @@ class MethodDescriber {
   uint64_t constant_bytes_ = 0, state_bytes_ = 0;
 };
 
-// Returns the uses of each segment. A segment can have several uses.
 std::vector<std::vector<std::string>> segment_uses(const Program& program) {
   const fbs::Program& root = ProgramAccess::root(program);
   std::vector<std::vector<std::string>> uses(size_of(root.segments()));

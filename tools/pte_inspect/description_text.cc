@@ -75,7 +75,7 @@ class Printer {
     return std::move(out_);
   }
 
-  // Prints the description of a program that is a part of a file.
+  // Returns, as text, the description of a program inside another file.
   std::string print_program(const Json& json) {
     program(json);
     return std::move(out_);
@@ -87,7 +87,7 @@ class Printer {
     if (!parts.empty()) out_ += wrap(label, parts, between, options_.width);
   }
 
-  // Prints an indented table, cut after kShownRows rows unless --all is set. `fill` adds row i.
+  // Prints an indented table, cut after kShownRows rows unless --all is set. fill(i) adds row i.
   template <class Fill>
   void table(TextTable& table, size_t rows, Fill fill) {
     const size_t shown = options_.all || rows <= kShownRows + 2 ? rows : kShownRows;
@@ -181,8 +181,7 @@ class Printer {
     print_delegates(method["delegates"]);
   }
 
-  // Prints how much memory the loaded method takes, and lists the delegates whose memory is
-  // unknown.
+  // Prints the memory of the loaded method, and lists the delegates whose memory is unknown.
   void print_loaded(const Json& method) {
     const Json& delegates = method["delegate_memory"];
     uint64_t planned = 0;
@@ -280,7 +279,8 @@ class Printer {
     }
   }
 
-  // Prints the payload of a backend other than XNNPACK, and the program in the payload.
+  // Prints the payload of a backend other than XNNPACK. If the payload contains a program, also
+  // prints the program.
   void print_payload(const Json& json, const std::string& indent) {
     out_ += foreign_payload_text(json["payload"], indent, options_);
     if (!json.contains("program")) return;

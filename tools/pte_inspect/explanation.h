@@ -8,8 +8,8 @@
 
 namespace vitrine::tools {
 
-// Returns a text with each method's instructions in order: delegates with the source ops that they
-// run, and the kernels between the delegates. The record must belong to the program.
+// Returns a text with each method's delegates and kernels in order. Lists the source ops that each
+// delegate runs. The record must belong to the program.
 std::string explanation_text(const Program& program, const etrecord::EtRecord& record);
 
 }  // namespace vitrine::tools

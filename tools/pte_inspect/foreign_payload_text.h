@@ -1,4 +1,4 @@
-// Formats, as text, the description of a payload of a backend that Vitrine does not run.
+// Converts the description of a payload to text, for backends that Vitrine does not run.
 #pragma once
 
 #include <string>

@@ -37,7 +37,6 @@
 namespace vitrine::tools {
 namespace {
 
-// A file that stays mapped while it is inspected.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path) : name_(path.string()) {
@@ -52,7 +51,7 @@ class MappedFile {
   DataBuffer bytes_;
 };
 
-// The files with external weights that --data_path names.
+// The external weights of --data_path.
 class ExternalData {
  public:
   explicit ExternalData(const std::vector<std::filesystem::path>& paths) {
@@ -107,19 +106,20 @@ struct TracedRun {
   }
 };
 
-// Thrown if a trace is valid but has no complete run.
+// Thrown if a valid trace lacks a complete run.
 class NoProfile : public ToolError {
  public:
   using ToolError::ToolError;
 };
 
-// Returns the file that belongs to the trace with this index; empty if no file was given.
+// Returns the file for the trace with this index. The last file also applies to further traces.
+// Empty if `files` is empty.
 std::filesystem::path file_of(size_t trace, const std::vector<std::filesystem::path>& files) {
   if (files.empty()) return {};
   return files[std::min(trace, files.size() - 1)];
 }
 
-// Adds to `run` and `facts` the delegates and the embedded record of the trace's program.
+// Reads the program at `path`, and adds its delegates and its embedded record to `run` and `facts`.
 void add_program(const std::filesystem::path& path, TracedRun& run,
                  inspector::ProfileOptions& facts) {
   const MappedFile file(path);
@@ -168,8 +168,8 @@ TracedRun read_trace(const OpenedFile& file, const std::string& name, size_t ind
   return result;
 }
 
-// Reads the outputs of ops in both traces. If a trace lacks outputs of ops, or the file with their
-// data is missing, returns false, or throws if the options require the outputs.
+// Reads the outputs of ops in both traces. Returns false if the outputs or their data are missing.
+// Throws instead if the options require the outputs.
 bool read_values(TracedRun& a, TracedRun& b, const InspectOptions& options) {
   TracedRun* sides[] = {&a, &b};
   for (size_t i = 0; i < 2; ++i) {
@@ -191,7 +191,6 @@ bool read_values(TracedRun& a, TracedRun& b, const InspectOptions& options) {
   return true;
 }
 
-// Draws two programs side by side.
 Inspection compare_programs(const OpenedFile& a, const OpenedFile& b,
                             const InspectOptions& options) {
   if (options.report.format != ReportFormat::kHtml) {
@@ -229,8 +228,8 @@ Inspection compare(const InspectOptions& options) {
   }
   result.text = make_report(comparison, a.profile, b.profile, report);
   if (exceeds(comparison, options.fail_above)) result.exit_code = kExitBeyondLimit;
-  // A CSV file or a page holds one comparison: of values if an option asks for values, otherwise of
-  // times.
+  // A CSV file or a page holds only one comparison. It compares values if an option asks for
+  // values, and times otherwise.
   const bool has_both = report.format == ReportFormat::kTable || json;
   const bool has_values = has_both || options.min_sqnr || !options.debug_buffers.empty();
   if (!has_values || !read_values(a, b, options)) return result;
@@ -253,7 +252,7 @@ Inspection compare(const InspectOptions& options) {
   return result;
 }
 
-// Describes a trace and adds its profile, if the trace has a complete run.
+// Describes a trace. Adds its profile if the trace has a complete run.
 std::string describe_with_profile(const OpenedFile& file, const InspectOptions& options) {
   const std::string name = std::filesystem::path(file.name).filename().string();
   if (options.has_format) {
@@ -275,7 +274,7 @@ std::string describe_with_profile(const OpenedFile& file, const InspectOptions& 
   }
 }
 
-// Adds the profile of a trace as "profile", which is null if the trace has no complete run.
+// Adds the profile of a trace as "profile". This member is null if the trace lacks a complete run.
 void add_profile(const OpenedFile& file, const InspectOptions& options, Json& json) {
   json["profile"] = nullptr;
   const std::string name = std::filesystem::path(file.name).filename().string();

@@ -17,8 +17,8 @@
 
 namespace vitrine::tools {
 
-// Bytes with the alignment that programs need: a view of the given bytes if they are aligned, else
-// a copy.
+// Bytes with the alignment that programs need. They are a view of the given bytes if these are
+// aligned, and a copy otherwise.
 class AlignedBytes {
  public:
   explicit AlignedBytes(std::span<const std::byte> bytes);

@@ -11,7 +11,7 @@ namespace vitrine::tools {
 
 // Returns the data for the Graph tab of a page (inspector::graph_tab_data): the picture from
 // picture.h, or the reason why it cannot be drawn. `etrecord` and `figures` may be empty. A picture
-// that shows errors has no times, because runs that keep values are slow.
+// that shows errors does not show times, because recording values slows down runs.
 std::string page_graph(const std::filesystem::path& program, const std::filesystem::path& etrecord,
                        const inspector::Profile& profile,
                        const inspector::RowFigures& figures = {});

@@ -9,8 +9,8 @@
 
 namespace vitrine::tools {
 
-// Returns {"payload": {...}}, or {"error": ...} if the payload is damaged, so that a damaged
-// payload does not hide the other delegates. docs/inspecting.md lists the members.
+// Returns {"payload": {...}}, or {"error": ...} if the payload is damaged. docs/inspecting.md lists
+// the members.
 Json payload_json(const delegates::PayloadInput& input);
 
 // Returns the operators of a "payload", one per line: "[0] aten.relu.default(%3) -> %4 f32[1,8]".

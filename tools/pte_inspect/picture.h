@@ -18,22 +18,22 @@
 
 namespace vitrine::tools {
 
-// Draws each method, and the graph inside each delegate whose payload can be read. `record`, which
-// may be null, gives source ops, modules and lines. `profile`, which may be null, gives the times
-// of the method that it measured. `reasons`, by method, say why kernels are not delegated.
+// Draws each method, and the graph inside each delegate whose payload can be read. `record` has
+// source ops, modules and lines. `profile` has the times of one method. Both may be null.
+// `reasons`, by method, say why kernels are not delegated.
 inspector::GraphPicture picture_of_program(
     const std::vector<ProgramGraph>& methods, const etrecord::EtRecord* record,
     const inspector::Profile* profile = nullptr,
     const std::map<std::string, DelegationReasons>& reasons = {});
 
-// Draws an exported model. `reasons`, which may be null, say which calls XNNPACK takes.
+// Draws an exported model. `reasons`, which may be null, say which calls XNNPACK accepts.
 inspector::GraphPicture picture_of_model(const aot::ExportedProgram& model,
                                          const DelegationReasons* reasons = nullptr);
 inspector::GraphPicture picture_of_methods(const aot::NativeMethods& methods);
 
-// Draws a program, a payload or an exported model. `etrecord` may be empty; then a program's
-// embedded record is used. `source`, which may be empty, is the exported model of the program.
-// Throws a HostError for other files.
+// Draws a program, a payload or an exported model. If `etrecord` is empty, uses a program's
+// embedded record. `source`, which may be empty, is the exported model of the program. Throws a
+// HostError for other files.
 inspector::GraphPicture picture_of_file(const OpenedFile& file,
                                         const std::filesystem::path& etrecord,
                                         const inspector::Profile* profile = nullptr,
@@ -43,7 +43,7 @@ inspector::GraphPicture picture_of_file(const OpenedFile& file,
 // operator that is not in the table.
 std::string schema_text(std::string_view target);
 
-// Shortens the text of a fact, which may be very long in hostile files.
+// Shortens the text of a fact, because texts in hostile files may be very long.
 std::string short_fact(std::string text);
 
 }  // namespace vitrine::tools

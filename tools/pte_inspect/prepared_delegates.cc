@@ -18,12 +18,13 @@ namespace {
 namespace fbs = schema::program;
 
 // The limit on memory grows with the file, because packed weights can be several times as large as
-// stored weights. Its constant part is for intermediate tensors, which do not depend on the file's
-// size.
+// stored weights. kMemoryPerFile is for intermediate tensors, whose sizes do not depend on the
+// file's size.
 constexpr uint64_t kMemoryPerFileByte = 8;
 constexpr uint64_t kMemoryPerFile = uint64_t{1} << 30;
 
-// Limits the printed backend id, because many delegates of a hostile file may share a long id.
+// Limits the length of printed backend ids, because many delegates of a hostile file may share a
+// long id.
 constexpr size_t kMaxIdBytes = 80;
 constexpr size_t kMaxReasons = 32;
 
@@ -36,7 +37,8 @@ bool has_fixed_size(const fbs::EValue& value) {
   return tensor == nullptr || tensor->shape_dynamism() == fbs::TensorShapeDynamism::STATIC;
 }
 
-// For each delegate of the method, true if calls pass it only values of fixed sizes.
+// Returns, for each delegate of the method, true if it is called and its arguments have fixed sizes
+// in all calls.
 std::vector<bool> delegates_with_fixed_sizes(const fbs::ExecutionPlan& plan) {
   const size_t count = size_of(plan.delegates());
   std::vector<bool> is_called(count);

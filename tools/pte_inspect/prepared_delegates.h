@@ -1,8 +1,8 @@
 // Finds out how much memory the delegates of a program need, without running the program.
 //
-// The backends of this build load each payload and plan its memory, as executor_runner does up to
-// its first run. The figures are therefore exact for this machine: the layout of packed weights
-// depends on the processor.
+// The backends of this build load each payload and plan its memory. The figures are exact for this
+// machine. They can differ on other processors, because the layout of packed weights depends on the
+// processor.
 #pragma once
 
 #include <memory>
@@ -26,9 +26,9 @@ class DelegatePreparer {
   // Returns the memory of the method's delegates while all of them are loaded:
   // {"how": "prepared on this machine", "threads": 2, "packed_weights_bytes": 4608,
   //  "workspace_bytes": 384, "constants_bytes": 0, "unknown": []}. "unknown" lists the delegates
-  // that the figures leave out, with the reasons: "delegate 1: this build lacks VulkanBackend".
-  // The methods of a program share one bound on memory and one on work, since a hostile file may
-  // name a payload many times (docs/trust.md).
+  // that the figures leave out, with the reasons: "delegate 1: this build lacks VulkanBackend". All
+  // methods of a program together have one limit on memory and one on work, because a hostile file
+  // may name a payload many times (docs/trust.md).
   Json prepare(const schema::program::ExecutionPlan& plan);
 
  private:

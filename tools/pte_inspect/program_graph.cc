@@ -138,8 +138,8 @@ class MethodGraph {
     }
   }
 
-  // Limits the size of the graph's text. Instructions may share lists, so a small file could
-  // otherwise produce a text of any size.
+  // Limits the size of the graph's text. In a hostile file, many instructions may share one long
+  // list.
   void charge(size_t bytes) {
     if (bytes > kMaxGraphBytes - charged_) {
       throw ToolError(fmt::format("method {}: the text of the graph exceeds the limit of {} bytes",
@@ -172,8 +172,8 @@ class MethodGraph {
     defined_.insert(to.outputs.begin(), to.outputs.end());
   }
 
-  // The last argument of a kernel call is the result. Leaves out the `out` arguments, because they
-  // are the same tensors as the results.
+  // The last argument of a kernel call is the result. Leaves out `out` arguments, which are the
+  // same tensors as the result.
   void read_kernel_arguments(std::span<const int32_t> args, bool in_place,
                              GraphInstruction& instruction) {
     if (args.empty()) return;
@@ -193,7 +193,7 @@ class MethodGraph {
     }
   }
 
-  // An argument that no instruction has written yet is an output of the delegate.
+  // Arguments that no instruction has written yet are outputs of the delegate.
   void read_delegate(const fbs::DelegateCall& call, GraphInstruction& instruction) {
     const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));
     instruction.name = printable(delegate.id()->str());
@@ -240,7 +240,7 @@ class MethodGraph {
       charge(line.size());
       instruction.inside.push_back(std::move(line));
     }
-    // Each graph gets a copy of the tensors' names, which counts toward the limit.
+    // Each graph gets a copy of the tensors' names. The copies count toward the limit.
     charge(json["payload"]["graphs"].size() * json["payload"]["tensors"].size() *
            sizeof(std::string));
     instruction.payload = graphs_of_payload(json["payload"]);

@@ -44,7 +44,7 @@ ProgramGraph graph_of_xnnpack(const XnnpackGraph& graph);
 std::vector<ProgramGraph> graphs_of_payload(const Json& payload);
 
 std::string graph_text(const ProgramGraph& graph);
-// Returns one digraph for Graphviz, with a cluster for each graph.
+// Returns one Graphviz digraph that has a cluster for each graph.
 std::string graph_dot(const std::vector<ProgramGraph>& graphs);
 
 }  // namespace vitrine::tools

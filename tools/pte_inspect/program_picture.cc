@@ -25,7 +25,7 @@ constexpr size_t kNone = GraphPicture::kNoParent;
 constexpr size_t kShownOps = 12;      // of a list of source ops
 constexpr size_t kMaxSources = 2000;  // of an instruction; a record may repeat nodes without limit
 
-// Returns the leading components that two module paths share: "features.0".
+// Returns the longest module path that contains both modules: "features.0".
 std::string common_path(std::string_view a, std::string_view b) {
   size_t end = 0;
   for (size_t i = 0; i <= std::min(a.size(), b.size()); ++i) {
@@ -72,7 +72,7 @@ class ProgramPicture {
   }
 
  private:
-  // The last node that wrote each value; kNone if no node did.
+  // The last node that wrote each value, or kNone.
   using Producers = std::vector<size_t>;
 
   size_t add_node(NodeKind kind, std::string label, size_t parent) {
@@ -98,8 +98,8 @@ class ProgramPicture {
   };
   using RowTimes = std::map<std::pair<int32_t, std::string>, MeasuredRows>;
 
-  // Adds the rows of a device queue to the nodes. For the first queue, also adds the times of the
-  // rows to the device times of the nodes.
+  // Adds the rows of a device queue. Only the rows of the first queue count toward the device times
+  // of nodes.
   void add_queue(const inspector::Profile& queue) {
     if (picture_.device_queue.empty()) {
       picture_.device_queue = queue.queue;
@@ -115,8 +115,7 @@ class ProgramPicture {
     }
   }
 
-  // Moves the rows with this instruction and identifier to the node, so that no other node gets
-  // them.
+  // Moves the rows with this instruction and identifier from `times_` to the node.
   void take_rows(const GraphInstruction& instruction, const std::string& identifier, size_t node) {
     if (!has_times_ || !instruction.instruction) return;
     const auto found = times_.find({*instruction.instruction, identifier});
@@ -174,7 +173,6 @@ class ProgramPicture {
                                                     : nodes_of(found->second);
   }
 
-  // Adds source ops, lines and the module to a node.
   static void add_sources(const std::vector<const EdgeNode*>& sources, GraphPicture::Node& node) {
     if (sources.empty()) return;
     std::vector<std::string> ops, lines;
@@ -209,8 +207,7 @@ class ProgramPicture {
     for (const EdgeNode* source : sources) {
       const auto found = reasons_->of_handle.find(source->debug_handle);
       if (found == reasons_->of_handle.end()) continue;
-      // Lowering may have decomposed a source node into ops that share its handle, so this also
-      // compares op names.
+      // Also compares op names, because ops that came from one source node have the same handle.
       std::ranges::copy_if(found->second, std::back_inserter(calls), [&](const auto& call) {
         return call.op == source->target && inspector::short_name(call.op) == node.label;
       });
@@ -281,7 +278,7 @@ class ProgramPicture {
     return node;
   }
 
-  // Adds the profile rows of a device, and the source ops that these rows were joined with.
+  // Adds the profile rows of a device, and the source ops of these rows.
   void add_device_rows(const GraphInstruction& call, size_t index, GraphPicture::Node& op) const {
     if (!has_times_ || !call.instruction) return;
     const auto found = device_rows_.find({*call.instruction, std::to_string(index)});
@@ -348,7 +345,7 @@ class ProgramPicture {
         }
       }
     }
-    // Some operators are not nodes of the payload. Adds their times to the time of the delegate.
+    // Adds the times of operators that are not nodes of the payload to the time of the delegate.
     while (has_times_ && call.instruction) {
       const auto rest = times_.lower_bound({*call.instruction, ""});
       if (rest == times_.end() || rest->first.first != *call.instruction) break;
@@ -383,7 +380,7 @@ class ProgramPicture {
       add_device_rows(call, static_cast<size_t>(&instruction - payload.instructions.data()), op);
       add_sources(nodes_of_operator(call, instruction), op);
     }
-    // The delegate belongs to the module that contains all of its nodes.
+    // The delegate belongs to the smallest module that contains all of its nodes.
     std::string path;
     bool is_first = true;
     for (size_t i = first; i < picture_.nodes.size(); ++i) {
@@ -403,8 +400,7 @@ class ProgramPicture {
   const std::map<std::string, DelegationReasons>& all_reasons_;
   const DelegationReasons* reasons_ = nullptr;  // of this method
   bool has_times_ = false;                      // the profile measured this method
-  // Times of the profile's rows that were not assigned to a node yet, by instruction and
-  // identifier.
+  // The profile rows that are not assigned to a node yet, by instruction and identifier.
   RowTimes times_;
   RowTimes device_rows_;  // by instruction and index of the payload's operator
   const etrecord::MethodRecord* method_ = nullptr;

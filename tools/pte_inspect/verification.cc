@@ -57,8 +57,7 @@ class Verifier {
   }
 
  private:
-  // Runs a check and returns true if it passed. The result of the check precedes the results of
-  // nested checks.
+  // Runs a check and returns true if it passed. The check's result precedes those of nested checks.
   bool run_check(std::string name, const std::function<void()>& run) {
     const size_t index = results_.size();
     results_.push_back({std::move(name), ""});
@@ -121,8 +120,7 @@ class Verifier {
         if (!method.ok()) {
           throw ToolError(method.take_error().in("%s: %s", file.name.c_str(), name.c_str()));
         }
-        // Only kInvalidProgram indicates a faulty program. Other warnings depend on the machine,
-        // such as a cache file that cannot be written.
+        // Only kInvalidProgram indicates a faulty program. Other warnings depend on the machine.
         const Error& warning = (*method)->warning();
         if (warning.code() == ErrorCode::kInvalidProgram) throw ToolError(warning);
       });

@@ -1,4 +1,4 @@
-// Runs all checks that loading a file would run, and reports each result.
+// Runs the same checks as loading a file, and reports each result.
 #pragma once
 
 #include <string>

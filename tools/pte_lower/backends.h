@@ -1,5 +1,5 @@
-// Lists the backends for which tools can lower: backends of this build, and backends that main()
-// adds.
+// Lists the backends for which tools can lower models: backends of this build, and backends that
+// main() adds.
 #pragma once
 
 #include <memory>
@@ -28,8 +28,8 @@ void add_lowering_backend(const BackendRow& row);
 
 // Returns the rows of all backends. The result is valid until a backend is added.
 std::span<const BackendRow> lowering_backends();
-// Returns the row of the backend with this name, or throws a ToolError that lists the known
-// backends.
+// Returns the row of the backend with this name. If the name is unknown, throws a ToolError that
+// lists the known backends.
 const BackendRow& lowering_backend(std::string_view name);
 // Makes one partitioner for each backend, in order. Throws a ToolError for an unknown backend, and
 // for an option that none of the backends has.

@@ -30,8 +30,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Shows the current step in one line that the next step overwrites. Prints nothing if stderr is not
-// a terminal.
+// Shows the current step in a line. The next step overwrites this line. Prints nothing if stderr is
+// not a terminal.
 class ProgressLine {
  public:
   ProgressLine() : is_terminal_(isatty(STDERR_FILENO) != 0) {}
@@ -103,7 +103,6 @@ int choose_precisions(const aot::Methods& methods, const LoweringOptions& option
   return result.is_interrupted ? kExitInterrupted : kExitBeyondLimit;
 }
 
-// Runs the tool. Returns the exit code.
 int run(const LoweringOptions& options) {
   aot::LowerOptions lowering = to_lower_options(options);
   const ProgressLine progress;

@@ -1,4 +1,4 @@
-// Loads a newly lowered program as a check, before its file gets its final name.
+// Checks a new program by loading it, before its file gets its final name.
 #pragma once
 
 #include <filesystem>

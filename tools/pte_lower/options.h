@@ -43,7 +43,7 @@ struct LoweringOptions {
 // Returns nullopt if the tool must exit with *exit_code: after --help, or if the command line is
 // invalid. Reports an invalid command line on stderr.
 std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int* exit_code);
-// Does the same as the other overload, but takes the arguments without the name of the tool.
+// Takes the arguments without the name of the tool.
 std::optional<LoweringOptions> parse_lowering_options(std::vector<std::string> arguments,
                                                       int* exit_code);
 

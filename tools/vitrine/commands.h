@@ -1,5 +1,5 @@
-// Declares the main functions of the tools. Both `vitrine` and the executables of single tools call
-// these functions.
+// Declares the main functions of the tools. `vitrine` and the executables of the individual tools
+// call these functions.
 #pragma once
 
 namespace vitrine::tools {

@@ -3,7 +3,8 @@
 
 namespace vitrine::tools {
 
-// Passes the two files and the options to the tool that compares such files. Returns the exit code.
+// Passes the two files and the options to the tool that compares files of their kinds. Returns the
+// exit code.
 int compare(int argc, char** argv);
 
 }  // namespace vitrine::tools

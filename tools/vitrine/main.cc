@@ -1,5 +1,5 @@
 // vitrine: one command with the tools as subcommands. If `vitrine` is started under the name of a
-// tool, for example through a link, it behaves like that tool.
+// tool, for example through a link, it runs that tool.
 #include <unistd.h>
 
 #include <fmt/format.h>

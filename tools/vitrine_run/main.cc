@@ -1,5 +1,5 @@
-// vitrine_run: runs a program. vitrine_run uses only rooms of the device side, so it is also an
-// example of a small runner.
+// vitrine_run: runs a program. It uses only code of the device side, so it is also an example of a
+// small runner.
 #include <algorithm>
 #include <charconv>
 #include <chrono>

@@ -105,8 +105,8 @@ CommandLine parse_run_options(int argc, char** argv, RunOptions& options) {
       }
     }
     if (option->list == nullptr) continue;
-    // The list of values ends at the next option. Options start with two dashes, because a value
-    // may be a negative number.
+    // The list of values ends at the next argument that starts with two dashes. A value may start
+    // with one dash, because it may be a negative number.
     while (i + 1 < argc && !std::string_view(argv[i + 1]).starts_with("--")) {
       (options.*option->list).emplace_back(argv[++i]);
     }

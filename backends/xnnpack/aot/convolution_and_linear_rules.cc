@@ -25,8 +25,8 @@ std::optional<Rejection> about(std::string_view operand, std::optional<Rejection
   return rejection;
 }
 
-// The calls that follow a product: its activation and the quantize call of its result. Each is null
-// if it is missing or if the call before it has several users.
+// The calls that follow a product: its activation and the quantize call of its result. A member is
+// null if its call is missing or if the call before it has several users.
 struct Tail {
   Node* activation = nullptr;
   Node* quantize = nullptr;
@@ -48,7 +48,8 @@ bool is_all_zero(const TensorData& data) {
   return std::ranges::all_of(row_major_bytes(data), [](std::byte b) { return b == std::byte{0}; });
 }
 
-// Computed weights are allowed only for float matrix products, if the partitioner's options say so.
+// Computed weights are allowed only for float matrix products, and only if the partitioner's
+// options allow them.
 bool may_compute_weights(const Candidate& candidate, const Product& product) {
   return product.precision == kFloat && candidate.allows_dynamic_weights &&
          !calls_op(candidate.node, "convolution.default");
@@ -162,7 +163,7 @@ std::optional<Rejection> check_bias(const Product& product) {
 }
 
 // Returns true if both nodes come from the same call of the model, as when linear is decomposed
-// into a transposition and a product. Returns true as well if the origin of a node is unknown.
+// into a transposition and a product. Also returns true if the origin of a node is unknown.
 bool have_same_origin(const Node& a, const Node& b) {
   if (a.meta.origin == nullptr || b.meta.origin == nullptr) return true;
   const Origin& of_a = *a.meta.origin;

@@ -80,7 +80,6 @@ class Arranger {
       if (!is_image(node.inputs[0])) return;
       node.inputs[0] = converted(node.inputs[0], true, node.handles);
     } else {
-      // The weights of matrix products are not transposed.
       const bool is_any = need == LayoutNeed::kAny;
       if (!is_any) return convert_inputs(node, false);
       const auto is_channels_last = [&](uint32_t id) {
@@ -209,8 +208,8 @@ class Arranger {
            value(node.inputs[0]).datatype == Datatype::xnn_datatype_qint8;
   }
 
-  // Returns the position at which the transposition of an input is inserted. Such transpositions
-  // are the first nodes, in the order of the inputs.
+  // Returns the position at which the transposition of an input is inserted. The transpositions of
+  // inputs are the first nodes, in the order of the inputs.
   NodeIterator position_for_input(uint32_t position) {
     auto it = graph_.nodes.begin();
     for (; it != first_; ++it) {

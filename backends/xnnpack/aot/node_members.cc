@@ -81,7 +81,6 @@ Members concatenate(Builder& out, const PayloadNode& n) {
       .Union();
 }
 
-// Kinds of nodes that have only inputs, an output and flags.
 Members inputs_and_output(Builder& out, const PayloadNode& n) {
   if (n.inputs.size() == 2) {
     return fb::CreateNode2x1(out, in(n, 0), in(n, 1), n.output, n.flags).Union();

@@ -19,7 +19,7 @@ struct Operator {
 };
 
 std::span<const Operator> operators();
-// Returns the row of the operator; null if the table does not contain it.
+// Returns the row of the operator; null if the table does not contain the operator.
 const Operator* find_operator(std::string_view op);
 
 }  // namespace vitrine::aot::xnnpack

@@ -46,7 +46,6 @@ Matches match(const Parameters& parameters, Graph& graph,
   return matches;
 }
 
-// Makes one partition per group.
 std::vector<NodePartition> partition_each(const Groups& groups) {
   std::vector<NodePartition> partitions;
   std::unordered_set<const Node*> taken;
@@ -96,7 +95,7 @@ class Tagging {
   void tag(Graph& graph) {
     const Matches matches = match(parameters_, graph, options_);
     PartitionNodesOptions forming;
-    // These groups contain only calls. With weights, two groups that share a weight would be merged
+    // Removes the weights from the groups, because two groups that share a weight would be merged
     // into one partition.
     for (const std::vector<Node*>& group : matches.groups) {
       std::vector<Node*>& calls = forming.groups.emplace_back();

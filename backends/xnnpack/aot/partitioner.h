@@ -8,8 +8,8 @@
 
 namespace vitrine::aot {
 
-// The calls that the rules accept (backends/xnnpack/aot/rules.h, docs/xnnpack.md) form maximal
-// convex partitions, with the weights that they read. Every other call gets a Rejection.
+// The calls that the rules accept (backends/xnnpack/aot/rules.h, docs/xnnpack.md) and the weights
+// that these calls read form maximal convex partitions. Every other call gets a Rejection.
 // Thread-safe.
 class XnnpackPartitioner final : public Partitioner {
  public:
@@ -23,9 +23,9 @@ class XnnpackPartitioner final : public Partitioner {
     // If true, delegates calls with bf16 tensors, like the option enable_bf16 of ExecuTorch 1.5.
     // Runtimes before ExecuTorch 1.5 cannot load such payloads.
     bool enable_bf16 = false;
-    // If true, delegates calls in branches of control flow too. Weights are arguments there, so
-    // operators that need constant weights are not delegated. ExecuTorch's partitioner ignores
-    // branches.
+    // If true, delegates calls in branches of control flow too. The weights of a branch are
+    // arguments, so operators that need constant weights are not delegated. ExecuTorch's
+    // partitioner ignores branches.
     bool in_branches = false;
   };
 

@@ -1,5 +1,5 @@
-// Holds the graph of a payload as plain data before it is written. translate() makes it,
-// arrange_layouts() chooses memory layouts, and write_payload() writes it. Format:
+// Holds the graph of a payload as plain data before it is written. translate() makes the graph,
+// arrange_layouts() chooses memory layouts, and write_payload() writes the payload. Format:
 // docs/formats/xnnpack_payload.md.
 #pragma once
 
@@ -63,7 +63,6 @@ struct Bounds {
   float max = 0.0f;
 };
 
-// The sliding window of a convolution or pooling.
 struct Window {
   uint32_t padding_top = 0, padding_right = 0, padding_bottom = 0, padding_left = 0;
   uint32_t kernel_height = 1, kernel_width = 1;
@@ -83,15 +82,14 @@ struct PayloadNode {
   Window window;
   uint32_t group_input_channels = 0, group_output_channels = 0, groups = 0;
   uint32_t adjustment_height = 0, adjustment_width = 0;
-  // `list` is a permutation, a new shape, the offsets of a slice, or the padding before each dim;
-  // `second_list` is the sizes of a slice, or the padding after each dim. The two lists refer to
-  // logical dims until arrange_layouts() has run.
+  // `list` holds a permutation, a new shape, the offsets of a slice, or the padding before each
+  // dim. `second_list` holds the sizes of a slice, or the padding after each dim. The lists refer
+  // to logical dims until arrange_layouts() has run.
   std::vector<uint32_t> list, second_list;
   uint32_t axis = 0;
   uint32_t new_height = 0, new_width = 0;
   float parameter = 0.0f;  // slope, alpha, value of padding
-  // Set for a copy in the model: true if its result is channels-last. The copy may become a
-  // StaticTranspose.
+  // Set only for a copy operator of the model: true if the copy's result is channels-last.
   std::optional<bool> wants_channels_last;
 };
 
@@ -115,9 +113,9 @@ struct PayloadGraph {
 
 // Chooses a layout for every value and inserts the transpositions that are needed. Window operators
 // need NHWC; reshapes and matrix products need the logical order. Other operators keep the layout
-// of their inputs; 4-d inputs with mixed layouts become NHWC. Afterward, the dims of values and the
-// lists of nodes are in memory order, outputs have the requested layout, and no value is both an
-// input and an output.
+// of their inputs. If the 4-d inputs of an operator have different layouts, all of them become
+// NHWC. Afterward, the dims of values and the lists of nodes are in memory order, outputs have the
+// requested layout, and no value is both an input and an output.
 void arrange_layouts(PayloadGraph& graph);
 
 // Removes nodes with unused results, and removes unused values. Numbers the remaining values in the

@@ -38,7 +38,7 @@ SharedBytes bytes_of(const std::vector<T>& items) {
 class Writer {
  public:
   explicit Writer(const PayloadGraph& graph) : graph_(graph) {
-    // Adds entry 0 of the list of constants. Values that are not constants have the index 0.
+    // Adds entry 0 of the list of constants. Values that are not constants refer to this entry.
     constants_.push_back(fb::CreateConstantDataOffset(out_, 0, 0, out_.CreateString("")));
   }
 
@@ -90,7 +90,6 @@ class Writer {
     return static_cast<uint32_t>(constants_.size() - 1);
   }
 
-  // Returns the type and the table of the value's quantization.
   std::pair<fb::XNNQuantParams, Offset<void>> quantization(const PayloadValue& value) {
     if (const auto* tensor = std::get_if<PerTensor>(&value.quantization)) {
       return {fb::XNNQuantParams::PerTensorQuant,

@@ -13,8 +13,8 @@ struct Payload {
   std::vector<NamedData> named_data;  // the bytes of the constants, without duplicates
 };
 
-// Writes an XH00 header and an XN01 flatbuffer, without a constant region. Constants are named
-// data, named by the SHA-256 of their bytes, as in ExecuTorch 1.4
+// Writes an XH00 header and an XN01 flatbuffer, without a constant region. Constants become named
+// data. The name is the SHA-256 of the bytes, as in ExecuTorch 1.4
 // (docs/formats/xnnpack_payload.md).
 Payload write_payload(const PayloadGraph& graph);
 

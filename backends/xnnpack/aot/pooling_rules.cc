@@ -158,7 +158,6 @@ std::optional<Rejection> check_upsample(const Candidate& candidate) {
   return {};
 }
 
-// Checks the bounds of a clamp or hardtanh call.
 std::optional<Rejection> check_clamp(const Candidate& candidate) {
   const Node& node = candidate.node;
   const Call call(node);

@@ -19,14 +19,14 @@ struct NodeNotes {
 
 class Preprocessing {
  public:
-  // Does not own `program`, but changes the program.
+  // The passes change `program`, which must outlive this object.
   explicit Preprocessing(ExportedProgram& program);
 
   ExportedProgram& program() { return program_; }
   Graph& graph() { return *program_.graph; }
   NodeNotes& notes(const Node& node) { return notes_[&node]; }
-  // The outputs that the enclosing program expects. The passes may change the nodes, but not these
-  // outputs.
+  // The specs of the outputs that the enclosing program expects. The passes do not change these
+  // specs.
   const std::vector<TensorSpec>& outputs() const { return outputs_; }
 
   // Returns the data of a placeholder as row-major f32. Throws AotError if the placeholder is not a

@@ -23,7 +23,7 @@ std::optional<Rejection> check_bounds(const Bounds& bounds, const QuantParams& r
   return Rejection{"its activation allows only one int8 value", "leave out the activation"};
 }
 
-// Checks that the bias plus the largest possible sum of products fits in 32 bits. `steps` are the
+// Checks that the bias plus the largest possible sum of products fits in 32 bits. `steps` holds the
 // scales of the bias: a single element, or one element per channel.
 std::optional<Rejection> check_bias_room(const std::vector<float>& biases, int64_t weights,
                                          const std::vector<float>& steps) {

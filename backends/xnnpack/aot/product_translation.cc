@@ -12,7 +12,7 @@ namespace {
 
 using Kind = QuantParams::Kind;
 
-// The weight of a product and its quantization, which determine the datatypes of the operands.
+// The weight of a product, and how the weight is quantized.
 struct Weights {
   Product product;
   const Node* source = nullptr;       // the placeholder of the weight

@@ -131,7 +131,6 @@ QuantParams quant_params(const Node& node) {
   }
   params.quant_min = call.integer("quant_min", -128);
   params.quant_max = call.integer("quant_max", 127);
-  // Reads the dtype of the quantized tensor.
   const Node* quantized = row->role == Role::kQuantize ? &node : operand(node, 0);
   if (quantized != nullptr && quantized->tensor() != nullptr) {
     params.dtype = quantized->tensor()->dtype;

@@ -21,8 +21,8 @@ enum Precision : uint8_t {
 };
 inline constexpr uint8_t kAnyPrecision = kFloat | kStatic | kDynamic;
 
-// A call that the rules accept or reject. They leave Rejection::node unset; the partitioner sets
-// it.
+// A call that the rules accept or reject. The rules leave Rejection::node unset; the partitioner
+// sets it.
 struct Candidate {
   const Parameters& parameters;
   Node& node;
@@ -30,7 +30,6 @@ struct Candidate {
   bool allows_dynamic_weights = false;  // computed weights and biases of float linear, addmm and mm
   bool allows_bf16 = false;
 
-  // Returns the spec of the first input.
   const TensorSpec& input() const { return spec_of(required(node, 0)); }
 };
 
@@ -48,7 +47,7 @@ struct Rule {
   Check check = nullptr;                     // checks in addition to those for all operators
   Group group = nullptr;                     // null: the call and the conversions around it
   SupportsScales supports_scales = nullptr;  // null: all scales are supported
-  // The operator of an activation that may be fused into calls of this operator.
+  // The name of an activation that may be fused into calls of this operator.
   std::string_view activation = {};
   // True if the decomposition pass must not decompose calls of the operator.
   bool keep = false;

@@ -148,8 +148,8 @@ uint32_t Translator::dynamic_value(Node& quantize, int32_t nonbatch_dims) {
   value.quantization = PerToken{nonbatch_dims};
   const uint32_t id = graph_.add_value(std::move(value));
   PayloadNode convert = make(quantize, NodeKind::XNNConvert);
-  // The conversion also computes the quantization parameters, so it also gets the debug handles of
-  // the calls that compute them.
+  // The conversion also computes the quantization parameters, so it gets the debug handles of the
+  // calls that compute these parameters.
   for (const Node* input : quantize.inputs()) {
     if (!input->calls(getitem())) continue;
     add_handle(convert.handles, *input);

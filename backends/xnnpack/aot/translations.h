@@ -14,7 +14,7 @@ namespace vitrine::aot::xnnpack {
 
 class Translator;
 
-// The node kinds of a row of the operator table; NONE follows the last kind.
+// The node kinds in a row of the operator table. Unused elements are NONE.
 using NodeKinds = std::array<NodeKind, 4>;
 
 // Appends the nodes of the call to the translator's graph. AotErrors name the node.

@@ -24,9 +24,8 @@ class Translator {
   Preprocessing& preprocessing() { return p_; }
   PayloadGraph& graph() { return graph_; }
   // Makes a payload node for `node`. The payload node gets the debug handles of `node`. The payload
-  // expresses some dequantize and quantize calls as datatypes of the node's operands, so the
-  // payload node also gets the handles of these calls. Use append() to add the payload node to the
-  // graph.
+  // node also gets the handles of the dequantize and quantize calls that the payload expresses as
+  // datatypes of the node's operands. Use append() to add the payload node to the graph.
   PayloadNode make(const Node& node, NodeKind kind);
   void append(PayloadNode node) { graph_.nodes.push_back(std::move(node)); }
   // Inserts the first argument of `node` before the inputs of `made`, makes the value of `node` the
@@ -34,18 +33,18 @@ class Translator {
   void append_call(Node& node, PayloadNode made);
   // Returns the value that `node` reads for `input`: the quantized value if `node` runs in int8.
   uint32_t input_of(const Node& node, Node& input);
-  // Returns the value that `node` writes.
   uint32_t output_of(const Node& node);
   // Adds a value that differs from the output of `node` only in its dims.
   uint32_t output_like(const Node& node, std::vector<uint32_t> dims);
-  // Returns the sizes of `node`, with the upper bounds of dynamic sizes, and [1] for rank 0.
+  // Returns the sizes of `node`. A dynamic size is replaced by its upper bound. Returns [1] for
+  // rank 0.
   std::vector<uint32_t> dims_of(const Node& node) const;
   // `source` is the constant of the program from which the bytes are made, or null. The new
   // constant is stored in the same file as `source`.
   uint32_t add_constant(PayloadValue value, std::vector<std::byte> bytes, const Node* source);
   // Returns fp32, fp16 or bf16. AotError for other dtypes.
   Datatype datatype_of(const Node& node) const;
-  // Checks a size. Throws AotError if the size is negative or exceeds 32 bits.
+  // Throws AotError if the size is negative or does not fit in 32 bits.
   uint32_t size_of(const Node& node, int64_t number) const;
   // Returns true if the call runs in int8 with constant parameters.
   bool is_quantized(const Node& node) const { return quantized_results_.contains(&node); }

@@ -39,8 +39,8 @@ ArrangedFilter arranged_filter(const Bytes& bytes, size_t width, const FilterSha
 Bytes quantized_bias(const std::vector<float>& bias, const std::vector<float>& scales);
 
 // Packs int8 values from -8 to 7. Adds 8 to each value and stores two values per byte. A row has
-// `columns` values. Values of even columns are in the low halves. AotError if a value is out of
-// range.
+// `columns` values. The values of even columns are in the low four bits. AotError if a value is out
+// of range.
 Bytes packed_int4(const Bytes& bytes, size_t columns);
 
 // Rounds to nearest, ties to even.
@@ -52,7 +52,7 @@ std::optional<std::vector<float>> floats_of(const TensorData& data);
 Bytes bytes_of_floats(const std::vector<float>& numbers);
 // The type of f32, f16 or bf16 in payloads; empty for other dtypes.
 std::optional<Datatype> float_datatype(ScalarType dtype);
-// `type` is fp32, fp16 or bf16. Rounds to nearest, ties to even.
+// Converts to `type`, which is fp32, fp16 or bf16. Rounds to nearest, ties to even.
 Bytes float_bytes(Datatype type, const std::vector<float>& numbers);
 
 }  // namespace vitrine::aot::xnnpack

@@ -19,8 +19,7 @@ struct PackedFile {
 // its characters in reverse order. Paths are relative to the root folder. Throws a FormatError if
 // the index is damaged.
 std::vector<PackedFile> read_container(Bytes payload);
-// True if the end of the payload looks like the end of a container. Containers do not begin with an
-// identifier.
+// True if the end of the payload looks like the end of a container.
 bool may_be_container(Bytes payload);
 
 // Returns the file whose path ends with `suffix`, or null if there is none.

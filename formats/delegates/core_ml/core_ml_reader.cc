@@ -75,8 +75,8 @@ void add_names(const core_ml::PackedFile& file, PayloadDescription& result) {
   }
 }
 
-// Debug handles of operations, keyed by symbol: the name of the operation's first result and the
-// operation's type, as in "y:mul".
+// Debug handles of operations. The key is the name of an operation's first result and the
+// operation's type, such as "y:mul".
 using HandlesOfSymbol = std::map<std::string, std::vector<uint32_t>>;
 
 HandlesOfSymbol read_debug_info(const core_ml::PackedFile& file, PayloadDescription& result) {
@@ -126,7 +126,7 @@ void read_files(Bytes container, PayloadDescription& result) {
   add_debug_handles(handles, result);
 }
 
-// Reads the container that a reference names. The DataBuffer keeps the container's bytes in memory.
+// Reads the container that a reference names.
 void read_reference(const PayloadInput& input, PayloadDescription& result) {
   const JsonDocument document(text_of(input.bytes.subspan(kReference.size())), "Core ML reference",
                               32);

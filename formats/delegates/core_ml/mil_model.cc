@@ -26,7 +26,7 @@ constexpr NumberName kModelTypes[] = {
 constexpr NumberName kOpsets[] = {
     {6, "iOS15"}, {7, "iOS16"}, {8, "iOS17"}, {9, "iOS18"}, {10, "iOS26"}};
 
-// The value of a name in a function: a tensor or a small constant.
+// A named value in a function: a tensor or a small constant.
 struct NamedValue {
   size_t tensor = SIZE_MAX;
   std::string text;  // text of a small constant
@@ -282,7 +282,7 @@ class ModelReader {
       throw FormatError(fmt::format("{}: has {} bytes, but {} takes {}", location, blob.bytes,
                                     tensor_text(tensor), expected));
     }
-    // Files store a table of bool values as u8.
+    // Files store bool values as u8.
     if (!blob.dtype.empty() && blob.dtype != tensor.dtype && tensor.dtype != "bool") {
       throw FormatError(fmt::format("{}: has {} values, but the constant is {}", location,
                                     blob.dtype, tensor.dtype));

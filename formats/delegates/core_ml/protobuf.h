@@ -26,7 +26,7 @@ class ProtoReader {
  public:
   explicit ProtoReader(Bytes message) : rest_(message) {}
   // Reads the next field. Returns false at the end of the message. Throws a FormatError if a field
-  // exceeds the message.
+  // extends past the end of the message.
   bool next(ProtoField& field);
   uint64_t varint();
   bool at_end() const { return rest_.empty(); }
@@ -36,7 +36,7 @@ class ProtoReader {
   Bytes rest_;
 };
 
-// Returns the last field with this number. If the message does not have the field, the result's
+// Returns the last field with this number. If the message lacks the field, returns a field whose
 // data and value are empty.
 ProtoField find_field(Bytes message, uint32_t number);
 // Appends the numbers in a repeated field, which may be packed.

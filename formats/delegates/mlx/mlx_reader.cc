@@ -106,7 +106,7 @@ class FieldReader {
     }
   }
 
-  // Returns the tensors that a field names.
+  // Returns the tensors to which a field refers.
   std::vector<size_t> tensors(const FlatTable& op, size_t slot, const Field& field) const {
     std::vector<size_t> found;
     if (field.type == "T") found.push_back(op.number<uint32_t>(slot));
@@ -181,8 +181,7 @@ class MlxGraph {
     const std::vector<FlatTable> metas = root_.tables(kTensorMeta);
     const size_t described =
         counts_[kConstant] + counts_[kInput] + counts_[kOutput] + counts_[kBuffer];
-    // The file does not describe temporary tensors, so the result lists only the temporary tensors
-    // that an operator uses.
+    // The file does not describe temporary tensors. The result lists those that an operator uses.
     num_tensors_ = described + counts_[kTemporary];
     if (described > metas.size()) {
       file_.fail(fmt::format("tensor_meta has {} entries for {} tensors", metas.size(), described));

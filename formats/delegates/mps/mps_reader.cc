@@ -12,8 +12,7 @@ namespace {
 constexpr std::string_view kBackends[] = {"MPSBackend"};
 constexpr size_t kHeaderBytes = 24;
 
-// Names of the kinds of nodes, in the order of their numbers in the union of nodes. The first
-// number is 1.
+// Names of the node kinds, in the order of their numbers in the schema. The first number is 1.
 constexpr std::string_view kNodes[] = {
     "HardTanh",
     "ReLU",
@@ -108,8 +107,8 @@ constexpr std::string_view kNodes[] = {
 };
 static_assert(std::size(kNodes) == 90);
 
-// The meaning of the slots of known nodes: "i" is the id of an input, "o" is the id of the output,
-// and "." is unused.
+// The slots of some node kinds: "i" is the id of an input, "o" is the id of the output, and "." is
+// unused.
 struct NodeSlots {
   uint8_t first, last;
   std::string_view slots;

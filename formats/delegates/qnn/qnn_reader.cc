@@ -34,7 +34,7 @@ constexpr NumberName kSocs[] = {
     {58, "SSG2125P"}, {69, "SM8750"},   {72, "SA8797"},   {75, "SXR2330P"}, {77, "QCS9100"},
     {87, "SM8850"},   {93, "QCM6490"},  {95, "SAR2230P"}, {96, "SW6100"},   {97, "SM8845"}};
 
-// Slots and names of the options that consist of a single flag.
+// Slots and names of the bool options.
 constexpr NumberName kFlags[] = {{4, "online_prepare"},
                                  {5, "dump_intermediate_outputs"},
                                  {7, "shared_buffer"},

@@ -75,7 +75,7 @@ class TosaGraph {
     add(std::move(tensor));
   }
 
-  // Reads the lists of sizes that are operands of RESHAPE and other operators.
+  // Reads the shapes that are operands of RESHAPE and other operators.
   void read_shapes(const FlatTable& block) {
     for (const FlatTable& from : block.tables(5)) {
       PayloadTensor tensor;

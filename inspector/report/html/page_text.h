@@ -34,8 +34,8 @@ extern const std::string_view kNumericsStyle;   // follows kStyle
 extern const std::string_view kDepthChart;      // follows kElements
 extern const std::string_view kNumericsScript;  // follows kGraphTabScript and kDepthChart
 
-// The page of two programs' errors has the placeholders {{style}}, {{data}} and {{script}}, and the
-// style of the page of errors.
+// The page of two programs' errors has the placeholders {{style}}, {{data}} and {{script}}. It also
+// uses kNumericsStyle.
 extern const std::string_view kNumericsPairPage;
 extern const std::string_view kNumericsPairScript;  // follows kDepthChart
 

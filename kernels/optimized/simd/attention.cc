@@ -30,7 +30,7 @@ constexpr int64_t kRows = 4;
 constexpr int64_t kKeys = 4;
 
 #if HWY_TARGET != HWY_SCALAR
-// Sets out[i] to the sum of lane i over all blocks of four lanes.
+// Adds up the blocks of four lanes, and stores the four sums.
 template <class D>
 HWY_INLINE void store_sum_of_blocks(D d, hn::Vec<D> v, float* out) {
   if constexpr (hn::MaxLanes(d) <= 4) {
@@ -160,8 +160,8 @@ void multiply_queries(const FloatRows& queries, const CacheRows& keys, const Flo
   }
 }
 
-// Updates the columns [column, column + kVectors * lanes) of the sums of `kCount` rows. If kTail is
-// true, updates all columns starting at `column` instead.
+// Updates `kVectors` vectors of columns, starting at `column`, in the sums of `kCount` rows. If
+// kTail is true, updates all remaining columns instead.
 template <class Elements, int64_t kCount, int64_t kVectors, bool kTail>
 HWY_INLINE void add_columns(const float* weights, int64_t weight_stride, const CacheRows& values,
                             const float* factors, float* sums, int64_t sum_stride, int64_t column,
@@ -286,7 +286,7 @@ float Weigh(float* scores, const float* mask, int64_t count, int64_t padded_coun
       score = hn::Add(score, load_part(d, mask + n, count - n));
       store_part(score, d, scores + n, count - n);
     }
-    // load_part() sets the lanes beyond `count` to zero. These lanes must not change the maximum.
+    // load_part() sets the lanes beyond `count` to zero, which must not change the maximum.
     if (count - n < step) {
       score = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(count - n)), score, largest_lanes);
     }
@@ -313,7 +313,7 @@ float Weigh(float* scores, const float* mask, int64_t count, int64_t padded_coun
   return factor;
 }
 
-// Computes the weights for a few columns of scores, which correspond to the lanes of one vector.
+// Computes the weights for one vector of columns of scores.
 HWY_INLINE void weigh_some_columns(float* scores, int64_t stride, int64_t count, V visible,
                                    RunningSoftmax* softmax, float* factors) {
   static_assert(sizeof(RunningSoftmax) == 2 * sizeof(float));

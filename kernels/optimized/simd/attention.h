@@ -1,5 +1,5 @@
-// Computes attention for one block of keys and values of one head at a time: the products with a
-// few query rows, and the softmax. Keys and values are read in the layout of the cache.
+// Computes attention for one block of keys and values of one head: the products with a few query
+// rows, and the softmax.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@ struct CacheRows {
   int64_t count;
   int64_t width;
   // For Char, real = (element - zero point) * scale. The stride between the parameters of
-  // consecutive vectors is `parameter_stride`. Products subtract zero points; the caller applies
-  // the scales.
+  // consecutive vectors is `parameter_stride`. Products subtract zero points, but the caller must
+  // apply the scales.
   const float* scales;
   const int8_t* zero_points;
   int64_t parameter_stride;
 };
 
-// Rows of floats; `stride` is a multiple of attention_lanes().
+// Rows of floats. `stride` is a multiple of attention_lanes().
 struct FloatRows {
   float* data;
   int64_t stride;
   int64_t count;
 };
 
-// Number of floats in a vector. Rows of queries and sums are padded to a multiple of this number;
-// the padding of queries must be zero.
+// Number of floats in a vector. Rows of queries and of sums are padded to a multiple of this
+// number. The padding of queries must be zero.
 int64_t attention_lanes();
 
 // Sets scores(r, n) to the dot product of query r and key n.
@@ -55,10 +55,10 @@ struct RunningSoftmax {
 float weigh(float* scores, const float* mask, int64_t count, int64_t padded_count,
             RunningSoftmax& softmax);
 
-// Does the same as weigh() for columns of scores. There is one column for each of `rows` queries,
-// and `rows` is a multiple of attention_lanes(). The score of query r and key n is scores[n * rows
-// + r]. Query r attends to the first visible[r] of `count` keys. The weights of the other keys are
-// zero. Sets factors[r] to the factor by which the caller must multiply earlier sums.
+// Does the same as weigh() for `rows` queries, whose scores are in columns. `rows` is a multiple of
+// attention_lanes(). The score of query r and key n is scores[n * rows + r]. Query r attends to the
+// first visible[r] of `count` keys. The weights of the other keys are zero. Sets factors[r] to the
+// factor by which the caller must multiply earlier sums.
 void weigh_columns(float* scores, int64_t rows, int64_t count, const float* visible,
                    RunningSoftmax* softmax, float* factors);
 

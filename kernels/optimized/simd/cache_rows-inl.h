@@ -1,4 +1,4 @@
-// Loads rows of a cache as vectors of floats. Included once for each instruction set.
+// Loads rows of an attention cache as vectors of floats. Included once for each instruction set.
 #if defined(VITRINE_SIMD_CACHE_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VITRINE_SIMD_CACHE_ROWS_INL_H_
 #undef VITRINE_SIMD_CACHE_ROWS_INL_H_
@@ -25,7 +25,7 @@ using V = hn::Vec<Tag>;
 
 HWY_INLINE int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag())); }
 
-// Conversions of a cache's elements to float. `T` is the type of the elements in memory.
+// These types convert a cache's elements to float. `T` is the type of the elements in memory.
 struct FloatElements {
   using T = float;
   static HWY_INLINE V widen(hn::Vec<Tag> v, int32_t) { return v; }
@@ -84,8 +84,8 @@ struct Row {
   int32_t zero_point;
 };
 
-// The number of rows between the current row and the row that is prefetched. The rows of one head
-// are so far apart in memory that hardware prefetchers do not predict their addresses.
+// The number of rows between the current row and the row that is prefetched. Hardware prefetchers
+// fail here, because the rows of one head are far apart in memory.
 constexpr int64_t kRowsAhead = 16;
 constexpr int64_t kLine = 64;  // bytes of a cache line
 

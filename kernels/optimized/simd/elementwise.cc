@@ -23,9 +23,8 @@ HWY_INLINE Vector parameter(const float* values, size_t i) {
   return hn::Set(Tag(), values != nullptr ? values[i] : 0.0F);
 }
 
-// Results that are too large for a cache are stored in a way that bypasses the cache, which saves
-// reading the destination first. Short runs use ordinary stores, because stores that bypass the
-// cache would too often make a short run wait.
+// Large results are written with stores that bypass the cache, which saves reading the destination
+// first. Short runs use ordinary stores.
 constexpr int64_t kMinStreamedElements = int64_t{4} << 20;
 constexpr int64_t kMinStreamedRun = 4096;
 
@@ -40,8 +39,8 @@ HWY_INLINE int64_t unaligned(const float* to) {
   return static_cast<int64_t>((0 - reinterpret_cast<uintptr_t>(to)) % bytes / sizeof(float));
 }
 
-// Sets to[i] for i < count. Computes full vectors with vector(i), two at a time, and partial
-// vectors at the ends with part(i, number of elements left).
+// Sets to[i] for i < count. Computes full vectors with vector(i), and partial vectors at the ends
+// with part(i, number of elements left).
 template <class Part, class Full>
 HWY_INLINE void run(float* to, int64_t count, int64_t total_count, const Part& part,
                     const Full& vector) {
@@ -69,10 +68,10 @@ HWY_INLINE void run(float* to, int64_t count, int64_t total_count, const Part& p
   if (stream) hwy::FlushStream();
 }
 
-// sqrt(x). With AVX-512, a step of Newton's method improves the estimate, and the remainder
-// corrects the result. Vectors with a number that is zero, negative, very large or very small take
-// the slow instruction, because the remainder could underflow or the estimate is infinite. A test
-// checks that all results are rounded correctly.
+// sqrt(x), rounded correctly. With AVX-512, improves an estimate by Newton's method and corrects
+// the result with the remainder, which is faster than the square root instruction. If a number in
+// the vector is zero, negative, very large or very small, uses that instruction, because the
+// remainder could underflow or the estimate is infinite.
 HWY_INLINE Vector square_root(Tag d, Vector x) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   const hn::RebindToUnsigned<Tag> du;

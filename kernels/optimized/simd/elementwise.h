@@ -7,9 +7,9 @@ namespace vitrine::optimized::simd {
 
 // Sets out[i] = op(inputs[0][i], ...) for i < count. `parameters` has at least three numbers, or is
 // null if the operator has none. If the second input of a BINARY operator is null, each of its
-// elements is parameters[kNumberParameter]. Comparisons write bytes 0 and 1; the first input of
-// `where` consists of bytes. The output may be an input. `total_count` is the number of elements of
-// the result, which several runs may compute.
+// elements is parameters[kNumberParameter]. Comparisons write bytes that are 0 or 1. The first
+// input of `where` consists of bytes. `out` may be one of the inputs. `total_count` is the number
+// of elements in the entire result, which may take several runs.
 constexpr int kNumberParameter = 1;
 using Run = void (*)(const void* const* inputs, const float* parameters, void* out, int64_t count,
                      int64_t total_count);

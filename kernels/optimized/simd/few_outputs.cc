@@ -20,10 +20,10 @@ constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag()));
 
 int64_t LanesOfFewOutputs() { return kLanes; }
 
-// The backend calls the functions below only if vectors are wide.
+// The backend calls the functions below only if vectors are wider than 16 bytes.
 #if HWY_MAX_BYTES > 16
 
-// Returns a vector whose lane i is the sum of the lanes of vectors[i].
+// Sets lane i of the result to the sum of the lanes of vectors[i].
 template <int kCount>
 HWY_INLINE Floats sums_of_lanes(const Floats* vectors) {
   if constexpr (kCount == 1) {
@@ -50,8 +50,8 @@ class PixelPointers {
       at_ = in.table + (first - in_tile_) * taps + in_tile_;
     }
   }
-  // Returns the address of an array of pointers, whose first element points to the first tap's
-  // pixel. If the table is null, the array is `direct`.
+  // Returns an array of pointers to pixels, which starts at the first tap's pixel. If the table is
+  // null, the array is `direct`.
   HWY_INLINE const float* const* get(const float*& direct) const {
     direct = image_;
     return in_.table == nullptr ? &direct : at_;
@@ -73,18 +73,17 @@ class PixelPointers {
   const float* image_ = nullptr;
 };
 
-// The sums of several output pixels. Each lane has the sum for the input channels that belong to
-// the lane.
+// The sums of several output pixels. Each output channel of a pixel has a vector of partial sums.
 template <int kOutputs>
 struct Sums {
-  // The results of this number of pixels fit in one vector.
+  // The number of pixels whose results fit in one vector.
   static constexpr int kPixels = kLanes / kOutputs;
 
   HWY_INLINE Sums() {
     HWY_UNROLL(16)
     for (Floats& sum : of) sum = hn::Zero(Tag());
   }
-  // Adds the products of a block of at most kLanes channels of a tap.
+  // Adds the products for one tap and `count` input channels, at most kLanes.
   HWY_INLINE void add(const float* const* pixels, int64_t channel, int64_t count,
                       const float* weights) {
     const Tag d;
@@ -173,9 +172,9 @@ namespace {
 int64_t lanes() { return VITRINE_DISPATCH(LanesOfFewOutputs)(); }
 }  // namespace
 
-// The weights begin with a vector that repeats the biases of the output channels, once for each of
-// the pixels that are computed together. Then, for each tap and block of input channels, one vector
-// per output channel follows.
+// The weights begin with a vector of biases, which are repeated for each of the pixels that are
+// computed together. Then, for each tap and block of input channels, one vector per output channel
+// follows.
 int64_t FewOutputs::weight_floats() const { return weight_at(taps, 0, 0); }
 void FewOutputs::set_bias(int64_t out_channel, float bias, float* weights) const {
   for (int64_t i = out_channel; i < lanes(); i += out_channels) weights[i] = bias;

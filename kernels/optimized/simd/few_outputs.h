@@ -1,6 +1,5 @@
 // Computes convolutions of channels-last images with up to four output channels. Each lane of a
-// vector holds an input channel. If the lanes held output channels instead, most lanes would be
-// unused.
+// vector holds an input channel.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +14,17 @@ struct FewOutputs {
   int64_t out_channels;  // 1 to kMax
   int64_t taps;
 
-  // Number of floats that the weights take in the layout for this machine's instruction set.
+  // Number of floats in the weights, whose layout depends on this machine's instruction set.
   int64_t weight_floats() const;
   void set_bias(int64_t out_channel, float bias, float* weights) const;
-  // Index of a weight. Floats that are neither a weight nor a bias must be zero.
+  // Index of a weight. All floats other than weights and biases must be zero.
   int64_t weight_at(int64_t tap, int64_t in_channel, int64_t out_channel) const;
 };
 
-// The pixels that output pixels read. Tap t of output pixel p is at
+// The input pixels that output pixels read. The input pixel for tap t of output pixel p is at
 // table[p / tile * tile * taps + t * tile + p % tile]. `offset` bytes are added to each pointer,
-// except to pointers that equal `padding`, a pixel of zeros. A table is not needed for one tap:
-// then output pixel p reads image[p * image_step].
+// except to pointers that equal `padding`, a pixel of zeros. If there is only one tap, `table` may
+// be null. Output pixel p then reads image[p * image_step].
 struct TapTable {
   const float* const* table = nullptr;
   int64_t tile = 1;

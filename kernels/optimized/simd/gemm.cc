@@ -16,8 +16,8 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The sums, three vectors of the right side and one of the left side must fit in the registers. x86
-// before AVX-512 has 16 registers, other instruction sets have 32.
+// Number of rows in a tile. The sums and four vectors of the operands must fit in the registers.
+// x86 before AVX-512 has 16 registers; other instruction sets have 32.
 #if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3
 constexpr int64_t kRows = 4;
 #else
@@ -30,8 +30,7 @@ constexpr int64_t kPrefetchAhead = 128;
 
 using Tag = hn::CappedTag<float, kGemmMaxLanes>;
 
-// Prefetches the left side. Each row is a separate stream of memory, so the rows are prefetched
-// separately.
+// Prefetches each row of the left side.
 HWY_INLINE void prefetch_rows(const float* first, const float* second, int64_t stride) {
   for (int64_t r = 0; r < 4; ++r) {
     hwy::Prefetch(first + r * stride + kPrefetchAhead);
@@ -146,7 +145,7 @@ void MultiplyTile(const GemmTile& full_tile) {
   }
 }
 
-// Does the same as multiply(), but each row has its own pointer, which moves from tap to tap.
+// Does the same as multiply(), but with a separate pointer for each row and tap.
 template <int64_t kVectors>
 HWY_NOINLINE void multiply_taps(const TapTile& tile) {
   const Tag d;

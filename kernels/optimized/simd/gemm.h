@@ -1,5 +1,4 @@
-// Computes the innermost loop of matrix products: a tile of sums stays in registers over the full
-// depth.
+// Computes tiles of matrix products. A tile of sums stays in registers over the full depth.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +19,10 @@ inline constexpr int64_t kGemmMaxLanes = 64;   // limit for all instruction sets
 
 inline constexpr int64_t kAllColumns = INT64_MAX;
 
-// A product of `rows` rows (1 to shape.rows) and `vectors` * lanes columns (1 to 3 vectors): sets
-// sums[r * sums_stride + c] to the dot product of left row r and right column c. left(r, d) is
-// left[r * left_stride + d * left_step]. right(d, v * lanes + c), for column c of vector v, is
-// right[d * right_stride + v * vector_stride + c].
+// A tile of a product, with 1 to shape.rows rows and 1 to 3 vectors of columns. Sets sums[r *
+// sums_stride + c] to the dot product of left row r and right column c. left(r, d) is left[r *
+// left_stride + d * left_step]. right(d, v * lanes + c), for column c of vector v, is right[d *
+// right_stride + v * vector_stride + c].
 struct GemmTile {
   const float* left;
   int64_t left_stride;
@@ -36,11 +35,10 @@ struct GemmTile {
   int64_t sums_stride;
   const float* start;  // initial sum of each row; null means zero
   int64_t left_step = 1;
-  // The right side is prefetched this many floats ahead; 0 turns prefetching off. Prefetching helps
-  // products of few rows with weights that are too large for the caches.
+  // The right side is prefetched this many floats ahead; 0 turns prefetching off.
   int64_t right_ahead = 0;
   int64_t vector_stride = 0;  // 0 means lanes: the vectors of a row are contiguous
-  // Only columns < `columns` of the sums are set. The right side is read in full vectors.
+  // Sums are written only for this number of columns. The right side is read in full vectors.
   int64_t columns = kAllColumns;
   const float* bias = nullptr;  // initial sum of each column, if `start` is null; null means zero
 };
@@ -63,7 +61,6 @@ struct TapTile {
   int64_t columns;
   // If not null, table[t * kGemmMaxRows + r] replaces inputs[r] + offsets[t].
   const float* const* table = nullptr;
-  // Bounds of the results.
   float min = -std::numeric_limits<float>::infinity();
   float max = std::numeric_limits<float>::infinity();
 };

@@ -50,7 +50,7 @@ HWY_INLINE hn::Vec<DF> bfloat16_to_float(DF df, VBFloat16 number) {
 }
 
 // Returns the bits of Half in 32-bit lanes, rounded to nearest, ties to even. NaN stays NaN. Rounds
-// by adding a float so large that its lowest bit has the same weight as the result's lowest bit.
+// by adding a float whose lowest bit has the same weight as the result's lowest bit.
 template <class DF>
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<DF>> float_to_half_bits(DF df, hn::Vec<DF> number) {
   const hn::RebindToUnsigned<DF> du;

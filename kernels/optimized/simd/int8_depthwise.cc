@@ -21,7 +21,7 @@ constexpr size_t kVectors = 4;  // 32-bit sums of a block
 constexpr size_t kTaps = 4;     // per instruction
 constexpr size_t kVectorBytes = 64;
 
-// In a window of 3 x 3 taps, each column of taps is a group, so that neighboring pixels share
+// In a window of 3 x 3 taps, each column of taps is a group, so that neighboring pixels reuse
 // loaded columns.
 bool shares_columns(const Int8DepthwiseWindow& w) {
   return w.rows == 3 && w.columns == 3 && w.step <= 2;
@@ -36,8 +36,7 @@ size_t block_bytes(const Int8DepthwiseWindow& w) {
 size_t ways_of(size_t channels) { return channels <= 32 ? 2 : 1; }
 
 // Returns the index of the 32-bit lane, among all registers of a block, that holds the sum of a
-// channel. The lanes are not in the order of the channels, because interleaving bytes mixes the
-// channels of each 16 bytes.
+// channel. Interleaving bytes changes the order of the channels.
 size_t lane_of(size_t channel) {
   const size_t part = channel / 16, vector = channel % 16 / 4;
   return vector * 16 + part * 4 + channel % 4;
@@ -86,8 +85,8 @@ VITRINE_VNNI inline __m512i load(const Block& b, const int8_t* const* in, size_t
 struct Taps {
   __m512i of[kVectors];
 };
-// Loads the next `count` taps, at most four. If there are fewer, the missing taps may have any
-// value, because their weights are zero.
+// Loads the next `count` taps, at most four. The other taps may have any value, because their
+// weights are zero.
 template <size_t kWays>
 VITRINE_VNNI inline Taps load_taps(const Block& b, const int8_t* const* in, size_t distance,
                                    size_t count) {
@@ -212,8 +211,8 @@ void Int8DepthwiseWindow::pack(size_t channel, int32_t bias, const int8_t* taps,
   const size_t ways = ways_of(channels - first);
   std::byte* const block = weights + channel / kBlock * block_bytes(*this);
   const size_t per_group = shares_columns(*this) ? rows : kTaps;
-  // The instruction needs unsigned inputs, so 128 is added to each input. The sum starts at a lower
-  // value to compensate.
+  // The VNNI instruction needs unsigned inputs, so 128 is added to each input. The initial sum
+  // compensates for this.
   auto sum = static_cast<uint32_t>(bias);
   for (size_t t = 0; t < rows * columns; ++t) {
     sum -= 128 * static_cast<uint32_t>(int32_t{taps[t * tap_stride]});

@@ -8,9 +8,9 @@
 
 namespace vitrine::optimized::simd {
 
-// The layout of the weights: blocks of 64 channels. A block has the start values of the sums, the
-// weights of each group of four taps, and the scales. If the last block has at most 32 channels, it
-// contains their data twice, so that one register can compute two pixels.
+// The weights are blocks of 64 channels. A block has the initial values of the sums, the weights of
+// each group of four taps, and the scales. If the last block has at most 32 channels, it contains
+// their data twice, so that two pixels can be computed at once.
 struct Int8DepthwiseWindow {
   size_t channels = 0;
   size_t rows = 0;
@@ -27,8 +27,9 @@ struct Int8DepthwiseWindow {
 
 // A row of pixels of the result.
 struct Int8DepthwiseRow {
-  // The inputs of the taps, column by column. The window of pixel p starts at column p * step. The
-  // pointer `zero` marks padding; `offset` bytes are added to all other pointers.
+  // Pointers to the inputs of the taps, column by column. The window of pixel p starts at column p
+  // * step. A pointer that equals `zero` marks padding. `offset` bytes are added to all other
+  // pointers.
   const int8_t* const* in;
   const int8_t* zero;
   size_t offset;

@@ -70,9 +70,8 @@ double SquaredDistance(const float* values, float center, int64_t count) {
   });
 }
 
-// Reduces the line to one vector with `choose`, such as Max. NaN is detected separately, because
-// instruction sets treat it differently; if the line may contain a NaN, a lane of the result is
-// NaN.
+// Reduces the line to one vector with `choose`, such as Max. If the line contains NaN, a lane of
+// the result is NaN. Infinities may also cause a NaN.
 template <class Choose>
 HWY_INLINE V chosen_lanes(const float* values, int64_t count, float start, const Choose& choose) {
   const Tag d;
@@ -137,8 +136,8 @@ int64_t FindFirst(const float* values, float value, int64_t count) {
   return count;
 }
 
-// The number that softmax subtracts. If the line contains NaN, the result may be any number,
-// because the sum and thus all results become NaN anyway.
+// The number that softmax subtracts. It may be any number if the line contains NaN, because all
+// results of softmax are then NaN.
 HWY_NOINLINE float largest_number(const float* in, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -158,7 +157,7 @@ HWY_NOINLINE float largest_number(const float* in, int64_t count) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(best0, best1), hn::Max(best2, best3))));
 }
 
-// The value for lanes beyond the end of a line. Its exponential is 0, so these lanes add nothing.
+// The value for lanes beyond the end of a line. Its exponential is 0.
 HWY_INLINE V minus_infinity() { return hn::Set(Tag(), -std::numeric_limits<float>::infinity()); }
 
 // The sum of exp(in - line_max). Also writes the terms to `out` unless it is null.
@@ -265,8 +264,8 @@ void LogSoftmax(const float* in, float* out, int64_t lines, int64_t count) {
   }
 }
 
-// Computes a vector of columns at a time. Adds the exponentials of kRows rows before it adds their
-// sum to the total, because the rounding errors of long sums are larger.
+// Computes a vector of columns at a time. Sums blocks of kRows rows separately, because this
+// reduces rounding errors.
 template <bool logarithm>
 HWY_INLINE void softmax_of_columns(const float* in, float* out, int64_t rows, int64_t stride,
                                    int64_t count) {
@@ -329,8 +328,7 @@ void Normalize(const float* in, float center, float scale, const float* weight, 
   }
 }
 
-// Adds row by row, so that memory is read front to back; the columns' sums stay in the cache.
-// Sets sums[c] to the sum of column c, for c < n * lanes and c < count. The sums stay in registers.
+// Sets sums[c] to the sum of column c, for c < n * lanes and c < count.
 template <int n>
 HWY_INLINE void sum_columns(const float* in, int64_t rows, int64_t stride, int64_t count,
                             float* sums) {

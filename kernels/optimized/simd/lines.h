@@ -5,10 +5,10 @@
 
 namespace vitrine::optimized::simd {
 
-// Sums a line: blocks of a few thousand elements in float, the blocks' sums in double. Returns 0 if
-// `count` is 0.
+// Sums a line. Uses float within blocks of a few thousand elements, and double for the total.
+// Returns 0 if `count` is 0.
 double sum(const float* values, int64_t count);
-// The sum of the squares of value - center.
+// The sum of (value - center)^2.
 double squared_distance(const float* values, float center, int64_t count);
 
 // Return the largest or smallest element, or NaN if the line contains NaN. `count` must be

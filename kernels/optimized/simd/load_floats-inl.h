@@ -1,5 +1,5 @@
-// Loads floats and Halfs as vectors of floats, and stores such vectors. Included once for each
-// instruction set.
+// Loads and stores vectors of floats. In memory, the elements are floats or Halfs. Included once
+// for each instruction set.
 #if defined(VITRINE_SIMD_LOAD_FLOATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VITRINE_SIMD_LOAD_FLOATS_INL_H_
 #undef VITRINE_SIMD_LOAD_FLOATS_INL_H_
@@ -51,7 +51,6 @@ HWY_INLINE hn::Vec<FloatTag> load_floats(const Half* from, int64_t count) {
 HWY_INLINE void store_floats(hn::Vec<FloatTag> value, float* to, int64_t count) {
   store_part(value, FloatTag(), to, count);
 }
-// store_floats() is not inlined, because it is long and runs only once for each vector of results.
 HWY_NOINLINE inline void store_floats(hn::Vec<FloatTag> value, Half* to, int64_t count) {
   const hn::Rebind<uint16_t, FloatTag> dh;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)

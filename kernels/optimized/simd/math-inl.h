@@ -1,5 +1,5 @@
-// Defines functions of a vector of floats that accept every value, including those for which
-// Highway's functions are undefined (infinities, NaN, values out of range). Included once for each
+// Defines functions of a vector of floats. They accept every value, unlike Highway's functions,
+// some of which are undefined for infinities, NaN or values out of range. Included once for each
 // instruction set.
 #if defined(VITRINE_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VITRINE_SIMD_MATH_INL_H_
@@ -40,7 +40,7 @@ HWY_INLINE V squared(V x) {
 }
 
 // 1 / sqrt(x). AVX-512 has an estimate with an error below 2^-14, also for subnormal numbers. A
-// step of Newton's method leaves an error below one unit in the last place.
+// step of Newton's method reduces the error to less than one unit in the last place.
 template <class D, class V>
 HWY_INLINE V reciprocal_root(D d, V x) {
   const V one = hn::Set(d, 1.0F);
@@ -69,7 +69,8 @@ HWY_INLINE V exponential_near_zero(D d, V r) {
                     1.6666665459e-1F, 5.0000001201e-1F, 1.0F, 1.0F);
 }
 
-// Returns r where x = n ln(2) + r. ln(2) is split in two parts, so that n times the first is exact.
+// Returns r where x = n ln(2) + r. ln(2) is split in two parts, so that n times the first part is
+// exact.
 template <class D, class V>
 HWY_INLINE V reduce_exponent(D d, V x, V n) {
   const V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375F), x);
@@ -82,9 +83,8 @@ HWY_INLINE hn::Vec<D> power_of_two(D d, V n) {
   return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(hn::DFromV<V>(), 127))));
 }
 
-// e^x. Adds 1.5 * 2^23 to round a number to an integer. The lowest bits of the sum then contain the
-// integer. 2^n is split into two factors, so that the result overflows to infinity or underflows to
-// zero only where e^x does.
+// e^x. Adding 1.5 * 2^23 to a number rounds it to an integer, which is then in the lowest bits of
+// the sum. 2^n is split into two factors, because n can be outside the range of power_of_two().
 template <class D, class V>
 HWY_INLINE V exponential(D d, V x) {
   const hn::RebindToSigned<D> di;
@@ -99,8 +99,8 @@ HWY_INLINE V exponential(D d, V x) {
   return keep_nan(x, result);
 }
 
-// e^x for x <= 0, for softmax. Results that would be denormal are 0: for the smallest n, which is
-// -127, the factor is 0 instead of 2^n. The result for NaN is not defined.
+// e^x for x <= 0, for softmax. Denormal results are replaced with 0. The result for NaN is not
+// defined.
 template <class D, class V>
 HWY_INLINE V exponential_of_negative_number(D d, V x) {
   const hn::RebindToUnsigned<D> du;
@@ -124,7 +124,7 @@ HWY_INLINE V exponential_minus_one(D d, V x) {
   V result = hn::Expm1(d, hn::Min(hn::Max(x, low), high));
   result =
       hn::IfThenElse(hn::Gt(x, high), hn::Set(d, std::numeric_limits<float>::infinity()), result);
-  // Returns tiny numbers and zero, with its sign, unchanged.
+  // Returns tiny numbers and signed zeros unchanged.
   result = hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-8F)), x, result);
   return keep_nan(x, result);
 }
@@ -162,7 +162,7 @@ HWY_INLINE V logarithm(D d, V x) {
   const V p = polynomial(d, y, 7.0376836292e-2F, -1.1514610310e-1F, 1.1676998740e-1F,
                          -1.2420140846e-1F, 1.4249322787e-1F, -1.6668057665e-1F, 2.0000714765e-1F,
                          -2.4999993993e-1F, 3.3333331174e-1F);
-  // Adds n ln(2), with ln(2) split as in reduce_exponent().
+  // Adds n ln(2). ln(2) is split as in reduce_exponent().
   V rest = hn::MulAdd(n, hn::Set(d, -2.12194440e-4F), hn::Mul(hn::Mul(p, y), z));
   rest = hn::NegMulAdd(z, hn::Set(d, 0.5F), rest);
   return hn::MulAdd(n, hn::Set(d, 0.693359375F), hn::Add(y, rest));
@@ -193,10 +193,9 @@ HWY_INLINE V hyperbolic_tangent(D d, V x) {
   return keep_nan(x, hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 4e-4F)), x, result));
 }
 
-// Returns r where x = n pi/2 + r. pi/2 is split in four parts: subtracting n times each of the
-// first two is exact, and n times the last is less than the rounding error of r. Without fused
-// multiply-add, n times the third part must be exact too, so that part has 16 bits and n has at
-// most 8.
+// Returns r where x = n pi/2 + r. pi/2 is split in four parts. Subtracting n times the first or the
+// second part is exact. Without fused multiply-add, n times the third part must also be exact, so
+// that part has only 16 bits, and n has at most 8 bits.
 constexpr bool kFused = HWY_NATIVE_FMA != 0;
 constexpr float kLargestAngle = kFused ? 131072.0F : 400.0F;
 
@@ -222,8 +221,8 @@ HWY_NOINLINE V sine_of_large(D d, V x, V result, bool cosine) {
   return hn::Load(d, results);
 }
 
-// sin(x) if `quarters` is 0; cos(x), which is sin(x + pi/2), if `quarters` is 1. The polynomials
-// are those of Cephes' sinf and cosf.
+// sin(x) if `quarters` is 0, and cos(x) if `quarters` is 1. The polynomials are those of Cephes'
+// sinf and cosf.
 template <class D, class V>
 HWY_NOINLINE V sine(D d, V x, V quarters) {
   const hn::RebindToSigned<D> di;

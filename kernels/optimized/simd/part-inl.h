@@ -24,8 +24,7 @@ constexpr bool kHasMasks = HWY_TARGET <= HWY_AVX2;
 constexpr bool kHasMasks = HWY_MEM_OPS_MIGHT_FAULT == 0;
 #endif
 
-// Without masks, parts of vectors are copied. These functions are long and run at most once per
-// line, so they are not inlined.
+// Not inlined, because these functions are long and run at most once per line.
 template <class D>
 HWY_NOINLINE hn::Vec<D> copy_part(D d, const hn::TFromD<D>* from, size_t count) {
   HWY_ALIGN hn::TFromD<D> lanes[HWY_MAX_BYTES / sizeof(hn::TFromD<D>)];

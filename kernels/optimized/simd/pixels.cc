@@ -14,7 +14,7 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The backend calls these functions only if vectors are wide.
+// The backend calls these functions only if vectors are wider than 16 bytes.
 #if HWY_MAX_BYTES > 16
 
 template <class T>
@@ -109,8 +109,7 @@ HWY_INLINE void largest(const PixelWindows<T>& w) {
 void LargestFloats(const PixelWindows<float>& windows) { largest(windows); }
 void LargestBytes(const PixelWindows<int8_t>& windows) { largest(windows); }
 
-// Adds pairs of sums in a tree, because its rounding errors are smaller than those of adding one by
-// one.
+// Adds the pixels pairwise, which has smaller rounding errors than adding them one by one.
 template <int kCount, class Load>
 HWY_INLINE auto sum_of_taps(int64_t count, const Load& load) {
   const auto two = [&](int64_t t) HWY_ATTR { return hn::Add(load(t), load(t + 1)); };

@@ -1,5 +1,5 @@
-// Computes scaling, pooling and interpolation of pixels in channels-last images. The channels of
-// such a pixel are contiguous.
+// Scales, pools and interpolates pixels of channels-last images, in which the channels of a pixel
+// are contiguous.
 #pragma once
 
 #include <cstddef>

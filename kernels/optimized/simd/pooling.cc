@@ -17,8 +17,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// How the elements of a vector of windows are read: as contiguous elements, as every second
-// element, or as every second element without reading anything after the last one.
+// Specifies how a vector is read: contiguous elements, every second element, or every second
+// element without reading past the last one.
 enum class Reading : uint8_t { kDense, kEven, kLast };
 
 template <class D>
@@ -32,8 +32,8 @@ HWY_INLINE hn::Vec<D> load_line(D d, const float* from, Reading reading) {
   return hn::ConcatUpperLower(d, hn::ConcatOdd(d, high, high), hn::ConcatEven(d, low, low));
 }
 
-// Calls body(d, i, reading) for vectors that start at window i and together cover all windows. The
-// last two vectors may overlap. Returns false if there are too few windows for a vector.
+// Calls body(d, i, reading) for vectors of windows that start at window i. The vectors cover all
+// windows, and the last two may overlap. Returns false if there are too few windows for a vector.
 template <class D, class Body>
 HWY_INLINE bool for_each_vector(D d, int64_t count, int64_t stride, const Body& body) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));

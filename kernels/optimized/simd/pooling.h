@@ -1,4 +1,4 @@
-// Computes the pooling of consecutive windows along a line.
+// Pools consecutive windows along a line.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ struct Windows {
   int64_t tap_step;
 };
 
-// For each of `count` windows, finds the largest element, or the last NaN if there is one, and the
-// index of this element in the plane. `index` is the plane index of the element at windows.from. If
-// all elements are -infinity, returns the index of the window's first element.
+// For each of `count` windows, finds the largest element and its index in the plane. If the window
+// contains NaN, finds the last NaN instead. `index` is the index in the plane of the element at
+// windows.from. If all elements are -infinity, the index is that of the window's first element.
 void largest_of_windows(const Windows& windows, int32_t index, int64_t count, float* largest,
                         int64_t* indices);
 
-// For each i < count, finds the largest of values[i + t * step] for t < taps, or the last NaN, and
-// its index: indices[i + t * step], or i + t * step if `indices` is null. If all elements are
-// -infinity, the index is the index of values[i]. Reads and writes up to kPoolingSlack elements
-// past the last one. The results must not overlap the inputs.
+// For each i < count, finds the largest of values[i + t * step] for t < taps, or the last NaN. Its
+// index is indices[i + t * step], or i + t * step if `indices` is null. If all elements are
+// -infinity, the index is that of values[i]. Reads and writes up to kPoolingSlack elements past the
+// last one. The results must not overlap the inputs.
 struct Neighbors {
   const float* values;
   const int32_t* indices;
@@ -35,7 +35,7 @@ inline constexpr int64_t kPoolingSlack = 64;
 void largest_of_neighbors(const Neighbors& neighbors, int64_t count, float* largest,
                           int32_t* largest_indices);
 
-// Computes the sums of windows, adding row by row.
+// Computes the sums of windows.
 void sums_of_windows(const Windows& windows, int64_t count, float* sums);
 
 }  // namespace vitrine::optimized::simd

@@ -27,8 +27,8 @@ void Quantize(const float* in, const Quantization& q, uint8_t* out, int64_t coun
   // are integers.
   const auto low = hn::Set(d, static_cast<float>(q.lowest - q.zero_point));
   const auto high = hn::Set(d, static_cast<float>(q.highest - q.zero_point));
-  // Adding 1.5 * 2^23 rounds to the nearest integer, ties to even. The lowest byte of the sum's
-  // bits is then that of the integer, and the bounds are small enough for this (see kMaxZeroPoint).
+  // Adding 1.5 * 2^23 rounds to the nearest integer, ties to even. The lowest byte of the sum is
+  // then the lowest byte of the integer. The bounds are small enough for this (see kMaxZeroPoint).
   const auto bias = hn::Set(d, 12582912.0F);
   const auto offset = hn::Sub(hn::Set(di, q.zero_point), hn::BitCast(di, bias));
   const auto quantized = [&](auto x) HWY_ATTR {

@@ -23,8 +23,8 @@ struct Matrix {
   int64_t to_stride;
 };
 
-// Transposes a matrix of up to three lines, whose columns become short contiguous rows. Returns the
-// number of finished rows.
+// Transposes a matrix of up to three lines. Returns the number of rows of the result that are
+// finished.
 int64_t interleave(const Matrix& m, int64_t rows, int64_t columns) {
   const hn::CappedTag<float, 16> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -48,7 +48,7 @@ int64_t interleave(const Matrix& m, int64_t rows, int64_t columns) {
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Transposes the 4 x 4 elements of each block of 16 bytes.
+// Transposes each block of 4 x 4 elements in four rows.
 template <class D>
 HWY_INLINE void transpose_blocks(D d, hn::Vec<D>* rows) {
   const auto a = hn::InterleaveLower(d, rows[0], rows[2]);
@@ -61,7 +61,7 @@ HWY_INLINE void transpose_blocks(D d, hn::Vec<D>* rows) {
   rows[3] = hn::InterleaveUpper(d, c, e);
 }
 
-// Transposes a square of one vector per side, or its first `rows` rows and `columns` columns.
+// Transposes a square tile as wide as a vector, or its first `rows` rows and `columns` columns.
 template <class D>
 HWY_INLINE void transpose_tile(D d, const Matrix& m, int64_t rows, int64_t columns) {
   constexpr int kBlocks = static_cast<int>(hn::MaxLanes(d)) / 4;
@@ -76,7 +76,7 @@ HWY_INLINE void transpose_tile(D d, const Matrix& m, int64_t rows, int64_t colum
   const auto store = [&](int row, V line) HWY_ATTR {
     if (row < rows) store_part(line, d, m.to + row * m.to_stride, columns);
   };
-  // Row 4 * b + r consists of block b of the lines r, r + 4, ...
+  // Row 4 * b + r of the result consists of block b of each of the lines r, r + 4, ...
 #pragma GCC unroll 4
   for (int r = 0; r < 4; ++r) {
     if constexpr (kBlocks == 1) {

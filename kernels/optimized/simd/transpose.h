@@ -1,4 +1,4 @@
-// Transposition of a matrix of floats with the widest vectors of the machine.
+// Transposes a matrix of floats with the widest vectors of the machine.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@
 #define VITRINE_WINOGRAD_TYPES_
 namespace vitrine::optimized::simd {
 
-// The points of tiles of 4 besides 0 and infinity are +-kA and +-kB, with kA * kB = 1.
+// Tiles of 4 use the points 0, +-kA, +-kB and infinity, with kA * kB = 1.
 constexpr double kA = 2.0 / 3;
 constexpr double kB = 3.0 / 2;
 
@@ -91,8 +91,8 @@ HWY_INLINE void transform_weights(const V* in, V* out) {
     out[2] = hn::NegMulAdd(half, in[1], even);
     out[3] = in[2];
   } else {
-    // The weights of point p are 1, p and p^2, each divided by 2 p^2 (p^2 - q^2), where q is the
-    // other of kA and kB.
+    // With p = kA and q = kB, or vice versa, the weights of point p are 1, p and p^2, each divided
+    // by 2 p^2 (p^2 - q^2).
     constexpr double kScaleA = 1 / (2 * kA * kA * (kA * kA - kB * kB));
     constexpr double kScaleB = 1 / (2 * kB * kB * (kB * kB - kA * kA));
     const V even_a = hn::MulAdd(winograd_constant(kA * kA * kScaleA), in[2],
@@ -129,7 +129,7 @@ HWY_INLINE void transform_sums(const V* in, V* out) {
   }
 }
 
-// These functions are not inlined, because they run at most once per tile.
+// Not inlined, because these functions run at most once per tile.
 template <class T>
 HWY_NOINLINE V load_last_channels(const T* from, int64_t count) {
   return load_floats(from, count);
@@ -174,7 +174,7 @@ HWY_INLINE void transform_pixels_of_tile(const T* const* pixels, int64_t channel
 }
 
 // Transposes a block of weights at a time, because the weights of successive output channels are
-// far apart: most of them would evict each other from the first-level cache.
+// far apart and would evict each other from the first-level cache.
 template <int kTile>
 HWY_INLINE void transform_panel(const WinogradFilter& filter, float* to) {
   constexpr int kSize = kTile + 2;
@@ -305,8 +305,7 @@ VITRINE_EXPORT(TransformHalfResult);
 namespace {
 
 constexpr int64_t kMaxSize = 6;
-// The number of input channels between the current channel and the channel that is prefetched. The
-// weights of successive channels are contiguous in memory.
+// The number of input channels between the current channel and the channel that is prefetched.
 constexpr int64_t kChannelsAhead = 32;
 
 int64_t round_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
@@ -316,8 +315,8 @@ int64_t vectors_of(const WinogradShape& shape, int64_t lanes) {
 }
 
 // The scratch memory: a pixel of zeros, the transformed input of all tiles, and the transformed
-// results of all tiles for one panel. Tiles form groups; a group has as many tiles as the matrix
-// product processes at a time. Within a group, the values are ordered by point, then by tile.
+// results of all tiles for one panel. Tiles form groups of the size that the matrix product
+// processes at a time. Within a group, the values are ordered by point, then by tile.
 struct Scratch {
   Scratch(const WinogradShape& shape, int64_t tiles)
       : gemm(gemm_shape()),

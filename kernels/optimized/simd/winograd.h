@@ -3,8 +3,8 @@
 //
 // S. Winograd, "Arithmetic Complexity of Computations", 1980; A. Lavin and S. Gray, "Fast
 // Algorithms for Convolutional Neural Networks", 2015. The rounding error is at most four times the
-// error of a plain sum of products: tiles of 4 use the points 0, +-2/3, +-3/2 and infinity, which
-// cause about half the error of the points 0, +-1, +-2 and infinity.
+// error of a plain sum of products. Tiles of 4 use the points 0, +-2/3, +-3/2 and infinity, because
+// the points 0, +-1, +-2 and infinity cause about twice the error.
 //
 // Pixels have contiguous channels (N, H, W, C). An infinity or a NaN spreads to all results of the
 // tiles that read it.
@@ -39,8 +39,8 @@ int64_t winograd_tile_step();
 int64_t winograd_weights(const WinogradShape& shape);
 int64_t winograd_scratch(const WinogradShape& shape, int64_t tiles);
 
-// Transforms the weights of one panel. filter[(out_channel * 9 + tap) * in_channels + in_channel]
-// is a weight. `weights` is the start of the transformed weights of the convolution.
+// Transforms the weights of one panel. The weights are filter[(out_channel * 9 + tap) * in_channels
+// + in_channel]. `weights` is the start of the transformed weights of the convolution.
 void winograd_transform(const WinogradShape& shape, int64_t panel, const float* filter,
                         float* weights);
 

@@ -11,7 +11,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Makes `result` a view of self's memory with the given size.
+// Makes `result` a view of self's memory with the sizes `size`.
 void et_view(KernelContext& context, const Tensor& self, std::span<const int64_t> size,
              ChangedTensor result) {
   Tensor& out = *result.tensor;

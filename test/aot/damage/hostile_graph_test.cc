@@ -83,9 +83,9 @@ class Program {
     return name;
   }
 
-  // Lowers the program without a backend, for XNNPACK and for the demo backend. Each time, lowering
-  // must succeed or throw an AotError within two minutes. Returns the error of the first lowering,
-  // which uses no backend.
+  // Lowers the program three times: without a backend, for XNNPACK and for the demo backend. Each
+  // lowering must succeed or throw an AotError within two minutes. Returns the error of the first
+  // lowering, which uses no backend.
   std::string lower() {
     json_["graph_module"]["graph"]["outputs"] = json::array({tensor(last_)});
     json_["graph_module"]["signature"]["output_specs"] =
@@ -159,7 +159,7 @@ TEST(HostileGraph, SurvivesSplitsIntoVeryManyPieces) {
   shuffled.lower();
 }
 
-// Each call doubles a symbolic size. Written out, the last size would have 2^64 terms.
+// Each call doubles a symbolic size. As a sum, the last size would have 2^64 terms.
 TEST(HostileGraph, SurvivesSymbolicSizesThatDoubleRepeatedly) {
   const std::string symbol = "Symbol('s0', positive=True, integer=True)";
   Program program(Sizes{size_of(symbol)});

@@ -12,7 +12,8 @@ using nlohmann::json;
 constexpr size_t kMaxValuesPerKey = 128;
 constexpr size_t kMaxValueLength = 2000;  // in characters
 
-// The location of a JSON value. `key` is the key of the value, or of the list that contains it.
+// The location of a JSON value. `key` is the key of the value, or of the list that contains the
+// value.
 struct JsonLocation {
   json::json_pointer pointer;
   std::string key;
@@ -29,8 +30,7 @@ void collect(const json& value, const JsonLocation& at, std::vector<JsonLocation
   }
 }
 
-// Returns all locations in one of the sections that lowering reads. Chooses the section at random,
-// regardless of its size.
+// Returns all locations in a random section that lowering reads.
 std::vector<JsonLocation> locations_in_random_section(const json& program, std::mt19937& random) {
   static const std::vector<std::string> kSections = {
       "/graph_module/graph/nodes",  "/graph_module/graph/nodes",

@@ -10,11 +10,11 @@
 
 namespace vitrine::test {
 
-// Values of programs by key. A value may replace any other value of the same key.
+// Values of programs, by their JSON key. A value may replace any other value of the same key.
 class ValuePool {
  public:
   void add(const nlohmann::json& program);
-  // Returns a random value with this key; null if the programs have none.
+  // Returns a random value with this key. Returns null if the programs do not have this key.
   const nlohmann::json* any(const std::string& key, std::mt19937& random) const;
 
  private:

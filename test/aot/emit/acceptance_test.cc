@@ -1,5 +1,5 @@
-// Checks that emitted programs follow ExecuTorch's rules for programs, with any options.
-// ExecuTorch's own programs test the checker.
+// Checks that emitted programs follow ExecuTorch's rules for programs, with any options. Programs
+// that ExecuTorch wrote test the checker.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -123,7 +123,6 @@ TEST(Acceptance, AcceptsProgramsFromExecuTorch) {
   }
 }
 
-// Each case violates one rule.
 TEST(Acceptance, ReportsViolatedRules) {
   VITRINE_CORPUS_CASE(folder, "linear_relu");
   const test::AlignedBytes file = test::read_file_bytes(folder / "model.pte");

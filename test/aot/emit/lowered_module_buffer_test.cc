@@ -22,7 +22,6 @@ namespace vitrine::aot {
 namespace {
 
 struct LoweredModuleBufferTest : testing::Test {
-  // Loads a program with the demo backend.
   std::unique_ptr<Method> load(const std::vector<std::byte>& pte) {
     const vitrine::test::TemporaryFile file(pte);
     EXPECT_TRUE(backends.add(&demo::backend()).ok());
@@ -67,7 +66,8 @@ TEST_F(LoweredModuleBufferTest, ProgramRunsAndTraceMapsToSource) {
     ASSERT_NEAR(y.data<float>()[i], expected[i], 1e-4 + 1e-4 * std::abs(expected[i])) << i;
   }
 
-  // Each logged operator has an entry in the delegate map, and the entries contain all handles.
+  // Each logged operator has an entry in the delegate map. Together, the entries contain all debug
+  // handles.
   std::set<uint32_t> handles;
   size_t operators = 0;
   const MethodDebugInfo& debug = emitted.debug_info.at("forward");

@@ -26,14 +26,14 @@ TEST(MemoryPlanTest, InputsAndResultsOfANodeDoNotShareMemory) {
   EXPECT_NE(tensors[0].offset, tensors[1].offset);
 }
 
-// Two small tensors fit side by side into the bucket of a large tensor whose last use is over.
+// After the last use of a large tensor, two small tensors fit side by side into its bucket.
 TEST(MemoryPlanTest, SmallTensorsShareTheBucketOfALargeTensor) {
   std::vector<Allocation> tensors = {{96, 0, 1, 0}, {32, 2, 4, 0}, {32, 3, 4, 0}};
   EXPECT_EQ(plan_greedy(tensors, 0, kAlignment), 96U);
 }
 
-// The large tensor reuses the memory of two small tensors after their last use. In the greedy
-// plan, these have separate buckets.
+// The large tensor reuses the memory of two small tensors after their last use. In the greedy plan,
+// the small tensors have separate buckets.
 TEST(MemoryPlanTest, TightPlanReusesMemoryAcrossBucketBoundaries) {
   std::vector<Allocation> greedy = {{64, 0, 1, 0}, {64, 0, 1, 0}, {112, 2, 3, 0}};
   std::vector<Allocation> tight = greedy;

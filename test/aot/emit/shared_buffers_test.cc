@@ -15,7 +15,6 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 namespace fbs = schema::program;
 
-// Builds a method with buffers.
 struct MethodBuilder {
   ExportedProgram program;
   std::vector<Node*> results;

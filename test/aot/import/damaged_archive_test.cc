@@ -147,7 +147,7 @@ TEST_F(DamagedArchive, RejectsDeeplyNestedGraphs) {
   EXPECT_THROW(parse_json(program), ImportError);
 }
 
-// Replaces each value in the JSON with each replacement. The program imports or throws ImportError.
+// Replaces each value in the JSON with each replacement. The import succeeds or throws ImportError.
 TEST_F(DamagedArchive, SurvivesReplacedValues) {
   const json replacements = json::array({nullptr, -1, 1e300, "x", json::array(), json::object(),
                                          true, json::array({json::array()}), INT64_MIN});

@@ -215,7 +215,7 @@ TEST(ImportNative, RejectsPackagesWithoutGraph) {
               ThrowsMessage<ImportError>(HasSubstr("no identifier NPTG at byte 4")));
 }
 
-// Damaged files are refused, or they are read as another valid model.
+// A damaged file is either rejected or read as a different valid model.
 TEST(ImportNative, SurvivesDamage) {
   const std::vector<std::byte> original = NativeModel().package();
   size_t refused = 0;

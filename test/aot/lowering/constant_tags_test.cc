@@ -239,7 +239,6 @@ TEST_F(MutatedBuffer, GetsNoExternalTag) {
   EXPECT_EQ(program.graph->find("p")->meta.external_tag, "file_p");
 }
 
-// Copies for partitions have the same external tag as the weight.
 TEST(ConstantTags, CopiesKeepExternalTag) {
   ProgramBuilder b;
   Node* p = b.parameter("p");

@@ -55,8 +55,8 @@ struct ProfileCostTest : testing::Test {
     y->meta.value = aot::contiguous_spec(ScalarType::kFloat, {11, 13, 17, 19});
   }
 
-  // Returns an argument for a parameter. The first tensor is x, all others are y; their sizes may
-  // be invalid for the operator.
+  // Returns an argument for a parameter. The first tensor is x, and all others are y. Their sizes
+  // may be invalid for the operator.
   Argument argument(const OperatorArgument& of) {
     Argument one;
     if (of.type == ArgumentType::kTensor) one = std::exchange(next_, y);

@@ -107,8 +107,8 @@ TEST_F(ExplainTest, PrintsOneLinePerReasonSortedByCost) {
                         "    aten_erf_default (model.py:12) [4 FLOP, 32 B]\n"));
 }
 
-// Tensors are f32 [2, 2]: the product has 2 * 2 * 2 multiply-adds, an erf has one FLOP per element.
-// Both operands of the product are the same tensor, which is counted only once.
+// Tensors are f32 [2, 2]. The product has 2 * 2 * 2 multiply-adds, and an erf has one FLOP per
+// element. Both operands of the product are the same tensor, which is counted only once.
 TEST_F(ExplainTest, SumsCostsOfCallsWithTheSameReason) {
   Node* first = b.call("aten.erf.default", {x});
   Node* product = b.call("aten.mm.default", {first, first});

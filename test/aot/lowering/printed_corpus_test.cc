@@ -93,7 +93,7 @@ TEST(PrintedCorpus, PrintedGraphsMatchExecuTorch) {
     }
   }
   std::printf("%zu of %zu printed graphs equal ExecuTorch's\n", same, all);
-  // The graphs that are not equal differ even before lowering.
+  // The other graphs differ from ExecuTorch's even before lowering.
   EXPECT_GE(same, 130U);
 }
 
@@ -145,8 +145,8 @@ TEST(PrintedCorpus, DemoBackendGraphMatchesExecuTorch) {
             test::read_text(folder / "delegation_summary.txt"));
 }
 
-// The table for MobileNetV2 in ExecuTorch's documentation. There, dropout left a clone, and the
-// partitioner delegates neither the clone nor the view before it.
+// The table for MobileNetV2 in ExecuTorch's documentation. In the documented graph, dropout left a
+// clone, and the partitioner delegates neither the clone nor the view before it.
 TEST(PrintedCorpus, DelegatedCountsMatchTheDocumentedMobileNet) {
   VITRINE_CORPUS_CASE(folder, "mv2_xnnpack");
   ExportedProgram program = edge_program(folder, test::read_text(folder / "delegated_graph.txt"));

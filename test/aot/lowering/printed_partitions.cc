@@ -27,7 +27,7 @@ std::vector<PrintedDelegate> printed_delegates(const std::string& text) {
       const bool is_input = line.find("= placeholder[") != std::string::npos;
       (is_input ? delegates.back().weights : delegates.back().calls).insert(node_name(line));
     } else if (line.starts_with("  %executorch_call_delegate")) {
-      // A user input is not a weight, even with the same name.
+      // A user input is not a weight, even if it has the name of a weight.
       const size_t begin = line.find("(args = (%") + 10;
       std::string args = line.substr(begin, line.find("), kwargs") - begin);
       const std::string name = args.substr(0, args.find_first_of(",)"));

@@ -20,7 +20,7 @@ class ProgramBuilder {
   Node* call(const char* op, ArgumentList args, const std::string& tag = "") {
     return call_in(*program.graph, op, std::move(args), tag);
   }
-  // Adds a call to the program's graph or a subgraph.
+  // Adds a call to `graph`: the program's graph or a subgraph.
   Node* call_in(Graph& graph, const char* op, ArgumentList args, const std::string& tag = "") {
     Node* node = graph.call(Target::of(op, Dialect::kEdge), std::move(args));
     node->meta.value = spec();
@@ -120,7 +120,6 @@ class NamedBackend final : public Backend {
   std::vector<uint64_t> scratch_sizes_;
 };
 
-// A partitioner that calls a function.
 class FunctionPartitioner final : public Partitioner {
  public:
   using Function = std::function<PartitionResult(ExportedProgram&)>;

@@ -38,7 +38,7 @@ TEST(ToBackend, PartitionsBecomeCallsWithNewDebugHandles) {
   EXPECT_EQ(lowered[0].name, "lowered_module_0");
   EXPECT_EQ(lowered[0].call->name(), "executorch_call_delegate");
   EXPECT_EQ(lowered[0].module->original.graph->find("aten_relu_default")->meta.debug_handle, 1U);
-  // erf has the largest handle left in the graph, 2.
+  // The largest handle left in the graph is 2, that of erf.
   EXPECT_EQ(lowered[0].call->meta.debug_handle, 3U);
   EXPECT_EQ(lowered[1].call->meta.debug_handle, 4U);
   EXPECT_EQ(format_node(*program.graph->output()), "return (getitem,)");  // tag0 is extracted first
@@ -195,7 +195,6 @@ TEST(ToBackend, RunsPartitionersInOrderAndDropsRejectionsOfNodesDelegatedLater) 
   EXPECT_EQ(module(program, "lowered_module_1").backend_id, "Second");
 }
 
-// The branch contains another branch.
 TEST(ToBackend, LowersNestedBranchesAndTreatsOuterWeightsAsInputs) {
   ProgramBuilder b;
   Node* p = b.parameter("p");

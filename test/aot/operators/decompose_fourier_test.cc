@@ -141,7 +141,7 @@ TEST(DecomposeFourier, InverseShortTimeTransformMatchesFormula) {
   }
 }
 
-// A transform of dim 1 of [2, size, 3], real or complex.
+// A real or complex transform of [2, size, 3] along dim 1.
 struct OneDim {
   const char* target;
   int64_t size;
@@ -155,8 +155,8 @@ bool is_named(const OneDim& of, std::string_view name) {
   return std::string_view(of.target) == name;
 }
 
-// The sum over the input's elements of x[k] * e^(+-2 pi i k j / n), by the formula. `full` has all
-// n elements of one line.
+// Returns the sums over k of x[k] * e^(+-2 pi i k j / n) for each j. `full` has the n elements of
+// x.
 std::vector<std::complex<double>> sums(const std::vector<std::complex<double>>& full,
                                        bool is_inverse) {
   const auto n = static_cast<double>(full.size());
@@ -170,7 +170,7 @@ std::vector<std::complex<double>> sums(const std::vector<std::complex<double>>& 
   return result;
 }
 
-// Transforms made values with the operator and with the formula, and compares the results.
+// Transforms sample values with the operator and with the formula, and compares the results.
 void check_one_dim(const OneDim& of) {
   const bool is_inverse = is_named(of, "ifft") || is_named(of, "irfft");
   const bool has_half_input = is_named(of, "irfft");

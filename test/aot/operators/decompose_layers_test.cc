@@ -40,7 +40,7 @@ TEST(DecomposeLayers, ConvolutionAcceptsPaddingModeSame) {
   expect_near(run(inputs, one("aten.conv1d.padding", rest))[0], {21, 32, 43, 4});
 }
 
-// The expected values are (x - mean) / deviation of each row.
+// The expected values are (x - mean) / deviation, computed for each row.
 TEST(DecomposeLayers, NormalizesBatchesOfSymbolicSize) {
   ModelBuilder build("Net");
   const SymInt batch = build.dynamic_size(1, 8);

@@ -45,7 +45,7 @@ TEST(DecomposeQuantization, DequantizesPerChannelGroup) {
   expect_near(found, {-4, -0.5, 0, 14});
 }
 
-// The scale and the zero point of each row, and the input after a round trip through them.
+// The scale and the zero point of each row, and the input after it was quantized and dequantized.
 struct Quantized {
   Values scale, zero, dequantized;
 };

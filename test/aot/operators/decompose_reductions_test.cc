@@ -39,7 +39,7 @@ TEST(DecomposeReductions, ComputesMediansKthValuesAndNanIgnoringReductions) {
 }
 
 // A quantile is the element at index q (n - 1) of the sorted row. The first row is [1, 2, 4, 8]
-// when sorted, and the second holds NaN.
+// when sorted, and the second row contains NaN.
 TEST(DecomposeReductions, QuantilesInterpolateAndPropagateNan) {
   const TensorData x = floats({2, 4}, {4, 1, 8, 2, 8, 7, kNan, 5});
   const auto row_quantiles = [&](Argument q, const char* interpolation) {

@@ -131,8 +131,8 @@ TEST(DecomposeResizing, ResizesImagesAndVolumes) {
       resized(values_of(volume), {2, 3, 4}, larger, nearest_corner));
 }
 
-// If a scale factor keeps or doubles the size of a small image, PyTorch ignores the factor. For
-// lines and volumes, it uses the factor.
+// If a scale factor keeps or doubles the size of a small 2-D image, PyTorch ignores the factor. For
+// 1-D and 3-D inputs, PyTorch uses the factor.
 TEST(DecomposeResizing, NearestUsesTheScaleFactorExceptForSmallImages) {
   const auto scaled = [](std::vector<int64_t> sizes, const char* target, double factor,
                          std::vector<SymInt> larger) {

@@ -20,7 +20,6 @@ TEST(DecomposeScans, ComputesCumulativeProductsLogSumExpsAndExtremes) {
   }
   expect_near(run({x}, one("aten.cumprod.default", {0}))[0], products);
   expect_near(run({x}, one("aten.logcumsumexp.default", {0}))[0], logs);
-  // This product runs along an inner dim.
   expect_near(run({floats({2, 3, 2}, {1, 2, 3, 4, 5, 6, 1, 1, 2, 2, 3, 3})},
                   one("aten.cumprod.default", {1}))[0],
               {1, 2, 3, 8, 15, 48, 1, 1, 2, 2, 6, 6});

@@ -114,7 +114,7 @@ TEST(DecomposeSelections, BucketizeFindsBucketsAndIsinFindsMembers) {
   expect_near(
       lowered("aten.searchsorted.Scalar", {bounds}, ArgumentList{2.5}, {}, {}, ScalarType::kLong),
       {1});
-  // The sorter is the permutation that sorts the sequence.
+  // The argument `sorter` is the permutation that sorts the sequence.
   expect_near(lowered(
                   "aten.searchsorted.Tensor",
                   {floats({3}, {20, 5, 10}), floats({4}, {1, 5, 7, 30}), integers({3}, {1, 2, 0})},

@@ -108,7 +108,6 @@ TEST_F(InferTest, InfersSizesOfReductionsAndSelections) {
               testing::HasSubstr("dim 3 is out of range"));
 }
 
-// Sums of integers and bools are i64 unless the call states a dtype.
 TEST_F(InferTest, SumsOfIntegersAndBoolsAreI64) {
   const std::vector<int64_t> first = {0};
   for (const char* sum : {"aten.nansum.default", "aten.sum.dim_IntList"}) {

@@ -31,7 +31,6 @@ TEST(FoldConstants, ComputesCallsThatReadOnlyWeights) {
   EXPECT_EQ(count_calls(program, "aten.permute_copy.default"), 0U);
   EXPECT_EQ(count_calls(program, "aten.addmm.default"), 1U);
   EXPECT_EQ(values_of(program.constants.at("_prop_tensor_constant0")), (Values{1, 3, 5, 2, 4, 6}));
-  // Weights that become unused are removed.
   EXPECT_FALSE(program.state_dict.contains("weight"));
   EXPECT_TRUE(program.state_dict.contains("bias"));
   const std::vector<TensorData> inputs = {floats({1, 2}, {1, 10})};

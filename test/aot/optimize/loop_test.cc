@@ -41,7 +41,7 @@ TEST(Loop, MapOverZeroRowsSkipsBody) {
   EXPECT_EQ(found, std::vector<Values>(1));
 }
 
-// The result's memory has room for four rows.
+// The memory of the result is large enough for four rows.
 TEST(Loop, MapOverDynamicLengthOfZeroReturnsZeroRows) {
   const SymInt length(Expression::symbol("s0"));
   const auto rows = [&](const TensorData& x) {

@@ -22,8 +22,8 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-// A model with attention. The lowering decomposes the attention in the same way as torch: with a
-// scale for each operand, and with a safe softmax.
+// A model with attention. The lowering decomposes the attention like torch, with a scale for each
+// operand and a safe softmax.
 ExportedProgram attention() {
   ModelBuilder build("Attention");
   Node* x = build.input("x", ScalarType::kFloat, {1, 6, 16});
@@ -70,8 +70,8 @@ TEST_P(Optimized, MakesFewerCallsWithoutMoreMemory) {
               Contains(Field(&Change::what, StartsWith("scale merged"))));
 }
 
-// An execution can log the debug handles in the program. For each of them, the record has the call
-// and its module.
+// For each debug handle that an execution of the program can log, the record has the call and its
+// module.
 TEST_P(Optimized, RecordHasSourceOfEveryCall) {
   const LoweredModel better = lowered(true, GetParam());
   const auto record = etrecord::parse_etrecord(better.record);

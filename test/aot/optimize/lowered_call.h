@@ -28,7 +28,7 @@ using Build = std::function<Node*(ModelBuilder&, const std::vector<Node*>&)>;
 // the targets of the calls in the lowered program.
 std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& make,
                             std::string* operators = nullptr);
-// Returns a copy of the first input after `write` changed it.
+// Copies the first input, lets `write` change the copy, and returns it.
 using Write = std::function<void(ModelBuilder&, Node* copy, const Nodes& in)>;
 Values written(const std::vector<TensorData>& inputs, const Write& write);
 // Returns a function that calls an operator. Its arguments are all inputs, followed by `rest`.

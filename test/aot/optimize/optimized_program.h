@@ -16,7 +16,7 @@ struct OptimizedProgram {
 
   // Returns the operators of the calls, without their namespace.
   std::vector<std::string> calls() const;
-  // Expects equal results of both programs, up to rounding.
+  // Expects equal results from the original and the optimized program, up to rounding.
   void expect_same_results(const std::vector<TensorData>& inputs) const;
 };
 

@@ -236,7 +236,7 @@ TEST(MergeScales, KeepsExtremeScales) {
   }
 }
 
-// The result of the right scale has another user, so this scale must not be removed.
+// The call abs also uses the result of the scale `right`, so this scale must not be removed.
 TEST(MergeScales, KeepsScalesWithOtherUsers) {
   ModelBuilder build("Net");
   Node* q = build.input("q", ScalarType::kFloat, {2, 3, 3});

@@ -50,7 +50,7 @@ std::vector<Node*> split(ModelBuilder& build, Node* x, const std::vector<int64_t
   return found;
 }
 
-// The parts are slices of one row, like the gates of a recurrent cell.
+// The slices are parts of one row, like the gates of a recurrent cell.
 TEST(SlicesToViews, ReplacesSplitOfASingleRow) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {1, 1, 6});

@@ -7,7 +7,7 @@
 
 namespace vitrine::aot {
 
-// Writes the value to the rows of the cache from `at` on.
+// Writes the value to the rows of the cache, beginning with row `at`.
 inline Node* update_cache(ModelBuilder& build, Node* value, Node* cache, int at) {
   return build.call_as("llama.update_cache.default", {value, cache, at}, {},
                        contiguous_spec(ScalarType::kFloat, {1}));

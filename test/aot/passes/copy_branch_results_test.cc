@@ -19,7 +19,6 @@ Node* call_in(Graph& graph, const char* target, ArgumentList args) {
   node->meta.value = contiguous_spec(ScalarType::kFloat, {2});
   return node;
 }
-// A branch that multiplies its input by the factor.
 Branch times(double factor) {
   return [factor](Graph& graph, Node* x) { return call_in(graph, "aten.mul.Scalar", {x, factor}); };
 }

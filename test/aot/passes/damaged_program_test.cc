@@ -35,7 +35,6 @@ size_t num_changes(const ExportedProgram& program) {
   return arguments * (damages().size() + 1);
 }
 
-// Applies change number `number` to a program.
 void damage(ExportedProgram& program, size_t number) {
   const std::vector<Argument> all = damages();
   for (Node& node : program.graph->nodes()) {

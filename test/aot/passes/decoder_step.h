@@ -199,8 +199,8 @@ class DecoderStep {
     for (int i = 0; i < 2; ++i) added = build_.call("aten.unsqueeze.default", {added, i});
     return added;
   }
-  // Computes the mask like Meta's Llama: zeros for earlier keys, and a triangle for those of this
-  // call.
+  // Computes the mask like Meta's Llama: zeros for earlier keys, and a triangle for the keys of
+  // this call.
   Node* joined() {
     Node* zeros = build_.call("aten.zeros.default", {Argument::list({size(), first()})});
     Node* added = build_.call("aten.full.default", {Argument::list({size(), size()}), -kInfinity});

@@ -24,7 +24,7 @@ class Vmap {
     sizes.erase(sizes.begin() + dim);
     return call("_add_batch_dim", {x, dim, level}, x->tensor()->dtype, sizes);
   }
-  // Makes dim `out` of the result the batch dim.
+  // The batch dim becomes dim `out` of the result.
   Node* batch(Node* x, int level, int size, int out) {
     std::vector<SymInt> sizes = x->tensor()->sizes;
     sizes.insert(sizes.begin() + out, size);
@@ -35,7 +35,6 @@ class Vmap {
   ModelBuilder& build_;
 };
 
-// Returns the result of a model that uses vmap.
 Values vmapped(const std::vector<TensorData>& inputs,
                const std::function<Node*(ModelBuilder&, Vmap&, const Nodes&)>& make) {
   return values_of(run(inputs, [&](ModelBuilder& build, const Nodes& in) {

@@ -7,7 +7,6 @@
 namespace vitrine::aot {
 namespace {
 
-// Calls that a partitioner asks to keep are not decomposed. Other calls are.
 TEST(KeepOps, KeepsCallsThatTheFilterAccepts) {
   const auto lower = [](const EdgeOptions& options) {
     ModelBuilder build("Net");

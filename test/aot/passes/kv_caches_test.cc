@@ -145,8 +145,8 @@ TEST_P(CausalCache, ReplacementHasSameResults) {
   StepForm plain = GetParam();
   // The stock lowering does not support writes at an index that a node computes.
   if (plain.write == StepWrite::kSelectCopy) plain.write = StepWrite::kIndexPut;
-  // The stock lowering also rejects tensors whose sizes a node computes. An equivalent model reads
-  // all keys and masks the keys after the last query with a table.
+  // The stock lowering also rejects tensors whose sizes a node computes. The equivalent model for
+  // the stock lowering reads all keys and masks those after the last query.
   if (plain.takes_prefix) {
     plain.takes_prefix = false;
     plain.mask = StepMask::kNarrowedTable;

@@ -73,8 +73,7 @@ TEST(MaskValueRules, RecognizesOtherFormsOfCausalMasks) {
   }
 }
 
-// Masks that are similar to causal masks but not causal: with the other triangle, with infinity
-// times 0, or with other values or writes.
+// Masks that are similar to causal masks but not causal.
 TEST(MaskValueRules, SimilarMasksAreNotCausal) {
   const std::vector<std::pair<const char*, std::function<Node*(ModelBuilder&)>>> forms = {
       {"the upper triangle is visible",

@@ -43,8 +43,8 @@ void for_each_instruction(const Graph& graph, Visit visit) {
   for (const Node& node : graph.nodes()) {
     if (!node.is_call() || node.target() == aot::getitem()) continue;
     if (node.target().is("cond")) {
-      // The emitter writes a jump over each branch, and moves at the end of each branch for its
-      // results.
+      // The emitter writes a jump over each branch. At the end of a branch, it writes move
+      // instructions for the results.
       for (const size_t branch : {size_t{1}, size_t{2}}) {
         const Graph& body = *graph.subgraphs().at(node.args()[branch].node()->attribute());
         visit(node, "<jump>");

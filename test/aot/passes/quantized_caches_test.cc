@@ -54,7 +54,7 @@ class QuantizedCaches : public testing::TestWithParam<bool> {
   }
 
  private:
-  // Writes the rows of this call. Returns the f32 rows of all positions.
+  // Writes the rows of this call to the cache. Returns the rows of all positions as f32.
   Node* cached(ModelBuilder& build, const std::string& name, Node* rows, Node* position) {
     const int64_t at = positions_first() ? 1 : 2;
     if (positions_first()) rows = build.call("aten.transpose.int", {rows, 1, 2});

@@ -16,7 +16,7 @@
 namespace vitrine::aot {
 namespace {
 
-// softmax(query x key^T * 3 / 2) x value. The last call is `product`.
+// softmax(query x key^T * 3 / 2) x value. `product` is the last call.
 struct SpelledProduct {
   ModelBuilder build{"Net"};
   Node* query = build.input("query", ScalarType::kFloat, {1, 2, 3, 4});

@@ -166,10 +166,10 @@ TEST(PackRows, HasTheBitOrderOfEmbeddingOperators) {
               ThrowsMessage<AotError>(HasSubstr("the row length 6 is not a multiple of 4")));
 }
 
-// torchao quantized this model with its affine rule. The model's weights have few digits, so the
-// largest magnitude in a group can be computed from the group's scale. The test skips groups that
-// contain the quantized value 7. In all other groups, the weight with the largest magnitude is
-// negative.
+// torchao quantized this model with its affine rule. The largest magnitude in a group can be
+// computed from the group's scale, because the model's weights have few digits. The test skips
+// groups that contain the quantized value 7. In all other groups, the weight with the largest
+// magnitude is negative.
 TEST(QuantizeWeight, AffineMatchesTorchao) {
   VITRINE_NEEDS_CORPUS_LLM();
   const ExportedProgram program =

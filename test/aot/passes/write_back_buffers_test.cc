@@ -45,7 +45,7 @@ ExportedProgram core_program(ModelBuilder& build, const std::vector<Mutation>& m
   return program;
 }
 
-// Runs the program once for each set of inputs and returns the results.
+// Runs the program once for each set of inputs. Returns the results of each run.
 std::vector<std::vector<Values>> runs(ExportedProgram program,
                                       const std::vector<std::vector<TensorData>>& inputs,
                                       const ExecutableOptions& options = {}) {
@@ -101,7 +101,6 @@ TEST(WriteBackBuffers, MovesValuesBetweenBuffers) {
   }
 }
 
-// A chain of buffers needs no temporary copies.
 TEST(WriteBackBuffers, ChainOfBuffersNeedsNoTemporaryCopies) {
   ModelBuilder build("Delay");
   Node* x = two_input(build, "x");

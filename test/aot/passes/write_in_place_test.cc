@@ -74,7 +74,7 @@ TEST(WriteInPlace, WritesBuffersInPlace) {
   EXPECT_THAT(calls(program), ElementsAre("update_cache", "neg"));
 }
 
-// Nothing reads the buffer, but later runs of the program can.
+// No call reads the buffer, but later runs of the program can.
 TEST(WriteInPlace, WritesAreNotDeadCode) {
   ModelBuilder build("Net");
   Node* row = build.input("row", ScalarType::kFloat, {1, 1, 1, 2});

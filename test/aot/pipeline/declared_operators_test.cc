@@ -54,7 +54,7 @@ void take(KernelContext&, Tensor& sum, int64_t count) {
 }
 VITRINE_KERNEL(take, "my::take_", take);
 
-// An operator that returns and writes nothing. It is called for its side effect.
+// Counts the calls of an operator that returns and writes nothing.
 int logged = 0;
 void log_tensor(KernelContext&, const Tensor&) { ++logged; }
 VITRINE_KERNEL(log_tensor, "my::log", log_tensor);

@@ -33,7 +33,7 @@ constexpr Lowering kLowerings[] = {
     {"operator_delegated", true, true, AttentionOperator::kCustomSdpa},
 };
 
-// A row-major matrix, or several that are stored one after another.
+// A row-major matrix, or several matrices that are stored one after another.
 struct Matrix {
   Numbers values;
   int64_t columns = 0;
@@ -206,7 +206,7 @@ void expect_experts(Choice choice, const Lowering& lowering) {
 TEST_P(Experts, MatchFormulaWithGatheredWeights) { expect_experts(Choice::kGathered, GetParam()); }
 TEST_P(Experts, MatchFormulaWithOneHotSelection) { expect_experts(Choice::kOneHot, GetParam()); }
 
-// Attention with a mask that allows the last kWindow positions and the first kSinks.
+// Attention to the last kWindow positions and the first kSinks positions only.
 
 constexpr int64_t kHeads = 2;
 constexpr int64_t kHeadWidth = 4;
@@ -320,8 +320,8 @@ TEST_P(Attention, MatchesFormulaWithSinksAndWindow) {
 }
 
 constexpr auto kName = [](const auto& test) { return std::string(test.param.name); };
-// The last two lowerings differ from the others only for attention, which Experts lacks, so they
-// are left out.
+// The last two lowerings differ from the others only for models with attention. Experts has no
+// attention.
 INSTANTIATE_TEST_SUITE_P(Lowerings, Experts, testing::ValuesIn(std::span(kLowerings).first(4)),
                          kName);
 INSTANTIATE_TEST_SUITE_P(Lowerings, Attention, testing::ValuesIn(kLowerings), kName);

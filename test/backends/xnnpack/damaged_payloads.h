@@ -67,7 +67,7 @@ inline Damage layer(const char* name, std::function<void(PayloadBuilder&)> chang
           error};
 }
 
-// A valid int8 linear layer with weights per channel that `change` modifies.
+// A valid int8 linear layer that `change` modifies. Its weights are quantized per channel.
 inline Damage quantized(const char* name, std::function<void(PayloadBuilder&)> change,
                         const char* error) {
   return {name,

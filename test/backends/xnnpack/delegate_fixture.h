@@ -96,7 +96,6 @@ class DelegateTest : public testing::Test {
     ASSERT_TRUE(error.ok()) << error.message();
   }
 
-  // Returns the error of loading the payload.
   std::string load_error(PayloadBuilder& builder, const xnnpack::Limits& limits = {}) {
     const std::vector<std::byte> payload = builder.build();
     const Result<std::unique_ptr<Delegate>> loaded = init(payload, limits);

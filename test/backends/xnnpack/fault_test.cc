@@ -91,8 +91,8 @@ TEST_F(FaultTest, DelegatesComputeCorrectlyAfterAFailedReshape) {
   std::cout << failures << " allocations failed\n";
 }
 
-// The tables of one convolution get smaller, and those of another get larger. If the reshape fails
-// between the two, the memory of both must still be charged.
+// The tables of one convolution get smaller, and those of another get larger. If the call fails
+// after the first change, the memory of both tables must still be charged.
 TEST_F(FaultTest, FailedReshapeChargesTablesOfBothSizes) {
   PayloadBuilder b;
   const uint32_t filter = b.constant({2, 3, 3, 1}, std::vector<float>(18, 1));
@@ -133,7 +133,7 @@ TEST_F(FaultTest, FailedReshapeChargesTablesOfBothSizes) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
-// Tests operators with lists and buffers that fit the sizes of the previous call.
+// Tests operators whose lists and buffers in XNNPACK depend on the sizes of a call.
 class WindowFaultTest : public FaultTest {
  protected:
   struct Sizes {
@@ -209,8 +209,8 @@ TEST_F(WindowFaultTest, DoesNotUseListsOfAFailedReshape) {
   for (size_t faulty = 0; faulty < (can_resize ? 2 : 1); ++faulty) {
     int failures = 0;
     for (int n = 1;; ++n) {
-      // The next call has the sizes that failed, the sizes before them, or other sizes. In the last
-      // case, no call follows.
+      // The next call has the sizes that failed or one of the two other sizes. If `after` is 3, no
+      // call follows.
       bool failed = false;
       for (size_t after = 0; after < 4; ++after) {
         SCOPED_TRACE(testing::Message() << faulty << " " << n << " " << after);

@@ -24,7 +24,7 @@ struct PlannedMethod {
                         .planned = Planned{1, offset},
                         .dynamism = kDynamic});
   }
-  // Calls a kernel and returns its result, which has these sizes and is the last argument.
+  // Calls a kernel with `args` and an output of these sizes. Returns the output.
   int call(const char* name, const char* overload, std::vector<int32_t> args,
            std::vector<int32_t> sizes) {
     const int out = tensor(std::move(sizes));
@@ -36,7 +36,6 @@ struct PlannedMethod {
   MethodSpec& spec;
 };
 
-// Returns different values between -0.5 and 0.5.
 Bytes weights(size_t count) {
   std::vector<float> numbers(count);
   for (size_t i = 0; i < count; ++i) numbers[i] = static_cast<float>(i * 7 % 33) / 32 - 0.5f;

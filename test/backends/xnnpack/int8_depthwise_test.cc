@@ -28,7 +28,6 @@ struct Int8Image {
   }
 };
 
-// Returns values from -128 to 127.
 int8_t int8_depthwise_input(size_t i) { return static_cast<int8_t>(i * 89 % 256); }
 int8_t int8_depthwise_weight(size_t i) {
   return static_cast<int8_t>(static_cast<int>(i * 37 % 255) - 127);

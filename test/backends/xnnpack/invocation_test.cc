@@ -106,7 +106,6 @@ Define depthwise(uint32_t window, size_t side) {
   };
 }
 
-// Multiplies by a matrix of 64 x 64 elements.
 Define matrix_product(size_t rows) {
   return [=](Subgraph& s) {
     const uint32_t input = s.input({rows, 64});

@@ -109,7 +109,6 @@ const Depthwise kDepthwise[] = {
 
 class OwnKernelsTest : public OwnKernelsFixture {
  protected:
-  // Runs the convolution with elements of type T.
   template <class T>
   void check(const Depthwise& c, Type type, std::string_view kernel) {
     SCOPED_TRACE(c.name);

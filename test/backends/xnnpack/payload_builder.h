@@ -33,7 +33,7 @@ struct PerChannel {
   int32_t channel_dim = 0;
 };
 
-// The scales are a constant of bfloat16.
+// The scales are stored in a constant of type bfloat16.
 struct PerBlock {
   int32_t group_size = 32;
 };
@@ -118,7 +118,7 @@ class PayloadBuilder {
   void attention(const std::vector<uint32_t>& query_key_value_scale_mask, uint32_t out);
   void concatenate(Tag tag, uint32_t axis, std::vector<uint32_t> inputs, uint32_t out);
 
-  // Functions that damage the payload.
+  // Functions for tests that damage the payload.
   size_t node_count() const { return nodes_.size(); }
   void drop_node(size_t i) { nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(i)); }
   void repeat_node(size_t i) { nodes_.push_back(nodes_[i]); }

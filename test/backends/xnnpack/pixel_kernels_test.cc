@@ -102,7 +102,7 @@ TEST_P(PixelKernelsTest, BilinearResizeInterpolatesFourPixels) {
         result(b, c.in, in, out_shape,
                c.is_ours ? if_wide("Vitrine Bilinear Resize (NHWC, F32)") : std::string_view());
     ASSERT_EQ(out.size(), size_t{images} * c.height * c.width * channels);
-    // Maps pixel `i` of a line of `to` pixels to a position in a line of `from` pixels.
+    // Maps pixel `i` of a line with `to` pixels to a position in a line with `from` pixels.
     const auto position = [](uint32_t i, uint32_t from, uint32_t to) {
       return std::clamp((i + 0.5) * from / to - 0.5, 0.0, from - 1.0);
     };
@@ -361,7 +361,7 @@ struct FewOutputs {
 
 TEST_P(PixelKernelsTest, ConvolutionsWithFewOutputsMatchDirectSums) {
   constexpr uint32_t kHeight = 5, kWidth = 7;  // the last block of pixels is not full
-  // XNNPACK 92a7ad5, which has no attention, makes them fully connected nodes.
+  // XNNPACK 92a7ad5, which lacks attention, turns 1 x 1 convolutions into fully connected nodes.
   const bool has_1x1_convolutions = xnnpack::optional_nodes().attention;
   for (const FewOutputs& c : {FewOutputs{16, 3, 3},
                               {33, 1, 3},

@@ -18,7 +18,7 @@ struct Cost {
   ErrorCode code;
 };
 
-// A graph of `size` values with `size` scales each, which share one list.
+// A graph of `size` values with `size` scales each. All values share one list of scales.
 Cost shared_scales(uint32_t size) {
   flatbuffers::FlatBufferBuilder out;
   const auto scales = out.CreateVector(std::vector<float>(size, 1.0f));

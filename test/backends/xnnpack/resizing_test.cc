@@ -1,6 +1,6 @@
-// Tests calls whose sizes differ from those of the previous call. XNNPACK alone would then use
-// memory or lists of the previous call. AddressSanitizer detects accesses outside of this memory
-// and these lists. Other builds detect only wrong results.
+// Tests calls whose sizes differ from those of the previous call. XNNPACK by itself would use
+// memory or lists that fit the previous call. AddressSanitizer detects accesses outside of this
+// memory and these lists. Other builds detect only wrong results.
 #include <gmock/gmock.h>
 
 #include <deque>
@@ -45,7 +45,8 @@ class ResizingTest : public DelegateTest {
 };
 
 // One image of 64 x 64 pixels, then 4096 images of one pixel: the same number of bytes, but more
-// quantization parameters. In the workspace, a smaller value follows these parameters.
+// quantization parameters. In the workspace, the memory of a smaller value follows these
+// parameters.
 void ResizingTest::check_dynamically_quantized(Tag tag) {
   PayloadBuilder b;
   const uint32_t x = b.input({1, 64, 64, 1}), y = b.output({1, 64, 64, 1});
@@ -116,7 +117,7 @@ TEST_F(ResizingTest, Uint8GlobalAveragePoolingAcceptsMoreImages) {
   check_global_average(Type::xnn_datatype_quint8);
 }
 
-// y = |(|x1|) + x2|. XNNPACK overwrites |x1| with the sum if the two have the same size, as they do
+// y = |(|x1|) + x2|. XNNPACK overwrites |x1| with the sum if both have the same size. This is true
 // only in the second call.
 TEST_F(ResizingTest, SumsDoNotOverwriteSmallerOperands) {
   constexpr int32_t kRow = 1024, kOther = 16 * kRow;

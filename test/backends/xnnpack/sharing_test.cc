@@ -95,7 +95,8 @@ TEST_F(SharingTest, SharesWorkspacesAccordingToTheMode) {
   EXPECT_EQ(total(2, &other_program_), one);
 }
 
-// The delegate that makes the workspace grow is charged until it is deleted.
+// Growth of the workspace is charged to the delegate that caused it, until this delegate is
+// deleted.
 TEST_F(SharingTest, ChargesWorkspacesToBudgets) {
   if (!xnnpack::operator_times_are_measured())
     GTEST_SKIP() << "workspace sizes need XNNPACK's private headers";

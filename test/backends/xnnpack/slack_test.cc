@@ -34,8 +34,8 @@ class SlackTest : public DelegateTest {
   std::deque<GuardedMemory> memories_;
 };
 
-// These sizes end in a partial vector. The memory still ends with the page, because GuardedMemory
-// rounds only to 16 bytes.
+// These sizes end in a partial vector. The memory ends at the end of a page, because GuardedMemory
+// rounds sizes only to 16 bytes.
 TEST_F(SlackTest, InputsAndOutputsMayEndAtTheEndOfAPage) {
   for (const int32_t count : {4, 12, 20, 28, 36, 60, 1004}) {
     SCOPED_TRACE(count);

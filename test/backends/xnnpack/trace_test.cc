@@ -122,7 +122,7 @@ TEST_F(TraceTest, LogsOneRecordForAConcatenation) {
   EXPECT_EQ(recorded.records[1].delegate_debug_id, 1);
 }
 
-// Rows of each size have their own loop; others are copied by a library call.
+// Rows of some sizes are copied in a loop, and other rows with one library call per row.
 TEST_F(TraceTest, ConcatenationsCopyRowsOfAnySize) {
   constexpr int32_t kRows = 37;
   for (const int32_t first : {1, 2, 3, 4, 5, 8, 12, 16, 20, 60, 64, 68, 100}) {
@@ -167,7 +167,7 @@ TEST_F(TraceTest, OperatorMapHandlesUnusedNodesAndLayoutChanges) {
                                     "4 StaticTranspose 65535 op=3 -\n");
 }
 
-// The layout changes between two convolutions over one dim.
+// Tests layout changes between two convolutions over one dim.
 TEST_F(TraceTest, LayoutChangesAfterConvolutionsDoNotRunIfTheyCancelAndSizesAreFixed) {
   const auto records = [&](bool fixed, bool has_convolution) {
     PayloadBuilder b;

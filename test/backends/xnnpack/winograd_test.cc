@@ -89,7 +89,7 @@ class WinogradTest : public DelegateTest {
     });
   }
 
-  // Errors of the last run against sums of products in double.
+  // Errors of the last run, compared with sums of products in double.
   struct Errors {
     double squares = 0;
     double largest = 0;
@@ -162,7 +162,6 @@ class WinogradTest : public DelegateTest {
   std::vector<float> bias_;
 };
 
-// True in builds that can replace XNNPACK's kernels.
 bool can_replace() { return xnnpack::OwnKernels::are_built(); }
 
 WindowSpec padded(uint32_t top, uint32_t right, uint32_t bottom, uint32_t left) {
@@ -213,8 +212,7 @@ const ConvolutionCase kHalfConvolutions[] = {
     {{65, 100, padded(2, 0, 1, 2), {-1, 1}}, {1, 23, 24}},
 };
 
-// The error of XNNPACK's kernel is the measure. On CPUs with f16 arithmetic, XNNPACK's kernel runs
-// in both cases.
+// On CPUs with f16 arithmetic, XNNPACK's kernel runs with and without the option "exact".
 TEST_F(WinogradTest, F16HasAtMostFourTimesTheErrorOfXnnpack) {
   is_half = true;
   const bool is_replaced = xnnpack::OwnKernels::have_f16_winograd();
@@ -291,7 +289,7 @@ TEST_F(WinogradTest, SharesAFilterWithXnnpack) {
   Tensor& first = factory.make(ScalarType::kFloat, {1, 32, 32, kChannels});
   Tensor& second = factory.make(ScalarType::kFloat, {1, 16, 16, kChannels});
   run({&factory.make<float>({1, 32, 32, kChannels}, in), &first, &second});
-  // The second result has every other pixel of the first.
+  // The second result has every other pixel of the first result.
   for (size_t i = 0; i < size_t{16} * 16 * kChannels; ++i) {
     const size_t y = i / kChannels / 16, column = i / kChannels % 16;
     const size_t at = ((2 * y) * 32 + 2 * column) * kChannels + i % kChannels;

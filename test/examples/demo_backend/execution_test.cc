@@ -174,8 +174,8 @@ TEST_F(DemoBackendExecution, RejectsExecuTorchPayloadThatStoresNoWeights) {
   EXPECT_THAT(load_error(payload), HasSubstr("stores no weights"));
 }
 
-// A truncated payload is an error. A changed byte may be an error or not; sanitizers find bad
-// accesses.
+// A truncated payload is an error. A changed byte need not be an error. Sanitizers find invalid
+// memory accesses.
 TEST_F(DemoBackendExecution, RejectsTruncatedPayloadsAndSurvivesDamagedOnes) {
   const ConvolutionSpec spec = {
       {1, 2, 3, 3}, {2, 1, 2, 2}, {1, 2, 2, 2}, {1, 1}, {0, 0}, {1, 1}, 2};

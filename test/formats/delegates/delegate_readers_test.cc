@@ -22,7 +22,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::ThrowsMessage;
 
-// Named data in memory.
 class MapData final : public NamedDataMap {
  public:
   explicit MapData(std::map<std::string, test::AlignedBytes, std::less<>> entries)

@@ -85,8 +85,8 @@ TEST(RatioOfRuns, RequiresSixRunsOfEachProgram) {
   EXPECT_EQ(ratio_of_runs(six, {1, 1, 1, 1, 1, 1}).value().verdict, Verdict::kFaster);
 }
 
-// The number of runs is large, so the confidence interval of the ratio excludes 1, although a fifth
-// of the runs have a ratio on the other side of 1.
+// There are many runs, so the confidence interval of the ratio is above 1. However, the middle 80 %
+// of the ratios include 1.
 TEST(RatioOfRuns, ReportsNoChangeIfTheSpreadOfRunsIncludesOne) {
   std::vector<double> a, b;
   for (int i = 0; i < 50; ++i) {
@@ -100,7 +100,6 @@ TEST(RatioOfRuns, ReportsNoChangeIfTheSpreadOfRunsIncludesOne) {
   EXPECT_FALSE(ratio.is_above(1));
 }
 
-// Returns a profile whose runs took `wall`.
 Profile profile_of(const std::vector<double>& wall) {
   Profile profile;
   profile.runs = wall.size();

@@ -265,7 +265,7 @@ TEST(DeviceQueues, HostileVulkanEventsAreNotJoined) {
   EXPECT_NO_THROW(report_html(profile));
 }
 
-// ---- Backends with delegate maps, or with names of nodes
+// ---- Backends with delegate maps or with node names
 
 EtRecord mapped_record(const std::string& backend, const std::string& map) {
   return etrecord::parse_etrecord(test::make_archive(

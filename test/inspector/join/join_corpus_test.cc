@@ -261,7 +261,8 @@ TEST(JoinCorpus, FoldsOpsOnlyWithinTheSameDelegateCall) {
   VITRINE_CORPUS_CASE(folder, "mlp_dynq");
   const Profile profile = profile_of(folder, Execution::kPlain);
   ASSERT_EQ(profile.rows.size(), 5u);
-  // choose_qparams has no producer within the call, so its user, the quantization, absorbs it.
+  // choose_qparams has no producer within the delegate call, so it is folded into its user, the
+  // quantization.
   for (const size_t i : {0u, 3u}) {
     EXPECT_THAT(profile.rows[i].folded_ops,
                 testing::Contains("quantized_decomposed.choose_qparams.tensor"));

@@ -93,7 +93,6 @@ TEST(MakeProfile, AcceptsRunsWithoutRows) {
   EXPECT_THAT(table, Not(HasSubstr("op type")));
 }
 
-// Runs in which the program takes another branch are not outliers.
 TEST(MakeProfile, RunsThatTakeADifferentBranchAreNotOutliers) {
   TraceBuilder trace;
   for (int run = 0; run < 10; ++run) {

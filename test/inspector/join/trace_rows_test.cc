@@ -53,7 +53,7 @@ TEST(MergeRuns, RepeatedInstructionsShareARow) {
   EXPECT_FALSE(merged.runs_differ);
 }
 
-// The second run adds a row between two rows of the first.
+// The second run adds a row between two rows of the first run.
 TEST(MergeRuns, InsertsANewRowAfterThePrecedingRowOfTheSameRun) {
   TraceBuilder trace;
   for (const bool taken : {false, true}) {

@@ -161,7 +161,6 @@ TEST(TableWidth, ComparisonRowsFitAndStayDistinguishable) {
   }
 }
 
-// The module paths and kernels of a language model.
 Profile language_model() {
   Profile profile = inspector::sample_profile();
   const inspector::ProfileRow linear = profile.rows[1];

@@ -54,7 +54,6 @@ TEST(Error, MovingTransfersTheMessage) {
   EXPECT_STREQ(to.message(), "text");
 }
 
-// ExecuTorch defines these numbers.
 TEST(ErrorCode, NumbersAndNamesMatchExecuTorch) {
   EXPECT_EQ(static_cast<uint32_t>(ErrorCode::kOperatorMissing), 0x14u);
   EXPECT_EQ(static_cast<uint32_t>(ErrorCode::kMemoryAllocationFailed), 0x21u);

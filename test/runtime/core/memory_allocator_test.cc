@@ -105,7 +105,7 @@ TEST(HeapArena, RewindsToASavedMark) {
   arena.rewind(mark);
   EXPECT_EQ(arena.allocate(50, 1), first) << "rewind() must keep the chunk";
   arena.rewind(mark);
-  // The request does not fit into the chunk. Later rounds reuse the memory of the first round.
+  // The request does not fit into the chunk. In each round below, the request gets the same memory.
   void* const large = arena.allocate(5000, 1);
   const size_t reserved = arena.reserved();
   for (int round = 0; round < 3; ++round) {

@@ -55,8 +55,8 @@ TEST(PromoteTypes, MatchesPyTorchForEveryPair) {
   }
 }
 
-// PyTorch 2.3 and later: wide unsigned integers combine with floating dtypes. The other dtypes
-// combine only with themselves.
+// In PyTorch 2.3 and later, wide unsigned integers combine only with floating dtypes. The other
+// dtypes tested here combine only with themselves.
 TEST(PromoteTypes, CombinesWideUnsignedIntegersOnlyWithFloatingDtypes) {
   for (int i = 0; i < kNumScalarTypes; ++i) {
     const auto a = static_cast<ScalarType>(i);

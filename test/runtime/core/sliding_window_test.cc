@@ -5,8 +5,8 @@
 namespace vitrine {
 namespace {
 
-// Counts windows one by one. The first begins at the start of the padding, and each begins one
-// stride after the previous one.
+// Counts windows one by one. The first window begins at the start of the padding. Each later window
+// begins one stride after the previous one.
 int64_t counted(const SlidingWindow& window, int64_t size, bool ceil_mode) {
   const int64_t before = window.padding / 2;
   int64_t count = 0;

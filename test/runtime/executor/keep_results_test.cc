@@ -227,7 +227,7 @@ TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfAStepChangesTheResult) {
   EXPECT_EQ(transpositions, 2);
 }
 
-// A step could write to the result through the view.
+// An instruction can write to the result through the view.
 TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfAStepMakesAView) {
   const int32_t transposed = matrix_at(0);
   const int32_t view = at(64, 6);

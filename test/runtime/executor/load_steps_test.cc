@@ -69,7 +69,7 @@ Plan weights_that_share_a_key(FlatBufferBuilder& out, uint32_t size) {
   return plan;
 }
 
-// The list also has `size` items.
+// The list has `size` items.
 Plan calls_that_write_one_list(FlatBufferBuilder& out, uint32_t size) {
   Plan plan;
   const auto tensor = fbs::CreateTensor(out, schema::ScalarType::FLOAT, 0,

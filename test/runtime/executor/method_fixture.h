@@ -48,7 +48,7 @@ class MethodTest : public testing::Test {
     forward_.name = "forward";
   }
 
-  // out = x * factor, both planned, f32[2,3].
+  // out = x * factor. Both tensors are f32[2,3] in planned memory.
   void build_scaling(int64_t factor = 2) {
     forward_.buffer_sizes = {0, 64};
     x_ = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 0}});

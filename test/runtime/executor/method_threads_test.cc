@@ -95,7 +95,8 @@ TEST_F(CancelTest, DeadlineEndsEachExecution) {
   EXPECT_TRUE(execute(*load({.limits = limits}), true).ok());
 }
 
-// Two threads load and execute methods of one program at once, each with separate state.
+// Two threads load and execute methods of one program at the same time. Each thread has its own
+// state.
 TEST_F(MethodThreadsTest, ThreadsShareAProgram) {
   constexpr int kRuns = 500;
   forward_.buffer_sizes = {0, 96};

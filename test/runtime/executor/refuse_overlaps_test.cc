@@ -69,7 +69,8 @@ class OverlapCheckTest : public test::PlanTest {
     kernels_ = &all_;
   }
 
-  // Returns the error, or an empty string if the method loads. Without the check it always loads.
+  // Returns the error, or an empty string if the method loads. Without the check, the method always
+  // loads.
   std::string refusal() {
     EXPECT_NE(load({.kernels = kernels_}), nullptr);
     const auto method = try_load(options());
@@ -399,7 +400,7 @@ TEST_F(OverlapCheckTest, AllowsBranchResultsAtTheSameAddress) {
   scale(x, other);
   scale(one, at(64));
   EXPECT_EQ(refusal(), "");
-  // Writes after the end of the branches are checked again.
+  // After the end of the branches, the check applies again.
   scale(x, one);
   scale(x, other);
   scale(one, at(64));

@@ -46,7 +46,8 @@ TEST(RatesAgree, RejectsUnknownRates) {
 
 TEST(QuickClock, StaysCloseToTheClockAndNeverDecreases) { follow_clock(); }
 
-// Reads the counter, waits, reads it three more times, and returns the times of these readings.
+// Reads the counter once before the wait and twice after it. Returns the times of these three
+// readings.
 std::vector<uint64_t> times_after(std::chrono::nanoseconds wait, uint64_t& start_ns) {
   const CounterReading start = read_counter();
   std::vector<uint64_t> times = {ticks()};

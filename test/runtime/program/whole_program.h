@@ -1,4 +1,4 @@
-// Builds a program with every kind of value and data, for tests that damage it.
+// Builds a program with every kind of value and data. Tests damage this program.
 #pragma once
 
 #include "test/support/program_builder.h"

@@ -152,7 +152,7 @@ TEST_F(ThreadPolicyTest, CountsThreadsOfASharedPoolOnce) {
 }
 
 TEST_F(ThreadPolicyTest, PausesIfWaitingCostsMoreThanWorkersSave) {
-  // Each worker is assumed to save 0.4 of its caller's processor time.
+  // The policy assumes that each worker saves 0.4 of the caller's processor time.
   for (const auto& [threads, cpu_percent, pauses] : {std::tuple(size_t{2}, uint64_t{100}, false),
                                                      {2, 75, false},
                                                      {2, 65, true},

@@ -68,8 +68,8 @@ TEST(ThreadPool, RunsThatCompeteForProcessorsUseOneThread) {
   const auto pool = ThreadPool::create(2);
   ASSERT_TRUE(pool.ok());
   const auto large = [](ThreadPool& of) { return of.should_parallelize(ThreadPool::kLargeWorkNs); };
-  // Each thread begins a run, and ends it only after all threads have decided whether to use
-  // workers. The number of runs is half the number of processors plus one.
+  // All runs overlap: each thread ends its run only after all threads have decided whether to use
+  // workers.
   const size_t count = std::thread::hardware_concurrency() / 2 + 1;
   std::atomic<size_t> begun{0};
   std::atomic<size_t> decided{0};

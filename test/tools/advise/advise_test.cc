@@ -342,8 +342,8 @@ CommandResult advise(const std::string& arguments) {
   return run_tool(VITRINE_COMMAND, "advise --force --threads 1 " + arguments);
 }
 
-// For every change, the time is either modeled or measured. If it is measured, the outputs are
-// compared too. The test does not check times.
+// The time of every change is either modeled or measured. If the time is measured, the outputs are
+// compared too.
 TEST(AdviseCommand, TriesChangesAndWritesTheImprovedProgram) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "out.pte").string();

@@ -68,16 +68,15 @@ TEST(DeviceModel, UnchangedRowsKeepTheTimeMeasuredOnTheDevice) {
   const DevicePrediction same = model.predict(here(), {0.9, 1.1});
   expect_ratio(same, 1, 1);
   EXPECT_EQ(same.kept, 2u);
-  // On this machine, the change saves a fifth of the time. On the device, the row that the change
-  // removes takes half of the time.
+  // On the device, the removed row takes half of the time.
   const DevicePrediction removed = model.predict(profile({row("convolution", 1)}), {0.7, 0.9});
   expect_ratio(removed, 0.5, 0.5);
   EXPECT_EQ(removed.removed, 1u);
 }
 
 // On this machine, the changed program takes 0.4 of the time, and its new row takes half of that.
-// Before the change, the rows of the same operator took 0.5 of the time on the device and 0.8 on
-// this machine, so on the device, the new row takes 0.5 / 0.8 of its time on this machine.
+// Before the change, the operator took 0.5 of the time on the device and 0.8 on this machine. The
+// new row is therefore expected to take 0.5 * 0.4 * 0.5 / 0.8 of the time on the device.
 TEST(DeviceModel, NewRowsScaleWithTheDeviceTimeOfTheSameOperator) {
   const DeviceModel model(there(), here());
   const Profile changed = profile({row("convolution", 0.5, "portable"), row("add", 0.5)});
@@ -115,10 +114,9 @@ TEST(DeviceModel, FewerKernelCallsCostLess) {
   const DeviceModel model(profile({row("convolution", 0.4), row("add", 0.4)}),
                           profile({row("convolution", 0.6), row("add", 0.3)}));
   // The time outside of rows is 0.2 of the total on the device, and 0.1 on this machine. The lower
-  // estimate is from the number of kernels, which is halved: on the device, half of the time
-  // outside of rows remains. The upper estimate is from the measurement on this machine: the
-  // changed program takes 0.8 of the time, and 0.2 of that is outside of rows. The device takes
-  // twice as long for the time outside of rows.
+  // estimate halves the device's time outside of rows, because half of the kernels remain. The
+  // upper estimate scales the time that was measured on this machine: 0.2 * 0.8 of the total is
+  // outside of rows, and the device takes twice as long outside of rows.
   const DevicePrediction prediction = model.predict(profile({row("convolution", 0.8)}), {0.8, 0.8});
   expect_ratio(prediction, 0.4 + 0.1, 0.4 + 0.2 * 0.8 * 2);
 }

@@ -118,7 +118,7 @@ TEST(RepeatedCalls, AreNotReportedForGraphsThatWriteInPlace) {
   EXPECT_THAT(graph.advice(), IsEmpty());
 }
 
-// A node of the small program in pt2_writer.h, but with other names of values.
+// A copy of `node` in which the values have other names.
 nlohmann::json renamed(const nlohmann::json& node,
                        const std::vector<std::pair<std::string, std::string>>& names) {
   std::string text = node.dump();
@@ -151,8 +151,8 @@ std::string repeating_model(const ScratchFolder& folder) {
   return path;
 }
 
-// The rule counts the repeated calls in the exported graph. The lowering removes the repeated calls
-// from its own graph and counts them; both counts must be equal.
+// The rule counts the repeated calls in the exported graph. Lowering removes the repeated calls and
+// counts them. Both counts must be equal.
 TEST(RepeatedCalls, MatchTheCallsThatLoweringRemoves) {
   const ScratchFolder folder;
   const SourceModel model(repeating_model(folder), "forward");
@@ -228,8 +228,8 @@ TEST(CacheDtype, CountsBytesOfValuesAndScales) {
   const std::vector<Advice> advice = advise_cache_dtype(context);
   ASSERT_THAT(advice, SizeIs(2));
   EXPECT_DOUBLE_EQ(advice[0].saved->low, 200'000);
-  // The cache has 100000 values in heads of 64. Int8 needs 1 byte for each value, and 5 to 16 bytes
-  // for each head.
+  // The cache has 100000 values in heads of 64. An int8 cache needs 1 byte for each value, and 5 to
+  // 16 bytes for each head.
   EXPECT_DOUBLE_EQ(advice[1].saved->high, 400'000 - 100'000 - 100'000 / 64.0 * 5);
   EXPECT_DOUBLE_EQ(advice[1].saved->low, 400'000 - 100'000 - 100'000 / 64.0 * 16);
   context.facts.cache_dtype = ScalarType::kHalf;
@@ -336,7 +336,7 @@ TEST(ModeledGain, ThreadsDivideTheTimeOfDelegatesAndProducts) {
 }
 
 // Two calls take 10 us together. If they read a quarter of the bytes, they save 7.5 us at best. At
-// worst, each call takes 0.2 us longer because of a conversion.
+// worst, they take 10 % longer, and each call takes another 0.2 us for a conversion.
 TEST(ModeledGain, SmallerWeightsSaveBytesButAddConversions) {
   const RowSum rows = {.numbers = {1}, .ns = 10'000, .calls = 2};
   EXPECT_DOUBLE_EQ(saved_by_smaller_weights(rows, 0.25).high, 7'500);

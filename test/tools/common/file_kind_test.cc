@@ -44,7 +44,7 @@ TEST(FindFileKind, ReturnsNothingForShortAndUnknownFiles) {
 TEST(FindFileKind, RecognizesArchivesByTheirMembers) {
   const auto model = read_file(test::sample("linear_relu/model.pt2"));
   EXPECT_EQ(find_file_kind(model), FileKind::kExportedModel);
-  // A truncated archive has no directory of members.
+  // A truncated archive lacks the directory of its members.
   EXPECT_EQ(find_file_kind(std::span(model).first(1000)), FileKind::kArchive);
 }
 

@@ -1,4 +1,4 @@
-// Tests the decision of --fail_above.
+// Tests when --fail_above reports a failure.
 #include "tools/common/profile_report.h"
 
 #include <gmock/gmock.h>

@@ -27,7 +27,6 @@ std::shared_ptr<const Program> load(const fs::path& file) {
   return tools::check(Program::load(tools::check(map_file(file.c_str()))));
 }
 
-// A program and its record.
 struct Recorded {
   std::string name;
   std::shared_ptr<const Program> program;

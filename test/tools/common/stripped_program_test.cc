@@ -1,5 +1,5 @@
-// Tests programs from which the record was removed. The bytes, indices and alignments of all other
-// parts must not change.
+// Tests programs from which the ETRecord was removed. The bytes, indices and alignments of all
+// other parts must not change.
 #include "tools/common/stripped_program.h"
 
 #include <gmock/gmock.h>
@@ -143,7 +143,6 @@ TEST(StrippedProgram, RefusesARecordThatSharesBytesWithOtherData) {
   EXPECT_THAT(error_of(builder.build()), HasSubstr("segment 3 overlaps another"));
 }
 
-// Every damaged file must lead to an error or to a program that loads.
 TEST(StrippedProgram, DamagedFilesGiveAnErrorOrALoadableProgram) {
   const AlignedBytes whole =
       builder_with({{"first", "one"}, {kRecord, std::string(400, 'r')}, {"last", "two"}}).build();

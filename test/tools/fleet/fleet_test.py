@@ -64,7 +64,7 @@ class Significance(unittest.TestCase):
         self.assertAlmostEqual(significance.signed_rank(values), 0.00836, places=4)
 
     def test_ties_share_ranks(self):
-        # Ten values have the same size and two are negative: all ranks are 5.5, W+ = 44, the mean is 27.5,
+        # Ten values have the same absolute value, and two are negative: all ranks are 5.5, W+ = 44, the mean is 27.5,
         # the variance is 10 * 11 * 21 / 24 - (1000 - 10) / 48 = 75.625, z = 16 / 8.6963 = 1.8399, p = 0.0329.
         self.assertAlmostEqual(significance.signed_rank([1] * 8 + [-1] * 2), 0.0329, places=4)
 

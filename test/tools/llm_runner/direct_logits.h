@@ -16,7 +16,7 @@
 namespace vitrine::test {
 
 // Returns the natural logarithms of the probabilities after each id. Adds up the exponentials of
-// the logits in long double, without subtracting the largest logit first.
+// the logits in long double.
 inline std::vector<std::vector<double>> direct_log_probabilities(const std::string& model,
                                                                  const std::vector<TokenId>& ids) {
   auto module = Module::load(model.c_str());

@@ -116,7 +116,6 @@ TEST(LlmNumerics, WithoutModuleNamesOnlyCachesAreComparedAndTheReasonIsGiven) {
   EXPECT_THAT(result.out, HasSubstr("do not name keys and values"));
 }
 
-// The lines for values of layers come first, then the lines for the logits.
 TEST(LlmNumerics, CsvHasTheSameFiguresAsJson) {
   VITRINE_NEEDS_CORPUS_LLM();
   const std::string reference = (corpus_llm_dir() / "kjv_f32/model.pte").string();

@@ -12,7 +12,7 @@ std::vector<Advice> advise_context_length(const Context& context) {
   const PositionTimes& times = *context.positions;
   const double dominates = times.dominating_position();
   if (dominates <= 0 || dominates >= static_cast<double>(times.last)) return {};
-  // The saving is computed at the middle of the context, where the baseline runs.
+  // Computes the saving for the position of the baseline's run, the middle of the context.
   const double growth = (times.last_ns - times.first_ns) / 2;
   return {
       {.name = "context_length",

@@ -6,8 +6,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Suggests that a program that already has delegates be lowered again, because the delegates may
-// come from another version of Vitrine or from another partitioner.
+// Suggests lowering the model again if the program already has delegates. They may come from
+// another version of Vitrine or from another partitioner.
 std::vector<Advice> lower_again(const Context& context) {
   if (!context.is_file || !context.can_lower()) return {};
   return {{.name = "lower_again",

@@ -1,6 +1,5 @@
-// Finds operators that are slower inside a delegate than in Vitrine's kernels, for example softmax
-// or operators whose image XNNPACK must transpose. Also finds models that are so small that
-// entering a delegate costs more than the delegate saves.
+// Finds operators that are slower inside a delegate than in Vitrine's kernels, for example softmax.
+// Also finds models that are so small that entering a delegate costs more than the delegate saves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,9 +19,9 @@ std::vector<Advice> advise_excluded_ops(const Context& context) {
   for (const inspector::ProfileRow& row : context.profile.rows) {
     if (row.where != inspector::Where::kDelegate || row.is_inserted) continue;
     const std::string op = full_op_of(row);
-    // Excluding a linear layer does not help: lowering decomposes the layer and delegates its
-    // parts. If the program has no record, rows have XNNPACK's operator names, which --exclude-op
-    // does not accept.
+    // Excluding a linear layer does not help, because lowering decomposes the layer and delegates
+    // its parts. Without a record, rows have XNNPACK's operator names, which --exclude-op does not
+    // accept.
     const bool is_known = op.starts_with("aten.") && op != "aten.linear.default";
     if (is_known) times[op] += time_of(context, row);
   }

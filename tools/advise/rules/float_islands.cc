@@ -10,14 +10,15 @@
 namespace vitrine::tools {
 namespace {
 
-// Excludes conversions for dynamic activations (QD8), which are part of a quantized layer.
+// Conversions for dynamic activations (QD8) do not count, because they are part of a quantized
+// layer.
 bool is_conversion(const inspector::ProfileRow& row) {
   const std::string op = op_of(row);
   return (op.find("quantize") != std::string::npos || op == "Convert") &&
          row.kernel.find("QD8") == std::string::npos;
 }
 
-// The float operators that kernels execute, with their times.
+// Returns the time of each float operator that runs in a kernel.
 std::map<std::string, double> float_ops(const Context& context) {
   std::map<std::string, double> ops;
   for (const inspector::ProfileRow& row : context.profile.rows) {

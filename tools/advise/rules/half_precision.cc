@@ -21,8 +21,6 @@ Advice delegate_bf16(const Context& context) {
   return advice;
 }
 
-// It is unknown how much this advice saves. That depends on the fraction of the model's time that
-// is limited by memory bandwidth.
 Advice convert_to_f16(const Context& context, const RowSum& rows) {
   return {
       .name = "f16",

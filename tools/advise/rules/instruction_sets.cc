@@ -1,6 +1,5 @@
-// Finds instructions that this processor lacks and that would speed up XNNPACK's kernels. Options
-// cannot add instructions, but a target device may have them. Times on that device may then differ
-// from times on this machine.
+// Finds instructions that this processor lacks and that would speed up XNNPACK's kernels. A target
+// device may have these instructions, so its times may differ from times on this machine.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

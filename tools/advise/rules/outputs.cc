@@ -1,5 +1,5 @@
-// Finds outputs that the caller already has: inputs that the model returns, and outputs that it
-// returns twice. Each of these outputs costs a copy and memory.
+// Finds unnecessary outputs: inputs that the model returns, and outputs that it returns twice. Each
+// of these outputs costs a copy and memory.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Finds calls that a backend refused, and suggests changes to the model with which the backend
-// accepts them.
+// Finds calls that a backend refused, and suggests changes to the model that make the backend
+// accept these calls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::vector<RejectedCalls> rejected_calls(const aot::LoweredModel& lowered,
   if (found == lowered.rejections.end()) return all;
   for (const aot::Rejection& rejection : found->second) {
     if (rejection.node == nullptr || !rejection.node->is_call()) continue;
-    // The rule half_precision tries the option that makes these calls delegable.
+    // The rule half_precision tries the option with which XNNPACK accepts these calls.
     if (rejection.remedy.find("enable_bf16") != std::string::npos) continue;
     const std::string op = rejection.node->target().name();
     auto same = std::ranges::find_if(all, [&](const RejectedCalls& calls) {
@@ -49,7 +49,7 @@ std::string short_op(const std::string& op) {
   return op.substr(start, op.find('.', start) - start);
 }
 
-// The source lines of the rows: "model.py:28, model.py:40".
+// Returns the source lines of the rows: "model.py:28, model.py:40".
 std::string lines_of(const Context& context, const RowSum& rows) {
   constexpr size_t kShown = 3;
   std::vector<std::string> lines;
@@ -68,7 +68,7 @@ std::string lines_of(const Context& context, const RowSum& rows) {
   return text;
 }
 
-// If the exported model is not given, the reasons for the rejections are unknown.
+// Without the exported model, the reasons for the rejections are unknown.
 std::vector<Advice> without_reasons(const Context& context) {
   constexpr double kMinShareOfAll = 0.1;
   std::map<std::string, double> times;
@@ -108,8 +108,8 @@ std::vector<Advice> advise_rejected_calls(const Context& context) {
   if (context.lowered == nullptr) return without_reasons(context);
   for (const RejectedCalls& calls : rejected_calls(*context.lowered, context.method)) {
     const std::string kernel = "::" + short_op(calls.op) + ".";
-    // Also compares the kernel's name, because rows share a debug handle if lowering decomposed one
-    // call of the model into several calls.
+    // Also compares the kernel's name. If lowering decomposed a call into several, their rows have
+    // the same debug handle.
     const RowSum rows = sum_rows(context, [&](const inspector::ProfileRow& row) {
       return row.where == inspector::Where::kKernel &&
              row.kernel.find(kernel) != std::string::npos &&

@@ -1,6 +1,5 @@
 // Finds calls that repeat the computation of an earlier call, and calls that depend only on
-// weights. The model's source can be changed to compute the results of such calls only once, or
-// lowering can do this.
+// weights. The results of these calls need to be computed only once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +18,6 @@ namespace {
 
 using aot::Node;
 
-// Collects calls of a graph, to describe them in a sentence: the number of calls for each op, and
-// the source lines of the calls.
 struct CallList {
   size_t calls = 0;
   std::map<std::string, size_t> ops;
@@ -90,7 +87,7 @@ CallList repeated_calls(const aot::Graph& graph) {
     }
     return true;
   };
-  // Limits the work for graphs that call one operator many times with different arguments.
+  // Limits the time for graphs that call one operator many times with different arguments.
   constexpr size_t kMaxCompared = 1000;
   for (const Node& node : graph.nodes()) {
     if (!node.is_call() || !aot::is_pure(node) || node.tensor() == nullptr) continue;

@@ -1,5 +1,5 @@
-// Suggests int8 or int4 for the weights of linear layers, with scales of activations that are
-// chosen at run time. A layer with few input rows takes as long as reading its weights.
+// Suggests int8 or int4 for the weights of linear layers. The activations are quantized
+// dynamically. A layer with few input rows takes as long as reading its weights.
 #include <fmt/format.h>
 
 #include "base/text/number_texts.h"
@@ -30,8 +30,8 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
                        why.empty() ? "" : "; ", bytes_text(static_cast<double>(facts.weight_bytes)),
                        bytes_text(static_cast<double>(context.cache_bytes)));
   }
-  // Most of the bytes that these rows read are weights. Convolutions process four times as many
-  // int8 values as f32 values at once.
+  // The ratios of the bytes of quantized weights to those of f32 weights. Convolutions also process
+  // four times as many int8 values as f32 values at once.
   constexpr double kInt8 = 0.25;
   constexpr double kInt4 = 4.5 / 32;  // 4 bits, and a scale of 16 bits for 32 values
   const auto advice = [&](const char* name, const char* scheme, const char* what,

@@ -26,7 +26,7 @@ class CacheReader {
  public:
   explicit CacheReader(const DataCache& cache) : cache_(cache) {}
 
-  // Returns the dimension that counts positions: 1 for ExecuTorch's operators, else the dimension
+  // Returns the index of the position dimension: 1 for ExecuTorch's operators, else the dimension
   // whose size is `context`.
   std::optional<size_t> position_dim(size_t context) const {
     const Tensor& values = *cache_.values.tensor;
@@ -126,8 +126,8 @@ CacheError compare(const DataCache& a, const DataCache& b, size_t context,
   return error;
 }
 
-// Assumes that each pair of successive caches belongs to one layer. Takes the layers' names from
-// `layers`, which may have too few names.
+// Assumes that each pair of successive caches belongs to one layer. `layers` has the layers' names,
+// or only some of them.
 void name_by_order(std::vector<DataCache>& caches, std::span<const std::string> layers) {
   for (size_t i = 0; i < caches.size(); ++i) {
     const size_t layer = i / 2;
@@ -137,8 +137,8 @@ void name_by_order(std::vector<DataCache>& caches, std::span<const std::string> 
   }
 }
 
-// Returns the names of the layers in the order of their caches if each layer has two caches; else
-// nothing.
+// If each layer has two caches, returns the names of the layers in the order of their caches.
+// Otherwise, returns an empty list.
 std::vector<std::string> layers_of_two(std::span<const DataCache> caches) {
   std::vector<std::string> layers;
   for (const DataCache& cache : caches) {

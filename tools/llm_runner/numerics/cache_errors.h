@@ -24,7 +24,7 @@ struct FoundCache {
   CacheRole role = CacheRole::kUnknown;
 };
 
-// Finds the caches that a method writes; set this object as the tracer of one execution. The
+// Finds the caches that a method writes. Set this object as the tracer of one execution. The
 // tensors are valid while the method is loaded.
 class CacheFinder final : public EventTracer {
  public:
@@ -46,9 +46,8 @@ struct DataCache {
   const Tensor* zero_points = nullptr;
 };
 
-// Joins int8 caches with the caches of their scales and zero points. The caches of scales and zero
-// points have rows of one element, and are in the same order as the int8 caches. Joins nothing if
-// the numbers of these caches differ.
+// Joins int8 caches with the caches of their scales and zero points, which have rows of one element
+// and are in the same order. Joins nothing if the numbers of these caches differ.
 std::vector<DataCache> data_caches(std::span<const FoundCache> caches);
 
 // A range of positions, [begin, end).

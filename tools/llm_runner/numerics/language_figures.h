@@ -12,8 +12,8 @@
 
 namespace vitrine::tools {
 
-// Returns the errors of a layer's cache of keys or values over all positions. Without roles, the
-// first cache counts as keys and the second as values.
+// Returns the errors of a layer's cache of keys or values over all positions. If the roles are
+// unknown, the first cache counts as keys and the second as values.
 std::optional<inspector::TensorDifference> cache_figures(const llm::LayerErrors& layer,
                                                          llm::CacheRole role);
 // Returns the errors of all layers' caches in one range of positions.

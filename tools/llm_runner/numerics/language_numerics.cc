@@ -19,8 +19,8 @@ using inspector::ProfileRow;
 constexpr std::array<std::string_view, 5> kAttentionModules = {"attention", "attn", "self_attn",
                                                                "self_attention", "SDPA"};
 
-// Rates how well a value fits a column of the report. The value with the highest rating wins. If
-// ratings are equal, the later value wins.
+// Rates how well a value fits a column of the report. Among values with the highest rating, the
+// last one wins.
 enum Fit : uint8_t { kUnfit, kFits, kFitsWell };
 
 struct NamedValue {
@@ -81,7 +81,7 @@ LayerErrors& layer(LanguageNumerics& all, const std::string& name) {
   return all.layers.back();
 }
 
-// Returns the node that computes a value, or null if no node does.
+// Returns the node that computes a value, or null.
 const etrecord::EdgeNode* producer_of(const etrecord::EdgeGraph& graph, size_t value) {
   for (const etrecord::EdgeNode& node : graph.nodes) {
     if (std::ranges::count(node.results, value) != 0) return &node;
@@ -98,11 +98,11 @@ bool is_update(const etrecord::EdgeNode& node) {
   return node.target.find("update_cache") != std::string::npos;
 }
 
-// Finds the cache update from which `value` comes, looking through views and copies.
+// Finds the cache update that produces `value`, possibly through views and copies.
 const etrecord::EdgeNode* find_update(const etrecord::EdgeGraph& graph, size_t value) {
   constexpr int kMaxSteps = 16;
   for (int step = 0; step < kMaxSteps; ++step) {
-    // `value` may be the cache's buffer itself, which an update writes in place.
+    // `value` may be the cache itself, which an update writes in place.
     for (const etrecord::EdgeNode& node : graph.nodes) {
       const std::vector<size_t>* cache = is_update(node) ? argument_of(node, "cache") : nullptr;
       if (cache != nullptr && cache->front() == value) return &node;
@@ -147,7 +147,7 @@ void add_layers(LanguageNumerics& all, const inspector::ValueComparison& compari
     if (!value.difference.why_not.empty()) continue;
     const NamedValue named = name_of(value, reference);
     const std::string name = layer_of(named.module);
-    // Skips the result of a cache update, because it is not a value of the model.
+    // Skips the results of cache updates.
     if (name.empty() || named.op.find("update_cache") != std::string::npos) continue;
     auto found = std::ranges::find(layers, name, &std::pair<std::string, LayerValues>::first);
     if (found == layers.end()) found = layers.insert(layers.end(), {name, {}});

@@ -1,5 +1,5 @@
-// Measures where a language model differs from a reference that gets the same tokens: by position
-// of the text, and by layer.
+// Measures how a language model differs from a reference on the same tokens, by position and by
+// layer.
 #pragma once
 
 #include <cstddef>
@@ -45,10 +45,10 @@ struct LanguageNumerics {
 
 // Adds the differences of one step. `index` is the index of its position in `recorded`.
 //
-// A layer's attention is the last value of an attention operator in the layer. Without such
-// an operator, it is the last value of a module named attention, attn or self_attn. A layer's
-// output is the last value of the layer's own module. Without such a value, it is the last value in
-// the layer.
+// A layer's attention is the last value of an attention operator in the layer. If the layer lacks
+// an attention operator, it is the last value of a module named attention, attn or self_attn. A
+// layer's output is the last value of the layer's own module or, if that module computes none, the
+// last value in the layer.
 void add_layers(LanguageNumerics& all, const inspector::ValueComparison& comparison,
                 const inspector::Profile& reference, size_t index);
 

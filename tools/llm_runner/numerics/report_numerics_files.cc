@@ -27,7 +27,7 @@ using nlohmann::ordered_json;
 constexpr int kLanguageNumericsJsonVersion = 1;
 constexpr int kNoIndent = -1;
 
-// Figures that are not finite become null; `equal` distinguishes equal tensors from tensors with a
+// Figures that are not finite become null. `equal` distinguishes equal tensors from tensors with a
 // NaN.
 ordered_json difference_json(const std::optional<TensorDifference>& difference) {
   if (!difference) return {};

@@ -23,8 +23,8 @@ namespace {
 
 constexpr size_t kBlocks = 6;  // of positions
 
-// If the reference is an exported model, lowers it for kernels only and returns the program's
-// bytes. Empty if the reference is a program.
+// If the reference is an exported model, lowers it without a backend and returns the program's
+// bytes. Returns an empty list if the reference is a program.
 std::vector<std::byte> lower_reference(const LlmOptions& options) {
   const std::unique_ptr<DataSource> file = check(map_file(options.reference.c_str()));
   const DataBuffer bytes = check(file->read(0, file->size()));
@@ -92,7 +92,7 @@ class NumericsRun {
   }
 
  private:
-  // Returns the tokens of the prompt and those that the reference adds to them.
+  // Returns the tokens of the prompt, followed by the tokens that the reference generates.
   std::vector<TokenId> find_text() {
     std::vector<TokenId> text = options_.prompt_ids;
     if (text.empty() && tokenizer_) {
@@ -162,7 +162,8 @@ class NumericsRun {
       kl = kl_divergence(a, b);
       block.same_top += a.top == b.top ? 1 : 0;
     } catch (const GenerationError& error) {
-      // Continues after a NaN in the logits, because the layers show where it comes from.
+      // Continues after a NaN in the logits, because the errors of the layers show the source of
+      // the NaN.
       if (result_.notes.empty()) {
         result_.notes.push_back(fmt::format("logits of the {}, first at position {}: {}", side,
                                             position, error.what()));

@@ -46,7 +46,6 @@ class TracedDecoder {
   std::span<const float> feed_recorded(std::span<const TokenId> text, size_t position);
   // Does the same as feed(), and also finds the caches.
   std::span<const float> feed_finding_caches(std::span<const TokenId> text, size_t position);
-  // Returns the last recorded step.
   RecordedStep recorded();
   // Returns how many values of recorded steps did not fit into memory.
   uint64_t dropped_values() const { return dropped_values_; }

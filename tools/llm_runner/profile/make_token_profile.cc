@@ -22,19 +22,19 @@ using inspector::ProfileRow;
 
 constexpr uint64_t kMinFittedSteps = 16;
 
-// The kinds of sums. Each kind becomes a run of an artificial trace, so that the inspector joins
-// the sums with the record in the same way as the times of a real run.
+// The kinds of sums. Each kind becomes a run of an artificial trace, so that the inspector can join
+// the sums with the record.
 enum SumRun : uint8_t { kTotal, kUsual, kByPosition, kCalls, kSlopeError, kNumRuns };
 
 constexpr double kMaxTimesMedian = 2;  // a longer token counts as disturbed
 constexpr double kMaxCorrelation = 0.95;
 
-// A number added to the sort key of rows that ran only in prefill. It puts these rows after
-// decode's rows.
+// This number is added to the sort key of rows that ran only in prefill, so that they come after
+// the rows of decode.
 constexpr double kAfterDecode = 1e-9;
 
-// Errors of slopes are multiplied by this factor. They are far below 1 ns per position, but times
-// in a trace are integers.
+// Errors of slopes are multiplied by this factor, because they are below 1 ns per position and
+// times in a trace are integers.
 constexpr double kErrorScale = 1e6;
 
 std::vector<std::byte> bytes_of(const TraceBuffer& trace) {
@@ -125,8 +125,8 @@ class TokenProfileMaker {
     return line;
   }
 
-  // Returns the factor by which the errors of slopes grow because the noise of decode tokens is
-  // correlated. Assumes an autoregressive process of order 1.
+  // Returns the factor by which correlated noise of decode tokens increases the errors of slopes.
+  // Assumes an autoregressive process of order 1.
   double noise_factor() const {
     const std::optional<CostLine> line = fit(profiler_.wall(Phase::kDecode));
     if (!line) return 1;
@@ -251,8 +251,8 @@ class TokenProfileMaker {
     }
   }
 
-  // Weights and operators have the same order. If nodes were fused, the counts differ, and the
-  // operator that takes longest gets all weights.
+  // Weights and operators have the same order. If their numbers differ because nodes were fused,
+  // the slowest operator gets all weights.
   static void assign_weights(const std::vector<double>& weights,
                              const std::vector<TokenRow*>& operators) {
     if (weights.size() == operators.size()) {
@@ -272,7 +272,8 @@ class TokenProfileMaker {
     return count == 0 ? 0 : sum / static_cast<double>(count);
   }
 
-  // Returns the module of a kernel of the decoding method, from the record. Empty if unknown.
+  // Returns the module of a kernel of the decoding method, or an empty text if the module is
+  // unknown.
   std::string module_at(int32_t instruction) const {
     for (size_t i = 0; i < result_.rows.size(); ++i) {
       const ProfileRow& named = result_.names.rows[i];
@@ -284,8 +285,8 @@ class TokenProfileMaker {
     return {};
   }
 
-  // Sets the layer of each cache without a layer name to the module that writes or reads the cache.
-  // If the record lacks the module, uses "attention <index>", with the index of the attention call
+  // Sets missing layer names of caches. The layer is that of the module that writes or reads the
+  // cache or, if the module is unknown, "attention <index>", with the index of the attention call
   // that reads the cache.
   void name_caches() {
     std::map<int32_t, size_t> attentions;
@@ -329,8 +330,7 @@ class TokenProfileMaker {
   }
 
   // Compares the time of attention with the time of the products that read weights. Uses the mean
-  // time of these products: they take equally long at every position, so their fitted slope is only
-  // noise.
+  // time of these products, because it does not depend on the position.
   void compare_attention() {
     Times attention;
     AttentionGrowth found;
@@ -389,8 +389,7 @@ class TokenProfileMaker {
     result_.kept.push_back(std::move(runs));
   }
 
-  // Adds a note about steps that took more than twice the median. The inspector's profiles use the
-  // same limit.
+  // Adds a note about steps that took more than twice the median.
   void note_disturbed() {
     size_t count = 0;
     double more = 0;
@@ -420,8 +419,7 @@ class TokenProfileMaker {
   }
 
   void add_notes(const std::vector<std::string>& notes) {
-    // Drops notes about runs: in this trace, a "run" is a sum over tokens, and such runs always
-    // differ.
+    // Drops notes about runs, because the "runs" of this trace are sums.
     const auto is_about_runs = [](const std::string& note) {
       return note.find("runs took more than twice the median") != std::string::npos ||
              note.starts_with("not all runs executed") || note.starts_with("rows add up to more");

@@ -165,8 +165,8 @@ class MethodBytesReader {
     bytes.weights += bytes.is_lookup && has_rows ? all / constant.sizes()->Get(0) : all;
   }
 
-  // True if the call reads or writes all positions of a cache. With a mask, kernels also compute
-  // the positions that the mask excludes.
+  // True if the call reads or writes all positions of a cache. Kernels with a mask also read the
+  // positions that the mask excludes.
   bool reads_all(const fbs::KernelCall& call, const CacheOperator* known) const {
     return known == nullptr || known->writes_all || argument(call, known->mask_arg) != nullptr;
   }

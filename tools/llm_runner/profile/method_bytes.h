@@ -14,7 +14,7 @@
 
 namespace vitrine::llm {
 
-// Bytes that a kernel moves in a call with one token.
+// The bytes that a kernel reads or writes in a call with one token.
 struct KernelBytes {
   double weights = 0;             // read; a lookup counts one row of its table
   double cache = 0;               // read or written, independent of the position
@@ -46,7 +46,7 @@ struct MethodBytes {
 std::string layer_of(const std::string& path);
 
 // Returns one element per method. Payloads of backends other than XNNPACK, and payloads that cannot
-// be read, count as 0 bytes. MethodBytes::weights counts each constant once, for the first method
+// be read, count as 0 bytes. MethodBytes::weights counts each constant only for the first method
 // that has it.
 std::vector<MethodBytes> read_method_bytes(const Program& program,
                                            std::span<const MethodMeta> methods);

@@ -298,7 +298,7 @@ class TokenTable {
     }
   }
 
-  // Draws the median time of a token for up to 40 equal stretches of the decode phase.
+  // Draws a curve of token times: the medians of up to 40 equal parts of the decode phase.
   void write_curve() {
     constexpr size_t kMaxStretches = 40;
     constexpr size_t kLevels = 8;
@@ -316,8 +316,8 @@ class TokenTable {
       std::ranges::nth_element(ns, ns.begin() + static_cast<std::ptrdiff_t>(ns.size() / 2));
       medians.push_back(ns[ns.size() / 2]);
     }
-    // Limits the curve's height to twice the median, so that a disturbed stretch does not flatten
-    // the others.
+    // Limits the curve's height to twice the median, so that one slow part does not flatten the
+    // rest of the curve.
     const double top = std::min(std::ranges::max(medians), 2 * profile_.token.p50);
     std::string curve;
     for (const double ns : medians) {

@@ -20,7 +20,7 @@ std::string report_token_json(const TokenProfile& profile);
 // Returns an HTML page with all decode tokens and the ops of the kept steps. Each method has its
 // own section.
 std::string report_token_html(const TokenProfile& profile);
-// Returns trace events: one track with all steps, above the ops of the kept steps.
+// Returns trace events: one track with all steps, and the ops of the kept steps.
 std::string report_token_timeline(const TokenProfile& profile);
 // Returns CSV with one line for each group of the view, one for each part outside of the model, and
 // a last line for the wall time. Times are in ns.

@@ -50,8 +50,8 @@ void StepTracer::begin_block(const char* name) {
   if (std::string_view(name) == kExecuteBlock) is_loading_ = false;
 }
 
-// True if the next expected group has this identity. This is the fast path: most steps log the same
-// hundreds of records in the same order.
+// True if the next expected group has this identity. This is the fast path, because most steps log
+// the same records in the same order.
 bool StepTracer::is_next(const Identity& identity, size_t count) const {
   return next_ != end_ && count_ + count <= kMaxRecordsPerStep && next_->count == count &&
          next_->identity == identity;
@@ -77,7 +77,6 @@ void StepTracer::record_operators(const TracedOperators& all) {
   log_next(all.start_ns, all.ends_ns);
 }
 
-// Logs the group that is expected next.
 void StepTracer::log_next(uint64_t start_ns, std::span<const uint64_t> ends_ns) {
   const auto group = static_cast<size_t>(next_++ - groups_[phase_].data());
   logged_[logged_count_++] = {start_ns, group};

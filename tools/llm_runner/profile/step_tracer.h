@@ -1,5 +1,5 @@
-// StepTracer summarizes the records that executions of a method log, in bounded memory: it keeps
-// sums over all steps of a phase, and the records of a few steps.
+// StepTracer summarizes the trace records of a method in bounded memory. It keeps sums over all
+// steps of a phase, and the records of a few steps.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ enum class StepPart : uint8_t {
 inline constexpr size_t kStepParts = 6;
 using StepPartTimes = std::array<uint64_t, kStepParts>;  // ns, indexed by StepPart
 
-// Sums over the steps of a phase, for one record or part. A usual step is one that was not
+// Sums over the steps of a phase, for one record or part. Usual steps are those that were not
 // disturbed (TokenProfiler::is_usual). Costs are fitted only to usual steps.
 struct StepSums {
   uint64_t calls = 0;
@@ -92,7 +92,7 @@ class StepTracer final : public EventTracer {
   void record_operators(const TracedOperators& all) override;
   bool wants_results() const override { return false; }
 
-  // Begins a step, which gets the records up to end_step().
+  // Begins a step. All records up to end_step() belong to the step.
   void begin_step(Phase phase);
   // Ends the step. `position` is the position of the last token fed.
   void end_step(const GenerationStep& step, const StepPartTimes& parts, uint64_t position,
@@ -134,8 +134,8 @@ class StepTracer final : public EventTracer {
   };
   using GroupIndex = std::unordered_map<GroupKey, size_t, GroupKeyHash>;
 
-  // A group that the current step has logged. The first record starts at `start_ns`; each later one
-  // starts where its predecessor ends.
+  // A group that the current step has logged. The first record starts at `start_ns`. Each later
+  // record starts where the previous one ends.
   struct LoggedGroup {
     uint64_t start_ns;
     size_t group;
@@ -160,7 +160,7 @@ class StepTracer final : public EventTracer {
   size_t logged_count_ = 0;
   std::unique_ptr<uint64_t[]> ends_ns_;  // one element for each record
   size_t count_ = 0;                     // of records
-  // The group that is expected next, and the end of the phase's groups. Both are null outside of
+  // The group that is expected next, and the end of the phase's groups. They are null outside of
   // steps.
   const RecordGroup* next_ = nullptr;
   const RecordGroup* end_ = nullptr;
@@ -171,9 +171,8 @@ class StepTracer final : public EventTracer {
   uint64_t dropped_ = 0;
   std::vector<TraceRecord> loading_;
   std::array<PhaseSums, kPhases> phases_;
-  // Groups in order of their first appearance. Groups are read for each token, but between two
-  // tokens the model's weights evict them from the processor's caches. They are therefore stored
-  // apart from the larger records.
+  // Groups in order of their first appearance. They are stored apart from the larger records,
+  // because they are read for each token.
   std::array<std::vector<RecordGroup>, kPhases> groups_;
   std::array<GroupIndex, kPhases> indices_;
   std::array<uint64_t, kPhases> strides_ = {1, 1};

@@ -107,7 +107,7 @@ class Comparer {
     return has_modules_ ? op + "  " + row.groups.at(GroupBy::kModule) : op;
   }
 
-  // Compares tokens only at positions that both sides have, because later positions cost more.
+  // Compares tokens only at positions that both profiles have, because later positions cost more.
   void compare_decoded() {
     std::array<std::vector<double>, 2> ns;
     for (const bool is_b : {false, true}) {

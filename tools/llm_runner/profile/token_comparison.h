@@ -1,7 +1,7 @@
 // Compares two token profiles phase by phase, for example of two quantization schemes, numbers of
 // threads or prompt lengths.
 //
-// Rows of each side are summed by their origin in the source model. For each phase and side,
+// Rows of each profile are summed by their origin in the source model. For each phase and profile,
 //   sum of rows + sum of the times outside of the model == wall,
 // as in a single profile.
 #pragma once
@@ -60,7 +60,7 @@ struct ComparedTokens {
 struct TokenComparison {
   SavedTokens a, b;
   std::string matched_by;
-  // True if decode's figures cover only usual (undisturbed) steps; otherwise they cover all steps.
+  // True if decode's figures cover only usual (undisturbed) steps. Otherwise, they cover all steps.
   bool is_over_usual = false;
   std::vector<ComparedTokens> rows;  // in the order of A, then rows that only B has
   std::vector<ComparedTokens> outside;
@@ -71,8 +71,8 @@ struct TokenComparison {
   std::vector<std::string> notes;
 };
 
-// Compares two token profiles. Matches rows by `by`; GroupBy::kNone matches by op and module, or
-// only by op if a side has no modules.
+// Compares two token profiles. Matches rows by `by`. GroupBy::kNone matches by op and module, or
+// only by op if a profile lacks modules.
 TokenComparison compare_tokens(SavedTokens a, SavedTokens b, inspector::GroupBy by);
 
 inline constexpr int kTokenComparisonJsonVersion = 1;
@@ -90,9 +90,10 @@ std::string report_token_comparison_html(const TokenComparison& comparison);
 
 // Returns the indices of the rows that ran in the phase, with the largest change first.
 std::vector<size_t> order_by_change(const TokenComparison& comparison, size_t phase);
-// Returns the sides of a row as a ComparedOp, for the columns of comparisons.
+// Converts the times of a row in A and B to a ComparedOp, for the columns of comparisons.
 inspector::ComparedOp compared_op(const ComparedTokens& row, size_t phase);
-// side_facts() returns the files and names of a side, side_speeds() its speeds.
+// side_facts() returns texts with the files and names of a profile. side_speeds() returns texts
+// with its speeds.
 std::vector<std::string> side_facts(const SavedTokens& side);
 std::vector<std::string> side_speeds(const SavedTokens& side);
 

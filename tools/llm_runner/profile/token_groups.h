@@ -40,7 +40,7 @@ struct CacheSpan {
 };
 std::vector<CacheSpan> cache_spans(const TokenProfile& profile);
 
-// Kinds of memory that the methods hold. memory_parts() omits empty ones.
+// A kind of memory that the methods hold. memory_parts() omits kinds with 0 bytes.
 struct MemoryPart {
   const char* name;
   double bytes = 0;

@@ -18,7 +18,7 @@ inline constexpr std::pair<const char*, inspector::GroupBy> kGroupings[] = {
     {"line", inspector::GroupBy::kLine},
     {"delegate", inspector::GroupBy::kDelegate}};
 
-// token_json() returns the JSON report without its rows.
+// Returns the JSON report without its rows.
 Json token_json(const TokenProfile& profile);
 Json times_json(const Times& times);
 Json cost_json(const TokenCost& cost);

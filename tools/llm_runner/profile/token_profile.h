@@ -1,10 +1,9 @@
-// TokenProfile contains the cost of a language model's tokens, in prefill and in decode, inside and
-// outside of the model.
+// TokenProfile contains the cost of a language model's tokens in prefill and in decode.
 //
 // In each phase, and in each kept step, exactly
 //   sum of rows + unattributed + sum of parts == wall.
-// Rows are the times that the model's executions logged, `unattributed` is the rest of
-// Method::execute, and parts are the times outside of Method::execute.
+// Rows are the times that the model's executions logged. `unattributed` is the rest of
+// Method::execute. Parts are the times outside of Method::execute.
 #pragma once
 
 #include <array>
@@ -29,10 +28,10 @@ struct CostLine {
   double at_start = 0;
   double per_position = 0;
   // The 95 % confidence interval is per_position +- error. The error of a sum of lines is the sum
-  // of the errors of the lines. This can make the interval of the sum too wide, but not too narrow.
+  // of their errors, which is never too small.
   double error = 0;
 
-  // False if the interval of per_position contains 0, so that the time may not grow at all.
+  // False if the confidence interval of per_position contains 0.
   bool is_growth() const { return std::abs(per_position) > error; }
   double at(double position) const { return at_start + per_position * position; }
   CostLine& operator+=(const CostLine& other);
@@ -43,7 +42,7 @@ struct Times {
   double usual_ns = 0;               // total of decode's usual steps
   std::optional<CostLine> line;      // fit to decode; unset if there are too few usual steps
 
-  // Returns the line if the time is known to grow. Reports show only such lines.
+  // Returns the line if is_growth() is true. Reports show only such lines.
   std::optional<CostLine> growth() const { return line && line->is_growth() ? line : std::nullopt; }
   Times& operator+=(const Times& other);
 };
@@ -52,8 +51,8 @@ struct Times {
 struct TokenCost {
   std::array<uint64_t, kPhases> calls{};  // over all steps
   Times times;
-  // The mean number of bytes that a decode token reads. For caches, bytes that the token writes
-  // count too.
+  // The mean number of bytes that a decode token reads. For caches, includes the bytes that it
+  // writes.
   double weight_bytes = 0;
   double cache_bytes = 0;
 
@@ -66,7 +65,7 @@ struct TokenRow : TokenCost {
   bool is_lookup = false;
 };
 
-// Compares the cost of a token's attention over a cache with the cost of its products with weights.
+// Compares the time of a token's attention with the time of its products with weights.
 struct AttentionGrowth {
   CostLine attention;
   double weights = 0;  // mean time of the products, ns; it does not depend on the position
@@ -113,8 +112,8 @@ struct TokenProfile {
   uint64_t usual_steps = 0;                        // decode steps that entered the fits
   std::pair<uint64_t, uint64_t> fitted_positions;  // the first and the last of these steps
   std::vector<TokenRow> rows;  // by method, then in run order; decode's rows first
-  // A profile with the names of `rows`. For grouping, the time of a row is its time in decode. Rows
-  // that ran only in prefill come after the rows of decode.
+  // A profile that has the names of `rows`. The time of a row is its time in decode. Rows that ran
+  // only in prefill come after the rows of decode.
   inspector::Profile names;
   Times unattributed;
   std::array<Times, kStepParts> parts;  // indexed by StepPart
@@ -136,8 +135,7 @@ double tokens_per_second(const TokenProfile& profile, Phase phase);
 // Returns the name of a part of a step: "tokenizer: prompt", "between steps", ...
 const char* part_name(StepPart part);
 const char* phase_name(Phase phase);
-// Returns the times outside of all rows with their names, in the order of reports: unattributed
-// time, then the parts.
+// Returns the times outside of all rows with their names: the unattributed time, then the parts.
 std::vector<std::pair<const char*, const Times*>> times_outside(const TokenProfile& profile);
 // Returns the name of a step: "decode at 12".
 std::string step_name(Phase phase, const StepWall& step);
@@ -148,7 +146,8 @@ TokenProfile make_token_profile(const TokenProfiler& profiler, const Program& pr
                                 std::span<const MethodMeta> methods,
                                 const TokenProfileFacts& facts);
 
-// Returns an ETDump with the trace of loading the method, and of the kept steps in which it ran.
+// Returns an ETDump with the traces of loading the method and of the kept steps in which the method
+// ran.
 std::vector<std::byte> kept_etdump(const TokenProfiler& profiler, size_t method = 0);
 
 }  // namespace vitrine::llm

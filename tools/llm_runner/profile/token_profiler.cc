@@ -62,7 +62,7 @@ void TokenProfiler::end_step(const GenerationStep& step) {
   for (StepTracer& tracer : tracers_) tracer.end_step(step, ns, position, usual);
 }
 
-// False for steps to which costs are not fitted. These are the first decode step, which sets up
+// False for steps that the cost fit excludes. These are the first decode step, which sets up
 // shapes; the next few steps, which have too few earlier steps to compare with; and disturbed
 // steps, which took more than twice the median of recent steps.
 bool TokenProfiler::is_usual(const GenerationStep& step, uint64_t wall_ns) {

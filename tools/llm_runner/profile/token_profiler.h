@@ -1,5 +1,5 @@
-// TokenProfiler observes a TextGenerator and traces its methods. It sums the time that the steps
-// spend in each op of the model and outside of the model.
+// TokenProfiler observes a TextGenerator and traces its methods. It sums the time in each op of the
+// model, and the time outside of the model.
 //
 //   TokenProfiler profiler;
 //   auto method = Method::load(program, "forward", {.tracer = &profiler.tracer()});
@@ -17,8 +17,8 @@
 
 namespace vitrine::llm {
 
-// Wall time of one step: from the end of the previous step, or from the call to generate() for a
-// prompt's first step, to the end of this one.
+// The wall time of one step. It begins at the end of the previous step or, for a prompt's first
+// step, at the call to generate().
 struct StepWall {
   uint64_t position = 0;  // position of the first token fed
   uint64_t start_ns = 0;
@@ -39,13 +39,13 @@ class TokenProfiler final : public GenerationObserver {
   const StepSums& part(Phase phase, StepPart part) const {
     return parts_[static_cast<size_t>(phase)][static_cast<size_t>(part)];
   }
-  // Sums over the steps' wall times: Method::execute and all parts.
+  // Sums of the wall times of steps.
   const StepSums& wall(Phase phase) const { return wall_[static_cast<size_t>(phase)]; }
-  // The wall times of all steps. Each step takes 24 bytes.
+  // The wall times of all steps.
   const std::vector<StepWall>& walls(Phase phase) const {
     return walls_[static_cast<size_t>(phase)];
   }
-  // Times from the start of each generate() call to the call's first token.
+  // For each call of generate(), the time to the first token.
   const std::vector<uint64_t>& first_token_ns() const { return first_token_ns_; }
 
  private:

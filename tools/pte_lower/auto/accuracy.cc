@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kMaxOutput = 1 << 20;  // bytes that are kept
 
-// The last word of a text; words end at white space.
+// Returns the last word of a text. Words are separated by white space.
 std::string_view last_word(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   const size_t end = text.find_last_not_of(kSpace);

@@ -8,9 +8,9 @@
 
 namespace vitrine::tools {
 
-// Runs `command` in a shell, with the path of a temporary file of the program as the last argument.
-// `near` names the folder of the temporary file. Returns the last number that the command prints.
-// Throws a ToolError if the command fails or prints no number.
+// Writes the program to a temporary file in the folder of the file `near`. Runs `command` in a
+// shell, with the path of the temporary file as the last argument. Returns the last number that the
+// command prints. Throws a ToolError if the command fails or prints no number.
 double run_accuracy(const std::string& command, std::span<const std::byte> program,
                     const std::filesystem::path& near);
 

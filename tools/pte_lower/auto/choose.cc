@@ -17,7 +17,7 @@ LevelFigures figures_at(const PartFigures& part, size_t level) {
   return level == 0 ? LevelFigures{} : part.levels[level - 1];
 }
 
-// Returns the saving of a change for each unit of noise that it adds.
+// Returns the saving of a change divided by the noise that it adds.
 double gain(const LevelFigures& from, const LevelFigures& to) {
   const double saved = to.saved - from.saved;
   if (saved <= 0) return saved;
@@ -50,8 +50,8 @@ std::vector<RankedStep> steps_of(const std::vector<PartFigures>& parts, size_t i
       }
     }
     if (best == level) break;
-    // Gains must not rise from one step of a part to the next, not even by rounding, because steps
-    // are sorted by gain.
+    // Rounding must not make gains rise from one step of a part to the next, because steps are
+    // sorted by gain.
     last_gain = std::min(last_gain, best_gain);
     steps.push_back({{index, best}, last_gain});
     level = best;
@@ -96,9 +96,8 @@ class Search {
     };
     const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
     // A program with the first `kept` steps probably meets the bound, and a program with the first
-    // `lost` steps probably fails. Steps without savings are last. Under a bound on cost, the
-    // search needs them only if the program's savings differ from the sum of the savings of its
-    // parts.
+    // `lost` steps probably fails. Steps without savings are last. Under a bound on cost, they are
+    // tried only if all other steps together do not meet the bound.
     size_t kept = wants_many ? 0 : saving_steps(steps);
     size_t lost = wants_many ? steps.size() : 0;
     bool is_kept = keeps_bound(first(kept));
@@ -129,8 +128,8 @@ class Search {
     return count;
   }
 
-  // Tries one program for each scheme. In that program, all parts that support the scheme use it,
-  // and the others are float.
+  // Tries one program for each scheme. All parts that support the scheme use it, and all other
+  // parts are float.
   void try_uniform() {
     std::set<std::string> schemes;
     for (const PartFigures& part : parts_) {
@@ -149,8 +148,8 @@ class Search {
     }
   }
 
-  // Tries up to `max_swaps` programs that differ from the best program by the precision of one
-  // part, the most promising first.
+  // Tries up to `max_swaps` changes to the precision of one part of the best program, the most
+  // promising first.
   void swap(size_t max_swaps) {
     for (size_t i = 0; i < max_swaps && best_->is_met && !is_stopped_(); ++i) {
       const std::optional<Selection> next = best_swap();
@@ -162,7 +161,7 @@ class Search {
   const Choice& best() const { return *best_; }
 
  private:
-  // The most promising change of the best program. Empty if all changes were tried.
+  // Returns the best program with its most promising change, or nullopt if all changes were tried.
   std::optional<Selection> best_swap() const {
     const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
     std::optional<Selection> next;
@@ -175,8 +174,8 @@ class Search {
         Selection selection = best_->selection;
         selection[part] = level;
         if (!is_useful || !std::isfinite(to.noise) || known_.contains(selection)) continue;
-        // Under a bound on cost, prefers changes after which the program should still meet the
-        // bound. Among these, prefers the change that removes the most noise for each unit of cost.
+        // Under a bound on cost, prefers changes that probably keep the bound. Among these, prefers
+        // the change that removes the most noise per unit of cost.
         const double cost = best_->measured.cost + from.saved - to.saved;
         const std::pair key(wants_many || cost <= goal_.bound,
                             wants_many ? gain(from, to)
@@ -219,7 +218,7 @@ std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts) {
   for (size_t i = 0; i < parts.size(); ++i) {
     for (const RankedStep& each : steps_of(parts, i)) ranked.push_back(each);
   }
-  // Sorting keeps the steps of one part in order, because their gains fall and their noise rises.
+  // The steps of one part stay in order, because their gains never rise and their noise rises.
   std::ranges::stable_sort(ranked, [&](const RankedStep& a, const RankedStep& b) {
     const auto key = [&](const RankedStep& each) {
       const PartFigures& part = parts[each.step.part];

@@ -24,7 +24,6 @@ struct PartFigures {
 // Element i is 0 if part i is float, and n if it has level n - 1.
 using Selection = std::vector<size_t>;
 
-// The measured figures of a program.
 struct Measured {
   double quality = 0;  // dB, or the score of the user
   double cost = 0;     // bytes or milliseconds
@@ -55,20 +54,19 @@ struct Step {
   size_t level = 0;  // as in Selection
 };
 
-// Returns the order in which parts lose precision: the largest saving per noise first. If these are
-// equal, the step with less noise comes first, and then the part whose name sorts first. A part can
-// have several steps, which lead from float through the levels on the convex hull of its savings
-// over its noise. A part that saves nothing has one step, to its level with the least noise; these
-// steps come last. Levels with infinite noise are left out.
+// Returns the order in which parts lose precision: the step with the largest saving per noise comes
+// first. In a tie, the step with less noise comes first, and then the part whose name sorts first.
+// The steps of a part lead from float through the levels on the convex hull of savings over noise.
+// A part that saves nothing has one step, to its level with the least noise. These steps come last.
+// Levels with infinite noise are left out.
 std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts);
 
 // Makes as many steps as a bound on quality allows, or as few as a bound on cost requires. Finds
-// this number by bisection, because more steps mean more error and less cost. Then tries the
-// programs that use a single scheme for all parts that support it. Then tries up to `max_swaps`
-// programs that differ from the best one by the precision of one part. Every decision uses figures
-// that `measure` returns, so the result meets the bound even if the figures of the parts do not add
-// up. If no measured program meets the bound, returns the best one. Before each measurement but the
-// first, `is_stopped` can end the search.
+// this number by bisection. Then tries the programs that use a single scheme for all parts that
+// support it. Then tries up to `max_swaps` programs that differ from the best one by the precision
+// of one part. Every decision uses figures that `measure` returns, because the figures of the parts
+// may not add up. If no measured program meets the bound, returns the best one. `is_stopped` is
+// called before each measurement except the first, and can end the search.
 Choice choose(
     const std::vector<PartFigures>& parts, const Goal& goal, size_t max_swaps,
     const std::function<Measured(const Selection&)>& measure,

@@ -26,7 +26,7 @@ constexpr std::string_view kFloat = "float";
 constexpr std::string_view kFlops = "FLOPs";
 constexpr std::string_view kBytes = "bytes";
 
-// "aten.add_.Tensor" becomes "aten.add.Tensor": programs have no operators that work in place.
+// "aten.add_.Tensor" becomes "aten.add.Tensor", because programs do not contain in-place operators.
 std::string functional_name(std::string name) {
   const size_t at = name.find("_.");
   return at == std::string::npos ? name : name.erase(at, 1);
@@ -37,8 +37,8 @@ bool is_inside(std::string_view module, std::string_view outer) {
          (module.size() == outer.size() || module[outer.size()] == '.');
 }
 
-// Returns the part that a row belongs to, or null. A row of a layer belongs to the layer's module;
-// other rows belong to the part of their operator.
+// Returns the part that a row belongs to, or null. A row of a layer belongs to the layer's module.
+// Other rows belong to the part of their operator.
 const ModelPart* part_of(const ProfileRow& row, const std::vector<ModelPart>& parts) {
   if (row.main_op >= std::min(row.source_ops.size(), row.modules.size())) return nullptr;
   const std::string& module = row.modules[row.main_op];
@@ -125,10 +125,10 @@ PartWork work_of(const ModelPart& part, const Profile& profile,
   return work;
 }
 
-// Compares the work of each part in two profiles. Names are not enough to recognize the model:
-// layers with other widths have the same names but do different work. Returns the first difference;
-// empty if no difference is known. Compares bytes only if `compares_bytes` is set, because bytes
-// also depend on the precision of neighboring operators.
+// Compares the work of each part in two profiles, because models whose layers have other widths
+// have the same names. Returns the first difference; empty if no difference is known. Compares
+// bytes only if `compares_bytes` is set, because bytes also depend on the precision of neighboring
+// operators.
 std::string work_difference(const Profile& device, const Profile& here, bool compares_bytes,
                             const std::vector<ModelPart>& parts) {
   constexpr double kTolerance = 1e-2;

@@ -19,8 +19,7 @@ using PartSchemes = std::map<std::string, std::string>;
 
 // Models the time of a program as the time of the float program minus the savings of each part in
 // its scheme. A scheme also saves time in rows that belong to no part. These savings are divided
-// among the parts in proportion to their times in float. Thus a program with one scheme in all
-// parts has the time that its profile shows.
+// among the parts in proportion to their times in float.
 class DeviceTimes {
  public:
   // `files` has "float=FILE", and "SCHEME=FILE" for other schemes. Each FILE is a profile of the

@@ -175,8 +175,8 @@ TimeRatio time_ratio_of(const std::vector<double>& ratios) {
   }
   std::vector<double> sorted = medians;
   std::ranges::sort(sorted);
-  // Sign test: the median is between the ranks n/2 - 0.98 sqrt(n) and n/2 + 0.98 sqrt(n) with a
-  // confidence of 95 %.
+  // In a sign test, the median is between the ranks n/2 - 0.98 sqrt(n) and n/2 + 0.98 sqrt(n) with
+  // a confidence of 95 %.
   const auto n = static_cast<double>(sorted.size());
   const double below = n / 2 - 0.98 * std::sqrt(n);
   const auto low = static_cast<size_t>(std::max(0.0, std::floor(below)));

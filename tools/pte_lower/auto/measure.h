@@ -16,8 +16,7 @@ namespace vitrine::tools {
 
 using ProgramBytes = std::vector<std::byte>;
 
-// Limits a measurement of time. A measurement has at least five pairs of runs, even if this exceeds
-// the limits.
+// The limits of a time measurement. Every measurement makes at least five pairs of runs.
 struct TimeBudget {
   double ms = 0;
   size_t max_pairs = 0;
@@ -71,16 +70,16 @@ class Comparison {
 };
 
 // Computes a time ratio from the ratios of pairs of runs, in the order of the runs. The result's
-// ratio is their median. The interval and `is_significant` use the medians of up to 40 consecutive
-// blocks of pairs, because neighboring pairs are not independent if other work slows the machine
-// for a while. `is_significant` is true if the blocks differ from 1 in a sign test at 95 %.
-// Precondition: `ratios` is not empty, and its elements are positive.
+// ratio is their median. The interval and `is_significant` use the medians of up to 40 blocks of
+// consecutive pairs, because neighboring pairs are not independent. `is_significant` is true if the
+// medians of the blocks differ from 1 in a sign test at 95 %. Precondition: `ratios` is not empty,
+// and its elements are positive.
 TimeRatio time_ratio_of(const std::vector<double>& ratios);
 
 // Multiplies a ratio by the time of the reference. The errors of both factors are independent.
 Milliseconds time_of(const TimeRatio& ratio, const Milliseconds& reference);
 
-// 10 log10(1 / noise): infinite without noise.
+// Returns 10 log10(1 / noise), which is infinite if the noise is 0.
 double decibels(double noise);
 
 }  // namespace vitrine::tools

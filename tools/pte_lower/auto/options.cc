@@ -47,7 +47,7 @@ double positive_bound(const char* option, std::string_view text, std::span<const
   return bound;
 }
 
-// Leaves out the options that --quantize auto replaces, with their values.
+// Removes the options that --quantize auto replaces, and their values.
 std::vector<std::string> without_search(const std::vector<std::string>& arguments) {
   constexpr std::string_view kReplaced[] = {"--quantize",      "--calibrate",     "--at_least",
                                             "--at_most_bytes", "--at_most_ms",    "--accuracy",

@@ -11,7 +11,7 @@ namespace vitrine::tools {
 
 inline constexpr size_t kDefaultSamples = 32;  // to measure with
 
-// The texts of the options; empty if they were not given.
+// The values of the options, as text. Empty if an option was not given.
 struct AutoTexts {
   std::string at_least;
   std::string at_most_bytes;

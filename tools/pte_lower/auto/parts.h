@@ -24,7 +24,7 @@ struct ModelPart {
 
 // Returns the modules that call convolutions, linear layers and embeddings, in graph order, and
 // then each elementwise operator that becomes int8. A module inside of another part belongs to that
-// part. Layers outside of modules have no name, and are left out.
+// part. Layers outside of modules are left out, because they do not have a name.
 std::vector<ModelPart> parts_of(const aot::ExportedProgram& program);
 
 // The schemes to measure: "f16", "int8", "int8_dynamic", "8da4w:32", "embedding:8".

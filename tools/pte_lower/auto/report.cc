@@ -22,7 +22,7 @@ std::string db_text(double noise) {
   return noise == 0 ? "exact" : fmt::format("{:.1f}", decibels(noise));
 }
 
-// Null if the outputs are equal or not finite.
+// Returns the SQNR in dB, or null if the outputs are equal or not finite.
 nlohmann::ordered_json db_json(double noise) {
   const double db = decibels(noise);
   return std::isfinite(db) ? nlohmann::ordered_json(db) : nlohmann::ordered_json(nullptr);
@@ -42,7 +42,7 @@ const char* unit_text(Unit unit) {
   return "";
 }
 
-// "at least 35 dB"
+// Returns a text such as "at least 35 dB".
 std::string bound_text(const AutoOptions& options) {
   const bool is_quality = options.goal.kind == Goal::Kind::kAtLeastQuality;
   return fmt::format("{} {:.10g} {}", is_quality ? "at least" : "at most", options.goal.bound,

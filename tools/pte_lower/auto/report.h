@@ -19,10 +19,10 @@ std::string auto_report(const AutoResult& result, const AutoOptions& options);
 // Returns the command that makes the chosen program without a search: "pte_lower model.pt2
 // --quantize int8 --keep a=float".
 std::string auto_command(const AutoResult& result, const AutoOptions& options);
-// Says that the chosen program may exceed the bound on time if it is measured again. Empty if the
-// program is certain to meet the bound.
+// Returns a warning if the chosen program may exceed the bound on time in another measurement.
+// Otherwise, returns an empty text.
 std::string auto_doubt(const AutoResult& result, const AutoOptions& options);
-// "the best program has 30.1 dB, below 35 dB"
+// Returns a text such as "the best program has 30.1 dB, below 35 dB".
 std::string auto_failure(const AutoResult& result, const AutoOptions& options);
 
 }  // namespace vitrine::tools

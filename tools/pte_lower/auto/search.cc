@@ -21,9 +21,8 @@ namespace vitrine::tools {
 namespace {
 
 constexpr size_t kMaxSwaps = 8;
-// Budgets for running a program and the float program in turn. Under a bound on time, the number of
-// pairs is practically unlimited, so that even a fast program runs for the whole duration: other
-// work can slow the machine for a while.
+// Budgets for running a program and the float program alternately. Under a bound on time, only the
+// duration is limited in practice.
 constexpr TimeBudget kPart{.ms = 60, .max_pairs = 2000};
 constexpr TimeBudget kResult{.ms = 1000, .max_pairs = 2000};
 constexpr size_t kManyPairs = 100'000;
@@ -84,7 +83,8 @@ class PrecisionSearch {
     std::vector<std::string> keep;  // of --keep
   };
 
-  // With `removes_unused`, removes tensors that no call uses, as quantization to int8 does.
+  // If `removes_unused` is set, removes tensors that no call uses. Quantization to int8 does the
+  // same.
   ProgramBytes lower(const Rules& rules, size_t samples, bool removes_unused = false) const {
     aot::LowerOptions options = lowering_;
     options.calibration.count = samples;
@@ -121,7 +121,7 @@ class PrecisionSearch {
     return comparison_.profile(lower(rules_of(schemes), options));
   }
 
-  // The rules that give parts their schemes; parts without a scheme stay float.
+  // Returns rules that give parts their schemes. Parts without a scheme stay float.
   Rules rules_of(const PartSchemes& schemes) const {
     if (schemes.empty()) return {};
     const bool has_int8 = std::ranges::any_of(
@@ -132,8 +132,8 @@ class PrecisionSearch {
       const std::string scheme = found == schemes.end() ? "float" : found->second;
       const bool is_int8 = scheme.starts_with("int8");
       if (scheme != "int8" && scheme != "float") rules.keep.push_back(part.name + '=' + scheme);
-      // Calls of the part that the scheme does not apply to stay float. f16 and bf16 apply to all
-      // calls.
+      // If the scheme does not apply to all calls of the part, the remaining calls stay float. f16
+      // and bf16 apply to all calls.
       const bool has_rest =
           scheme.starts_with("8da4w") ? part.has_other : part.has_int8() && !is_half(scheme);
       if (has_int8 && !is_int8 && has_rest) rules.keep.push_back(part.name + "=float");
@@ -161,8 +161,8 @@ class PrecisionSearch {
 
   bool is_stopped() const { return options_.is_stopped && options_.is_stopped(); }
 
-  // For each part and each of its schemes, lowers and measures the model in which only this part is
-  // quantized. Returns false if the search was stopped.
+  // For each part and each of its schemes, lowers and measures the model in which only this part
+  // has this scheme. Returns false if the search was stopped.
   bool measure_parts() {
     Progress progress("measuring the parts");
     size_t all = 0;
@@ -189,7 +189,7 @@ class PrecisionSearch {
     return true;
   }
 
-  // Returns nothing if the scheme applies to no call of the part.
+  // Returns nullopt if the scheme does not apply to any call of the part.
   std::optional<AutoLevel> measure_level(const std::string& name, const std::string& scheme) {
     ProgramBytes program;
     try {
@@ -200,8 +200,8 @@ class PrecisionSearch {
     AutoLevel level;
     level.scheme = scheme;
     level.noise = comparison_.noise(program);
-    // Quantizing any part to int8 also removes unused tensors. Does not count the bytes of these
-    // tensors as savings of this part.
+    // Quantization to int8 also removes unused tensors. Their bytes do not count as savings of this
+    // part.
     const size_t float_bytes =
         scheme.starts_with("int8") ? lean_float_bytes_ : float_program_.size();
     level.saved_bytes = static_cast<double>(float_bytes) - static_cast<double>(program.size());
@@ -324,15 +324,15 @@ class PrecisionSearch {
         std::to_string(selection.size() - static_cast<size_t>(std::ranges::count(selection, 0U))),
         program);
     set_time(made, program, schemes, by_time_ ? kDecisiveStep : kPart);
-    // The upper end of the interval must meet the bound, so that another measurement is likely to
-    // meet it too.
+    // The upper end of the interval must meet the bound, so that another measurement probably meets
+    // the bound too.
     const Milliseconds ms = device_ ? made.ms : time_of(made.time, reference_);
     const double cost = by_time_ ? ms.repeated.high : static_cast<double>(made.bytes);
     const Measured measured{.quality = made.score.value_or(decibels(made.noise)), .cost = cost};
     steps_.push_back(std::move(made));
     return measured;
   } catch (const ToolError&) {
-    // Ctrl-C also ends the command of --accuracy.
+    // After Ctrl-C, this is not an error: Ctrl-C also ends the command of --accuracy.
     if (!is_stopped()) throw;
     constexpr double kWorst = std::numeric_limits<double>::infinity();
     return {.quality = -kWorst, .cost = kWorst};

@@ -22,7 +22,7 @@ struct AutoOptions {
   Goal goal;
   Unit unit = Unit::kDecibels;
   size_t samples = 0;  // at most this many are used for measuring
-  // The user's score of a program; higher is better. May be null.
+  // Returns the user's score of a program. Higher is better. May be null.
   std::function<double(std::span<const std::byte> program)> score;
   // Returns true if the search must end with its results so far. May be null.
   std::function<bool()> is_stopped;
@@ -30,7 +30,7 @@ struct AutoOptions {
   std::filesystem::path report;        // JSON or a page (.html); may be empty
   std::vector<std::string> arguments;  // the command line without quantization
   std::vector<std::string> calibrate;  // paths of calibration data
-  // SCHEME=FILE: profiles from a device. If they are given, the search uses times of the device
+  // Profiles from a device, as SCHEME=FILE. If they are given, the search uses times of the device
   // instead of times on this machine.
   std::vector<std::string> device_times;
 };
@@ -44,14 +44,12 @@ struct AutoLevel {
   double saved_ms = 0;     // 0 if it is within the noise of the measurement
 };
 
-// A part of the model whose precision is chosen.
 struct AutoPart {
   std::string name;
   std::vector<AutoLevel> levels;
   size_t chosen = 0;  // 0: float; n: levels[n - 1]
 };
 
-// A program that was measured.
 struct AutoProgram {
   std::string name;  // "float", "int8", "chosen"; of a step, the number of quantized parts
   double noise = 0;
@@ -63,9 +61,9 @@ struct AutoProgram {
 
 struct AutoResult {
   bool is_met = false;
-  // False if the chosen program meets a bound on time but may exceed the bound in another
-  // measurement: the time of the program was modeled for a device, or the interval of this time
-  // contains the bound.
+  // False if the chosen program meets a bound on time but may exceed it in another measurement.
+  // This is the case if its time was modeled for a device, or if the interval of the time contains
+  // the bound.
   bool is_certain = true;
   bool is_interrupted = false;       // then `results` are empty, and `parts` may be incomplete
   std::vector<AutoPart> parts;       // in the order of their first step

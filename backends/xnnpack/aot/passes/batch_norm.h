@@ -19,8 +19,8 @@ struct ChannelStatistics {
 ChannelStatistics channel_statistics(const Preprocessing& p, const Node& norm);
 
 bool is_batch_norm(const Node& node);
-// Replaces the normalized tensor, which is the first result of the call, with the result of `by`.
-// `by` inherits the batch norm's debug handle. The batch norm's call becomes dead code.
+// Replaces the first result of the batch norm, which is the normalized tensor, with the result of
+// `by`. `by` inherits the batch norm's debug handle.
 void replace_batch_norm(Preprocessing& p, Node& norm, Node& by);
 
 }  // namespace vitrine::aot::xnnpack

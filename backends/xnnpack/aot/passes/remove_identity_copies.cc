@@ -28,8 +28,8 @@ void remove_identity_copies(Preprocessing& p) {
     // A value can be only one output, and cannot be both an input and an output.
     const bool is_argument = source.kind() == Node::Kind::kPlaceholder || is_output(source);
     if (is_output(node) && is_argument) return;
-    // The call that computes the source gets the copy's handles. If the source is an input, the
-    // copy's users get them.
+    // The call that computes the source gets the copy's debug handles. If the source is an input,
+    // the copy's users get these handles.
     if (source.is_call()) {
       p.absorb(source, node);
     } else {

@@ -78,8 +78,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   if (self->own_kernels_) VITRINE_RETURN_IF_ERROR(self->load_own_kernels());
   self->weights_->finish();
   VITRINE_RETURN_IF_ERROR(self->prepare_invocation());
-  // A memory plan for the upper bounds of dynamic sizes would be too large, so the plan is dropped
-  // until a call sets the actual sizes.
+  // Drops the plan for the upper bounds of dynamic sizes, which would need too much memory.
   forget_memory_plan(self->runtime_.get());
   self->constants_.release_packed();
   VITRINE_RETURN_IF_ERROR(self->arguments_.bind(context.memory));
@@ -207,7 +206,7 @@ Error XnnpackDelegate::check_and_execute(const BackendExecutionContext& context,
                        "an earlier call failed inside XNNPACK: load the method again");
   }
   if (shapes_changed) {
-    // The shapes in the program were valid at load, so an error here is due to the arguments of
+    // The shapes in the program were valid at load, so any error here is due to the arguments of
     // this call.
     const Limits bounds = limits_.within(memory_, workspace_->taken + tables_.bytes());
     if (const Error error = infer_shapes(graph_, shapes_, bounds); !error.ok()) {
@@ -249,7 +248,8 @@ Error XnnpackDelegate::plan_for_shapes() {
   return prepare_invocation();
 }
 
-// Plans memory at load. The first call plans memory again only if its sizes differ.
+// Plans memory at load. The first call plans memory again only if its sizes differ from the sizes
+// at load.
 Error XnnpackDelegate::plan_memory() {
   const std::lock_guard lock(workspace_->mutex);
   if (!runtime_ || shapes_valid_) return Error();

@@ -42,14 +42,15 @@ class XnnpackDelegate final : public Delegate {
   ~XnnpackDelegate() override;
 
   // Logs operators only if create() also had a tracer. After an error, the next call starts from a
-  // clean state; builds that cannot do that (workspace.h) return InvalidState.
+  // clean state. In builds that cannot reset the state (workspace.h), the next call returns
+  // InvalidState.
   Error execute(const BackendExecutionContext& context,
                 std::span<EValue* const> arguments) override;
 
   bool is_output(size_t index) const override;
 
-  // Writes the file of the weights cache, if there is one and it is out of date. Returns
-  // AccessFailed if the file cannot be written; the delegate works nevertheless.
+  // Writes the file of the weights cache if the cache has a file and the file is out of date.
+  // Returns AccessFailed if the file cannot be written; the delegate still works.
   Error finish_load() override;
   Error plan_memory() override;
   void report_memory(DelegateMemory& report) const override;
@@ -76,7 +77,6 @@ class XnnpackDelegate final : public Delegate {
   bool fill_reserve(MemoryReserve& reserve) const;
   Error reshape();
   Error name_operators(std::span<const uint32_t> node_of_op);
-  // Sets the names of the operators that Vitrine's kernels run.
   void name_own_kernels();
   void log_operators(const BackendExecutionContext& context,
                      std::span<const uint64_t> ends_ns) const;

@@ -47,18 +47,17 @@ class DelegateArguments {
   Error allocate_copies();
 
   // Returns true if the arguments have the same memory and shapes as in the last call. If so, the
-  // caller need not call check(), which can take longer than a small delegate runs.
+  // caller need not call check().
   bool are_unchanged(Call call) const;
   // Checks the arguments and stores the shapes of the inputs.
   Error check(Call call, bool* shapes_changed);
-  // Returns true if an input is empty, which XNNPACK does not support. In that case all outputs
-  // must be empty; otherwise, returns NotSupported.
+  // Returns true if an input is empty, which XNNPACK does not support. Returns NotSupported if an
+  // input is empty but an output is not.
   Result<bool> has_empty_input() const;
   // Resizes the outputs. One tensor may be passed for several arguments if their shapes are equal.
   Error resize_outputs(Call call) const;
   // Chooses the addresses. XNNPACK reads up to XNN_EXTRA_BYTES past a tensor, so a tensor without
-  // slack that ends too close to the end of a page is copied. The first call that needs the copy
-  // allocates it.
+  // slack that ends too close to the end of a page is copied.
   Error choose_addresses(Call call, bool* addresses_changed);
   // Call after the run. Copies the outputs that XNNPACK wrote to other memory, and converts 32-bit
   // indices to 64 bits.

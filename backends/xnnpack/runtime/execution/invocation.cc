@@ -10,8 +10,7 @@ namespace vitrine::xnnpack {
 namespace {
 
 // Speed of one thread in operations per nanosecond: medians of the operators of 18 models on a Xeon
-// with AVX-512 (2.3 GHz). A slower processor could use threads for smaller operators than these
-// constants allow.
+// with AVX-512 (2.3 GHz).
 constexpr double kProductsPerNs = 64;
 constexpr double kNarrowProductsPerNs = 160;     // weights of 8 and 4 bits
 constexpr double kDynamicProductsPerNs = 12;     // the right operand is packed in each run

@@ -3,7 +3,7 @@
 //
 // XNNPACK itself wakes the pool for every operator with at least two tiles. If the operator takes
 // only a microsecond, waking costs more than it saves. Builds without XNNPACK's private headers
-// cannot prevent that.
+// cannot prevent this.
 #pragma once
 
 #include <xnnpack.h>
@@ -30,17 +30,17 @@ class Invocation {
  public:
   // Lists the operators of the runtime and estimates the work of each operator with the present
   // shapes. Call after each reshape. `pool` is the runtime's and may be null. `own_kernels` is
-  // OwnKernels::names(), or empty. Allocates, and can fail, only in the first call, at load.
+  // OwnKernels::names(), or empty. Only the first call, at load, allocates and can fail.
   Error prepare(xnn_runtime_t runtime, ThreadPool* pool,
                 std::span<const char* const> own_kernels = {});
   // Replaces xnn_invoke_runtime() for the prepared runtime. `ends` is empty or has one element per
-  // operator that runs; it receives platform::ticks() at the end of the operator. `stop` may be
-  // null. If the signal is set, the run ends between two operators and still returns success.
+  // operator that runs. The element receives platform::ticks() when the operator ends. `stop` may
+  // be null. If the signal is set, the run ends between two operators and still returns success.
   // `listener` may be null; its time does not count in `ends`. Builds without XNNPACK's private
   // headers do not call the listener.
   xnn_status run(xnn_runtime_t runtime, std::span<uint64_t> ends, const StopSignal* stop,
                  OperatorListener* listener = nullptr);
-  // The estimated times in ns, on one thread, of the operators that run, in order; 0 for operators
+  // The estimated single-thread time in ns of each operator that runs, in order; 0 for operators
   // that are too small for several threads. Empty without XNNPACK's private headers.
   std::span<const uint32_t> work_ns() const { return work_ns_; }
 
@@ -49,8 +49,8 @@ class Invocation {
                       OperatorListener* listener);
 
   ThreadPool* pool_ = nullptr;  // null if no operator runs on several threads
-  // The operators in running order. These lists are compact, because between two runs of a large
-  // model they are evicted from the caches.
+  // The operators in running order. These lists are compact, because large models evict them from
+  // the CPU caches between two runs.
   CheckedVector<xnn_operator_t> objects_;
   CheckedVector<uint8_t> object_counts_;  // number of objects of each operator
   CheckedVector<uint32_t> work_ns_;

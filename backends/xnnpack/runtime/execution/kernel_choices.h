@@ -17,7 +17,8 @@ using OperatorSizes = std::array<uint64_t, 3>;
 
 class KernelChoices {
  public:
-  // A kernel runs an operator if it takes at most this percentage of the time of XNNPACK's kernel.
+  // A Vitrine kernel runs an operator if the kernel takes at most this percentage of the time of
+  // XNNPACK's kernel.
   static constexpr uint64_t kMaxPercent = 95;
   static constexpr uint64_t kMaxFileBytes = 1 << 20;
 
@@ -26,13 +27,12 @@ class KernelChoices {
   // of this processor's vectors.
   static Result<KernelChoices> parse(std::string_view text, std::string_view name,
                                      bool (*is_kernel)(std::string_view), size_t vector_bytes);
-  // Reads and parses a file.
   static Result<KernelChoices> read(std::string_view path, bool (*is_kernel)(std::string_view),
                                     size_t vector_bytes);
 
   // Returns true if the kernel is faster at the measured sizes that are nearest to `sizes`: those
-  // with the smallest sum of |log(ratio of sizes)|. Ties: the first row wins. Returns nothing if
-  // the table does not have the kernel.
+  // with the smallest sum of |log(ratio of sizes)|. In a tie, the first row of the table wins.
+  // Returns nothing if the table does not contain the kernel.
   std::optional<bool> is_faster(std::string_view kernel, const OperatorSizes& sizes) const;
   bool is_empty() const { return rows_.empty(); }
   bool has(std::string_view kernel) const { return is_faster(kernel, {1, 1, 1}).has_value(); }

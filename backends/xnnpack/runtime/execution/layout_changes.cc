@@ -8,7 +8,7 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// Limits the time for hostile graphs. Lowering makes two reshapes.
+// Limits the time for hostile graphs. Lowering inserts only two reshapes.
 constexpr int kMaxReshapes = 4;
 
 bool is_unbounded(const Node& node) {
@@ -33,8 +33,9 @@ bool is_result_of_convolution(const Graph& graph, const Value& value) {
   return is_kind(producer, "Conv2d") || is_kind(producer, "DepthwiseConv2d");
 }
 
-// Returns the transposition of a convolution's result that `node` undoes, or null. Profiles show
-// other transpositions, because an operator of the source model may be their only origin.
+// Returns the transposition of a convolution's result that `node` undoes, or null.Does not return
+// other transpositions, because profiles must show those that come from an operator of the source
+// model.
 const Node* undone_by(const Graph& graph, std::span<const Shape> shapes, const Node& node) {
   if (!is_kind(node, "StaticTranspose") || !is_unbounded(node)) return nullptr;
   uint32_t value = node.inputs[0];

@@ -5,8 +5,8 @@
 namespace vitrine::xnnpack {
 
 // unlock() may read the number of waiters before its store is visible to other threads. In that
-// case, unlock() does not wake a thread that begins to wait at that moment. So threads sleep only
-// briefly before they try again.
+// case, unlock() does not wake a thread that begins to wait at that moment. So waiting threads
+// sleep only briefly before they try again.
 void LightMutex::wait() {
   constexpr std::chrono::milliseconds kMaxSleep{1};
   std::unique_lock lock(queue_);

@@ -16,8 +16,8 @@
 
 namespace vitrine::xnnpack {
 
-// The allocator for xnn_initialize(). It uses the heap, or, if the heap has no memory, the reserve
-// of the calling thread.
+// The allocator for xnn_initialize(). Allocates from the heap. If the heap has no memory, uses the
+// reserve of the calling thread.
 const xnn_allocator& reserving_allocator();
 
 // A reserve of memory, which the calling thread uses during this object's lifetime. A thread can
@@ -32,8 +32,8 @@ class MemoryReserve {
 
   // Adds a block of `bytes` bytes to the reserve. Returns false if memory runs out.
   bool add(size_t bytes);
-  // Returns the smallest remaining block that is large enough, or null. If one block was added for
-  // each expected request, every request therefore succeeds. The caller frees the block.
+  // Returns the smallest remaining block that is large enough, or null. So every request succeeds
+  // if one block was added for each expected request. The caller frees the block.
   void* take(size_t bytes);
 
   // Called for unaligned allocations. In a reshape, the first unaligned allocations are the lists

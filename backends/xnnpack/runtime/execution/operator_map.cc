@@ -74,7 +74,8 @@ Result<CheckedVector<uint32_t>> operators_of_nodes(
     if (!graph.nodes[i].live || is_probably_fused(graph, readers, graph.nodes[i])) continue;
     for (uint32_t k = 0; k < defined[i].count; ++k) result[defined[i].first + k] = next++;
   }
-  // If the prediction is wrong, an empty map is better than a map with shifted operators.
+  // If the prediction is wrong, returns an empty map, because the operators would be assigned to
+  // wrong nodes.
   if (next != operators.size()) std::ranges::fill(result, kNone);
   return result;
 }
@@ -159,7 +160,6 @@ Error find_served(const Graph& graph, OperatorMap& map) {
   return Error();
 }
 
-// Appends the line of one node.
 Error add_line(const Node& node, size_t index, const OperatorMap& map, CheckedVector<char>& text) {
   static constexpr const char* kPlacements[] = {"none", "op=", "in="};
   const OperatorMap::NodePlacement& placement = map.placements[index];

@@ -2,10 +2,9 @@
 //
 // XNNPACK's public profiling call returns whole microseconds, without start times and node ids.
 // XNNPACK's private runtime structure (runtime_access.h) holds the operators and the nodes for
-// which they were made. Vitrine builds XNNPACK from pinned source, so the structure is known, and
-// Invocation runs the operators one by one. Other builds (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use
-// the public call: durations are truncated to microseconds, start times are derived, and nodes are
-// unknown.
+// which they were made.Vitrine reads this structure, and Invocation runs the operators one by one.
+// Builds without private headers (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use the public call:
+// durations are truncated to microseconds, start times are derived, and nodes are unknown.
 #pragma once
 
 #include <xnnpack.h>
@@ -35,14 +34,15 @@ class OperatorTimes {
   };
 
   // `runtime` must have been created with XNN_FLAG_BASIC_PROFILING and must outlive this object.
-  // `nodes` are the nodes of the runtime's subgraph; they are empty if operators_keep_node_ids().
+  // `nodes` holds the nodes of the runtime's subgraph. It is empty if operators_keep_node_ids() is
+  // true.
   static Result<OperatorTimes> create(xnn_runtime_t runtime, std::span<const SubgraphNode> nodes);
 
   // The operators in running order.
   std::span<const Operator> operators() const { return operators_; }
-  // Call before the run. Returns a span with an element per operator, in running order. At the end
-  // of each operator, the caller must store platform::ticks() in its element. The span is empty if
-  // XNNPACK measures the times.
+  // Call before the run. Returns a span with one element per operator, in running order. The caller
+  // must store platform::ticks() in the element of an operator when the operator ends. The span is
+  // empty if XNNPACK measures the times.
   std::span<uint64_t> start();
   // Call after the run. Returns the end of each operator in ns. An operator starts when the
   // operator before it ends, and the first operator starts at start_ns(). Empty if XNNPACK reports

@@ -20,7 +20,7 @@ bool needs_channels_last(const Node& node) {
   const std::string_view name = node.kind->name;
   return node.kind->has_window || name == "GlobalAvgPooling2d" || name == "StaticResizeBilinear2D";
 }
-// True for nodes whose inputs and outputs have the model's order of dimensions.
+// True for nodes whose inputs and outputs must have the model's order of dimensions.
 bool needs_logical_order(const Node& node) {
   const std::string_view name = node.kind->name;
   return name == "StaticReshape" || name == "FullyConnected" || name == "BatchMatrixMultiply" ||
@@ -147,8 +147,7 @@ void OperatorValues::record(size_t op, uint32_t id, uint32_t result) {
   const std::optional<TracedQuantization> quantization = quantization_of(value);
   if (value.datatype == xnn_datatype_qdint8 && !quantization) return;
 
-  // A value that XNNPACK added is not in the payload. Such a value has the same layout as the
-  // result of the operator's node.
+  // A value that XNNPACK added has the same layout as the result of the operator's node.
   uint32_t known = value_of_id_[id];
   const uint32_t node = op < node_of_op_.size() ? node_of_op_[op] : kNone;
   if (known == kNone && node != kNone) known = graph_->nodes[node].outputs[0];

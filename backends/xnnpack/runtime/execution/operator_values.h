@@ -1,8 +1,9 @@
 // Passes the results of a delegate's operators to a ValueTracer, as they were computed.
 //
-// The tracer does not receive values that fusion removed: a convolution with a fused clamp has only
-// the clamped result. XNNPACK computes images with channels last. The tensors that the tracer
-// receives have the model's order of dimensions, and a dim order that describes the memory.
+// The tracer does not receive values that fusion removed. For a convolution with a fused clamp, it
+// receives only the clamped result. XNNPACK computes images with channels last. The tensors that
+// the tracer receives have the model's order of dimensions, and a dim order that describes the
+// memory.
 #pragma once
 
 #include <xnnpack.h>

@@ -9,8 +9,8 @@
 
 namespace vitrine::xnnpack {
 
-// Selects the delegates that share memory for intermediate values. Delegates that share this memory
-// run one at a time, even if several threads call them.
+// Selects which delegates share memory for intermediate values. Delegates that share memory run one
+// at a time, even if several threads call them.
 enum class WorkspaceSharing : uint8_t {
   kOff,
   kPerProgram,
@@ -29,11 +29,11 @@ struct Options {
   // The option "vitrine_kernels": Vitrine's kernels run the operators that they compute faster than
   // XNNPACK does (own_kernels.h).
   bool vitrine_kernels = true;
-  // The option "exact": excludes kernels whose errors are larger than those of plain sums of
-  // products (own_kernels/winograd.h).
+  // The option "exact": excludes kernels that are less accurate than plain sums of products
+  // (own_kernels/winograd.h).
   bool exact = false;
   // The option "choices": the path of a table that chooses between Vitrine's and XNNPACK's kernels
-  // (kernel_choices.h); empty for the built-in rules.
+  // (kernel_choices.h); empty if the built-in rules choose.
   std::string_view choices;
 };
 

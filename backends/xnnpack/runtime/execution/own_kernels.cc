@@ -74,7 +74,7 @@ const Replacement* weight_owner(const xnn_operator& op, const KernelChoices& cho
   return owner != std::end(kReplacements) ? *owner : nullptr;
 }
 
-// If one of the nodes that read a filter needs the filter in XNNPACK's layout, XNNPACK packs it.
+// XNNPACK packs a filter if at least one node needs the filter in XNNPACK's layout.
 Error pack_shared_filters(Graph& graph) {
   struct Reader {
     const std::byte* filter;
@@ -121,7 +121,8 @@ Error OwnKernels::plan(Graph& graph, std::span<const Shape> shapes, const Option
                              KernelChoices::read(options.choices, can_choose, vector_bytes));
   }
   for (Node& node : graph.nodes) {
-    // With a table, XNNPACK's kernel may run the node at some sizes.
+    // With a table of choices, XNNPACK's kernel may run the node at some sizes, so XNNPACK must
+    // pack the weights.
     if (!choices_.is_empty()) break;
     const bool is_own = node.live && std::ranges::any_of(kReplacements, [&](const auto* own) {
                           return own->owns_weights != nullptr && own->owns_weights(graph, node);
@@ -152,8 +153,8 @@ Error OwnKernels::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& w
         if (copy == nullptr) return no_memory(bytes);
       }
     }
-    // Without a table, the kernel runs at all sizes, so XNNPACK's copy of the weights is not
-    // needed.
+    // Without a table of choices, our kernel runs at all sizes, so XNNPACK's copy of the weights is
+    // not needed.
     if (owner != nullptr && choices_.is_empty() && op->weights_cache == nullptr) {
       xnn_release_simd_memory(std::exchange(op->packed_weights.pointer, nullptr));
     }

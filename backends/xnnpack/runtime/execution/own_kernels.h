@@ -35,8 +35,8 @@ class OwnKernels {
   // Writes weights in the layouts of our kernels to `weights`. Call once, after the runtime was
   // built and before its first reshape. `pool` is the runtime's and may be null.
   Error load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& weights);
-  // Call after each reshape, before memory is planned: drops the tables that our kernels do not
-  // read.
+  // Drops XNNPACK's pointer tables that our kernels do not read. Call after each reshape, before
+  // memory is planned.
   void drop_tables(xnn_runtime_t runtime) const;
   // Makes the runtime call our kernels. Call again after each reshape. The runtime must not run
   // after this object is destroyed. Does not allocate.
@@ -47,7 +47,6 @@ class OwnKernels {
   // The size in bytes of the weights for Winograd's algorithm. plan() computes it; load() writes
   // the weights.
   size_t weight_bytes() const { return winograd_.weight_bytes(); }
-  // Bytes of memory that tasks use during a run.
   size_t scratch_bytes() const { return winograd_.scratch_bytes(); }
 
  private:

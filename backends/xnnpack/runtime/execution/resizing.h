@@ -1,5 +1,4 @@
-// When sizes change, some state that XNNPACK keeps between calls becomes wrong. These functions
-// make XNNPACK discard this state.
+// Makes XNNPACK discard the state that becomes wrong when sizes change.
 #pragma once
 
 #include <xnnpack.h>
@@ -13,7 +12,8 @@ namespace vitrine::xnnpack {
 
 // Call before the runtime is reshaped to `shapes` (indexed by value), with the workspace's mutex
 // held. XNNPACK then plans all memory again and rebuilds its operators' lists and buffers. Both
-// pins need it (ResizingTest, FaultWalkTest.ExecutionReportsFailedAllocations). Without this:
+// supported versions of XNNPACK need this call (ResizingTest,
+// FaultWalkTest.ExecutionReportsFailedAllocations). Without it:
 //
 // - XNNPACK plans memory again only if the result of an operator grows or, for some operators, its
 //   temporary memory. It does not do so if only the number of quantization parameters of

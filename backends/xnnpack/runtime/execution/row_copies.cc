@@ -25,7 +25,7 @@ void copy_rows(const void* context, size_t first, size_t count) {
 // uses several threads.
 constexpr size_t kTileBytes = 4096;
 
-// The compiler makes constant copies of up to 256 bytes without a call.
+// For constant sizes of up to 256 bytes, the compiler copies without calling memcpy.
 constexpr size_t kMaxRowBytes = 256;
 constexpr size_t kBlockBytes = 16;  // longer rows are whole blocks
 
@@ -37,7 +37,7 @@ CopyRows copy_of_blocks(size_t blocks, std::index_sequence<kIndices...>) {
   return kByBlocks[blocks - 1];
 }
 
-// Returns null if rows of this size have no loop of their own.
+// Returns null if rows of this size do not have a special loop.
 CopyRows copy_of(size_t row_bytes) {
   if (row_bytes < kBlockBytes) {
     return std::has_single_bit(row_bytes) ? kByLogBytes[std::countr_zero(row_bytes)] : nullptr;

@@ -1,7 +1,7 @@
-// Provides the only access to XNNPACK's private structures. Each pin of XNNPACK has one file that
-// implements it (runtime_access_debian.cc, runtime_access_upstream.cc) and asserts what it relies
-// on. Builds on the public API alone (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use
-// runtime_access_public.cc.
+// Provides the only access to XNNPACK's private structures. Each supported version of XNNPACK has a
+// file that implements this header (runtime_access_debian.cc, runtime_access_upstream.cc) and
+// asserts its assumptions about XNNPACK. Builds on the public API alone
+// (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use runtime_access_public.cc.
 #pragma once
 
 #include <xnnpack.h>
@@ -100,7 +100,8 @@ size_t workspace_bytes_of_value(xnn_runtime_t runtime, uint32_t id);
 size_t workspace_bytes_of_operator(xnn_runtime_t runtime, size_t index);
 void set_value_memory(xnn_runtime_t runtime, uint32_t id, std::byte* memory);
 void set_operator_memory(xnn_runtime_t runtime, size_t index, std::byte* memory);
-// Call after all memory was set. From then on, the runtime's values move when the workspace moves.
+// Call after the memory of all values and operators was set. From then on, the runtime's values
+// move when the workspace moves.
 void keep_memory_plan(xnn_runtime_t runtime);
 // Makes the next reshape plan all memory of the runtime again (workspace.h).
 void drop_memory_plan(xnn_runtime_t runtime);
@@ -118,7 +119,7 @@ xnn_status grow_workspace(xnn_workspace_t workspace, size_t bytes);
 // (resizing.h).
 void forget_operator_buffers(xnn_runtime_t runtime);
 
-// An operator that copies rows with a fixed stride, in the form in which XNNPACK will run it.
+// An operator that copies rows with a fixed stride.
 struct StridedCopy {
   size_t row_bytes;
   size_t row_count;
@@ -160,8 +161,8 @@ using PackInt4 = void (*)(size_t groups, size_t rows, size_t columns, size_t nr,
                           const void* scales, void* packed, size_t extra_bytes_of_block,
                           size_t extra_bytes_of_row, const void* params);
 PackInt4 xnnpack_int4_packing();
-// Replaces XNNPACK's function that packs int4 weights. Returns false, and replaces nothing, if this
-// build cannot do it.
+// Replaces XNNPACK's function that packs int4 weights. Returns false if this build cannot replace
+// it.
 bool set_int4_packing(PackInt4 pack);
 
 // A function with the parameters of XNNPACK's functions that pack f32 weights (f32_packing.h).
@@ -169,7 +170,7 @@ using PackF32 = void (*)(size_t groups, size_t rows, size_t columns, size_t nr, 
                          size_t sr, const void* kernel, const void* bias, const void* scale,
                          void* packed, size_t extra_bytes, const void* params);
 // Replaces the function that packs the f32 weights of layers with many outputs, and returns
-// XNNPACK's. Returns null, and replaces nothing, if this build cannot do it.
+// XNNPACK's function. Returns null if this build cannot replace it.
 PackF32 replace_f32_packing(PackF32 pack);
 
 // A function with the parameters of XNNPACK's products of int8 rows and int4 weights

@@ -36,7 +36,7 @@ RowsTask& rows_task(compute_parameters& compute) { return compute.task_1d_tile_1
 void forget_zero_buffers(xnn_operator& op) {
   if (op.zero_buffers == nullptr) return;
   const xnn_allocator& heap = reserving_allocator();
-  // The first buffer belongs to the operator itself.
+  // Does not free the first buffer, because the operator owns it.
   for (size_t k = 1; k < op.batch_size; ++k) {
     heap.aligned_deallocate(heap.context, op.zero_buffers[k]);
   }
@@ -98,7 +98,7 @@ bool checks_plan_lists() { return false; }
 bool operators_keep_node_ids() { return true; }
 
 bool set_int4_packing(PackInt4 pack) {
-  // The configurations are variables inside XNNPACK; only the pointers to them are const.
+  // The const_cast is safe, because the configurations are variables inside XNNPACK.
   for (const xnn_gemm_config* config :
        {xnn_init_qd8_f32_qb4w_gemm_config(), xnn_init_qd8_f16_qb4w_gemm_config()}) {
     if (config == nullptr || config->pack_gemm_goi_bl != xnnpack_int4_packing()) continue;
@@ -108,7 +108,7 @@ bool set_int4_packing(PackInt4 pack) {
 }
 
 PackF32 replace_f32_packing(PackF32 pack) {
-  // The configuration is a variable inside XNNPACK; only the pointer to it is const.
+  // The const_cast is safe, because the configuration is a variable inside XNNPACK.
   auto* const config = const_cast<xnn_gemm_config*>(xnn_init_f32_gemm_config());
   if (config == nullptr || config->pack_gemm_goi == nullptr) return nullptr;
   return reinterpret_cast<PackF32>(

@@ -35,7 +35,7 @@ void forget_zero_buffers(xnn_operator& op) {
   xnn_convolution_operator* const state = op.convolution_op;
   if (state == nullptr || state->zero_buffers == nullptr) return;
   const xnn_allocator& heap = reserving_allocator();
-  // The first buffer belongs to the operator itself.
+  // Does not free the first buffer, because the operator owns it.
   for (size_t k = 1; k < state->valid_batch_size; ++k) {
     heap.aligned_deallocate(heap.context, state->zero_buffers[k]);
   }
@@ -123,7 +123,7 @@ bool sets_second_outputs() { return true; }
 bool checks_plan_lists() { return true; }
 bool operators_keep_node_ids() { return false; }
 
-// This XNNPACK expects that a packing function also writes the scales and the bias.
+// This version of XNNPACK expects that a packing function also writes the scales and the bias.
 bool set_int4_packing(PackInt4) { return false; }
 PackF32 replace_f32_packing(PackF32) { return nullptr; }
 

@@ -11,15 +11,15 @@
 
 namespace vitrine::xnnpack {
 
-// XNNPACK lacks SiLU, so this operator marks the place of a SiLU in the subgraph. Payloads cannot
-// contain this operator. Our kernel runs instead of it (own_kernels/silu.cc).
+// XNNPACK lacks SiLU, so this operator represents a SiLU in the subgraph. Payloads cannot contain
+// this operator. Our kernel replaces it (own_kernels/silu.cc).
 inline constexpr xnn_unary_operator kSiluPlaceholder = xnn_unary_cube_root;
 
 // Marks the sigmoid and the product of each f32 SiLU (Node::fusion) if only the product reads the
 // sigmoid. Call it only if OwnKernels will run the graph.
 Error mark_silus(Graph& graph);
 
-// Defines the placeholder for a marked product.
+// Defines the placeholder for a SiLU whose product mark_silus() has marked.
 xnn_status define_silu(xnn_subgraph_t subgraph, const Graph& graph, const Node& product,
                        std::span<const uint32_t> ids);
 

@@ -46,8 +46,6 @@ Result<SubgraphHandle> create_subgraph(size_t external_count) {
   return SubgraphHandle(subgraph);
 }
 
-// Takes `external_id` and `flags` as parameters, because trials define values with other ids and
-// flags.
 xnn_status define_value(xnn_subgraph_t subgraph, const Value& value, const Shape& shape,
                         uint32_t external_id, uint32_t flags, uint32_t* id) {
   const xnn_datatype datatype = value.datatype->xnn;

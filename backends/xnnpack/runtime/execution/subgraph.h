@@ -29,8 +29,8 @@ struct BuiltRuntime {
   CheckedVector<SubgraphNode> nodes;
 };
 
-// External values keep the ids of the payload. If XNNPACK rejects a node, the error names the node;
-// NotSupported if XNNPACK lacks the operator for the node's datatypes.
+// External values keep the ids of the payload. If XNNPACK rejects a node, the error names the node.
+// The error is NotSupported if XNNPACK lacks the operator for the node's datatypes.
 Result<BuiltRuntime> build_runtime(const RuntimeRequest& request);
 
 }  // namespace vitrine::xnnpack

@@ -28,11 +28,11 @@ struct Workspace {
   Error place_values(xnn_runtime_t runtime, size_t max_bytes);
   // The size of the workspace; 0 if this build cannot determine it.
   size_t bytes() const;
-  // Some bytes of the workspace are not yet charged to any budget. Charges them to `memory`, which
-  // may be null, and adds their number to `own`, the total that the caller has charged. Some of
-  // these bytes are new: the caller allocated them, and MemoryReserve left room for them in the
-  // budget. The other bytes were charged by delegates that have been deleted. If the budget is too
-  // small for those, charges what is left of the budget.
+  // Charges `memory` for the bytes of the workspace that are not yet charged to any budget, and
+  // adds their number to `own`, the total that the caller has charged. `memory` may be null. For
+  // bytes that the caller allocated, MemoryReserve left room in the budget. The other bytes were
+  // charged by delegates that have been deleted. If `memory` has too few bytes left for these,
+  // charges only the bytes that are left.
   void take_growth(Budget* memory, size_t& own);
   void give_back(Budget* memory, size_t own);
 };

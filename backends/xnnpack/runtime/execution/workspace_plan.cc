@@ -19,8 +19,8 @@ bool live_together(const MemoryBlock& a, const MemoryBlock& b) {
 }
 
 // Returns true if a softmax should not write over its input. With AVX-512, if rows do not fill
-// vectors, the kernel writes the end of each row with a mask. If it writes over the input, the
-// first load of the next row stalls until these bytes are in the cache (about 29 ns per row).
+// vectors, the kernel writes the end of each row with a mask. If the result is written over the
+// input, the first load of the next row stalls until these bytes are in the cache.
 bool stalls_in_place(const RuntimeValue& from) {
   constexpr size_t kVectorFloats = 16;
   constexpr size_t kLongRow = 256;  // the stall is then relatively short and the memory large
@@ -29,8 +29,8 @@ bool stalls_in_place(const RuntimeValue& from) {
   return from.datatype == xnn_datatype_fp32 && row % kVectorFloats != 0 && row < kLongRow;
 }
 
-// Returns true if the result may be written over the input: the operator reads each element of the
-// input before it writes an element of the result to the same address.
+// Returns true if the result may be written over the input, because the operator reads each element
+// of the input before it writes an element of the result to the same address.
 bool may_overwrite(xnn_runtime_t runtime, const RuntimeOperator& op, uint32_t input) {
   switch (op.kind) {
     case OperatorKind::kUnary:

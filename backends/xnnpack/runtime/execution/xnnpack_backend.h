@@ -15,8 +15,8 @@ namespace vitrine {
 
 // Payloads are untrusted; `limits` bounds the memory that a payload can make XNNPACK allocate.
 // Thread-safe. Delegates share workspaces and weights only with delegates of the same backend
-// object. They may outlive that object. Options: backends/xnnpack/runtime/execution/options.h,
-// docs/xnnpack.md
+// object. Delegates may outlive the backend object. Options:
+// backends/xnnpack/runtime/execution/options.h, docs/xnnpack.md
 class XnnpackBackend final : public BackendInterface {
  public:
   // `defaults` apply to options that are not set at load. The path in `defaults` must outlive the

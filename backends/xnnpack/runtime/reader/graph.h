@@ -1,7 +1,7 @@
 // Holds a delegate's graph as plain data: the content of its payload with every id resolved to an
 // index.
 //
-// read_graph (graph_reader.h) makes it and checks everything that does not depend on shapes;
+// read_graph (graph_reader.h) makes the graph and checks everything that does not depend on shapes;
 // infer_shapes (shape_inference.h) checks shapes. Only `scales` points into the payload.
 #pragma once
 
@@ -71,7 +71,6 @@ struct Value {
   const char* type_name() const { return is_bf16 ? "bf16" : datatype->name; }
 };
 
-// The sliding window of a convolution or pooling.
 struct Window {
   uint32_t padding_top = 0;
   uint32_t padding_right = 0;
@@ -127,7 +126,8 @@ struct Node {
   Fusion fusion = Fusion::kUnfused;
 
   // Set by OwnKernels::plan(). kOwn: XNNPACK does not pack the weights, because one of Vitrine's
-  // kernels runs the node at all sizes. kOwnWithoutTables: that kernel reads no table of pointers.
+  // kernels runs the node at all sizes. kOwnWithoutTables: the same, and that kernel does not read
+  // a table of pointers.
   enum class Weights : uint8_t { kPacked, kOwn, kOwnWithoutTables };
   Weights weights = Weights::kPacked;
 
@@ -139,13 +139,13 @@ struct Node {
 // bytes can request terabytes.
 struct Limits {
   size_t max_tensor_bytes = size_t{1} << 30;
-  // Limit on intermediate values and operators' tables (operator_tables.h) together.
+  // Limit on the total size of intermediate values and operators' tables (operator_tables.h).
   size_t max_workspace_bytes = SIZE_MAX >> 1 < (uint64_t{4} << 30) ? SIZE_MAX >> 1
                                                                    : size_t{4} << 30;
 
-  // Returns these limits with max_workspace_bytes lowered to what `memory` allows: the bytes that
-  // are left in `memory`, plus the `held` bytes that were already taken from it for the workspace.
-  // `memory` may be null.
+  // Returns these limits, with max_workspace_bytes lowered to the bytes that are left in `memory`
+  // plus `held`. `held` is the number of bytes that were already taken from `memory` for the
+  // workspace. `memory` may be null.
   Limits within(const Budget* memory, uint64_t held) const;
 };
 

@@ -259,8 +259,8 @@ Error read_nodes(const fb::XNNGraph& from, Graph& graph, Budget& steps) {
   return Error();
 }
 
-// Returns the packing flag that `node` supports for its input `value`, or 0 if the node needs plain
-// order.
+// Returns the packing flag that `node` supports for its input `value`, or 0 if the node cannot read
+// packed values.
 uint32_t packing_for(const Graph& graph, const Node& node, uint32_t value) {
   if (node.kind->define != &define_fully_connected || node.inputs[0] != value ||
       (node.flags & XNN_FLAG_TRANSPOSE_WEIGHTS) != 0 ||
@@ -274,7 +274,7 @@ uint32_t packing_for(const Graph& graph, const Node& node, uint32_t value) {
   return filter.datatype->xnn == xnn_datatype_qbint4 ? kPackForBlocks : 0;
 }
 
-// A conversion may pack its result only if all nodes that read it support the same packing.
+// A conversion may pack its result only if all readers of the result support the same packing.
 Error pack_conversions(Graph& graph) {
   CheckedVector<uint32_t> packings;  // for each value, the flags that all its readers support
   VITRINE_RETURN_IF_ERROR(packings.assign(graph.values.size(), kPackForChannels | kPackForBlocks));

@@ -12,13 +12,13 @@
 
 namespace vitrine::xnnpack {
 
-// Charges `steps` one step whenever a value, a scale or a node is read. OutOfResources if `steps`
-// are not enough.
+// Takes one step from the budget `steps` for each value, scale and node that is read. Returns
+// OutOfResources if the budget is used up.
 Result<Graph> read_graph(const schema::xnnpack::XNNGraph& from, Budget& steps);
 
 // Marks the nodes on which an output depends, and the values that they read. Only these nodes are
-// defined for XNNPACK, because it stops fusing at the first dead node. Call it again if nodes read
-// other values.
+// defined for XNNPACK, because XNNPACK stops fusing at the first dead node. Call it again if nodes
+// read other values.
 Error find_live_nodes(Graph& graph);
 
 }  // namespace vitrine::xnnpack

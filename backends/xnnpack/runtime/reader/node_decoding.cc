@@ -46,8 +46,8 @@ Error check_positive(std::initializer_list<Named> fields) {
   return Error();
 }
 
-// Maximum of a padding, kernel size, stride or dilation. Real models are far below it, and sums of
-// a few such numbers cannot overflow.
+// Maximum of a padding, kernel size, stride or dilation. Real models stay far below this limit, and
+// sums of a few such numbers cannot overflow.
 constexpr uint32_t kMaxExtent = 1u << 22;
 
 Error check_extents(const Window& window) {
@@ -198,7 +198,7 @@ Error decode_argmax_pooling(const void* table, Node& node) {
   set_values(node, {from.input_id()}, {from.output_value_id(), from.output_index_id()});
   node.flags = from.flags();
   read_padding(from, node.window);
-  // The stride of the window is its size.
+  // The stride equals the window's size.
   node.window.kernel_height = node.window.stride_height = from.pooling_height();
   node.window.kernel_width = node.window.stride_width = from.pooling_width();
   VITRINE_RETURN_IF_ERROR(check_positive(

@@ -16,16 +16,16 @@
 
 namespace vitrine::xnnpack {
 
-// A supported combination of datatypes. If a node has more inputs than are listed, the last
-// datatype applies to the remaining inputs; if a node has fewer inputs (no bias), the remaining
-// datatypes are ignored.
+// A supported combination of datatypes. If a node has more inputs than the list, the last datatype
+// applies to the remaining inputs. If a node has fewer inputs (no bias), the remaining datatypes
+// are ignored.
 struct Signature {
   std::array<xnn_datatype, 3> inputs;
   std::array<xnn_datatype, 2> outputs;
 };
 
-// Fills in the parameters of a node. The inputs and outputs of the node are ids at this stage, not
-// indices; a missing bias is kNone.
+// Fills in the parameters of a node. At this stage, the inputs and outputs of the node are ids, not
+// indices. A missing bias is kNone.
 using DecodeNode = Error (*)(const void* table, Node& node);
 // Checks the shapes of the node's inputs and the parameters that depend on them, then sets the
 // shapes of its outputs. Fails if packed keys would exceed `max_bytes`.

@@ -14,7 +14,7 @@ constexpr uint64_t kTile = 32;
 // the end, and for the overhead of an allocation.
 constexpr uint64_t kPadding = 512;
 
-// Saturating arithmetic: UINT64_MAX on overflow.
+// Both functions return UINT64_MAX on overflow.
 uint64_t sum(uint64_t a, uint64_t b) {
   uint64_t result = 0;
   return add_overflows(a, b, &result) ? UINT64_MAX : result;
@@ -24,13 +24,13 @@ uint64_t product(uint64_t a, uint64_t b) {
   return mul_overflows(a, b, &result) ? UINT64_MAX : result;
 }
 
-// The size of tables that have one pointer per output pixel and window element, in bytes.
+// The size in bytes of tables with one pointer per output pixel and window element.
 uint64_t pointers(const Window& window, uint64_t pixels) {
   return product(product(product(sizeof(void*), window.kernel_height), window.kernel_width),
                  pixels);
 }
 
-// The size of pointer tables in bytes if overlapping windows of a row use the same pointers for
+// The size in bytes of pointer tables in which overlapping windows of a row share the pointers for
 // common columns.
 uint64_t shared_pointers(const Window& window, uint64_t rows, uint64_t width) {
   const uint64_t step = window.dilation_width > 1
@@ -42,7 +42,7 @@ uint64_t shared_pointers(const Window& window, uint64_t rows, uint64_t width) {
 
 uint64_t padded_pixel(uint64_t channels) { return sum(product(sizeof(float), channels), kPadding); }
 
-// In a dynamically quantized batch each image has its own padding buffer.
+// In a dynamically quantized batch, each image has its own padding buffer.
 uint64_t paddings_of_batch(const Graph& graph, const Node& node, std::span<const Shape> shapes) {
   if (!has_padding_for_each_image(graph, node)) return 0;
   const Shape& in = shapes[node.inputs[0]];
@@ -74,7 +74,8 @@ uint64_t convolution_tables(const Graph& graph, const Node& node, std::span<cons
   if (is_product(graph, node)) return 0;
   const Window& w = node.window;
   const Shape& out = shapes[node.outputs[0]];
-  // XNNPACK may lack depthwise kernels for windows other than 3 x 3.
+  // Depthwise windows other than 3 x 3 use the larger bound, because XNNPACK may lack kernels for
+  // them.
   if (is_depthwise(graph, node) && w.kernel_height == 3 && w.kernel_width == 3) {
     return sum(shared_pointers(w, out[1], out[2]), kPadding);
   }
@@ -103,8 +104,8 @@ uint64_t argmax_pooling_tables(const Graph&, const Node& node, std::span<const S
   return sum(pointers(node.window, product(out[1], out[2])), kPadding);
 }
 
-// Average pooling also has a divisor for each output pixel. It has pointer tables only for the rows
-// of windows that overlap the padding, and for one other row.
+// Average pooling stores a divisor for each output pixel. Its pointer tables cover only the rows of
+// windows that overlap the padding, and one other row.
 uint64_t average_pooling_tables(const Graph&, const Node& node, std::span<const Shape> shapes) {
   const Window& w = node.window;
   const Shape& out = shapes[node.outputs[0]];

@@ -13,13 +13,12 @@
 
 namespace vitrine::xnnpack {
 
-// Returns the heap bytes that a delegate with this graph holds after loading, without tensors and
-// weights: XNNPACK's operators, and the lists of XNNPACK and of this backend. Rounded up from
-// measurements of typical nodes.
+// Estimates the heap bytes that a delegate with this graph holds after loading, without tensors and
+// weights. Rounded up from measurements of typical nodes.
 uint64_t heap_bytes(const Graph& graph);
 
-// Functions that return upper bounds on the bytes of a node's tables. The node table refers to
-// these functions. `shapes` is indexed by value. UINT64_MAX on overflow.
+// These functions return upper bounds on the bytes of a node's tables, or UINT64_MAX on overflow.
+// `shapes` is indexed by value.
 uint64_t convolution_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes);
 uint64_t transposed_convolution_tables(const Graph& graph, const Node& node,
                                        std::span<const Shape> shapes);
@@ -45,14 +44,14 @@ class OperatorTables {
   // Call once. `memory` may be null; otherwise it must outlive this object.
   Error bind(const Graph& graph, Budget* memory);
   // Call before a reshape. Charges the larger of the old and the new size of each node's tables,
-  // because XNNPACK reshapes one node at a time. OutOfResources, without a charge, if the budget is
-  // too small.
+  // because XNNPACK reshapes one node at a time. If the budget is too small, charges nothing and
+  // returns OutOfResources.
   Error grow(const Graph& graph, std::span<const Shape> shapes);
   // Call after a successful reshape. Gives back the bytes that the nodes no longer need.
   void settle(const Graph& graph, std::span<const Shape> shapes);
   // Call after the operators were deleted. Gives all charged bytes back to the budget.
   void clear();
-  // Bytes of the tables, charged to the budget if there is one.
+  // The size of the tables in bytes. If there is a budget, these bytes are charged to it.
   uint64_t bytes() const { return bytes_; }
 
  private:

@@ -33,7 +33,6 @@ struct PayloadParts {
   std::span<const std::byte> flatbuffer, constants;
 };
 
-// Splits a payload into the parts that its XH00 header describes.
 Result<PayloadParts> read_header(std::span<const std::byte> bytes) {
   if (bytes.size() < kHeaderSize) {
     return Error::make(ErrorCode::kInvalidArgument, "XH00 header: needs %zu bytes, found %zu",

@@ -22,9 +22,9 @@ struct Payload {
 };
 
 // Verifies the header and the flatbuffer. The result is a view of `bytes` unless the flatbuffer is
-// misaligned. DelegateInvalidCompatibility if the flatbuffer has another identifier or is damaged,
-// InvalidArgument if the header is damaged. Charges `steps` one step per table; OutOfResources if
-// they are not enough.
+// misaligned. Takes one step from the budget `steps` for each table. Errors:
+// DelegateInvalidCompatibility if the flatbuffer is damaged or has the wrong identifier;
+// InvalidArgument if the header is damaged; OutOfResources if the budget is used up.
 Result<Payload> open_payload(std::span<const std::byte> bytes, Budget& steps);
 
 }  // namespace vitrine::xnnpack

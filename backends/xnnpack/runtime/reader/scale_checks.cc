@@ -12,11 +12,11 @@ bool is_int8(const Value& value) {
   return value.datatype->xnn == xnn_datatype_qint8 || value.datatype->xnn == xnn_datatype_quint8;
 }
 
-// XNNPACK 4ea82e5 asserts tighter bounds in debug builds (src/microparams-init.c). The bounds here
-// are wider, because the results are still correct, and ExecuTorch runs such programs.
+// XNNPACK 4ea82e5 asserts tighter bounds in debug builds (src/microparams-init.c). The bounds in
+// this file are wider, because results are still correct and ExecuTorch runs programs with such
+// scales.
 
-// The kernels for additions shift by 20 minus the exponent of the ratio; the shift must be 1 to 31
-// bits.
+// Addition kernels shift by 20 minus the exponent of the ratio. The shift must be 1 to 31 bits.
 bool can_add(float a, float b, float result) {
   const float ratio = std::max(a, b) / result;
   return ratio >= 0x1p-11f && ratio < 0x1p20f;

@@ -1,5 +1,5 @@
-// The shape of an XNNPACK value: at most 6 dimensions. In a payload each is at least 1; at run time
-// an argument may be empty.
+// The shape of an XNNPACK value: at most 6 dimensions. In a payload, each dimension is at least 1.
+// At run time, an argument may be empty.
 #pragma once
 
 #include <xnnpack.h>

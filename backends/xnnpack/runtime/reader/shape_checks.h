@@ -12,7 +12,6 @@ inline const Shape& input(const Node& node, std::span<Shape> shapes, size_t i) {
   return shapes[node.inputs[i]];
 }
 
-// Gives all outputs of the node the same shape.
 void set_outputs(const Node& node, std::span<Shape> shapes, const Shape& shape);
 
 Error check_rank(const Shape& shape, size_t rank);

@@ -73,8 +73,8 @@ Error shape_matrix_multiply(const Node& node, std::span<Shape> shapes, size_t) {
   return Error();
 }
 
-// Query [..., heads, T, C], key [..., heads, U, C] and value [..., heads, U, D]; key and value may
-// lack the dimension of heads. Scale [C], mask [T, U].
+// The inputs are query [..., heads, T, C], key [..., heads, U, C], value [..., heads, U, D], scale
+// [C] and mask [T, U]. Key and value may lack the dimension of heads.
 Error shape_attention(const Node& node, std::span<Shape> shapes, size_t max_bytes) {
   const Shape& query = input(node, shapes, 0);
   const Shape& key = input(node, shapes, 1);
@@ -101,7 +101,7 @@ Error shape_attention(const Node& node, std::span<Shape> shapes, size_t max_byte
     return invalid_payload("its mask does not have the shape [%zu, %zu]", query.back(2),
                            key.back(2));
   }
-  // XNNPACK packs keys and values of each head, rounded up to tiles.
+  // XNNPACK packs the keys and values of each head. The sizes are rounded up to tiles.
   constexpr size_t kPackedTile = 64;
   size_t bytes = sizeof(float);
   for (size_t i = 0; i + 2 < query.rank; ++i) {

@@ -1,9 +1,8 @@
 // Computes and checks the shapes of a graph's values.
 //
-// XNNPACK derives shapes too, but does not check them: it does not compare the size of a filter
-// with the number of channels of its node, and it does not bound the memory that a shape needs. So
-// every shape is computed and checked here first: at load for the declared sizes, and again
-// whenever an argument's sizes change. Allocates only to report an error.
+// XNNPACK derives shapes too, but does not check them. So every shape is first computed and checked
+// here: at load for the declared sizes, and again whenever the sizes of an argument change.
+// Allocates only to report an error.
 #pragma once
 
 #include <span>
@@ -14,8 +13,8 @@
 namespace vitrine::xnnpack {
 
 // Sets the shapes of all values that live nodes write. `shapes` is indexed by value and holds the
-// shapes of inputs and constants. Errors name the node. OutOfResources if a tensor, the tensors
-// that are alive at the same time, or the operators' tables exceed a limit.
+// shapes of inputs and constants. Errors name the node. Returns OutOfResources if a tensor, the
+// tensors that are alive at the same time, or the operators' tables exceed a limit.
 Error infer_shapes(const Graph& graph, std::span<Shape> shapes, const Limits& limits);
 
 // The shape rules, which the node table refers to.

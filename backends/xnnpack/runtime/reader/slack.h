@@ -1,4 +1,4 @@
-// XNNPACK reads up to XNN_EXTRA_BYTES past the end of a tensor. This file says where that is safe.
+// Checks if XNNPACK may read up to XNN_EXTRA_BYTES past the end of a tensor.
 #pragma once
 
 #include <xnnpack.h>

@@ -20,7 +20,7 @@ inline Shape shape_of(const Tensor& tensor) {
   return shape;
 }
 
-// Returns shape_of(tensor) == shape, but faster, since every call compares shapes.
+// Returns shape_of(tensor) == shape, but is faster.
 inline bool has_shape(const Tensor& tensor, const Shape& shape) {
   if (tensor.rank() != shape.rank) return tensor.rank() == 0 && shape.rank == 1 && shape[0] == 1;
   const int32_t* const sizes = tensor.sizes().data();

@@ -67,8 +67,7 @@ Error check_dilated_pooling(const char* axis, size_t extent, size_t steps, uint3
     const uint64_t begin = step * stride;
     return begin < shift ? begin + dilation - shift : begin - shift;
   };
-  // The index of the replacement grows from step to step, except at the step where `begin` reaches
-  // `shift`.
+  // replacement(step) grows with the step, except at the step where `begin` reaches `shift`.
   const uint64_t last = steps - 1;
   const uint64_t last_before = shift == 0 ? 0 : std::min<uint64_t>(last, (shift - 1) / stride);
   const uint64_t furthest = std::max(replacement(last), replacement(last_before));
@@ -98,8 +97,8 @@ Error count_channels(const Node& node, Channels* channels) {
   return Error();
 }
 
-// Makes the checks that all three kinds of convolutions have in common. Depthwise filters are [1,
-// height, width, channels].
+// Makes the checks that are common to all three kinds of convolutions. Depthwise filters have the
+// shape [1, height, width, channels].
 Error check_convolution(const Node& node, std::span<Shape> shapes, bool depthwise,
                         Channels* channels) {
   VITRINE_RETURN_IF_ERROR(check_rank(input(node, shapes, 0), 4));
@@ -180,7 +179,7 @@ Error shape_max_pooling(const Node& node, std::span<Shape> shapes, size_t max_by
                                w.dilation_width);
 }
 
-// The mean over height and width of [..., height, width, channels].
+// Computes the shape of the mean of [..., height, width, channels] over height and width.
 Error shape_global_pooling(const Node& node, std::span<Shape> shapes, size_t) {
   Shape out = input(node, shapes, 0);
   if (out.rank < 3) return invalid_payload("its input has rank %zu, not at least 3", out.rank);

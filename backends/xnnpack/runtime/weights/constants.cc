@@ -94,7 +94,7 @@ Result<Source> find_source(const Payload& payload, const NamedDataMap* named_dat
                 false};
 }
 
-// Says if an fp32 constant is stored as bf16. With kEither, the number of stored bytes decides.
+// Tells if an fp32 constant is stored as bf16. For kEither, the number of stored bytes decides.
 enum class Bf16 : uint8_t { kNo, kYes, kEither };
 
 struct Request {
@@ -126,8 +126,8 @@ Result<Constant> fetch_constant(const Request& request) {
   }
   Digest content;
   if (request.cache != nullptr) {
-    // Bytes in a buffer of our own do not count as permanent, because they will have another
-    // address at the next load.
+    // Owned bytes do not count as permanent, because their address will be different after the next
+    // load.
     const bool outlives = source.outlives_load && !source.bytes.is_owned();
     const uint64_t stamp = request.named_data != nullptr ? request.named_data->stamp() : 0;
     content = request.cache->identify({source.name, source.bytes.bytes(), outlives, stamp});
@@ -157,7 +157,8 @@ bool are_positive_normal(const std::byte* scales, size_t count, Bits smallest, B
   for (size_t i = 0; i < count; ++i) {
     Bits bits;
     std::memcpy(&bits, scales + i * sizeof bits, sizeof bits);
-    // One comparison checks both limits: values below the smallest wrap around to large values.
+    // One comparison checks both limits: the difference wraps around to a large number if the value
+    // is too small.
     const bool valid = static_cast<Bits>(bits - smallest) < static_cast<Bits>(infinity - smallest);
     wrong = static_cast<Bits>(wrong | (valid ? 0 : 1));
   }
@@ -171,7 +172,7 @@ bool has_valid_scales(const Value& value) {
   return are_positive_normal<uint32_t>(value.scales, value.scale_count, 0x00800000, 0x7F800000);
 }
 
-// Finds the values that a node reads unpacked. Other constants are read only as packed weights.
+// Finds the values that nodes read unpacked. Other constants are read only as packed weights.
 Result<CheckedVector<bool>> find_referenced(const Graph& graph) {
   CheckedVector<bool> referenced;
   VITRINE_RETURN_IF_ERROR(referenced.resize(graph.values.size()));

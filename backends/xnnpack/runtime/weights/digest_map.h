@@ -47,7 +47,8 @@ class DigestMap {
   std::span<const Entry> slots() const { return entries_; }
 
  private:
-  // Returns the slot that holds the key, or the free slot for it. At least one slot is always free.
+  // Returns the slot that holds the key, or the free slot into which the key can be inserted. At
+  // least one slot is always free.
   size_t slot_of(const Digest& key) const {
     const size_t mask = entries_.size() - 1;
     size_t slot = static_cast<size_t>(key.low ^ (key.high >> 17)) & mask;

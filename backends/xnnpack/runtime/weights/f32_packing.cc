@@ -12,7 +12,7 @@ namespace {
 
 PackF32 xnnpack_packing = nullptr;
 
-// A job for several threads: packs a matrix in tiles of `nr` rows.
+// Packs a matrix in tiles of `nr` rows. Several threads can pack different tiles.
 struct F32Packing {
   size_t rows, columns, nr, kr, sr;
   const float* kernel;

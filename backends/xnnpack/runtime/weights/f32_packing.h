@@ -1,6 +1,5 @@
 // Packs f32 weights of products and convolutions with several threads. The packed bytes are the
-// same as XNNPACK's. The threads are also the first to touch the pages of the packed weights, so
-// the page faults are divided among them.
+// same as XNNPACK's.
 #pragma once
 
 namespace vitrine::xnnpack {

@@ -30,7 +30,6 @@ float from_bf16(const uint16_t* scales, size_t i) {
   return std::bit_cast<float>(static_cast<uint32_t>(scales[i]) << 16);
 }
 
-// The data and the parameters of an int4 matrix.
 struct Matrix {
   size_t columns;
   size_t nr;
@@ -41,8 +40,8 @@ struct Matrix {
   float input_zero_point;
 };
 
-// Packs `count` rows from row `first` on. Each packed byte holds a value from one group of `kKr`
-// columns and a value from the next group.
+// Packs `count` rows, starting at row `first`. Each packed byte holds a value from one group of
+// `kKr` columns and a value from the next group.
 template <size_t kKr>
 void pack_rows(const Matrix& m, size_t first, size_t count, uint8_t* packed) {
   static_assert(kKr == 4 || kKr == 8);
@@ -86,8 +85,8 @@ std::array<Words, 4> transpose(const std::array<Words, 4>& rows) {
           __builtin_shufflevector(c, d, 0, 1, 4, 5), __builtin_shufflevector(c, d, 2, 3, 6, 7)};
 }
 
-// Moves the first four of eight int4 values to the low halves of bytes: 0 1 2 3 | 4 5 6 7 becomes
-// 0 1 4 5 | 2 3 6 7 and then 0 4 1 5 | 2 6 3 7.
+// Reorders eight int4 values so that the first four are in the low halves of bytes: 0 1 2 3 | 4 5 6
+// 7 becomes 0 1 4 5 | 2 3 6 7, then 0 4 1 5 | 2 6 3 7.
 Words interleave(Words x) {
   x = (x & 0xFF0000FF) | (x & 0x0000FF00) << 8 | (x >> 8 & 0x0000FF00);
   return (x & 0xF00FF00F) | (x & 0x00F000F0) << 4 | (x >> 4 & 0x00F000F0);
@@ -122,7 +121,7 @@ void pack_tile(const Matrix& m, size_t first, uint8_t* packed) {
       }
       uint8_t* to = packed + n * sizeof(uint32_t);
       for (const Words units : transpose(rows)) {
-        // The stored form of each of the eight values is the value plus 8, hence the subtraction.
+        // Each of the eight values is stored with 8 added, so this subtracts 8 * 8 from their sum.
         // The products are exact, so fused multiply-adds give the same results.
         sums[n / kVectorRows] -= (sums_of_int4(units) - 8 * 8) * factors[n / kVectorRows];
         const Words bytes = interleave(units) ^ 0x88888888;
@@ -136,7 +135,7 @@ void pack_tile(const Matrix& m, size_t first, uint8_t* packed) {
   std::memcpy(packed_sums, sums, m.nr * sizeof(float));
 }
 
-// A job for several threads: packs a matrix in tiles of `nr` rows.
+// Packs a matrix in tiles of `nr` rows. Several threads can pack different tiles.
 struct Packing {
   Matrix matrix;
   size_t rows;

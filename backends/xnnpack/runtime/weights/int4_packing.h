@@ -1,16 +1,16 @@
 // Packs int4 weights that have a scale per block. Produces the same bytes as XNNPACK in a quarter
-// of the time. Packing takes most of the load time of a language model.
+// of the time.
 #pragma once
 
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
 
 namespace vitrine::xnnpack {
 
-// Returns the fast function for packing. It calls XNNPACK's function for layouts that the fast code
-// does not support. The argument `kernel` has, per group, `rows` rows of `columns` int4 values. A
-// byte has two values, the first in its low half. `scales` has a bf16 value for every `block`
-// columns of a row. `params` is an Int4PackingParams. `packed` must be zeroed. Null in builds
-// without XNNPACK's private headers.
+// Returns the fast packing function. For layouts that it does not support, it calls XNNPACK's
+// function. `kernel` has `rows` rows of `columns` int4 values for each group. A byte has two
+// values, the first in the low four bits. `scales` has a bf16 value for every `block` columns of a
+// row. `params` is an Int4PackingParams. `packed` must be zeroed. Returns null in builds without
+// XNNPACK's private headers.
 PackInt4 fast_int4_packing();
 
 // Makes XNNPACK pack int4 weights with the fast function, which uses the threads of PackingThreads.

@@ -14,8 +14,8 @@ namespace vitrine::xnnpack {
 // Not thread-safe.
 class PackedArena {
  public:
-  // Makes an arena for `blocks` blocks, whose sizes add up to `size` bytes. The arena also has room
-  // for their alignment and slack. Returns null if memory runs out.
+  // Makes an arena for `blocks` blocks, whose sizes add up to `size` bytes. The arena is large
+  // enough for their alignment and slack. Returns null if memory runs out.
   static std::shared_ptr<PackedArena> make(size_t size, size_t blocks);
 
   // Returns a 64-byte aligned, zeroed block that is followed by kReadableSlack readable bytes. Null

@@ -11,7 +11,7 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// Weights smaller than a huge page would not fill one, so they get no arena.
+// Smaller weights do not use an arena, because they would not fill a huge page.
 constexpr size_t kMinArenaBytes = platform::kHugePage;
 
 // Returns the key of a filter in a layout of our kernels.
@@ -26,7 +26,7 @@ xnn_weights_cache_look_up_key own_key(const void* filter, uint32_t layout) {
 
 PackedWeights::PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory)
     : cache_(std::move(cache)), memory_(memory) {
-  // The provider's offsets are addresses, since blocks never move.
+  // The provider uses addresses as offsets, because blocks never move.
   provider_.context = this;
   provider_.look_up = [](void* self, const Key* key) {
     return static_cast<PackedWeights*>(self)->look_up(*key);
@@ -48,7 +48,7 @@ PackedWeights::~PackedWeights() {
   if (memory_ != nullptr) memory_->give_back(taken_);
 }
 
-// Makes no arena if the cache has a file, because most blocks are then mapped from the file.
+// If the cache has a file, does not make an arena, because most blocks are mapped from the file.
 void PackedWeights::plan_arena(const Graph& graph, size_t own_bytes) {
   if (cache_ && !cache_->path().empty()) return;
   size_t bytes = own_bytes;
@@ -78,8 +78,8 @@ Error PackedWeights::identify(const Graph& graph, size_t own_bytes) {
         packings_.push_back({filter.data, packing_of(graph, node, cache_->secret())}));
   }
   std::ranges::sort(packings_, std::less<>(), &PackedFilter::filter);
-  // XNNPACK identifies a block only by its filter. If a filter is packed in two ways, the blocks
-  // cannot be distinguished, so they are not shared.
+  // XNNPACK identifies a block only by its filter. So blocks are not shared if a filter is packed
+  // in two ways.
   for (size_t i = 1; i < packings_.size(); ++i) {
     const PackedFilter& before = packings_[i - 1];
     PackedFilter& next = packings_[i];

@@ -15,19 +15,19 @@
 
 namespace vitrine::xnnpack {
 
-// Must outlive the XNNPACK runtime that uses provider(). Not thread-safe.
+// This object must outlive the XNNPACK runtime that uses provider(). Not thread-safe.
 class PackedWeights {
  public:
-  // `cache` shares blocks with other delegates; if it is null, this delegate owns its blocks.
-  // Charges packed bytes to `memory`, which must outlive this object. If it is null, the bytes are
-  // not limited.
+  // `cache` shares blocks with other delegates. If `cache` is null, this delegate owns its blocks.
+  // Charges packed bytes to `memory`, which must outlive this object. If `memory` is null, the
+  // bytes are not limited.
   PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory);
   ~PackedWeights();
   // Call this after the graph's constants were loaded and before the provider is used. `own_bytes`
   // is the expected total size of the blocks that will be passed to insert_own().
   Error identify(const Graph& graph, size_t own_bytes);
   // True if XNNPACK does not pack this filter (Node::weights). XNNPACK then gets the filter itself
-  // instead of packed weights, and its kernels must not read it.
+  // instead of packed weights. XNNPACK's kernels must not read this filter.
   bool is_unpacked(const void* filter) const;
 
   // Returns the block that one of Vitrine's kernels made from the filter, or null if no such block
@@ -60,9 +60,10 @@ class PackedWeights {
   void* take(size_t size);
   void plan_arena(const Graph& graph, size_t own_bytes);
   size_t insert(const Key& key, void* packed, size_t size);
-  // Returns the packing of a block. Its digest is empty if the block cannot be shared.
+  // Returns the packing of a block. The digest in the result is empty if the block cannot be
+  // shared.
   Packing packing(const Key& key) const;
-  // Keeps a reference to the block and returns the block's address; SIZE_MAX if memory runs out.
+  // Keeps a reference to the block. Returns the block's address, or SIZE_MAX if memory runs out.
   size_t use(std::shared_ptr<const PackedBlock> block);
 
   std::shared_ptr<WeightsCache> cache_;

@@ -61,13 +61,12 @@ struct Packing {
   bool operator==(const Packing&) const = default;
 };
 
-// Describes how the weights of `node` (the values after its first input) are packed. Two nodes may
-// get different results although their weights are packed into equal bytes. However, equal results
-// always mean equal bytes. The digest is empty if the constants cannot be identified or the node
-// cannot be described.
+// Describes how the weights of `node` (the values after its first input) are packed. If two results
+// are equal, the packed bytes are equal. Different results can also have equal packed bytes. The
+// digest is empty if the constants cannot be identified or the node cannot be described.
 Packing packing_of(const Graph& graph, const Node& node, const DigestSecret& secret);
 
-// Returns `packing` with the kernel added, which XNNPACK identifies by `seed`.
+// Adds the kernel to `packing` and returns the result. XNNPACK identifies the kernel by `seed`.
 Packing packing_for_kernel(const Packing& packing, uint32_t seed, const DigestSecret& secret);
 
 }  // namespace vitrine::xnnpack

@@ -19,7 +19,8 @@ class PackingThreads {
   static ThreadPool* pool() { return pool_; }
 
  private:
-  // Thread-local, because XNNPACK does not pass anything from the caller to packing functions.
+  // The pool is thread-local, because XNNPACK does not pass an argument of the caller to packing
+  // functions.
   static inline thread_local ThreadPool* pool_ = nullptr;
 };
 

@@ -9,7 +9,7 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// Returns true if all elements are integers from -128 to 127 and not all of them are 0, 1 or -1.
+// Returns true if all elements are integers from -128 to 127, and at least one is not 0, 1 or -1.
 // Masks and permutations contain only 0, 1 and -1.
 bool are_int8_values(const Value& value) {
   size_t count = 1;

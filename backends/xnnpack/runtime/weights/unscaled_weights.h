@@ -1,9 +1,8 @@
 // Detects payloads that lack the scales of their weights.
 //
-// ExecuTorch's exporter delegates weight-only quantized linear layers (dequantize_affine of a
-// parameter, then a float linear) but writes the quantized values as floats. Scales and zero points
-// become arguments of the delegate that no value uses. The results are then too large or too small
-// by the factor of the scales, without an error.
+// ExecuTorch's exporter delegates weight-only quantized linear layers, but writes the quantized
+// values as floats. Scales and zero points become arguments that the delegate does not use. The
+// results are then wrong by the factor of the scales, without an error.
 #pragma once
 
 #include "backends/xnnpack/runtime/reader/graph.h"

@@ -7,7 +7,7 @@ namespace vitrine::xnnpack {
 
 namespace {
 
-// Copies a path and appends a zero byte to it; an empty path stays empty.
+// Copies a path and appends a zero byte. An empty path stays empty.
 Error copy_path(std::string_view from, CheckedVector<char>& to) {
   if (from.empty()) return Error();
   VITRINE_RETURN_IF_ERROR(to.append(from));
@@ -58,8 +58,8 @@ Digest WeightsCache::recall(const ConstantOrigin& constant) {
 void WeightsCache::remember(const ConstantOrigin& constant, const Digest& content) {
   if (constant.stamp == 0 || constant.name.empty()) return;
   const std::lock_guard lock(mutex_);
-  // Another ExecuTorch program may have changed the stamp since recall(). In that case the digest
-  // is not stored, and is computed again next time.
+  // Another ExecuTorch program may have changed the stamp since recall(). The digest is then not
+  // stored.
   if (file_.source_stamp == constant.stamp &&
       file_.contents.insert(digest_of(constant.name, secret()), content).ok()) {
     dirty_ = true;

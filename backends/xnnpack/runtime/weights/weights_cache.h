@@ -31,8 +31,8 @@ struct ConstantOrigin {
 class WeightsCache {
  public:
   // Opens a cache. If the path is empty, the cache is only in memory. save() creates a missing file
-  // and replaces a weights cache that cannot be used, but never another kind of file. Null if
-  // memory runs out.
+  // and replaces a weights cache that cannot be used, but never replaces another kind of file.
+  // Returns null if memory runs out.
   static std::shared_ptr<WeightsCache> open(std::string_view path);
   // The path of the file; empty if the cache has no file.
   std::string_view path() const { return {path_.data(), path_.empty() ? 0 : path_.size() - 1}; }
@@ -43,9 +43,9 @@ class WeightsCache {
   // Returns a digest that identifies the constant's content, or an empty digest if the content
   // cannot be identified.
   Digest identify(const ConstantOrigin& constant);
-  // The two halves of identify() in a cache with a file. recall() returns the content that the file
-  // stores for the constant's name, or an empty digest; remember() stores it after the bytes were
-  // read.
+  // The two halves of identify() in a cache with a file. recall() returns the digest that the file
+  // stores for the name of the constant, or an empty digest. remember() stores a digest after the
+  // bytes were read.
   Digest recall(const ConstantOrigin& constant);
   void remember(const ConstantOrigin& constant, const Digest& content);
 
@@ -53,7 +53,7 @@ class WeightsCache {
   std::shared_ptr<const PackedBlock> find(const Packing& packing);
   // If the cache already has a block with this packing and size, returns that block. Otherwise,
   // returns a new block with these bytes. The new block is not shared if another block with the
-  // same digest is in use. Null if memory runs out.
+  // same digest is in use. Returns null if memory runs out.
   std::shared_ptr<const PackedBlock> insert(const Packing& packing,
                                             std::span<const std::byte> bytes,
                                             std::shared_ptr<const PackedArena> arena);
@@ -67,7 +67,7 @@ class WeightsCache {
  private:
   WeightsCache() = default;
   Digest identify_by_content(const ConstantOrigin& constant);
-  // The next functions require the mutex to be held.
+  // Hold the mutex to call the next functions.
   bool knows_source(uint64_t stamp);
   std::shared_ptr<const PackedBlock> find_locked(const Packing& packing);
 

@@ -18,7 +18,8 @@ constexpr uint32_t kVersion = 3;
 constexpr size_t kDataAlignment = 4096;
 constexpr size_t kBlockAlignment = 64;
 
-// In native byte order: the file never leaves the machine, and the build digest identifies the CPU.
+// The header of the file. It is in native byte order, because the file never leaves the machine,
+// and the build digest identifies the CPU.
 struct Header {
   char magic[8];
   uint32_t version;
@@ -121,7 +122,7 @@ Row read_row(std::span<const std::byte> rows, size_t index) {
 }
 
 // Returns an error if the file exists and is not a weights cache, because a wrong path could name
-// one of the user's files. A damaged cache may be replaced.
+// one of the user's files.
 Error check_replaceable(const char* path) {
   Result<platform::File> file = platform::File::open(path);
   if (!file.ok()) {

@@ -2,8 +2,8 @@
 // docs/formats/weights_cache.md
 //
 // A file is valid for one build of XNNPACK on one kind of CPU. Opening it reads only its tables.
-// The checksum of the data is verified only if the file's modification time differs from its seal,
-// that is, if another program has written to the file.
+// The checksum of the data is verified only if the file's modification time differs from the time
+// that the file stores (its seal), that is, if another program has written to the file.
 #pragma once
 
 #include <memory>

@@ -343,7 +343,7 @@ TEST(RulesByPrecision, RejectPrecisionsThatAreNotEnabled) {
   EXPECT_THAT(reason_for_rejection(t, linear, xnnpack::kDynamic), HasSubstr("this partitioner"));
 }
 
-// A partitioner that supports only f32 delegates the linear call, but not the dequantize calls of
+// If a partitioner supports only f32, it delegates the linear call but not the dequantize calls of
 // its inputs.
 TEST(RulesByPrecision, DelegateQuantizedLinearCallsInF32) {
   TestProgram t;

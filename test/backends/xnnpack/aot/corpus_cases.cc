@@ -38,7 +38,7 @@ std::vector<XnnpackCase> xnnpack_cases(LoweredBy version) {
     if (!fs::exists(table)) continue;
     const auto about = nlohmann::json::parse(std::ifstream(folder / "case.json"));
     const std::string partitioner = partitioner_names(about);
-    // A case may have a partitioner for each method. Skip its methods without delegates.
+    // A case may have a partitioner for each method. Methods without delegates are skipped.
     const bool is_per_method = partitioner == "per-method";
     if (partitioner.find("Xnnpack") == std::string::npos && !is_per_method) continue;
     const std::string method = suffix.empty() ? "forward" : suffix.substr(1);

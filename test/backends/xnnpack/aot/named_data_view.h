@@ -10,7 +10,7 @@ namespace vitrine::aot::test {
 
 class NamedDataView final : public NamedDataMap {
  public:
-  // Keeps a reference to `data`.
+  // `data` must outlive this object.
   explicit NamedDataView(const std::vector<NamedData>& data) : data_(data) {}
   size_t size() const override { return data_.size(); }
   std::string_view key(size_t index) const override { return data_[index].key; }

@@ -32,7 +32,6 @@ PayloadNode node_of(NodeKind kind, std::vector<uint32_t> inputs) {
   return node;
 }
 
-// Every field has a different value.
 TEST(NodeMembers, WritesEveryFieldOfAConvolution) {
   PayloadNode node = node_of(NodeKind::XNNConv2d, {80, 81});
   Window& w = node.window;

@@ -63,7 +63,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// Returns all words in backquotes.
 std::vector<std::string> quoted_words(const std::string& cell) {
   std::vector<std::string> words;
   const std::vector<std::string> parts = split(cell, '`');

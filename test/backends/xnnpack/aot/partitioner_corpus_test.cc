@@ -16,8 +16,8 @@
 namespace vitrine::aot::test {
 namespace {
 
-// Compares two texts of each case with ExecuTorch's, byte for byte: the table, and the summary,
-// which is followed by an empty line and the grid.
+// Compares two texts of each case with ExecuTorch's, byte for byte. One is the table. The other
+// consists of the summary, an empty line and the grid.
 void expect_same_reports(const std::vector<XnnpackCase>& cases) {
   size_t summaries = 0;
   for (const XnnpackCase& each : cases) {

@@ -43,7 +43,6 @@ std::string comparable(std::string line) {
   return line;
 }
 
-// Collects the identifiers of the operators that ran.
 class IdentifierTracer final : public EventTracer {
  public:
   void begin_block(const char*) override {}
@@ -98,8 +97,8 @@ TEST(XnnpackPayloadCorpus, PayloadsHaveTheSameNodesAsExecuTorch) {
             is_equal = false;
             break;
           }
-          // Some nodes have source nodes, but ExecuTorch does not write a handle for them (65535).
-          // In kv_cache_xnnpack, torch repeats the views of a mutated buffer at each use and gives
+          // For some nodes that have source nodes, ExecuTorch writes no handle (65535). In
+          // kv_cache_xnnpack, torch repeats the views of a mutated buffer at each use and gives
           // them the handles of their users.
           if (expected.handles[k] == 65535 || each.folder.filename() == "kv_cache_xnnpack")
             continue;

@@ -62,8 +62,8 @@ TEST(Quantized, SumsAndProductsWithUnsupportedScaleRatiosAreComputedInF32) {
     Node* z = t.quantize(t.call(target, {x, y}, {3}), result, 0);
     t.output({t.dequantize(z, result, 0)});
     const auto module = lowered(t);
-    // An int8 call needs two quantize calls and one dequantize call. An f32 call also needs the
-    // conversions around it.
+    // An int8 call needs two quantize calls and one dequantize call. An f32 call needs three more
+    // conversions.
     EXPECT_EQ(std::ranges::count(node_types(*module), "Convert"), each.is_supported ? 3 : 6);
     const auto found = run(*module, {{100 * a, -50 * a, 0}, {90 * b, -100 * b, 0}})[0];
     const auto expected = [&](float p, float q) {

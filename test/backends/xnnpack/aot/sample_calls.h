@@ -36,7 +36,7 @@ Node* convolution(TestProgram& t, Node* input, Node* weight, Node* bias, Ints si
 // Adds a batch norm with means of 0.25, variances of 3, biases of 0.5 and an epsilon of 1. Returns
 // its first result.
 Node* batch_norm(TestProgram& t, Node* input, const std::vector<float>& weight);
-// The result of batch_norm() for one element.
+// Returns the result of batch_norm() for the element `x`.
 float normalized(float x, float weight);
 
 // A convolution of one 3 x 4 x 5 image with a 1 x 1 kernel and two output channels.

@@ -21,7 +21,6 @@ class TestProgram {
                        const std::vector<uint8_t>& order);
   // Adds an input with a size between 1 and `max` in dim 0.
   Node* dynamic_input(std::string_view name, std::vector<int64_t> sizes, int64_t max);
-  // Adds an f32 constant.
   Node* parameter(std::string_view name, std::vector<int64_t> sizes, std::vector<float> numbers);
   // Adds an f32 constant of zeros.
   Node* parameter(std::string_view name, std::vector<int64_t> sizes);
@@ -43,7 +42,6 @@ class TestProgram {
   uint32_t next_handle_ = 1;
 };
 
-// Adds a 2 x 4 input of f32.
 inline Node* matrix(TestProgram& t) { return t.input("x", {2, 4}); }
 
 // Returns small floats of both signs that increase by `step` and repeat after 17 elements.

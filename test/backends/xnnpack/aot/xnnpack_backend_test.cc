@@ -27,7 +27,7 @@ TEST(XnnpackPreprocess, DerivedConstantsStayInTheFileOfTheWeight) {
     files[data.bytes->size() + (data.key.starts_with("scale_") ? 100 : 0)] +=
         data.external_tag + (data.bytes->size() == 4 && data.key.starts_with("scale_") ? "!" : "");
   }
-  // The four int8 weights and the f32 bias have four bytes each.
+  // The four int8 weights take four bytes. The single f32 bias also takes four bytes.
   EXPECT_THAT(files[4], testing::AnyOf("weightsbiases", "biasesweights"));
   EXPECT_EQ(files[104], "weights!");
 

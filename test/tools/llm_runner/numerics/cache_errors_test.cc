@@ -40,7 +40,7 @@ class CacheTensor {
   Tensor tensor_;
 };
 
-// The real number of element `i` of a cache with rows of three elements.
+// The exact value of element `i` of a cache.
 float real(size_t i, float sign) { return sign * static_cast<float>(1 + i % 7); }
 
 std::vector<float> reals(float sign) {

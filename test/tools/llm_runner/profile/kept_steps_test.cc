@@ -1,4 +1,4 @@
-// Tests which steps keep their records, and the timeline of all steps.
+// Tests which steps keep their trace records, and the timeline of all steps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,8 +62,7 @@ TEST(StepTracer, KeepsSampledAndSlowestSteps) {
   EXPECT_TRUE(std::ranges::any_of(positions, [](int64_t p) { return p > 3750 && p != 4329; }));
 }
 
-// Each part of a step has a different duration, so that the test fails if any two are mixed up.
-// Both prompts have steps at the same positions.
+// Each part of a step has a different duration, so that the test fails if two parts are mixed up.
 TEST(KeptSteps, RowsAndPartsAddUpToWallTime) {
   SyntheticSteps steps;
   for (int prompt = 0; prompt < 2; ++prompt) {

@@ -4,9 +4,8 @@
 
 namespace vitrine::llm {
 
-// Expects that each kept step of the JSON report has the rows and the unattributed time of the
-// traces, and that these times, together with the other times of the step, add up to the step's
-// wall time.
+// Checks each kept step of the JSON report. Its rows and its unattributed time must equal those of
+// the traces. All times of the step must add up to its wall time.
 void expect_kept_add_up(const TokenProfile& profile);
 
 }  // namespace vitrine::llm

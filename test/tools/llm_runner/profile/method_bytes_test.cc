@@ -24,9 +24,8 @@ TEST(MethodBytes, CountsWeightsWhoseScalesAreOutsideOfThePayload) {
   EXPECT_NEAR(found, test::kWideDecoderWeights * (0.5 + 2.0 / 32), test::kWideDecoderWeights / 100);
 }
 
-// Returns the bytes of an attention over caches of keys and values, f32[1, length, 1, 4]. The
-// attention writes the caches. If its operator only reads the caches, a call to llama::update_cache
-// writes them.
+// Returns the bytes of an attention over caches of keys and values, f32[1, length, 1, 4]. If the
+// attention operator only reads the caches, a call to llama::update_cache writes them.
 KernelBytes attention_bytes(const std::string& name, bool has_mask, int32_t length) {
   test::ProgramBuilder builder;
   test::MethodSpec& forward = builder.method("forward");

@@ -119,8 +119,8 @@ TEST(StepTracer, AcceptsShorterListOfOperators) {
     delegate.run(tracer, 1, 1000, count);
     tracer.end_step({}, {}, 0, true);
   }
-  // The tracer logs a list of three operators as a whole, which happens twice. It logs the
-  // operators of shorter lists one by one.
+  // Two of the steps log a list of three operators, which the tracer records as a whole. It records
+  // the operators of shorter lists one by one.
   std::vector<uint64_t> calls;
   for (const StepSums& sums : tracer.phase(Phase::kDecode).sums) calls.push_back(sums.calls);
   EXPECT_THAT(calls, ElementsAre(2, 2, 2, 4, 2, 1));

@@ -7,8 +7,8 @@
 
 namespace vitrine::llm {
 
-// Feeds a TokenProfiler with synthetic steps. Each logs one kernel that takes 1000 + 5 * position
-// ns.
+// Feeds a TokenProfiler with synthetic steps. Each step logs one kernel that takes 1000 + 5 *
+// position ns.
 class SyntheticSteps {
  public:
   void prompt() {

@@ -103,7 +103,7 @@ TEST(TokenComparison, MatchesRowsByOpAndComparesTimesPerToken) {
   const ComparedTokens& linear = found.rows[0];
   EXPECT_EQ(linear.rows_a, 2u);
   EXPECT_EQ(linear.rows_b, 2u);
-  // Times are per token, so lengths do not matter. Disturbed tokens do not count.
+  // The times are per token, and disturbed tokens do not count.
   EXPECT_THAT(linear.a, ElementsAre(200, 600));
   EXPECT_THAT(linear.b, ElementsAre(70, 110));
   EXPECT_EQ(linear.change(kDecode), -490);
@@ -154,8 +154,8 @@ TEST(TokenComparison, ReportsLargestChangeOfEachPhaseFirst) {
   const size_t decode = text.find("\ndecode ");
   ASSERT_NE(prefill, std::string::npos);
   ASSERT_NE(decode, std::string::npos);
-  // In prefill, linear changes by -130, quantize by +5 and embedding by -2; in decode, linear by
-  // -490 and quantize by +6.
+  // In prefill, linear changes by -130 ns, quantize by +5 ns and embedding by -2 ns. In decode,
+  // linear changes by -490 ns and quantize by +6 ns.
   for (const size_t from : {prefill, decode}) {
     const size_t linear = text.find("\nlinear", from);
     const size_t quantize = text.find("\nquantize", from);

@@ -37,8 +37,8 @@ class TokenPage : public SampleProfile {
   json head() const { return test::page_data(report_token_html(profile_), "head-data"); }
 };
 
-// The data has all tokens and a timeline of ops for each kept step. Kept decode steps refer to
-// their token.
+// The page's data has all tokens, and a timeline of ops for each kept step. Kept decode steps refer
+// to their token.
 TEST_F(TokenPage, DataContainsTheOpsOfKeptSteps) {
   const json data = test::page_data(report_token_html(profile_));
   EXPECT_TRUE(data["others"].empty());
@@ -188,7 +188,7 @@ std::map<std::string, OpSums> sums_by_op(const json& report) {
 }
 
 constexpr double kPeak = 20e9;  // assumed memory bandwidth of the machine, bytes/s
-// Columns of the table. Each phase has the columns calls, total, a token and %.
+// Columns of the table. Each phase has the columns "calls", "total", "a token" and "%".
 enum Column : uint8_t {
   kName,
   kPrefillCalls,
@@ -229,7 +229,7 @@ void expect_op(const json& cells, const OpSums& of, const json& report) {
                of.slope * (positions.second - positions.first), "growth");
 }
 
-// Expects that the figures of the rows add up to the wall time, to within rounding.
+// Expects that the column's values add up to the wall time, to within rounding.
 void expect_adds_up(const json& seen, size_t column) {
   double sum = 0, half = 0;
   for (const json* list : {&seen.at("views").at("op"), &seen.at("foot")}) {
@@ -370,7 +370,7 @@ TEST_F(TokenPage, BrowserShowsGrowthAndSteps) {
   }
 }
 
-// The plot covers positions 5 to 203, so the crossing at 104 is in its middle.
+// The plot covers positions 5 to 203, so the crossing at 104 is in the middle of the plot.
 TEST_F(TokenPage, MarksPositionWhereAttentionCostExceedsWeightCost) {
   VITRINE_BROWSER(browser);
   const test::ScratchFolder scratch;
@@ -393,7 +393,7 @@ seen.growth = !document.getElementById('growth-section').hidden;
 seen.timeline = document.getElementById('timeline-what').textContent;
 )";
 
-// One token needs only a prefill, and no decode. Three tokens are too few to fit lines.
+// One token needs only prefill. Three tokens are too few to fit lines.
 TEST_P(ShortTokenPage, OmitsDecodeAndGrowthWithoutData) {
   VITRINE_BROWSER(browser);
   const bool decodes = GetParam() > 1;

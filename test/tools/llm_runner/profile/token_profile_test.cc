@@ -82,17 +82,17 @@ TEST(TokenProfile, FitsGrowthOfTimeWithPosition) {
   EXPECT_NEAR(profile.unattributed.line->per_position, 0, 1e-9);
   EXPECT_FALSE(profile.unattributed.growth().has_value());
   EXPECT_EQ(sum_of(profile, kDecode), profile.wall.ns[kDecode]);
-  // The line of a token: 1108 ns plus 5 ns per position.
+  // A token takes 1108 ns plus 5 ns per position.
   EXPECT_THAT(report_token_table(profile),
               HasSubstr("a token takes 1.18 us at position 14 and 1.64 us at 107: +0.47 us"));
   EXPECT_THAT(report_token_table(profile), HasSubstr("over 93 of 100 tokens"));
   EXPECT_THAT(profile.notes, ElementsAre(HasSubstr("2 of 100 tokens took more than twice")));
 }
 
-// Computes a fit by the textbook formulas. The 95 % confidence interval of the slope of a
-// least-squares line is t * s / sqrt(Sxx), where s is the standard deviation of the residuals. For
-// 28 degrees of freedom, t is 2.0484. If the residuals are autoregressive of order 1, the interval
-// is wider by sqrt((1 + r) / (1 - r)).
+// Computes a least-squares fit with textbook formulas. The 95 % confidence interval of the slope of
+// a least-squares line is t * s / sqrt(Sxx), where s is the standard deviation of the residuals.
+// For 28 degrees of freedom, t is 2.0484. If the residuals are autoregressive of order 1, the
+// interval is wider by sqrt((1 + r) / (1 - r)).
 struct ExpectedFit {
   double slope = 0, error = 0, correlation = 0;
 };
@@ -228,8 +228,8 @@ TEST_F(SampleProfile, AddsUpToWallTime) {
   }
 }
 
-// 4 layers, with keys and values f32 [1, 256, 1, 32]. Tokens are at positions 5 to 43, so attention
-// reads 25 positions on average.
+// The model has 4 layers, with keys and values f32 [1, 256, 1, 32]. Tokens are at positions 5 to
+// 43, so attention reads 25 positions on average.
 TEST_F(SampleProfile, CountsCacheBytesByPosition) {
   EXPECT_THAT(profile_.caches, SizeIs(8));
   EXPECT_EQ(profile_.caches[0].type, "f32[1,256,1,32]");

@@ -66,8 +66,8 @@ void copy_depthwise_weights(xnn_operator& op, const RawWeights& weights, std::by
   }
 }
 
-// The input pixels that one output pixel needs. XNNPACK stores pointers to them in groups: each
-// group serves a tile of several output pixels.
+// The input pixels that one output pixel needs. XNNPACK stores the pointers to these pixels in
+// groups. Each group serves a tile of several output pixels.
 template <class T>
 struct Window {
   Window(const igemm_context& context, size_t pixel)
@@ -149,7 +149,8 @@ void depthwise_pixels(const igemm_context* context, size_t image, size_t first, 
     pixels.out = at_byte(static_cast<T*>(context->c),
                          image * context->bc_stride + pixel * context->cm_stride);
     pixels.count = 1;
-    // If the windows of the next pixels are inside the image too, these pixels read the same taps.
+    // Adds the next pixels if their windows are also inside the image and have the same distance
+    // from each other.
     for (size_t next = pixel + 1; next < first + count && window.is_inside(context->zero); ++next) {
       const Window<T> following(*context, next);
       if (!following.is_inside(context->zero)) break;

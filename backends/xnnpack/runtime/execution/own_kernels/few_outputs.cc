@@ -15,8 +15,8 @@ namespace simd = optimized::simd;
 bool reads_table(const xnn_operator& op) { return op.ukernel.type == xnn_microkernel_type_igemm; }
 
 // Returns how many vectors the input channels must fill so that our kernel is faster. XNNPACK's
-// kernel for two outputs uses all lanes. Our kernel adds up the lanes at the end, which is slow
-// compared with the work for a single tap.
+// kernel for two outputs uses all SIMD lanes. Our kernel adds up the lanes at the end, which takes
+// long compared with the work for a single tap.
 size_t min_vectors(size_t out_channels, bool reads_table) {
   if (out_channels == 2) return 4;
   return reads_table ? 1 : out_channels + 1;

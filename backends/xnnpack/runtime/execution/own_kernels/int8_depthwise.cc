@@ -11,7 +11,7 @@ namespace {
 
 namespace simd = optimized::simd;
 
-// Returns XNNPACK's kernel for an operator that ours can replace, or null.
+// Returns XNNPACK's kernel for `op` if our kernel can replace it; otherwise null.
 const xnn_dwconv_config* int8_depthwise_config(const xnn_operator& op) {
   if (op.type != xnn_operator_type_convolution_nhwc_qc8 ||
       op.ukernel.type != xnn_microkernel_type_dwconv || !has_avx512_vnni()) {

@@ -1,5 +1,6 @@
-// Names the members of XNNPACK 4ea82e5 (November 2024) that differ between the pins.
-// operator_access_upstream.h has the same functions; replacement.h includes one of the two.
+// Names the members of XNNPACK 4ea82e5 (November 2024) that differ between the two supported
+// versions. operator_access_upstream.h has the same functions. replacement.h includes one of the
+// two files.
 #pragma once
 
 #include <type_traits>

@@ -1,5 +1,5 @@
-// Names the members of XNNPACK 92a7ad5 (July 2026) that differ between the pins.
-// operator_access_debian.h has the same functions; replacement.h includes one of the two.
+// Names the members of XNNPACK 92a7ad5 (July 2026) that differ between the two supported versions.
+// operator_access_debian.h has the same functions. replacement.h includes one of the two files.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ extern "C" {
 
 namespace vitrine::xnnpack::own_kernels {
 
-// XNNPACK runs a task with the first member of these contexts if the task's offset is 0.
+// If a task's offset is 0, XNNPACK passes the task the first member of its context.
 static_assert(offsetof(igemm_op_context, igemm) == 0 && offsetof(gemm_op_context, gemm) == 0 &&
               offsetof(dwconv_op_context, dwconv) == 0);
 static_assert(std::is_same_v<decltype(xnn_operator::convolution_op), xnn_convolution_operator*>);

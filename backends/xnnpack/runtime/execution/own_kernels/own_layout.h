@@ -10,9 +10,9 @@
 namespace vitrine::xnnpack::own_kernels {
 
 // Returns the identifier of a layout. The identifier does not depend on the kernel, because the
-// filter's node determines the kernel. Only the tile size of Winograd's algorithm can differ; other
-// kernels pass 0. All layouts depend on the width of vectors. Increase kVersion if a layout
-// changes, because files of packed weights may contain blocks in the old layout.
+// filter's node determines the kernel. `winograd_tile` is the tile size of Winograd's algorithm;
+// other kernels pass 0. Increase kVersion if a layout changes, because files of packed weights may
+// contain blocks in the old layout.
 inline uint32_t own_layout(int64_t winograd_tile = 0) {
   constexpr uint32_t kOwn = 0x56000000;  // distinguishes these from XNNPACK's seeds
   constexpr uint32_t kVersion = 1;

@@ -14,8 +14,8 @@ int64_t taps_of(const xnn_operator& op) {
   return int64_t{window.kernel_height} * window.kernel_width;
 }
 
-// Poolings with larger windows are left to XNNPACK. Such windows seldom overlap, so both its kernel
-// and ours would spend most of the time reading the image.
+// Poolings with larger windows are left to XNNPACK. Such windows seldom overlap, so reading the
+// image takes most of the time with either kernel.
 template <class T>
 bool has_our_size(const xnn_operator& op) {
   return taps_of(op) <= simd::PixelWindows<T>::kMaxTaps && fill_vectors<T>(op.channels, 1);
@@ -46,9 +46,9 @@ bool is_max_pooling(const xnn_operator& op) {
          has_our_size<T>(op);
 }
 
-// Makes the operator call `line` for each line of the result. Changes two increments in XNNPACK's
-// context: the one from window to window becomes a number of pointers, and the one from pixel to
-// pixel of the result becomes a number of elements.
+// Makes the operator call `line` for each line of the result. In XNNPACK's context, sets
+// input_increment to the number of pointers from one window to the next, and output_increment to
+// the number of elements from one result pixel to the next.
 template <class Context>
 void use_lines(xnn_operator& op, Context& context,
                void (*line)(const Context*, size_t image, size_t y)) {
@@ -106,9 +106,8 @@ bool is_average_pooling(const xnn_operator& op) {
                                        : xnn_microkernel_type_average_pooling);
 }
 
-// XNNPACK's table of pointers has a separate line for each line of the result whose windows extend
-// past the upper or lower edge of the image. All other lines of the result share one line of the
-// table.
+// XNNPACK's pointer table has one line for each line of the result whose windows extend past the
+// upper or lower edge of the image. All other lines of the result share one line of the table.
 struct TableLine {
   template <class Context>
   TableLine(const Context& context, size_t y) {
@@ -124,7 +123,7 @@ struct TableLine {
   size_t offset = 0;
 };
 
-// Padding is not part of the average.
+// With padding, XNNPACK uses another context, because padding is not part of the average.
 template <bool kIsPadded>
 auto& average_context_of(xnn_operator& op) {
   if constexpr (kIsPadded) {

@@ -49,8 +49,8 @@ bool has_few_rows(const xnn_operator& op) {
   return ProductSizes(gemm_context_of(product_contexts_of(op))).rows <= limit;
 }
 
-// Returns the index of the matrix of an input that product `batch` reads. Batch dimensions of size
-// 1 are broadcast.
+// Returns the index of the input matrix that product `batch` of the batch reads. Batch dimensions
+// of size 1 are broadcast.
 [[gnu::noinline]] size_t matrix_index(const gemm_context& context, const size_t* input_dims,
                                       size_t batch) {
   size_t index = 0;

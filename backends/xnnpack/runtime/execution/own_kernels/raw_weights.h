@@ -8,9 +8,8 @@
 
 namespace vitrine::xnnpack::own_kernels {
 
-// The weights of a convolution in f32 or f16. The dims are the output channel, the tap, and the
-// input channel of the group. In a filter with XNN_FLAG_DEPTHWISE_CONVOLUTION, taps come before
-// channels.
+// The weights of a convolution in f32 or f16. The dims are output channel, tap, and input channel
+// in the group. With XNN_FLAG_DEPTHWISE_CONVOLUTION, taps come before channels.
 class RawWeights {
  public:
   RawWeights(const xnn_runtime& runtime, const xnn_operator_data& data)

@@ -1,6 +1,6 @@
 // Runs binary operators of a tensor and a short row that repeats, such as a bias of few channels.
 // XNNPACK calls its kernel for each row. Here the same kernel computes many rows at a time, from a
-// buffer with copies of the short row. So the results equal XNNPACK's.
+// buffer with copies of the short row.
 #include <algorithm>
 #include <cstring>
 

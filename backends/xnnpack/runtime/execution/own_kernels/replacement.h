@@ -20,8 +20,8 @@ namespace vitrine::xnnpack::own_kernels {
 
 class RawWeights;
 
-// The functions are called after the operator was reshaped, except those for weights, which are
-// called once, after the operator was created.
+// The functions for weights are called once, after the operator was created. The other functions
+// are called after each reshape of the operator.
 struct Replacement {
   const char* name;  // in profiles
   // True if our kernel can run the operator. Depends only on the operator and its sizes.
@@ -61,8 +61,8 @@ bool fill_vectors(size_t channels, size_t count) {
 // with AVX-512 (`bench --choices`).
 inline bool has_wide_vectors() { return optimized::simd::gemm_shape().lanes >= 16; }
 
-// Replaces XNNPACK's kernel of an elementwise operator that has one input with `kernel`. Changes
-// nothing if the operator is a copy, which calls no kernel.
+// Makes an elementwise operator with one input call `kernel` instead of XNNPACK's kernel. Changes
+// nothing if the operator is a copy, because copies do not call a kernel.
 inline void use_unary_kernel(xnn_operator& op, xnn_vunary_ukernel_fn kernel) {
   auto& contiguous = op.context.univector_contiguous;
   auto& strided = op.context.univector_strided;

@@ -1,7 +1,7 @@
 // Runs convolutions in f32 with few input channels. XNNPACK's kernels start a loop over the input
 // channels for each element of the window. Here all elements in a line of the window are one loop,
-// because their pixels are contiguous. So are the elements of a column if the image has one column,
-// as in lowered convolutions over one dim.
+// because their pixels are contiguous. The same is true of the elements of a column if the image
+// has only one column, as in lowered 1-d convolutions.
 #include <algorithm>
 #include <cstring>
 
@@ -15,7 +15,7 @@ namespace {
 
 namespace simd = optimized::simd;
 
-// Tasks copy windows that are partly outside of the image to the stack: 32 KiB.
+// Tasks copy windows that extend past the image. The copies use up to 32 KiB of stack.
 constexpr size_t kMaxWindowFloats = 1024;
 constexpr size_t kMaxLines = 64;
 
@@ -33,14 +33,14 @@ struct WindowLines {
   size_t panel_start(size_t panel) const {
     return vectors() * panel / panels() * static_cast<size_t>(simd::gemm_shape().lanes);
   }
-  // The biases, then the weights of each panel.
+  // Number of floats for the biases and for the weights of all panels.
   size_t weight_floats() const { return panel_start(panels()) * (1 + depth()); }
 
   bool fit() const {
     return width * height > 1 && height <= kMaxLines && depth() <= kMaxWindowFloats;
   }
-  // Windows with several short lines, such as the first ones of networks for images, take up to 1.8
-  // of XNNPACK's time, because each pixel needs pointers to its lines.
+  // Windows with several short lines can take longer than with XNNPACK, because each pixel needs
+  // pointers to its lines.
   bool are_faster() const {
     constexpr size_t kMinDepth = 128;
     return has_wide_vectors() && out_channels > 4 && (height == 1 || width == 1) &&
@@ -107,7 +107,8 @@ void copy_window_lines(xnn_operator& op, const RawWeights& weights, std::byte* b
   }
 }
 
-// The window and the images. If images have one column, it counts as a line.
+// The sizes of the window and the images. If images have only one column, the column is treated as
+// a line.
 struct Geometry {
   explicit Geometry(const xnn_operator& op) {
     const auto& c = convolution_of(op);
@@ -156,8 +157,8 @@ class LineTable {
 
   const float* const* pointers() const { return pointers_; }
 
-  // Sets the pointers of row `row` to the lines for an output pixel. Call it for rows in ascending
-  // order, from 0 on.
+  // Sets the pointers in row `row` of the table to the lines that an output pixel reads. Call for
+  // rows in ascending order, starting with 0.
   void set(size_t row, size_t pixel) {
     if (row == 0) copied_ = copies_;
     const auto height = static_cast<ptrdiff_t>(g_.height);

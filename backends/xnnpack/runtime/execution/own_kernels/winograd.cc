@@ -52,8 +52,8 @@ int64_t out_channels(const xnn_operator& op) {
   return static_cast<int64_t>(convolution_of(op).group_output_channels);
 }
 
-// Returns the size of the result for an input with the value's shape. The result has no pixels if
-// the value has no shape.
+// Returns the size of the convolution's result for this input. The size is empty if the input does
+// not have four dims.
 WinogradSize result_size(const xnn_operator& op, const RuntimeTensor& input) {
   if (input.shape.num_dims != 4) return {};
   const size_t* const dims = input.shape.dim;
@@ -107,8 +107,8 @@ uint64_t bytes_of_values(const Graph& graph, std::span<const Shape> shapes) {
 double winograd_direct_time(bool is_half) {
   if (!is_half) return 1;
 #if XNN_ARCH_X86 || XNN_ARCH_X86_64
-  // The kernel for AVX2 converts each vector and took 2.5 to 3 times as long as the kernel for f32.
-  // It also runs with AVX-512 if XNNPACK was built without AVX512-FP16.
+  // XNNPACK's f16 kernel for AVX2 converts each vector and takes 2.5 to 3 times as long as the f32
+  // kernel. It also runs with AVX-512 if XNNPACK was built without AVX512-FP16.
   constexpr uint32_t kAvx2Columns = 16;
   const xnn_gemm_config* const config = xnn_init_f16_gemm_config();
   if (config != nullptr && config->nr == kAvx2Columns) return 2;
@@ -118,9 +118,8 @@ double winograd_direct_time(bool is_half) {
 
 int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size,
                              double direct) {
-  // The time per transformed value, and the time per weight that is read, in multiplications
-  // (medians of layers of ResNet-18, VGG-16 and U-Nets on a Xeon with AVX-512). Weights are
-  // streamed through the caches.
+  // The time to transform a value and the time to read a weight, in units of one multiplication.
+  // Medians of layers of ResNet-18, VGG-16 and U-Nets on a Xeon with AVX-512.
   constexpr double kTransformation = 12;
   constexpr double kWeight = 8;
   // The maximum time of a Winograd convolution, as a fraction of the time that sums of products
@@ -156,8 +155,7 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
 }
 
 Error Winograd::plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits) {
-  // Does not use all memory, because the delegate cannot run without a workspace, XNNPACK's weights
-  // and the operators' tables.
+  // Leaves memory for the workspace, XNNPACK's weights and the operators' tables.
   const uint64_t needed = bytes_of_values(graph, shapes);
   const uint64_t room = (limits.max_bytes - std::min(limits.max_bytes, needed)) / 2;
   uint64_t scratch = 0;
@@ -242,8 +240,8 @@ Error Winograd::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& wei
     VITRINE_RETURN_IF_ERROR(layers_.push_back(layer));
     thread_scratch = std::max(
         thread_scratch, static_cast<size_t>(simd::winograd_scratch(layer.shape, layer.tiles)));
-    // With this flag, the operator keeps no table of pointers. It would write the table in each
-    // run, but our kernel runs instead.
+    // With this flag, XNNPACK's operator does not keep a table of pointers. Our kernel does not
+    // need the table.
     if (layer.runs_always) op->flags |= XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER;
   }
   filters_.clear();

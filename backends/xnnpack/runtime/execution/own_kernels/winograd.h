@@ -1,6 +1,6 @@
 // Runs f32 and f16 convolutions with 3 x 3 windows, stride 1 and dilation 1 by Winograd's algorithm
-// (kernels/optimized/simd/winograd.h) if that takes clearly less work than XNNPACK's sums. Sums are
-// in f32.
+// (kernels/optimized/simd/winograd.h) if that takes clearly less work than sums of products. Sums
+// are in f32.
 #pragma once
 
 #include <xnnpack.h>
@@ -35,12 +35,12 @@ namespace vitrine::xnnpack::own_kernels {
 struct WinogradSize {
   int64_t images, height, width;
 };
-// Returns the time of a product of XNNPACK's kernel, relative to its kernel for f32. Returns 0 for
-// kernels with f16 arithmetic (ARM, AVX512-FP16), which were not measured.
+// Returns the time that XNNPACK's kernel takes per multiplication, relative to its f32 kernel.
+// Returns 0 for kernels with f16 arithmetic (ARM, AVX512-FP16), which were not measured.
 double winograd_direct_time(bool is_half);
 
 // Returns the size of the tiles, 2 or 4, or 0 if Winograd's algorithm is not clearly faster than
-// sums of products. `direct` is the result of winograd_direct_time(); if it is 0, so is the result.
+// sums of products. `direct` is the result of winograd_direct_time(). If `direct` is 0, returns 0.
 // Depends only on its arguments, so that every device makes the same choice.
 int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size,
                              double direct);
@@ -49,7 +49,8 @@ class Winograd {
  public:
   // Chooses the convolutions that are faster with Winograd's algorithm at their declared sizes, as
   // long as the transformed weights and a workspace fit in the limits. If sizes are fixed, marks
-  // the nodes of these convolutions. Call once, before the runtime is built.
+  // the nodes of these convolutions as kOwnWithoutTables (Node::weights). Call once, before the
+  // runtime is built.
   Error plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits);
   // Transforms the weights of the chosen convolutions. Uses the threads of `pool`, which is the
   // runtime's and may be null. Call once, before the first reshape.
@@ -58,9 +59,9 @@ class Winograd {
   bool runs_always(xnn_operator_t op) const;
   void drop_tables(xnn_runtime_t runtime) const;
   // Makes the operators call our kernel, and sets their elements of `names`, which has an element
-  // per operator that runs. Skips operators that lack a size. If XNNPACK has packed weights too,
-  // also skips operators whose tile (choose_winograd_tile()) changed between load and the last
-  // reshape.
+  // per operator that runs. Skips operators that have not been reshaped or have nothing to compute.
+  // If XNNPACK has packed weights too, also skips operators whose tile (choose_winograd_tile())
+  // changed between load and the last reshape.
   void use(xnn_runtime_t runtime, const char** names);
 
   size_t weight_bytes() const { return weight_bytes_; }
