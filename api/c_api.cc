@@ -238,7 +238,7 @@ vitrine_error* describe(const vitrine_module* module, const char* method, ValueS
   const size_t count = is_input ? meta->num_inputs() : meta->num_outputs();
   if (index >= count) {
     return wrap(Error::make(ErrorCode::kInvalidArgument,
-                            "%s: %s index %zu is out of range; there are %zu", method,
+                            "%s: %s index %zu is out of range; the method has %zu", method,
                             is_input ? "input" : "output", index, count));
   }
   vitrine_info info{};

@@ -33,8 +33,8 @@ Result<const Extension*> load_library(const char* path) {
   const Extension& extension = *function();
   if (extension.version / kPatches != VITRINE_VERSION_NUMBER / kPatches) {
     return Error::make(ErrorCode::kNotSupported,
-                       "%s: the library was built with headers of version %u, but this is version "
-                       "%u: build it again",
+                       "%s: the library was built with headers of version %u, but the runtime has "
+                       "version %u: rebuild the library",
                        path, extension.version, static_cast<unsigned>(VITRINE_VERSION_NUMBER));
   }
   Error error = add_extension(extension);

@@ -119,7 +119,7 @@ void ZipArchive::read_directory() {
     // Rejects members that share bytes, because a small file could then expand to many large
     // members.
     if (add_overflows(packed, member.packed_size, &packed) || packed > bytes_.span.size()) {
-      fail(name, "overlaps other members, or claims more bytes than the file has: refused");
+      fail(name, "overlaps other members, or claims more bytes than the file has");
     }
     names_.push_back(name);
     if (!members_.emplace(std::move(name), member).second) {

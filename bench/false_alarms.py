@@ -121,7 +121,7 @@ def main():
     parser.add_argument("runner")
     parser.add_argument("models", nargs="+", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=10, help="comparisons of each model (10)")
-    parser.add_argument("--options", type=shlex.split, default=[], help="more options of the runner")
+    parser.add_argument("--options", type=shlex.split, default=[], help="more options for the runner")
     parser.add_argument("--log", type=pathlib.Path, help="file for one JSON object per comparison")
     options = parser.parse_args()
     paths = programs(options.models)

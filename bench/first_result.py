@@ -5,8 +5,8 @@ python3 bench/first_result.py [--times N] [--threads N] [--before RUNNER] RUNNER
 RUNNER is an executor_runner. A folder in place of a model means the files */model.pte in it. Without models,
 the script runs those in test/samples and $VITRINE_CORPUS whose runs take at least 1 ms. Times are medians in ms: of opening and verifying the file
 (load), of preparing the method, of packing weights, of planning memory, of the first run, their sum (total),
-and of the runs after the first (steady). "cached" is the total with a file of packed weights. "peak" is the
-peak memory in MB, without and with that file. With --before, another runner takes turns, and each ratio is
+and of the runs after the first (steady). "peak" is the peak memory in MB. "total*"
+and "peak*" are measured with a file of packed weights. With --before, another runner takes turns, and each ratio is
 the median of the ratio of each pair."""
 
 import argparse
@@ -55,7 +55,7 @@ def default_models(runner):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--times", type=int, default=7, help="number of processes of each kind (default: 7)")
+    parser.add_argument("--times", type=int, default=7, help="number of processes to measure in each case (default: 7)")
     parser.add_argument("--threads", type=int, default=1, help="number of threads (default: 1)")
     parser.add_argument("--before", help="an executor_runner to compare with")
     parser.add_argument("runner")
@@ -63,7 +63,7 @@ def main():
     options = parser.parse_args()
     models = [path for model in options.models
               for path in (sorted(pathlib.Path(model).glob("*/model.pte")) if os.path.isdir(model) else [model])]
-    print(f"{'':22}   load prepare   pack   plan  first  total cached steady    peak  cached"
+    print(f"{'':22}   load prepare   pack   plan  first  total total* steady    peak   peak*"
           + ("  init, first, total, peak / before" if options.before else ""))
     for model in models or default_models(options.runner):
         runs, cached, before = [], [], []

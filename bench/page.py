@@ -161,7 +161,7 @@ class Results:
 
 
 def headlines(results):
-    """Returns the title, the figure and the details of each tile."""
+    """Returns the title, the figure and the details of each result tile."""
     for title, variant, base in SPEEDUPS:
         pairs = [(results.other(each, base), each) for each in results.section("models") if each["variant"] == variant]
         logs = [math.log(a["p50_ns"] / b["p50_ns"]) for a, b in pairs if a]
@@ -212,7 +212,7 @@ def start_table(results):
              time_text(each.get("init_ns")), percent(share(each)), time_text(each["first_ns"]),
              bytes_text(each.get("peak_bytes")), bytes_text(each.get("file_bytes")))
             for each in results.all if each["section"] == "models" and "first_ns" in each]
-    return ("Start and memory", "Medians over several new processes, whose files are in the page cache. Peak memory is resident "
+    return ("Start and memory", "Medians over several new processes, with the model files in the page cache. Peak memory is resident "
             "memory, including the pages of the model file and the code. Delegates pack weights "
             "during init; the limit of init is the time to copy the file once.",
             "model|variant|>threads|>load|>init|>init, share of limit|>first run|>peak memory|>file", rows)
@@ -234,7 +234,7 @@ def operators_table(results):
                      largest.get("limit", "")))
     return ("Operators", "The size from which XNNPACK takes less time than the optimized kernel, and the figures at "
             "the largest size. Portable and XNNPACK are ratios to the time of the optimized kernel.",
-            "operator|>threads|>XNNPACK faster from|>largest|>optimized|>portable|>XNNPACK|>share of limit|limit", rows)
+            "operator|>threads|>size from which XNNPACK is faster|>largest size|>optimized|>portable|>XNNPACK|>share of limit|limit", rows)
 
 
 def choices_table(results):

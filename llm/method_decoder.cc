@@ -286,7 +286,7 @@ void MethodDecoder::restart_rows(std::span<const TokenId> text) {
 }
 
 std::span<const float> MethodDecoder::logits_after(size_t index) {
-  if (last_call_ == nullptr) throw GenerationError("no token was fed yet");
+  if (last_call_ == nullptr) throw GenerationError("no token has been fed yet");
   return last_call_->logits_after(index);
 }
 

@@ -132,7 +132,7 @@ class WorkScanner {
     if (count > 1) item_->repeats = std::max<uint64_t>(item_->repeats, 1) * count;
     item_->is_unbounded |= is_unbounded;
     if (repeats_in_loop_ > kMaxRepeatsInLoop) {
-      refuse(fmt::format("an item that counts repeat more than {} times within a loop",
+      refuse(fmt::format("more than {} counted repetitions of an item within a loop",
                          kMaxRepeatsInLoop));
     }
     check_repeats(*item_);
@@ -140,7 +140,7 @@ class WorkScanner {
 
   void check_repeats(const ItemWork& work) {
     if (work.repeats <= kMaxRepeats) return;
-    refuse(fmt::format("counts that repeat items more than {} times in total", kMaxRepeats));
+    refuse(fmt::format("more than {} counted repetitions of items in total", kMaxRepeats));
   }
 
   // Reads a count: {2}, {2,}, {,3} or {2,3}. All other braces are literal.

@@ -104,7 +104,7 @@ void lint_delegate_call(const Graph& graph, const Node& node) {
   const auto num_inputs = std::ranges::count_if(
       signature.inputs, [](const InputSpec& spec) { return !has_data(spec.kind); });
   if (node.args().size() != static_cast<size_t>(num_inputs) + 1) {
-    fail(node, "passes {} inputs to {}, which has {}", node.args().size() - 1, found->first,
+    fail(node, "passes {} inputs to {}, which expects {}", node.args().size() - 1, found->first,
          num_inputs);
   }
   const auto results = std::ranges::count_if(signature.outputs, [](const OutputSpec& spec) {

@@ -46,7 +46,7 @@ std::string TensorData::check() const {
   }
   const auto stored = static_cast<int64_t>(storage.size() / width);
   if (count > 0 && last >= stored) {
-    return fmt::format("reads element {}, but its record has only {}", last, stored);
+    return fmt::format("reads element {}, but its record has only {} elements", last, stored);
   }
   // Expanded tensors repeat elements. Without this limit, a small file could expand to any size.
   constexpr int64_t kMaxRepeats = 4096;

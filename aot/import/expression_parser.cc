@@ -82,7 +82,8 @@ class Parser {
   }
 
   Expression::Pointer expression(int depth) {
-    if (depth > kMaxDepth) fail(fmt::format("it nests deeper than {} levels", kMaxDepth));
+    if (depth > kMaxDepth)
+      fail(fmt::format("the expression nests deeper than {} levels", kMaxDepth));
     const std::string_view name = word();
     if (name == "true" || name == "false") return Expression::integer(name == "true" ? 1 : 0);
     expect('(');

@@ -79,7 +79,7 @@ ExportedProgram read_archive(const ZipArchive& archive, const std::string& root)
         name.substr(folder.size(), name.size() - folder.size() - kJson.size());
     if (!model.empty() && model != "model" && found != "model") {
       fail(archive, folder,
-           fmt::format("contains the programs {} and {}; one must be named model", model, found));
+           fmt::format("contains the programs {} and {}; neither is named model", model, found));
     }
     if (model != "model") model = found;
   }

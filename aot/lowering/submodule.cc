@@ -264,7 +264,7 @@ void arrange_graph_outputs(Submodule& submodule, std::span<const size_t> order) 
     const int64_t* index = user->calls(getitem()) ? user->need(1).get<int64_t>() : nullptr;
     if (index == nullptr) {
       throw AotError(
-          fmt::format("node {}: uses all results of {} at once; it needs a getitem for each",
+          fmt::format("node {}: uses all results of {} at once; add a getitem for each result",
                       user->name(), submodule.call->name()));
     }
     user->set_arg(1, new_index.at(static_cast<size_t>(*index)));

@@ -178,7 +178,7 @@ void pad_by_index(Decomposition& to, Padding padding) {
   const Dims pads = to.integers(to.node().target().op() == "pad" ? "pad" : "padding");
   const size_t rank = x->tensor()->rank();
   if (pads.size() % 2 != 0 || pads.size() / 2 > rank)
-    to.refuse("padding must have two items for each of the last dims");
+    to.refuse("padding must have an even number of items, at most two for each dim");
   constexpr int64_t kMax = int64_t{1} << 40;
   for (const int64_t pad : pads) {
     if (pad < -kMax || pad > kMax) to.refuse("padding is out of range");

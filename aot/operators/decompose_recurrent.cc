@@ -91,7 +91,7 @@ std::vector<Node*> unbind(Decomposition& to, Node* x) {
 std::vector<Node*> chunk(Decomposition& to, Node* x, int64_t count, int64_t dim) {
   const SymInt& size = x->tensor()->sizes.at(static_cast<size_t>(dim));
   if (!size.is_static() || size.value() % count != 0)
-    to.refuse("the size of the gates is not a multiple of their number");
+    to.refuse("the size of the gate dim must be a multiple of the number of gates");
   const Dims sizes(static_cast<size_t>(count), size.value() / count);
   Node* split = to("split_with_sizes", x, sizes, dim);
   std::vector<Node*> items;

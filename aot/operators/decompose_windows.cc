@@ -280,7 +280,7 @@ void max_unpool(Decomposition& to) {
   const Sizes sizes = x->tensor()->sizes;
   const Dims size = to.integers("output_size", dims);
   if (rank < dims || indices->tensor()->sizes != sizes)
-    to.refuse("indices must have the shape of the input");
+    to.refuse("indices must have the same shape as the input");
   if (std::ranges::any_of(size, [](int64_t length) { return length < 1; })) {
     to.refuse("output_size must be positive");
   }

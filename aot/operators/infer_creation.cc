@@ -113,7 +113,7 @@ Value arange(const Call& call) {
   };
   if (is_float) {
     const double length = std::ceil((number(end, 0) - number(start, 0)) / number(step, 1));
-    if (!(length >= 0) || length > 1e15) call.refuse("step must have the sign of end - start");
+    if (!(length >= 0) || length > 1e15) call.refuse("step must have the same sign as end - start");
     return contiguous_spec(dtype, {SymInt(static_cast<int64_t>(length))});
   }
   const SymInt first = call.size("start", 0);
@@ -127,7 +127,7 @@ Value arange(const Call& call) {
     }
     const int64_t length =
         by > 0 ? (distance.value() + by - 1) / by : (distance.value() + by + 1) / by;
-    if (length < 0) call.refuse("step must have the sign of end - start");
+    if (length < 0) call.refuse("step must have the same sign as end - start");
     return contiguous_spec(dtype, {SymInt(length)});
   }
   if (by < 0) call.refuse("step must be positive if start or end is symbolic");

@@ -25,7 +25,7 @@ void compose_permutations(ExportedProgram& program, Changes& changes) {
     std::vector<int64_t> dims = dims_of(node);
     if (dims.size() != first.size()) return;
     for (int64_t& dim : dims) dim = first[static_cast<size_t>(dim)];
-    changes.remove("permutation of a permutation composed", *inner);
+    changes.remove("permutation merged into another permutation", *inner);
     node.set_arg(0, tensor_arg(*inner, 0));
     node.set_arg(1, dims);
   });

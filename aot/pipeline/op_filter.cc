@@ -46,7 +46,7 @@ void copy_results(const Graph& copy, Graph& graph, const OpFilter& filter,
       if (rejection.node != copied) continue;
       rejection.node = &node;
       if (is_hidden) {
-        rejection.rule = "--only-op or --exclude-op does not allow it";
+        rejection.rule = "--only-op or --exclude-op forbids its delegation";
         rejection.remedy.clear();
       }
     }

@@ -171,7 +171,7 @@ int run(int argc, char** argv) {
   compare->add_option("B", line.b, "results after")->required()->check(CLI::ExistingFile);
   compare
       ->add_option("--bound", line.bound,
-                   "a figure is worse if B takes this many times as long as A")
+                   "count a figure as worse if B takes this many times as long as A")
       ->check(tools::positive())
       ->capture_default_str();
   CLI::App* start =

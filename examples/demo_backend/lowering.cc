@@ -78,7 +78,7 @@ Verdict check_input(const ExportedProgram& program, const Node* input) {
 
 Verdict check_conv_relu(const ExportedProgram& program, const Node& convolution) {
   if (convolution.users().size() != 1 || !is_relu(*convolution.users()[0])) {
-    return Rejection{"its result must have one user, a relu", "put a ReLU after it"};
+    return Rejection{"its result must have one user, a relu", "add a relu after the convolution"};
   }
   const Call call(convolution);
   if (call.boolean("transposed")) return Rejection{"it is transposed", ""};
@@ -87,7 +87,8 @@ Verdict check_conv_relu(const ExportedProgram& program, const Node& convolution)
     if (argument == nullptr) continue;
     const Node* weight = argument->node();
     if (weight == nullptr || !is_constant(program, *weight)) {
-      return Rejection{"weight and bias must be constants", "make them parameters of the model"};
+      return Rejection{"weight and bias must be constants",
+                       "make weight and bias parameters of the model"};
     }
     if (Verdict verdict = check_tensor(*weight)) return verdict;
   }

@@ -255,7 +255,7 @@ class Reader {
     const auto rank_of = [](const auto* vector) { return vector == nullptr ? 0 : vector->size(); };
     if (rank_of(from.sizes()) > kMaxRank || rank_of(from.sizes()) != rank_of(from.strides())) {
       fail(location,
-           fmt::format("has {} sizes and {} strides; it must have as many of each, at most {}",
+           fmt::format("has {} sizes and {} strides; expected equal numbers of both, at most {}",
                        rank_of(from.sizes()), rank_of(from.strides()), kMaxRank));
     }
     DebugTensor tensor{.dtype = static_cast<ScalarType>(from.scalar_type()),

@@ -121,8 +121,8 @@ void check_name(const std::string& name) {
   // suffix of a side file for a side file.
   if (name.find('/') == std::string::npos || is_side_file(name)) {
     throw FormatError(
-        fmt::format("cannot write a record: {} is not of the form name/method, or has the suffix "
-                    "of a side file",
+        fmt::format("cannot write a record: {} is not of the form name/method, or has a suffix "
+                    "that is reserved",
                     name));
   }
 }
@@ -159,7 +159,7 @@ std::vector<std::byte> write_etrecord(const RecordMembers& members) {
   for (const auto& [method, program] : members.edge_programs) {
     if (is_side_file(method)) {
       throw FormatError(
-          fmt::format("cannot write a record: method {} has the suffix of a side file", method));
+          fmt::format("cannot write a record: method {} has a suffix that is reserved", method));
     }
     add_program(archive, fmt::format("{}/{}", kEdgeProgram, method), program);
   }

@@ -111,7 +111,7 @@ class TensorFile {
     uint64_t end = 0;
     for (const auto& [first, last] : ranges_) {
       if (first != end) {
-        fail(fmt::format("a tensor begins at byte {} of the data, but the one before ends at {}",
+        fail(fmt::format("a tensor begins at byte {} of the data, but the previous one ends at {}",
                          first, end));
       }
       end = last;

@@ -88,9 +88,9 @@ Tolerance default_tolerance(ScalarType dtype) {
 }
 
 std::string_view why_not_comparable(ScalarType a, ScalarType b) {
-  if (is_complex(a) != is_complex(b)) return "only one of the two is complex";
+  if (is_complex(a) != is_complex(b)) return "only one of the two tensors is complex";
   if (is_floating(a) != is_floating(b)) {
-    return "one has floats, the other has integers, which may be quantized";
+    return "one tensor has floats, the other has integers, which may be quantized";
   }
   return "";
 }

@@ -295,7 +295,7 @@ class Matcher {
       const bool in_a = !of_a.empty();
       reject(before,
              fmt::format(
-                 "after this op, only {1} has a separate {0}; in {2} it may be part of this value",
+                 "after this op, only {1} has a separate {0}; in {2}, this value may include it",
                  (in_a ? of_a : of_b).front().op, in_a ? "A" : "B", in_a ? "B" : "A"));
     }
     pairs_ = std::move(kept);

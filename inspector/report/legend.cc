@@ -54,7 +54,7 @@ constexpr Term kTerms[] = {
     {"calls", "calls per run"},
     {"p10, p50, p90, ...", "percentiles over the runs; p50 is the median"},
     {"avg", "average over the runs, if runs executed different instructions"},
-    {"%", "share of the sum of all medians, including unattributed"},
+    {"%", "share of the sum of all medians, including unattributed time"},
     {"cum %", "sum of the shares up to this row; in a tree, a share counts only once"},
     {"MFLOP, GFLOP/s, GB/s", "operations of the row, and its rates at the median time"},
     {"peak %",
@@ -62,7 +62,7 @@ constexpr Term kTerms[] = {
      "above 100 if the data come from caches"},
     {"unattributed", "time outside of all rows: entry and exit of delegates, dispatch"},
     {"wall", "time of a run"},
-    {"A, B", "the two sides of a comparison; A is the reference"},
+    {"A, B", "the two runs of a comparison; A is the reference"},
     {"B/A", "median of the ratios of runs; below 1, B is faster"},
     {"interval",
      "95 % confidence interval of B/A; a change counts if the entire interval is over 2 % away "

@@ -29,14 +29,14 @@ Where where_of(const JsonValue& json) {
   for (const Where where : {Where::kDelegate, Where::kKernel, Where::kControl}) {
     if (json.string() == where_name(where)) return where;
   }
-  json.fail("is not a place where a row can run");
+  json.fail("is not \"delegate\", \"kernel\" or \"control\"");
 }
 
 Join join_of(const JsonValue& json) {
   if (json.string() == "exact") return Join::kExact;
   if (json.string() == "inferred") return Join::kInferred;
   if (json.string() == "none") return Join::kNone;
-  json.fail("is not a kind of join");
+  json.fail("is not \"exact\", \"inferred\" or \"none\"");
 }
 
 // Reads a number that is small enough for sums and ratios to stay finite.

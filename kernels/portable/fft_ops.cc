@@ -133,7 +133,7 @@ std::optional<Dims> read_dims(KernelContext& context, const Tensor& signal,
                               std::span<const int64_t> dim, int64_t normalization,
                               int64_t last_size) {
   if (dim.empty() || !dim_mask(context, dim, signal.rank()) || signal.rank() == 0) {
-    context.fail(ErrorCode::kInvalidArgument, "dim must name dimensions of self");
+    context.fail(ErrorCode::kInvalidArgument, "dim must list existing dimensions of self");
     return std::nullopt;
   }
   if (normalization < kNone || normalization > kByLength) {

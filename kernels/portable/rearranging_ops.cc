@@ -54,7 +54,7 @@ void roll_out(KernelContext& context, const Tensor& self, std::span<const int64_
     return;
   }
   if (shifts.empty() || shifts.size() != (dims.empty() ? 1 : dims.size())) {
-    return context.fail(ErrorCode::kInvalidArgument, "%zu shifts do not match %zu dims",
+    return context.fail(ErrorCode::kInvalidArgument, "shifts has %zu numbers, but dims has %zu",
                         shifts.size(), dims.size());
   }
   if (dims.empty()) {  // rolls all elements as one row

@@ -136,7 +136,8 @@ void split_tensor(KernelContext& context, const Tensor& self, int64_t dim,
   const std::optional<size_t> axis = existing_dim(context, self, dim);
   if (!axis) return;
   if (parts != static_cast<int64_t>(outs.size())) {
-    return context.fail(ErrorCode::kInvalidArgument, "there are %lld parts, but %zu outputs",
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "expected one output for each of the %lld parts, got %zu",
                         static_cast<long long>(parts), outs.size());
   }
   int64_t start = 0;
@@ -149,7 +150,8 @@ void split_tensor(KernelContext& context, const Tensor& self, int64_t dim,
     start += length;
   }
   if (!context.failed() && start != self.size(*axis)) {
-    context.fail(ErrorCode::kInvalidArgument, "the parts cover %lld of %d elements",
+    context.fail(ErrorCode::kInvalidArgument,
+                 "the parts have %lld elements in total, but the dimension has %d",
                  static_cast<long long>(start), self.size(*axis));
   }
 }
@@ -181,8 +183,9 @@ void unbind_copy_int_out(KernelContext& context, const Tensor& self, int64_t dim
   const std::optional<size_t> axis = existing_dim(context, self, dim);
   if (!axis) return;
   if (static_cast<int64_t>(out.size()) != self.size(*axis)) {
-    return context.fail(ErrorCode::kInvalidArgument, "there are %d slices, but %zu outputs",
-                        self.size(*axis), out.size());
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "expected one output for each of the %d slices, got %zu", self.size(*axis),
+                        out.size());
   }
   for (size_t i = 0; i < out.size() && !context.failed(); ++i) {
     select_copy_int_out(context, self, dim, static_cast<int64_t>(i), *out[i]);

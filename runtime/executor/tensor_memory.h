@@ -21,7 +21,8 @@ inline Error misaligned(const Tensor& tensor) {
 
 inline Error copy_to(const Tensor& given, Tensor& planned) {
   if (!planned.is_writable()) {
-    return Error::make(ErrorCode::kInvalidState, "the program has no memory to copy it to");
+    return Error::make(ErrorCode::kInvalidState,
+                       "the program has no memory for a copy of the tensor");
   }
   VITRINE_RETURN_IF_ERROR(planned.resize(given.sizes()));
   if (given.nbytes() != 0) {

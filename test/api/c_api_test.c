@@ -90,7 +90,7 @@ static void check_errors(vitrine_module* module) {
   expect_error(vitrine_module_call(module, "forward", NULL, 0, NULL, 0), 0x12, "outputs");
   vitrine_info info;
   expect_error(vitrine_method_input(module, "forward", 7, &info), 0x12,
-               "input index 7 is out of range; there are 1");
+               "input index 7 is out of range; the method has 1");
   vitrine_array* array = NULL;
   const int32_t sizes[] = {2, -3};
   expect_error(vitrine_array_new(VITRINE_F32, sizes, 2, &array), 0x12, "-3");

@@ -105,7 +105,7 @@ TEST(RecordMembers, RejectsProgramNamesThatReadersMisinterpret) {
     EXPECT_THAT(error_with(reserved), HasSubstr("reserved"));
   }
   EXPECT_THAT(error_with("mine"), HasSubstr("name/method"));
-  EXPECT_THAT(error_with("mine/the_constants"), HasSubstr("side file"));
+  EXPECT_THAT(error_with("mine/the_constants"), HasSubstr("suffix that is reserved"));
   EXPECT_THAT(error_of([] { write_etrecord({}); }), HasSubstr("without an edge program"));
 }
 

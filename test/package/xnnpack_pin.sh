@@ -52,4 +52,4 @@ expect "chose debian" choose "${downloads[@]}"
 while read -r archive; do
   touch "$folder/downloads/$archive"
 done < "$folder/archives"
-expect "VITRINE_DOWNLOADS has its sources" choose "${downloads[@]}"
+expect "VITRINE_DOWNLOADS has the upstream sources" choose "${downloads[@]}"

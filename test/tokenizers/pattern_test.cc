@@ -216,9 +216,8 @@ struct Costly {
 };
 
 constexpr const char* kRepeatedLook = "a repeat of \\X or of a look-around that scans the text";
-constexpr const char* kCounts = "counts that repeat items more than 100000 times in total";
-constexpr const char* kCountsInLoop =
-    "an item that counts repeat more than 100 times within a loop";
+constexpr const char* kCounts = "more than 100000 counted repetitions of items in total";
+constexpr const char* kCountsInLoop = "more than 100 counted repetitions of an item within a loop";
 
 const Costly kCostly[] = {
     {"(?:(?=a*+)a)*", kRepeatedLook},

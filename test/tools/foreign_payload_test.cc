@@ -125,7 +125,7 @@ TEST(ForeignPayloadTest, ExplainsTheSourceOpsOfADelegate) {
   options.files = {sample("linear_relu/model.pte")};
   options.etrecords = {sample("linear_relu/etrecord.bin")};
   const std::string text = tools::inspect(options).text;
-  EXPECT_THAT(text, HasSubstr("method forward\n  [0] delegate 0: XnnpackBackend took "));
+  EXPECT_THAT(text, HasSubstr("method forward\n  [0] delegate 0: XnnpackBackend executes "));
   EXPECT_THAT(text, HasSubstr("        aten.relu.default  in "));
 }
 

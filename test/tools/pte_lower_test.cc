@@ -177,7 +177,7 @@ TEST(PteLowerTest, OnlyOpAndExcludeOpOptionsFilterDelegation) {
                                    " --summary --explain");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("Total delegated subgraphs: 2\n"));
-  EXPECT_THAT(result.out, HasSubstr("--only-op or --exclude-op does not allow it"));
+  EXPECT_THAT(result.out, HasSubstr("--only-op or --exclude-op forbids its delegation"));
   EXPECT_THAT(result.err, HasSubstr("--optimize rewrites the graph"));
   expect_outputs(program);
   result = pte_lower(model() + " --backend xnnpack --only-op aten.relu.default -o " + program +

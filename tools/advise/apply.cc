@@ -148,11 +148,11 @@ std::vector<size_t> chosen_lines(const std::vector<std::string>& chosen,
     const size_t line = index_of(text, advice);
     const Advice& one = advice[line];
     if (std::ranges::count(lines, line) != 0) {
-      throw ToolError(fmt::format("--apply {}: the line was given twice", text));
+      throw ToolError(fmt::format("--apply {}: the same advice is given twice", text));
     }
     if (!one.change) {
       throw ToolError(
-          fmt::format("--apply {}: options cannot apply this; do it yourself: {}", text, one.how));
+          fmt::format("--apply {}: no option does this; do it yourself: {}", text, one.how));
     }
     if (!one.needs.empty()) throw ToolError(fmt::format("--apply {}: needs {}", text, one.needs));
     for (const size_t other : lines) {

@@ -84,7 +84,7 @@ void Baseline::open() {
   context_.is_file = !is_model(kind);
   if (!context_.is_file && !options_.source.empty()) {
     throw ToolError(
-        "--source: the model is an exported model already; give --source only with a .pte");
+        "--source: the model is already an exported model; give --source only with a .pte");
   }
   if (context_.is_file && options_.baseline && options_.source.empty()) {
     throw ToolError(
@@ -228,7 +228,8 @@ void Baseline::use_device(DeviceProfile device) {
     throw ToolError(fmt::format(
         "--profile {}: the profile does not belong to {}: {}; give the options with which the "
         "device's "
-        "program was lowered (--baseline) and the same --inputs, or profile this program there",
+        "program was lowered (--baseline) and the same --inputs, or profile this program on the "
+        "device",
         options_.profile.string(),
         context_.is_file
             ? "this program"
@@ -370,7 +371,7 @@ aot::CalibrationData Baseline::stand_in() const {
 }
 
 LoweredProgram Baseline::lower(const Variant& variant) const {
-  if (!source_) throw ToolError("this needs the exported model: pass --source");
+  if (!source_) throw ToolError("this advice needs the exported model: pass --source");
   return source_->lower(variant.lowering, stand_in());
 }
 

@@ -40,7 +40,7 @@ int run_advise(const AdviseOptions& options) {
   if (!options.apply.empty()) {
     if (const std::optional<StoredAdvice> stored = stored_advice(file)) {
       print_note(fmt::format(
-          "uses the stored advice of {}; without --apply, 'vitrine advise' makes new advice",
+          "using the advice stored on {}; without --apply, 'vitrine advise' makes new advice",
           stored->date));
       return apply_advice(baseline, stored->findings, options);
     }

@@ -209,7 +209,7 @@ class Trials {
     if (baseline_.is_for_device() && !advice.change->running.empty()) {
       return dismiss(
           advice, fmt::format("a profile does not show what {} changes on {}: run the program "
-                              "there with these options",
+                              "on the device with these options",
                               settings_text({.running = advice.change->running}), context.device));
     }
     if (advice.gain == Gain::kLoading) return try_loading(std::move(advice), variant);

@@ -77,7 +77,7 @@ constexpr const char* kExitStatus =
     "Exit status:\n"
     "  0   success\n"
     "  1   failure: a file cannot be used, an execution failed, or a check failed\n"
-    "  2   worse than a limit allows, such as --fail_above\n"
+    "  2   a result violates a limit, such as --fail_above\n"
     "  64  the command line is wrong";
 
 // Disables the new help layout of later CLI11 versions, which joins paragraphs and rewraps lines.

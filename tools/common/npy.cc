@@ -55,7 +55,7 @@ class NpyHeader {
   bool is_fortran_order() const {
     const std::string_view value = value_of("fortran_order");
     if (!value.starts_with("True") && !value.starts_with("False")) {
-      fail("its header does not tell the order of the elements");
+      fail("its header does not specify the order of the elements");
     }
     return value.starts_with("True");
   }

@@ -194,14 +194,14 @@ bool exceeds(const inspector::Comparison& comparison, std::optional<double> limi
   // A limit of 1 or more can be exceeded only if the report says that B is slower than A.
   const bool is_slower = ratio.verdict == inspector::Verdict::kSlower || *limit < 1;
   if (is_slower && ratio.is_above(*limit)) {
-    print_note(fmt::format("B takes {:.3f} times as long as A ({:.3f} to {:.3f}); {} was allowed",
+    print_note(fmt::format("B takes {:.3f} times as long as A ({:.3f} to {:.3f}); the limit is {}",
                            ratio.p50, ratio.decision_low(), ratio.decision_high(), *limit));
     return true;
   }
   if (ratio.p50 > *limit) {
     print_note(fmt::format(
-        "B/A {:.3f} ({:.3f} to {:.3f}) is above {}, but {}", ratio.p50, ratio.decision_low(),
-        ratio.decision_high(), *limit,
+        "B/A {:.3f} ({:.3f} to {:.3f}) is above the limit of {}, but {}", ratio.p50,
+        ratio.decision_low(), ratio.decision_high(), *limit,
         ratio.is_above(*limit) ? inspector::kSmallChange : "within the noise of the runs"));
   }
   return false;

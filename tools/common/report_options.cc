@@ -96,12 +96,12 @@ double parse_db(const std::string& text) {
 
 void check_is_table_or_json(const ReportOptions& options, const char* what) {
   if (options.format == ReportFormat::kTable || options.format == ReportFormat::kJson) return;
-  throw CLI::ValidationError("--format", fmt::format("{}: expected table or json", what));
+  throw CLI::ValidationError("--format", fmt::format("{} table or json", what));
 }
 
 void check_fits_comparison(const ReportOptions& options) {
   if (options.format != ReportFormat::kCsv && options.format != ReportFormat::kHtml) {
-    check_is_table_or_json(options, "with --compare, except for csv and html");
+    check_is_table_or_json(options, "with --compare, expected csv, html,");
   }
   if (options.view.by == inspector::GroupBy::kNone && options.view.filter.empty() &&
       !options.costs) {

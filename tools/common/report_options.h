@@ -27,7 +27,7 @@ void add_fail_above(const OptionGroup& group, std::optional<double>& limit);
 double parse_db(const std::string& text);
 
 // Throws ValidationError unless the format is kTable or kJson. The message begins with `what`:
-// "with --verify".
+// "with --verify, expected".
 void check_is_table_or_json(const ReportOptions& options, const char* what);
 // Throws ValidationError if the command line sets an option that comparisons would ignore.
 void check_fits_comparison(const ReportOptions& options);

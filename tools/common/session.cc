@@ -107,7 +107,7 @@ std::unique_ptr<Method> Session::load_method(const std::string& name, EventTrace
     }
     if (text != error.what()) {
       text +=
-          "\n  to lower the same model for this machine and run that: 'vitrine run PROGRAM "
+          "\n  to lower the same model for this machine and run the result: 'vitrine run PROGRAM "
           "--replace_delegates MODEL.pt2'";
     }
     throw ToolError(text, error.code());

@@ -44,7 +44,7 @@ def parse_arguments():
 def add_device_options(parser):
     """Adds the options that choose the device and say how a program runs there."""
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--adb", nargs="?", const="", metavar="SERIAL", help="reach the device by adb; SERIAL if several are connected")
+    where.add_argument("--adb", nargs="?", const="", metavar="SERIAL", help="reach the device by adb; give SERIAL if several are connected")
     where.add_argument("--ssh", metavar="[USER@]HOST", help="reach the device by ssh, with a key")
     parser.add_argument("--runner", type=pathlib.Path, help="executor_runner for the device (default: from build/)")
     parser.add_argument("--inputs", default="", metavar="FILES", help="input files, as for executor_runner: a.bin,b.bin:2x16")
@@ -52,7 +52,7 @@ def add_device_options(parser):
     parser.add_argument("--cores", metavar="LIST", help="cores to run on: 4,5 or all (default: the performance cores)")
     parser.add_argument("--settle", type=float, default=60, metavar="S", help="wait at most S seconds for a steady temperature (60)")
     parser.add_argument("--poll", type=float, default=2, metavar="S", help="seconds between readings of the temperature (2)")
-    parser.add_argument("--timeout", type=float, default=600, metavar="S", help="limit of the run in seconds (600)")
+    parser.add_argument("--timeout", type=float, default=600, metavar="S", help="time limit of the run in seconds (600)")
 
 
 def parse_with_rest(parser):
@@ -310,7 +310,7 @@ def main():
         if options.results is None:
             options.results = new_folder(time.strftime(f"{options.model.stem}-%Y%m%d-%H%M%S"))
         if options.results.exists():
-            raise DeviceError(f"--results {options.results}: the folder exists; name a new one")
+            raise DeviceError(f"--results {options.results}: the folder exists; give a new folder")
         try:
             options.results.absolute().parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

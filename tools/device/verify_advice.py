@@ -27,7 +27,8 @@ def parse_arguments():
     parser.add_argument("advice", type=pathlib.Path, help="advice (JSON)")
     parser.add_argument("model", type=pathlib.Path, help="model that the advice is about (.pt2, .ptn or .pte)")
     parser.add_argument("--source", type=pathlib.Path, metavar="FILE", help="exported model of a .pte")
-    parser.add_argument("--apply", default="", metavar="LINES", help="numbers or names of lines: 1,3 (default: all, and all together)")
+    parser.add_argument("--apply", default="", metavar="LINES",
+                        help="numbers or names of lines of advice: 1,3 (default: each line, and all lines together)")
     parser.add_argument("--vitrine", type=pathlib.Path, metavar="FILE", help="the command vitrine (default: from build/ or PATH)")
     add_device_options(parser)
     return parse_with_rest(parser)

@@ -181,8 +181,9 @@ void add_profile_options(CLI::App& app, CommandLine& line) {
                   "label for --format jsonl: device, device_class, commit, run or any other key")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  profile.add_flag("--roofline", options.roofline,
-                   "like --costs, plus the share of this machine's limits (measured once, saved)");
+  profile.add_flag(
+      "--roofline", options.roofline,
+      "like --costs, plus each row's share of this machine's limits (measured once, saved)");
   profile
       .add_option("--trace_records", options.trace_records,
                   "trace size in records of 64 bytes; records that do not fit are only counted")
@@ -219,7 +220,7 @@ void add_check_options(CLI::App& app, RunnerOptions& options) {
       ->type_name("X");
   verify
       .add_option("--min_sqnr", options.min_sqnr,
-                  "minimum SQNR of outputs, or of each op's outputs; exit code 2 if below")
+                  "minimum SQNR of outputs, or of each op's outputs; exit code 2 if lower")
       ->type_name("DB");
   verify.add_flag("--debug_outputs", options.debug_outputs,
                   "record each op's outputs, for --compare or in the trace");
@@ -252,7 +253,7 @@ void add_numerics_options(CLI::App& app, CommandLine& line) {
                                "external weights of the reference (.ptd)"));
   numerics
       .add_option("--fail_below,--fail-below", line.fail_below,
-                  "exit code 2 if an operator's own SQNR is below this, as in 30dB")
+                  "exit code 2 if an operator's own SQNR is below DB, such as 30dB")
       ->type_name("DB");
   numerics.add_flag("--value_summaries", options.value_summaries,
                     "print range, mean, NaN count and histogram of each operator's values");
@@ -293,7 +294,7 @@ void check_sweep(const RunnerOptions& options) {
                                "several thread counts require --profile and exclude --compare, "
                                "--etdump_path and --output_file");
   }
-  check_is_table_or_json(options.report, "with several --threads");
+  check_is_table_or_json(options.report, "with several --threads, expected");
 }
 
 bool has_samples(const std::filesystem::path& path) {
@@ -356,14 +357,14 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
     choose_format(app, line.options.report);
     check_combination(app);
     const RunnerOptions& options = line.options;
-    if (options.verify) check_is_table_or_json(options.report, "with --verify");
+    if (options.verify) check_is_table_or_json(options.report, "with --verify, expected");
     if (!options.compare.empty()) check_fits_comparison(options.report);
     const ReportFormat format = options.report.format;
     if (options.numerics && format != ReportFormat::kCsv && format != ReportFormat::kHtml) {
-      check_is_table_or_json(options.report, "with --numerics, except for csv and html");
+      check_is_table_or_json(options.report, "with --numerics, expected csv, html,");
     }
     if (options.value_summaries && format != ReportFormat::kCsv) {
-      check_is_table_or_json(options.report, "with --value_summaries, except for csv");
+      check_is_table_or_json(options.report, "with --value_summaries, expected csv,");
     }
     parse_values(line);
     line.options.method_is_given = app.get_option("--method")->count() != 0;

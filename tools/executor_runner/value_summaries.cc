@@ -87,7 +87,7 @@ void run_value_summaries(const RunnerOptions& given) {
   };
   write_report(report(), options.report);
   if (program.values.dropped() != 0) {
-    print_note(fmt::format("{} values are left out: the report has room for {}",
+    print_note(fmt::format("{} values are left out: the report contains at most {}",
                            program.values.dropped(), TracedProgram::kMaxSummaries));
   }
 }

@@ -27,7 +27,7 @@ def run(arguments):
     arguments.out.mkdir(parents=True, exist_ok=True)
 
     def on_host(name):
-        """Profiles all models on one host, one after the other. Writes one file per model when it is complete."""
+        """Profiles all models on one host, one after the other. Writes a file for each model that is finished."""
         failures = []
         where = hosts.host(name)
         for model in arguments.models:
@@ -125,8 +125,8 @@ def parser():
                             help="executor_runner for the hosts")
     run_parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("rows"),
                             help="folder for the .jsonl files (default: rows)")
-    run_parser.add_argument("--commit", default="unknown", help="label of the rows: the version that was profiled")
-    run_parser.add_argument("--device_class", default="", help="label of the rows: the class of the devices")
+    run_parser.add_argument("--commit", default="unknown", help="label for the rows: version that was profiled")
+    run_parser.add_argument("--device_class", default="", help="label for the rows: class of the devices")
     run_parser.add_argument("--executions", type=int, default=20, help="number of runs of each model (default: 20)")
     run_parser.set_defaults(run=run)
     reduce_parser = commands.add_parser("reduce", help="compute percentiles and regressions; exit code 2 if an op is slower")

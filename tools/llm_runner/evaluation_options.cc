@@ -92,7 +92,7 @@ bool check_evaluation_flags(const CLI::App& app, const LlmOptions& options) {
     }
     const ReportFormat format = options.report.format;
     if (format != ReportFormat::kCsv && format != ReportFormat::kHtml) {
-      check_is_table_or_json(options.report, "with --numerics, except for csv and html");
+      check_is_table_or_json(options.report, "with --numerics, expected csv, html,");
     }
     return true;
   }

@@ -136,7 +136,7 @@ void add_method_flags(CLI::App& app, LlmCommandLine& line) {
       ->type_name("NAME");
   group
       .add_option("--method_inputs", line.method_inputs,
-                  "kinds of the inputs, in order, if shapes do not tell: ids,position,encoded")
+                  "kinds of the inputs, in order, if shapes are ambiguous: ids,position,encoded")
       ->delimiter(',')
       ->type_name("KINDS");
   group

@@ -54,7 +54,7 @@ void explain_method(const fbs::ExecutionPlan& plan, const etrecord::MethodRecord
     } else if (const auto* call = instruction.instr_args_as_DelegateCall()) {
       const auto index = static_cast<uint32_t>(call->delegate_index());
       text += fmt::format(
-          "  [{}] delegate {}: {} took {}\n", i, index,
+          "  [{}] delegate {}: {} executes {}\n", i, index,
           printable(plan.delegates()->Get(index)->id()->string_view()),
           nodes.empty() ? "unknown source ops" : inspector::counted(nodes.size(), "source op"));
       for (const etrecord::EdgeNode* node : nodes) text += "        " + node_text(*node) + "\n";

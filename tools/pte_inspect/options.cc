@@ -30,10 +30,9 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
          "print the instructions in order; --graph=dot and --graph=model_explorer print a graph "
          "for Graphviz and for Model Explorer; --format html draws a page")
       ->check(CLI::IsMember({"text", "dot", "model_explorer"}).description(""));
-  app.add_flag(
-      "--explain", explain,
-      "print the source ops that each delegate took, and what runs between delegates; needs "
-      "--etrecord or a program that contains its record");
+  app.add_flag("--explain", explain,
+               "print the source ops in each delegate, and the calls between delegates; needs "
+               "--etrecord or a program that contains its record");
   app.add_flag("--verify", verify,
                "run all checks that loading does, and print the results; exit code 1 if one fails");
   app.add_flag(
@@ -61,7 +60,7 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
       ->type_name("FILE");
   app.add_option("--source", options.source,
                  "with --format html: exported model (.pt2) from which the program was lowered; "
-                 "nodes outside of delegates then say why XNNPACK does not take them")
+                 "nodes outside of delegates then say why XNNPACK does not execute them")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("MODEL");
   app.add_option("--method,--method_name", options.method, "method that the trace recorded")
@@ -78,7 +77,7 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
   add_fail_above(report, options.fail_above);
   report
       .add_option("--min_sqnr", options.min_sqnr,
-                  "minimum SQNR of an op's outputs; exit code 2 if below")
+                  "minimum SQNR of an op's outputs; exit code 2 if lower")
       ->type_name("DB");
   const auto check = [&] {
     choose_format(app, options.report);

@@ -152,8 +152,8 @@ void add_rewriting_options(CLI::App& app, CommandLine& line) {
   app.add_option(
          "--attention", line.attention,
          "aten (default): leave attention unchanged; custom_sdpa: use llama::custom_sdpa, and "
-         "llama::update_cache to write caches, like ExecuTorch's language models; auto: do "
-         "this where it is faster")
+         "llama::update_cache to write caches, like ExecuTorch's language models; auto: use "
+         "both where they are faster")
       ->check(CLI::IsMember({"aten", "custom_sdpa", "auto"}).description(""))
       ->type_name("aten|custom_sdpa|auto");
   app.add_option(

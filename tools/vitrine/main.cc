@@ -68,10 +68,10 @@ constexpr std::array<Command, 9> kCommands = {
     {{"run", "run a program, or an exported model", executor_runner},
      {"profile", "show where the time of a program goes", executor_runner, "--profile"},
      {"compare", "compare the times or values of two programs, or two stored profiles", compare},
-     {"advise", "show what to change and what it saves, try it, and apply it", advise},
+     {"advise", "show which changes save time or memory, try them, and apply them", advise},
      {"verify", "compare the outputs of a program with expected ones", executor_runner, "--verify"},
      {"lower", "lower an exported model (.pt2, .ptn) to a program (.pte)", pte_lower},
-     {"strip", "remove the names for profiles from a program", strip},
+     {"strip", "remove from a program the names that only profiles need", strip},
      {"inspect", "describe, check and draw files of every kind", pte_inspect},
      {"chat", "chat with a language model, continue a --prompt, or measure its --perplexity",
       chat}}};
@@ -97,7 +97,7 @@ std::string help() {
          "Exit status:\n"
          "  0   success\n"
          "  1   failure: a file cannot be used, an execution failed, or a check failed\n"
-         "  2   worse than a limit allows, such as --fail_above\n"
+         "  2   a result violates a limit, such as --fail_above\n"
          "  64  the command line is wrong\n";
 }
 

@@ -42,7 +42,7 @@ void write_stripped(const fs::path& model, const fs::path& output, const fs::pat
     print_note(fmt::format("{} bytes instead of {}: removed a record of {} bytes", program.size(),
                            bytes.size(), removed->size()));
   } else {
-    print_warning(fmt::format("{}: the program does not contain a record; {} is a copy of it",
+    print_warning(fmt::format("{}: the program does not contain a record; {} is an identical copy",
                               model.string(), output.string()));
   }
 }

@@ -88,7 +88,7 @@ Result<Value> read_input(const MethodMeta& meta, size_t index, const std::string
       return Value();
     default:
       return wrong_input(text,
-                         "vitrine_run cannot set an input of this kind; write a program for it");
+                         "vitrine_run cannot set an input of this kind; set it with the C++ API");
   }
 }
 

@@ -52,7 +52,7 @@ std::optional<Rejection> check_int8(const Node& conversion) try {
   const Node* definition = defining_conversion(required(conversion, 0));
   if (definition != nullptr && !params.is_same_per_tensor(quant_params(*definition))) {
     return Rejection{"it is dequantized with different parameters than it was quantized with",
-                     "dequantize it with the same scale and zero point"};
+                     "quantize and dequantize with the same scale and zero point"};
   }
   return {};
 } catch (const AotError& error) {

@@ -68,14 +68,14 @@ std::optional<Rejection> check_weight(const Candidate& candidate, const Product&
   if (!candidate.parameters.has(source)) {
     return Rejection{fmt::format("its weight {} is computed, or written to, when the program runs",
                                  source == nullptr ? "" : source->name()),
-                     "make it a parameter"};
+                     "make the weight a parameter"};
   }
   Node* dequantize = product.weight_dequantize();
   if (dequantize == nullptr) return {};
   const QuantParams params = quant_params(*dequantize);
   if (params.kind == Kind::kPerToken || params.dtype != ScalarType::kChar) {
     return Rejection{"the weight is quantized in a way that XNNPACK does not support",
-                     "quantize it to int8 per tensor or per channel"};
+                     "quantize the weight to int8 per tensor or per channel"};
   }
   const TensorData* zero_points = candidate.parameters.find(params.zero_points);
   if (params.zero_point != 0 || (zero_points != nullptr && !is_all_zero(*zero_points))) {
@@ -100,7 +100,7 @@ std::optional<Rejection> check_weight(const Candidate& candidate, const Product&
       (!candidate.parameters.has(params.scales) ||
        (params.zero_points != nullptr && !candidate.parameters.has(params.zero_points)))) {
     return Rejection{"the scales of its weight are computed when the program runs",
-                     "make them constants"};
+                     "make the scales constants"};
   }
   const std::vector<float> scales = weight_scales(candidate.parameters, params);
   if (!std::ranges::all_of(scales, [](float s) { return std::isnormal(s) && s > 0; })) {
@@ -112,7 +112,7 @@ std::optional<Rejection> check_weight(const Candidate& candidate, const Product&
 std::optional<Rejection> check_activation(const Product& product) {
   if (product.precision == kFloat) return {};
   if (product.dequantized == nullptr) {
-    return Rejection{"the weight is quantized but the input is not", "quantize both"};
+    return Rejection{"the weight is quantized but the input is not", "quantize the input too"};
   }
   if (product.precision == kStatic) return about("input", check_int8(*product.dequantized));
   const Node* quantize = operand(*product.dequantized, 0);
@@ -146,7 +146,7 @@ std::optional<Rejection> check_product(const Candidate& candidate) {
   if (product->bias != nullptr && !candidate.parameters.has(product->bias) &&
       !may_compute_weights(candidate, *product)) {
     return Rejection{"its bias is computed, or written to, when the program runs",
-                     "make it a parameter"};
+                     "make the bias a parameter"};
   }
   if (as_float) return {};
   if (auto rejection = check_weight(candidate, *product)) return rejection;
@@ -204,7 +204,7 @@ std::optional<Rejection> check_convolution(const Candidate& candidate) {
   }
   const bool is_transposed = Call(node).boolean("transposed");
   if (is_transposed && !is_extended_below_stride(node, weight.rank() - 2)) {
-    return Rejection{"its output_padding is not below its stride", "pad its result"};
+    return Rejection{"its output_padding is not less than its stride", "pad the result"};
   }
   const int64_t groups = Call(node).integer("groups");
   // A depthwise convolution has one input channel per group.
@@ -213,26 +213,27 @@ std::optional<Rejection> check_convolution(const Candidate& candidate) {
   if (product.precision == kDynamic && (weight.rank() != 4 || is_depthwise)) {
     return Rejection{
         "XNNPACK supports dynamic quantization only for 2-d convolutions that are not depthwise",
-        "quantize it statically, or leave it in floats"};
+        "quantize the convolution statically, or leave it in floats"};
   }
   if (Node* dequantize = product.weight_dequantize()) {
     const QuantParams params = quant_params(*dequantize);
     if (params.kind == Kind::kPerBlock) {
-      return Rejection{"only linear calls support blockwise weights", "quantize it per channel"};
+      return Rejection{"only linear calls support blockwise weights",
+                       "quantize the weight per channel"};
     }
     if (params.kind == Kind::kPerChannel && is_transposed && (params.axis != 1 || groups != 1)) {
       return Rejection{
           "a transposed convolution quantized per channel must have one group, and axis 1",
-          "quantize its weight per tensor"};
+          "quantize the weight per tensor"};
     }
     if (params.kind == Kind::kPerChannel && !is_transposed && params.axis != 0) {
       return Rejection{"its weight is quantized along a dim other than its output channels",
-                       "quantize along dim 0"};
+                       "quantize the weight along dim 0"};
     }
   }
   const std::vector<int64_t> padding = Call(node).integers("padding");
   if (std::ranges::any_of(padding, [](int64_t p) { return p < 0; })) {
-    return Rejection{"its padding is negative", "slice its input"};
+    return Rejection{"its padding is negative", "slice the input"};
   }
   return {};
 }
@@ -250,8 +251,8 @@ std::optional<Rejection> check_linear(const Candidate& candidate) {
   if (Node* dequantize = product.weight_dequantize()) {
     const QuantParams params = quant_params(*dequantize);
     if (params.kind == Kind::kPerChannel && params.axis != 0) {
-      return Rejection{"its weight is quantized along a dim other than its outputs",
-                       "quantize along dim 0"};
+      return Rejection{"its weight is quantized along a dim other than its output features",
+                       "quantize the weight along dim 0"};
     }
   }
   return {};
@@ -265,7 +266,7 @@ std::optional<Rejection> check_matrix_product(const Candidate& candidate) {
     if (product.bias != nullptr) return Rejection{"its alpha or beta is not 1", ""};
   }
   if (product.bias != nullptr && spec_of(*product.bias).rank() != 1) {
-    return Rejection{"the added operand is not a vector", "add it in a separate call"};
+    return Rejection{"the added operand is not a vector", "add this operand in a separate call"};
   }
   if (auto rejection = check_bias(product)) return rejection;
   // ExecuTorch treats a weight as computed if the model transposes it in a separate call.

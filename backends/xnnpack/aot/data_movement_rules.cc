@@ -10,7 +10,7 @@ namespace {
 
 Rejection unknown_size(std::string_view what) {
   return {fmt::format("{} is known only when the program runs", what),
-          "export it with fixed sizes"};
+          "export the model with fixed sizes"};
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ std::optional<Rejection> check_pad(const Candidate& candidate) {
   if (candidate.input().rank() == 0) return Rejection{"its input has no dims", ""};
   const std::vector<int64_t> padding = Call(candidate.node).integers("pad");
   if (std::ranges::any_of(padding, [](int64_t p) { return p < 0; })) {
-    return Rejection{"its padding is negative", "slice instead"};
+    return Rejection{"its padding is negative", "slice the input instead"};
   }
   return {};
 }
@@ -33,7 +33,7 @@ std::optional<Rejection> check_pad(const Candidate& candidate) {
 std::optional<Rejection> check_permute(const Candidate& candidate) {
   const size_t rank = candidate.input().rank();
   if (rank == 0 || Call(candidate.node).integers("dims", rank).size() != rank) {
-    return Rejection{"its dims do not match the rank of its input", ""};
+    return Rejection{"the number of its dims differs from the rank of its input", ""};
   }
   return {};
 }
@@ -71,7 +71,7 @@ std::optional<Rejection> check_view(const Candidate& candidate) {
 std::optional<Rejection> check_unsqueeze(const Candidate& candidate) {
   const size_t rank = spec_of(candidate.node).rank();
   if (wrapped_dim(candidate.node, Call(candidate.node).integer("dim"), rank) + 1 != rank) {
-    return Rejection{"its new dim is not the last one", "use a view of known sizes"};
+    return Rejection{"its new dim is not the last one", "use a view with known sizes"};
   }
   if (count_dynamic(spec_of(candidate.node)) > 1) return unknown_size("more than one size");
   return {};

@@ -8,7 +8,7 @@ namespace vitrine::aot::xnnpack {
 std::optional<Rejection> check_operands(const Candidate& candidate) {
   for (const size_t i : {size_t{0}, size_t{1}}) {
     if (operand(candidate.node, i) == nullptr) {
-      return Rejection{"one of its operands is not a tensor", "make it a tensor"};
+      return Rejection{"one of its operands is not a tensor", "make both operands tensors"};
     }
   }
   return {};
@@ -17,12 +17,12 @@ std::optional<Rejection> check_operands(const Candidate& candidate) {
 std::optional<Rejection> check_alpha(const Candidate& candidate) {
   if (auto rejection = check_operands(candidate)) return rejection;
   if (Call(candidate.node).real("alpha", 1.0) == 1.0) return {};
-  return Rejection{"its alpha is not 1", "multiply in a separate call"};
+  return Rejection{"its alpha is not 1", "multiply by alpha in a separate call"};
 }
 
 std::optional<Rejection> check_gelu(const Candidate& candidate) {
   if (spec_of(candidate.node).dtype != ScalarType::kHalf) return {};
-  return Rejection{"XNNPACK supports it only in f32", ""};
+  return Rejection{"XNNPACK supports this operator only in f32", ""};
 }
 
 std::optional<Rejection> check_square(const Candidate& candidate) {
@@ -36,14 +36,14 @@ std::optional<Rejection> check_softmax(const Candidate& candidate) {
   const size_t rank = spec_of(candidate.node).rank();
   const int64_t dim = Call(candidate.node).integer("dim");
   if (rank != 0 && wrapped_dim(candidate.node, dim, rank) + 1 == rank) return {};
-  return Rejection{"its dim is not the last one", "permute its input"};
+  return Rejection{"its dim is not the last one", "permute the input"};
 }
 
 std::optional<Rejection> check_prelu(const Candidate& candidate) {
   const Node* slope = operand(candidate.node, "weight");
   if (!candidate.parameters.has(slope)) {
     return Rejection{"its slopes are computed, or written to, when the program runs",
-                     "make them a parameter"};
+                     "make the slopes a parameter"};
   }
   const size_t rank = spec_of(candidate.node).rank();
   const std::vector<SymInt>& slopes = spec_of(*slope).sizes;

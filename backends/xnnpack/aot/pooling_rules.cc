@@ -11,7 +11,7 @@ namespace {
 
 std::optional<Rejection> check_images(const Candidate& candidate) {
   if (candidate.input().rank() == 4) return {};
-  return Rejection{"the input is not a batch of images", "give it four dims"};
+  return Rejection{"the input is not a batch of images", "give the input four dims"};
 }
 
 // XNNPACK always derives the scale of a resizing from the sizes of its input and output.
@@ -54,22 +54,22 @@ std::optional<Rejection> check_average_pool(const Candidate& candidate) {
   const std::vector<int64_t> kernel = Call(node).integers("kernel_size", 2);
   if (auto rejection = check_window(kernel)) return rejection;
   if (Call(node).boolean("ceil_mode")) {
-    return Rejection{"ceil_mode is set", "pad its input instead"};
+    return Rejection{"ceil_mode is set", "pad the input instead"};
   }
   if (Call(node).boolean("count_include_pad")) {
-    return Rejection{"it counts padded elements", "set count_include_pad to False"};
+    return Rejection{"its average counts padded elements", "set count_include_pad to False"};
   }
   int64_t area = 0;
   if (__builtin_mul_overflow(kernel[0], kernel[1], &area)) {
     return Rejection{"its window is too large", ""};
   }
   if (Call(node).integer("divisor_override", area) != area) {
-    return Rejection{"the divisor is not the size of the window", "leave out the divisor"};
+    return Rejection{"the divisor is not the size of the window", "leave out divisor_override"};
   }
   // XNNPACK divides by the number of elements that are not padding.
   if (Call(node).find("divisor_override") != nullptr &&
       Call(node).integers("padding", 2) != std::vector<int64_t>{0, 0}) {
-    return Rejection{"the divisor counts padded elements", "leave out the divisor"};
+    return Rejection{"the divisor counts padded elements", "leave out divisor_override"};
   }
   return check_images(candidate);
 }
@@ -80,11 +80,11 @@ std::optional<Rejection> check_max_pool(const Candidate& candidate) {
   const std::vector<int64_t> stride = pooling_strides(node, kernel);
   if (auto rejection = check_window(kernel)) return rejection;
   if (stride[0] > kernel[0] || stride[1] > kernel[1]) {
-    return Rejection{"its stride is larger than its window", "slice its input"};
+    return Rejection{"its stride is larger than its window", "slice the input"};
   }
   if (Call(node).boolean("ceil_mode") && !candidate.input().is_static()) {
     return Rejection{"ceil_mode is set, and sizes are known only when the program runs",
-                     "export it with fixed sizes"};
+                     "export the model with fixed sizes"};
   }
   if (auto rejection = check_images(candidate)) return rejection;
   const std::vector<int64_t> padding = Call(node).integers("padding", 2);
@@ -94,7 +94,7 @@ std::optional<Rejection> check_max_pool(const Candidate& candidate) {
     if (!may_be_dilated(candidate.input().sizes[2 + i], kernel[i], stride[i], padding[i],
                         dilation[i], Call(node).boolean("ceil_mode"))) {
       return Rejection{"it is dilated and padded, so XNNPACK would read outside the input",
-                       "pad its input in a separate call"};
+                       "pad the input in a separate call"};
     }
   }
   return {};
@@ -105,7 +105,7 @@ std::optional<Rejection> check_max_dim(const Candidate& candidate) {
   if (auto rejection = check_images(candidate)) return rejection;
   for (const Node* user : node.users()) {
     if (!user->calls(getitem()) || item_index(*user) != 0) {
-      return Rejection{"its indices are used", "use amax where only the values are needed"};
+      return Rejection{"its indices are used", "use amax if only the values are needed"};
     }
   }
   const size_t dim = wrapped_dim(node, Call(node).integer("dim"), 4);
@@ -140,7 +140,7 @@ std::optional<Rejection> check_mean(const Candidate& candidate) {
 std::optional<Rejection> check_upsample(const Candidate& candidate) {
   if (!spec_of(candidate.node).is_static()) {
     return Rejection{"its result's size is known only when the program runs",
-                     "export it with fixed sizes"};
+                     "export the model with fixed sizes"};
   }
   if (auto rejection = check_images(candidate)) return rejection;
   const Call call(candidate.node);

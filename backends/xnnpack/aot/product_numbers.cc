@@ -39,7 +39,7 @@ std::optional<Rejection> check_bias_room(const std::vector<float>& biases, int64
     return Rejection{fmt::format("its bias {} is too large for its scale {}: the 32-bit sum of the "
                                  "products and the bias could overflow",
                                  biases[i], step),
-                     "quantize its weight with larger scales"};
+                     "quantize the weight with larger scales"};
   }
   return {};
 }

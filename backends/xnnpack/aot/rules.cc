@@ -35,8 +35,9 @@ std::optional<Rejection> check_tensor(const TensorSpec& spec, std::string_view w
                        spec.dtype == ScalarType::kQUInt8 || spec.dtype == ScalarType::kQInt32;
   if (!is_float && !(quantized && is_int8)) {
     return Rejection{fmt::format("{} is {}, not f32 or f16", what, scalar_type_name(spec.dtype)),
-                     is_bf16 ? "convert it to f32, or lower with --backend-option enable_bf16"
-                             : "convert it to f32"};
+                     is_bf16 ? "convert this tensor to f32, or lower with --backend-option "
+                               "enable_bf16"
+                             : "convert this tensor to f32"};
   }
   for (const SymInt& size : spec.sizes) {
     if (size.is_static() && size.value() == 0)
@@ -61,7 +62,7 @@ std::optional<Rejection> check_common(const Candidate& candidate, const Rule& ru
       return rejection;
     }
     if (!quantized && dtype.has_value() && *dtype != input->tensor()->dtype) {
-      return Rejection{"its inputs have different dtypes", "convert them to one dtype"};
+      return Rejection{"its inputs have different dtypes", "convert the inputs to one dtype"};
     }
     dtype = input->tensor()->dtype;
   }

@@ -141,7 +141,7 @@ void translate_slice(Translator& t, Node& node, const NodeKinds& kinds) {
     const int64_t size = input.sizes[dim].value();
     start = std::clamp<int64_t>(start < 0 ? start + size : start, 0, size);
   } else if (start < 0 || start > std::numeric_limits<int32_t>::max()) {
-    t.refuse(node, "its start is not fixed");
+    t.refuse(node, "its start is negative or too large for a dim of dynamic size");
   }
   made.list.assign(input.rank(), 0);
   made.list[dim] = t.size_of(node, start);

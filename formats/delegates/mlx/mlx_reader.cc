@@ -324,7 +324,7 @@ class MlxGraph {
     if (op.name == "MetalKernel") {
       result_.notes.push_back(
           "MetalKernel has shader source, which the backend compiles on the device: trust the file "
-          "before you run it there");
+          "before you run it on the device");
     }
     return op;
   }

@@ -196,7 +196,7 @@ TEST(ImportNative, RejectsDamagedSafetensors) {
       {R"({"w.weight":{"dtype":"F16","shape":[2],"data_offsets":[0,4]}})",
        "its tensors end at byte 4, but its data has 8 bytes"},
       {R"({"w.weight":{"dtype":"F16","shape":[2],"data_offsets":[4,8]}})",
-       "a tensor begins at byte 4 of the data, but the one before ends at 0"},
+       "a tensor begins at byte 4 of the data, but the previous one ends at 0"},
       {R"({"w.weight":{"dtype":"I32","shape":[2],"data_offsets":[0,8]}})",
        "is f32[2] in the graph, but i32[2] in the package"},
       {R"({"w.weight":{"dtype":"F4","shape":[2],"data_offsets":[0,8]}})", "unknown dtype F4"},

@@ -157,7 +157,7 @@ TEST(ValueComparisonTest, DoesNotCompareAValueThatMayIncludeAnActivation) {
     EXPECT_THAT(result.values, IsEmpty());
     ASSERT_EQ(result.not_compared.size(), 1u);
     EXPECT_EQ(result.not_compared[0].reason,
-              "after this op, only A has a separate relu; in B it may be part of this value");
+              "after this op, only A has a separate relu; in B, this value may include it");
     EXPECT_FALSE(result.has_figures());
     EXPECT_FALSE(result.advice.empty());
   }

@@ -84,7 +84,8 @@ TEST(ReadProfile, RejectsInvalidFiles) {
   EXPECT_THAT(error_of(changed), HasSubstr("a layout change is for row 99"));
   changed = valid;
   changed["rows"][0]["where"] = "elsewhere";
-  EXPECT_THAT(error_of(changed), HasSubstr("rows[0].where: is not a place where a row can run"));
+  EXPECT_THAT(error_of(changed),
+              HasSubstr("rows[0].where: is not \"delegate\", \"kernel\" or \"control\""));
 }
 
 }  // namespace

@@ -35,15 +35,16 @@ TEST(FailAbove, FailsIfTheWholeIntervalIsAboveTheLimit) {
   const Decision decision = decide(paired(1.192, 1.15, 1.23, Verdict::kSlower), 1.1);
   EXPECT_TRUE(decision.exceeds);
   EXPECT_EQ(decision.message,
-            "B takes 1.192 times as long as A (1.150 to 1.230); 1.1 was allowed\n");
+            "B takes 1.192 times as long as A (1.150 to 1.230); the limit is 1.1\n");
   EXPECT_FALSE(decide(paired(1.05, 1.03, 1.08, Verdict::kSlower), 1.1).exceeds);
 }
 
 TEST(FailAbove, PassesWithAMessageIfTheIntervalContainsTheLimit) {
   const Decision decision = decide(paired(1.19, 0.98, 1.35, Verdict::kNoChange), 1.1);
   EXPECT_FALSE(decision.exceeds);
-  EXPECT_EQ(decision.message,
-            "B/A 1.190 (0.980 to 1.350) is above 1.1, but within the noise of the runs\n");
+  EXPECT_EQ(
+      decision.message,
+      "B/A 1.190 (0.980 to 1.350) is above the limit of 1.1, but within the noise of the runs\n");
   EXPECT_EQ(decide(paired(1.05, 0.98, 1.35, Verdict::kNoChange), 1.1).message, "");
 }
 

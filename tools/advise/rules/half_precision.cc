@@ -13,7 +13,7 @@ Advice delegate_bf16(const Context& context) {
                 .what = "XNNPACK executes bf16 tensors too",
                 .why =
                     "the model computes in bf16, which XNNPACK refuses without this option; with "
-                    "it, XNNPACK computes in f32",
+                    "the option, XNNPACK computes in f32",
                 .change = Variant{.lowering = {{"--backend-option", "enable_bf16"}}}};
   if (!value_of(context.baseline.lowering, "--backend").starts_with("xnnpack")) {
     advice.change->lowering.push_back({"--backend", "xnnpack"});

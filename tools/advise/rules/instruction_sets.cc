@@ -15,7 +15,7 @@ Advice missing(const char* name, const char* what, const std::string& why, const
           .what = what,
           .why = why,
           .rows = rows.numbers,
-          .how = "no option changes this; if your target has these instructions, measure there",
+          .how = "no option changes this; if your target has these instructions, measure on it",
           .method = "the instructions of this processor, and the kernels that XNNPACK has"};
 }
 

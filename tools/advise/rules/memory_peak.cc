@@ -41,9 +41,10 @@ std::vector<Advice> advise_memory_peak(const Context& context) {
        {"memory_workspace", "workspaces of delegates", memory.workspace,
         "vitrine run --backend_option workspace_sharing_mode=1 or 2, so that delegates of a "
         "program "
-        "or of the process share them (docs/xnnpack.md)"},
+        "or of the process share workspaces (docs/xnnpack.md)"},
        {"memory_packed_weights", "packed weights", memory.packed_weights,
-        "vitrine run --weights_cache FILE, so that they are pages of a mapped file; or quantize "
+        "vitrine run --weights_cache FILE, so that packed weights are pages of a mapped file; or "
+        "quantize "
         "the "
         "weights (vitrine lower --quantize)"},
        {"memory_constants", "copies of constants", memory.constants,

@@ -26,9 +26,10 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
                       rows_text(context, rows));
   }
   if (context.cache_bytes != 0 && facts.weight_bytes > context.cache_bytes) {
-    why += fmt::format("{}the weights ({}) exceed the last-level cache ({}), so memory limits them",
-                       why.empty() ? "" : "; ", bytes_text(static_cast<double>(facts.weight_bytes)),
-                       bytes_text(static_cast<double>(context.cache_bytes)));
+    why += fmt::format(
+        "{}the weights ({}) exceed the last-level cache ({}), so memory bandwidth is the limit",
+        why.empty() ? "" : "; ", bytes_text(static_cast<double>(facts.weight_bytes)),
+        bytes_text(static_cast<double>(context.cache_bytes)));
   }
   // The ratios of the bytes of quantized weights to those of f32 weights. Convolutions also process
   // four times as many int8 values as f32 values at once.

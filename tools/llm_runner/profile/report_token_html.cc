@@ -69,7 +69,7 @@ inspector::PageSteps decode_steps(const TokenProfile& profile, const KeptRuns& k
 // Returns the times of the kept steps of a method that does not decode.
 inspector::PageSteps kept_steps(const inspector::Profile& kept) {
   inspector::PageSteps page;
-  page.what = "time of each kept call in the model";
+  page.what = "time of each recorded call of the model";
   for (const inspector::RunSample& sample : kept.wall_samples) {
     page.steps.push_back({.position = sample.run, .ns = sample.ns, .run = sample.run});
   }

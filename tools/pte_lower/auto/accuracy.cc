@@ -42,7 +42,8 @@ double run_accuracy(const std::string& command, std::span<const std::byte> progr
   const std::string line = command + ' ' + shell_word(path.string());
   std::fflush(nullptr);
   FILE* const pipe = popen(line.c_str(), "r");  // NOLINT(cert-env33-c): the user's own command
-  if (pipe == nullptr) throw ToolError(fmt::format("--accuracy {}: cannot start it", command));
+  if (pipe == nullptr)
+    throw ToolError(fmt::format("--accuracy {}: cannot start the command", command));
   std::string output;
   std::array<char, 4096> buffer{};
   while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {

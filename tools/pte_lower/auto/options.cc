@@ -79,7 +79,7 @@ void add_auto_options(CLI::App& app, AutoTexts& texts) {
                  "auto: find the most accurate program within this time on this machine")
       ->type_name("MS");
   app.add_option("--device_times", texts.device_times,
-                 "auto: times of a device, from its profile of the model in SCHEME")
+                 "auto: use the times in a device's profile of the model in SCHEME")
       ->allow_extra_args(false)
       ->type_name("SCHEME=FILE");
   app.add_option("--accuracy", texts.accuracy,

@@ -138,8 +138,8 @@ std::string auto_tables(const AutoResult& result) {
       inspector::counted(result.samples, "sample"));
   const bool is_measured = result.device.empty();
   if (!is_measured) {
-    text +=
-        fmt::format("Times come from the profiles of {}; no program ran there.\n", result.device);
+    text += fmt::format("Times come from the profiles of {}; no program ran on the device.\n",
+                        result.device);
   }
   if (!result.steps.empty()) text += '\n' + programs_text("parts", result.steps, is_measured);
   if (!result.results.empty()) text += '\n' + programs_text("program", result.results, is_measured);
@@ -212,7 +212,7 @@ std::string auto_doubt(const AutoResult& result, const AutoOptions& options) {
   if (!result.device.empty()) {
     return fmt::format(
         "it is not certain that the chosen program meets the bound on {}: its time, {:.4g} ms, was "
-        "added up from profiles of other programs. Profile the program there",
+        "added up from profiles of other programs. Profile the program on the device",
         result.device, ms.median);
   }
   return fmt::format(

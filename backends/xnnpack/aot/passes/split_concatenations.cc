@@ -17,7 +17,7 @@ TensorSpec joined_spec(const Node& node, const ArgumentList& items, size_t dim) 
   for (const Argument& item : items) {
     if (spec_of(*item.node()).rank() != spec_of(node).rank()) {
       throw AotError(
-          fmt::format("node {}: its inputs must have the rank of its result", node.name()));
+          fmt::format("node {}: its inputs and its result must have the same rank", node.name()));
     }
   }
   TensorSpec spec = spec_of(*items.front().node());

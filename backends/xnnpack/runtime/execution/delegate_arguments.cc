@@ -166,7 +166,7 @@ Error DelegateArguments::grow_copy(size_t binding, size_t bytes) {
         "argument %u needs a copy of %zu bytes, because %s, but max_memory_bytes leaves only %llu",
         bindings_[binding].argument, bytes,
         bindings_[binding].is_bf16() ? "XNNPACK computes bf16 values as fp32"
-                                     : "XNNPACK may read past the end of its page",
+                                     : "XNNPACK may read past the last page of the argument",
         static_cast<unsigned long long>(memory_->left()));
   }
   Result<DataBuffer> made = DataBuffer::allocate(bytes);

@@ -72,8 +72,8 @@ Error KernelChoices::add_line(std::string_view line, bool (*is_kernel)(std::stri
   for (uint64_t& size : row.sizes) is_valid = is_valid && take_number(rest, size);
   if (!is_valid || rest.empty()) {
     return invalid(
-        "expected a percentage, three sizes (row of the input, row of the result, result) and a "
-        "kernel, such as \"61 64 64 4096 Vitrine Softmax (NC, F32)\", found \"%.*s\"",
+        "expected a percentage, three element counts (row of the input, row of the result, result) "
+        "and a kernel, such as \"61 64 64 4096 Vitrine Softmax (NC, F32)\", found \"%.*s\"",
         line);
   }
   if (rest.size() >= sizeof row.kernel || (rest != "*" && !is_kernel(rest))) {
