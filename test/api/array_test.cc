@@ -53,7 +53,7 @@ TEST(Array, ZerosAcceptsEmptyShapesAndScalars) {
   EXPECT_THAT(*scalar->data<int32_t>(), ElementsAre(0));
 }
 
-TEST(Array, CopiesOfOtherLayoutsAreRowMajor) {
+TEST(Array, CopiesOfChannelsLastTensorsAreRowMajor) {
   // Channels last: element (c, h, w) of sizes {1, 2, 1, 3} is at w * 2 + c.
   std::array<int32_t, 4> sizes = {1, 2, 1, 3};
   std::array<uint8_t, 4> order = {0, 2, 3, 1};

@@ -111,7 +111,7 @@ TEST(CallProfile, KeepsInstructionsOfDifferentBranchesSeparate) {
   EXPECT_THAT(totals, testing::ElementsAre(7, 4, 2, 6));  // in order of instructions
 }
 
-TEST(CallProfile, FindsRowsForAnyOrderOfInstructions) {
+TEST(CallProfile, FindsTheRowOfEachInstructionInAnyOrder) {
   constexpr int32_t kCount = 20'000;
   CallProfile profile;
   profile.begin_method("forward");

@@ -153,7 +153,7 @@ TEST(ApiFaultTest, ProfiledKernelsReportEachFailedAllocation) { walk_c("linear_r
 TEST(ApiFaultTest, DelegateReportsEachFailedAllocation) { walk_c("digits_xnnpack", 0); }
 TEST(ApiFaultTest, ProfiledDelegateReportsEachFailedAllocation) { walk_c("digits_xnnpack", 1); }
 
-TEST(ApiFaultTest, DataFilesReportEachFailedAllocation) {
+TEST(ApiFaultTest, LoadingDataFilesReportsEachFailedAllocation) {
   const std::string path = sample("linear_relu/model.pte");
   const char* const files[] = {path.c_str()};
   for (int n = 1;; ++n) {
@@ -181,7 +181,7 @@ AlignedBytes program_of_strings() {
   return builder.build();
 }
 
-TEST(ApiFaultTest, CStringsReportEachFailedAllocation) {
+TEST(ApiFaultTest, CModulesWithStringsReportEachFailedAllocation) {
   const AlignedBytes program = program_of_strings();
   walk([&](int n) {
     vitrine_module* module = nullptr;

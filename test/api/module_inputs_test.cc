@@ -27,7 +27,7 @@ std::vector<float> elements_of(const Array& array) {
 }
 
 // The program doubles its unplanned input x in place, then computes y = 2 x.
-TEST(Module, DoesNotWriteBorrowedInputsOrReadPastTheEnd) {
+TEST(Module, NeitherWritesBorrowedInputsNorReadsPastTheirEnd) {
   constexpr size_t kCount = 12;
   const std::vector<int32_t> sizes = {kCount};
   test::ProgramBuilder builder;

@@ -99,7 +99,7 @@ TEST(ModuleOutputs, NeedNoMemoryIfEmpty) {
   EXPECT_EQ(outputs->at(0).array()->numel(), 0);
 }
 
-TEST(ModuleOutputs, UnplannedOutputsAreChargedToTheBudget) {
+TEST(ModuleOutputs, UnplannedOutputsCountTowardTheMemoryBudget) {
   constexpr uint64_t kEnough = kBytes + 100'000;
   EXPECT_THAT(refusal(program_of_outputs(once, false), kBytes, ErrorCode::kMemoryAllocationFailed),
               HasSubstr("of the 1048576 bytes that max_memory_bytes allows"));
@@ -120,7 +120,7 @@ TEST(ModuleOutputs, UnplannedOutputsAreAllocatedOnce) {
   EXPECT_LT(module->memory_usage().taken, uint64_t{2} * kBytes);
 }
 
-TEST(ModuleOutputs, AreLimitedInTotal) {
+TEST(ModuleOutputs, AreLimitedInTotalSize) {
   const AlignedBytes file = program_of_outputs(ten_times, true);
   EXPECT_EQ(refusal(file, 10 * kBytes - 1, ErrorCode::kMemoryAllocationFailed),
             "forward: the outputs need more than the 10485759 bytes that max_memory_bytes allows");
@@ -129,7 +129,7 @@ TEST(ModuleOutputs, AreLimitedInTotal) {
   EXPECT_EQ(outputs->size(), 10u);
 }
 
-TEST(ModuleOutputs, LimitIncludesStrings) {
+TEST(ModuleOutputs, SizeLimitIncludesStrings) {
   ProgramBuilder builder;
   MethodSpec& method = builder.method("forward");
   method.outputs = ten_times(method.string(std::string(100'000, 'a')));

@@ -114,7 +114,7 @@ TEST(Module, AcceptsChangingSizes) {
   }
 }
 
-TEST(Module, PortableKernelsProduceTheSameResults) {
+TEST(Module, PortableKernelsMatchPyTorch) {
   Module module = load("digits_portable", {.threads = 1, .optimized_kernels = false});
   const TensorInfo info = module.method_meta("forward")->input_tensor(0);
   const auto outputs = module.forward({array_of("digits_portable/input_0.bin", info.sizes)});
@@ -375,7 +375,7 @@ TEST(Module, ReportsWarningsAndMemory) {
   EXPECT_TRUE(well.warning().ok());
 }
 
-TEST(Module, DescribesFilesOfOtherFormats) {
+TEST(Module, ErrorNamesTheFormatOfAFileThatIsNotAProgram) {
   const auto message = [](std::string_view head, size_t at) {
     test::AlignedBytes file(256);
     std::memcpy(file.data() + at, head.data(), head.size());
@@ -399,7 +399,7 @@ TEST(Module, RejectsMisalignedPrograms) {
   EXPECT_THAT(module.error().message(), HasSubstr("not aligned to"));
 }
 
-TEST(Module, ErrorCodeIsNotFoundIfNothingButABackendIsMissing) {
+TEST(Module, MissingBackendCausesErrorCodeNotFound) {
   test::ProgramBuilder builder;
   test::MethodSpec& method = builder.method("forward");
   method.delegates.push_back({.id = "NoSuchBackend"});
@@ -417,7 +417,7 @@ TEST(Module, LoadsFromMemory) {
   EXPECT_FALSE(module->load_method("other").ok());
 }
 
-TEST(Module, RejectsPlansThatOverwriteNeededValues) {
+TEST(Module, RejectsMemoryPlansThatOverwriteNeededValues) {
   test::ProgramBuilder builder;
   test::MethodSpec& forward = builder.method("forward");
   forward.buffer_sizes = {0, 16};

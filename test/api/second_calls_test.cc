@@ -116,7 +116,7 @@ TEST_F(SecondCallsTest, InputsThatBecameViewsAreRestored) {
   }
 }
 
-TEST_F(SecondCallsTest, SettingAnInputDoesNotWriteToMemoryThatAMoveInstructionAssigned) {
+TEST_F(SecondCallsTest, SettingAnInputNeverWritesToMemoryAssignedByAMove) {
   const int planned = tensor(64);
   const int x = tensor();
   forward_.inputs = {planned, x};

@@ -55,7 +55,7 @@ TEST(ValueNames, ContainThePathFromTheFirstKey) {
   EXPECT_THAT(names_of(dict("[7, 9]", {kLeaf, kLeaf}), 2), ElementsAre("[7]", "[9]"));
 }
 
-TEST(ValueNames, UseKeysOfAnyNodeThatHasOneKeyPerChild) {
+TEST(ValueNames, UseTheKeysOfANodeIfThereIsOnePerChild) {
   EXPECT_THAT(names_of(node("collections.OrderedDict", R"("[\"a\"]")", {kLeaf}), 1),
               ElementsAre("a"));
   EXPECT_THAT(
@@ -74,7 +74,7 @@ TEST(ValueNames, DecodeEscapeSequences) {
       ElementsAre("\u00e9\U0001F600", "a\"b\\c\n"));
 }
 
-TEST(ValueNames, AreEmptyForInvalidTreesAndWrongCounts) {
+TEST(ValueNames, AreEmptyIfTheTreeOrTheCountIsInvalid) {
   const std::string named = dict(R"([\"a\"])", {kLeaf});
   ASSERT_THAT(names_of(named, 1), ElementsAre("a"));
   EXPECT_THAT(names_of(named, 2), ElementsAre("", ""));

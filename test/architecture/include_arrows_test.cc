@@ -61,7 +61,7 @@ TEST(IncludeRules, TableForbidsListedIncludes) {
   }
 }
 
-TEST(IncludeRules, FindsInnermostRoom) {
+TEST(IncludeRules, FindsTheInnermostListedFolder) {
   EXPECT_EQ(room_of("vitrine/tensor.h")->folder, "runtime/core");
   EXPECT_EQ(room_of("kernels/portable/prim/op_x.cc")->folder, "kernels/portable");
   EXPECT_EQ(room_of("test/runtime/core/tensor_test.cc")->folder, "test");
@@ -99,7 +99,7 @@ TEST(IncludeRules, ReportsForbiddenIncludes) {
               ElementsAre("tools/x.cc: includes test/support/corpus.h, which is in test"));
 }
 
-TEST(IncludeRules, ReportsHostHeadersOnDeviceSide) {
+TEST(IncludeRules, ReportsHostHeadersInDeviceCode) {
   for (const std::string header : {"iostream", "exception", "stdexcept", "sstream"}) {
     const std::string source = "#include <" + header + ">\n";
     for (const std::string path :
@@ -130,13 +130,13 @@ TEST(IncludeRules, ReportsPathsThatDoNotStartAtTheRoot) {
       ElementsAre("kernels/util/x.h: includes box_loop.h, which is not a path from the root"));
 }
 
-TEST(IncludeRules, IgnoresOtherDirectives) {
+TEST(IncludeRules, IgnoresTextThatIsNotAnIncludeDirective) {
   EXPECT_THAT(violations("runtime/core/x.h",
                          "// #include \"tools/x.h\"\n#define include \"tools/x.h\"\n#includes\n#"),
               IsEmpty());
 }
 
-TEST(IncludeRules, ReportsFilesOutsideOfRooms) {
+TEST(IncludeRules, ReportsFilesOutsideOfListedFolders) {
   EXPECT_THAT(violations("runtime/stray.cc", ""), ElementsAre("runtime/stray.cc: is in no room"));
 }
 

@@ -86,7 +86,7 @@ TEST(SourceTree, IncludeDirectivesFollowTheTable) {
   EXPECT_THAT(found, testing::IsEmpty());
 }
 
-TEST(SourceTree, EveryLibraryPermissionIsUsed) {
+TEST(SourceTree, EveryFolderUsesAllLibrariesItMayInclude) {
   std::map<std::string, std::string> sources;
   for (const fs::path& path : files()) {
     if (has_extension(path, kCode)) sources[path.generic_string()] = contents(path);
@@ -133,7 +133,7 @@ std::vector<std::string> named_paths(const std::string& text) {
   return found;
 }
 
-TEST(SourceTree, PagesMentionOnlyExistingFiles) {
+TEST(SourceTree, DocumentationMentionsOnlyExistingFiles) {
   size_t names = 0;
   for (const fs::path& path : files()) {
     if (path.extension() != ".md") continue;
@@ -160,7 +160,7 @@ std::set<std::string> tests() {
 }
 
 // Names of tests are written as "`KernelErrors.*`" or "`DamageTest`".
-TEST(SourceTree, TrustPageMentionsOnlyExistingTests) {
+TEST(SourceTree, DocumentationMentionsOnlyExistingTests) {
   const std::set<std::string> all = tests();
   const std::string page = contents("docs/trust.md");
   const std::regex cited(R"(`([A-Z]\w*(?:Test|\.[A-Z*][\w*]*))`)");
@@ -180,9 +180,9 @@ TEST(SourceTree, TrustPageMentionsOnlyExistingTests) {
 
 // Each code block of these pages must be copied from a file that the same section names above the
 // block.
-class ShownCode : public testing::TestWithParam<const char*> {};
+class CodeInDocumentation : public testing::TestWithParam<const char*> {};
 
-TEST_P(ShownCode, AppearsInTheFileNamedOnThePage) {
+TEST_P(CodeInDocumentation, AppearsInTheNamedSourceFile) {
   const std::string page = contents(GetParam());
   constexpr std::string_view kBegin = "\n```cpp\n";
   size_t blocks = 0;
@@ -204,13 +204,13 @@ TEST_P(ShownCode, AppearsInTheFileNamedOnThePage) {
   EXPECT_GE(blocks, 5U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Pages, ShownCode,
+INSTANTIATE_TEST_SUITE_P(Pages, CodeInDocumentation,
                          testing::Values("docs/contributing.md", "docs/writing_a_backend.md"),
                          [](const auto& page) { return "Page" + std::to_string(page.index); });
 
 // The device side is built without exceptions and RTTI, so its headers must not use them either,
 // even in code that only the host side compiles.
-TEST(SourceTree, DeviceSideUsesNoExceptionsOrRtti) {
+TEST(SourceTree, DeviceCodeUsesNoExceptionsOrRtti) {
   for (const fs::path& path : files()) {
     const Room* room = room_of(path.generic_string());
     if (room == nullptr || !room->is_device || !has_extension(path, kCode)) continue;

@@ -25,7 +25,7 @@ std::set<std::string> compared_nodes() {
   return names;
 }
 
-TEST(Conformance, ComparesEveryNode) {
+TEST(Conformance, TestsCoverEveryNodeKind) {
   const std::set<std::string> compared = compared_nodes();
   for (int tag = 1; tag <= static_cast<int>(Tag::MAX); ++tag) {
     const xnnpack::NodeKind* kind = xnnpack::find_node_kind(static_cast<Tag>(tag));
@@ -41,7 +41,7 @@ std::string load_error(PayloadBuilder& builder) {
 }
 
 // Packed types need an XNNPACK with KleidiAI, which this build lacks.
-TEST(Conformance, RejectsPackedTypes) {
+TEST(Conformance, RejectsPackedDatatypes) {
   for (const Type type : {Type::xnn_datatype_qpint8, Type::xnn_datatype_pfp32}) {
     PayloadBuilder b;
     const uint32_t x = b.input({2, 3}), packed = b.internal({2, 3}, type), y = b.output({2, 3});

@@ -6,7 +6,7 @@ namespace vitrine::test {
 namespace {
 
 class Elementwise : public testing::TestWithParam<NodeCase> {};
-TEST_P(Elementwise, MatchesPortable) { expect_conformance(GetParam()); }
+TEST_P(Elementwise, MatchesPortableKernels) { expect_conformance(GetParam()); }
 
 constexpr Type kElementwiseTypes[] = {kFloat32, kFloat16, kBrain16, kInt8, kUint8};
 

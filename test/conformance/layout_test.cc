@@ -5,7 +5,7 @@ namespace vitrine::test {
 namespace {
 
 class Layout : public testing::TestWithParam<NodeCase> {};
-TEST_P(Layout, MatchesPortable) { expect_conformance(GetParam()); }
+TEST_P(Layout, MatchesPortableKernels) { expect_conformance(GetParam()); }
 
 using Build = std::function<void(PayloadBuilder&, const std::vector<uint32_t>&, uint32_t)>;
 using Reference = std::function<Tensor&(KernelCall&, const std::vector<Tensor*>&)>;

@@ -10,7 +10,7 @@ namespace vitrine::test {
 namespace {
 
 class WindowNodes : public testing::TestWithParam<NodeCase> {};
-TEST_P(WindowNodes, MatchesPortable) { expect_conformance(GetParam()); }
+TEST_P(WindowNodes, MatchPortableKernels) { expect_conformance(GetParam()); }
 
 uint32_t window_count(uint32_t extent, uint32_t padding, uint32_t kernel, uint32_t dilation,
                       uint32_t stride) {
@@ -445,7 +445,7 @@ std::vector<NodeCase> resize_cases() {
 INSTANTIATE_TEST_SUITE_P(Resizing, WindowNodes, testing::ValuesIn(resize_cases()), test_name);
 
 // The node has two outputs. The second is the position of the maximum in its window.
-TEST(Windows, ArgMaxPooling2d_MatchesPortable) {
+TEST(Windows, ArgMaxPooling2d_MatchesPortableKernels) {
   const Dims in = {2, 6, 6, 5};
   WindowSpec w = stride(window(2, 3, 1, 1), 2, 3);
   const Dims out = sliding_window_dims(in, w, in[3]);

@@ -28,7 +28,7 @@ class RewrittenModel : public testing::TestWithParam<Backends> {
 };
 
 // The expected results are from the model that PyTorch's flow quantized.
-TEST_P(RewrittenModel, MatchesStockQuantization) {
+TEST_P(RewrittenModel, MatchesQuantizationByPyTorch) {
   const CaseResult result = run_lowered(corpus_ / "kjv_8da4w", corpus_ / "kjv_f32", GetParam(),
                                         {.quantize = "8da4w:32,embedding:4:32"});
   EXPECT_EQ(result.status, CaseResult::Status::kPassed) << result.reason;
@@ -44,7 +44,7 @@ TEST_P(RewrittenModel, FailsWithADifferentQuantizationScheme) {
 // Models without ExecuTorch's attention operators. Their mask is a table, their keys are repeated
 // for each query head, index_put writes to their cache, and their attention consists of matrix
 // products and a softmax. The cache is empty at first.
-TEST_P(RewrittenModel, MatchesWithCustomAttention) {
+TEST_P(RewrittenModel, MatchesExpectedResultsWithCustomAttention) {
   for (const char* name : {"llama_kv_static", "llama_8da4w_e8_static"}) {
     const CaseResult result = run_lowered(corpus_ / name, corpus_ / name, GetParam(),
                                           {.quantize = {}, .attention = "custom_sdpa"});
@@ -60,7 +60,7 @@ TEST_P(RewrittenModel, MatchesWithCustomAttention) {
   }
 }
 
-TEST_P(RewrittenModel, MatchesWithAutomaticAttention) {
+TEST_P(RewrittenModel, MatchesExpectedResultsWithAutomaticAttention) {
   const fs::path others = test::corpus_dir();
   if (others.empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS";
   for (const fs::path& model :
@@ -73,7 +73,7 @@ TEST_P(RewrittenModel, MatchesWithAutomaticAttention) {
 }
 
 // In models from run_decompositions(), only writes to the cache are replaced.
-TEST_P(RewrittenModel, MatchesIfOnlyCacheWritesAreReplacedInCoreAten) {
+TEST_P(RewrittenModel, MatchesExpectedResultsIfOnlyCacheWritesAreReplaced) {
   const fs::path others = test::corpus_dir();
   if (others.empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS";
   const CaseResult result =

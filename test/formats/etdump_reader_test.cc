@@ -230,7 +230,7 @@ std::vector<TsvRow> merged(const EtDump& dump) {
   return all;
 }
 
-TEST(EtDumpReader, MatchesTheExecuTorchInspectorOnStockDumps) {
+TEST(EtDumpReader, MatchesTheInspectorOnExecuTorchDumps) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t compared = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {

@@ -267,7 +267,7 @@ Names names_of(const std::string& tsv) {
   return {.etdump = "etdump_" + what + ".etdp", .method = what};
 }
 
-TEST(InspectorCorpus, MatchesTheStockInspector) {
+TEST(InspectorCorpus, MatchesTheExecuTorchInspector) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t files = 0, of_other_runs = 0;
   for (const auto& entry : fs::recursive_directory_iterator(corpus)) {

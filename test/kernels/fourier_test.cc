@@ -147,7 +147,7 @@ TEST_F(Fourier, ThreadsDoNotChangeResults) {
   EXPECT_EQ(std::memcmp(alone.raw_data(), together.raw_data(), alone.nbytes()), 0);
 }
 
-TEST_F(Fourier, RejectsBadArguments) {
+TEST_F(Fourier, RejectsInvalidArguments) {
   Tensor& x = random_tensor(ScalarType::kFloat, {2, 6});
   Tensor& out = call.make(ScalarType::kComplexFloat, {2, 4});
   EXPECT_TRUE(fails(call.run("aten::_fft_r2c.out", x, call.ints({}), 0, true, out), kBad, "dim"));

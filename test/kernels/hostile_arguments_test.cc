@@ -31,7 +31,7 @@ OpCall call_of(std::string_view name, std::string_view arguments) {
   return {name, ArgumentParser(arguments).arguments()};
 }
 
-TEST(HostileArguments, TableOfCallsCoversEveryKernel) {
+TEST(HostileArguments, TestCallsCoverEveryKernel) {
   std::set<std::string_view> named;
   for (const OpCall& call : op_calls()) {
     EXPECT_TRUE(kernels_by_name().contains(call.name)) << "no kernel " << call.name;

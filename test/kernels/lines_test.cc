@@ -25,7 +25,7 @@ std::vector<float> made_values(size_t count) {
   return values;
 }
 
-TEST(SoftmaxLines, MatchFormulaAtEveryLength) {
+TEST(SimdSoftmax, MatchesFormulaAtEveryLength) {
   constexpr size_t kLines = 3;
   for (size_t length = 1; length <= 140; ++length) {
     SCOPED_TRACE(length);
@@ -50,7 +50,7 @@ TEST(SoftmaxLines, MatchFormulaAtEveryLength) {
   }
 }
 
-TEST(SoftmaxLines, ReturnNanIfTheOnlyUnmaskedValueIsNotFinite) {
+TEST(SimdSoftmax, ReturnsNanIfTheOnlyUnmaskedValueIsNotFinite) {
   for (const float value : {-kInfinity, kInfinity, std::nanf("")}) {
     for (const int64_t length : {1, 9, 40, 100}) {
       std::vector<float> line(static_cast<size_t>(length), -kInfinity);
@@ -100,7 +100,7 @@ void expect_formula(const Case& c) {
   }
 }
 
-TEST(PoolingLines, MatchFormulaAtEveryLength) {
+TEST(SimdPooling, MatchesFormulaAtEveryLength) {
   for (int64_t count = 1; count <= 70; ++count) {
     for (const int64_t stride : {1, 2, 3}) {
       for (const int64_t taps : {1, 2, 3}) {

@@ -67,7 +67,7 @@ TEST_P(Hadamard, MultiplesOf28GiveOrthogonalMatrices) {
 
 // Transforms many rows on several threads and compares the results with products by the matrix of
 // columns().
-TEST_P(Hadamard, ThreadsTransformManyRows) {
+TEST_P(Hadamard, SeveralThreadsTransformManyRowsCorrectly) {
   auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
   ASSERT_TRUE(pool.ok());
   for (const int32_t size : {1, 2, 4, 8, 64, 512, 28, 56, 112, 224, 448, 896}) {

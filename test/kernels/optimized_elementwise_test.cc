@@ -75,7 +75,7 @@ class OptimizedElementwise : public testing::TestWithParam<ScalarType> {
   }
 };
 
-TEST_P(OptimizedElementwise, AddMatchesPortable) {
+TEST_P(OptimizedElementwise, AddMatchesPortableKernel) {
   for_each_layout([](Comparison& c, const Layouts& layouts) {
     const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
     const auto b = c.tensor(GetParam(), layouts.b.sizes, layouts.b.order);
@@ -84,7 +84,7 @@ TEST_P(OptimizedElementwise, AddMatchesPortable) {
   });
 }
 
-TEST_P(OptimizedElementwise, LessThanMatchesPortable) {
+TEST_P(OptimizedElementwise, LessThanMatchesPortableKernel) {
   for_each_layout([](Comparison& c, const Layouts& layouts) {
     const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
     const auto b = c.tensor(GetParam(), layouts.b.sizes, layouts.b.order);
@@ -93,7 +93,7 @@ TEST_P(OptimizedElementwise, LessThanMatchesPortable) {
   });
 }
 
-TEST_P(OptimizedElementwise, AddScalarMatchesPortable) {
+TEST_P(OptimizedElementwise, AddScalarMatchesPortableKernel) {
   for_each_layout([](Comparison& c, const Layouts& layouts) {
     const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
     const auto out = c.out(GetParam(), layouts.out.sizes, layouts.out.order);
@@ -101,7 +101,7 @@ TEST_P(OptimizedElementwise, AddScalarMatchesPortable) {
   });
 }
 
-TEST_P(OptimizedElementwise, AtenWhereMatchesPortable) {
+TEST_P(OptimizedElementwise, AtenWhereMatchesPortableKernel) {
   for_each_layout([](Comparison& c, const Layouts& layouts) {
     const auto condition = c.tensor(ScalarType::kBool, layouts.b.sizes, layouts.b.order);
     const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
@@ -112,7 +112,7 @@ TEST_P(OptimizedElementwise, AtenWhereMatchesPortable) {
 }
 
 // Operands of the same call repeat rows of different lengths: 3 and 12 elements.
-TEST_P(OptimizedElementwise, AtenWhereWithRowsOfDifferentLengthsMatchesPortable) {
+TEST_P(OptimizedElementwise, AtenWhereWithRowsOfDifferentLengthsMatchesPortableKernel) {
   Comparison c(1, nullptr);
   const auto condition = c.tensor(ScalarType::kBool, {3});
   const auto a = c.tensor(GetParam(), {4, 3});

@@ -357,7 +357,7 @@ const std::map<std::string, Generator>& generators() {
 
 class Optimized : public testing::TestWithParam<std::string> {};
 
-TEST_P(Optimized, MatchesPortable) {
+TEST_P(Optimized, MatchesPortableKernels) {
   const std::string& name = GetParam();
   const auto generator = generators().find(name);
   ASSERT_NE(generator, generators().end()) << "no cases for " << name;

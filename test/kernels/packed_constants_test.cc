@@ -64,14 +64,14 @@ TEST_F(PackedConvolution, PacksConstantWeightsOnce) {
   EXPECT_EQ(packed_bytes(), packed);
 }
 
-TEST_F(PackedConvolution, ReadsWeightsThatMayChangeInEachCall) {
+TEST_F(PackedConvolution, DoesNotPackWeightsThatMayChange) {
   EXPECT_EQ(convolve(plain_), kSum);
   std::fill_n(plain_.unchecked_mutable_data<float>(), plain_.numel(), 2.0F);
   EXPECT_EQ(convolve(plain_), 2 * kSum);
   EXPECT_EQ(packed_bytes(), 0U);
 }
 
-TEST_F(PackedConvolution, LeavesHalfOfTheBudget) {
+TEST_F(PackedConvolution, PacksOnlyIfHalfOfTheBudgetStaysFree) {
   plain_.set_constant();
   const uint64_t rest = budget_.left() - kFilterBytes * 3 / 2;
   ASSERT_TRUE(budget_.take(rest));
@@ -127,7 +127,7 @@ TEST_F(PackedProduct, PacksConstantWeightsOnce) {
   EXPECT_EQ(budget_.used(), packed);
 }
 
-TEST_F(PackedProduct, ReadsWeightsThatMayChangeInEachCall) {
+TEST_F(PackedProduct, DoesNotPackWeightsThatMayChange) {
   expect_sums();
   for (int i = 0; i < kOutputs; ++i) weight_.unchecked_mutable_data<float>()[i * kDepth] += 1;
   expect_sums(1);

@@ -176,7 +176,7 @@ TEST_F(Quantized, RejectsOutputThatOverlapsParameters) {
   }
 }
 
-TEST_F(Quantized, ChoosesParameters) {
+TEST_F(Quantized, ChoosesScalesAndZeroPoints) {
   Tensor& input = call.make<float>({2}, {-1, 4.1f});
   Tensor& scale = call.make(ScalarType::kDouble, {1});
   Tensor& zero = call.make(ScalarType::kLong, {1});

@@ -108,7 +108,7 @@ TEST_F(Upsample, Uint8BilinearRoundsAfterEachDimension) {
 
 // PyTorch ignores a scale factor if the image is small and the size of the dimension stays the same
 // or doubles. For larger images, it uses the factor.
-TEST_F(Upsample, NearestUsesTheScaleFactorExceptForSmallImages) {
+TEST_F(Upsample, NearestModeUsesTheScaleFactorExceptForSmallImages) {
   KernelRegistry optimized;
   ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
   Tensor& self = call.make<float>({1, 1, 1, 4}, {0, 1, 2, 3});
@@ -176,7 +176,7 @@ std::vector<float> resized_line(const std::vector<float>& from, size_t count) {
   return to;
 }
 
-TEST_F(Upsample, AntialiasedBicubicUsesKeysFilter) {
+TEST_F(Upsample, AntialiasedBicubicModeUsesTheKeysCubicFilter) {
   const std::vector<float> elements = {3, -1, 4, 1, -5, 9, 2, 6, -5, 3, 5};
   Tensor& self = call.make<float>({1, 1, 1, 11}, elements);
   for (const int32_t count : {3, 5, 11, 17}) {
@@ -251,7 +251,7 @@ TEST_F(GridSampler, NearestRoundsToEven) {
   EXPECT_FLOAT_EQ(sample(5, 1, 1, true), 4);
 }
 
-TEST_F(GridSampler, ReflectsAtBordersOrCenters) {
+TEST_F(GridSampler, ReflectsAtBordersOrCentersOfEdgePixels) {
   EXPECT_FLOAT_EQ(sample(5.0f / 3.0f, 1, 2, true), 3);  // position 4, reflected at 3 to 2
   EXPECT_FLOAT_EQ(sample(1.25f, 1, 2, false), 4);       // position 4, reflected at 3.5 to 3
 }

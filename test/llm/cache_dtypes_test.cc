@@ -49,7 +49,7 @@ class CacheDtypes : public testing::Test {
   test::ScratchFolder folder_;
 };
 
-TEST(CacheLength, RejectsMetadataContextLongerThanCache) {
+TEST(CacheLength, RejectsMetadataWithAContextLongerThanTheCache) {
   const test::ScratchFolder folder;
   const auto refusal = [&](int64_t context) -> std::string {
     aot::Methods methods;
@@ -131,7 +131,7 @@ TEST_F(CacheDtypes, LargeValuesOverflowAnF16CacheButNotAnInt8Cache) {
 }
 
 // The model has two layers, with keys and values of shape [1, 16, 2, 16].
-TEST_F(CacheDtypes, MethodBytesUsesElementSizeOfTheCacheDtype) {
+TEST_F(CacheDtypes, CacheBytesFollowTheElementSizeOfTheDtype) {
   for (const ScalarType dtype : {ScalarType::kFloat, ScalarType::kHalf, ScalarType::kBFloat16}) {
     const auto model = load(dtype);
     const MethodMeta meta = *model->session.program()->method_meta("forward");

@@ -224,7 +224,7 @@ TEST_F(SmallDecoder, ReturnsLogitsOfLastToken) {
   EXPECT_THROW(decoder->logits_after(3), GenerationError);
 }
 
-TEST_F(SmallDecoder, ReturnsOnlyLastLogitsIfMethodReturnsOneRow) {
+TEST_F(SmallDecoder, ReturnsOnlyLastLogitsIfMethodReturnsOnePosition) {
   forward({});
   const auto decoder = load();
   decoder->feed(Ids{1, 2, 3}, 0);
@@ -329,7 +329,7 @@ TEST_F(SmallDecoder, RejectsLogitsWithoutMemory) {
           "method forward declares the output f32[1,6], but returned another type or no data"));
 }
 
-TEST(HostileDecoder, RejectsRowsWithoutMemory) {
+TEST(HostileDecoder, RejectsEncoderAndEmbeddingOutputsWithoutMemory) {
   for (const bool is_encoder : {true, false}) {
     test::ProgramBuilder builder;
     const auto planned = [](ScalarType dtype, std::vector<int32_t> sizes, uint64_t offset) {

@@ -147,7 +147,7 @@ TEST(FindDecoderMethods, ErrorListsMethodsWithInputs) {
   EXPECT_EQ(find_decoder_methods(*program, {.decode = "b"}).prefill, "");
 }
 
-TEST(DecoderInputs, RejectsKindsThatContradictShapes) {
+TEST(DecoderInputs, RejectsInputKindsThatContradictTensorShapes) {
   const auto file = test::lower_methods(llama_methods({{"forward", 1}}), false);
   using enum DecoderInput;
   const auto with = [&](std::vector<DecoderInput> inputs) {

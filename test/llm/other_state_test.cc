@@ -67,7 +67,7 @@ Floats expected_logits(const Ids& text, bool has_start) {
   return state;
 }
 
-class OtherState : public testing::Test {
+class NonPositionalState : public testing::Test {
  protected:
   void load(aot::Methods methods, bool share) {
     aot::EmitOptions options;
@@ -82,7 +82,7 @@ class OtherState : public testing::Test {
   std::unique_ptr<tools::Session> session_;
 };
 
-TEST_F(OtherState, ResetsToInitialStateAtPositionZero) {
+TEST_F(NonPositionalState, ResetsToInitialStateAtPositionZero) {
   for (const bool has_start : {false, true}) {
     aot::Methods methods;
     methods.emplace("forward", recurrent_decoder(has_start));
@@ -101,7 +101,7 @@ TEST_F(OtherState, ResetsToInitialStateAtPositionZero) {
 }
 
 // A warm-up generates a text and then resets the generator.
-TEST_F(OtherState, GeneratorResetReproducesTheSameText) {
+TEST_F(NonPositionalState, GeneratorResetReproducesTheSameText) {
   aot::Methods methods;
   methods.emplace("forward", recurrent_decoder(true));
   load(std::move(methods), false);
@@ -122,7 +122,7 @@ TEST_F(OtherState, GeneratorResetReproducesTheSameText) {
       << "without a reset, the state continues";
 }
 
-TEST_F(OtherState, IsNotReportedForPositionalCaches) {
+TEST_F(NonPositionalState, IsNotReportedForPositionalCaches) {
   aot::Methods methods;
   methods.emplace("forward", recurrent_decoder(false));
   methods.emplace("with_cache", examples::llama_decoder({.length = 16, .group = 0}));

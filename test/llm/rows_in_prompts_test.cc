@@ -66,7 +66,7 @@ aot::Methods adding_model(bool has_dynamic_rows, bool has_cache) {
   return methods;
 }
 
-class RowsInPrompts : public testing::Test {
+class EncoderRowsInPrompts : public testing::Test {
  protected:
   void load(const std::filesystem::path& file, const MethodDecoderOptions& options) {
     session_ = std::make_unique<tools::Session>(tools::SessionOptions{file, {}, 1});
@@ -121,7 +121,7 @@ class RowsInPrompts : public testing::Test {
   std::unique_ptr<MethodDecoder> decoder_;
 };
 
-TEST_F(RowsInPrompts, ReplaceThePlaceholderToken) {
+TEST_F(EncoderRowsInPrompts, ReplaceThePlaceholderToken) {
   for (const bool has_dynamic_rows : {false, true}) {
     for (const size_t chunk : {1, 2, 3, 8}) {
       load_adding(has_dynamic_rows);
@@ -139,7 +139,7 @@ TEST_F(RowsInPrompts, ReplaceThePlaceholderToken) {
   }
 }
 
-TEST_F(RowsInPrompts, AcceptOnePlaceholderPerRow) {
+TEST_F(EncoderRowsInPrompts, AcceptOnePlaceholderPerRow) {
   load_adding(true);
   show({4, 2, 0});
   EXPECT_THAT(feed({kImage, 1, kImage, kImage}, 3), ElementsAre(90, 1, 20, 0, 10, 0));
@@ -153,7 +153,7 @@ TEST_F(RowsInPrompts, AcceptOnePlaceholderPerRow) {
           "rows: use one placeholder, or one for each row"));
 }
 
-TEST_F(RowsInPrompts, WorkInTextGenerator) {
+TEST_F(EncoderRowsInPrompts, WorkInTextGenerator) {
   load_adding(true);
   show({4, 4, 4});
   TextGenerator generator(*decoder_, nullptr);
@@ -167,7 +167,7 @@ TEST_F(RowsInPrompts, WorkInTextGenerator) {
 }
 
 // Without a cache, each call gets the text from its beginning.
-TEST_F(RowsInPrompts, AreFedAgainInEveryCallWithoutCache) {
+TEST_F(EncoderRowsInPrompts, AreFedAgainInEveryCallWithoutCache) {
   for (const bool has_dynamic_rows : {false, true}) {
     load_adding(has_dynamic_rows, kImage, false);
     show({4, 2});
@@ -206,7 +206,7 @@ std::string refusal(TextGenerator& generator, const Ids& prompt, const GenerateO
   return "";
 }
 
-TEST_F(RowsInPrompts, RejectedPromptLeavesTextUnchangedWithoutACache) {
+TEST_F(EncoderRowsInPrompts, RejectedPromptLeavesTextUnchangedWithoutACache) {
   const GenerateOptions one = {.max_new_tokens = 1, .sampling = {.temperature = 0}};
   for (const Ids& refused : {Ids{kImage, 1, 1, 1, 1}, Ids{kImage, kImage}}) {
     load_adding(true, kImage, false);
@@ -234,7 +234,7 @@ TEST_F(RowsInPrompts, RejectedPromptLeavesTextUnchangedWithoutACache) {
   EXPECT_EQ(refusal(generator, Ids{kImage}, one), "") << "a new text";
 }
 
-TEST_F(RowsInPrompts, RejectMissingFeaturesOrPlaceholder) {
+TEST_F(EncoderRowsInPrompts, RejectMissingFeaturesOrPlaceholder) {
   load_adding(true);
   EXPECT_THAT(
       [&] {
@@ -268,7 +268,7 @@ TEST(FindRowId, AcceptsTokenTextOrId) {
 
 // The prompt is an image of 16 rows and four words; one more word follows. The size of the chunks
 // must not matter.
-TEST_F(RowsInPrompts, LogitsMatchPyTorch) {
+TEST_F(EncoderRowsInPrompts, LogitsMatchPyTorch) {
   VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / "multimodal_three_methods";
   const auto floats = [&](const char* name) {

@@ -117,7 +117,7 @@ TEST(TextEvaluation, DivergenceAndTopTokensMatchFormulas) {
   }
 }
 
-TEST(TextEvaluation, ExcludedTokenHasInfiniteNats) {
+TEST(TextEvaluation, TokenWithLogitMinusInfinityHasInfiniteNats) {
   constexpr float kExcluded = -std::numeric_limits<float>::infinity();
   const std::vector<float> a = {0, 0, kExcluded};
   const std::vector<float> b = {0, kExcluded, 1000};
@@ -160,7 +160,7 @@ TEST(TextEvaluation, RejectsUnsuitableTextsAndModels) {
   EXPECT_THAT(error(text, {}, &damaged), HasSubstr("B: token 3 of the text: the logit of id 0 is"));
 }
 
-TEST(TextEvaluation, ObserverEndsEvaluationAndKeepsScores) {
+TEST(TextEvaluation, ObserverCanEndTheEvaluationEarly) {
   CountingDecoder model(4, false);
   const std::vector<TokenId> text(10, 1);
   const EvaluatedText scores = evaluate_text(

@@ -231,7 +231,7 @@ TEST(TextGenerator, StopEndsPrefillBetweenChunks) {
   EXPECT_EQ(model.calls.back(), (FakeDecoder::Call{{7}, 9}));
 }
 
-TEST(TextGenerator, StoppedPrefillFeedsPendingTokenOnce) {
+TEST(TextGenerator, PendingTokenIsFedOnlyOnceAfterAStoppedPrefill) {
   FakeDecoder model(small_info());
   TextGenerator generator(model, nullptr);
   generator.generate(Ids{1}, greedy(1));  // 2 is not fed yet

@@ -171,7 +171,7 @@ TEST(CharacterMap, AcceptsASmallMap) {
   EXPECT_EQ(CharacterMap(map.bytes(), "the file").apply("ab\na"), "xyzb\nxyz");
 }
 
-TEST(CharacterMap, RejectsUnitsOutsideTheTrie) {
+TEST(CharacterMap, RejectsReferencesOutsideTheTrie) {
   SmallMap map(3, std::string("x\0", 2));
   map.lead(1, 'a', 3);
   EXPECT_EQ(map_refusal(map.bytes()),

@@ -62,7 +62,7 @@ json sequence(const char* key, const json& step, size_t count) {
 constexpr const char* kGrows = "the tokenizer turns a text of";
 constexpr const char* kTooLong = "the tokenizer takes too long";
 
-TEST_F(HostileFiles, ChainedNormalizersShareOneLimit) {
+TEST_F(HostileFiles, ChainedNormalizersShareLimitsOnSizeAndTime) {
   json file = word_level();
   file["normalizer"] = sequence("normalizers", replace_step("a", 64), 4);
   EXPECT_THAT(
@@ -81,13 +81,13 @@ TEST_F(HostileFiles, ChainedNormalizersShareOneLimit) {
   EXPECT_THAT(refusal_to_encode(file, std::string(40'000, 'a')), HasSubstr(kTooLong));
 }
 
-TEST_F(HostileFiles, NestedSequencesShareOneLimit) {
+TEST_F(HostileFiles, NestedNormalizersShareOneGrowthLimit) {
   json file = word_level();
   file["normalizer"] = sequence("normalizers", sequence("normalizers", replace_step("a", 2), 8), 8);
   EXPECT_THAT(refusal_to_encode(file, "a"), HasSubstr(kGrows));
 }
 
-TEST_F(HostileFiles, PiecesBetweenAddedTokensShareOneLimit) {
+TEST_F(HostileFiles, PiecesBetweenAddedTokensShareOneGrowthLimit) {
   json file = word_level();
   file["added_tokens"] = {{{"id", 2}, {"content", "|"}, {"special", true}}};
   file["normalizer"] = {{"type", "Prepend"}, {"prepend", std::string(256, 'a')}};
@@ -96,7 +96,7 @@ TEST_F(HostileFiles, PiecesBetweenAddedTokensShareOneLimit) {
   EXPECT_THAT(refusal_to_encode(file, text), HasSubstr(kGrows));
 }
 
-TEST_F(HostileFiles, ChainedPreTokenizersShareOneLimit) {
+TEST_F(HostileFiles, ChainedPreTokenizersShareLimitsOnSizeAndTime) {
   json file = word_level();
   const json byte_level = {
       {"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
@@ -107,7 +107,7 @@ TEST_F(HostileFiles, ChainedPreTokenizersShareOneLimit) {
   EXPECT_THAT(refusal_to_encode(file, std::string(40'000, ' ')), HasSubstr(kTooLong));
 }
 
-TEST_F(HostileFiles, NormalizationOfAllAddedTokensSharesOneLimit) {
+TEST_F(HostileFiles, NormalizedAddedTokensShareOneGrowthLimit) {
   json file = word_level();
   file["normalizer"] = sequence("normalizers", replace_step("a", 64), 7);
   file["added_tokens"] = {{{"id", 2}, {"content", "a!"}, {"normalized", true}}};
@@ -126,7 +126,7 @@ TEST_F(HostileFiles, NormalizationOfAllAddedTokensSharesOneLimit) {
   EXPECT_THAT(with_added(600), HasSubstr(kGrows));
 }
 
-TEST_F(HostileFiles, RegularExpressionMatchesOfAllPiecesShareOneLimit) {
+TEST_F(HostileFiles, RegularExpressionMatchesOfAllPiecesShareOneTimeLimit) {
   json file = word_level();
   const json cut = {{"type", "FixedLength"}, {"length", 24}};
   const json split = {{"type", "Split"},
@@ -180,7 +180,7 @@ TEST_F(HostileFiles, UnigramIsRejectedOrTakesLittleTime) {
               testing::AnyOf("accepted", HasSubstr(kTooLong)));
 }
 
-TEST_F(HostileFiles, ByteFallbackOfAffixesIsLimited) {
+TEST_F(HostileFiles, ByteFallbackOfPrefixesIsLimited) {
   json vocabulary = {{"?", 0}};
   for (const char* byte : {"<0x61>", "<0x62>"}) vocabulary[byte] = vocabulary.size();
   const json file = {{"model",
@@ -207,7 +207,7 @@ std::string refusal_to_decode(const json& file, size_t num_tokens) {
   return refusal;
 }
 
-TEST_F(HostileFiles, ChainedDecodersShareOneLimit) {
+TEST_F(HostileFiles, ChainedDecodersShareLimitsOnSizeAndTime) {
   json file = word_level();
   file["decoder"] = sequence("decoders", replace_step("a", 64), 4);
   EXPECT_THAT(refusal_to_decode(file, 1), HasSubstr("the file: the tokenizer turns a text of"));
@@ -218,7 +218,7 @@ TEST_F(HostileFiles, ChainedDecodersShareOneLimit) {
   EXPECT_THAT(refusal_to_decode(file, 1000), HasSubstr(kTooLong));
 }
 
-TEST_F(HostileFiles, RegularExpressionMatchesOfDecodersShareOneLimit) {
+TEST_F(HostileFiles, RegularExpressionMatchesOfDecodersShareOneTimeLimit) {
   json file = word_level();
   file["model"]["vocab"] = {{std::string(22, 'a') + "d", 0}, {"?", 1}};
   file["decoder"] = {

@@ -107,14 +107,14 @@ const Split kSplits[] = {
     {R"({"type":"BertPreTokenizer"})", "Hey you: 日本", {"Hey", "you", ":", "日本"}},
 };
 
-TEST(Steps, PreTokenizersMatchTheReference) {
+TEST(TokenizerSteps, PreTokenizersMatchTheReference) {
   for (const Split& split : kSplits) {
     const auto tokenizer = with_step("pre_tokenizer", split.step, split.pieces);
     EXPECT_EQ(tokens_of(*tokenizer, split.text), split.pieces) << split.step << split.text;
   }
 }
 
-TEST(Steps, TemplateSurroundsTokensOfEarlierSteps) {
+TEST(TokenizerSteps, TemplateSurroundsTokensOfEarlierSteps) {
   const auto tokenizer = with_step("post_processor", R"({"type":"Sequence","processors":[
       {"type":"BertProcessing","cls":["C",2],"sep":["S",3]},
       {"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true},
@@ -151,7 +151,7 @@ const Rewriting kRewritings[] = {
     {R"({"type":"Replace","pattern":{"Regex":"a+"},"content":"x"})", "aaba", "xbx"},
 };
 
-TEST(Steps, NormalizersMatchTheReference) {
+TEST(TokenizerSteps, NormalizersMatchTheReference) {
   for (const Rewriting& row : kRewritings) {
     const auto tokenizer = with_step("normalizer", row.step, {row.normalized});
     EXPECT_EQ(tokens_of(*tokenizer, row.text), Pieces{row.normalized}) << row.step << row.text;
@@ -159,7 +159,7 @@ TEST(Steps, NormalizersMatchTheReference) {
 }
 
 // The expected results are from a run of the reference on every character of Unicode.
-TEST(Steps, NmtChangesOnlyTheListedCharacters) {
+TEST(TokenizerSteps, NmtChangesOnlyTheListedCharacters) {
   const std::u32string_view dropped =
       U"\x01\x02\x03\x04\x05\x06\x07\x08\x0B\x0E\x0F\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1A"
       U"\x1B\x1C\x1D\x1E\x1F\x7F\x8F\x9F";
@@ -203,7 +203,7 @@ const Decoding kDecodings[] = {
     {R"({"type":"Strip","content":"_","start":1,"stop":2})", {"__a__", "_b", "c___"}, "_abc_"},
 };
 
-TEST(Steps, DecodersMatchTheReference) {
+TEST(TokenizerSteps, DecodersMatchTheReference) {
   for (const Decoding& row : kDecodings) {
     SCOPED_TRACE(row.step);
     const auto tokenizer = with_step("decoder", row.step, row.tokens);
@@ -230,7 +230,7 @@ const Decoding kJoined[] = {
      " a "},
 };
 
-TEST(Steps, DecodersTreatJoinedTokensAsOneToken) {
+TEST(TokenizerSteps, DecodersTreatJoinedTokensAsOneToken) {
   for (const Decoding& row : kJoined) {
     const std::string step = std::string(R"({"type":"Sequence","decoders":)") + row.step + "}";
     const auto tokenizer = with_step("decoder", step.c_str(), row.tokens);
@@ -238,7 +238,7 @@ TEST(Steps, DecodersTreatJoinedTokensAsOneToken) {
   }
 }
 
-TEST(Steps, StreamsReturnTextAsSoonAsItIsFinal) {
+TEST(TokenizerSteps, StreamsReturnTextAsSoonAsItIsFinal) {
   const auto parts = [](const char* step, const Pieces& tokens) {
     const auto tokenizer = with_step("decoder", step, tokens);
     const auto stream = tokenizer->stream();
@@ -253,14 +253,14 @@ TEST(Steps, StreamsReturnTextAsSoonAsItIsFinal) {
             (Pieces{"he", "llo", " you", ""}));
 }
 
-TEST(Steps, BpeDecoderPutsASpaceBeforeAContinuation) {
+TEST(TokenizerSteps, BpeDecoderPutsASpaceBeforeAContinuation) {
   const auto tokenizer = with_step("decoder", R"({"type":"BPEDecoder","suffix":"</w>"})",
                                    {"he", "llo</w>", "you</w>"});
   EXPECT_EQ(tokenizer->decode(Ids{1, 2}) + tokenizer->decode(Ids{3}, {.continues = true}),
             tokenizer->decode(Ids{1, 2, 3}));
 }
 
-TEST(Steps, SkipsSpecialTokensBeforeMergingRepeats) {
+TEST(TokenizerSteps, CtcDecoderSkipsSpecialTokensBeforeMergingRepeats) {
   json file = {
       {"decoder", json::parse(kCtc)},
       {"added_tokens", {{{"id", 1}, {"content", "<pad>"}, {"special", true}}}},
@@ -270,7 +270,7 @@ TEST(Steps, SkipsSpecialTokensBeforeMergingRepeats) {
   EXPECT_EQ(tokenizer->decode(Ids{0, 1, 0}, {.skip_special = false}), "ll");
 }
 
-TEST(Steps, WordLevelEncodesWords) {
+TEST(TokenizerSteps, WordLevelEncodesWords) {
   json file = {{"model",
                 {{"type", "WordLevel"},
                  {"vocab", {{"a b", 0}, {"a", 1}, {"[UNK]", 2}}},
@@ -286,7 +286,7 @@ TEST(Steps, WordLevelEncodesWords) {
   EXPECT_THROW(without_unknown->encode("b"), TokenizerError);
 }
 
-TEST(Steps, BpeFallsBackToTheBytesOfAffixes) {
+TEST(TokenizerSteps, BpeByteFallbackIncludesPrefixesAndSuffixes) {
   json vocabulary = {{"<unk>", 0}, {"a", 1}};
   for (const char* byte : {"23", "C3", "A9", "3C", "2F", "77", "3E"}) {
     vocabulary["<0x" + std::string(byte) + ">"] = vocabulary.size();

@@ -65,7 +65,7 @@ TEST(SortingSteps, GrowQuadraticallyWithTheNumberOfConsecutiveMarks) {
   EXPECT_EQ(sorting_steps(marks + "a" + marks), 158'600U);
 }
 
-TEST(Normalized, SupportsAllFourForms) {
+TEST(Normalized, SupportsAllFourUnicodeForms) {
   EXPECT_EQ(normalized("e\u0301ﬁ", NormalForm::kNfc), "éﬁ");
   EXPECT_EQ(normalized("é", NormalForm::kNfd), "e\u0301");
   EXPECT_EQ(normalized("ﬁ①", NormalForm::kNfkc), "fi1");

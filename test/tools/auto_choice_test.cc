@@ -61,13 +61,13 @@ std::vector<std::pair<size_t, size_t>> steps_of(const std::vector<PartFigures>& 
   return steps;
 }
 
-TEST(AutoChoiceTest, OrdersPartsByGainRelativeToNoise) {
+TEST(AutoChoiceTest, OrdersModelPartsByGainRelativeToNoise) {
   EXPECT_THAT(steps_of({part("b", 1e-3, 10), part("a", 1e-3, 10), part("larger", 1e-3, 20),
                         part("quieter", 5e-4, 5), part("grows", 1e-6, -1), part("exact", 0, 1)}),
               ElementsAre(Pair(5, 1), Pair(2, 1), Pair(3, 1), Pair(1, 1), Pair(0, 1), Pair(4, 1)));
 }
 
-TEST(AutoChoiceTest, EachPartHasOneStepForEachLevelOnTheConvexHull) {
+TEST(AutoChoiceTest, EachPartStepsThroughTheLevelsOnItsConvexHull) {
   const PartFigures layer{.name = "layer",
                           .levels = {{"8da4w:32", 1e-3, 70},      // 20 more for 9e-4
                                      {"int8", 2e-4, 45},          // worse than int8_dynamic
@@ -106,7 +106,7 @@ TEST(AutoChoiceTest, MixesInt8AndInt4) {
   EXPECT_EQ(model.choose({kAtMostCost, 5}).selection, Selection({2, 1, 1}));
 }
 
-TEST(AutoChoiceTest, AlsoTriesOneSchemeInAllParts) {
+TEST(AutoChoiceTest, TriesOneSchemeInAllParts) {
   // If only one part is int8, int8 looks useless. If both parts are int8, it saves time.
   const std::vector<PartFigures> parts = {
       {.name = "a", .levels = {{"int8", 1e-3, 1}, {"int8_dynamic", 1e-4, 2}}},
@@ -118,7 +118,7 @@ TEST(AutoChoiceTest, AlsoTriesOneSchemeInAllParts) {
   EXPECT_EQ(choice.selection, Selection({1, 1}));
 }
 
-TEST(AutoChoiceTest, AddsASmallPartAfterOneThatDoesNotFit) {
+TEST(AutoChoiceTest, SkipsAPartThatDoesNotFitAndAddsASmallerPart) {
   AdditiveModel model{.parts = {part("big", 1e-2, 90), part("small", 1e-4, 0.1)}};
   EXPECT_EQ(model.choose({kAtLeastQuality, 35}).selection, Selection({0, 1}));
   EXPECT_EQ(model.choose({kAtLeastQuality, 35}, 0).selection, Selection(2));
@@ -154,7 +154,7 @@ TEST(AutoChoiceTest, UnreachableBoundGivesTheClosestProgram) {
   EXPECT_FALSE(broken.is_met);
 }
 
-TEST(AutoChoiceTest, TighterQualityBoundNeverLowersCostAndFewProgramsAreMeasured) {
+TEST(AutoChoiceTest, TighterQualityBoundNeverLowersTheCost) {
   AdditiveModel model{.parts = {}};
   for (int i = 1; i <= 60; ++i) {
     model.parts.push_back(part("p" + std::to_string(i), 1e-6 * (i * 37 % 61), 1.0 * (i * 17 % 59)));
@@ -230,7 +230,7 @@ TEST(TimeRatio, IntervalGrowsIfBlocksOfPairsDiffer) {
   EXPECT_GT(width(tools::time_ratio_of(phases)), 0.15);
 }
 
-TEST(TimeRatio, UncertaintiesOfBothFactorsAddUpInTheProduct) {
+TEST(TimeRatio, UncertaintiesOfRatioAndTimeAddInQuadrature) {
   // In logarithms, the intervals of the two factors have the half widths 0.03 and 0.04. The half
   // width of the product's interval is the root of the sum of their squares, 0.05.
   const tools::TimeRatio ratio{.ratio = 0.5,

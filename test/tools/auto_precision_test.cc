@@ -68,7 +68,7 @@ double sqnr_over_samples(const fs::path& program, const fs::path& reference,
 }
 
 // The digits classifier has trained weights. Its samples are images of the test set.
-TEST(AutoPrecisionTest, DigitsClassifierMeetsTheBoundAndThePrintedCommandMakesTheSameBytes) {
+TEST(AutoPrecisionTest, PrintedCommandReproducesAProgramThatMeetsTheBound) {
   const fs::path corpus = corpus_dir();
   if (corpus.empty()) GTEST_SKIP() << "VITRINE_CORPUS is not set";
   const ScratchFolder scratch;
@@ -241,7 +241,7 @@ constexpr char kDrive[] = R"js(
   seen.overflow = document.documentElement.scrollWidth > innerWidth;
 )js";
 
-TEST(AutoPrecisionTest, PageShowsThePartsTheCurvesAndTheCommand) {
+TEST(AutoPrecisionTest, PageShowsPartsCurvesAndTheCommand) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
   const fs::path report = scratch / "report.html";
@@ -406,7 +406,7 @@ TEST(AutoPrecisionTest, PartsThatOverflowInF16AreTriedInBf16) {
   EXPECT_GT(overflows, 0u);
 }
 
-TEST(AutoPrecisionTest, ScoreOfTheAccuracyCommandReplacesDecibels) {
+TEST(AutoPrecisionTest, ScoreOfTheAccuracyCommandReplacesTheSqnr) {
   const ScratchFolder scratch;
   // Every program that is not empty gets the score 1, so all programs are within the bound.
   const CommandResult result = search(auto_options("--at_least 0.5", scratch / "a.pte") +

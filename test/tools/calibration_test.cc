@@ -94,7 +94,7 @@ TEST(CalibrationTest, ReadsFoldersListFilesAndSingleFiles) {
   }
 }
 
-TEST(CalibrationTest, RejectsBadData) {
+TEST(CalibrationTest, RejectsInvalidCalibrationFiles) {
   const ScratchFolder scratch;
   struct BadFile {
     const char* name;

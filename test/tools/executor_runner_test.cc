@@ -216,7 +216,7 @@ struct BadCommand {
 
 class BadCommandTest : public testing::TestWithParam<BadCommand> {};
 
-TEST_P(BadCommandTest, FailsWithReason) {
+TEST_P(BadCommandTest, FailsWithTheExpectedError) {
   const CommandResult result = executor_runner(GetParam().arguments);
   EXPECT_NE(result.exit_code, 0);
   EXPECT_THAT(result.err, HasSubstr(GetParam().expected_error));

@@ -118,7 +118,7 @@ TEST(ProfileReports, MachineLimitsAreMeasuredOnce) {
 }
 
 // Instructions for narrow dtypes are used only if the processor has them.
-TEST(ProfileReports, MultiplyAddRunHasMoreOperationsForNarrowDtypes) {
+TEST(ProfileReports, MultiplyAddBenchmarkHasMoreOperationsForNarrowDtypes) {
   const tools::MultiplyAdd f32 = tools::multiply_add(ScalarType::kFloat);
   ASSERT_NE(f32.run, nullptr);
   for (const ScalarType dtype : {ScalarType::kHalf, ScalarType::kBFloat16, ScalarType::kChar}) {

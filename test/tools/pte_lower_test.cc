@@ -350,7 +350,7 @@ TEST(PteLowerTest, RejectsOutputsThatOverwriteInputsOrOtherOutputs) {
   EXPECT_FALSE(std::filesystem::exists(program));
 }
 
-TEST_P(BadLoweringTest, FailsWithReason) {
+TEST_P(BadLoweringTest, FailsWithTheExpectedError) {
   const ScratchFolder scratch;
   const auto program = scratch / "m.pte";
   const CommandResult result = pte_lower(GetParam().arguments + " -o " + program.string());

@@ -334,7 +334,7 @@ void expect_better_than_int8(const TrainedModel& model, double min_accuracy) {
   EXPECT_LT(small.results[2].noise, small.results[1].noise);
 }
 
-TEST(TrainedModelsTest, MixedPrecisionBeatsInt8ForTableClassifier) {
+TEST(TrainedModelsTest, MixedPrecisionBeatsInt8ForTabularDataClassifier) {
   expect_better_than_int8(table_classifier(), 0.8);
 }
 

@@ -95,7 +95,7 @@ TEST(VerifyTest, JsonListsEveryCheck) {
   EXPECT_NEAR(wrong.at("mean_abs").get<double>(), 0.5 / 20, 1e-5);
 }
 
-TEST(VerifyTest, AcceptsFilesForPlainProgram) {
+TEST(VerifyTest, VerifiesProgramsWithInputAndOutputFiles) {
   const std::string command = "--verify " + sample("linear_relu/model.pte") + " --inputs " +
                               sample("linear_relu/input_0.bin") + " --expected_output ";
   EXPECT_EQ(executor_runner(command + sample("linear_relu/expected_0.bin")).exit_code, 0);

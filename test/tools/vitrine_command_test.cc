@@ -132,7 +132,7 @@ TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
   EXPECT_EQ(read_text(path("again.pte")), read_text(path("small.pte")));
 }
 
-TEST(VitrineCommand, StripRefusesOtherKindsOfFilesAndTheInputAsOutput) {
+TEST(VitrineCommand, StripRefusesUnsupportedFilesAndTheInputAsOutput) {
   const ScratchFolder scratch;
   const std::string output = " -o " + (scratch / "out.pte").string();
   const CommandResult wrong = vitrine("strip " + sample(kExported) + output);
@@ -251,7 +251,7 @@ TEST(Tools, PrintTheVersion) {
   }
 }
 
-TEST(Tools, ReturnSixtyFourForWrongCommandLines) {
+TEST(Tools, ReturnExitCode64ForWrongCommandLines) {
   for (const char* tool : kTools) {
     const CommandResult result = run_tool(tool, "--versoin");
     EXPECT_EQ(result.exit_code, 64) << tool;

@@ -168,7 +168,7 @@ TEST(EmitTest, MethodsShareEqualConstants) {
   EXPECT_EQ(program.execution_plan()->Get(0)->name()->str(), "decode");
 }
 
-TEST(EmitTest, WritesExternalConstantsToPtd) {
+TEST(EmitTest, WritesExternalConstantsToAPtdFile) {
   EmitOptions options;
   options.external_constants = true;
   const EmittedProgram emitted = emit(methods_of(small_program()), options);
@@ -385,7 +385,7 @@ TEST(EmitTest, PadsMemoryForDelegatesInBranches) {
 
 // x (16 bytes) -> delegate -> erf -> delegate. Each delegate asks for two scratch buffers, of 500
 // and 32 bytes.
-TEST(EmitTest, PlansScratchMemoryOnlyDuringEachDelegateCall) {
+TEST(EmitTest, ScratchMemoryIsReservedOnlyDuringEachDelegateCall) {
   const auto emitted_with = [](const std::vector<uint64_t>& sizes) {
     test::ProgramBuilder b;
     Node* x = b.input("x");

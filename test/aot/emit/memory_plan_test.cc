@@ -27,14 +27,14 @@ TEST(MemoryPlanTest, InputsAndResultsOfANodeDoNotShareMemory) {
 }
 
 // After the last use of a large tensor, two small tensors fit side by side into its bucket.
-TEST(MemoryPlanTest, SmallTensorsShareTheBucketOfALargeTensor) {
+TEST(MemoryPlanTest, SmallTensorsReuseTheMemoryOfALargeTensor) {
   std::vector<Allocation> tensors = {{96, 0, 1, 0}, {32, 2, 4, 0}, {32, 3, 4, 0}};
   EXPECT_EQ(plan_greedy(tensors, 0, kAlignment), 96U);
 }
 
 // The large tensor reuses the memory of two small tensors after their last use. In the greedy plan,
 // the small tensors have separate buckets.
-TEST(MemoryPlanTest, TightPlanReusesMemoryAcrossBucketBoundaries) {
+TEST(MemoryPlanTest, TightPlanReusesMemoryOfTwoSmallTensorsForALargeTensor) {
   std::vector<Allocation> greedy = {{64, 0, 1, 0}, {64, 0, 1, 0}, {112, 2, 3, 0}};
   std::vector<Allocation> tight = greedy;
   EXPECT_EQ(plan_greedy(greedy, 0, kAlignment), 176U);

@@ -65,7 +65,7 @@ void expect_same_nodes(const MethodRecord& ours, const MethodRecord& theirs) {
   }
 }
 
-TEST(RecordCorpus, NodesAndMapsMatchExecuTorch) {
+TEST(RecordCorpus, NodesAndDebugHandlesMatchExecuTorch) {
   VITRINE_NEEDS_CORPUS();
   size_t compared = 0;
   for (const fs::path& folder : portable_cases_with_record()) {

@@ -102,7 +102,7 @@ TEST(SharedBuffers, HaveTheSameOffsetInAllMethods) {
   EXPECT_EQ(reader->outputs()->size(), 1U);
 }
 
-TEST(SharedBuffers, AreSeparateByDefault) {
+TEST(SharedBuffers, BuffersAreNotSharedByDefault) {
   Methods methods = reader_and_writer(3);
   for (auto& [name, program] : methods) to_executable(program);
   const std::vector<std::byte> pte = emit(methods).pte;

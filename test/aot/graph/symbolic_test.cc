@@ -182,7 +182,7 @@ TEST(Symbolic, NormalFormEvaluatesToTheSameValueAsTheExpression) {
   }
 }
 
-TEST(Symbolic, LargerMultipleExceedsItsFactors) {
+TEST(Symbolic, MultipleOfAnExpressionExceedsTheExpression) {
   const SymInt s0 = symbol("s0");
   const SymInt s1 = symbol("s1");
   EXPECT_TRUE(exceeds(s0 * SymInt(6), s0 * SymInt(3)));
@@ -194,7 +194,7 @@ TEST(Symbolic, LargerMultipleExceedsItsFactors) {
   EXPECT_FALSE(exceeds(64, s0));
 }
 
-TEST(Symbolic, KeepsExpressionsWithTooManyTerms) {
+TEST(Symbolic, ComparesProductsThatAreTooLargeToExpand) {
   SymInt product = symbol("a0") + symbol("b0");
   for (int i = 1; i < 40; ++i) {
     product = product * (symbol(("a" + std::to_string(i)).c_str()) + SymInt(INT64_MAX));

@@ -190,7 +190,7 @@ std::vector<std::byte> repacked(const std::filesystem::path& file) {
   return test::write_zip(test::read_zip(file.string()));
 }
 
-TEST(DamagedCorpus, SurvivesDamagedFlatLayout) {
+TEST(DamagedCorpus, SurvivesDamagedArchivesWithoutRootFolder) {
   VITRINE_CORPUS_CASE(folder, "compat/v0.5.0/pt2_tied_buffers_constants");
   try_damage(repacked(folder / "model.pt2"));
 }

@@ -150,7 +150,7 @@ TEST(ImportNative, ReadsGraphWithoutPackage) {
   EXPECT_EQ(row_major_bytes(buffer), std::vector<std::byte>(8));
 }
 
-TEST(ImportNative, AliasesShareTheStoredBytesOfTheirOwner) {
+TEST(ImportNative, AliasSharesTheBytesOfTheWeightItRefersTo) {
   NativeModel model;
   model.key = "tied";
   model.aliases = R"({"tied": "w.weight"})";
@@ -168,7 +168,7 @@ TEST(ImportNative, AliasesShareTheStoredBytesOfTheirOwner) {
   expect_error(model, "the owner b is not in program.safetensors");
 }
 
-TEST(ImportNative, RejectsGraphsThatItCannotLower) {
+TEST(ImportNative, RejectsUnsupportedAndInvalidGraphs) {
   expect_error({.version = "2"}, "version 2 of the format, but this build reads version 1");
   expect_error({.method = ""}, "a method has an empty name");
   expect_error({.operand = "relu"}, "value \"relu\" is not defined before its use");
@@ -216,7 +216,7 @@ TEST(ImportNative, RejectsPackagesWithoutGraph) {
 }
 
 // A damaged file is either rejected or read as a different valid model.
-TEST(ImportNative, SurvivesDamage) {
+TEST(ImportNative, SurvivesDamagedPackages) {
   const std::vector<std::byte> original = NativeModel().package();
   size_t refused = 0;
   test::for_each_random_damage(original, 4000, [&](const auto& bytes, const auto&) {

@@ -239,7 +239,7 @@ TEST_F(MutatedBuffer, GetsNoExternalTag) {
   EXPECT_EQ(program.graph->find("p")->meta.external_tag, "file_p");
 }
 
-TEST(ConstantTags, CopiesKeepExternalTag) {
+TEST(ConstantTags, CopiedWeightsKeepTheirExternalTag) {
   ProgramBuilder b;
   Node* p = b.parameter("p");
   Node* x = b.input("x");

@@ -33,7 +33,7 @@ TEST_F(DelegateMappingTest, GeneratesIdentifiers) {
                                              Pair(DelegateIdentifier(2U), ElementsAre(2U))));
 }
 
-TEST_F(DelegateMappingTest, RejectsGivenIdentifierIfIdentifiersAreGenerated) {
+TEST_F(DelegateMappingTest, RejectsAnExplicitIdentifierIfIdentifiersAreGenerated) {
   DelegateMappingBuilder builder(true);
   EXPECT_THAT([&] { builder.insert(*first, DelegateIdentifier(4U)); },
               ThrowsMessage<AotError>(HasSubstr("the identifier 4 must not be set")));

@@ -60,7 +60,7 @@ TEST(DelegationInfo, TableLayoutMatchesExecuTorch) {
   std::printf("%zu tables\n", tables);
 }
 
-TEST(DelegationInfo, CountsGetitemsAndIgnoresNumbersInNames) {
+TEST(DelegationInfo, CountsGetitemsAndIgnoresNumberSuffixesInNames) {
   aot::test::ProgramBuilder b;
   aot::Node* x = b.input("x");
   const std::vector<aot::Node*> parts = b.split(x, 2);

@@ -52,7 +52,7 @@ TEST_F(CostTest, CountsFlopsOfProductsAndConvolutions) {
   EXPECT_EQ(conv(true).flops, 2U * 4 * 6 * 6 * 2 * 9);
 }
 
-TEST_F(CostTest, CountsFlopsOfOtherOperatorsPerElement) {
+TEST_F(CostTest, CountsFlopsOfOperatorsWithoutWeights) {
   EXPECT_EQ(cost("aten.view_copy.default", {tensor({4, 4})}, {16}).flops, 0U);
   EXPECT_EQ(cost("aten.view_copy.default", {tensor({4, 4})}, {16}).bytes, 128U);
   EXPECT_EQ(cost("aten.mean.dim", {tensor({4, 4})}, {4}).flops, 16U);

@@ -108,7 +108,7 @@ TEST(PartitionNodes, OmitsSingleNodePartitionsOnRequest) {
   EXPECT_EQ(partition_nodes(graph, {a}).size(), 1U);
 }
 
-TEST(PartitionNodes, GroupsStayTogether) {
+TEST(PartitionNodes, NodesOfAGroupGetTheSamePartition) {
   Graph graph;
   Node* x = graph.placeholder("x");
   Node* a = graph.call(kSupported, {x});

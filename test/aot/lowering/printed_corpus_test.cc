@@ -147,7 +147,7 @@ TEST(PrintedCorpus, DemoBackendGraphMatchesExecuTorch) {
 
 // The table for MobileNetV2 in ExecuTorch's documentation. In the documented graph, dropout left a
 // clone, and the partitioner delegates neither the clone nor the view before it.
-TEST(PrintedCorpus, DelegatedCountsMatchTheDocumentedMobileNet) {
+TEST(PrintedCorpus, DelegatedNodeCountsOfMobileNetMatchTheDocumentation) {
   VITRINE_CORPUS_CASE(folder, "mv2_xnnpack");
   ExportedProgram program = edge_program(folder, test::read_text(folder / "delegated_graph.txt"));
   Node* linear = program.graph->find("aten_linear_default");

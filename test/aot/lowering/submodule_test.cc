@@ -95,7 +95,7 @@ TEST_F(SubmoduleTest, RejectsTupleAmongSeveralResults) {
       ThrowsMessage<AotError>(HasSubstr("add its getitems to the partition")));
 }
 
-TEST_F(SubmoduleTest, RejectsNodesIfAPathLeavesAndReentersThemAndKeepsTheGraph) {
+TEST_F(SubmoduleTest, RejectsNodesThatAPathLeavesAndReenters) {
   Node* first = b.call("aten.relu.default", {x});
   Node* between = b.call("aten.erf.default", {first});
   Node* last = b.call("aten.add.Tensor", {first, between});
@@ -153,7 +153,7 @@ TEST_F(SubmoduleTest, SortsPlaceholdersByKind) {
   lint(*made.graph);
 }
 
-TEST_F(SubmoduleTest, RearrangesResultsAndGetitems) {
+TEST_F(SubmoduleTest, ReorderingResultsUpdatesGetitems) {
   Node* a = b.call("aten.relu.default", {x});
   Node* c = b.call("aten.abs.default", {y});
   b.returns(a);

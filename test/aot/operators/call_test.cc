@@ -76,7 +76,7 @@ TEST_F(CallTest, NoneArgumentCountsAsMissing) {
   EXPECT_EQ(slice.integer("start", 7), 7) << "the signature's default is None";
 }
 
-TEST_F(CallTest, ArgumentsThatTheOperatorDoesNotHaveAreMissing) {
+TEST_F(CallTest, ReturnsDefaultsForArgumentsThatTheOperatorLacks) {
   const ArgumentList args = {x_};
   const Call sum(Target::of("aten.sum.default"), args, kNoKeywords);
   EXPECT_THAT(sum.integers("dim"), IsEmpty());

@@ -9,7 +9,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(DecomposeLayers, ComputesVectorNormsAndRelatedReductions) {
+TEST(DecomposeLayers, ComputesNormsLogSumExpsCosinesAndDeviations) {
   const std::vector<TensorData> x = {floats({2, 3}, {3, -4, 0, 1, -2, 2})};
   const ArgumentList rows = {std::vector<int64_t>{1}};
   const auto norm = [&](Argument order) {

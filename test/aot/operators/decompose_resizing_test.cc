@@ -133,7 +133,7 @@ TEST(DecomposeResizing, ResizesImagesAndVolumes) {
 
 // If a scale factor keeps or doubles the size of a small 2-D image, PyTorch ignores the factor. For
 // 1-D and 3-D inputs, PyTorch uses the factor.
-TEST(DecomposeResizing, NearestUsesTheScaleFactorExceptForSmallImages) {
+TEST(DecomposeResizing, NearestModeUsesTheScaleFactorExceptForSmallImages) {
   const auto scaled = [](std::vector<int64_t> sizes, const char* target, double factor,
                          std::vector<SymInt> larger) {
     int64_t count = 1;

@@ -43,7 +43,7 @@ TEST(DecomposeSelections, TakeAndPutAccessElementsByIndex) {
               {3, 1, 6, 4});
 }
 
-TEST(DecomposeSelections, ScatterReduceWorksWithAndWithoutTheOriginalElement) {
+TEST(DecomposeSelections, ScatterReduceCanExcludeTheOriginalElement) {
   const TensorData x = floats({3, 2}, {1, 2, 3, 4, 5, 6});
   const TensorData index = integers({4, 2}, {0, 0, 2, 0, 0, 2, 2, 2});
   const Values values = {7, -1, 2, 8, -3, 4, 9, 1};
@@ -172,7 +172,7 @@ TEST(DecomposeSelections, EmbeddingBagAddsUpOrAveragesRows) {
   }
 }
 
-TEST(DecomposeSelections, RepeatsEachElementByItsCountInTheRepeatsTensor) {
+TEST(DecomposeSelections, RepeatInterleaveAcceptsATensorOfCounts) {
   const TensorData x = floats({3, 2}, {1, 2, 3, 4, 5, 6});
   const auto repeated = [&](const TensorData& repeats, int64_t count, int64_t dim) {
     return lowered("aten.repeat_interleave.self_Tensor", {x, repeats}, ArgumentList{dim},

@@ -442,7 +442,7 @@ std::set<std::string> opmath_targets() {
   return targets;
 }
 
-TEST(HalfPrecision, CasesCoverAllOperatorsInTheTable) {
+TEST(HalfPrecision, TestCasesCoverAllOperatorsInTheTable) {
   std::set<std::string> covered;
   for (const Case& test : cases()) covered.insert(test.target);
   EXPECT_EQ(covered, opmath_targets());

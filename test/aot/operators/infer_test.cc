@@ -67,7 +67,7 @@ TEST_F(InferTest, TransposedConvolutionsRestoreSymbolicSizes) {
   EXPECT_EQ(to_text(*upsampled->tensor()), "f32[1, 1, 2*s0, (8*s6) + 16]");
 }
 
-TEST_F(InferTest, ViewsDivideSymbolicSums) {
+TEST_F(InferTest, InfersViewSizesFromSymbolicSums) {
   const SymInt rows = symbol("s0") + SymInt(1);
   Node* x = input({rows * symbol("s1"), 64});
   EXPECT_EQ(result("aten.view.default", {x, std::vector<int64_t>{-1, 128}}),

@@ -150,7 +150,7 @@ void evaluate_corpus(const char* folder_name, bool is_folded, size_t min_calls) 
 TEST(EvaluateCorpus, OperatorsMatchPyTorch) { evaluate_corpus("ops_portable", false, 350); }
 TEST(EvaluateCorpus, ModelsMatchPyTorch) { evaluate_corpus("", false, 20); }
 TEST(EvaluateCorpus, FoldedModelsMatchPyTorch) { evaluate_corpus("", true, 20); }
-TEST(EvaluateCorpus, ProgramsOfOlderTorchMatchPyTorch) {
+TEST(EvaluateCorpus, ModelsFromOlderPyTorchVersionsMatchPyTorch) {
   evaluate_corpus("compat/v0.5.0", false, 20);
 }
 

@@ -58,7 +58,7 @@ const MethodDebugInfo& info_of(const LoweredModel& model) {
 
 class Optimized : public testing::TestWithParam<bool> {};
 
-TEST_P(Optimized, MakesFewerCallsWithoutMoreMemory) {
+TEST_P(Optimized, ProgramsMakeFewerCallsWithoutMoreMemory) {
   const LoweredModel stock = lowered(false, GetParam());
   const LoweredModel better = lowered(true, GetParam());
   EXPECT_LE(info_of(better).planned_bytes, info_of(stock).planned_bytes);
@@ -134,7 +134,7 @@ TEST(OptimizedLowering, ReportsReplacedAttention) {
 }
 
 // The attention is too large for custom_sdpa to be faster.
-TEST(OptimizedLowering, AutomaticChoiceKeepsLargeAttention) {
+TEST(OptimizedLowering, AutomaticChoiceDoesNotReplaceLargeAttention) {
   const auto lowered_with = [](AttentionOperator attention) {
     ModelBuilder build("SelfAttention");
     Node* x = build.input("x", ScalarType::kFloat, {1, 2, 40, 8});

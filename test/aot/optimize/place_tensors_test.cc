@@ -54,7 +54,7 @@ TEST_F(InPlace, OverwritesOperandsAfterLastUse) {
   EXPECT_NE(offset("neg"), offset("z"));
 }
 
-TEST_F(InPlace, KeepsOperandsThatAreReadLater) {
+TEST_F(InPlace, DoesNotOverwriteOperandsThatAreReadLater) {
   Node* x = call("aten.neg.default", {input("x")});
   Node* y = call("aten.abs.default", {x});
   place({call("aten.mul.Tensor", {x, y})});
@@ -62,7 +62,7 @@ TEST_F(InPlace, KeepsOperandsThatAreReadLater) {
   EXPECT_TRUE(offset("mul") == offset("neg") || offset("mul") == offset("abs"));
 }
 
-TEST_F(InPlace, KeepsOutputs) {
+TEST_F(InPlace, DoesNotOverwriteOutputs) {
   Node* x = call("aten.neg.default", {input("x")});
   place({x, call("aten.abs.default", {x})});
   EXPECT_NE(offset("abs"), offset("neg"));
@@ -70,7 +70,7 @@ TEST_F(InPlace, KeepsOutputs) {
 
 // An operand that is broadcast must not be overwritten, since each of its elements is needed for
 // several elements of the result.
-TEST_F(InPlace, KeepsBroadcastOperands) {
+TEST_F(InPlace, DoesNotOverwriteBroadcastOperands) {
   Node* column = call("aten.neg.default", {input("x", {4, 1})});
   Node* square = call("aten.abs.default", {input("y", {4, 4})});
   place({call("aten.mul.Tensor", {column, square})});
@@ -79,7 +79,7 @@ TEST_F(InPlace, KeepsBroadcastOperands) {
 }
 
 // The operands are overlapping views that start at different elements.
-TEST_F(InPlace, KeepsOverlappingViews) {
+TEST_F(InPlace, DoesNotOverwriteOverlappingViews) {
   Node* x = call("aten.neg.default", {input("x", {24})});
   Node* a = call("aten.slice.Tensor", {x, 0, 0, 16});
   Node* b = call("aten.slice.Tensor", {x, 0, 4, 20});

@@ -217,7 +217,7 @@ TEST(MergeScales, MovesBothScalesToOneOperand) {
 }
 
 // The product of the scales, or its product with an operand, would be infinite or 0 in f32.
-TEST(MergeScales, KeepsExtremeScales) {
+TEST(MergeScales, KeepsScalesIfAProductCouldOverflowOrUnderflow) {
   struct Scales {
     double left, right, x, y;  // their product is always 4
   };
@@ -237,7 +237,7 @@ TEST(MergeScales, KeepsExtremeScales) {
 }
 
 // The call abs also uses the result of the scale `right`, so this scale must not be removed.
-TEST(MergeScales, KeepsScalesWithOtherUsers) {
+TEST(MergeScales, KeepsScalesWhoseResultHasAnotherUser) {
   ModelBuilder build("Net");
   Node* q = build.input("q", ScalarType::kFloat, {2, 3, 3});
   Node* left = build.call("aten.mul.Scalar", {q, 0.5});

@@ -70,7 +70,7 @@ ExportedProgram repeating(bool writes) {
       {build.call("aten.scaled_dot_product_attention.default", {query, key, value})});
 }
 
-TEST(AttentionRows, ReplacementReadsRowsWithoutRepetition) {
+TEST(AttentionRows, ReplacementRemovesTheRepetitionOfHeads) {
   ExportedProgram program = repeating(false);
   EXPECT_EQ(replace_attention(program).replaced, 1U);
   program.graph->remove_dead_code();
@@ -78,7 +78,7 @@ TEST(AttentionRows, ReplacementReadsRowsWithoutRepetition) {
               ElementsAre("permute", "permute", "permute", "custom_sdpa", "permute", "clone"));
 }
 
-TEST(AttentionRows, ReplacementKeepsRepetitionBeforeAWrite) {
+TEST(AttentionRows, ReplacementKeepsTheRepetitionOfHeadsBeforeAWrite) {
   ExportedProgram program = repeating(true);
   EXPECT_EQ(replace_attention(program).replaced, 1U);
   program.graph->remove_dead_code();

@@ -75,7 +75,7 @@ TEST(CacheWrites, ReplacesMutationsInTheSignature) {
   EXPECT_THAT(calls(replaced), Not(Contains("copy_")));
 }
 
-TEST(CacheWrites, KeepsUnsupportedWritesWithReasons) {
+TEST(CacheWrites, KeepsUnsupportedWritesAndGivesTheReasons) {
   const auto kept = [](const std::function<Node*(ModelBuilder&, Node * cache)>& make) {
     ModelBuilder build("Net");
     Node* cache = build.buffer("cache", zeros({1, 2, kPositions, kValues}));

@@ -240,7 +240,7 @@ void expect_same_handles(bool core_aten, size_t at_least) {
 TEST(EdgeCorpus, CoreAtenDebugHandlesMatchExecuTorch) { expect_same_handles(true, 36); }
 TEST(EdgeCorpus, TrainingIrDebugHandlesMatchExecuTorch) { expect_same_handles(false, 36); }
 
-TEST(EdgeCorpus, LowersProgramsOfOlderTorch) {
+TEST(EdgeCorpus, LowersModelsFromOlderPyTorchVersions) {
   VITRINE_NEEDS_CORPUS();
   size_t count = 0;
   for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir() / "compat")) {

@@ -39,7 +39,7 @@ TEST(KeepOps, KeepsCallsThatTheFilterAccepts) {
   EXPECT_EQ(lower(options).second, "permute_copy mm permute_copy mm hardswish ");
 }
 
-TEST(KeepOps, QuantizationRunsWithoutDelegate) {
+TEST(KeepOps, AcceptsUndelegatedQuantizeCalls) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 4});
   const char* quantize = "quantized_decomposed.quantize_per_tensor.default";

@@ -44,7 +44,7 @@ TEST(LinearSum, SumWithTooManyTermsIsUnknown) {
 }
 
 // Substitutes (axis 1) + 5 for (axis 0) in the sum x + 2 (axis 0) + (axis 1).
-TEST(LinearSum, ReplacesAnAxisWithASum) {
+TEST(LinearSum, SubstitutesASumForAnAxis) {
   const LinearSum sum = sum_of(0, {{"x", 1}, {"axis 0", 2}, {"axis 1", 1}});
   EXPECT_TRUE(sum.has_axes());
   EXPECT_FALSE(sum_of(0, {{"x", 1}}).has_axes());

@@ -29,7 +29,7 @@ TEST(MaskValueRules, WindowMaskIsNotCausal) {
 }
 
 // In each form, query i sees the keys j <= i.
-TEST(MaskValueRules, RecognizesOtherFormsOfCausalMasks) {
+TEST(MaskValueRules, RecognizesEquivalentFormsOfCausalMasks) {
   const std::vector<std::pair<const char*, std::function<Node*(ModelBuilder&)>>> forms = {
       {"a triangle of ones, compared with 0",
        [](ModelBuilder& build) {
@@ -74,7 +74,7 @@ TEST(MaskValueRules, RecognizesOtherFormsOfCausalMasks) {
 }
 
 // Masks that are similar to causal masks but not causal.
-TEST(MaskValueRules, SimilarMasksAreNotCausal) {
+TEST(MaskValueRules, MasksThatResembleCausalMasksAreNotCausal) {
   const std::vector<std::pair<const char*, std::function<Node*(ModelBuilder&)>>> forms = {
       {"the upper triangle is visible",
        [](ModelBuilder& build) {

@@ -160,7 +160,7 @@ TEST(Quantize, ReportsSkippedLinearLayers) {
                           "up.weight: its row length 12 is not a multiple of the group size 8"));
 }
 
-TEST(Quantize, RejectsQuantizedAndIndivisibleWeights) {
+TEST(Quantize, RejectsQuantizedWeightsAndIndivisibleRowLengths) {
   ExportedProgram program = linear_program();
   quantize(program, {.linears = kFour});
   EXPECT_THAT([&] { quantize(program, {.linears = kFour}); },
@@ -182,7 +182,7 @@ TEST(Quantize, RejectsQuantizedAndIndivisibleWeights) {
 }
 
 // The layer's weight is also its input.
-TEST(Quantize, KeepsWeightThatIsAlsoTheInput) {
+TEST(Quantize, DoesNotQuantizeAWeightThatIsAlsoTheInput) {
   ModelBuilder build("Net");
   build.input("x", ScalarType::kFloat, {16, 16});
   Node* weight = build.parameter("weight", {16, 16});

@@ -24,7 +24,7 @@ ExportedProgram cache_program(bool reads_later) {
   return program;
 }
 
-TEST(Reinplace, WritesInPlaceIfNothingReadsLater) {
+TEST(Reinplace, WritesInPlaceIfTheOldValueIsNotReadLater) {
   ExportedProgram program = cache_program(false);
   to_executable(program, {.elide_views = true, .reinplace = true});
   EXPECT_THAT(calls(program), ElementsAre("index_put_"));
@@ -33,7 +33,7 @@ TEST(Reinplace, WritesInPlaceIfNothingReadsLater) {
   EXPECT_THAT(calls(without), ElementsAre("index_put", "copy_"));
 }
 
-TEST(Reinplace, KeepsInputsThatTheProgramDoesNotMutate) {
+TEST(Reinplace, NeverOverwritesInputsThatTheProgramOnlyReads) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {4, 3});
   Node* at = build.input("at", ScalarType::kLong, {1});

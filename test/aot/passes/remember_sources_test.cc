@@ -24,7 +24,7 @@ struct SourceProgram {
   }
 };
 
-TEST(RememberSources, SourceOfACallIsItselfAndSourceOfAGetitemIsItsCall) {
+TEST(RememberSources, CallsAreTheirOwnSourceAndTheSourceOfTheirGetitems) {
   SourceProgram p;
   remember_sources(p.program);
   const auto source = [](const Node* node) { return node->meta.origin->from_node.at(0); };
@@ -36,7 +36,7 @@ TEST(RememberSources, SourceOfACallIsItselfAndSourceOfAGetitemIsItsCall) {
   EXPECT_EQ(p.x->meta.origin, nullptr) << "inputs are not calls";
 }
 
-TEST(RememberSources, KeepsSourcesFromTheFile) {
+TEST(RememberSources, KeepsSourcesThatNodesAlreadyHave) {
   SourceProgram p;
   auto origin = std::make_shared<Origin>();
   origin->from_node.emplace_back().name = "older";

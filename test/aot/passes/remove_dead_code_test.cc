@@ -9,7 +9,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(RemoveDeadCode, KeepsCallsThatAreUsedOrWrite) {
+TEST(RemoveDeadCode, KeepsCallsWithUsersOrSideEffects) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2});
   Node* state = build.buffer("state", zeros({2}));

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(RemoveNoOps, RemovesNoOpSlicesConversionsAndEmptyInputs) {
+TEST(RemoveNoOps, RemovesNoOpSlicesAndConversionsAndEmptyCatInputs) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 3});
   Node* empty = build.input("empty", ScalarType::kFloat, {0, 3});

@@ -36,7 +36,7 @@ struct SpelledProduct {
   }
 };
 
-TEST(SpelledAttention, BecomesAnAttentionCallWithTheSameOperands) {
+TEST(SpelledOutAttention, BecomesAnAttentionCallWithTheSameOperands) {
   SpelledProduct spelled;
   ExportedProgram program = spelled.program();
   ExportedProgram own = program.copy();
@@ -54,7 +54,7 @@ TEST(SpelledAttention, BecomesAnAttentionCallWithTheSameOperands) {
   expect_near(evaluate(program, inputs)[0], values_of(evaluate(own, inputs)[0]));
 }
 
-TEST(SpelledAttention, RejectsSoftmaxOverTheWrongDim) {
+TEST(SpelledOutAttention, RejectsSoftmaxOverTheWrongDim) {
   SpelledProduct spelled;
   ExportedProgram program = spelled.program(2);
   EXPECT_EQ(match_spelled_attention(program, *spelled.product), nullptr);
@@ -62,14 +62,14 @@ TEST(SpelledAttention, RejectsSoftmaxOverTheWrongDim) {
 
 // A buffer is written between the two products. An attention call in place of the last product
 // would read query and key after this write.
-TEST(SpelledAttention, RejectsWritesBetweenProducts) {
+TEST(SpelledOutAttention, RejectsBufferWritesBetweenTheTwoProducts) {
   SpelledProduct spelled;
   ExportedProgram program = spelled.program(-1, true);
   EXPECT_EQ(match_spelled_attention(program, *spelled.product), nullptr);
 }
 
 // With the lowest number as the mask, a query without visible keys yields the mean of all values.
-TEST(SpelledAttention, IsKeptIfMaskMayHideAllKeys) {
+TEST(SpelledOutAttention, IsKeptIfMaskMayHideAllKeys) {
   const StepForm form = {
       .name = "", .mask = StepMask::kWindow, .is_spelled = true, .fill = kLowestFloat};
   ExportedProgram program = DecoderStep(form).build();
@@ -81,7 +81,7 @@ TEST(SpelledAttention, IsKeptIfMaskMayHideAllKeys) {
 }
 
 // tril(diagonal=-1) hides all keys of the first query.
-TEST(SpelledAttention, IsKeptIfCausalMaskHidesTheFirstKey) {
+TEST(SpelledOutAttention, IsKeptIfCausalMaskHidesTheFirstKey) {
   const auto is_found = [](int64_t diagonal) {
     SpelledProduct spelled;
     ModelBuilder& build = spelled.build;

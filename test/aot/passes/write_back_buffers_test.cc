@@ -195,7 +195,7 @@ TEST(WriteBackBuffers, CopiesViewsOfOverwrittenBuffers) {
 }
 
 // The result of the in-place write is in the memory of the buffer, which another value overwrites.
-TEST(WriteBackBuffers, KeepsResultsOfInPlaceWrites) {
+TEST(WriteBackBuffers, ResultsOfInPlaceWritesKeepTheirValues) {
   ModelBuilder build("InPlace");
   Node* x = two_input(build, "x");
   Node* state = build.buffer("state", two(1, 2));
@@ -213,7 +213,7 @@ TEST(WriteBackBuffers, KeepsResultsOfInPlaceWrites) {
 
 // The second write changes the result of the first one. A view of that result, taken between the
 // writes, must keep its values.
-TEST(WriteBackBuffers, KeepsViewsBetweenWrites) {
+TEST(WriteBackBuffers, ViewsTakenBetweenWritesKeepTheirValues) {
   ModelBuilder build("InPlace");
   Node* state = build.buffer("state", two(1, 2));
   Node* x = build.input("x", ScalarType::kFloat, {1});

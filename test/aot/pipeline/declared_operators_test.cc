@@ -208,7 +208,7 @@ TEST(DeclaredOperators, CanWriteToBuffersInFunctionalExports) {
 
 // Only the device has the kernel, so the lowering cannot compute a call ahead of time, even if all
 // of its arguments are constants.
-TEST(DeclaredOperators, AreNotFolded) {
+TEST(DeclaredOperators, AreNotComputedAheadOfTime) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
   Node* both = build.call_as("my.roots.default", {build.buffer("weight", state()), 2.0}, {},

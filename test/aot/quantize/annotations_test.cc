@@ -132,7 +132,7 @@ TEST_F(AnnotateTest, PropagatesScaleThroughViewsAndPooling) {
               ElementsAre(ElementsAre("x"), ElementsAre("conv2d", "max_pool2d", "flatten")));
 }
 
-TEST_F(AnnotateTest, QuantizesOnlyInputsAndWeightsIfDynamic) {
+TEST_F(AnnotateTest, DynamicSchemeQuantizesOnlyInputsAndWeights) {
   Node* layer = linear("fc", matrix());
   const Annotations made =
       annotated({add(relu(layer), layer)}, {.scheme = kDynamicScheme, .rules = {}});

@@ -245,7 +245,7 @@ TEST(ParseQuantization, ReadsInt8Schemes) {
               ThrowsMessage<AotError>(HasSubstr("choose one")));
 }
 
-TEST(AddRule, ReadsPartsAndSchemes) {
+TEST(AddRule, ReadsPatternsAndSchemes) {
   Quantization to = parse_quantization("int8");
   add_rule("classifier.*=float", to);
   add_rule("head=int8_dynamic", to);
@@ -266,7 +266,7 @@ TEST(AddRule, RejectsMalformedRulesAndUnknownSchemes) {
               ThrowsMessage<AotError>(HasSubstr("needs --quantize int8")));
 }
 
-TEST(AddRule, WeightOnlySchemeExcludesThePartFromInt8) {
+TEST(AddRule, WeightOnlySchemeExcludesMatchingModulesFromInt8) {
   Quantization to = parse_quantization("int8");
   add_rule("layers.0.*=8da4w:32", to);
   add_rule("tok=embedding:4:32:affine", to);

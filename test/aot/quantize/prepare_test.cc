@@ -137,7 +137,7 @@ TEST(FoldBatchNorms, FoldsNormsIntoLinearLayersWithTwoDims) {
   EXPECT_EQ(norms_after_folding(build.finish({batch_norm(build, "bn", x, 5)}), waves({3, 4})), 0U);
 }
 
-TEST(StoreScalars, KeepsScalarsAddedToIntegerTensors) {
+TEST(StoreScalars, StoresOnlyScalarsCombinedWithFloatTensors) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {4});
   Node* ids = build.input("ids", ScalarType::kLong, {4});

@@ -107,7 +107,7 @@ TEST_F(Bf16Test, RejectsMismatchedDtypesAndSizes) {
               HasSubstr("argument 0: is f32[3], but the delegate expects bf16 of rank 1"));
 }
 
-TEST_F(Bf16Test, ChargesCopiesToTheBudget) {
+TEST_F(Bf16Test, CopiesCountTowardTheMemoryBudget) {
   constexpr uint32_t kCount = 1000;
   PayloadBuilder b;
   const uint32_t x = b.input({kCount}, kBf16), y = b.output({kCount}, kBf16);

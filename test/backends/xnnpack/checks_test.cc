@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST_P(ChecksTest, ReportsTheInvalidItem) {
+TEST_P(ChecksTest, ErrorNamesTheInvalidPartOfThePayload) {
   PayloadBuilder b;
   GetParam().make(b);
   EXPECT_THAT(load_error(b), HasSubstr(GetParam().error));
@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class LimitsTest : public DelegateTest {};
 
-TEST_F(LimitsTest, LimitBytesOfTensorsAndWorkspace) {
+TEST_F(LimitsTest, RejectsTensorsAndWorkspacesAboveTheirLimits) {
   PayloadBuilder b;
   const uint32_t x = b.input({100}), y = b.internal({100}), z = b.internal({100});
   const uint32_t out = b.output({100});

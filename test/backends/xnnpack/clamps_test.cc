@@ -91,7 +91,7 @@ TEST_F(ClampsTest, ClampAfterMaxPoolingConvertsToTheScaleOfItsOutput) {
 
 // The packed weights depend on the scale of the result, but their cache key contains only the scale
 // of the convolution.
-TEST_F(ClampsTest, ClampsAfterConvolutionsThatShareWeightsConvertToTheScalesOfTheirOutputs) {
+TEST_F(ClampsTest, ClampedConvolutionsWithSharedWeightsUseTheirOwnOutputScales) {
   PayloadBuilder b(PayloadBuilder::Constants::kNamed);
   const uint32_t x = b.input({1, 1, 2, 1}, kInt8Type, PerTensor{1.0f, 0});
   const uint32_t filter = b.constant<int8_t>({1, 1, 1, 1}, {2}, Type::xnn_datatype_qcint8);

@@ -93,7 +93,7 @@ TEST_F(FaultTest, DelegatesComputeCorrectlyAfterAFailedReshape) {
 
 // The tables of one convolution get smaller, and those of another get larger. If the call fails
 // after the first change, the memory of both tables must still be charged.
-TEST_F(FaultTest, FailedReshapeChargesTablesOfBothSizes) {
+TEST_F(FaultTest, TablesCountTowardTheBudgetAfterAFailedReshape) {
   PayloadBuilder b;
   const uint32_t filter = b.constant({2, 3, 3, 1}, std::vector<float>(18, 1));
   for (int i = 0; i < 2; ++i) {
@@ -202,7 +202,7 @@ class WindowFaultTest : public FaultTest {
   }
 };
 
-TEST_F(WindowFaultTest, DoesNotUseListsOfAFailedReshape) {
+TEST_F(WindowFaultTest, LaterCallsDoNotUseListsOfAFailedReshape) {
   // With these sizes, XNNPACK's lists are larger than the memory reserve.
   constexpr Sizes kSizes[] = {{74, 76, 2}, {80, 72, 3}, {88, 70, 3}};
   const bool can_resize = xnnpack::operator_times_are_measured();

@@ -47,7 +47,7 @@ PayloadBuilder repeated(const AddedNode& kind, int count) {
   return b;
 }
 
-TEST_F(HeapTest, ChargesOperatorsAndLists) {
+TEST_F(HeapTest, OperatorMemoryCountsTowardTheBudget) {
   constexpr AddedNode kKinds[] = {
       {"abs", [](PayloadBuilder& b, uint32_t x, uint32_t y) { b.unary(Tag::XNNAbs, x, y); }, 8},
       {"add", [](PayloadBuilder& b, uint32_t x, uint32_t y) { b.binary(Tag::XNNAdd, x, x, y); }, 8},
@@ -160,7 +160,7 @@ constexpr WindowNode kWindowNodes[] = {
      2 * sizeof(float) + XNN_EXTRA_BYTES},
 };
 
-TEST_F(HeapTest, ChargesTablesOfWindowNodes) {
+TEST_F(HeapTest, TablesOfWindowNodesCountTowardTheBudget) {
   for (const WindowNode& kind : kWindowNodes) {
     for (const size_t count : {size_t{1}, size_t{8}}) {
       SCOPED_TRACE(testing::Message() << count << " of " << kind.name);
@@ -206,7 +206,7 @@ TEST_F(HeapTest, ChargesTablesOfWindowNodes) {
   }
 }
 
-TEST_F(HeapTest, ChargesTablesForTheSizesOfTheLastCall) {
+TEST_F(HeapTest, BudgetIncludesTablesForTheSizesOfTheLastCall) {
   PayloadBuilder b;
   const uint32_t x = b.input({1, 64, 64, 2}), y = b.output({1, 64, 64, 2});
   b.convolution(Tag::XNNConv2d, kWindow, x, b.constant({2, 3, 3, 2}, std::vector<float>(36, 1)),
@@ -284,7 +284,7 @@ TEST_F(HeapTest, LimitsMemoryOfDelegatesThatShareAPayload) {
 
 // The addition reads its constant in each run. The payload is valid only during loading, so the
 // delegate copies the constant then.
-TEST_F(HeapTest, ChargesCopiesOfConstants) {
+TEST_F(HeapTest, CopiesOfConstantsCountTowardTheBudget) {
   const auto sum = [](uint32_t count) {
     PayloadBuilder b;
     const uint32_t x = b.input({count}), y = b.output({count});
@@ -324,7 +324,7 @@ class OwnedData final : public NamedDataMap {
   BuilderData data_;
 };
 
-TEST_F(HeapTest, ChargesWeightsUntilTheyArePacked) {
+TEST_F(HeapTest, UnpackedWeightsCountTowardTheBudgetDuringLoading) {
   constexpr size_t kBytes = 299 * 301 * sizeof(float);
   PayloadBuilder b(PayloadBuilder::Constants::kNamed);
   const uint32_t x = b.input({1, 301}), y = b.output({1, 299});

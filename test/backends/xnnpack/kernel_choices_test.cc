@@ -21,7 +21,7 @@ Result<KernelChoices> parse(const std::string& rows) {
   return KernelChoices::parse("vitrine choices 1, vectors of 32\n" + rows, "t", is_kernel, 32);
 }
 
-TEST(KernelChoices, TakeTheNearestMeasuredSizes) {
+TEST(KernelChoices, UseTheNearestMeasuredSizes) {
   const auto table = parse(
       "# a comment\n"
       "50 64 64 4096 Softmax\n"
@@ -37,7 +37,7 @@ TEST(KernelChoices, TakeTheNearestMeasuredSizes) {
   EXPECT_EQ(table->is_faster("Cosine", {1, 1, 1}), std::nullopt);
 }
 
-TEST(KernelChoices, StarStandsForAllKernels) {
+TEST(KernelChoices, AsteriskMatchesAllKernels) {
   const auto table = parse("1 1 1 1 *");
   ASSERT_TRUE(table.ok()) << table.error().message();
   EXPECT_EQ(table->is_faster("Softmax", {7, 7, 7}), true);
@@ -65,7 +65,7 @@ TEST(KernelChoices, ErrorNamesTheInvalidLine) {
 }
 
 // Runs a softmax of a row of 64 elements and returns the table's error, or the kernel that ran.
-class ChoicesOfDelegates : public OwnKernelsFixture {
+class DelegateKernelChoices : public OwnKernelsFixture {
  protected:
   std::string kernel_of(const std::string& rows) {
     const auto bytes = static_cast<size_t>(optimized::simd::gemm_shape().lanes) * sizeof(float);
@@ -90,9 +90,9 @@ class ChoicesOfDelegates : public OwnKernelsFixture {
  private:
   ScratchFolder scratch_;
 };
-INSTANTIATE_TEST_SUITE_P(One, ChoicesOfDelegates, testing::Values(true));
+INSTANTIATE_TEST_SUITE_P(One, DelegateKernelChoices, testing::Values(true));
 
-TEST_P(ChoicesOfDelegates, FollowTheTable) {
+TEST_P(DelegateKernelChoices, FollowTheChoicesFile) {
   if (!xnnpack::OwnKernels::are_built()) GTEST_SKIP() << "this build has only XNNPACK's kernels";
   EXPECT_EQ(kernel_of("90 64 64 64 Vitrine Softmax (NC, F32)"), "Vitrine");
   EXPECT_EQ(kernel_of("110 64 64 64 Vitrine Softmax (NC, F32)"), "XNNPACK");

@@ -34,7 +34,7 @@ TEST(Options, ReadsAllKeys) {
   EXPECT_EQ(options->choices, "c/d");
 }
 
-TEST(Options, KeepsDefaults) {
+TEST(Options, AbsentKeysHaveTheDefaults) {
   const Options defaults{.workspace_sharing = WorkspaceSharing::kGlobal,
                          .weights_cache = false,
                          .packed_cache_path = "x",

@@ -11,7 +11,7 @@
 namespace vitrine::xnnpack {
 namespace {
 
-TEST(PackedArena, BlocksAreAlignedAndHaveSlack) {
+TEST(PackedArena, BlocksAreAlignedAndFollowedByReadableBytes) {
   const auto arena = PackedArena::make(5000, 3);
   ASSERT_NE(arena, nullptr);
   auto* const first = static_cast<std::byte*>(arena->take(1));

@@ -56,7 +56,7 @@ uint32_t flags_with(const std::function<void(PayloadBuilder&, uint32_t x)>& add,
   return graph.ok() ? graph->nodes[0].flags : ~0u;
 }
 
-TEST(PackedConversions, PackForProductsWithInt4Weights) {
+TEST(PackedConversions, PackTheirResultForProductsWithInt4Weights) {
   EXPECT_EQ(flags_with([](auto& b, uint32_t x) { product(b, x, by_channel(b, 32)); }),
             kForChannels);
   EXPECT_EQ(flags_with([](auto& b, uint32_t x) { product(b, x, by_block(b)); }), kForBlocks);

@@ -280,7 +280,7 @@ struct ConvolutionOfLines {
 };
 
 // Windows of small integers have exact sums.
-TEST_P(PixelKernelsTest, ConvolutionsOfWindowLinesMatchDirectSums) {
+TEST_P(PixelKernelsTest, ConvolutionsByLinesOfTheWindowMatchDirectSums) {
   const std::string_view kernel = if_wide("Vitrine Convolution of Window Lines (NHWC, F32)", 16);
   const WindowSpec stem = {.top = 3,
                            .right = 3,

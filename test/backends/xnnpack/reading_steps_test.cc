@@ -160,7 +160,7 @@ Cost negations_through(uint32_t values, uint64_t limit, std::string* message) {
 
 // Each pair of planned values costs 1/32 of a step. All other costs are linear in the number of
 // values.
-TEST(ReadingSteps, IncludePairsOfPlannedValues) {
+TEST(ReadingSteps, CountPairsOfValuesDuringMemoryPlanning) {
   std::string message;
   const Cost none = negations_through(0, UINT64_MAX, &message);
   const Cost some = negations_through(640, UINT64_MAX, &message);
@@ -173,7 +173,7 @@ TEST(ReadingSteps, IncludePairsOfPlannedValues) {
   EXPECT_EQ(message, "planning the memory of 1280 values is more work than max_load_steps allows");
 }
 
-TEST(ReadingSteps, IncludeTheLengthOfAKeyAtEachUse) {
+TEST(ReadingSteps, CountTheLengthOfAKeyAtEachUse) {
   const OneConstant data;
   const Cost brief = load_sums(30, 10, UINT64_MAX, data);
   const Cost lengthy = load_sums(30, 64'010, UINT64_MAX, data);
@@ -184,7 +184,7 @@ TEST(ReadingSteps, IncludeTheLengthOfAKeyAtEachUse) {
 
 // Each addition costs one step for its constant and then one for the key. The other steps are for
 // values and nodes.
-TEST(ReadingSteps, AreChargedBeforeConstantsAreRead) {
+TEST(ReadingSteps, AreCountedBeforeConstantsAreRead) {
   const OneConstant data;
   const Cost all = load_sums(30, 10, UINT64_MAX, data);
   EXPECT_EQ(data.asked, 30);

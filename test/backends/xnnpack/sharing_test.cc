@@ -97,7 +97,7 @@ TEST_F(SharingTest, SharesWorkspacesAccordingToTheMode) {
 
 // Growth of the workspace is charged to the delegate that caused it, until this delegate is
 // deleted.
-TEST_F(SharingTest, ChargesWorkspacesToBudgets) {
+TEST_F(SharingTest, BudgetOfADelegateIncludesTheWorkspaceGrowthItCauses) {
   if (!xnnpack::operator_times_are_measured())
     GTEST_SKIP() << "workspace sizes need XNNPACK's private headers";
   PayloadBuilder payload = square_plus(1 << 20);

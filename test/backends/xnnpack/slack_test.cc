@@ -55,7 +55,7 @@ TEST_F(SlackTest, InputsAndOutputsMayEndAtTheEndOfAPage) {
   }
 }
 
-TEST_F(SlackTest, ReadsMemoryWithSlackInPlace) {
+TEST_F(SlackTest, ReadsInputsInPlaceIfBytesPastTheirEndAreReadable) {
   PayloadBuilder b;
   const uint32_t x = b.input({4}), y = b.output({4});
   b.unary(Tag::XNNSquare, x, y);
@@ -130,21 +130,21 @@ uint64_t taken_by_a_run(size_t planned, size_t given) {
   return taken.ok() ? *taken : 0;
 }
 
-TEST(MethodSlackTest, UsesMemoryWithSlackInPlace) {
+TEST(MethodSlackTest, CopiesNothingIfBytesPastTheEndAreReadable) {
   EXPECT_EQ(taken_by_a_run(kReadableSlack, kReadableSlack), 0u);
 }
 
-TEST(MethodSlackTest, CopiesPlannedMemoryWithoutSlack) {
+TEST(MethodSlackTest, CopiesPlannedMemoryWithoutReadableBytesPastItsEnd) {
   EXPECT_GE(taken_by_a_run(0, kReadableSlack), 16u);
   EXPECT_LE(taken_by_a_run(0, kReadableSlack), 16u + kReadableSlack);
 }
 
-TEST(MethodSlackTest, CopiesOutputsWithoutSlack) {
+TEST(MethodSlackTest, CopiesOutputsWithoutReadableBytesPastTheirEnd) {
   EXPECT_GE(taken_by_a_run(kReadableSlack, 0), 16u);
   EXPECT_LE(taken_by_a_run(kReadableSlack, 0), 16u + kReadableSlack);
 }
 
-TEST_F(SlackTest, ChargesCopiesToTheBudget) {
+TEST_F(SlackTest, CopiesCountTowardTheMemoryBudget) {
   constexpr uint32_t kMax = 400'000;
   PayloadBuilder b;
   const uint32_t x = b.input({kMax}), y = b.output({kMax});

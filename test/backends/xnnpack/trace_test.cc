@@ -168,7 +168,7 @@ TEST_F(TraceTest, OperatorMapHandlesUnusedNodesAndLayoutChanges) {
 }
 
 // Tests layout changes between two convolutions over one dim.
-TEST_F(TraceTest, LayoutChangesAfterConvolutionsDoNotRunIfTheyCancelAndSizesAreFixed) {
+TEST_F(TraceTest, LayoutChangesThatCancelDoNotRunIfSizesAreFixed) {
   const auto records = [&](bool fixed, bool has_convolution) {
     PayloadBuilder b;
     const uint32_t x = b.input({1, 1, 2, 3}), y = b.output({1, 1, 2, 3});

@@ -235,7 +235,7 @@ TEST_F(WeightsCacheTest, WarnsWhyAFileCannotBeWritten) {
 }
 
 // A wrong path may name the model itself, a text file, a device or a pipe.
-TEST_F(WeightsCacheTest, ReplacesOnlyWeightsCaches) {
+TEST_F(WeightsCacheTest, NeverOverwritesFilesThatAreNotWeightsCaches) {
   const AlignedBytes model = read_file_bytes(samples_dir() / "linear_relu" / "model.pte");
   const fs::path other = folder_ / "other";
   write(other, model);

@@ -297,7 +297,7 @@ TEST_F(WinogradTest, SharesAFilterWithXnnpack) {
   }
 }
 
-TEST_F(WinogradTest, LeavesFewChannelsToXnnpack) {
+TEST_F(WinogradTest, LeavesConvolutionsWithFewChannelsToXnnpack) {
   for (const SmallWindow& c : {SmallWindow{3, 64}, SmallWindow{16, 3}}) {
     load_convolution(c, {1, 32, 32});
     ASSERT_TRUE(delegate);
@@ -359,7 +359,7 @@ TEST_F(WinogradTest, CountsTransformedWeightsAndRespectsTheBudget) {
   EXPECT_EQ(large.used(), 0U);
 }
 
-TEST_F(WinogradTest, FileOfPackedWeightsHasTransformedWeights) {
+TEST_F(WinogradTest, WeightsCacheStoresTransformedWeights) {
   if (!can_replace()) GTEST_SKIP() << "this build lacks kernels for delegates";
   const ScratchFolder folder;
   const std::string path = folder / "weights";

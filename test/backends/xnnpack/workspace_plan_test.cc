@@ -39,7 +39,7 @@ TEST(PlaceBlocks, SharesMemoryOnlyBetweenDisjointLifetimes) {
   EXPECT_EQ(blocks[2].offset, 0);
 }
 
-TEST(PlaceBlocks, UsesTheSmallestGapWithRoom) {
+TEST(PlaceBlocks, UsesTheSmallestGapThatIsLargeEnough) {
   // While operator 2 runs, the memory is free from 100 to 140 and from 180 to 200.
   MemoryBlock blocks[] = {
       {.bytes = 100, .first = 0, .last = 9}, {.bytes = 40, .first = 0, .last = 1},

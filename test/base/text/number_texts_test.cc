@@ -23,7 +23,7 @@ TEST(NumberTexts, ChoosesUnitsThatShowThreeDigits) {
 }
 
 // Wall times range from 10 us to 100 s.
-TEST(NumberTexts, RowTimesResolveAThousandthOfTheWallTime) {
+TEST(NumberTexts, RowTimesArePreciseToAThousandthOfTheWallTime) {
   for (double wall = 1e4; wall < 1e11; wall *= 1.37) {
     EXPECT_LE(last_digit(unit_for_rows(wall)), 1e-3 * wall) << wall;
   }

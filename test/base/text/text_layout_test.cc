@@ -36,7 +36,7 @@ TEST(TextLayout, MarksCutTextWithAnEllipsis) {
   EXPECT_EQ(cut_left("abc", 1), "…");
 }
 
-TEST(TextLayout, WrapsLinesBetweenParts) {
+TEST(TextLayout, WrapsLinesBetweenItems) {
   EXPECT_EQ(wrap("x: ", {"aaa", "bbb", "ccc"}, ", ", 12), "x: aaa, bbb\n   ccc\n");
 }
 
@@ -47,7 +47,7 @@ TEST(TextLayout, ShortListOfNamesEndsWithTheNumberOfOmittedNames) {
   EXPECT_EQ(first_names({}, 2), Names{});
 }
 
-TEST(TextLayout, PartsWiderThanALineAreBrokenAtSpaces) {
+TEST(TextLayout, ItemsWiderThanALineAreBrokenAtSpaces) {
   EXPECT_EQ(wrap("x  ", {"A 12.0 us   B 13.0 us", "b"}, ", ", 12),
             "x  A 12.0 us\n   B 13.0 us\n   b\n");
   EXPECT_EQ(wrap("", {"unbreakable", "b"}, " ", 5), "unbreakable\nb\n");
@@ -71,7 +71,7 @@ TEST(TextLayout, ShortenedPathKeepsNumbersAndTheLastPart) {
   EXPECT_EQ(cut_path("..", 1), "…");
 }
 
-TEST(TextLayout, CutPathNeverExceedsTheWidth) {
+TEST(TextLayout, ShortenedPathNeverExceedsTheWidth) {
   for (const char* path :
        {"層.0.層層.w", "a.1.2.3.4.5.6.7.8.9", "...", "1.2", "x", "abc.12.defghi"}) {
     for (size_t width = 0; width < 20; ++width) {

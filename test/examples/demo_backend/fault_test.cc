@@ -57,7 +57,7 @@ TEST(DemoBackendFaultTest, ReportsEveryFailedAllocationDuringLoad) {
   EXPECT_GE(failures, 3);
 }
 
-TEST(DemoBackendFaultTest, ChargesResultsToTheBudget) {
+TEST(DemoBackendFaultTest, ResultsCountTowardTheMemoryBudget) {
   Budget budget(1 << 20);
   {
     const auto delegate = load_demo(4000, &budget);
@@ -81,7 +81,7 @@ TEST(DemoBackendFaultTest, RejectsResultsAboveTheLimit) {
   EXPECT_STREQ(larger.error().message(), "payload: its results need more than 1 GiB");
 }
 
-TEST(DemoBackendFaultTest, ChargesOneLoadStepPerWordOfThePayload) {
+TEST(DemoBackendFaultTest, CountsOneLoadStepPerWordOfThePayload) {
   const std::vector<std::byte> bytes = payload(3);
   Budget steps(2 * (bytes.size() / 4) + 1);
   BackendInitContext context;

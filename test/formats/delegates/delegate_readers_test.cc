@@ -250,7 +250,7 @@ TEST(TosaReader, ListsOperatorsWithoutConstants) {
   EXPECT_EQ(payload.constant_bytes, 6u);
 }
 
-TEST(OpenVinoReader, ReadsTheMaskedGraph) {
+TEST(OpenVinoReader, ReadsAGraphInMaskedXml) {
   const PayloadDescription payload = describe("OpenvinoBackend", test::openvino_payload());
   EXPECT_THAT(operators_of(payload), ElementsAre("Multiply"));
   EXPECT_EQ(payload.graphs[0].operators[0].arguments.at(2).text,

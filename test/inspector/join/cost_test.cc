@@ -36,7 +36,7 @@ TEST(Cost, MultiplyAddCountOfMobileNetV2MatchesThePaper) {
   EXPECT_NEAR(flops_of_ops(graph, "convolution") / 2e6, 299.5, 0.2);
 }
 
-TEST(Cost, HasAFormulaForEveryOpOfTheModels) {
+TEST(Cost, HasAFormulaForEveryOpOfThreeCorpusModels) {
   VITRINE_CORPUS_CASE(corpus, "");
   for (const char* name : {"mv2_xnnpack", "linear_relu", "conv_relu_tan_xnnpack"}) {
     const EdgeGraph graph = graph_of(corpus / name);
@@ -81,7 +81,7 @@ TEST(Cost, ReturnsNoneForRowsThatShareNodes) {
   for (const auto& cost : row_costs(rows, graph)) EXPECT_FALSE(cost.has_value());
 }
 
-TEST(ShareOfLimits, IsUnsetForIntegerArithmetic) {
+TEST(ShareOfMachineLimits, IsUnsetForIntegerArithmetic) {
   const MachineLimits limits{
       .flops_per_s = 100e9, .bytes_per_s = 10e9, .threads = 1, .machine = ""};
   const Cost bound_by_arithmetic{.flops = 1e9, .bytes = 1e6, .is_float32 = true};
@@ -92,7 +92,7 @@ TEST(ShareOfLimits, IsUnsetForIntegerArithmetic) {
   EXPECT_FALSE(share_of_limits(of_integers, 20e6, limits).has_value());
 }
 
-TEST(ShareOfLimits, DividesTheShortestPossibleTimeByTheMeasuredTime) {
+TEST(ShareOfMachineLimits, DividesTheShortestPossibleTimeByTheMeasuredTime) {
   const MachineLimits limits = {
       .flops_per_s = 8e9, .bytes_per_s = 2e9, .threads = 1, .machine = {}};
   // The arithmetic takes at least 4000 ns and the memory at least 1000 ns; the measured time is
@@ -107,7 +107,7 @@ TEST(ShareOfLimits, DividesTheShortestPossibleTimeByTheMeasuredTime) {
   EXPECT_DOUBLE_EQ(share_of_limits({.bytes = 2e3}, ns, limits).value(), 1000 / ns);
 }
 
-TEST(ShareOfLimits, IsUnsetIfALimitIsUnknown) {
+TEST(ShareOfMachineLimits, IsUnsetIfALimitIsUnknown) {
   const Cost cost = {.flops = 1, .bytes = 1, .is_float32 = true};
   const MachineLimits limits = {.flops_per_s = 1, .bytes_per_s = 1, .threads = 1, .machine = {}};
   MachineLimits no_flops = limits, no_bytes = limits;

@@ -158,7 +158,7 @@ TEST(DeviceQueues, VulkanDispatchesAreJoinedToSourceOpsAndAddUpPerQueue) {
   EXPECT_NEAR(share, 1, 1e-9);
 }
 
-TEST(DeviceQueues, OpsComeFromThePayloadWithoutARecord) {
+TEST(DeviceQueues, OpsComeFromThePayloadIfThereIsNoRecord) {
   const Profile profile = profile_of(two_delegates(), nullptr, two_delegates_program());
   ASSERT_EQ(profile.queues.size(), 1u);
   EXPECT_THAT(ops_of(profile.queues[0]),
@@ -323,7 +323,7 @@ TEST(DeviceQueues, CoreMlTimesAreEstimatesButJoinsAreExact) {
   EXPECT_EQ(profile.queues[0].rows[2].join, Join::kInferred);
 }
 
-TEST(DeviceQueues, QnnCyclesBecomeTicksAndOtherUnitsBecomeFigures) {
+TEST(DeviceQueues, QnnCyclesBecomeTicksAndOtherValuesBecomeFigures) {
   const auto cycles = [](const std::string& name, uint64_t value) {
     return Op{.name = name, .device = std::pair(uint64_t{0}, value)};
   };
@@ -347,7 +347,7 @@ TEST(DeviceQueues, QnnCyclesBecomeTicksAndOtherUnitsBecomeFigures) {
   EXPECT_THAT(table, HasSubstr("3000"));
 }
 
-TEST(DeviceQueues, NeutronKernelsAreJoinedByTheDelegateMapAndTimesOfTheProfilerAreOmitted) {
+TEST(DeviceQueues, NeutronKernelsAreJoinedByTheDelegateMap) {
   const Profile profile = mapped_profile(
       "NeutronBackend", R"({"0": [1], "1": [2, 3]})",
       {{.id = 0, .metadata = "\x07", .device = std::pair(uint64_t{0}, uint64_t{40})},

@@ -5,7 +5,7 @@
 namespace vitrine::inspector {
 namespace {
 
-TEST(OpNames, ConvertsNamesOfOpsAndKernels) {
+TEST(OpNames, ShortensNamesAndFindsOpsOfKernels) {
   EXPECT_EQ(short_name("aten.convolution.default"), "convolution");
   EXPECT_EQ(short_name("aten._native_batch_norm_legit_no_training.default"), "batch_norm");
   EXPECT_EQ(short_name("quantized_decomposed.quantize_per_tensor.default"), "quantize");

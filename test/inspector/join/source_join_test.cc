@@ -175,7 +175,7 @@ TEST(Join, FindsTheMainOpAmongOpsThatShareAHandle) {
   EXPECT_EQ(profile.rows[3].main_op, 0u) << "the type is unknown, so the first op is chosen";
 }
 
-TEST(Join, RowsThatShareAHandleHaveTheSameOpsButFoldOnlyOnce) {
+TEST(Join, RowsThatShareAHandleShareOpsButNotFoldedOps) {
   TraceBuilder trace;
   trace.begin_run();
   trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 1}, {.id = 2, .ns = 2}, {.id = 5, .ns = 3}});
@@ -328,7 +328,7 @@ TEST(Join, WarnsIfTheRecordBelongsToAnotherProgram) {
               ElementsAre(HasSubstr("has no method \"decode\" (it has forward)")));
 }
 
-TEST(Join, InfersOpsFromTheOperatorMapWithoutARecord) {
+TEST(Join, InfersOpsFromTheOperatorMapIfThereIsNoRecord) {
   TraceBuilder trace;
   trace.operator_map(0, "xnnpack-plan 1 measured\n0 Conv2d 2 op=0 -\n1 Clamp 4 in=0 -\n");
   trace.begin_run();

@@ -45,7 +45,7 @@ RunSamples runs_of(const std::vector<double>& ns) {
   return samples;
 }
 
-TEST(Statistics, OutliersTakeMoreThanTwiceTheMedianOfCountedRuns) {
+TEST(Statistics, OutliersTakeMoreThanTwiceTheMedianTime) {
   // The median of the counted runs is 10. The first run is a warm-up.
   const RunSamples wall = runs_of({90, 10, 9, 21, 10, 8, 20, 400});
   const RunWindow window = {.cold = 1, .all = 8};
@@ -54,7 +54,7 @@ TEST(Statistics, OutliersTakeMoreThanTwiceTheMedianOfCountedRuns) {
   EXPECT_TRUE(outliers_of(runs_of({10, 10, 10, 20, 10}), {.cold = 0, .all = 5}).empty());
 }
 
-TEST(Statistics, IncludesAllCountedRuns) {
+TEST(Statistics, IncludesOutliersButNotWarmUps) {
   const RunSamples samples = runs_of({90, 10, 20, 400, 30, 40});
   const TimeStatistics s = statistics_of(samples, {.cold = 1, .all = 6});
   EXPECT_DOUBLE_EQ(s.avg, (10 + 20 + 400 + 30 + 40) / 5.0);

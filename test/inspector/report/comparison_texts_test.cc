@@ -41,7 +41,7 @@ Profile kernels() {
   return profile;
 }
 
-TEST(ComparisonTexts, UsesNamesFromTheSideWithASingleRow) {
+TEST(ComparisonTexts, UsesNamesFromTheProgramWithASingleRow) {
   ComparedOp op;
   op.rows_a = {0};
   op.rows_b = {0, 1, 2};
@@ -56,7 +56,7 @@ TEST(ComparisonTexts, UsesNamesFromTheSideWithASingleRow) {
   }
 }
 
-TEST(ComparisonTexts, CountsConsecutiveRepeats) {
+TEST(ComparisonTexts, RepeatedOpsArePrintedWithACount) {
   ComparedOp op;
   op.rows_b = {0, 1, 2};
   const ComparedTexts texts = compared_texts(op, folded(), kernels());
@@ -86,7 +86,7 @@ TEST(ComparisonTexts, UnknownOpsAreNamedAfterTheirKernels) {
   EXPECT_EQ(compared_texts(op, profile, {}).op, "npu_payload_7");
 }
 
-TEST(ComparisonTexts, HeadingOfASideShowsTheRecordFile) {
+TEST(ComparisonTexts, HeadingOfAProgramShowsItsRecordFile) {
   Profile profile;
   profile.method = "forward";
   EXPECT_THAT(side_line("A  ", profile, {}, 100), HasSubstr("names: from the program alone"));

@@ -115,7 +115,7 @@ TEST(AddModuleBoxes, VeryDeepModulesShareABox) {
   EXPECT_LT(picture.nodes.size(), 50u);
 }
 
-TEST(PictureChanges, TellsWhatTheOtherProgramDoesDifferently) {
+TEST(PictureChanges, DescribesDifferencesBetweenTwoPrograms) {
   const auto op = [](const char* source, const char* backend) {
     GraphPicture::Node node;
     node.sources = {source};

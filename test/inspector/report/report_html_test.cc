@@ -78,7 +78,7 @@ TEST(ReportHtml, PageStartsWithTheGivenHead) {
 }
 
 // The profiler keeps the records of only some steps, mostly the slowest ones.
-TEST(ReportHtml, ShowsTheKeptStepClosestToTheMedianOfAllSteps) {
+TEST(ReportHtml, ShowsTheRecordedStepClosestToTheMedianStep) {
   test::TraceBuilder trace;
   for (const uint64_t ns : {5000, 900, 120, 800}) {
     trace.begin_run();

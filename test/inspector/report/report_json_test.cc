@@ -53,7 +53,7 @@ TEST(ReportJson, WritesTheDocumentedMembers) {
   EXPECT_EQ(report.at("rows")[3].at("join"), "inferred");
 }
 
-TEST(ReportJson, SplitsTheTimeToTheFirstResult) {
+TEST(ReportJson, ListsTheStagesUntilTheFirstResult) {
   Profile profile = sample_profile();
   EXPECT_TRUE(json::parse(report_json(profile)).at("first_result_ns").is_null());
   profile.run.open_ns = 30'000;

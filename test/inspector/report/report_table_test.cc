@@ -17,7 +17,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(ReportTable, SplitsTheTimeToTheFirstResult) {
+TEST(ReportTable, ListsTheStagesUntilTheFirstResult) {
   Profile profile = sample_profile();
   profile.run.open_ns = 30'000;
   profile.run.pack_ns = 8'000'000;
@@ -104,7 +104,7 @@ TEST(ReportTable, PrintsTheShareOfTracingOverheadDueToTheClock) {
   EXPECT_THAT(report_table(profile, {.width = 160}), HasSubstr("tracing +20.0 %\n"));
 }
 
-TEST(ReportTable, StartsWithWarningsAndOrigin) {
+TEST(ReportTable, StartsWithWarningsAndDetailsOfTheRun) {
   Profile profile = sample_profile();
   profile.run.trace_overhead = -0.039;
   profile.run.warnings = {"the process got 24 % of a processor"};
@@ -121,7 +121,7 @@ TEST(ReportTable, StartsWithWarningsAndOrigin) {
   EXPECT_THAT(lines[4], testing::EndsWith("tracing below noise"));
 }
 
-TEST(ReportTable, LabelsTheStatisticAndCapsTheShareOfThePeak) {
+TEST(ReportTable, LabelsTheStatisticAndCapsTheShareOfPeakPerformance) {
   Profile profile = sample_profile();
   profile.run.limits =
       MachineLimits{.flops_per_s = 1e9, .bytes_per_s = 1e9, .threads = 1, .machine = {}};

@@ -16,7 +16,7 @@ namespace {
 using inspector::ValueComparison;
 using testing::HasSubstr;
 
-TEST(ReportValues, PrintsTheFirstOpBelowTheLimit) {
+TEST(ReportValues, PrintsTheFirstOpBelowTheSqnrLimit) {
   RecordedSide a, b;
   run_portable(a);
   run_portable(b, 0.5f);

@@ -15,7 +15,7 @@ TEST(CommonPath, ReturnsCommonComponents) {
   EXPECT_EQ(common_path({"conv1", "bn1"}), "");
 }
 
-TEST(RowTexts, KeepsTheModuleOfTheMainOpIfTheCommonModuleIsAboveItsParent) {
+TEST(RowTexts, KeepsTheMainModuleIfTheCommonModuleIsTooGeneral) {
   ProfileRow row;
   row.source_ops = {"aten.convolution.default"};
   row.modules = {"conv1"};

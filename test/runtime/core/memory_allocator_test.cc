@@ -63,7 +63,7 @@ TEST(HeapArena, RefundsTheBudgetIfTheHeapIsExhausted) {
 
 // The allocator charges the budget before it allocates from the heap, so it cannot leak a block if
 // the budget refuses.
-TEST(HeapArena, AllocatesNothingIfTheBudgetRefuses) {
+TEST(HeapArena, AllocatesNothingIfTheBudgetIsTooSmall) {
   Budget budget(100);
   HeapArena arena(16, &budget);
   EXPECT_EQ(arena.allocate(101, 1), nullptr);

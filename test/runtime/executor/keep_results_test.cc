@@ -113,7 +113,7 @@ class KeepResultsTest : public PlanTest {
   int32_t transposed_ = 0;
 };
 
-TEST_F(KeepResultsTest, RunsTheKernelOnceAndCountsTheMemory) {
+TEST_F(KeepResultsTest, RunsTheKernelOnceAndCountsTheMemoryOfTheResult) {
   build_sum();
   uint64_t kept = 0;
   EXPECT_THAT(run_twice(options(), &kept), ElementsAre(2, 10, 8, 16, 14, 22));
@@ -133,7 +133,7 @@ TEST_F(KeepResultsTest, TracersReceiveTheResultInEachRun) {
   EXPECT_EQ(transpositions, 1);
 }
 
-TEST_F(KeepResultsTest, ComputesValuesThatDependOnlyOnKeptResultsOnce) {
+TEST_F(KeepResultsTest, ValuesThatDependOnlyOnKeptResultsAreComputedOnce) {
   const int32_t once = matrix_at(0);
   const int32_t twice = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 32}});
   const int32_t out = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 64}});
@@ -228,7 +228,7 @@ TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfAStepChangesTheResult) {
 }
 
 // An instruction can write to the result through the view.
-TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfAStepMakesAView) {
+TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfAStepMakesAViewOfTheResult) {
   const int32_t transposed = matrix_at(0);
   const int32_t view = at(64, 6);
   const int32_t out = at(32, 6);

@@ -11,7 +11,7 @@ namespace {
 
 // Compares the tree with a plain list of times, for up to 69 positions. The number of positions
 // need not be a power of two.
-TEST(LatestWritesTest, MatchesAPlainListOfTimes) {
+TEST(LatestWritesTest, TreeMatchesAListOfWriteTimes) {
   std::mt19937 random(1);
   const auto below = [&](size_t bound) { return random() % bound; };
   for (size_t places = 1; places < 70; ++places) {

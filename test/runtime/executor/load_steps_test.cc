@@ -276,7 +276,7 @@ struct SharedBytes {
   }
 };
 
-TEST(LoadStepsTest, CountSharedBytesForEachTensor) {
+TEST(LoadStepsTest, CountSharedBytesOncePerTensor) {
   using From = SharedBytes::From;
   constexpr int32_t kAll = kLargeBytes / 4;
   for (const SharedBytes& shape :

@@ -275,7 +275,7 @@ TEST_F(ReusedInputsTest, InputsMustBeSetAgainIfAResultOverlapsThem) {
   }
 }
 
-TEST_F(ReusedInputsTest, OtherInputsKeepTheirValues) {
+TEST_F(ReusedInputsTest, InputsWithoutOverlapKeepTheirValues) {
   for (const uint64_t place : {32, 96}) {
     SCOPED_TRACE(place);
     start_over();
@@ -313,7 +313,7 @@ TEST_F(ReusedInputsTest, MutatedInputsKeepTheirNewValue) {
   EXPECT_THAT(output(*method), testing::Each(6));
 }
 
-TEST_F(ReusedInputsTest, IncludeInputsThatDelegatesOverwrite) {
+TEST_F(ReusedInputsTest, InputsOverwrittenByDelegatesMustBeSetAgain) {
   build(192);
   forward_.delegate_call(forward_.delegate({.id = "TestBackend", .payload = test::multiply_by(3)}),
                          {out_, forward_.tensor({.sizes = {8}, .planned = Planned{1, 0}})});
@@ -363,7 +363,7 @@ TEST_F(MethodOutputsTest, OutputsOverwriteInputsInTheSameMemory) {
 
 // The method writes directly to the memory that the caller sets for an output, and continues to use
 // this memory in later executions.
-TEST_F(MethodOutputsTest, KeepTheCallersMemoryUntilOtherMemoryIsSet) {
+TEST_F(MethodOutputsTest, KeepTheCallersMemoryUntilNewMemoryIsSet) {
   const auto method = load();
   ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
   std::array<float, 6> first{};

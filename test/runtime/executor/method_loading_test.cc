@@ -136,7 +136,7 @@ TEST_F(MethodLoadingTest, LimitsTheMemoryOfTheMethod) {
   EXPECT_TRUE(try_load({.limits = {.max_memory_bytes = 100000}}).ok());
 }
 
-TEST_F(MethodLoadingTest, BudgetExcludesTheFile) {
+TEST_F(MethodLoadingTest, MemoryBudgetExcludesTheProgramFile) {
   constexpr int32_t kCount = 1 << 18;
   build_scaling();
   forward_.tensor({.sizes = {kCount}, .data = builder_.constant(test::Bytes(kCount * 4))});

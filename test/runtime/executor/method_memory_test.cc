@@ -410,7 +410,7 @@ TEST_F(ConstantsTest, AreReadFromExternalData) {
   expect_sum({.external_data = &external_});
 }
 
-TEST_F(ConstantsTest, CopiesOfExternalDataAreChargedToTheBudget) {
+TEST_F(ConstantsTest, CopiesOfExternalDataCountTowardTheBudget) {
   constexpr int32_t kBytes = 100'000;
   constexpr uint64_t kCount = 20;
   const std::vector<float> zeros(kBytes / sizeof(float));

@@ -168,7 +168,7 @@ TEST_F(OverlapCheckTest, AllowsACopyInTheMemoryOfItsSource) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(OverlapCheckTest, AllowsViewsThatNoInstructionMakes) {
+TEST_F(OverlapCheckTest, AllowsViewsWithoutAViewInstruction) {
   const int32_t x = input(0);
   const int32_t a = at(32, 8);
   const int32_t part = at(48);  // a part of a
@@ -256,7 +256,7 @@ TEST_F(OverlapCheckTest, InPlaceWriteThroughAnAliasKeepsTheValue) {
   EXPECT_THAT(refusal(), HasSubstr("forward, outputs[0]: needs values[1]"));
 }
 
-TEST_F(OverlapCheckTest, WrittenArgumentsThatAreNotReturnedAreNotResults) {
+TEST_F(OverlapCheckTest, OnlyReturnedArgumentsCountAsResults) {
   const int32_t x = input(0);
   const int32_t a = at(32);
   const int32_t alias = at(32);

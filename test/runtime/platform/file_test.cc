@@ -62,7 +62,7 @@ TEST(File, CanBeMoved) {
 
 // If a file changes twice within the time resolution of its file system, the second change does not
 // change the file's stamp. The stamp of a file that changed recently is therefore not reliable.
-TEST(File, IsNotSettledRightAfterAChange) {
+TEST(File, StampIsUnreliableRightAfterAChange) {
   const TemporaryFile temporary(bytes_of("0123456789"));
   Result<File> fresh = File::open(temporary.path());
   ASSERT_TRUE(fresh.ok());
@@ -74,7 +74,7 @@ TEST(File, IsNotSettledRightAfterAChange) {
   EXPECT_EQ(Mapping::map(*old)->stamp(), old->stamp());
 }
 
-TEST(File, SealIgnoresFilesThatHaveChanged) {
+TEST(File, SealDoesNotModifyAFileThatHasChanged) {
   const TemporaryFile temporary(bytes_of("0123456789"));
   Result<File> file = File::open(temporary.path());
   file->seal(1000);
@@ -83,7 +83,7 @@ TEST(File, SealIgnoresFilesThatHaveChanged) {
   EXPECT_EQ(File::open(temporary.path())->modified_ns(), uint64_t{1000} * 1'000'000'000);
 }
 
-TEST(Mapping, ContainsTheFileAndReadableSlack) {
+TEST(Mapping, ContainsTheFileAndReadableBytesPastItsEnd) {
   const TemporaryFile temporary(bytes_of("0123456789"));
   Result<Mapping> mapping = [&] {
     Result<File> file = File::open(temporary.path());
@@ -111,7 +111,7 @@ TEST(MappingDeathTest, ReadingATruncatedFileEndsTheProcess) {
 
 // If the size of a file is a multiple of the page size, the readable slack after it is on a
 // separate page.
-TEST(Mapping, HasReadableSlackAfterFullPages) {
+TEST(Mapping, FullPagesAreFollowedByReadableBytes) {
   const TemporaryFile temporary(std::vector<std::byte>(65536, std::byte{1}));
   Result<File> file = File::open(temporary.path());
   ASSERT_TRUE(file.ok());

@@ -54,14 +54,14 @@ TEST(MemoryTest, FillHugePageAddsAtMostAQuarterOfAPage) {
   EXPECT_EQ(fill_huge_page(SIZE_MAX), SIZE_MAX);
 }
 
-TEST(MemoryTest, AllocateAlignedBeginsNearlyFullHugePagesAtTheirBoundary) {
+TEST(MemoryTest, BlocksOfNearlyAHugePageStartAtAHugePageBoundary) {
   const std::unique_ptr<void, decltype(&std::free)> block(
       allocate_aligned(64, kHugePage - kHugePage / 8), &std::free);
   ASSERT_TRUE(block);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(block.get()) % kHugePage, 0u);
 }
 
-TEST(MemoryTest, ProvidingPagesKeepsTheContentOfUnalignedMemory) {
+TEST(MemoryTest, ProvidePagesKeepsTheContentOfUnalignedMemory) {
   constexpr size_t kSize = 100'000;
   const std::unique_ptr<void, decltype(&std::free)> block(allocate_aligned(64, kSize), &std::free);
   ASSERT_TRUE(block);

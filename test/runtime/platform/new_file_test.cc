@@ -56,7 +56,7 @@ TEST(NewFileTest, RejectsCircularLinks) {
   EXPECT_THAT(file.error().message(), HasSubstr("cannot create: Too many levels of symbolic"));
 }
 
-TEST(NewFileTest, OnlyOutputsAreReadableByOthers) {
+TEST(NewFileTest, PrivateFilesAreReadableOnlyByTheirOwner) {
   const ScratchFolder scratch;
   const mode_t former = ::umask(0027);
   write(scratch / "output", "", Kind::kOutput);
@@ -80,7 +80,7 @@ TEST(NewFileTest, PipesAreWrittenInPlace) {
   EXPECT_TRUE(fs::is_fifo(path));
 }
 
-TEST(NewFileTest, OnlyOutputsMayBeDevices) {
+TEST(NewFileTest, OutputFilesMayBeDevicesButPrivateFilesMayNot) {
   write("/dev/null", "gone", Kind::kOutput);
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
   const auto file = NewFile::create("/dev/null", Kind::kPrivate);

@@ -166,7 +166,7 @@ TEST_F(ThreadPolicyTest, PausesIfWaitingCostsMoreThanWorkersSave) {
   }
 }
 
-TEST_F(ThreadPolicyTest, TimeBetweenRunsIsNotALoss) {
+TEST_F(ThreadPolicyTest, TimeBetweenRunsDoesNotCountAsALoss) {
   ThreadPolicy policy(2, 2, demand, clocks);
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(run(policy, kMillisecond, kMillisecond));
@@ -190,7 +190,7 @@ TEST_F(ThreadPolicyTest, CanPauseWithinALongRun) {
   policy.end(run);
 }
 
-TEST_F(ThreadPolicyTest, PauseCausedByAnotherRunIsNotALoss) {
+TEST_F(ThreadPolicyTest, PauseCausedByAnotherRunDoesNotCountAsALoss) {
   ThreadPolicy policy(2, 4, demand, clocks);
   ThreadPolicy::Run waiting;
   EXPECT_TRUE(policy.allows(waiting, kLargeWork));

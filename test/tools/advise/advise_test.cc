@@ -325,7 +325,7 @@ TEST(AdviceRules, RejectedCallsRuleAsksForTheModelOfAProgram) {
   EXPECT_DOUBLE_EQ(advice[0].saved->high, 800);
 }
 
-TEST(AdviceRules, OptimizeAndBordersAdviceIsMerged) {
+TEST(AdviceRules, MergesAdviceOfTheOptimizeAndBordersRules) {
   Context context = context_with_rows();
   context.source = "m.pt2";
   context.profile.delegate_calls.resize(2);

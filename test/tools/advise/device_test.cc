@@ -121,7 +121,7 @@ TEST(DeviceModel, FewerKernelCallsCostLess) {
   expect_ratio(prediction, 0.4 + 0.1, 0.4 + 0.2 * 0.8 * 2);
 }
 
-TEST(DeviceModel, OperatorsWithVaryingFactorsWidenTheInterval) {
+TEST(DeviceModel, OperatorsWithVaryingTimeRatiosWidenTheInterval) {
   // The operator's two rows have the factors 2 and 1/2 and equal weights. The standard deviation of
   // the factors' logarithms is therefore ln 2.
   const DeviceModel model(profile({row("add", 0.4), row("add", 0.2), row("mul", 0.4)}),

@@ -80,7 +80,7 @@ TEST(CommandLine, ReportsErrorsOfTheOptionCheckAsUsageErrors) {
   EXPECT_THAT(error_of({"--output", "x", "--width", "7"}), HasSubstr("error: seven"));
 }
 
-TEST(CommandLine, ReportsLimitsOfNumbers) {
+TEST(CommandLine, RejectsNumbersOutOfRange) {
   EXPECT_THAT(error_of({"--output", "x", "--runs", "0"}),
               HasSubstr("--runs: 0: expected 1 or more"));
   EXPECT_THAT(error_of({"--output", "x", "--runs", "-1"}),

@@ -116,7 +116,7 @@ TEST_F(PerplexityTest, ReportsUnusableTextsAndOptions) {
   EXPECT_THAT(run("--perplexity " + other).err, HasSubstr("other.txt: byte 6 is not UTF-8"));
 }
 
-TEST_F(PerplexityTest, ScoresAtMostMaxTokensAndWritesOneLineForEach) {
+TEST_F(PerplexityTest, ScoresAtMostMaxTokensAndWritesOneLinePerToken) {
   const CommandResult result = run("--max_tokens 9 --format csv --perplexity " + text_);
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(std::ranges::count(result.out, '\n'), 9);  // the header and eight tokens

@@ -169,7 +169,7 @@ TEST_F(DelegatesInBranches, PreventDecompositionOnlyIfEnabled) {
   EXPECT_TRUE(partitioner(true).ops_to_keep(t.program).keeps(*swish));
 }
 
-TEST_F(DelegatesInBranches, UseOnePartitionPerGraphAndTreatOuterWeightsAsComputed) {
+TEST_F(DelegatesInBranches, TreatWeightsFromOutsideOfTheBranchAsComputed) {
   const PartitionResult result = partitioner(true).partition(t.program);
   std::vector<std::set<std::string>> tags;
   for (Graph* graph : graphs()) {

@@ -59,7 +59,7 @@ const RuleRow kConversionRules[] = {
 
 class ConversionRules : public testing::TestWithParam<RuleRow> {};
 
-TEST_P(ConversionRules, GiveTheExpectedReason) { expect_reason(GetParam()); }
+TEST_P(ConversionRules, RejectCallsForTheExpectedReason) { expect_reason(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(All, ConversionRules, testing::ValuesIn(kConversionRules), row_name);
 

@@ -331,7 +331,7 @@ const RuleRow kConvolutionAndLinearRules[] = {
 
 class ConvolutionAndLinearRules : public testing::TestWithParam<RuleRow> {};
 
-TEST_P(ConvolutionAndLinearRules, GiveTheExpectedReason) { expect_reason(GetParam()); }
+TEST_P(ConvolutionAndLinearRules, RejectCallsForTheExpectedReason) { expect_reason(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(All, ConvolutionAndLinearRules,
                          testing::ValuesIn(kConvolutionAndLinearRules), row_name);

@@ -95,7 +95,7 @@ const RuleRow kDataMovementRules[] = {
 
 class DataMovementRules : public testing::TestWithParam<RuleRow> {};
 
-TEST_P(DataMovementRules, GiveTheExpectedReason) { expect_reason(GetParam()); }
+TEST_P(DataMovementRules, RejectCallsForTheExpectedReason) { expect_reason(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(All, DataMovementRules, testing::ValuesIn(kDataMovementRules), row_name);
 

@@ -81,7 +81,7 @@ const RuleRow kElementwiseRules[] = {
 
 class ElementwiseRules : public testing::TestWithParam<RuleRow> {};
 
-TEST_P(ElementwiseRules, GiveTheExpectedReason) { expect_reason(GetParam()); }
+TEST_P(ElementwiseRules, RejectCallsForTheExpectedReason) { expect_reason(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(All, ElementwiseRules, testing::ValuesIn(kElementwiseRules), row_name);
 

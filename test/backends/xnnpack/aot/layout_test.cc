@@ -131,7 +131,7 @@ TEST(Layouts, OutputsHaveTheDimOrderOfTheProgram) {
 }
 
 // The emitter stores inputs in row-major order if they are neither row-major nor channels-last.
-TEST(Layouts, InputsInOtherDimOrdersAreReadAsRowMajor) {
+TEST(Layouts, InputsInUncommonDimOrdersAreReadAsRowMajor) {
   TestProgram t;
   Node* x = t.input_in_order("x", {1, 2, 3, 4}, {0, 1, 3, 2});
   Node* weight = t.parameter("w", {1, 2, 1, 1}, {1, 2});

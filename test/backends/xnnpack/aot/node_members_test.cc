@@ -104,7 +104,7 @@ TEST(NodeMembers, WritesFiveInputsOfAConcatenation) {
   EXPECT_EQ(found->output_id(), 90u);
 }
 
-TEST(NodeMembers, WritesInputsAndOutputOfOtherNodeKinds) {
+TEST(NodeMembers, WritesInputsAndOutputsOfUnaryAndBinaryNodes) {
   const WrittenNode sum(node_of(NodeKind::XNNAdd, {80, 81}));
   EXPECT_EQ(sum->xnode_union_as_XNNAdd()->input2_id(), 81u);
   EXPECT_EQ(sum->xnode_union_as_XNNAdd()->output_id(), 90u);

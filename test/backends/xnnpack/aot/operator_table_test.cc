@@ -121,7 +121,7 @@ TEST(OperatorTable, PrecisionsMatchTheDocs) {
   EXPECT_EQ(docs, table);
 }
 
-TEST(OperatorTable, NodesMatchTheDocs) {
+TEST(OperatorTable, XnnpackNodesMatchTheDocs) {
   for (const DocsRow& row : docs_rows()) {
     std::set<std::string> nodes;
     for (const xnnpack::Operator& each : xnnpack::operators()) {

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(XnnpackPartitioner, TagsPartitionsWithWeightsAndExplainsRejections) {
+TEST(XnnpackPartitioner, TagsPartitionsAndTheirWeightsAndExplainsRejections) {
   TestProgram t;
   Node* x = matrix(t);
   Node* w = t.parameter("w", {4, 4});

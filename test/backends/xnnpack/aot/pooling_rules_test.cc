@@ -154,7 +154,7 @@ const RuleRow kPoolingRules[] = {
 
 class PoolingRules : public testing::TestWithParam<RuleRow> {};
 
-TEST_P(PoolingRules, GiveTheExpectedReason) { expect_reason(GetParam()); }
+TEST_P(PoolingRules, RejectCallsForTheExpectedReason) { expect_reason(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(All, PoolingRules, testing::ValuesIn(kPoolingRules), row_name);
 

@@ -42,11 +42,11 @@ std::string reason_for(const ProductParameters& with) {
   return reason_for_rejection(t, linear);
 }
 
-TEST(ProductNumbers, AcceptsUsualParameters) {
+TEST(ProductParameterCheck, AcceptsTypicalParameters) {
   EXPECT_THAT(reason_for(ProductParameters()), IsEmpty());
 }
 
-TEST(ProductNumbers, RejectsScaleRatiosOf256AndMore) {
+TEST(ProductParameterCheck, RejectsScaleRatiosOf256AndMore) {
   ProductParameters parameters{
       .input_scale = 1, .weight_scales = {1, 0.5f}, .result_scale = 1.0 / 255};
   EXPECT_THAT(reason_for(parameters), IsEmpty());
@@ -54,7 +54,7 @@ TEST(ProductNumbers, RejectsScaleRatiosOf256AndMore) {
   EXPECT_THAT(reason_for(parameters), HasSubstr("too large for the result's scale"));
 }
 
-TEST(ProductNumbers, RejectsSubnormalScales) {
+TEST(ProductParameterCheck, RejectsSubnormalScales) {
   EXPECT_THAT(reason_for(ProductParameters{.weight_scales = {1e-40f, 1}}),
               HasSubstr("a scale of its weight"));
   EXPECT_THAT(reason_for(ProductParameters{.input_scale = 1e-40}),
@@ -64,7 +64,7 @@ TEST(ProductNumbers, RejectsSubnormalScales) {
 }
 
 // The 32-bit accumulator holds the quantized bias and four products of at most 255 * 128 each.
-TEST(ProductNumbers, RejectsBiasesThatOverflowTheAccumulator) {
+TEST(ProductParameterCheck, RejectsBiasesThatOverflowTheAccumulator) {
   ProductParameters parameters{
       .input_scale = 1, .weight_scales = {1, 1}, .biases = {0, 0}, .result_scale = 1};
   const float max_bias = std::exp2(31.0f) - 4 * 255 * 128;
@@ -81,7 +81,7 @@ TEST(ProductNumbers, RejectsBiasesThatOverflowTheAccumulator) {
               IsEmpty());
 }
 
-TEST(ProductNumbers, RejectsActivationsWithOnlyOneInt8Value) {
+TEST(ProductParameterCheck, RejectsActivationsWithOnlyOneInt8Value) {
   EXPECT_THAT(reason_for(ProductParameters{.activation = {0, 6}}), IsEmpty());
   EXPECT_THAT(reason_for(ProductParameters{.activation = {1, 1.1}}),
               HasSubstr("only one int8 value"));
@@ -90,11 +90,11 @@ TEST(ProductNumbers, RejectsActivationsWithOnlyOneInt8Value) {
               HasSubstr("only one int8 value"));
 }
 
-TEST(ProductNumbers, RejectsActivationsWithReversedBounds) {
+TEST(ProductParameterCheck, RejectsActivationsWithReversedBounds) {
   EXPECT_THAT(reason_for(ProductParameters{.activation = {2, 1}}), HasSubstr("the result is not"));
 }
 
-TEST(ProductNumbers, RejectsNarrowResultRanges) {
+TEST(ProductParameterCheck, RejectsNarrowResultRanges) {
   EXPECT_THAT(reason_for(ProductParameters{.result_min = 0}),
               HasSubstr("its result: its quantized range is 0 to 127"));
 }

@@ -31,7 +31,7 @@ TEST(Convolutions, SupportOneSpatialDim) {
   expect_near(run(*lowered(t), {in})[0], expected);
 }
 
-TEST(Convolutions, ApplyASingleNumberToHeightAndWidth) {
+TEST(Convolutions, ApplyOneElementListsToHeightAndWidth) {
   struct Window {
     int64_t stride, padding, dilation;
   };
@@ -69,7 +69,7 @@ TEST(Convolutions, ApplyASingleNumberToHeightAndWidth) {
 }
 
 // ExecuTorch's quantizer does not quantize the weights of grouped transposed convolutions.
-TEST(Convolutions, WithFloatWeightsComputeInF32BetweenInt8Tensors) {
+TEST(Convolutions, ComputeInF32IfOnlyTheWeightsAreFloat) {
   TestProgram t;
   Node* x = t.input("x", {1, 2, 1, 2});
   const std::vector<float> weight = {1, 2, -1, 0.5f};  // one channel per group, kernel 1 x 2

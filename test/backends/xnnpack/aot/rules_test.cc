@@ -71,7 +71,7 @@ const RuleRow kGeneralRules[] = {
 
 class GeneralRules : public testing::TestWithParam<RuleRow> {};
 
-TEST_P(GeneralRules, GiveTheExpectedReason) { expect_reason(GetParam()); }
+TEST_P(GeneralRules, RejectCallsForTheExpectedReason) { expect_reason(GetParam()); }
 
 TEST(Bf16Rules, DelegateBf16CallsOnlyIfEnabled) {
   TestProgram t;

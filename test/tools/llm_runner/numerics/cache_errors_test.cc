@@ -141,7 +141,7 @@ TEST(CacheErrors, ReportsCachesThatCannotBeCompared) {
   EXPECT_EQ(why_not, "no operator that writes a cache was found");
 }
 
-TEST(CacheErrors, FinderListsEachWrittenTensorOnce) {
+TEST(CacheErrors, FindsEachWrittenCacheOnce) {
   CacheTensor<float> cache(3, reals(1));
   EValue value(&cache.tensor());
   EValue* const arguments[] = {&value, &value, &value};
@@ -159,7 +159,7 @@ TEST(CacheErrors, FinderListsEachWrittenTensorOnce) {
   EXPECT_EQ(finder.caches()[0].instruction, 5);
 }
 
-TEST(LanguageNumerics, NanCountsAsBelowEveryLimitAndEqualTensorsAsAboveEveryLimit) {
+TEST(LanguageNumerics, NanIsBelowAndEqualTensorsAreAboveEveryLimit) {
   const std::vector<float> zeros = {0, 0}, ones = {1, 1};
   const std::vector<float> nans(2, std::numeric_limits<float>::quiet_NaN());
   const auto difference = [&](const std::vector<float>& actual) {

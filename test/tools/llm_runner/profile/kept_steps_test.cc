@@ -63,7 +63,7 @@ TEST(StepTracer, KeepsSampledAndSlowestSteps) {
 }
 
 // Each part of a step has a different duration, so that the test fails if two parts are mixed up.
-TEST(KeptSteps, RowsAndPartsAddUpToWallTime) {
+TEST(KeptSteps, TimesOfAStepAddUpToItsWallTime) {
   SyntheticSteps steps;
   for (int prompt = 0; prompt < 2; ++prompt) {
     steps.prompt();

@@ -44,7 +44,7 @@ TEST(BatchNormStatistics, RejectDifferentChannelCounts) {
                   HasSubstr("its parameters have different numbers of channels")));
 }
 
-TEST(BatchNormReplacement, ReplacesTheNormAndItsResult) {
+TEST(BatchNormReplacement, ReplacesAllUsesOfTheNorm) {
   TestProgram t;
   Node* x = t.input("x", {1, 2, 2, 2});
   Node* replacement = t.call("aten.abs.default", {x}, {1, 2, 2, 2});

@@ -24,7 +24,7 @@ TEST(Activations, AreNotFusedIfAnotherCallReadsTheInput) {
   EXPECT_THAT(results[1], ElementsAre(0, 4, 0, 8));
 }
 
-TEST(Activations, AreFusedAsBoundsAndBothDebugHandlesAreKept) {
+TEST(Activations, AreFusedAsBoundsAndKeepTheirDebugHandles) {
   TestProgram t;
   Node* x = t.input("x", {4});
   Node* sum = t.call("aten.mul.Tensor", {x, x}, {4});

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(MaxDims, MaximumOverHeightIsComputed) {
+TEST(MaxDimsToAmax, ComputesTheMaximumOverTheHeight) {
   TestProgram t;
   Node* x = t.input("x", {1, 1, 2, 3});
   Node* max = t.call("aten.max.dim", {x, 2, true}, {});
@@ -23,7 +23,7 @@ TEST(MaxDims, MaximumOverHeightIsComputed) {
   EXPECT_THAT(run(*lowered(t), {{1, 5, 3, 4, 2, 6}})[0], ElementsAre(4, 5, 6));
 }
 
-TEST(MaxDims, ResultsCanBeUsedTwice) {
+TEST(MaxDimsToAmax, ResultsCanBeUsedTwice) {
   TestProgram t;
   Node* x = t.input("x", {1, 1, 2, 3});
   Node* max = t.call("aten.max.dim", {x, 2, true}, {});
