@@ -363,7 +363,7 @@ class Axis:
         return self.begin + (math.log10(value) - self.low) / (self.high - self.low) * (self.end - self.begin)
 
     def ticks(self):
-        """Returns about six powers of ten at most."""
+        """Returns powers of ten, usually at most six."""
         first, last = math.ceil(self.low - 1e-9), math.floor(self.high + 1e-9)
         return [10.0 ** power for power in range(first, last + 1, max(1, (last - first + 5) // 6))]
 

@@ -126,7 +126,7 @@ void replace_attention_in(const LowerOptions& options, LoweredModel& model) {
     replaced += made.replaced + made.writes;
     Changes changes(changed.range_constraints);
     changes.add("attention replaced by llama::custom_sdpa", made.replaced);
-    changes.add("write to a cache replaced by llama::update_cache", made.writes);
+    changes.add("cache write replaced by llama::update_cache", made.writes);
     model.changes[name] = changes.all();
     flat_here = std::move(made.flat_buffers);
     program = std::move(changed);

@@ -140,7 +140,7 @@ PayloadDescription read_qnn(const PayloadInput& input) {
   const std::vector<std::string> names = find_names(context);
   if (!names.empty()) {
     result.facts.push_back(
-        fmt::format("strings found: {} names of inputs and outputs {}", names.size(),
+        fmt::format("readable strings: {} names of inputs and outputs {}", names.size(),
                     list_text(names, [](const std::string& name) { return name; })));
   }
   result.closed = fmt::format(

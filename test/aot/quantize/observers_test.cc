@@ -53,7 +53,7 @@ TEST(MinMaxObserver, ChoosesAScalePerChannel) {
   EXPECT_EQ(observer.scales(-127, 127), (std::vector<float>{2.0F / 127, kMinScale}));
 }
 
-TEST(MinMaxObserver, FindsChannelsInsideOuterDims) {
+TEST(MinMaxObserver, SupportsAChannelDimThatIsNotOutermost) {
   MinMaxObserver observer(2);
   const float values[] = {1, 10, 2, 20};  // [2, 2, 1]
   observer.observe(values, 1);

@@ -60,7 +60,7 @@ TEST_F(NoAllocationTest, AllocationCounterIncludesMallocAndNew) {
   EXPECT_EQ(allocation_count() - between, 1) << "calls of malloc in the runtime must count";
 }
 
-TEST_F(NoAllocationTest, FirstRunAllocatesNothingWithoutTemporaryMemory) {
+TEST_F(NoAllocationTest, FirstRunAllocatesNothingIfKernelsNeedNoTemporaryMemory) {
   build_all("test::scale");
   TraceBuffer trace;
   const auto method = load({.tracer = &trace});

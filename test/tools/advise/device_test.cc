@@ -77,7 +77,7 @@ TEST(DeviceModel, UnchangedRowsKeepTheTimeMeasuredOnTheDevice) {
 // On this machine, the changed program takes 0.4 of the time, and its new row takes half of that.
 // Before the change, the operator took 0.5 of the time on the device and 0.8 on this machine. The
 // new row is therefore expected to take 0.5 * 0.4 * 0.5 / 0.8 of the time on the device.
-TEST(DeviceModel, NewRowsScaleWithTheDeviceTimeOfTheSameOperator) {
+TEST(DeviceModel, PredictsNewRowsFromDeviceTimesOfTheSameOperator) {
   const DeviceModel model(there(), here());
   const Profile changed = profile({row("convolution", 0.5, "portable"), row("add", 0.5)});
   const double expected = 0.5 * 0.4 * 0.5 / 0.8;

@@ -61,7 +61,7 @@ size_t files_in(const ScratchFolder& scratch) {
   return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
-TEST(FilesTest, RejectsOutputsThatAreInputsOrTheSameFile) {
+TEST(FilesTest, RejectsOutputsThatAreInputsOrOtherOutputs) {
   const ScratchFolder scratch;
   using Paths = std::vector<std::filesystem::path>;
   const auto error = [](const Paths& outputs, const Paths& inputs) {
