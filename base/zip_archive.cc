@@ -116,8 +116,8 @@ void ZipArchive::read_directory() {
   for (uint64_t i = 0; i < directory.count; ++i) {
     auto [name, member, size] = read_entry(directory.entries, at, i);
     at += size;
-    // Rejects members that share bytes, because a small file could then expand to many large
-    // members.
+    // Rejects members that share bytes, because a small file with such members could expand to many
+    // large ones.
     if (add_overflows(packed, member.packed_size, &packed) || packed > bytes_.span.size()) {
       fail(name, "overlaps other members, or claims more bytes than the file has");
     }

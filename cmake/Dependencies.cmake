@@ -103,7 +103,7 @@ if(VITRINE_BUILD_HOST)
   target_include_directories(vitrine_oniguruma SYSTEM INTERFACE $<BUILD_INTERFACE:${ONIGURUMA_INCLUDE_DIR}>)
   target_link_libraries(vitrine_oniguruma INTERFACE $<BUILD_INTERFACE:${ONIGURUMA_LIBRARY}> $<INSTALL_INTERFACE:onig>)
 
-  # SentencePiece's pkg-config file would also add the training library.
+  # Does not use SentencePiece's pkg-config file, which would also add the training library.
   add_library(vitrine_sentencepiece INTERFACE)
   add_library(third_party::sentencepiece ALIAS vitrine_sentencepiece)
   if(SENTENCEPIECE_LIBRARY)

@@ -1,4 +1,4 @@
-// Reads the metadata of an exported language model, which methods without inputs return.
+// Reads the metadata of an exported language model. Methods without inputs return the metadata.
 #pragma once
 
 #include <memory>

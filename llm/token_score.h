@@ -21,8 +21,9 @@ struct ScoredLogits {
 };
 
 // Returns the Kullback-Leibler divergence of B from A, which is the sum of a * ln(a / b) over all
-// ids. A and B must have the same number of logits. The result is infinite if an id has a logit of
-// minus infinity in B but not in A.
+// ids, where a and b are the probabilities of the id in A and in B. A and B must have the same
+// number of logits. The result is infinite if an id has a logit of minus infinity in B but not in
+// A.
 double kl_divergence(const ScoredLogits& a, const ScoredLogits& b);
 
 }  // namespace vitrine

@@ -47,7 +47,7 @@ std::unique_ptr<PythonProgram> program_in_memory(const py::buffer& program,
 }
 
 // Translates HostError and the errors of language models to vitrine.Error. An error message may
-// contain names from files, which may not be valid UTF-8.
+// contain names from files, and these names may be invalid UTF-8.
 void define_error(py::module_& module) {
   static py::handle error;
   error = py::exception<HostError>(module, "Error", PyExc_RuntimeError).release();

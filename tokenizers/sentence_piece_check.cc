@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxPieceBytes = 1024;
 
-// Numbers of fields in sentencepiece_model.proto.
+// Field numbers in sentencepiece_model.proto.
 constexpr uint64_t kPieces = 1;
 constexpr uint64_t kPieceText = 1;
 constexpr uint64_t kNormalizerSpec = 3;

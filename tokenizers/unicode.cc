@@ -49,7 +49,7 @@ size_t complete_size(std::string_view text) {
 }
 
 const UNormalizer2* normalizer(NormalForm form) {
-  // The functions are in the order of NormalForm.
+  // The functions are in the order of the values of NormalForm.
   static constexpr std::array kForms = {unorm2_getNFCInstance, unorm2_getNFDInstance,
                                         unorm2_getNFKCInstance, unorm2_getNFKDInstance};
   UErrorCode status = U_ZERO_ERROR;

@@ -15,7 +15,7 @@ namespace vitrine {
 // a character. Throws TokenizerError if the text is longer than 256 MiB.
 std::string well_formed(std::string_view text);
 
-// Returns true if the bytes are the beginning of a character, but not all of its bytes.
+// Returns true if the bytes are the beginning of a character, but not a whole character.
 bool could_begin_character(std::string_view bytes);
 
 // The bytes that one U+FFFD replaces: a run of bytes as in well_formed(), or a single byte.

@@ -1,4 +1,4 @@
-// A pool of byte strings that keeps one copy of each.
+// A pool of byte strings that stores equal strings only once.
 #pragma once
 
 #include <cstddef>

@@ -40,7 +40,7 @@ Argument argument_for(const Node& node, const Argument* given, const OperatorArg
   }
   Argument argument = given == nullptr ? default_of(to) : *given;
   // The parameter `dim_order` gets the dim order that the program stores for the result. The
-  // exported dim order may be more complex.
+  // exported call may state a dim order that kernels do not support.
   const std::vector<size_t>& results = tensors.of(node);
   if (to.name != "dim_order" || argument.list() == nullptr || results.size() != 1) return argument;
   const std::vector<uint8_t>& order = tensors.tensor(results[0]).value.dim_order;

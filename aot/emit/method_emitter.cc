@@ -413,7 +413,7 @@ class MethodEmitter {
     destination_of(leave) = static_cast<int32_t>(plan_.instructions.size());
   }
 
-  // Sets a result that collects rows to 0 rows, because et_copy_index sets its size only for a row.
+  // Sets a result that collects rows to 0 rows: et_copy_index sets its size only for a copied row.
   void emit_zero_rows(const Node& node, const Loop& loop, size_t index, int32_t result,
                       int32_t zero) {
     const Value::Items* items = node.meta.value.items();

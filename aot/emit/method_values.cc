@@ -30,7 +30,8 @@ PlanValue number_of(const Argument& argument, ArgumentType type) {
   return std::monostate();
 }
 
-// Returns the value that the file stores for a number that the program computes at run time.
+// Returns the value that the file stores in place of a number that the program computes at run
+// time.
 PlanValue placeholder_of(const Value::Number* number) {
   using Kind = Value::Number::Kind;
   if (number == nullptr) return std::monostate();

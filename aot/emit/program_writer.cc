@@ -109,8 +109,8 @@ class ProgramWriter {
       }
       references_.emplace_back(fbs::DataLocation::INLINE,
                                static_cast<uint32_t>(inline_payloads_.size()));
-      // Replaces ForceVectorAlignment, which does the same but asserts that the alignment is at
-      // most 32 bytes.
+      // PreAlign() replaces FlatBuffers' ForceVectorAlignment(), which does the same but asserts
+      // that the alignment is at most 32 bytes.
       builder_.PreAlign(payload.bytes.size(), delegate_alignment_);
       const auto data = builder_.CreateVector(
           reinterpret_cast<const uint8_t*>(payload.bytes.data()), payload.bytes.size());

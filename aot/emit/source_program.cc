@@ -338,7 +338,7 @@ class SourceProgramWriter {
     }
   }
 
-  // Makes result `index` of a call refer to the same value in the JSON as `result`.
+  // In the JSON, makes result `index` of a call refer to the same value as `result`.
   void alias_result(const Node& call, size_t index, const Node* result) {
     if (result == nullptr) return;
     if (call.meta.value.items() == nullptr) {

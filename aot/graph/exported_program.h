@@ -27,8 +27,8 @@ struct InputSpec {
   std::string name;        // name of the placeholder
   std::string target;      // qualified name of the parameter, buffer or constant
   bool persistent = true;  // true for buffers in the state dict, false for buffers in the constants
-  // True if this input was a number in the model's code, which lowering moved from a call into the
-  // weights.
+  // True if this input was a number in the model's code. Lowering moved the number from a call into
+  // the weights.
   bool is_lifted_number = false;
   Argument literal;  // for kConstantInput, and for user inputs that are literals
 };

@@ -52,7 +52,7 @@ class Graph {
   // Renames each node to name_of(node), in order. Appends a number to a name that is in use, like
   // the functions that insert nodes.
   void rename_all(const std::function<std::string(const Node&)>& name_of);
-  // Reorders the nodes. `order` must contain each node once.Afterward, lists of users and the
+  // Reorders the nodes. `order` must contain each node once. Afterward, lists of users and the
   // numbers in names of new nodes are the same as if the graph had been built in this order. FX
   // does the same.
   void reorder(const std::vector<Node*>& order);

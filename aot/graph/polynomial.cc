@@ -292,8 +292,8 @@ class Normalization {
     return call("FloorDiv", std::vector{a, Polynomial(divisor)});
   }
 
-  // Cancels the common factors of all terms of `a` and `b`. If `b` is a number, the constant of `a`
-  // need not be a multiple of the factor, because the division rounds down.
+  // Cancels the common factors of all terms of `a` and `b`. If `b` is a number, the constant term
+  // of `a` need not be a multiple of the factor, because the division rounds down.
   static void cancel(Polynomial& a, Polynomial& b) {
     Monomial common = b.terms_.begin()->first;
     int64_t divisor = 0;

@@ -10,7 +10,7 @@
 namespace vitrine::aot {
 namespace {
 
-// PyTorch's names of dtypes, indexed by the number of a ScalarType.
+// PyTorch's names of dtypes, indexed by the numeric value of a ScalarType.
 constexpr std::array<std::string_view, kNumScalarTypes> kTorchNames = {
     "uint8",           "int8",
     "int16",           "int32",

@@ -26,7 +26,8 @@ class Target {
   static Target of(std::string_view name, Dialect dialect = Dialect::kAten);
   // Interns an operator that is not in the table. `declared` must never be freed.
   static Target of(const Operator& declared, Dialect dialect = Dialect::kAten);
-  // Parses a target as .pt2 files and FX's prints spell it: "torch.ops.aten.conv2d.default".
+  // Parses a target as .pt2 files and FX's printed graphs spell it:
+  // "torch.ops.aten.conv2d.default".
   static Target parse(std::string_view text);
 
   explicit operator bool() const { return interned_ != nullptr; }

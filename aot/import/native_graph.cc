@@ -85,7 +85,7 @@ Argument converted(Argument value, const OperatorArgument& declared) {
   if (name.starts_with("torch.")) name.remove_prefix(std::string_view("torch.").size());
   switch (declared.type) {
     case ArgumentType::kMemoryFormat: {
-      // The index of a row in this table is the number of the c10::MemoryFormat.
+      // The index of a row in this table equals the numeric value of the c10::MemoryFormat.
       if (number != nullptr && *number >= 0 && *number < std::ssize(kMemoryFormats)) {
         return kMemoryFormats[*number].value;
       }

@@ -39,8 +39,8 @@ ExportedProgram read_json(const ZipArchive& archive, const std::string& member) 
 void set_weights(ExportedProgram& program, SavedWeights state, SavedWeights constants) {
   program.state_dict = std::move(state.tensors);
   program.constants = std::move(constants.tensors);
-  // Adds the tensor subclasses of the constants to those of the state dict. Each weight is in only
-  // one of the two, depending on its spec.
+  // Adds the tensor subclasses of the constants to those of the state dict. Each weight is in
+  // either the state dict or the constants, depending on its spec.
   state.subclasses.merge(constants.subclasses);
   unwrap_subclasses(program, state.subclasses);
 }
@@ -68,8 +68,8 @@ ExportedProgram read_archive(const ZipArchive& archive, const std::string& root)
   expect("archive_version", "0", true);
   expect("byteorder", "little", false);
 
-  // torch.export.save names its program "model". Reads a program with another name if it is the
-  // only program.
+  // Reads the program "model", which torch.export.save writes, or else the only program of the
+  // archive.
   const std::string folder = root + "models/";
   constexpr std::string_view kJson = ".json";
   std::string model;

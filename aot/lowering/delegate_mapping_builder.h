@@ -12,7 +12,7 @@ namespace vitrine::aot {
 // The equivalent of ExecuTorch's DelegateMappingBuilder. A node may be in several entries, and an
 // entry may have several nodes. A debug handle of 0 means that the node does not have a handle. A
 // failed insertion throws AotError and leaves the mapping unchanged. If only the handles were
-// invalid, it uses up a generated identifier.
+// invalid, the failed insertion still uses up a generated identifier.
 class DelegateMappingBuilder {
  public:
   // If `generated_identifiers` is set, the identifiers are 0, 1, 2 ..., and insertions must not

@@ -12,7 +12,7 @@ namespace vitrine::aot {
 struct SubmoduleProgram {
   ExportedProgram program;
   // Names of the nodes that adjust_owning_program() removes from the owning program: placeholders
-  // whose data moved, and results (getitems of the call) that mutate moved buffers.
+  // whose data moved, and results (getitems of the call) that are the new values of moved buffers.
   std::vector<std::string> consumed_inputs;
   std::vector<std::string> consumed_outputs;
 };

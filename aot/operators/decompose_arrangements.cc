@@ -45,8 +45,9 @@ void split_anywhere(Decomposition& to) {
 
 namespace {
 
-// A diagonal of the matrices in a tensor. Dim `dim1` of the tensor counts the rows of a matrix, and
-// dim `dim2` counts the columns. Both members of the struct broadcast with the tensor.
+// A diagonal of the matrices in a tensor. An index in dim `dim1` of the tensor selects a row of a
+// matrix, and an index in dim `dim2` selects a column. Both members of the struct broadcast with
+// the tensor.
 struct Diagonal {
   Node* mask = nullptr;    // true on the diagonal
   Node* values = nullptr;  // in each column, the value for the diagonal

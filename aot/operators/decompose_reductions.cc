@@ -222,8 +222,8 @@ void sort_first_dim(Decomposition& to) {
   to.replace(to.item(to.make("aten.sort.default", {to.self(), 0, descending}), 0));
 }
 
-// Returns the element with a given rank along a dim. For an even number of elements, the median is
-// the lower of the two middle elements.
+// Decomposes median and kthvalue, which return the element with a given rank along a dim. The
+// median of an even number of elements is the lower of the two middle elements.
 void element_by_rank(Decomposition& to) {
   Node* x = to.self();
   const bool is_median = to.node().target().op() == "median";

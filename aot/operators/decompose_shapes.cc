@@ -59,8 +59,8 @@ void stack(Decomposition& to) {
   const size_t at = wrapped(dim, spec.rank());
   if (tensors.list() == nullptr) to.refuse("tensors must be a list");
   if (at + 1 < spec.rank()) {
-    // Concatenates the tensors along the dim that follows the new dim. Then splits this dim in two,
-    // which creates the new dim.
+    // The new dim comes before an existing dim. Concatenates the tensors along the existing dim,
+    // and then splits this dim in two: the new dim and the existing dim.
     Sizes concatenated = spec.sizes;
     concatenated[at + 1] = concatenated[at] * concatenated[at + 1];
     concatenated.erase(concatenated.begin() + static_cast<std::ptrdiff_t>(at));
@@ -211,7 +211,7 @@ void tile(Decomposition& to) {
   to.replace(to.make("aten.repeat.default", {to.self(), repeats}));
 }
 
-// Repeats each element `repeats` times in a row.
+// Repeats each element `repeats` times: [a, b] becomes [a, a, b, b] if `repeats` is 2.
 void repeat_interleave(Decomposition& to) {
   Node* x = to.self();
   const int64_t repeats = to.integer("repeats");

@@ -42,7 +42,7 @@ Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool alo
 
 Dims in_plane(const Dims& all) { return {all[1], all[2]}; }
 // Converts an argument of a 3-D window to an argument of a 2-D window over images [depth, height *
-// width]. `width` is 1, or 0 for padding.
+// width]. `width` is the value for the second dim: 1, or 0 for padding.
 Dims in_depth(const Dims& all, int64_t width) { return {all[0], width}; }
 
 Dims strides_of(Decomposition& to) {

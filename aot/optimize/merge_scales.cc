@@ -44,7 +44,7 @@ void merge_scales(ExportedProgram& program, Changes& changes) {
     Node* left = scale_of(tensor_arg(node, 0));
     Node* right = scale_of(tensor_arg(node, 1));
     if (left == nullptr || right == nullptr || left == right) return;
-    // Scales only the smaller tensor.
+    // Multiplies only the smaller tensor, by the product of both numbers.
     const TensorSpec& left_spec = *left->tensor();
     const TensorSpec& right_spec = *right->tensor();
     if (left_spec.is_static() && right_spec.is_static() &&

@@ -1,4 +1,5 @@
-// Optimizations beyond ExecuTorch's lowering, which pte_lower --optimize applies (docs/passes.md).
+// The optimizations that pte_lower --optimize applies in addition to ExecuTorch's lowering
+// (docs/passes.md).
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ void remove_neutral_calls(ExportedProgram& program, Changes& changes);
 // Removes expansions of tensors whose users broadcast their operands anyway.
 void remove_expansions(ExportedProgram& program, Changes& changes);
 // Removes calls that repeat an earlier call. If `keep_constants` is set, keeps calls that read only
-// weights, by which backends recognize layers.
+// weights, because backends recognize layers by these calls.
 void share_results(ExportedProgram& program, Changes& changes, bool keep_constants);
 // If every row of a safe softmax has an unmasked element, removes the calls that return zeros for
 // fully masked rows.

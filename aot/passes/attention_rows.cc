@@ -28,7 +28,7 @@ bool is_full_slice(const Node& node) {
          source->tensor() != nullptr && same(source->tensor()->sizes, node.tensor()->sizes);
 }
 
-// Goes back from keys or values to the tensor from which they are read, one call at a time.
+// Traces keys or values back to the tensor from which they are read, one call at a time.
 class RowTracer {
  public:
   AttentionRows trace(Node* node) {

@@ -20,7 +20,7 @@ struct AttentionRows {
   bool is_repeated = false;      // each head is repeated for consecutive query heads
 };
 
-// Goes back from keys or values, through views and copies, to the tensor from which they are read.
+// Traces keys or values back, through views and copies, to the tensor from which they are read.
 AttentionRows trace_rows(Node* node);
 // True if no call between the first read of the rows' source and `call` may write to memory.
 bool are_unchanged(const AttentionRows& rows, const Node& call);

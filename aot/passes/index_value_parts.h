@@ -1,4 +1,4 @@
-// Helpers of index_value_rules.cc, which build and combine index values (index_values.h).
+// Helpers of index_value_rules.cc that build and combine index values (index_values.h).
 #pragma once
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Finds a model's writes to caches of keys and values, which are buffers, and replaces them with
+// Finds a model's writes to key and value caches in buffers, and replaces these writes with
 // llama::update_cache, which writes only the positions that change.
 #pragma once
 

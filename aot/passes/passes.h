@@ -95,7 +95,7 @@ void copy_carried(ExportedProgram& program);
 // Copies inputs that a branch returns unchanged, and results of branches that are read after
 // another branch or loop has run.
 void copy_branch_results(ExportedProgram& program);
-// Adds calls to aten.copy_ at the end of the graph, which write the new values of mutated buffers.
+// At the end of the graph, adds calls to aten.copy_ that write the new values of mutated buffers.
 void write_back_buffers(ExportedProgram& program);
 // Replaces index_put with index_put_ if no later node reads the old value. Never writes to inputs
 // that the program does not mutate.

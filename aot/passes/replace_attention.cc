@@ -264,8 +264,9 @@ class AttentionReplacer {
     return has_all_keys ? starts.by_mask : std::nullopt;
   }
 
-  // Sets the position of the first query in `found`, which replaces the mask and the prefix of the
-  // keys. Returns false if this is impossible.
+  // Sets the position of the first query in `found`. This position then determines the keys that
+  // each query sees, instead of the mask and the slice of the cache's first positions (`prefix`).
+  // Returns false if this is impossible.
   bool find_causal_start(Attention& found, const Node& call) {
     const std::optional<LinearSum> from = causal_start(found, call);
     const SymInt& count = found.query->tensor()->sizes[kPosition];

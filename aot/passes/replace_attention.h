@@ -1,5 +1,5 @@
-// Replaces a model's attention with llama::custom_sdpa, which never stores all scores at once, and
-// its cache writes with llama::update_cache.
+// Replaces a model's attention with llama::custom_sdpa, which never stores all scores at once.
+// Replaces the model's cache writes with llama::update_cache.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ enum class AttentionChoice : uint8_t {
   kIfFasterThanDelegated,  // like kIfFaster, for products that a backend would execute
 };
 
-// `program` must be as it was imported.
+// No pass except inline_wrapped() may have changed `program` since its import.
 //
 // Replaces attention (aten.scaled_dot_product_attention, or products around a softmax) that
 // custom_sdpa can compute. The operands become [batch, position, head, value], and the mask a float

@@ -55,7 +55,8 @@ Node* lift(ExportedProgram& program, TensorData data) {
       std::ranges::count(program.signature.inputs, InputSpec::Kind::kBuffer, &InputSpec::kind);
   Node* node =
       program.add_constant(fmt::format("_lifted_tensor_constant{}", buffers), std::move(data));
-  // Makes the constant a buffer, so that the name of the next constant contains the next number.
+  // Makes the constant a buffer. The number in a constant's name is the number of buffers, so the
+  // next constant gets the next number.
   const auto spec = std::ranges::find(program.signature.inputs, node->name(), &InputSpec::name);
   spec->kind = InputSpec::Kind::kBuffer;
   spec->persistent = false;

@@ -36,7 +36,7 @@ void views_to_copies(ExportedProgram& program) {
     const bool has_changed_input =
         std::ranges::any_of(inputs, [&](const Node* input) { return changed.contains(input); });
     if (!has_changed_input || spec == nullptr) return;
-    // Quantized tensors have the layout of their inputs.
+    // Quantize and dequantize calls keep the layout of their input.
     const TensorSpec* first = inputs.front()->tensor();
     if (is_quantization(node.target()) && first != nullptr && first->sizes == spec->sizes) {
       TensorSpec moved = *spec;

@@ -133,7 +133,7 @@ class BufferWriter {
   }
 
   // Copies the values that other writes read from the memory of `write.input`, so that `write` need
-  // not wait for them.
+  // not wait for these writes.
   void break_cycle(const Write& write) {
     for (const size_t i : readers_[write.input]) {
       Write& reader = writes_[i];

@@ -101,7 +101,7 @@ void flatten_in_all_methods(Methods& methods,
   }
 }
 
-// Replaces attention with llama::custom_sdpa, and writes to the caches of attention with
+// Replaces attention with llama::custom_sdpa. Replaces writes to the caches of attention with
 // llama::update_cache.
 void replace_attention_in(const LowerOptions& options, LoweredModel& model) {
   const bool all = options.attention == AttentionOperator::kCustomSdpa;

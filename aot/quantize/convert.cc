@@ -90,7 +90,8 @@ class Converter {
   void convert_tensor(Node& tensor) {
     const auto output = annotations_.group_of.find({&tensor, nullptr});
     const std::vector<Node*> users = tensor.users();
-    // The users of each group, in order of first use.
+    // For each group, the calls whose use of the tensor belongs to the group. The groups are in the
+    // order of their first calls.
     std::vector<std::pair<size_t, std::vector<Node*>>> by_group;
     for (Node* user : users) {
       const auto edge = annotations_.group_of.find({&tensor, user});

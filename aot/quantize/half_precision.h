@@ -28,7 +28,7 @@ struct HalfOptions {
 // has this name.
 using RuleKinds = std::vector<std::optional<PartKind>>;
 
-// `program` must be as it was imported.
+// Call this before to_edge(), because rules name operators of the imported program.
 RuleKinds kinds_of(const ExportedProgram& program, const HalfOptions& options);
 
 struct HalfResult {

@@ -175,7 +175,8 @@ HistogramObserver::Counts HistogramObserver::count(std::span<const float> values
     counts[kBins / 2] = std::min(static_cast<float>(values.size()), 0x1p24F);
     return counts;
   }
-  // Counts neighboring values in different tables, because they often belong to the same bin.
+  // Counts neighboring values in different tables. These values often belong to the same bin, and
+  // each increment of a counter must wait for the previous one.
   constexpr size_t kBlock = 1024;
   constexpr size_t kTables = 4;
   constexpr int32_t kLastBin = kBins - 1;

@@ -16,12 +16,13 @@ struct Unit {
   std::string with_name(double value) const;  // formats ns as "12.3 us"
 };
 
-// Returns a unit in which the time `ns` has at least three digits.
+// Returns a unit and a number of decimals for the time `ns`, which is then printed with at least
+// three digits.
 Unit unit_for(double ns);
 // Returns a unit for ticks of unknown length, such as "kticks". Unit::ns is then a number of ticks.
 Unit unit_for_ticks(double ticks);
-// Returns a unit for all rows of a table. If the wall time is at least 10 us, one unit of the last
-// digit is at most 1/1000 of the wall time.
+// Returns a unit for all rows of a table. If the wall time is at least 10 us, the smallest time
+// that this unit can show is at most 1/1000 of the wall time.
 Unit unit_for_rows(double wall_ns);
 
 std::string percent(double share);                         // 0.123 -> "12.3"

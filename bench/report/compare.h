@@ -26,7 +26,7 @@ struct ResultsComparison {
 
 ResultsComparison compare_results(const Results& a, const Results& b);
 
-// Returns true if the ratio of the change exceeds `bound` and the change exceeds the noise.
+// Returns true if `change.ratio` exceeds `bound` and the change is not noise.
 bool is_worse(const Change& change, double bound);
 
 // Returns a text that lists the changes beyond the noise, the worst first.

@@ -39,7 +39,7 @@ struct Result {
   std::optional<double> sqnr_db = {};  // SQNR of the outputs, relative to the portable kernels
   std::string note = {};
 
-  // Returns an id that results with the same subject share in all files:
+  // Returns the id of the measured subject, which is the same in all results files:
   // "models/mobilenet_v2/xnnpack/2".
   std::string id() const;
   bool has_time() const { return time.runs > 0; }

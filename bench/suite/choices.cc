@@ -162,7 +162,8 @@ class LastRun final : public EventTracer {
   std::vector<double> ns;
 };
 
-// A program whose delegate has certain backend options.
+// A program whose delegate was loaded with the given backend options. Its tracer stores the times
+// of the delegate's operators.
 struct TracedDelegate {
   TracedDelegate(const fs::path& file, std::vector<BackendOption> options,
                  const std::shared_ptr<ThreadPool>& pool)

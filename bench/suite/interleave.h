@@ -19,8 +19,9 @@ struct Effort {
 };
 
 // Warms up every task. Then repeatedly picks the task that has used the least time so far, and runs
-// it for a millisecond or once, until all tasks are done. Runs that are too short for the clock are
-// timed in batches, unless they need preparation.
+// it for a millisecond, or once if a run takes longer. Stops when every task has used the time and
+// made the number of runs that `effort` requires. Runs that are too short for the clock are timed
+// in batches, unless they need preparation.
 void interleave(std::vector<TimedTask>& tasks, const Effort& effort);
 
 }  // namespace vitrine::bench

@@ -18,8 +18,8 @@ namespace vitrine::delegates {
 
 class FlatTable;
 
-// A flatbuffer, with a limit on the work of reading it. Tables and vectors may be shared, so a
-// small file could otherwise expand to any size.
+// A flatbuffer, with a limit on the work of reading it. Tables and vectors may be shared, so
+// without this limit a small file could expand to any size.
 class FlatFile {
  public:
   // Error texts begin with `name`.

@@ -73,7 +73,8 @@ struct PayloadDescription {
   // A program inside the payload. The bytes belong to the payload.
   std::span<const std::byte> program;
 
-  // Totals, which finish() computes. Readers add the bytes of weights that are not tensors.
+  // Totals. Readers count only weights that are not listed as tensors; finish() adds the operators
+  // of `graphs` and the constants of `tensors`.
   size_t operators = 0;
   size_t constants = 0;
   uint64_t constant_bytes = 0;

@@ -10,7 +10,7 @@
 
 namespace vitrine::native {
 
-// Numbers of the argument kinds in the schema.
+// The numbers that identify argument kinds in the schema.
 enum class ArgumentKind : uint8_t {
   kTensor = 1,
   kNone = 2,
@@ -27,7 +27,8 @@ enum class ArgumentKind : uint8_t {
   kGraph = 13,
 };
 
-// Numbers of dtypes in the schema. Numbers above 15 differ from those in program files.
+// The numbers that identify dtypes in the schema. Numbers above 15 differ from those in program
+// files.
 inline constexpr std::pair<int64_t, ScalarType> kDtypes[] = {
     {0, ScalarType::kByte},      {1, ScalarType::kChar},    {2, ScalarType::kShort},
     {3, ScalarType::kInt},       {4, ScalarType::kLong},    {5, ScalarType::kHalf},

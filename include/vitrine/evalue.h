@@ -49,7 +49,7 @@ class EValue {
   };
 
   EValue() = default;
-  // Deleted, because a `const Tensor*` or a string literal would be converted to Bool.
+  // Deleted, because otherwise a `const Tensor*` or a string literal would be converted to Bool.
   template <class T>
   explicit EValue(const T*) = delete;
   explicit EValue(Tensor* value) : tag_(Tag::kTensor) { body_.tensor = value; }

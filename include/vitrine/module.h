@@ -58,7 +58,7 @@ class Value {
   Value(const char* value) {
     if (value != nullptr) content_ = std::string(value);
   }
-  // Deleted, because pointers of other types would be converted to bool.
+  // Deleted, because otherwise pointers of other types would be converted to bool.
   template <class T>
   requires(std::is_pointer_v<T> &&
            !std::is_same_v<std::remove_cv_t<std::remove_pointer_t<T>>, char>) Value(T)
@@ -80,8 +80,8 @@ class Value {
 
 struct ModuleOptions {
   size_t threads = 0;  // the calling thread included; 0: one per performance core
-  // Calls with the same shapes use the same threads, even if other processes need the processors
-  // (ThreadPool::Use::kAlways). Results do not depend on this.
+  // If true, calls with the same shapes use the same threads, even if other processes need the
+  // processors (ThreadPool::Use::kAlways). Results do not depend on this.
   bool fixed_threads = false;
   bool optimized_kernels = true;
   bool accept_unwritten_outputs = false;  // MethodOptions::accept_unwritten_outputs

@@ -32,7 +32,8 @@ class ValueTracer : public EventTracer {
   ValueTracer* value_tracer() final { return wants_values() ? this : nullptr; }
 
  private:
-  // Not virtual: classes with RTTI may derive from this class, which is compiled without RTTI.
+  // These functions are not virtual, so that classes compiled with RTTI can derive from this class,
+  // which is compiled without RTTI.
   void record_traced_results(const TraceRecord& step, std::span<EValue* const> arguments,
                              const Delegate* delegate);
   void record_traced_outputs(std::span<EValue* const> outputs);

@@ -49,8 +49,9 @@ struct Comparison {
   Alignment alignment = Alignment::kHandles;
   bool is_paired = false;      // run i of B came right before or after run i of A
   const char* sample = "run";  // the unit that is compared, for messages
-  // Numbers of runs that all figures cover. If there are ten or more runs, the slowest tenth of A
-  // and of B is left out. If runs are paired, both runs of a pair are left out.
+  // The numbers of runs of A and B from which all figures are computed. If there are ten or more
+  // runs, the slowest tenth of A and of B is left out. If runs are paired, a run is left out
+  // together with the other run of its pair.
   size_t runs_a = 0;
   size_t runs_b = 0;
   std::vector<ComparedOp> ops;  // in A's run order; ops of B alone where B runs them

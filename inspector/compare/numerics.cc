@@ -115,7 +115,7 @@ class Measurer {
     const size_t before = rows_.size();
     for (const ComparedValue& value : comparison_.values) {
       if (value.b.row != index) continue;
-      // A value that several nodes dequantize was compared once with each of these nodes; only the
+      // If several nodes dequantize a value, it was compared once for each of these nodes. Only the
       // first comparison counts.
       const bool is_new = std::none_of(
           rows_.begin() + static_cast<std::ptrdiff_t>(before), rows_.end(),
@@ -132,7 +132,8 @@ class Measurer {
       try {
         const std::vector<std::byte> bytes = etdump::row_major_bytes(*value.tensor);
         count_elements(bytes, value.tensor->dtype, {}, nullptr, made);
-        // The reference's value is unknown. If the reference uses masks, any -inf may be a mask.
+        // The reference's value is unknown. If the reference uses masks, any -inf may come from a
+        // mask, so no -inf counts.
         if (made.infinite != 0 && reference_has_masks()) {
           made.infinite -= count_negative_infinities(bytes, value.tensor->dtype);
         }

@@ -23,7 +23,8 @@
 
 namespace vitrine::inspector {
 
-// The default limit. Int8 operators that work correctly typically have an SQNR of 30 to 45 dB.
+// The default limit on the SQNR of an operator. Int8 operators that work correctly typically have
+// an SQNR of 30 to 45 dB.
 inline constexpr double kDefaultNumericsLimitDb = 30;
 
 // Identifies a result of a step of the reference.
@@ -40,8 +41,8 @@ struct RecomputedTensor {
 };
 using RecomputedResults = std::map<ReferenceResult, RecomputedTensor>;
 
-// Some results of the reference can be replaced: those of kernels that ran once. Returns the
-// program's value for each of these results. `comparison` must have the reference as A.
+// Returns the program's value for each result of the reference that can be replaced. Only results
+// of kernels that ran once can be replaced. `comparison` must have the reference as A.
 std::map<ReferenceResult, const etdump::DebugTensor*> replacements(
     const ValueComparison& comparison, const Profile& reference);
 

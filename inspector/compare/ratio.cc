@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kTailProbability = 0.025;  // on each side of an interval
 
-// The measured times of equal programs differ by up to 2 %, and rarely by more (docs/benchmarks.md,
-// "False alarms").
+// The measured times of equal programs rarely differ by more than 2 % (docs/benchmarks.md, "False
+// alarms").
 constexpr double kMinChange = 0.02;
 
 // If runs are not paired, at most this many evenly spaced samples of each side are used.

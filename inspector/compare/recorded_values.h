@@ -20,7 +20,7 @@ struct RecordedValue {
   size_t result = 0;                            // index among the results of its producer
   std::optional<size_t> row;                    // index of the profile's row that produced it
   std::optional<size_t> node;                   // index of the record's node that produced it
-  // Set if an operator of a delegate reported the value itself.
+  // Set if an operator inside a delegate reported the value.
   std::optional<etdump::ValueOrigin> origin;
 };
 
@@ -28,8 +28,8 @@ struct RecordedValues {
   std::vector<RecordedValue> values;                // values of instructions, in run order
   std::vector<const etdump::DebugTensor*> outputs;  // outputs of the method
   std::vector<std::string> notes;
-  // Tensors that a delegate computed and logged with channels last without saying so, converted to
-  // the model's order of dimensions. `values` may point to them.
+  // Tensors that a delegate computed and logged in channels-last order but did not mark as such,
+  // converted to the model's order of dimensions. `values` may point to them.
   std::deque<etdump::DebugTensor> reordered;
 
   bool has_values_of(size_t row) const;  // true if an operator of a delegate passed on that row

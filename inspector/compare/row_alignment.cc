@@ -51,7 +51,8 @@ struct Op {
   auto operator<=>(const Op&) const = default;
 };
 
-// Returns the row's own ops, then its folded ops. Empty if the names are inferred.
+// Returns the row's own ops, then its folded ops. Empty if these ops were only inferred or are
+// unknown.
 std::vector<Op> known_ops(const ProfileRow& row) {
   std::vector<Op> ops;
   if (row.join != Join::kExact) return ops;
@@ -292,7 +293,8 @@ class Aligner {
 
   // ---- By order
 
-  // Returns a named row for each kernel, or for each op.
+  // Returns rows with names to compare. If `by_kernel` is true or a row has no ops, the row's name
+  // is its kernel. Otherwise, the row is in the list once for each of its ops.
   static std::vector<NamedRow> named_rows_of(Rows rows, bool by_kernel) {
     std::vector<NamedRow> named;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -367,8 +369,8 @@ class Aligner {
   }
 
   void link_common_subsequence(std::span<const NamedRow> a, std::span<const NamedRow> b) {
-    // Dynamic programming over suffixes. Keeps only two rows of lengths, but the choice for every
-    // cell.
+    // Dynamic programming over suffixes. Keeps only two rows of the table of lengths, but the
+    // choice made in every cell.
     enum Choice : uint8_t { kBoth, kSkipA, kSkipB };
     std::vector<uint8_t> choices(a.size() * b.size());
     std::vector<uint32_t> below(b.size() + 1), here(b.size() + 1);

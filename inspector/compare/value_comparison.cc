@@ -274,8 +274,8 @@ class Matcher {
       Followers of_b = has_nodes ? followers(*pair.b, b_, values_b_, *users_b)
                                  : next_followers(*pair.b, b_, values_b_, group_of_b_);
       // If one side computes a hardswish as several ops and the other side computes it as one op,
-      // ignores these ops, because they were not folded into the op before the hardswish. A batch
-      // norm is not one of these ops.
+      // ignores these ops, because they were not folded into the op before the hardswish. Keeps a
+      // batch norm, because it is not part of a hardswish.
       const auto is_part = [](const Follower& follower) { return follower.op != "batch_norm"; };
       if (has_nodes && users_b->has_composite(*pair.b->node)) std::erase_if(of_a, is_part);
       if (has_nodes && users_a->has_composite(*pair.a->node)) std::erase_if(of_b, is_part);

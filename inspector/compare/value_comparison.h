@@ -30,7 +30,7 @@ struct ComparedValue {
   RecordedValue a, b;              // their tensors point into the traces or `reordered`
 };
 
-// Values of the same op that are not comparable.
+// A value of A and a value of B that belong to the same op but are not comparable.
 struct UncomparedValue {
   ComparedOp op;  // only its rows are set
   std::string node_op;

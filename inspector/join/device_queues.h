@@ -10,7 +10,8 @@
 namespace vitrine::inspector {
 
 // Moves rows, with their events in the timeline, to Profile::queues. `queues` has the queue of each
-// row, or null for the CPU. Queues with the same name are merged. Does not compute shares.
+// row, or null for the CPU. Queues with the same name are merged. Does not compute the rows' shares
+// of the time.
 //
 // The events of a call get new start times, because the clocks have different origins. The first
 // event begins when the CPU entered the call. If the start times of a queue cannot be compared, or

@@ -349,8 +349,8 @@ class ProfileMaker {
     profile_.notes.push_back("figures that delegates logged in the last run: " + text);
   }
 
-  // Does nothing if runs take different branches, because a long run was then not necessarily
-  // disturbed.
+  // Adds a note about runs that took more than twice the median. Does nothing if runs take
+  // different branches, because a long run was then not necessarily disturbed.
   void note_outliers() {
     if (profile_.runs_differ) return;
     const std::vector<uint32_t> outliers = outliers_of(profile_.wall_samples, window_);

@@ -45,8 +45,8 @@ PayloadJoin join_payload(const MergedTrace& trace, const std::vector<size_t>& ro
     result.nodes[event] = found->second;
     event_of_node.try_emplace(found->second, event);
   }
-  // Both map each node to the event of the nearest node that has an operator. `before` follows
-  // inputs, and `behind` follows users.
+  // `before` and `behind` map each node to the event of the nearest node that has an operator.
+  // `before` follows inputs, and `behind` follows users.
   std::map<size_t, size_t> before, behind;
   const auto spread = [&](size_t from, size_t to, std::map<size_t, size_t>& nearest) {
     const auto found = nearest.find(from);

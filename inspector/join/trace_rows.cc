@@ -303,7 +303,7 @@ class Merger {
   MergedTrace trace_;
   std::list<TraceRow> rows_;
   std::map<RowKey, std::list<TraceRow>::iterator> row_of_key_;
-  // Numbers of rows and calls, in the order of their first appearance.
+  // Rows and calls are numbered from 0 in the order of their first appearance.
   std::unordered_map<const TraceRow*, uint32_t> number_of_row_;
   std::map<InstructionId, uint32_t> number_of_call_;
   // State of the run being added.

@@ -7,7 +7,8 @@
 
 namespace vitrine::inspector {
 
-// Names come from files and may not be UTF-8, so dump the value with error_handler_t::replace.
+// Names come from files and may contain invalid UTF-8, so dump the value with
+// error_handler_t::replace.
 nlohmann::ordered_json profile_json(const Profile& profile);
 
 }  // namespace vitrine::inspector

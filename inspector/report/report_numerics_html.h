@@ -10,9 +10,9 @@
 
 namespace vitrine::inspector {
 
-// The page shows the times of `timed`, a profile that was made without capturing values; may be
-// null. If `graph` is the result of graph_tab_data() in report_graph.h, the page has a tab with the
-// graph of the program. Names are shown as text, never as markup.
+// The page shows the times of `timed`, a profile that was made without capturing values. `timed`
+// may be null. If `graph` is the result of graph_tab_data() in report_graph.h, the page has a tab
+// with the graph of the program. Names are shown as text, never as markup.
 std::string report_numerics_html(const Numerics& numerics, const Profile& program,
                                  const Profile& reference, const Profile* timed,
                                  std::string_view graph = {});

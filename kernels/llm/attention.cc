@@ -192,7 +192,8 @@ void attention_with_cache(KernelContext& context, const CachedAttentionCall& cal
                      {call.query, call.key_cache, call.value_cache, call.start_pos, call.attn_mask,
                       call.is_causal, call.scale},
                      out);
-  // The caches are written before the queries and the mask are read.
+  // The caches are written before the queries and the mask are read, so the caches must not overlap
+  // these tensors.
   if (!arguments || !check_no_overlap(context, out, {&call.key, &call.value}) ||
       !check_no_overlap(context, call.key_cache,
                         {&call.query, &call.key, &call.value, &call.value_cache, call.attn_mask}) ||

@@ -25,8 +25,8 @@ bool is_depthwise(const ConvolutionShape& shape) {
          shape.window.padding[2] <= kMaxDepthwisePadding;
 }
 
-// Returns the work of all planes. A plane counts as at least 2000. A multiplication counts as
-// three, because it takes longer than in a matrix product.
+// Returns the work of all planes, in the unit of kParallelWork. A plane counts as at least 2000
+// units. A multiplication counts as three units, because it takes longer than in a matrix product.
 int64_t depthwise_work(const ConvolutionShape& shape) {
   const int64_t plane = work_of({3, shape.positions(), shape.taps()});
   return work_of(

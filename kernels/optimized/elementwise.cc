@@ -51,7 +51,7 @@ const float* repeated_number(const FloatOperator& op, std::initializer_list<Oper
 
 bool is_float(ScalarType dtype) { return dtype == ScalarType::kFloat || is_reduced_float(dtype); }
 
-// Sets at least `count` elements.
+// Sets the first `count` elements, and possibly a few elements after them, to `value`.
 void fill(float value, int64_t count, float* buffer) {
   constexpr int64_t kBlock = 16;
   static_assert(kBufferLength % kBlock == 0);

@@ -35,10 +35,10 @@ class GemmOperands {
   // packed in advance.
   virtual const float* packed_right() const { return nullptr; }
 
-  // The memory of the result, into which gemm() then writes the sums without calling store(). The
-  // data is null if the rows are not contiguous or if store() must change the sums. If `start` is
-  // not null, the sums of row r start with start[r]. If `bias` is not null, the sums of column c
-  // start with bias[c].
+  // The memory of the result. If the data is not null, gemm() writes the sums to this memory and
+  // does not call store(). The data is null if the rows are not contiguous or if store() must
+  // change the sums. If `start` is not null, the sums of row r start with start[r]. If `bias` is
+  // not null, the sums of column c start with bias[c].
   struct InPlace {
     float* data;
     int64_t stride;

@@ -349,7 +349,7 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
   Result result{const_cast<float*>(result_matrix.floats(0, 0)), result_matrix.row_stride,
                 result_matrix.column_stride};
   // If few rows are multiplied by a transposed matrix, as in a linear layer with a small batch,
-  // computes the transposed product. It reads the large matrix in place.
+  // computes the transposed product, which reads the large matrix in place.
   if (packed == nullptr && !by_columns && left.rows < gemm_lanes() / 2 &&
       right.columns > left.rows && right.row_stride == 1 && right.column_stride != 1) {
     std::swap(left, right);

@@ -12,7 +12,7 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Larger matrices need the blocks that the portable kernel uses.
+// The portable kernel permutes larger tensors, because it copies them block by block.
 constexpr int64_t kMaxElements = int64_t{1} << 17;
 constexpr int64_t kMinSide = 8;
 constexpr int64_t kRowBlock = 64;  // rows of the result that a thread copies at a time

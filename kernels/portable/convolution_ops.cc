@@ -17,9 +17,9 @@ struct GradientOperands {
   const Tensor& elements;  // the elements that windows cover: input, or grad_output if transposed
 };
 
-// Sets gradient[a, b, tap] to the sum over all images and windows of a product. One factor is the
-// window's element in channel a. The other factor is the element under `tap` of the window, in
-// channel b of a's group.
+// Sums a product over all images and windows, and stores the sum in gradient[a, b, tap]. One factor
+// of the product is the window's element in channel a. The other factor is the element under `tap`
+// of the window, in channel b of a's group.
 template <class T>
 void sum_weight_gradient(const GradientOperands& operands, const ConvolutionWindow& window,
                          Tensor& gradient) {

@@ -47,7 +47,7 @@ std::optional<Layout> slice_layout(KernelContext& context, const Tensor& self, i
   return view;
 }
 
-// The layout of self[..., index, ...], which lacks the dimension.
+// The layout of self[..., index, ...], without the indexed dimension.
 std::optional<Layout> select_layout(KernelContext& context, const Tensor& self, int64_t dim,
                                     int64_t index) {
   const std::optional<size_t> axis = existing_dim(context, self, dim);

@@ -141,8 +141,8 @@ void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tens
   if (!check_input(context, input)) return;
   const std::span<const int32_t> channels = input.sizes().subspan(kChannelDim, 1);
   const size_t count = static_cast<size_t>(channels[0]);
-  // Resizes the outputs first. This fails if there are too many channels, which limits the
-  // temporary memory.
+  // Resizes the outputs before it allocates temporary memory. Resizing fails if there are too many
+  // channels, so the size of the temporary memory is limited.
   if (!context.resize(save_mean, channels) || !context.resize(save_invstd, channels)) return;
   ChannelVector<double> mean(context.allocate_temp_array<double>(count), 1);
   ChannelVector<double> var(context.allocate_temp_array<double>(count), 1);

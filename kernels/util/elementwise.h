@@ -46,7 +46,7 @@ void run_elementwise(KernelContext& context, const Elementwise& call,
 
 namespace elementwise_internal {
 
-// Not inlined, because direct calls and calls through the address can use the same code.
+// Not inlined, so that direct calls and calls through the function's address use the same code.
 template <class Op, class Out, class... In>
 [[gnu::noinline]] void run(const void* op, const void* const* inputs, void* out, int64_t count) {
   const Op& function = *static_cast<const Op*>(op);
@@ -155,7 +155,7 @@ using SameType = T;
 template <class T>
 using AlwaysBool = bool;
 
-// Applies op(T, T) -> T in the common dtype of both.
+// Applies op(T, T) -> T in the common dtype of `self` and `other`.
 template <class List, class Other, class Op>
 void binary(KernelContext& context, const Tensor& self, const Other& other, Tensor& out,
             const Op& op) {
@@ -173,7 +173,7 @@ void binary_float(KernelContext& context, const Tensor& self, const Other& other
   }
 }
 
-// Applies op(T, T) -> bool in the common dtype of both.
+// Applies op(T, T) -> bool in the common dtype of `self` and `other`.
 template <class Op>
 void compare(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out,
              const Op& op) {

@@ -188,7 +188,8 @@ bool AdvancedIndex::broadcast(KernelContext& context) {
   shape_ = Layout(std::span<const int64_t>(sizes.data(), rank));
   int64_t numel = 1;
   for (size_t i = 0; i < rank; ++i) {
-    // The broadcast shape can have many more elements than the indices.
+    // Limits the number of elements, because the broadcast shape can have many more elements than
+    // the indices.
     if (mul_overflows(numel, sizes[i], &numel) || numel > INT32_MAX) {
       context.fail(ErrorCode::kInvalidArgument,
                    "the indices broadcast to more than 2^31 - 1 elements");

@@ -13,8 +13,8 @@ namespace vitrine {
 
 inline constexpr int64_t kMaxWorkers = 64;
 
-// A parallel loop with less work than this runs only on the calling thread. The unit of work is an
-// arithmetic operation, or a byte that is read or written.
+// A parallel loop with less work than kParallelWork runs only on the calling thread. The unit of
+// work is an arithmetic operation, or a byte that is read or written.
 inline constexpr int64_t kWorkPerNs = 20;  // a rough speed of one thread
 inline constexpr int64_t kParallelWork = kWorkPerNs * int64_t{ThreadPool::kMinWorkNs};
 

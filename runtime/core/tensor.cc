@@ -29,7 +29,8 @@ void describe_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
 
 Result<int64_t> checked_numel(std::span<const int32_t> sizes) {
   // The number of bytes must not overflow, even for the largest element type. Sizes of zero are
-  // skipped, because strides are products of the other sizes.
+  // left out of the product: a tensor with such a size has no bytes, but its strides are products
+  // of the other sizes and must not overflow either.
   constexpr ptrdiff_t kMaxElementBytes = 16;
   ptrdiff_t bytes = kMaxElementBytes;
   bool empty = false;

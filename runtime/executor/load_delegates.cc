@@ -79,8 +79,8 @@ Error MethodLoader::plan_delegates() {
   return Error();
 }
 
-// Finds the first instruction that calls each delegate, under which events about loading it are
-// logged.
+// For each delegate, finds the first instruction that calls it. Events about loading the delegate
+// are logged under this instruction.
 Error MethodLoader::find_first_calls(std::span<BackendInitContext> contexts) {
   const std::span<bool> found = arena_.allocate_array<bool>(contexts.size());
   if (found.size() != contexts.size()) return no_memory("delegates");

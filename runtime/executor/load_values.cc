@@ -209,8 +209,8 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
   Result<DataBuffer> data = options_.external_data->get(key);
   if (!data.ok()) return data.take_error();
   if (data->size() < tensor.nbytes()) return refuse("is too short in the .ptd file");
-  // If the buffer owns its memory, it was read only for this value. It may be larger than the
-  // value.
+  // A buffer that owns its memory was read for this value alone, so all of its bytes are charged.
+  // The buffer may be larger than the value.
   if (data->is_owned()) VITRINE_RETURN_IF_ERROR(charge_bytes(data->size()));
   if (is_mutable) return copy_initial(data->bytes(), tensor);
   // Each value needs at most one buffer.

@@ -122,8 +122,8 @@ class MethodLoader {
     }
   };
   Error mark_written(int32_t value);
-  // Checks that each output of the method is written, and each result of a delegate that a step
-  // reads. Otherwise, returns InvalidProgram or records a warning.
+  // Checks that all outputs of the method and all delegate results that a step reads are written.
+  // If one is not written, returns InvalidProgram or records a warning.
   Error check_written();
   Error check_written(uint32_t value, const char* name);
   bool has_source(uint32_t value) const;

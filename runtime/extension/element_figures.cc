@@ -22,8 +22,8 @@ HWY_INLINE hn::Vec<Doubles> load(const float* from) {
 }
 #endif
 
-// Sums are doubles. The other figures have the elements' type, which can count the zeros of a small
-// block exactly.
+// The sum is computed in double. The minimum, the maximum and the number of zeros have the
+// elements' type, in which the zeros of a small block can be counted exactly.
 template <class T>
 HWY_INLINE Bounds bounds_in(const T* elements, size_t count) {
   Bounds result;

@@ -15,9 +15,9 @@ uint64_t read_ns(clockid_t clock) {
 #if defined(__x86_64__) || defined(__aarch64__)
 
 // The rate of the counter is measured over a period, and is then used for another period of the
-// same length. These are the limits of that length. The lower limit is long enough to measure the
-// rate of a 20 MHz counter to within a thousandth. It is not longer, because a thread reads the
-// clock until it has measured two rates.
+// same length. The constants below limit that length. The lower limit is long enough to measure the
+// rate of a 20 MHz counter to within a thousandth. A longer period would cost time, because a
+// thread reads the clock in every call until it has measured two rates.
 constexpr uint64_t kMinPeriodNs = 128'000;
 constexpr uint64_t kMaxPeriodNs = 4'000'000;
 

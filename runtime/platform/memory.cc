@@ -34,7 +34,8 @@ uint64_t resident_now() {
 
 uint64_t available_memory() {
   constexpr uint64_t kValidNs = 100'000'000;
-  // If several threads find the known value outdated at the same time, each of them reads it again.
+  // If several threads find at the same time that the cached value is outdated, each of them reads
+  // a new value from the system.
   static std::atomic<uint64_t> known{0};
   static std::atomic<uint64_t> read_ns{0};
   const uint64_t now = quick_now_ns();
@@ -95,7 +96,8 @@ ResidentMemory resident_memory() {
     memory.peak = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
   }
   memory.now = resident_now();
-  // The system updates the peak less often than the current size.
+  // The system updates the peak less often than the current size, so it may report a peak below the
+  // current size.
   memory.peak = std::max(memory.peak, memory.now);
   return memory;
 }

@@ -44,7 +44,7 @@ constexpr Target kTargets[] = {
     {HWY_AVX3, {kAvx, kAvx512, bit_LZCNT, kSavesAvx512}},
 };
 
-// Reads each leaf once, because cpuid is slow in a virtual machine.
+// Reads each leaf of cpuid once, because this instruction is slow in a virtual machine.
 Features read_features() {
   Features found;
   uint32_t a = 0, b = 0, c = 0, d = 0;

@@ -1,7 +1,7 @@
 // Calls the code that was compiled for the best instruction set of this machine.
 //
-// Highway's own dispatch needs its shared library, which slows down the start of every process that
-// is linked with it.
+// Highway's own dispatch needs Highway's shared library, which slows down the start of every
+// process that is linked with it.
 #pragma once
 
 #include <hwy/highway.h>

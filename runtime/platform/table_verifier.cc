@@ -5,7 +5,8 @@
 namespace vitrine {
 namespace {
 
-// Position 0 represents an absent element, because that position belongs to the buffer's header.
+// Position 0 represents an absent element. No element can be at this position, because it belongs
+// to the buffer's header.
 constexpr uint64_t kNowhere = 0;
 // Maximum size of a buffer. Some offsets are signed 32-bit numbers.
 constexpr uint64_t kMaxFlatbufferBytes = INT32_MAX;
@@ -15,7 +16,7 @@ class Walk {
   Walk(std::span<const std::byte> bytes, const TableShapes& shapes, Budget& steps)
       : bytes_(bytes), shapes_(shapes), steps_(steps) {}
 
-  // Verifies a table. `position` may be any number.
+  // Verifies a table. `position` may be misaligned or outside the buffer.
   bool table(uint64_t position, size_t which) {
     if (!steps_.take(1) || !holds(position, 4, 4)) return false;
     // The offset may be negative. Positions that wrap around are outside the buffer.

@@ -24,8 +24,8 @@ constexpr uint64_t kMaxPauseNs = 500'000'000;
 // the measured time.
 constexpr uint64_t kCheckNs = 10'000'000;
 constexpr int64_t kMinTakenNs = 1'000'000;
-// If a loss occurs within this many pause lengths after the last pause, the next pause is twice as
-// long.
+// If a loss occurs soon after the last pause (within its length times kQuietPauses), the next pause
+// is twice as long.
 constexpr uint64_t kQuietPauses = 8;
 // Length of a pause that is due to too few processors for all runs of this process.
 constexpr uint64_t kSharedPauseNs = 50'000'000;

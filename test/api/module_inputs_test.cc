@@ -58,7 +58,8 @@ TEST(Module, NeitherWritesBorrowedInputsNorReadsPastTheirEnd) {
       << "the program may write to an array that owns its memory";
 }
 
-// A program that returns its input, which has `dim_order` and uses planned memory or the caller's.
+// A program that returns its input. The input has `dim_order`, and is in planned memory or in the
+// caller's memory.
 test::AlignedBytes program_in_order(const std::vector<uint8_t>& dim_order, bool is_planned) {
   test::ProgramBuilder builder;
   test::MethodSpec& method = builder.method("forward");
@@ -89,8 +90,8 @@ TEST(Module, AcceptsInputsInAnyDimOrder) {
   }
 }
 
-// A program that computes y = |x|, then replaces its inputs: x with a tensor of another dim order,
-// and 7 with 8.
+// A program that computes y = |x|, then replaces its inputs: the tensor x with a tensor of another
+// dim order, and the integer 7 with 8.
 class ModuleInputs : public testing::Test {
  protected:
   ModuleInputs() {

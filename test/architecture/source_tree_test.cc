@@ -102,8 +102,8 @@ TEST(SourceTree, FilesAreShort) {
   }
 }
 
-// True if the name is a file or folder of the tree, a room (which may only have public headers), or
-// a file without its extension.
+// True if `name` is the path of a folder, of a file (with or without its extension), or of a room.
+// A room that has only public headers may lack a folder.
 bool exists(const std::string& name) {
   if (std::ranges::count(rooms(), name, &Room::folder) != 0) return true;
   const fs::path path = fs::path(VITRINE_SOURCE_DIR) / name;

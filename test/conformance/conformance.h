@@ -62,10 +62,11 @@ struct NodeCase {
   // An f32 result may differ by this fraction of max(1, |expected|), in addition to rounding to the
   // case's type.
   float tolerance = 1e-5f;
-  // The size of the operands' first dimension in each call. If empty, there is one call with the
-  // declared size.
+  // The sizes of the operands' first dimension, one for each call. If empty, there is one call with
+  // the declared size.
   std::vector<uint32_t> batches = {};
-  // Without XNNPACK's private headers, the backend refuses a call with a changed batch size.
+  // True if the backend, when built without XNNPACK's private headers, must refuse a call with a
+  // changed batch size.
   bool refuses_other_batch = false;
   std::optional<PerTensor> out_quant = {};  // unset: the parameters cover the first call's results
   PayloadBuilder::Constants constants = PayloadBuilder::Constants::kInRegion;

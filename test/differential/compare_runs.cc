@@ -83,7 +83,8 @@ AlignedBytes lowered(const RandomModel& model, const Configuration& configuratio
   return {pte.begin(), pte.end()};
 }
 
-// Returns an input with values between -2 and 2, which differ for each index.
+// Returns an input with values between -2 and 2. Inputs with different `index` have different
+// values.
 Array input_of(const std::vector<int32_t>& sizes, size_t index) {
   Array made = require(Array::zeros(ScalarType::kFloat, sizes), "input");
   const std::span<float> values = require(made.mutable_data<float>(), "input");

@@ -210,7 +210,7 @@ class Trace:
             raise Skipped("the result is random or uninitialized")
         operator = getattr(getattr(getattr(torch.ops, space), base), overload or "default")
         schema = operator._schema
-        # Trailing arguments with default values are omitted, as torch.export does.
+        # Omits trailing arguments that have their default values, as torch.export does.
         is_default = [each.has_default_value() and not isinstance(item, Value)
                       and item == each.default_value for each, item in zip(schema.arguments, args)]
         count = 1 + max((i for i, each in enumerate(schema.arguments)

@@ -34,8 +34,8 @@ LibzipArchive opened(const std::vector<std::byte>& bytes) {
   return {archive, zip_discard};
 }
 
-// The parameter is a limit. It determines whether no values, some values or all values have the
-// 64-bit form.
+// The parameter is the limit that is passed to ArchiveWriter. It determines whether none, some or
+// all of the values in the archive have the 64-bit form.
 class ArchiveWriterLimit : public ::testing::TestWithParam<uint64_t> {};
 
 TEST_P(ArchiveWriterLimit, ZipArchiveReadsTheMembers) {

@@ -112,7 +112,7 @@ TEST(BundledProgram, KeepsTheSignOfZero) {
   }
 }
 
-// ExecuTorch's schema requires the alignment.
+// ExecuTorch's schema requires the data of tensors and the program to be aligned.
 TEST(BundledProgram, WritesAlignedDataAndProgram) {
   for (size_t size = 1; size < 40; ++size) {
     Sample sample;

@@ -154,7 +154,7 @@ TEST_F(DebugValuesTest, KeepsOrderAndPositionOfValuesOfEveryKind) {
   for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].position, positions[i]) << i;
 }
 
-// ExecuTorch's writer uses the same layout.
+// ExecuTorch's writer also aligns data to 64 bytes and fills gaps with zeros.
 TEST_F(DebugValuesTest, AlignsDataAndFillsGapsWithZeros) {
   for (int i = 0; i < 3; ++i) {
     record(factory_.value(factory_.make<uint8_t>({3}, {0xff, 0xff, 0xff})), i);

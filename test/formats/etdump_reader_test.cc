@@ -196,7 +196,7 @@ std::vector<TsvRow> read_tsv(const std::filesystem::path& file) {
   return rows;
 }
 
-// "etdump_b.etdp" -> "inspector_b.tsv"
+// Returns the path of the table for a trace: "inspector_b.tsv" for "etdump_b.etdp".
 std::filesystem::path tsv_of(const std::filesystem::path& etdump) {
   std::string name = etdump.stem().string();
   name.replace(0, std::string("etdump").size(), "inspector");

@@ -100,7 +100,8 @@ TEST(HostileArguments, EmptyTensorsWithLargeSizesTakeLittleTime) {
   }
 }
 
-// The indices and values are short, so memory does not limit the number of selected elements.
+// The indices and values need little memory even though they select a huge number of elements, so a
+// limit on memory does not stop this call.
 TEST(HostileArguments, RejectsIndicesThatBroadcastToTooManyElements) {
   const OpCall call = call_of(
       "aten::index_put_",
@@ -109,8 +110,8 @@ TEST(HostileArguments, RejectsIndicesThatBroadcastToTooManyElements) {
   EXPECT_EQ(run_checked(call).code(), ErrorCode::kInvalidArgument);
 }
 
-// The output is a cache. If a query had no heads, the kernel would resize this cache without using
-// any memory.
+// The output is one of the caches. The query has 0 heads, so the result has no elements, and the
+// kernel could resize this cache to the result's shape without using any memory.
 TEST(HostileArguments, AttentionRejectsCacheAsOutput) {
   for (const int64_t cache : {3, 4}) {
     OpCall call = call_of("llama::sdpa_with_kv_cache.out",

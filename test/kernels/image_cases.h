@@ -85,7 +85,7 @@ inline void gather(Comparison& c, const std::string& name) {
   c.run(name, {}, c.tensor(dtype, sizes), EValue(dim), index, EValue(false), c.out(dtype, picked));
 }
 
-// Some permutations name a dimension twice.
+// Some permutations are invalid, because they name a dimension twice.
 inline void permute(Comparison& c, const std::string& name) {
   Random& random = c.random;
   const ScalarType dtype = random.chance(0.8) ? ScalarType::kFloat : ScalarType::kLong;

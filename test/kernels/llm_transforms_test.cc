@@ -40,7 +40,7 @@ TEST_P(Hadamard, PowerOfTwoSizesMatchSylvesterMatrix) {
 }
 
 // Columns are orthogonal and have the length sqrt(28). The first row of the 28 x 28 matrix begins
-// with the bits 1 0 0 0.
+// with the signs + - - -.
 TEST_P(Hadamard, MultiplesOf28GiveOrthogonalMatrices) {
   for (const int32_t size : {28, 112}) {
     const std::vector<float> matrix = columns(call, size);

@@ -95,7 +95,7 @@ class PackedProduct : public testing::Test {
   }
 
   static float weight_at(int i) { return static_cast<float>(i % kDepth + i / kDepth); }
-  // Computes the layer and compares each result with the sum of its weights and the bias.
+  // Computes the layer and compares each result with the sum of its weights, the bias and `more`.
   void expect_sums(float more = 0) {
     Tensor& out = call_.make(ScalarType::kFloat, {kRows, kOutputs});
     ASSERT_TRUE(succeeds(call_.run("aten::linear.out", input_, weight_, bias_, out)));

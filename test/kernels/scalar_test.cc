@@ -1,4 +1,4 @@
-// Tests a Scalar with a tensor whose dtype is narrower than the Scalar.
+// Tests operators on a tensor and a Scalar that the tensor's dtype cannot represent exactly.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -53,7 +53,8 @@ TEST(ScalarOperand, RoundsScalarsLikeTensorElements) {
   }
 }
 
-// For numbers beyond 65504 with Half, optimized kernels must fail where portable kernels do.
+// If a tensor is f16 and the Scalar is beyond 65504 (the largest f16), the optimized kernel must
+// return the same error as the portable kernel.
 TEST(ScalarOperand, OptimizedKernelsRejectTheSameScalarsAsPortableKernels) {
   const auto check = [&](const std::string& name, const auto&... arguments) {
     KernelCall plain;

@@ -241,7 +241,8 @@ TEST_F(SmallDecoder, PadsIdsToFixedShape) {
   EXPECT_EQ(decoder->feed(Ids{1, 2}, 0).front(), 6.0F);
 }
 
-// The input has no planned memory, so only the limit on the padded ids bounds its size.
+// The input has no planned memory, so its size is bounded only by the check of the padded ids
+// against max_memory_bytes.
 TEST_F(SmallDecoder, RejectsPaddedIdsBeyondMemoryLimit) {
   forward({.ids = {1, INT32_MAX}, .logits = {1, 4, 6}, .dynamic = false, .has_position = false});
   EXPECT_THAT(refusal({.max_memory_bytes = 1'000'000'000}),

@@ -188,8 +188,9 @@ TEST(BlockInterval, CoversMeanOfCorrelatedValues) {
       errors += *estimate.error / kSeries;
     }
     EXPECT_NEAR(errors, 1.96 / (std::sqrt(kValues) * (1 - r)), 0.1 * errors) << r;
-    // The standard deviation of a binomial proportion of 0.95 is 0.0126. Finite block lengths
-    // reduce the coverage slightly.
+    // If the interval covers the true value with a probability of 95 %, the measured proportion has
+    // a standard deviation of 0.0126 (binomial distribution). Finite block lengths reduce the
+    // coverage slightly.
     EXPECT_NEAR(static_cast<double>(covered) / kSeries, 0.95, 0.035) << r;
   }
 }

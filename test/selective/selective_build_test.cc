@@ -111,7 +111,8 @@ TEST_F(SelectiveBuild, ReportsMissingDtypes) {
             "forward: dtype f16 is not in this build: add it to VITRINE_SELECT_OPS");
 }
 
-// The program can need a dtype that none of its tensors has, so a kernel checks its dtype too.
+// A program can need a dtype that none of its tensors has. Loading cannot detect this, so each
+// kernel checks its dtype too.
 TEST_F(SelectiveBuild, KernelsRejectUnselectedDtypes) {
   HeapArena temp;
   KernelContext context(&temp);

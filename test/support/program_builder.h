@@ -171,7 +171,7 @@ class ProgramBuilder {
   // Adds a method. The reference stays valid while the builder is alive.
   MethodSpec& method(std::string name);
 
-  // Add data. The first two functions return the index for TensorSpec::data.
+  // The following functions add data. The first two return the index for TensorSpec::data.
   uint32_t constant(Bytes data);
   uint32_t initial_state(Bytes data);
   void named_data(std::string key, Bytes data);

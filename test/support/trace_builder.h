@@ -32,13 +32,13 @@ class TraceBuilder {
     std::string name = {};  // string identifier; used if `id` is unset
     std::string metadata = {};
     uint64_t ns = 0;
-    // Begin and end on a device's own clock. If set, they replace `ns`, and the simulated clock
-    // does not advance.
+    // Begin and end times on a device's own clock. If set, they replace `ns`, and the simulated
+    // clock does not advance.
     std::optional<std::pair<uint64_t, uint64_t>> device = {};
   };
   void delegate(int32_t instruction, const std::string& backend,
                 const std::vector<Operator>& operators);
-  // Logs into the block "Default".
+  // Logs an operator map into the block "Default".
   void operator_map(int32_t instruction, const std::string& text);
   void init(uint64_t ns, const char* name = "Method::init");
 

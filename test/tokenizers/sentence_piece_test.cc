@@ -166,7 +166,7 @@ TEST(DamagedSentencePieceModels, AreRejectedBeforeTheLibraryReadsThem) {
       << "the denormalizer must be checked, too";
   EXPECT_THAT(model_refusal(damaged_model(text(3, map) + text(3, text(2, "")))), leads_outside)
       << "a later field replaces an earlier one";
-  // The same field, with its tag and sizes encoded in more bytes than they need.
+  // The field of the map again, but its tag and sizes are encoded in more bytes than they need.
   std::string padded = map;
   padded[1] = static_cast<char>(padded[1] | 0x80);
   padded.insert(2, 1, '\0');

@@ -7,7 +7,7 @@
 
 namespace vitrine::test {
 
-// Return the content and the path of a file in test/samples/tokenizers.
+// These functions return the content and the path of a file in test/samples/tokenizers.
 std::string tokenizer_text(const std::string& name);
 std::string tokenizer_path(const std::string& name);
 

@@ -8,7 +8,7 @@
 namespace vitrine {
 namespace {
 
-// Examples of chapter 3 of the Unicode standard, among them table 3-8.
+// Examples from chapter 3 of the Unicode standard, including table 3-8.
 TEST(WellFormed, ReplacesTheLongestInvalidSequencesThatCouldBeginACharacter) {
   EXPECT_EQ(well_formed("a\xF1\x80\x80\xE1\x80\xC2"
                         "b\x80"

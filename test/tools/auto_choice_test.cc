@@ -30,7 +30,7 @@ PartFigures part(const std::string& name, double noise, double saved) {
   return {.name = name, .levels = {{"int8", noise, saved}}};
 }
 
-// A model whose errors and savings add up.
+// A model whose noise and savings are the sums of those of its quantized parts.
 struct AdditiveModel {
   std::vector<PartFigures> parts;
   double float_cost = 100;

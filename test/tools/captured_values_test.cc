@@ -38,8 +38,7 @@ bool is_operator(const etdump::ProfileEvent& event) {
 
 class CapturedValuesTest : public testing::TestWithParam<const char*> {
  protected:
-  // Returns the folder of the sample, or of the corpus case if the parameter does not name a
-  // sample.
+  // Returns the folder of the sample or corpus case that the parameter names.
   static fs::path folder() {
     const fs::path of_sample = samples_dir() / GetParam();
     return fs::exists(of_sample) || corpus_dir().empty() ? of_sample : corpus_dir() / GetParam();

@@ -82,7 +82,7 @@ void expect_all_aligned(const TracedRun& delegated, const TracedRun& portable,
       EXPECT_TRUE(runs_in_delegate_only(delegated.profile.rows[op.rows_a[0]])) << op.rows_a[0];
       continue;
     }
-    // handle_map has the debug handle of each portable instruction.
+    // handle_map has the debug handle of each instruction of the portable program.
     const std::set<uint32_t> of_a = handles_of(op.rows_a, delegated.profile);
     size_t known = 0;
     for (const size_t row : op.rows_b) {

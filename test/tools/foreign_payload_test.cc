@@ -36,7 +36,7 @@ Json described(const fs::path& path) {
 
 const fs::path vulkan_sample() { return samples_dir() / "formats" / "vulkan_conv_relu_linear.pte"; }
 
-// Returns the files in a folder and its subfolders whose names end in one of `endings`.
+// Searches a folder and its subfolders. Returns the files whose names end in one of `endings`.
 std::vector<fs::path> find_files(const fs::path& folder, const std::set<std::string>& endings) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {

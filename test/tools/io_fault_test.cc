@@ -1,7 +1,7 @@
-// Tests tools with failing system calls on files: open, read, map, write, close, rename. Each run
-// makes another call fail. The tool must then report an error that names the file. It must leave
-// either the old file or the complete new one, and no other files. Partial reads and writes must
-// not cause failures.
+// Tests tools with failing system calls on files: open, read, map, write, close, rename. In each
+// run, a different call fails. The tool must then report an error that names the file. It must
+// leave either the old file or the complete new one, and no other files. Partial reads and writes
+// must not cause failures.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -304,7 +304,8 @@ TEST(WeightsCacheFaultTest, RunsAndWarnsIfASystemCallFails) {
   EXPECT_GT(warnings, 10u);
 }
 
-// Returns the cache with figures that differ from any measured ones.
+// Returns the cache with figures that are far smaller than measured ones, so that the test can tell
+// whether a tool used them.
 std::string with_small_figures(nlohmann::json cache) {
   for (auto& figures : cache.at("machines")) {
     figures = {{"flops_per_s", 1.0}, {"bytes_per_s", 1.0}};

@@ -257,7 +257,8 @@ TEST(LlmRunnerTest, ChatTreatsEachLineAsTurn) {
   EXPECT_NE(llm_runner("--chat --warmup < " + turns).exit_code, 0);
 }
 
-// The context of 256 ends in the third answer. The tool must still write its reports.
+// The context of 256 tokens becomes full during the third answer. The tool must still write its
+// reports.
 TEST(LlmRunnerTest, ChatEndsWhenContextIsFull) {
   const ScratchFolder scratch;
   const std::string turns = (scratch / "turns").string();

@@ -52,8 +52,9 @@ std::string safetensors(const NamedDataMap& data) {
   return std::string(reinterpret_cast<const char*>(&size), sizeof size) + head + content;
 }
 
-// The corpus has no .ptn. The payloads of its two NativeBackend delegates are such graphs, and the
-// .ptd has the weights. The second delegate continues with the result of the first.
+// The corpus does not have a .ptn file, so the test makes some: the payloads of the program's two
+// NativeBackend delegates are the graphs, and the .ptd file has the weights. The second delegate
+// continues with the result of the first.
 TEST(NativeModel, LowersGraphsWrittenByExecuTorch) {
   const std::filesystem::path folder = corpus_foreign_dir() / "native_conv_relu_linear";
   if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_FOREIGN";

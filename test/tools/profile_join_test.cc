@@ -154,8 +154,8 @@ TEST(ProfileJoinTest, RowsMatchReferenceForSmallerDynamicShape) {
 }
 
 // No reference lists the nodes of language models. If a record exists, each row of a delegate must
-// have its source ops, and the rows must cover all delegated handles. Otherwise, rows have the
-// program's names.
+// have its source ops, and the rows must cover all delegated handles. Otherwise, their source ops
+// must be inferred from the program.
 void check_language_model(const fs::path& folder) {
   SCOPED_TRACE(folder.string());
   const bool has_record = fs::exists(folder / "etrecord.bin");

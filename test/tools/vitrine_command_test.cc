@@ -281,7 +281,7 @@ TEST(Tools, HelpFitsOneHundredColumnsAndHasNoNotesFromTheParser) {
   }
 }
 
-// Runs the bash completion of `word`. `before` is the preceding word.
+// Runs the bash completion for `word`. `before` is the preceding word.
 std::string completed(const std::string& tool, const std::string& word, const std::string& before) {
   const std::string script = VITRINE_SOURCE_DIR "/cmake/package/completion.bash";
   const CommandResult result =

@@ -16,8 +16,8 @@ using ReadFrame = void (*)(const JsonValue& step, FrameState& frame);
 // Puts the tokens of a step around the tokens of earlier steps.
 void surround(const JsonValue& step, FrameState& frame, const TextFrame& outer) {
   if (outer.before.empty() && outer.after.empty()) return;
-  // Refuses steps that add tokens after a template, because the reference treats the parts of a
-  // template as several texts.
+  // Refuses a step that adds tokens if an earlier step is a template, because the reference treats
+  // the parts of a template as several texts.
   if (frame.has_template) step.fail("adds tokens after a template, which is not supported");
   auto& [before, after] = frame.tokens;
   before.insert(before.begin(), outer.before.begin(), outer.before.end());

@@ -53,7 +53,7 @@ struct Advice {
   OutputChange outputs = {};
   std::optional<double> memory_change = {};  // bytes of planned memory, workspace, packed weights
   std::optional<double> file_change = {};    // bytes
-  // Numbers of the pieces of advice that cannot be applied together with this one.
+  // The pieces of advice that cannot be applied together with this one, by their numbers.
   std::vector<size_t> excludes = {};
 
   // True if the change is certain to save something.

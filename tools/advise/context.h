@@ -79,7 +79,7 @@ struct Context {
   ProcessorFeatures processor_features;
   std::string method = "forward";
   std::string device;  // where `profile` was recorded; empty: this machine
-  // The machine that recorded `profile`.
+  // The next three members describe the machine that recorded `profile`.
   size_t processors = 1;
   size_t threads = 1;
   uint64_t cache_bytes = 0;  // last-level cache; 0 if unknown

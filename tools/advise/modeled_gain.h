@@ -19,9 +19,9 @@ Interval saved_by_threads(const Context& context, size_t threads);
 
 // Returns the time that smaller weights save in these rows. `ratio` is the new size of the weights
 // divided by the old size. At best, the time of the rows is multiplied by `ratio`. If this saves
-// less time than the conversion of activations takes, the best saving is 0. At worst, the products
-// take as long as before, and the conversions take their minimum time plus a tenth of the rows'
-// time.
+// less time than the conversion of activations takes, the best saving is 0. At worst, the matrix
+// products take as long as before, and the conversions take their minimum time plus a tenth of the
+// rows' time.
 Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 
 // Returns the time that removing `calls` calls saves. The low end is the time of the `calls`

@@ -23,7 +23,7 @@ RowSum sum_rows(const Context& context,
 // Returns a text such as "rows 3, 9, 14 and 2 more take 1.6 ms (19 %)".
 std::string rows_text(const Context& context, const RowSum& rows);
 
-// Return texts such as "1.4 ms" and "12 kB".
+// These functions return texts such as "1.4 ms" and "12 kB".
 std::string time_text(double ns);
 std::string bytes_text(double bytes);
 

@@ -16,7 +16,7 @@
 
 namespace vitrine::tools {
 
-// Runs the method with the inputs of each size in turn, for about `seconds` together. Skips sizes
+// Runs the method with the inputs of each size in turn, for about `seconds` in total. Skips sizes
 // that the method refuses. If the runs are slow, skips all remaining sizes. Returns an empty result
 // after Ctrl-C.
 SizeTimes measure_sizes(Method& method, const RunnerOptions& options,

@@ -13,7 +13,7 @@ struct CpuUse {
   double waited_ns = 0;  // time that ready threads waited for a processor; 0 if unknown
 };
 
-// Measures the process's use of processors from the construction of this object.
+// Measures the process's use of processors since this object was constructed.
 class CpuMeter {
  public:
   CpuMeter();

@@ -28,7 +28,7 @@ using nlohmann::json;
 constexpr int kVersion = 2;  // of the cache file; version 1 could have figures measured under load
 constexpr int kTrials = 30;
 constexpr double kMaxNs = 2e9;  // time limit for all trials of a figure
-// The duration of a trial in ns. Many trials of this length are not interrupted even on a busy
+// The duration of a trial in ns. It is so short that many trials are not interrupted even on a busy
 // machine.
 constexpr double kTrialNs = 4e6;
 constexpr double kMinCpuShare = 0.97;
@@ -109,7 +109,7 @@ void write_cache(const std::filesystem::path& file, const json& cache) {
   try {
     write_file(file, cache.dump(1) + "\n");
   } catch (const ToolError&) {
-    // Without a cache file, the next call measures again.
+    // If the cache cannot be written, the next call measures the limits again.
   }
 }
 

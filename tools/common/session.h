@@ -24,8 +24,8 @@ extern const char* const kDefaultBackend;
 // of a .pt2. Throws a HostError.
 using ModelLowering = std::vector<std::byte> (*)(const std::filesystem::path& model,
                                                  const std::string& method, const char* backend);
-// Sets the function with which sessions lower exported models (.pt2, .ptn). Tools without the
-// ahead-of-time half do not call this function, and refuse such files. Not thread-safe.
+// Sets the function with which sessions lower exported models (.pt2, .ptn). Tools that do not link
+// the ahead-of-time code do not call this function, and refuse such files. Not thread-safe.
 void set_model_lowering(ModelLowering lowering);
 ModelLowering model_lowering();  // null if this program cannot lower
 

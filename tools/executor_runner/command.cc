@@ -31,7 +31,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Runs the method once by default, because a program may keep state. `tracer` may be null.
+// Runs the method once by default, because more runs could change the outputs of a program that
+// keeps state. `tracer` may be null.
 void run_plain(Method& method, InputSet& inputs, EventTracer* tracer,
                const RunnerOptions& options) {
   const size_t warmup = options.warmup.value_or(0);

@@ -36,8 +36,8 @@ inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueB
   for (const ValueBuffer::Entry& entry : values.entries()) {
     if (entry.kind == ValueBuffer::Entry::Kind::kTensor) entry_of[tensors.at(next++)] = &entry;
   }
-  // Passes no record, because with a record, the result would repeat a value for each node that may
-  // have computed it.
+  // Does not pass the record, because with it, the result would repeat a value for each node that
+  // may have computed it.
   const inspector::ValueRun of_run = run.values(method);
   inspector::SummarizedValues result;
   const inspector::RecordedValues recorded =

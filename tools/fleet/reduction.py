@@ -87,7 +87,7 @@ def regressions(devices, baseline, candidate, rate, min_change):
     lines = []
     for key, group in change.groupby(OP, observed=True, sort=True):
         logs = group["change"].to_numpy()
-        # Tests whether the changes exceed `min_change`, not only 0.
+        # Tests whether the changes exceed `min_change`, not only whether they exceed 0.
         lines.append(dict(_named(key), devices=len(logs), ratio=float(numpy.exp(numpy.median(logs))),
                           p=significance.signed_rank(logs - numpy.log(1 + min_change))))
     rates = significance.false_discovery_rates([line["p"] for line in lines])

@@ -164,8 +164,8 @@ class LlmRunner {
   }
 
  private:
-  // Reads --encoder_input and passes it to the encoder. The prompt may then be empty. In this case,
-  // the answer begins with the start id.
+  // Reads --encoder_input and passes it to the encoder. With this input, the prompt may be empty.
+  // The model's start id, if any, then replaces the empty prompt.
   void read_features() {
     const Method* const encoder = loaded_.encoder();
     const bool takes_features = encoder != nullptr && !decoder_->info().encodes_prompt;

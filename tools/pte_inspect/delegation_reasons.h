@@ -1,4 +1,4 @@
-// Says for each call of a model if the XNNPACK backend accepts it and, if not, why.
+// Finds out for each call of a model whether the XNNPACK backend accepts it and, if not, why.
 #pragma once
 
 #include <cstdint>

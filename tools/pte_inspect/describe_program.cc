@@ -199,8 +199,8 @@ class MethodDescriber {
 
   // Lists the outputs that no instruction writes. Assumes that kernels and unknown backends write
   // every argument. Loading a method finds more unwritten outputs
-  // (MethodOptions::accept_unwritten_outputs). If no instruction names an output, it may be a view.
-  // Leaves out such an output if its memory overlaps another tensor.
+  // (MethodOptions::accept_unwritten_outputs). An output that no instruction names may be a view,
+  // so it is left out if its memory overlaps another tensor.
   Json unwritten_outputs() {
     for (uint32_t i = 0; i < size_of(plan_.inputs()); ++i) touched_.insert(plan_.inputs()->Get(i));
     std::set<int32_t> lost;  // listed by delegates whose payloads do not define them

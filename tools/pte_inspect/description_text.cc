@@ -209,7 +209,7 @@ class Printer {
     for (const Json& reason : unknown) line("          not in it: ", {text(reason)});
   }
 
-  // Formats the numbers of instructions of each kind.
+  // Formats the count of instructions of each kind.
   static std::vector<std::string> instructions(const Json& counts) {
     constexpr std::pair<std::string_view, std::string_view> kWords[] = {
         {"KernelCall", "kernel call"},

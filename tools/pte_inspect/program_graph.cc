@@ -240,7 +240,7 @@ class MethodGraph {
       charge(line.size());
       instruction.inside.push_back(std::move(line));
     }
-    // Each graph gets a copy of the tensors' names. The copies count toward the limit.
+    // Each graph gets a copy of the tensors' names. The copies count toward kMaxGraphBytes.
     charge(json["payload"]["graphs"].size() * json["payload"]["tensors"].size() *
            sizeof(std::string));
     instruction.payload = graphs_of_payload(json["payload"]);

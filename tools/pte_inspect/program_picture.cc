@@ -207,7 +207,8 @@ class ProgramPicture {
     for (const EdgeNode* source : sources) {
       const auto found = reasons_->of_handle.find(source->debug_handle);
       if (found == reasons_->of_handle.end()) continue;
-      // Also compares op names, because ops that came from one source node have the same handle.
+      // Compares op names in addition to the handles, because all ops that came from one source
+      // node have the same handle.
       std::ranges::copy_if(found->second, std::back_inserter(calls), [&](const auto& call) {
         return call.op == source->target && inspector::short_name(call.op) == node.label;
       });

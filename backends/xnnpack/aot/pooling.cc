@@ -1,4 +1,4 @@
-// Translates poolings for XNNPACK.
+// Translates pooling operators for XNNPACK.
 #include <algorithm>
 
 #include "backends/xnnpack/aot/translations.h"

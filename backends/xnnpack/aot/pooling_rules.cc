@@ -66,7 +66,7 @@ std::optional<Rejection> check_average_pool(const Candidate& candidate) {
   if (Call(node).integer("divisor_override", area) != area) {
     return Rejection{"the divisor is not the size of the window", "leave out divisor_override"};
   }
-  // XNNPACK divides by the number of elements that are not padding.
+  // In average pooling, XNNPACK divides by the number of elements that are not padding.
   if (Call(node).find("divisor_override") != nullptr &&
       Call(node).integers("padding", 2) != std::vector<int64_t>{0, 0}) {
     return Rejection{"the divisor counts padded elements", "leave out divisor_override"};

@@ -1,4 +1,4 @@
-// Translates operators without weights and windows.
+// Translates operators that have neither weights nor windows.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -181,7 +181,8 @@ class MlxGraph {
     const std::vector<FlatTable> metas = root_.tables(kTensorMeta);
     const size_t described =
         counts_[kConstant] + counts_[kInput] + counts_[kOutput] + counts_[kBuffer];
-    // The file does not describe temporary tensors. The result lists those that an operator uses.
+    // The file does not describe temporary tensors, so need_tensor() adds those that an operator
+    // uses.
     num_tensors_ = described + counts_[kTemporary];
     if (described > metas.size()) {
       file_.fail(fmt::format("tensor_meta has {} entries for {} tensors", metas.size(), described));

@@ -1,5 +1,5 @@
-// Reads payloads of the OpenVINO backend. Payloads of the CPU plugin contain masked XML. Payloads
-// of other plugins have undocumented formats.
+// Reads payloads of the OpenVINO backend. Payloads of the CPU plugin contain XML whose bytes are
+// XORed with a fixed mask. Payloads of other plugins have undocumented formats.
 #include <array>
 
 #include "formats/delegates/byte_view.h"

@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view kBackends[] = {"TOSABackend"};
 constexpr uint32_t kConst = 67;
 
-// Numbers of dtypes in the released schema and in its drafts, which also have unsigned types.
+// The numbers that identify dtypes in the released schema and in its drafts. The drafts also have
+// unsigned types.
 constexpr NumberName kDtypes[] = {{1, "bool"}, {2, "i4"},  {3, "i8"},  {4, "i16"},  {5, "i32"},
                                   {6, "i48"},  {7, "f32"}, {8, "f16"}, {9, "bf16"}, {10, "shape"}};
 constexpr NumberName kDraftDtypes[] = {{1, "bool"}, {2, "u8"},   {3, "i4"},    {4, "i8"},

@@ -1,4 +1,4 @@
-// Declares the parts of the reports' HTML pages, which the build embeds from the files of this
+// Declares the parts of the reports' HTML pages. The build makes these parts from the files of this
 // folder.
 #pragma once
 

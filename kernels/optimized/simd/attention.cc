@@ -286,7 +286,8 @@ float Weigh(float* scores, const float* mask, int64_t count, int64_t padded_coun
       score = hn::Add(score, load_part(d, mask + n, count - n));
       store_part(score, d, scores + n, count - n);
     }
-    // load_part() sets the lanes beyond `count` to zero, which must not change the maximum.
+    // load_part() sets the lanes beyond `count` to zero. These zeros are replaced, because they
+    // must not change the maximum.
     if (count - n < step) {
       score = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(count - n)), score, largest_lanes);
     }

@@ -69,7 +69,7 @@ HWY_INLINE void run(float* to, int64_t count, int64_t total_count, const Part& p
 }
 
 // sqrt(x), rounded correctly. With AVX-512, improves an estimate by Newton's method and corrects
-// the result with the remainder, which is faster than the square root instruction. If a number in
+// the result with the remainder. This is faster than the square root instruction. If a number in
 // the vector is zero, negative, very large or very small, uses that instruction, because the
 // remainder could underflow or the estimate is infinite.
 HWY_INLINE Vector square_root(Tag d, Vector x) {

@@ -14,7 +14,7 @@ constexpr int kNumberParameter = 1;
 using Run = void (*)(const void* const* inputs, const float* parameters, void* out, int64_t count,
                      int64_t total_count);
 
-// One function for each operator, which returns the Run for this machine's instruction set.
+// For each operator, a function that returns the Run for this machine's instruction set.
 #define UNARY(name, formula) Run name();
 #define BINARY(name, formula) Run name();
 #define COMPARE(name, formula) Run name();

@@ -38,8 +38,9 @@ HWY_INLINE void prefetch_rows(const float* first, const float* second, int64_t s
   }
 }
 
-// For each index along the depth, loads the right vectors once and broadcasts left elements from
-// memory. All loops over rows and vectors are unrolled, so that the sums stay in registers.
+// For each index along the depth, loads the vectors of the right side once and broadcasts elements
+// of the left side from memory. All loops over rows and vectors are unrolled, so that the sums stay
+// in registers.
 template <int64_t kTileRows, int64_t kVectors>
 HWY_INLINE void multiply(const GemmTile& tile) {
   const Tag d;

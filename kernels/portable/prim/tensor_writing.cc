@@ -28,7 +28,8 @@ void et_view(KernelContext& context, const Tensor& self, std::span<const int64_t
 
 // Resizes copy_to to index + 1 rows and sets copy_to[index] = copy_from. map and scan use this
 // operator to collect their results. Row 0 determines the shape of all rows. A static copy_to keeps
-// its size, as in ExecuTorch. `target` is both the operator's first argument and its result.
+// its size, as in ExecuTorch. `target` holds copy_to, which is both the operator's first argument
+// and its result.
 void et_copy_index_tensor(KernelContext& context, ChangedTensor target, const Tensor& copy_from,
                           int64_t index) {
   Tensor& copy_to = *target.tensor;

@@ -1,5 +1,5 @@
-// Checks that emitted programs follow ExecuTorch's rules for programs, with any options. Programs
-// that ExecuTorch wrote test the checker.
+// Checks that emitted programs follow ExecuTorch's rules for programs, with any options. The
+// checker itself is tested with programs that ExecuTorch wrote.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kCore = "_core_aten";
 
-// "model_decode_core_aten.pt2" -> "decode".
+// Returns the name of the method in a file: "decode" for "model_decode_core_aten.pt2".
 std::string method_of(const fs::path& file, std::string_view suffix) {
   const std::string stem = file.stem().string();
   const std::string rest = stem.substr(5, stem.size() - 5 - suffix.size());
@@ -33,7 +33,7 @@ bool has_other_settings(const std::string& name) {
   return name.find("_keep") != std::string::npos || name.ends_with("reinplace") ||
          name == "floor_divide__f32" || name == "var__dim" || name.ends_with("skipdo") ||
          name.ends_with("view_copy") || name == "cfg_view_copy_kept" ||
-         // The result is stored column by column, a dim order that no kernel writes.
+         // The result is stored column by column. No kernel writes this dim order.
          name == "nonzero__f32";
 }
 

@@ -356,7 +356,7 @@ TEST(EmitTest, BranchesShareMemory) {
   options.emit_debug_maps = false;
   const EmittedProgram emitted = emit(methods_of(conditional_program()), options);
   const auto* plan = root(emitted.pte).execution_plan()->Get(0);
-  // Three tensors have 256 bytes: a branch's result, the input, and the result of cond. The
+  // Three tensors need 256 bytes each: a branch's result, the input, and the result of cond. The
   // predicate needs another 16 bytes.
   EXPECT_EQ(plan->non_const_buffer_sizes()->Get(1), 3 * 256 + 16);
   ASSERT_EQ(plan->chains()->Get(0)->instructions()->size(), 6U);
@@ -379,7 +379,8 @@ TEST(EmitTest, PadsMemoryForDelegatesInBranches) {
                }));
     return emit(methods_of(std::move(program))).debug_info.at("forward").planned_bytes;
   };
-  // Padding follows the memory of the branches and the memory of the outer graph.
+  // Padding is added twice: after the memory of the branches and after the memory of the outer
+  // graph.
   EXPECT_EQ(planned(48), planned(0) + 2 * 48);
 }
 
@@ -456,7 +457,7 @@ TEST(EmitTest, EmbedsRecordWithTheSourceOfEachInstruction) {
   EXPECT_EQ(root(emit(methods_of(small_program()), without).pte).named_data(), nullptr);
 }
 
-// -0.0 equals the format's default, so a writer could omit it.
+// A writer could omit -0.0 by mistake, because -0.0 compares equal to 0.0, the format's default.
 TEST(EmitTest, KeepsSignOfNegativeZero) {
   ExportedProgram program;
   Node* x = add_input(program, "x", {3});

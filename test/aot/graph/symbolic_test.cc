@@ -95,7 +95,7 @@ SymInt parsed(const char* name, std::vector<SymInt> arguments) {
   return function(name, std::move(pointers));
 }
 
-// Evaluates an expression. `value`(name) is the value of a symbol.
+// Evaluates an expression. `values` maps the names of symbols to their values.
 int64_t evaluated(const Expression& expression, const std::map<std::string, int64_t>& values) {
   if (expression.kind() == Expression::Kind::kInteger) return expression.integer_value();
   if (expression.kind() == Expression::Kind::kSymbol) return values.at(expression.name());

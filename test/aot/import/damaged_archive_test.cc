@@ -166,7 +166,7 @@ TEST_F(DamagedArchive, SurvivesReplacedValues) {
 }
 
 void try_damage(const std::vector<std::byte>& original) {
-  // The archive's headers and directory are at its ends, and the JSON in between.
+  // The archive's headers and directory are near its beginning and its end. The JSON is in between.
   test::for_each_random_damage(original, 1500, [](const auto& bytes, const auto&) {
     try {
       parse(bytes);

@@ -22,7 +22,8 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 using Flat = test::FlatWriter;
 
-// A method that computes relu(x + w, alpha=2), where x and w are f32[2]. Tests change one field.
+// A method that computes relu(add(x, w, alpha=2)), where x and w are f32[2]. Tests change one
+// field.
 struct NativeModel {
   std::string version = "1";
   std::string method = "forward";

@@ -80,7 +80,8 @@ std::string dtype_name(ScalarType dtype) {
   return found == kNames.end() ? "?" : found->second;
 }
 
-// Checks the dtype, and that sizes equal those of case.json or are within the bounds of symbols.
+// Compares the dtype and the sizes with those of case.json. If a size is symbolic, its upper bound
+// must not be less than the size in case.json.
 void check_tensor(const ExportedProgram& program, const TensorSpec& spec, const json& value) {
   EXPECT_EQ(dtype_name(spec.dtype), value["dtype"].get<std::string>());
   const auto shape = value["shape"].get<std::vector<int64_t>>();

@@ -28,7 +28,7 @@ class ProgramBuilder {
     node->meta.delegation_tag = tag;
     return node;
   }
-  // Adds a call with several results, and its getitems. Returns all of them.
+  // Adds a call with several results, and its getitems. Returns the call, followed by the getitems.
   std::vector<Node*> split(Node* value, int64_t count, const std::string& tag = "") {
     Node* node =
         call("aten.split_with_sizes_copy.default", {value, std::vector<int64_t>{1, 1}}, tag);

@@ -11,8 +11,8 @@
 namespace vitrine::aot {
 namespace {
 
-// The index along a dim and the weight of each input element that contributes to one element of the
-// result.
+// The input elements that contribute to one element of the result. Each pair is the index of an
+// element along a dim, and its weight.
 using Weights = std::vector<std::pair<int64_t, double>>;
 // Returns the weights for element `at` when a dim of size `from` is resized to size `to`.
 using Filter = std::function<Weights(int64_t at, int64_t from, int64_t to)>;

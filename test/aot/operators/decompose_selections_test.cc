@@ -184,7 +184,7 @@ TEST(DecomposeSelections, RepeatInterleaveAcceptsATensorOfCounts) {
   expect_near(lowered("aten.repeat_interleave.self_Tensor", {x, integers({6}, {0, 1, 0, 2, 0, 0})},
                       ArgumentList{}, {3}),
               {2, 4, 4});
-  // Constant repeats become constant indices.
+  // If `repeats` is constant, the decomposition replaces it with constant indices.
   const Build constant = [](ModelBuilder& build, const Nodes& in) {
     Node* repeats = build.buffer("repeats", integers({3}, {2, 0, 1}));
     return build.call_as("aten.repeat_interleave.self_Tensor", {in[0], repeats, 0}, {},

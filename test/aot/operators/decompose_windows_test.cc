@@ -222,8 +222,8 @@ TEST(DecomposeWindows, UnpoolingWritesElementsAtTheirIndices) {
               {6, 0, 0, 5});
 }
 
-// The decomposition computes means of means. If the inner means were rounded, the outer means would
-// change.
+// The decomposition computes means of means. With integers, the inner means would be rounded, which
+// would change the outer means.
 TEST(DecomposeWindows, RejectsAveragePoolingOfIntegers) {
   const TensorData x = integers({1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 12});
   EXPECT_THAT(

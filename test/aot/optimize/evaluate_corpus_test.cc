@@ -113,8 +113,8 @@ void evaluate_corpus(const char* folder_name, bool is_folded, size_t min_calls) 
     std::ifstream stream(folder / "case.json");
     const json info = json::parse(stream);
     const std::string name = folder.filename().string();
-    // Skips models that were quantized by another package, and operators with unpredictable
-    // results.
+    // Skips models that were quantized by another package, and operators whose results are random
+    // or uninitialized.
     if (!info["quantization"].is_null() || name.starts_with("rand") || name.starts_with("empty")) {
       continue;
     }

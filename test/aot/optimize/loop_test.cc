@@ -109,7 +109,8 @@ TEST(WhileLoop, RunsWhileConditionIsTrue) {
   EXPECT_EQ(last(0), (std::vector<Values>{{0}, {1}}));  // the body does not run
 }
 
-// The body is (a, m, n) -> (a + a, view of n, view of m). The views have the shapes of m and n.
+// The body is (a, m, n) -> (a + a, view of n, view of m). The first view has the shape of m, and
+// the second view has the shape of n.
 TEST(WhileLoop, ResultsMayBeViewsOfOtherCarriedValues) {
   Body body;
   Node* a = body.input({});

@@ -22,8 +22,9 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-// A model with attention. The lowering decomposes the attention like torch, with a scale for each
-// operand and a safe softmax.
+// A model with attention. The lowering decomposes the attention in the same way as torch: it scales
+// both operands of the first product, and its softmax returns zeros for rows that are completely
+// -inf.
 ExportedProgram attention() {
   ModelBuilder build("Attention");
   Node* x = build.input("x", ScalarType::kFloat, {1, 6, 16});

@@ -28,11 +28,11 @@ using Build = std::function<Node*(ModelBuilder&, const std::vector<Node*>&)>;
 // the targets of the calls in the lowered program.
 std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& make,
                             std::string* operators = nullptr);
-// Copies the first input, lets `write` change the copy, and returns it.
+// Copies the first input, lets `write` change the copy, and returns the changed copy.
 using Write = std::function<void(ModelBuilder&, Node* copy, const Nodes& in)>;
 Values written(const std::vector<TensorData>& inputs, const Write& write);
-// Returns a function that calls an operator. Its arguments are all inputs, followed by `rest`.
-// aot/operators must support the operator.
+// Returns a function that adds a call of an operator. The arguments of the call are all inputs,
+// followed by `rest`. The operator must be one that aot/operators supports.
 Build one(const char* target, ArgumentList rest = {}, ArgumentMap kwargs = {});
 
 // Runs a call to any operator. The result of the operator must have these sizes and this dtype.

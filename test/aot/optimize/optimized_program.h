@@ -20,7 +20,8 @@ struct OptimizedProgram {
   void expect_same_results(const std::vector<TensorData>& inputs) const;
 };
 
-// Optimizes without delegation. If `for_backends` is set, rewrites calls for backends nevertheless.
+// Optimizes without delegation. If `for_backends` is set, also rewrites calls for backends
+// (kMerging).
 OptimizedProgram optimized(ModelBuilder& build, const std::vector<Node*>& results,
                            bool for_backends = false);
 

@@ -13,7 +13,8 @@ using testing::Not;
 
 constexpr double kInf = kInfinity;
 
-// softmax(scores), with zeros for rows that are completely -inf, as torch decomposes attention.
+// Adds softmax(scores) with zeros for rows that are completely -inf, as in torch's decomposition of
+// attention.
 Node* safe_softmax(ModelBuilder& build, Node* scores) {
   Node* softmax = build.call("aten.softmax.int", {scores, -1});
   Node* masked = build.call("aten.eq.Scalar", {scores, -kInf});

@@ -84,7 +84,7 @@ TEST(CacheWrites, KeepsUnsupportedWritesAndGivesTheReasons) {
     EXPECT_EQ(result.writes, 0U);
     return result.kept;
   };
-  // The call writes along the dim of the values' elements instead of the dim of positions.
+  // The call writes along the last dim (the elements of one row) instead of the dim of positions.
   EXPECT_THAT(kept([](ModelBuilder& build, Node* cache) {
                 Node* at = build.input("position", ScalarType::kLong, {1});
                 Node* row = build.input("row", ScalarType::kFloat, {1, 2, kPositions, 1});

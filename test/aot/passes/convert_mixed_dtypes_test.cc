@@ -21,8 +21,8 @@ TEST(ConvertMixedDtypes, ConvertsOperandsToCommonDtype) {
   ExportedProgram program = build.finish({sum, more});
   convert_mixed_dtypes(program);
   lint(program);
-  // The first sum converts x to f32. The second converts `one`, because x has dims and `one` does
-  // not.
+  // The first sum converts x to f32. The second sum converts `one` to i32, because `one` is a
+  // tensor of rank 0, so the dtype of x determines the common dtype.
   EXPECT_THAT(calls(program), ElementsAre("_to_copy", "add.Tensor", "_to_copy", "add.Tensor"));
   EXPECT_EQ(last_call(program).previous()->args()[0].node()->name(), "one");
   EXPECT_EQ(last_call(program).previous()->tensor()->dtype, ScalarType::kInt);

@@ -102,7 +102,8 @@ std::vector<Case> portable_cases(bool core_aten) {
     if (file.stem().string().ends_with(kCore) != core_aten) continue;
     const fs::path folder = file.parent_path();
     if (!fs::exists(folder / "model.pte")) continue;
-    // In a core ATen export, the operators that the case should preserve are already decomposed.
+    // Skips core ATen exports of cases that should preserve operators, because these operators are
+    // already decomposed in such exports.
     if (core_aten && !preserved_in(folder.filename().string()).empty()) continue;
     cases.push_back({folder, file, method_of(file, core_aten ? kCore : "")});
   }

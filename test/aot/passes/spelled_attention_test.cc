@@ -68,7 +68,8 @@ TEST(SpelledOutAttention, RejectsBufferWritesBetweenTheTwoProducts) {
   EXPECT_EQ(match_spelled_attention(program, *spelled.product), nullptr);
 }
 
-// With the lowest number as the mask, a query without visible keys yields the mean of all values.
+// If a mask contains the lowest float instead of -inf, attention yields the mean of all values for
+// a query without visible keys.
 TEST(SpelledOutAttention, IsKeptIfMaskMayHideAllKeys) {
   const StepForm form = {
       .name = "", .mask = StepMask::kWindow, .is_spelled = true, .fill = kLowestFloat};

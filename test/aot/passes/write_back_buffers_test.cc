@@ -194,7 +194,8 @@ TEST(WriteBackBuffers, CopiesViewsOfOverwrittenBuffers) {
             (Runs{{{6, 8}}, {{2, 4}}, {{20, 40}}}));
 }
 
-// The result of the in-place write is in the memory of the buffer, which another value overwrites.
+// The in-place write puts its result into the memory of the buffer. The buffer then gets another
+// value, but the result must not change.
 TEST(WriteBackBuffers, ResultsOfInPlaceWritesKeepTheirValues) {
   ModelBuilder build("InPlace");
   Node* x = two_input(build, "x");

@@ -89,8 +89,8 @@ TEST_F(ClampsTest, ClampAfterMaxPoolingConvertsToTheScaleOfItsOutput) {
   EXPECT_THAT(values_of<int8_t>(out), ElementsAre((49 - 7) * 2 - 128));
 }
 
-// The packed weights depend on the scale of the result, but their cache key contains only the scale
-// of the convolution.
+// The packed weights depend on the scale of the clamp's output, but their cache key contains only
+// the scale of the convolution's output.
 TEST_F(ClampsTest, ClampedConvolutionsWithSharedWeightsUseTheirOwnOutputScales) {
   PayloadBuilder b(PayloadBuilder::Constants::kNamed);
   const uint32_t x = b.input({1, 1, 2, 1}, kInt8Type, PerTensor{1.0f, 0});

@@ -39,8 +39,9 @@ TEST_F(DelegateTest, RejectsOutputWithWrongRank) {
               HasSubstr("xvalues[1]: declares rank 1, but its node computes rank 2"));
 }
 
-// The payload has quantized weights without scales. It is rejected if it also has an unused
-// argument, which could be the scales.
+// The f32 weights of the payload are small integers, like quantized weights without their scales.
+// The payload is rejected if it also has an unused argument, because this argument could be the
+// scales.
 TEST_F(DelegateTest, RejectsQuantizedWeightsWithoutScales) {
   const auto load = [&](bool unused_argument, const std::vector<float>& weights) {
     PayloadBuilder b;

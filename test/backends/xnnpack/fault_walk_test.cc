@@ -237,7 +237,8 @@ TEST_P(FaultWalkTest, LoadReportsFailedAllocations) {
 // one thread.
 class FirstLoadFaultWalkTest : public FaultWalkTest {};
 TEST_P(FirstLoadFaultWalkTest, ReportsFailedAllocations) {
-  // This call must not fail. If it ran out of memory, XNNPACK would report an unknown processor.
+  // No allocation of this call may fail: if the call ran out of memory, XNNPACK would report an
+  // unknown processor.
   ASSERT_EQ(xnn_initialize(&xnnpack::reserving_allocator()), xnn_status_success);
   constexpr int kNothingFailed = 2;
   int status = 0;

@@ -83,7 +83,8 @@ Define linear(size_t rows, xnn_datatype dtype = xnn_datatype_fp32) {
   };
 }
 
-// Convolutions of images with 16 channels, whose results have the same size.
+// Convolutions of images of `side` x `side` pixels with 16 channels. The result has the same size
+// as the image.
 Define convolution(size_t side) {
   return [=](Subgraph& s) {
     const uint32_t input = s.input({1, side, side, 16});

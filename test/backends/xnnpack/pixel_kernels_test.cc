@@ -12,7 +12,7 @@ namespace vitrine::test {
 namespace {
 
 // Returns the name of the Vitrine kernel that is expected to run. Empty if XNNPACK's kernel runs:
-// Vitrine's kernels replace XNNPACK's only if their vectors are wider.
+// the Vitrine kernel replaces it only if this machine's vectors hold at least `min_lanes` floats.
 std::string_view if_wide(std::string_view kernel, int64_t min_lanes = 8) {
   return optimized::simd::gemm_shape().lanes >= min_lanes ? kernel : "";
 }

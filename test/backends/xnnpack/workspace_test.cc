@@ -26,7 +26,7 @@ class SoftmaxMemoryTest : public DelegateTest {
     load(b);
   }
 
-  // Returns the number of tensors of 1000 rows that fit into the workspace.
+  // Returns the number of tensors of 1000 rows and `width` columns that fit into the workspace.
   size_t places(uint32_t width) {
     constexpr uint32_t kRows = 1000;
     load_rows(kRows, width);

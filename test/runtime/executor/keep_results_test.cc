@@ -183,8 +183,8 @@ TEST_F(KeepResultsTest, WritesTheResultInEachRunIfAnOutputReturnsItsPlannedMemor
   EXPECT_EQ(transpositions, 2);
 }
 
-// The view is read only after another value has overwritten the result, so the view is not a view
-// of the result.
+// `view` is read only after another value has overwritten the result. It is therefore a view of
+// that value and not of the result, although all three have the same address.
 TEST_F(KeepResultsTest, IgnoresViewsOfLaterValues) {
   const int32_t x = input_matrix(128);
   const int32_t transposed = matrix_at(0);

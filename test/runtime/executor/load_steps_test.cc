@@ -29,7 +29,8 @@ struct Plan {
   uint32_t payload_bytes = 0;
 };
 
-// Each function returns a plan of `size` operators, delegates, tensors or instructions.
+// Each of the following functions returns a plan of `size` operators, delegates, tensors or
+// instructions.
 
 Plan operators_that_are_missing(FlatBufferBuilder& out, uint32_t size) {
   Plan plan;

@@ -69,8 +69,8 @@ class OverlapCheckTest : public test::PlanTest {
     kernels_ = &all_;
   }
 
-  // Returns the error, or an empty string if the method loads. Without the check, the method always
-  // loads.
+  // Loads the method with the check for overlaps. Returns the error, or an empty string if the
+  // method loads. Expects that the method loads without the check.
   std::string refusal() {
     EXPECT_NE(load({.kernels = kernels_}), nullptr);
     const auto method = try_load(options());

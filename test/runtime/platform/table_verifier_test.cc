@@ -128,8 +128,8 @@ class TableVerifier : public testing::TestWithParam<Format> {
     EXPECT_EQ(accepted, expected);
     return accepted;
   }
-  // Bytes that must not be damaged: the size prefix, the root offset, and the identifier, which
-  // this verifier does not read.
+  // Number of bytes at the start of the file that must not be damaged: the size prefix, the root
+  // offset and the identifier. This verifier does not read the identifier.
   size_t head() const { return GetParam().start + 8; }
 
   const AlignedBytes sound_ = GetParam().sound();

@@ -77,9 +77,9 @@ TEST(AdviceInterval, HasAMinimumWidthForEqualBlocks) {
   EXPECT_NEAR(ratio.high, 0.8 * std::exp(kBetweenMeasurements), 1e-9);
 }
 
-// For six blocks with logarithms of +-s, the standard deviation is s * sqrt(6/5), and the
-// half-width of the interval is t(5) * s * sqrt(6/5) * sqrt(2/6), with t(5) = 2.015 of Student's
-// table (p = 0.95).
+// The logarithms of the six blocks' ratios are s or -s. Their standard deviation is s * sqrt(6/5),
+// and the half-width of the interval is t(5) * s * sqrt(6/5) * sqrt(2/6), with t(5) = 2.015 of
+// Student's table (p = 0.95).
 TEST(AdviceInterval, GetsWiderWithTheSpreadOfTheBlocks) {
   const double s = 0.1;
   const double up = std::exp(s), down = std::exp(-s);

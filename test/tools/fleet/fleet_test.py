@@ -77,8 +77,8 @@ class Significance(unittest.TestCase):
         self.assertTrue(60 <= found <= 140, found)  # the expectation is 100, the standard deviation 9.7
 
     def test_false_discovery_rates(self):
-        # Computes the expected values with the rule of Benjamini and Hochberg: p * 4 / rank, and then the minimum over
-        # this rank and all higher ranks.
+        # The expected values come from the rule of Benjamini and Hochberg: p * 4 / rank, and then the minimum over this
+        # rank and all higher ranks.
         numpy.testing.assert_allclose(
             significance.false_discovery_rates([0.01, 0.04, 0.03, 0.5]),
             [0.04, 0.16 / 3, 0.16 / 3, 0.5])
@@ -113,7 +113,7 @@ class Hosts(unittest.TestCase):
             for name, parent in (("ssh:board", "tmp"), ("adb:A1", "data/local/tmp")):
                 files = pathlib.Path(device, parent)
                 files.mkdir(parents=True)
-                # The folder may belong to another user.
+                # This existing folder may belong to another user, so put() must make a new one.
                 (files / "vitrine_fleet").mkdir()
                 with self.subTest(name), unittest.mock.patch.dict(os.environ, environment):
                     where = hosts.host(name)

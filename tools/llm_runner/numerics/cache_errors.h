@@ -47,7 +47,8 @@ struct DataCache {
 };
 
 // Joins int8 caches with the caches of their scales and zero points, which have rows of one element
-// and are in the same order. Joins nothing if the numbers of these caches differ.
+// and are in the same order. Joins nothing if these kinds of caches differ in number. All caches of
+// zero points may be absent.
 std::vector<DataCache> data_caches(std::span<const FoundCache> caches);
 
 // A range of positions, [begin, end).

@@ -28,7 +28,7 @@ struct CostLine {
   double at_start = 0;
   double per_position = 0;
   // The 95 % confidence interval is per_position +- error. The error of a sum of lines is the sum
-  // of their errors, which is never too small.
+  // of their errors, which is an upper bound.
   double error = 0;
 
   // False if the confidence interval of per_position contains 0.

@@ -48,7 +48,7 @@ struct Choice {
   bool is_met = false;
 };
 
-// Gives a part another precision.
+// A change of one part to another precision.
 struct Step {
   size_t part = 0;
   size_t level = 0;  // as in Selection

@@ -125,10 +125,10 @@ PartWork work_of(const ModelPart& part, const Profile& profile,
   return work;
 }
 
-// Compares the work of each part in two profiles, because models whose layers have other widths
-// have the same names. Returns the first difference; empty if no difference is known. Compares
-// bytes only if `compares_bytes` is set, because bytes also depend on the precision of neighboring
-// operators.
+// Compares the work of each part in two profiles, because two models with the same module names can
+// differ in the widths of their layers. Returns the first difference; empty if no difference is
+// known. Compares bytes only if `compares_bytes` is set, because bytes also depend on the precision
+// of neighboring operators.
 std::string work_difference(const Profile& device, const Profile& here, bool compares_bytes,
                             const std::vector<ModelPart>& parts) {
   constexpr double kTolerance = 1e-2;

@@ -24,8 +24,9 @@ class DeviceTimes {
  public:
   // `files` has "float=FILE", and "SCHEME=FILE" for other schemes. Each FILE is a profile of the
   // program that has this scheme in all parts. Throws ToolErrors, which name `--device_times`, if a
-  // profile cannot be read or is of another model. `profile_here` runs the program that has a
-  // scheme in all parts on this machine. Its profile shows the operations that each part must have.
+  // profile cannot be read or is of another model. `profile_here(scheme)` profiles, on this
+  // machine, the program that has this scheme in all parts. The profile shows the operations that
+  // each part must have.
   DeviceTimes(std::span<const std::string> files, const aot::ExportedProgram& program,
               const std::vector<ModelPart>& parts, const aot::CalibrationSample& sample,
               const std::function<inspector::Profile(const std::string& scheme)>& profile_here);

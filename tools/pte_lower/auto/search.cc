@@ -21,8 +21,8 @@ namespace vitrine::tools {
 namespace {
 
 constexpr size_t kMaxSwaps = 8;
-// Budgets for running a program and the float program alternately. Under a bound on time, only the
-// duration is limited in practice.
+// Budgets for running a program and the float program alternately. Under a bound on time, max_pairs
+// is so large that only the duration limits the runs.
 constexpr TimeBudget kPart{.ms = 60, .max_pairs = 2000};
 constexpr TimeBudget kResult{.ms = 1000, .max_pairs = 2000};
 constexpr size_t kManyPairs = 100'000;
@@ -332,7 +332,8 @@ class PrecisionSearch {
     steps_.push_back(std::move(made));
     return measured;
   } catch (const ToolError&) {
-    // After Ctrl-C, this is not an error: Ctrl-C also ends the command of --accuracy.
+    // A failed measurement is not an error after Ctrl-C, because Ctrl-C also ends the command of
+    // --accuracy.
     if (!is_stopped()) throw;
     constexpr double kWorst = std::numeric_limits<double>::infinity();
     return {.quality = -kWorst, .cost = kWorst};

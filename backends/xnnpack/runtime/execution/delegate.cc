@@ -78,7 +78,8 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   if (self->own_kernels_) VITRINE_RETURN_IF_ERROR(self->load_own_kernels());
   self->weights_->finish();
   VITRINE_RETURN_IF_ERROR(self->prepare_invocation());
-  // Drops the plan for the upper bounds of dynamic sizes, which would need too much memory.
+  // Drops the memory plan for the upper bounds of dynamic sizes, because this plan would need too
+  // much memory.
   forget_memory_plan(self->runtime_.get());
   self->constants_.release_packed();
   VITRINE_RETURN_IF_ERROR(self->arguments_.bind(context.memory));
@@ -145,7 +146,8 @@ Error XnnpackDelegate::prepare_invocation() {
   return invocation_.prepare(runtime_.get(), pool_, names);
 }
 
-// Output ranks depend only on input ranks, so checking the declared shapes is enough.
+// Checks the output ranks only for the declared shapes, because output ranks depend only on input
+// ranks.
 Error XnnpackDelegate::check_output_ranks() const {
   for (size_t i = 0; i < graph_.values.size(); ++i) {
     const Value& value = graph_.values[i];

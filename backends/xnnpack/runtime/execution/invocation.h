@@ -17,7 +17,7 @@
 
 namespace vitrine::xnnpack {
 
-// Is notified at the end of each operator.
+// A listener that is notified at the end of each operator.
 class OperatorListener {
  public:
   virtual ~OperatorListener() = default;

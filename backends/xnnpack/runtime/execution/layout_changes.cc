@@ -33,7 +33,7 @@ bool is_result_of_convolution(const Graph& graph, const Value& value) {
   return is_kind(producer, "Conv2d") || is_kind(producer, "DepthwiseConv2d");
 }
 
-// Returns the transposition of a convolution's result that `node` undoes, or null.Does not return
+// Returns the transposition of a convolution's result that `node` undoes, or null. Does not return
 // other transpositions, because profiles must show those that come from an operator of the source
 // model.
 const Node* undone_by(const Graph& graph, std::span<const Shape> shapes, const Node& node) {

@@ -2,7 +2,7 @@
 //
 // XNNPACK's public profiling call returns whole microseconds, without start times and node ids.
 // XNNPACK's private runtime structure (runtime_access.h) holds the operators and the nodes for
-// which they were made.Vitrine reads this structure, and Invocation runs the operators one by one.
+// which they were made. Vitrine reads this structure, and Invocation runs the operators one by one.
 // Builds without private headers (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use the public call:
 // durations are truncated to microseconds, start times are derived, and nodes are unknown.
 #pragma once

@@ -20,8 +20,8 @@ namespace vitrine::xnnpack {
 
 class OwnKernels {
  public:
-  // False in builds that lack XNNPACK's private headers or select kernels. In such builds, the
-  // functions below do nothing.
+  // False in builds without XNNPACK's private headers and in selective builds (VITRINE_SELECT_OPS).
+  // In such builds, the functions below do nothing.
   static bool are_built();
   // True if this build has a kernel whose name in profiles starts with `name`.
   static bool have(std::string_view name);
@@ -38,8 +38,8 @@ class OwnKernels {
   // Drops XNNPACK's pointer tables that our kernels do not read. Call after each reshape, before
   // memory is planned.
   void drop_tables(xnn_runtime_t runtime) const;
-  // Makes the runtime call our kernels. Call again after each reshape. The runtime must not run
-  // after this object is destroyed. Does not allocate.
+  // Installs our kernels in the runtime's operators. Call again after each reshape. The runtime
+  // must not run after this object is destroyed. Does not allocate.
   void use(xnn_runtime_t runtime);
   // The name of our kernel for each operator that runs, in running order; null if XNNPACK's kernel
   // runs it. The choice depends on the sizes of the last reshape.

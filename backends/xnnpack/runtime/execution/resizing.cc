@@ -58,7 +58,9 @@ Error refuse_sizes(const Graph& graph, std::span<const Shape> before, bool befor
 
 namespace {
 
-// Sets the shapes of second outputs. The runtime's operators are in the order of the nodes.
+// Sets the shape of the second output of each node that has two outputs. The runtime's operators
+// are in the same order as the nodes, so the next operator with two outputs belongs to the next
+// such node.
 void set_second_outputs(xnn_runtime_t runtime, const Graph& graph, std::span<const Shape> shapes) {
   size_t i = 0;
   for (const Node& node : graph.nodes) {

@@ -103,9 +103,9 @@ void set_operator_memory(xnn_runtime_t runtime, size_t index, std::byte* memory)
 // Call after the memory of all values and operators was set. From then on, the runtime's values
 // move when the workspace moves.
 void keep_memory_plan(xnn_runtime_t runtime);
-// Makes the next reshape plan all memory of the runtime again (workspace.h).
+// Forces XNNPACK to plan all memory of the runtime again at the next reshape (workspace.h).
 void drop_memory_plan(xnn_runtime_t runtime);
-// True if XNNPACK sets the shapes of second outputs when sizes change.
+// True if XNNPACK itself sets the shape of a node's second output when sizes change.
 bool sets_second_outputs();
 // True if XNNPACK checks whether the lists with which it plans memory were allocated.
 bool checks_plan_lists();

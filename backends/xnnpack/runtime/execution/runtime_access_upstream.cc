@@ -97,7 +97,8 @@ bool has_vnni(const xnn_hardware_config* hardware) {
 }
 #endif
 
-// Removes the second packing function, which packs only for XNNPACK's own products.
+// Removes XNNPACK's second packing function, because its layout fits only XNNPACK's own matrix
+// product kernels.
 void products_were_set(xnn_gemm_config& config) { config.pack_gemm_goi_bl = nullptr; }
 
 }  // namespace

@@ -40,13 +40,12 @@ struct Workspace {
 // Returns the error OutOfResources for a workspace that would be larger than its bound.
 Error exceeds_bound(size_t bytes, size_t max_bytes);
 
-// Makes the next reshape plan all memory of the runtime again. Until then, other runtimes that move
-// the workspace ignore this one. The mutex must be held. Call this for a runtime
-// - whose reshape or setup failed, since some values may have new sizes but no memory for them;
-// - that is new, since its values have the upper bounds of dynamic sizes;
-// - that gets other sizes (resizing.h).
-// Returns false if this build cannot make XNNPACK plan the memory again; the runtime must then not
-// be used again.
+// Forces XNNPACK to plan all memory of the runtime again at the next reshape. Until then, other
+// runtimes that move the workspace ignore this one. The mutex must be held. Call this after a
+// reshape or setup failed, because some values may have new sizes but no memory for them. Call it
+// for a new runtime, because its values have the upper bounds of dynamic sizes. Also call it before
+// a runtime gets other sizes (resizing.h). Returns false if this build cannot make XNNPACK plan the
+// memory again; the runtime must then not be used again.
 bool forget_memory_plan(xnn_runtime_t runtime);
 
 // The workspaces of a backend. Thread-safe. A workspace is deleted when its last owner drops it.

@@ -45,8 +45,8 @@ struct NodeKind {
   DefineNode define;
   int operation = 0;           // xnn_unary_operator or xnn_binary_operator, if `define` uses it
   uint32_t allowed_flags = 0;  // that the payload may set
-  // Number of trailing dimensions of a dynamically quantized input that share quantization
-  // parameters: 1 for a row of a matrix, 3 for an image of a batch.
+  // The part of a dynamically quantized input that shares one scale and zero point, as a number of
+  // trailing dimensions: 1 for a row of a matrix, 3 for an image of a batch.
   uint32_t nonbatch_dims = 1;
   bool accepts_bounds = false;  // output_min_max
   // The second input is a filter; the third is a bias or missing. If both are constants, XNNPACK

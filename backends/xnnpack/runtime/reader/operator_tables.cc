@@ -14,7 +14,7 @@ constexpr uint64_t kTile = 32;
 // the end, and for the overhead of an allocation.
 constexpr uint64_t kPadding = 512;
 
-// Both functions return UINT64_MAX on overflow.
+// The next two functions return UINT64_MAX on overflow.
 uint64_t sum(uint64_t a, uint64_t b) {
   uint64_t result = 0;
   return add_overflows(a, b, &result) ? UINT64_MAX : result;

@@ -16,13 +16,15 @@ bool is_int8(const Value& value) {
 // this file are wider, because results are still correct and ExecuTorch runs programs with such
 // scales.
 
-// Addition kernels shift by 20 minus the exponent of the ratio. The shift must be 1 to 31 bits.
+// Addition kernels shift by 20 minus the exponent of the ratio of the larger input scale to the
+// result's scale. The shift must be 1 to 31 bits.
 bool can_add(float a, float b, float result) {
   const float ratio = std::max(a, b) / result;
   return ratio >= 0x1p-11f && ratio < 0x1p20f;
 }
 
-// XNNPACK's multiplier has 16 bits, of which 8 are after the binary point.
+// XNNPACK's conversion kernels store the ratio of the scales in 16 bits, of which 8 are after the
+// binary point.
 bool can_convert(float from, float to) { return from / to <= 0x1p7f; }
 
 bool can_leaky_relu(float from, float to, float slope) {

@@ -28,8 +28,8 @@ bool describe_weights(const Value& value, Geometry::Weights& weights) {
   return true;
 }
 
-// Returns false if a Geometry cannot describe the node. A Geometry can describe every node whose
-// weights are packed.
+// Returns false if a Geometry cannot describe the node. This happens only for nodes whose weights
+// are not packed.
 bool describe(const Graph& graph, const Node& node, Geometry& geometry) {
   const std::string_view kind = node.kind->name;
   const std::span<const uint32_t> weights = node.input_values().subspan(1);

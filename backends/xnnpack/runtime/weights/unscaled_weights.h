@@ -10,9 +10,9 @@
 
 namespace vitrine::xnnpack {
 
-// Returns NotSupported if the graph does not use one of its arguments, and has float weights that
-// are all 8-bit integers. The message names the argument and the node. Call this after the
-// constants were loaded.
+// Returns NotSupported if the weights of a node have probably lost their scales: the graph ignores
+// one of its arguments, and all values of these float weights are integers that fit in 8 bits. The
+// message names the argument and the node. Call this after the constants were loaded.
 Error refuse_unscaled_weights(const Graph& graph);
 
 }  // namespace vitrine::xnnpack

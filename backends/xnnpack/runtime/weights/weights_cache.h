@@ -58,10 +58,10 @@ class WeightsCache {
                                             std::span<const std::byte> bytes,
                                             std::shared_ptr<const PackedArena> arena);
 
-  // Writes the file if there are new blocks or contents. Blocks of the old file that no delegate
-  // uses are kept while the file describes the same state of the same program. After an error, the
-  // cache still works in memory. The next save() then writes the file only if there are more new
-  // blocks or contents.
+  // Writes the file if blocks or digests of constants were added since the last call. Blocks of the
+  // old file that no delegate uses are kept while the file describes the same state of the same
+  // program. After an error, the cache still works in memory. The next save() then writes the file
+  // only if more blocks or digests were added.
   Error save();
 
  private:

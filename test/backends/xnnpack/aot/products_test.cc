@@ -80,7 +80,8 @@ TEST(Products, FoldBatchNormsIfTheWeightIsConstantAndTheResultIsUsedOnce) {
   EXPECT_FALSE(can_fold(false, false));
 }
 
-// A batch norm has its channels in dim 1, a linear call in the last dim.
+// A batch norm has its channels in dim 1, and a linear call has them in the last dim. These are the
+// same dim only if the tensor has two dims.
 TEST(Products, LinearCallsFoldBatchNormsOnlyWithTwoDims) {
   for (const Ints& sizes : {Ints{2, 3}, Ints{2, 2, 3}}) {
     TestProgram t;

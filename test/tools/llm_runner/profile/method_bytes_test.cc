@@ -19,13 +19,14 @@ TEST(MethodBytes, CountsWeightsWhoseScalesAreOutsideOfThePayload) {
   for (const auto& [node, node_weights] : bytes[0].nodes) {
     for (const double weights : node_weights) found += weights;
   }
-  // Weights have 4 bits per element, and a 16-bit scale for each 32 elements. Keys and values have
-  // half of the features.
+  // Weights have 4 bits per element, and a 16-bit scale for each 32 elements. Keys and values are
+  // half as wide as queries.
   EXPECT_NEAR(found, test::kWideDecoderWeights * (0.5 + 2.0 / 32), test::kWideDecoderWeights / 100);
 }
 
-// Returns the bytes of an attention over caches of keys and values, f32[1, length, 1, 4]. If the
-// attention operator only reads the caches, a call to llama::update_cache writes them.
+// Makes a program that calls the attention operator `name` on caches of keys and values, f32[1,
+// length, 1, 4]. Returns the counts of bytes that this call reads or writes. If the operator only
+// reads the caches, the program also calls llama::update_cache to write them.
 KernelBytes attention_bytes(const std::string& name, bool has_mask, int32_t length) {
   test::ProgramBuilder builder;
   test::MethodSpec& forward = builder.method("forward");

@@ -21,7 +21,8 @@ using testing::HasSubstr;
 
 class TokenPage : public SampleProfile {
  protected:
-  // Sets all errors to zero, so that every growth is significant.
+  // Sets the errors of all fitted slopes to zero, so that every growth with the position is
+  // significant.
   TokenPage() : SampleProfile(200) {
     for (TokenRow& row : profile_.rows) {
       if (row.times.line) row.times.line->error = 0;

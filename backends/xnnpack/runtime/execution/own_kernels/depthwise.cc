@@ -16,7 +16,8 @@ namespace {
 
 namespace simd = optimized::simd;
 
-// Larger windows are left to XNNPACK, because our tasks store two pointers per tap on the stack.
+// XNNPACK's kernel runs windows with more taps than this, because our tasks store two pointers per
+// tap on the stack.
 constexpr size_t kMaxTaps = 1024;
 
 size_t taps_of(const xnn_operator& op) {
@@ -88,7 +89,8 @@ struct Window {
   const void* const* last;
 };
 
-// The bounds of the result, which have the dtype of the result.
+// The minimum and the maximum to which the result is clamped. XNNPACK stores them in the dtype of
+// the result.
 template <class T>
 struct OutputBounds {
   explicit OutputBounds(const igemm_context& context) {
@@ -149,8 +151,8 @@ void depthwise_pixels(const igemm_context* context, size_t image, size_t first, 
     pixels.out = at_byte(static_cast<T*>(context->c),
                          image * context->bc_stride + pixel * context->cm_stride);
     pixels.count = 1;
-    // Adds the next pixels if their windows are also inside the image and have the same distance
-    // from each other.
+    // Also computes the next pixels in the same call, as long as their windows are inside the image
+    // and at equal distances from each other.
     for (size_t next = pixel + 1; next < first + count && window.is_inside(context->zero); ++next) {
       const Window<T> following(*context, next);
       if (!following.is_inside(context->zero)) break;

@@ -41,7 +41,7 @@ inline bool is_unary(const xnn_operator& op, xnn_unary_operator function) {
 
 inline xnn_vunary_ukernel_fn sigmoid_kernel() { return xnn_init_f32_sigmoid_config()->ukernel; }
 
-// The contexts of a product of two inputs.
+// XNNPACK's contexts for the tasks of a matrix product of two inputs.
 using ProductContexts =
     std::remove_reference_t<decltype(std::declval<xnn_operator>().context.gemm)>;
 

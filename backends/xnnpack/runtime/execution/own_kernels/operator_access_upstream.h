@@ -53,7 +53,7 @@ inline bool is_unary(const xnn_operator& op, xnn_unary_operator function) {
 
 inline xnn_vunary_ukernel_fn sigmoid_kernel() { return xnn_init_f32_sigmoid_config(0)->ukernel; }
 
-// The contexts of a product of two inputs.
+// XNNPACK's contexts for the tasks of a matrix product of two inputs.
 using ProductContexts = gemm_op_context;
 
 inline const ProductContexts& product_contexts_of(const xnn_operator& op) {

@@ -14,8 +14,8 @@ int64_t taps_of(const xnn_operator& op) {
   return int64_t{window.kernel_height} * window.kernel_width;
 }
 
-// Poolings with larger windows are left to XNNPACK. Such windows seldom overlap, so reading the
-// image takes most of the time with either kernel.
+// XNNPACK's kernels run poolings whose windows have more than kMaxTaps elements. Such windows
+// seldom overlap, so reading the image takes most of the time with either kernel.
 template <class T>
 bool has_our_size(const xnn_operator& op) {
   return taps_of(op) <= simd::PixelWindows<T>::kMaxTaps && fill_vectors<T>(op.channels, 1);

@@ -46,11 +46,12 @@ struct Replacement {
   bool is_required = false;
 };
 
-// Minimum number of products in a task of a depthwise convolution or a matrix product.
+// Minimum number of multiplications in a task of a depthwise convolution or a matrix product.
 constexpr size_t kTaskProducts = 65536;
 
 // True if our kernels' vectors are wider than 16 bytes, and the channels of a pixel fill at least
-// `count` of our vectors. XNNPACK's kernels for pixels use vectors of 16 bytes on every CPU.
+// `count` of our vectors. XNNPACK's kernels for batch norms, poolings and bilinear resizing use
+// vectors of 16 bytes on every CPU.
 template <class T>
 bool fill_vectors(size_t channels, size_t count) {
   const auto lanes = static_cast<size_t>(optimized::simd::gemm_shape().lanes);  // of float

@@ -91,7 +91,8 @@ WinogradSize result_size(const Shape& out) {
   return {static_cast<int64_t>(out[0]), static_cast<int64_t>(out[1]), static_cast<int64_t>(out[2])};
 }
 
-// An upper bound of the bytes of all values in f32.
+// The bytes that all values of the graph would need in f32, which is an upper bound on the bytes
+// that they need.
 uint64_t bytes_of_values(const Graph& graph, std::span<const Shape> shapes) {
   uint64_t elements = 0;
   for (size_t i = 0; i < graph.values.size(); ++i) {
@@ -119,7 +120,7 @@ double winograd_direct_time(bool is_half) {
 int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size,
                              double direct) {
   // The time to transform a value and the time to read a weight, in units of one multiplication.
-  // Medians of layers of ResNet-18, VGG-16 and U-Nets on a Xeon with AVX-512.
+  // These are medians over layers of ResNet-18, VGG-16 and U-Nets on a Xeon with AVX-512.
   constexpr double kTransformation = 12;
   constexpr double kWeight = 8;
   // The maximum time of a Winograd convolution, as a fraction of the time that sums of products
@@ -129,7 +130,7 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
   // up. Lanes hold output channels or, in transformations, input or output channels. XNNPACK's
   // kernels compute 16 or 32 output channels at a time.
   constexpr int64_t kLanes = 16;
-  // For fewer output channels, XNNPACK and Vitrine have special kernels.
+  // For fewer output channels than this, XNNPACK and Vitrine have special kernels.
   constexpr int64_t kMinOutputs = 5;
 
   if (out_channels < kMinOutputs) return 0;

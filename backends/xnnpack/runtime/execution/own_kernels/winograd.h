@@ -58,10 +58,10 @@ class Winograd {
   // True if XNNPACK's kernel never runs the operator.
   bool runs_always(xnn_operator_t op) const;
   void drop_tables(xnn_runtime_t runtime) const;
-  // Makes the operators call our kernel, and sets their elements of `names`, which has an element
-  // per operator that runs. Skips operators that have not been reshaped or have nothing to compute.
-  // If XNNPACK has packed weights too, also skips operators whose tile (choose_winograd_tile())
-  // changed between load and the last reshape.
+  // Makes the operators call our kernel, and writes the kernel's name to their elements of `names`.
+  // `names` has one element for each operator that runs. Skips operators that have not been
+  // reshaped or have nothing to compute. If XNNPACK has packed weights too, also skips operators
+  // whose tile (choose_winograd_tile()) changed between load and the last reshape.
   void use(xnn_runtime_t runtime, const char** names);
 
   size_t weight_bytes() const { return weight_bytes_; }
