@@ -7,7 +7,7 @@
 // If no model is given, this tool builds one: 12 layers, 768 features, 12 query heads, 4 key heads,
 // 2048 hidden features, 32,000 words, 4-bit weights in groups of 32, and a cache of 2048 positions.
 // --keep stores the built model in FILE. Figures are medians over rounds; each round visits every
-// position. Each number of threads runs in a new process. A given model must have a cache; its
+// position. Each number of threads is measured in a new process. A given model needs a cache; its
 // methods are chosen in the same way as in llm_runner. With --trace, steps run alternately with and
 // without llm_runner's tracer.
 #include <sys/resource.h>

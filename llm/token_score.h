@@ -7,8 +7,8 @@
 
 namespace vitrine {
 
-// The logits at a position. log_sum is ln(sum of e^logit). The log probability of a token is logit
-// - log_sum.
+// The logits at a position. log_sum is ln(sum of e^logit). The log probability of a token is its
+// logit minus log_sum.
 struct ScoredLogits {
   std::span<const float> logits;
   double log_sum = 0;

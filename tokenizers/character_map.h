@@ -10,15 +10,18 @@
 
 namespace vitrine {
 
-// The format of a map; all numbers are little-endian. A map consists of a u32, which is the size of
-// a trie in bytes, then the trie, and then the replacements, each followed by a NUL. The trie is a
-// double array of Darts-clone: it maps texts to the offsets of their replacements. Each unit of the
-// array is a u32:
+// A compiled map consists of a u32, which is the size of a trie in bytes, then the trie, and then
+// the replacements, each followed by a NUL. All numbers are little-endian. The trie is a double
+// array in the format of Darts-clone. It maps texts to the offsets of their replacements. Each unit
+// of the array is a u32:
 //
-//   bits 0..7   the byte that leads to the unit; a value has bit 31 and the value below
-//   bit 8       a value follows
-//   bit 9       the offset counts in units of 256
-//   bits 10..   the offset of what follows
+//   bits 0..7    the byte that leads to this unit
+//   bit 8        1 if a text ends with this byte; its value is then the unit at `base`
+//   bit 9        1 if the offset is in multiples of 256
+//   bits 10..30  the offset; `base` is the index of this unit XOR the offset
+//   bit 31       1 if this unit is a value: bits 0..30 are then the offset of a replacement
+//
+// The next byte b of a text leads to the unit with the index base XOR b.
 class CharacterMap {
  public:
   // Checks all parts of the map that a search can reach, because SentencePiece uses the map without

@@ -273,8 +273,8 @@ class Normalization {
     return whole;
   }
 
-  // Divides a polynomial by a positive number. Merges nested divisions: (x // d + k) // n is (x + k
-  // * d) // (n * d).
+  // Divides a polynomial by a positive number. Merges nested divisions: the quotient
+  // (x // d + k) // n becomes (x + k * d) // (n * d).
   Polynomial divided(const Polynomial& a, int64_t divisor) const {
     Polynomial inner = a;
     const auto last = std::prev(inner.terms_.end());

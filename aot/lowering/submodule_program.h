@@ -18,16 +18,19 @@ struct SubmoduleProgram {
 };
 
 // Makes a program from a submodule of `owning`'s graph, and moves the submodule's graph into it.
-// The new signature:
-//   placeholder in `owning`                     kind in the new program
-//   an intermediate value, or without the tag   user input
-//   parameter, buffer, constant with the tag    the same, and its data move too
-//   not a tensor                                the same
-//   result                                      kind in the new program
-//   new value of a moved buffer                 buffer mutation; these come first
-//   any other                                   user output
-// If `is_submodule` is set (the graph belongs to control flow), no data move. Throws AotError if
-// the new value of a moved buffer has other uses.
+// The inputs and outputs of the new program have these kinds:
+//   input of the submodule                        kind
+//   intermediate value of `owning`                user input
+//   tensor placeholder of `owning` without `tag`  user input
+//   parameter, buffer or constant with `tag`      the same, and its data move too
+//   placeholder of `owning` that is not a tensor  the same
+//
+//   output of the submodule                       kind
+//   new value of a moved buffer                   buffer mutation; these come first
+//   any other                                     user output
+// If `is_submodule` is set (the graph belongs to control flow), all of them are user inputs and
+// user outputs, and no data move. Throws AotError if the new value of a moved buffer has other
+// uses.
 SubmoduleProgram create_exported_program_from_submodule(Submodule& submodule,
                                                         const ExportedProgram& owning,
                                                         std::string_view tag,

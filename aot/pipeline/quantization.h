@@ -19,13 +19,13 @@ struct Quantization {
   HalfOptions half = {};
 };
 
-// Parses a list of schemes, each at most once: "8da4w:32,embedding:4:32".
+// Parses a list of schemes, each at most once: "8da4w:32,embedding:4:32". The schemes are:
 //   8da4w[:GROUP][:RULE]            linear layers; the default group is 128
 //   embedding:BITS[:GROUP][:RULE]   2, 4 or 8 bits; the default group is 0
 //   int8[:WEIGHTS]                  static int8; needs calibration data
 //   int8_dynamic[:WEIGHTS]          int8 with scales of activations that are chosen at run time
-//   f16, bf16                       all calls that would compute in f32
-//   float                           nothing, unless rules follow; alone
+//   f16, bf16                       all calls that would otherwise compute in f32
+//   float                           no change, except by add_rule(); must be the only scheme
 // GROUP is the number of elements that share a scale, or 0 for the full row. RULE is hqq (the
 // default) or affine. WEIGHTS is per_channel (the default) or per_tensor. Throws AotError.
 Quantization parse_quantization(std::string_view text);

@@ -67,7 +67,8 @@ struct Results {
   const Result* find(std::string_view id) const;
 };
 
-// Returns the crossing of each operator for each number of threads.
+// Returns, for each operator and number of threads, the size from which the other variant is
+// faster.
 std::vector<Crossing> crossings_of(const Results& results);
 
 std::string results_json(const Results& results);

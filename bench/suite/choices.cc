@@ -49,8 +49,8 @@ Node* float_input(ModelBuilder& build, const char* name, std::vector<int64_t> si
 }
 std::vector<int64_t> pair_of(int64_t value) { return {value, value}; }
 
-// A square image with `a` channels. A window with the given stride has `b` positions along each
-// side.
+// Returns a square image with `a` channels. A window operator with this stride returns `b` x `b`
+// pixels.
 Node* image_input(ModelBuilder& build, const CaseSizes& sizes, int64_t stride = 1) {
   return float_input(build, "x", {1, sizes.a, stride * sizes.b, stride * sizes.b});
 }

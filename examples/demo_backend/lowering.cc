@@ -88,7 +88,7 @@ Verdict check_conv_relu(const ExportedProgram& program, const Node& convolution)
     const Node* weight = argument->node();
     if (weight == nullptr || !is_constant(program, *weight)) {
       return Rejection{"weight and bias must be constants",
-                       "make weight and bias parameters of the model"};
+                       "store weight and bias as parameters of the model"};
     }
     if (Verdict verdict = check_tensor(*weight)) return verdict;
   }

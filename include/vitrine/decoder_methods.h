@@ -41,7 +41,7 @@ struct DecoderMethodNames {
 
 // Fills in the names that are not given:
 // - decode is the first of "forward", "decode", "text_decoder" and "decoder" that the program has,
-//   or its only method that has inputs;
+//   or the program's only method that has inputs;
 // - prefill is "prefill", but stays empty if decode was given, because the methods of a LoRA
 //   adapter must not be mixed with others;
 // - encoder is "encoder", "vision_encoder" or "audio_encoder", and embedding is "token_embedding",

@@ -79,10 +79,10 @@ struct TracedOperators {
   }
 };
 
-// Defines the real numbers that the elements of an int8 or uint8 tensor represent: scale * (element
-// - zero_point). In memory order, the elements form `rows` groups of equal size. Each group has its
-// own scale and zero point. `scales` points to the first float and `zero_points` to the first
-// int32_t; `stride_bytes` is the stride of the scales and of the zero points.
+// Defines the real numbers that the elements of an int8 or uint8 tensor represent:
+// scale * (element - zero_point). In memory order, the elements form `rows` groups of equal size.
+// Each group has its own scale and zero point. `scales` points to the first float and `zero_points`
+// to the first int32_t; `stride_bytes` is the stride of the scales and of the zero points.
 struct TracedQuantization {
   const void* scales = nullptr;
   const void* zero_points = nullptr;

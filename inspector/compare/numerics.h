@@ -3,12 +3,12 @@
 // A reference program runs twice on the inputs of the program that is examined. The first run is a
 // plain one. In the second run, each result of the reference is replaced by the value that the
 // program recorded for it, as soon as the reference has computed the result. So each op of the
-// reference gets the program's own inputs. The op's result before the replacement is the result of
-// an exact operator for these inputs.
+// reference gets the inputs that it has in the program. The op's result before the replacement is
+// the result of an exact operator for these inputs. Each operator has three errors:
 //
-//   made here   the program's value against the reference's result for the program's inputs
-//   inherited   the reference's result for the program's inputs against its plain result
-//   total       the program's value against the reference's plain result
+//   made here   the program's value against the reference's result in the second run
+//   inherited   the reference's result in the second run against its result in the plain run
+//   total       the program's value against the reference's result in the plain run
 #pragma once
 
 #include <cstddef>

@@ -41,13 +41,16 @@ struct RecordedValues {
 // result.
 //
 // Several nodes and several instructions may share a debug handle. A value gets a node only if the
-// node is unambiguous: - If a handle has one node, the results of the last instruction with the
-// handle belong to the node. - If it has several nodes, the kernels of an op are paired with the
-// nodes of that op, in order,
-//   if there are as many of both. The remaining nodes belong to the delegate call, if there is one.
+// node is unambiguous:
+// - If a handle has one node and no delegate call, the results of the last instruction with the
+//   handle belong to the node.
+// - Otherwise, the kernels of each op are paired with the nodes of that op, in order, if there are
+//   as many kernels as nodes. The remaining nodes belong to the delegate call that has the handle,
+//   if there is exactly one such call.
 //
-// The outputs of a call are the results of its nodes that other nodes use, in graph order. If their
-// number or shapes differ, the outputs get no node, and a note gives the reason.
+// The outputs of a delegate call are those results of its nodes that other nodes use or that the
+// program returns, in graph order. If the recorded outputs differ from these in number or shape,
+// they get no node, and a note gives the reason.
 //
 // The value of an operator inside a delegate belongs to the one node of the operator's row whose
 // result is used outside of the row: for a convolution with a fused relu, this is the relu. If

@@ -22,9 +22,9 @@ struct RowAlignment {
   std::vector<std::string> notes;
 };
 
-// Rules (docs/inspecting.md, "How rows are aligned"):
+// Aligns rows by the first rule that applies (docs/inspecting.md, "How rows are aligned"):
 // - row by row, if both sides ran the same operators in the same order;
-// - by handles, if most of the common handles belong to the same op in A and B;
+// - else by debug handles, if most handles that occur in A and B belong to the same op in both;
 // - else by op and module, if A and B have records;
 // - else by the longest common subsequence of op names.
 //

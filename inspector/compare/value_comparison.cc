@@ -390,7 +390,7 @@ class Matcher {
   RowAlignment rows_;
   Groups group_of_a_, group_of_b_;  // keyed by row
   std::vector<Pair> pairs_;
-  // Maps a compared value to the value in whose place it is compared (see follow()).
+  // Maps a value to the earlier value that it replaces in the comparison (see follow()).
   std::map<const RecordedValue*, const RecordedValue*> followed_;
   std::vector<const RecordedValue*> done_;
   ValueComparison result_;

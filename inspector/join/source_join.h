@@ -43,20 +43,22 @@ struct SourceJoin {
   std::vector<std::string> warnings;  // signs that the record belongs to another program
 };
 
-// Joins the rows of a trace. `method`, the record of the method, may be null; it describes the
-// first chain, the only one that ExecuTorch writes. Rules (docs/formats/etdump.md, "Joining"):
+// Joins the rows of a trace. `method` is the record of the method, or null. A record describes
+// only the first chain, because ExecuTorch writes no other.
+//
+// Rules (docs/formats/etdump.md, "Joining"):
 // - A row's nodes are those with one of its handles. Several rows may share a handle.
-// - A node of a delegate that no row runs is folded into exactly one row of that call: the row
-//   that the call's operator map names, else the nearest row in the graph, inputs first.
+// - If no row runs a node of a delegate call, the node is folded into exactly one row of that call:
+//   the row that the call's operator map names, else the nearest row in the graph, inputs first.
 // - If no operator of a call has a known identifier, the operators are matched with the call's
 //   nodes by kernel name, in order (order_match.h). Operators without a match have all nodes of the
 //   call.
 // - If the events of a call name operators of its payload (DelegateProfile::payload_operators), the
 //   payload's operators are matched with the call's nodes in this way instead, and the other nodes
 //   are folded by their neighbors (payload_join.h).
-// - An operator whose identifier is not in the delegate map belongs to the node whose name the
-//   identifier begins with.
-// - A phase that covers the call has all nodes of the call.
+// - If an operator's identifier is not in the delegate map but begins with the name of a node, the
+//   operator belongs to that node.
+// - The row of a phase that covers a whole call has all nodes of the call.
 // - An inserted layout change serves the operator that the operator map names, else the next
 //   operator, else the previous one.
 SourceJoin join_sources(const MergedTrace& trace, const etrecord::MethodRecord* method,

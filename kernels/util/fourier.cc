@@ -77,8 +77,9 @@ void run_generic(const Stage<T>& s, const T* re, const T* im, T* to_re, T* to_im
       T* const out_re = to_re + s.stride * (s.radix * p + i);
       T* const out_im = to_im + s.stride * (s.radix * p + i);
       for (int64_t j = 0; j < s.radix; ++j) {
-        // Multiplies value j by the root at `index`. This root is the product of two roots: root i
-        // * j of a transform of `radix` values, and root p * i of the stage (the twiddle factor).
+        // Multiplies value j by the root at `index`. This root is the product of two roots: the
+        // root i * j of a transform of `radix` values, and the root p * i of the stage (the
+        // twiddle factor).
         const int64_t index = (i * j % s.radix * step + p * i * s.stride) % (step * s.radix);
         const T c = s.root_re[index], d = s.root_im[index];
         const T* const a = re + s.stride * p + j * step;

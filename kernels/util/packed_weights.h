@@ -27,9 +27,9 @@ class PackedWeights {
     int64_t bits;        // 4 or 8
   };
 
-  // Checks `shape`, the header, and that `size`, the number of bytes at `data`, matches the shape.
-  // `name` is the argument's name in error messages. The data needs no alignment and must outlive
-  // the result.
+  // Checks `shape` and the header, and that `size` (the number of bytes at `data`) matches the
+  // shape. `name` is the argument's name in error messages. The data needs no alignment and must
+  // outlive the result.
   [[nodiscard]] bool read(KernelContext& context, const void* data, size_t size, const Shape& shape,
                           const char* name);
 

@@ -2,11 +2,12 @@
 //
 // The check goes through the steps in order. When a step reads an input of the method or the result
 // of an earlier step, or when the method returns it, no other value may have been written to its
-// bytes in the meantime. The following overlaps may be intended, so they are allowed: - A step may
-// write over an operand that it reads, because it may work in place. - A value that no single step
-// computes (a state, a view without a step, or a tensor that is
+// bytes in the meantime. The following cases may be intended, so they are allowed:
+// - A step may write over an operand that it reads, because it may work in place.
+// - A value that no single step computes (a state, a view without a step, or a tensor that is
 //   assembled in place) may be part of any other value. In-place operators (`copy_`) change it.
-// - After a jump target, earlier writes are unknown, because control may have come from elsewhere.
+// - After a jump target, values that were written before it are not checked, because control may
+//   have come from elsewhere.
 #include <algorithm>
 #include <array>
 #include <bit>

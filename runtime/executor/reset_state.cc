@@ -14,9 +14,9 @@ namespace vitrine {
 
 namespace fbs = schema::program;
 
-// Returns the bytes of a value that can be state. Returns nothing for other values, such as those
-// with a dynamic shape, which each execution computes. Reads the position from the plan, because an
-// execution may have given a view other memory.
+// Returns the bytes of a value that can be state. Returns nothing for other values. A value with a
+// dynamic shape is not state, because each execution computes it. Takes the address from the plan,
+// because an execution may have moved the data pointer of a view.
 std::span<std::byte> Method::bytes_to_reset(uint32_t value) const {
   const fbs::Tensor* tensor = ProgramAccess::plan(meta_).values()->Get(value)->val_as_Tensor();
   if (tensor == nullptr || tensor->allocation_info() == nullptr ||

@@ -1,7 +1,7 @@
 // A bounded buffer for trace records that does not allocate while recording.
 //
-// The constructor allocates all memory. Records that do not fit are counted for each block, and are
-// then dropped. Not thread-safe. Records hold pointers to strings of kernels and delegates
+// The constructor allocates all memory. Records that do not fit are dropped, and each block counts
+// its dropped records. Not thread-safe. Records hold pointers to strings of kernels and delegates
 // (vitrine/event_tracer.h), so serialize the trace while these still exist.
 //
 //   TraceBuffer trace;

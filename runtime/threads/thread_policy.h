@@ -1,15 +1,16 @@
 // ThreadPolicy decides for each parallel region of a run whether it uses the workers of a pool.
 //
 // - Work: a region of less than ThreadPool::kMinWorkNs runs on its calling thread. The first
-//   regions of a run, up to kWakeWorkNs in total, do so too, because waking the workers takes about
-//   20 us.
-// - Callers: regions use the workers only if this process has two processors for each of its runs
-//   that has work for several threads, and one for each thread of the pools of these runs.
-// - Pause: if other processes use the same processors, a caller waits for workers that do not run,
-//   or does not run itself. The wall time of a run minus the processor time of its caller measures
-//   both. If this loss exceeds the time that the workers save, the workers are not used for a
-//   while. The pause is extended while callers have to wait for a processor although they use no
-//   workers.
+//   regions of a run, up to kWakeWorkNs in total, also run there, because waking the workers takes
+//   about 20 us.
+// - Processors: the runs that have work for several threads share the processors of this process.
+//   Regions use the workers only if there are at least two processors for each of these runs, and
+//   at least one for each thread of their pools.
+// - Pause: if other processes use the same processors, a caller may wait for workers that get no
+//   processor, or may get none itself. The wall time of a run minus the processor time of its
+//   caller measures the time lost in both ways. If the loss exceeds the time that the workers save,
+//   the workers are not used for a while. This pause is extended if callers have to wait for a
+//   processor even without workers.
 //
 // All sums are estimates, because callers on several threads may overwrite each other's updates.
 #pragma once

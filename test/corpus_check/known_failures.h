@@ -2,10 +2,12 @@
 //
 // known_failures.json is a list of objects with these members:
 //   - "cases": last components of case folders, such as "ops_portable/maximum__nan".
-//   - "runs": the runs that fail: "program" (of ExecuTorch), "training", "core" (lowered here).
+//   - "runs": the runs that fail: "program" (lowered by ExecuTorch), "training" or "core" (exported
+//     in this form, and lowered by Vitrine).
 //   - "machine": "arm32" if the runs fail only there; absent if they fail everywhere.
-//   - "backends": backends of the lowering: "none" or names joined by "+"; absent for any backends.
-//   - "says": a part of the message of the failure.
+//   - "backends": the backends for which Vitrine lowered the model: "none" or names joined by "+";
+//     absent if the runs fail with all backends.
+//   - "says": a part of the failure's message.
 //   - "why": the reason, for readers.
 #pragma once
 

@@ -59,8 +59,8 @@ void inspect_memory(KernelContext&, const Tensor& in, Tensor& out) {
   const auto end = reinterpret_cast<uintptr_t>(out.raw_data()) + out.nbytes();
   ++counts_of_look.calls;
   if (end % static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)) == 0) ++counts_of_look.guarded;
-  // Writes a mark, which the next execution finds if the memory is kept. Memory that was poison
-  // gets another mark, which must never be found.
+  // Writes a mark, which the next execution finds if the memory is kept. Memory with the poison
+  // pattern gets another mark. No execution may find this one, because poisoned memory is not kept.
   constexpr uint8_t kMark = 1;
   constexpr uint8_t kMarkOfPoison = 2;
   const bool is_poison = all_are(out, kPoison);

@@ -54,8 +54,8 @@ TEST_F(Upsample, BilinearCopiesUnchangedDimension) {
   }
 }
 
-// In a dimension whose size does not change, both samples are the same element, with weights 1 and
-// 0. Infinity becomes NaN (0 * inf), but its neighbors do not.
+// In a dimension whose size does not change, both samples are the same element, and their weights
+// are 1 and 0. Infinity becomes NaN (0 * inf), but its neighbors do not.
 TEST_F(Upsample, BilinearDoesNotReadNeighborsAlongUnchangedDimension) {
   KernelRegistry optimized;
   ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());

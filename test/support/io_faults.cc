@@ -3,8 +3,9 @@
 //   LD_PRELOAD=libvitrine_io_faults.so VITRINE_IO_FOLDER=/tmp/x/ VITRINE_IO_FAULT="3 28"
 //   VITRINE_IO_LOG=/tmp/log executor_runner ...
 //
-// The command above makes the third operation on files in the folder fail with errno 28. Instead of
-// an errno, 0 halves the number of bytes of a read or write, and -1 simulates the end of the file.
+// The command above makes the third operation on files in the folder fail with errno 28. If the
+// second number is 0, a read or write instead transfers half of its bytes. If it is -1, a read
+// reports the end of the file.
 // The library writes the chosen operation and its file to the log: "write /tmp/x/y". Calls inside
 // the C library (stdio) are not intercepted.
 #include <dlfcn.h>

@@ -156,7 +156,7 @@ TEST(ExecutorRunnerTest, SameSeedGivesSameRandomInputs) {
   EXPECT_NE(floats(scratch / "a-0.bin"), floats(scratch / "c-0.bin"));
 }
 
-TEST(ExecutorRunnerTest, PrintOutputOptionSelectsNothingASummaryOrEverything) {
+TEST(ExecutorRunnerTest, PrintOutputOptionAcceptsNoneSummaryAndAll) {
   const std::string model = sample("digits_xnnpack/model.pte");
   EXPECT_THAT(executor_runner(model).out, HasSubstr("output 0: f32[1,10]"));
   EXPECT_EQ(executor_runner(model + " --print_output none").out, "");

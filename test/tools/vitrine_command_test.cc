@@ -65,7 +65,7 @@ TEST(VitrineCommand, LowersExportedModelsInMemory) {
   EXPECT_THAT(profile.out, HasSubstr("linear"));
 }
 
-TEST(VitrineCommand, RefusesToReplaceDelegatesWithAnotherModel) {
+TEST(VitrineCommand, RefusesToReplaceDelegatesIfTheSourceIsAnotherModel) {
   const CommandResult run = vitrine("run " + sample("formats/vulkan_conv_relu_linear.pte") +
                                     " --replace_delegates " + sample(kExported));
   EXPECT_EQ(run.exit_code, 1);

@@ -12,9 +12,9 @@
 namespace vitrine::tools {
 
 // Returns the time that is saved if the program uses `threads` threads. Precondition: it uses fewer
-// threads now. At best, the time of rows whose work can be divided is multiplied by context.threads
-// / threads, and waking the threads adds a microsecond per call. At worst, only the time to wake
-// the threads is added.
+// threads now. At best, the time of rows whose work can be divided is multiplied by
+// context.threads / threads, and waking the threads adds a microsecond per call. At worst, only the
+// time to wake the threads is added.
 Interval saved_by_threads(const Context& context, size_t threads);
 
 // Returns the time that smaller weights save in these rows. `ratio` is the new size of the weights

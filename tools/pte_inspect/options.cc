@@ -46,12 +46,12 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
                      "external weights (.ptd), for --verify and for the payloads of delegates"));
   as_files(app.add_option(
                "--etrecord", options.etrecords,
-               "ETRecord of a trace, or a program that contains it; with --compare one for both "
+               "ETRecord of a trace, or a program that contains it; with --compare, one for both "
                "traces, or old,new"))
       ->check(CLI::ExistingFile.description(""));
   as_files(app.add_option("--program", options.programs,
                           "program that ran in the trace; its delegates and record name the "
-                          "rows; with --compare one for both traces, or old,new"))
+                          "rows; with --compare, one for both traces, or old,new"))
       ->check(CLI::ExistingFile.description(""));
   app.add_option("--trace", options.trace,
                  "with --format html: trace or stored profile (.json) of the program; its times "

@@ -82,7 +82,7 @@ std::unique_ptr<Delegate> DelegatePreparer::load(const fbs::BackendDelegate& del
   }
   const DataBuffer payload = check(ProgramAccess::payload(program_, *delegate.processed()));
   if (!steps_.take(payload.size())) {
-    throw ToolError("the delegates share payloads too often to load them all");
+    throw ToolError("too many delegates share payloads to load them all");
   }
   std::vector<CompileSpec> specs;
   for (uint32_t i = 0; i < size_of(delegate.compile_specs()); ++i) {

@@ -90,7 +90,8 @@ std::optional<Rejection> check_call(const Candidate& candidate, const Rule& rule
   return rule.check == nullptr ? std::nullopt : rule.check(candidate);
 }
 
-// Returns the quantize call after a call that has a single user, skipping one fused activation.
+// Returns the quantize call that reads the result of `node`, or the result of the fused activation
+// after it. Returns null if one of these results has other users.
 Node* quantize_after(const Node& node, std::string_view activation) {
   if (node.users().size() != 1) return nullptr;
   Node* user = node.users().front();

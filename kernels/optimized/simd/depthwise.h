@@ -48,9 +48,10 @@ void depthwise_plane(const DepthwisePlane& plane);
 // Sets to[i] = from[2 * i] for i < count.
 void take_every_other(const float* from, int64_t count, float* to);
 
-// Computes consecutive pixels of a convolution with contiguous channels: for p < count and c <
-// channels, out[p * out_step + c] = bias[c] + sum over taps t of weights[t][c] * in[t][p * in_step
-// + c]. The sums are in float: Half inputs are converted to float, and sums are converted to Half
+// Computes consecutive pixels of a convolution with contiguous channels. For p < count and
+// c < channels,
+//   out[p * out_step + c] = bias[c] + sum over taps t of weights[t][c] * in[t][p * in_step + c].
+// The sums are in float: Half inputs are converted to float, and sums are converted to Half
 // outputs.
 template <class T>
 struct DepthwisePixels {

@@ -27,9 +27,9 @@ struct Int8DepthwiseWindow {
 
 // A row of pixels of the result.
 struct Int8DepthwiseRow {
-  // Pointers to the inputs of the taps, column by column. The window of pixel p starts at column p
-  // * step. A pointer that equals `zero` marks padding. `offset` bytes are added to all other
-  // pointers.
+  // Pointers to the inputs of the taps, column by column. The window of pixel p starts at the
+  // column p * step. A pointer that equals `zero` marks padding. `offset` bytes are added to all
+  // other pointers.
   const int8_t* const* in;
   const int8_t* zero;
   size_t offset;

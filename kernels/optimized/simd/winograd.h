@@ -39,8 +39,9 @@ int64_t winograd_tile_step();
 int64_t winograd_weights(const WinogradShape& shape);
 int64_t winograd_scratch(const WinogradShape& shape, int64_t tiles);
 
-// Transforms the weights of one panel. The weights are filter[(out_channel * 9 + tap) * in_channels
-// + in_channel]. `weights` is the start of the transformed weights of the convolution.
+// Transforms the weights of one panel. The weights are
+// filter[(out_channel * 9 + tap) * in_channels + in_channel]. `weights` is the start of the
+// transformed weights of the convolution.
 void winograd_transform(const WinogradShape& shape, int64_t panel, const float* filter,
                         float* weights);
 

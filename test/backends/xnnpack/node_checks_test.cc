@@ -147,13 +147,13 @@ INSTANTIATE_TEST_SUITE_P(
             "xnodes[1] (StaticReshape): new_shape has more than one 0"),
         simple(
             "ReshapeCount", [](PayloadBuilder& b) { b.reshape({4}, 0, b.output({4})); },
-            "xnodes[1] (StaticReshape): 6 elements cannot have its new_shape"),
+            "xnodes[1] (StaticReshape): its new_shape does not fit 6 elements"),
         simple(
             "ReshapeRest",
             [](PayloadBuilder& b) {
               b.reshape({4, 0}, 0, b.output({4}));
             },
-            "xnodes[1] (StaticReshape): 6 elements cannot have its new_shape"),
+            "xnodes[1] (StaticReshape): its new_shape does not fit 6 elements"),
         simple(
             "SliceOutside",
             [](PayloadBuilder& b) {

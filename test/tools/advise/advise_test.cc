@@ -260,7 +260,7 @@ TEST(AdviceRules, FloatIslandsRuleCountsConversionsInInt8Models) {
   EXPECT_THAT(advice[0].why, HasSubstr("convolution"));
 }
 
-TEST(AdviceRules, ReportsInputsAndDuplicatesAmongOutputsAsUnnecessary) {
+TEST(AdviceRules, ReportsReturnedInputsAndDuplicateOutputsAsUnnecessary) {
   aot::LoweredModel lowered;
   aot::GraphSignature& signature = lowered.methods["forward"].signature;
   signature.inputs.resize(1);

@@ -135,7 +135,7 @@ double tokens_per_second(const TokenProfile& profile, Phase phase);
 // Returns the name of a part of a step: "tokenizer: prompt", "between steps", ...
 const char* part_name(StepPart part);
 const char* phase_name(Phase phase);
-// Returns the times outside of all rows with their names: the unattributed time, then the parts.
+// Returns names and times of what belongs to no row: the unattributed time, then the step parts.
 std::vector<std::pair<const char*, const Times*>> times_outside(const TokenProfile& profile);
 // Returns the name of a step: "decode at 12".
 std::string step_name(Phase phase, const StepWall& step);

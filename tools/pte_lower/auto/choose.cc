@@ -148,8 +148,8 @@ class Search {
     }
   }
 
-  // Tries up to `max_swaps` changes to the precision of one part of the best program, the most
-  // promising first.
+  // Tries up to `max_swaps` variants of the best program, the most promising first. Each variant
+  // changes the precision of one part.
   void swap(size_t max_swaps) {
     for (size_t i = 0; i < max_swaps && best_->is_met && !is_stopped_(); ++i) {
       const std::optional<Selection> next = best_swap();

@@ -15,18 +15,18 @@ namespace vitrine::xnnpack {
 // supported versions of XNNPACK need this call (ResizingTest,
 // FaultWalkTest.ExecutionReportsFailedAllocations). Without it:
 //
-// - XNNPACK plans memory again only if the result of an operator grows or, for some operators, its
-//   temporary memory. It does not do so if only the number of quantization parameters of
-//   dynamically quantized images grows, or the sums of a global pooling. A result that was written
+// - XNNPACK plans memory again only if an operator's result grows or, for some operators, its
+//   temporary memory. It does not plan again if only the sums of a global pooling grow, or only the
+//   number of quantization parameters of dynamically quantized images. A result that was written
 //   over an operand may also be larger than that operand now.
-// - The second output of a node of XNNPACK 4ea82e5 keeps its old shape.
+// - In XNNPACK 4ea82e5, the second output of a node keeps its old shape.
 // - Max pooling and resizing keep old pointers to pixels if only the number of channels changes.
 // - After a failed allocation, poolings and transposed convolutions may hold a freed buffer, no
-//   buffer, or a buffer whose size does not match the sizes that they have stored.
-// - Dynamically quantized convolutions have a buffer for each image of the batch. If the batch size
-//   changes, XNNPACK 4ea82e5 frees and uses as many buffers as the new batch has images, but from
-//   the list for the old batch. XNNPACK 92a7ad5 does so only when the operator is deleted after a
-//   failure.
+//   buffer, or a buffer whose size does not match the sizes that they store.
+// - Dynamically quantized convolutions have a list with one buffer for each image of the batch. If
+//   the batch size changes, XNNPACK 4ea82e5 still has the list of the old batch, but uses and frees
+//   as many buffers as the new batch has images. XNNPACK 92a7ad5 makes this mistake only when it
+//   deletes the operator after a failure.
 void forget_sizes(xnn_runtime_t runtime, const Graph& graph, std::span<const Shape> shapes);
 
 // For builds in which can_access_runtimes() is false. Returns NotSupported if a change of sizes

@@ -108,15 +108,16 @@ bool requantizes(const Graph& graph, const Node& node) {
 //
 // XNNPACK fuses a clamp into the clamp, product, convolution or pooling before it. The fused node
 // then produces the clamp's result, with the bounds of both. Tests: ClampsTest.
-// - If the clamp changes the quantization, the packed weights would be identified by the wrong
-//   result (packed_weights.h), and max pooling does not requantize.
-// Only XNNPACK 4ea82e5 (fusion_confuses_bounds()):
-// - For convolutions and poolings, XNNPACK also takes the maximum of the lower bound and the *bits*
-//   of padding_top, and the minimum of the upper bound and the bits of padding_right. Read as a
-//   float, these bits are a tiny positive number. That is harmless if the bounds enclose zero;
-//   otherwise the padding becomes wrong.
-// - If the bounds do not overlap, or only by one step of int8, XNNPACK rejects them or uses the
-//   wrong bound. This compares all bounds of a graph, since clamps may follow each other.
+// - If a clamp that changes the quantization were fused, packed weights would be identified by the
+//   quantization of the node's own result (packed_weights.h), and max pooling would not requantize.
+// The other cases concern only XNNPACK 4ea82e5 (fusion_confuses_bounds()):
+// - For convolutions and poolings, XNNPACK also replaces the *bits* of padding_top by their maximum
+//   with the clamp's lower bound, and those of padding_right by their minimum with its upper bound.
+//   Read as a float, these bits are a tiny positive number. That is harmless if the bounds enclose
+//   zero; otherwise the padding becomes wrong.
+// - If the bounds of the two nodes do not overlap, or overlap by only one step of int8, XNNPACK
+//   rejects them or uses the wrong bound. This function compares all bounds of the graph, since
+//   several clamps may follow each other.
 bool must_not_fuse(const Graph& graph) {
   bool window = false;
   bool clamp = false;

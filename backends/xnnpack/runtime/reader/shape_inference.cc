@@ -162,13 +162,13 @@ Error shape_reshape(const Node& node, std::span<Shape> shapes, size_t) {
       continue;
     }
     if (remaining % out[i] != 0)
-      return invalid_payload("%zu elements cannot have its new_shape", elements);
+      return invalid_payload("its new_shape does not fit %zu elements", elements);
     remaining /= out[i];
   }
   if (free_dim != nullptr) {
     *free_dim = remaining;
   } else if (remaining != 1) {
-    return invalid_payload("%zu elements cannot have its new_shape", elements);
+    return invalid_payload("its new_shape does not fit %zu elements", elements);
   }
   set_outputs(node, shapes, out);
   return Error();

@@ -1,14 +1,15 @@
 // A cache of packed weights: delegates that pack the same constants in the same way share one copy.
 // A cache with a file keeps packed weights across processes.
 //
-// A block is identified by everything that determines its bytes (packing.h): the digest of the
-// geometry and of the contents of filter, bias and scales, and the geometry itself. The cache makes
-// digests with a secret, which is random or comes from its file. The content of a constant is
-// identified by
-// - its address, in a cache without a file. Constants that outlive the delegates are read in place,
-//   so equal addresses hold equal bytes.
-// - the digest of its bytes, in a cache with a file. A warm load must not read all bytes, so the
-//   file stores the digests by name, for one state (stamp) of the program's files.
+// A block is identified by everything that determines its bytes (packing.h): its geometry, and a
+// digest of this geometry and of the contents of filter, bias and scales. The cache makes digests
+// with a secret, which is random or comes from its file. The content of a constant is identified as
+// follows:
+// - A cache without a file uses the address of the constant. Constants that outlive the delegates
+//   are read in place, so equal addresses hold equal bytes.
+// - A cache with a file uses the digest of the constant's bytes. A load that finds its blocks in
+//   the file should not have to read all constants. So the file stores the digests by the names of
+//   the constants. They are valid for one state (stamp) of the program's files.
 #pragma once
 
 #include <memory>
