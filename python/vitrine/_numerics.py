@@ -26,7 +26,7 @@ class Numerics:
 
     def __init__(self, numerics: "_vitrine.Numerics") -> None:
         self._numerics = numerics
-        self.data: dict[str, Any] = json.loads(numerics.json())  # docs/numerics.md, "JSON"
+        self.data: dict[str, Any] = json.loads(numerics.json())  # docs/numerics.md
         for row in self.data["rows"]:
             row["saturated_share"] = row["saturated"] / row["elements"] if row["elements"] else 0.0
 
