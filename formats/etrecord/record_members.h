@@ -53,9 +53,9 @@ RecordMembers read_record_members(const std::filesystem::path& file);
 RecordMembers parse_record_members(std::span<const std::byte> bytes,
                                    std::string_view source = "ETRecord");
 
-// Writes the archive in the current layout. Members have a fixed timestamp, so equal records produce
-// equal bytes. Throws FormatError if the edge program or the debug handle map is missing, or if a
-// name is reserved.
+// Writes the archive in the current layout. Members have a fixed timestamp, so equal records
+// produce equal bytes. Throws FormatError if the edge program or the debug handle map is missing,
+// or if a name is reserved.
 std::vector<std::byte> write_etrecord(const RecordMembers& members);
 
 // The next functions return JSON maps of `methods`. The handles of a delegate call are always
