@@ -137,7 +137,7 @@ def main():
     parser.add_argument("models", nargs="+", type=pathlib.Path)
     parser.add_argument("--seconds", type=float, default=1.5, help="time to measure a change (1.5)")
     parser.add_argument("--options", type=shlex.split, default=[], help="more options for vitrine advise")
-    parser.add_argument("--repeat", type=int, default=1, help="times to score each model (1)")
+    parser.add_argument("--repeat", type=int, default=1, help="how many times to score each model (1)")
     parser.add_argument("--limits", type=pathlib.Path, help="JSON file with limits for the rates")
     parser.add_argument("--log", type=pathlib.Path, help="file for one JSON object per model")
     options = parser.parse_args()

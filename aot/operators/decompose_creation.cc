@@ -167,8 +167,8 @@ void triangle(Decomposition& to) {
   }
 }
 
-// Computes the row and the column of each element of a triangle. Element i is in row r if exactly r
-// rows end at or before i.
+// Computes the row and column of each element in a triangular part of a matrix. The row of element
+// i is the number of rows whose elements all precede element i.
 void triangle_indices(Decomposition& to) {
   const int64_t rows = to.integer("row");
   const int64_t columns = to.integer("col");

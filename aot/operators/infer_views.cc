@@ -288,7 +288,7 @@ Value unbind(const Call& call) {
   if (spec.rank() == 0) call.refuse("the input must have at least one dim");
   const size_t dim = wrapped(call.integer("dim"), spec.rank());
   if (!spec.sizes[dim].is_static() || spec.sizes[dim].value() > kMaxChunks) {
-    call.refuse(fmt::format("cannot unbind dim {} of size {}, which must be a number of at most {}",
+    call.refuse(fmt::format("cannot unbind dim {}: its size, {}, must be constant and at most {}",
                             dim, to_text(spec.sizes[dim]), kMaxChunks));
   }
   const int64_t count = spec.sizes[dim].value();

@@ -72,8 +72,8 @@ class CallProfile final : public EventTracer {
   CallProfile(const CallProfile&) = delete;
   CallProfile& operator=(const CallProfile&) = delete;
 
-  // The methods in the order of their first calls. Returns MemoryAllocationFailed if memory runs
-  // out, or ran out for a row since the last reset.
+  // The methods in the order of their first calls. Returns MemoryAllocationFailed if this call
+  // runs out of memory, or if a row could not be allocated since the last reset.
   Result<std::span<const MethodCalls>> methods();
   // The content of methods() as JSON (docs/formats/call_profile.md).
   Result<std::string_view> json();

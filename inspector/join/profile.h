@@ -123,7 +123,7 @@ struct DelegateCall {
   int32_t instruction = 0;
   size_t operators = 0;        // rows
   bool derived_times = false;  // the backend computed start times instead of measuring them
-  // Ops of the delegate's nodes. Each node counts in only one delegate instruction.
+  // The ops of the delegate's nodes. Each node is listed for only one delegate instruction.
   std::vector<std::string> source_ops;
   double calls = 0;
   TimeStatistics time;

@@ -141,7 +141,7 @@ class BoxLoop {
       for (size_t k = 0; k < N; ++k) {
         is_contiguous = is_contiguous && strides_[kept][k] == strides_[i][k] * sizes_[i];
       }
-      // The product can overflow if a later size is zero, but in that case the loop never runs.
+      // If the product overflows, a later size is zero, so the loop never runs.
       int64_t merged = 0;
       if (is_contiguous && !mul_overflows(sizes_[kept], sizes_[i], &merged)) {
         sizes_[kept] = merged;

@@ -103,7 +103,7 @@ Build values_from(const char* target, ArgumentList rest) {
 
 // In PyTorch, these operators return new tensors. Their decompositions alone would return the
 // operand or a view of it.
-TEST(Functionalize, ResultsThatAreNewInPyTorchOwnTheirMemory) {
+TEST(Functionalize, ResultsOfOperatorsThatCopyOwnTheirMemory) {
   const auto expect_unchanged = [](const TensorData& operand, const Build& make) {
     EXPECT_EQ(operand_after_write(operand, make), values_of(operand));
   };

@@ -112,7 +112,7 @@ TEST_F(WorkspacePlanTest, ProductOverwritesTheInputThatIsNotReadAgain) {
 }
 
 // A row that is repeated is smaller than the result, so the result has its own memory.
-TEST_F(WorkspacePlanTest, DoesNotOverwriteARepeatedRowWithALargerResult) {
+TEST_F(WorkspacePlanTest, LargerResultDoesNotReuseMemoryOfARepeatedRow) {
   PayloadBuilder b;
   const uint32_t x = b.input({1, 32}), y = b.output({3, 32}), z = b.input({3, 32});
   const uint32_t row = b.internal({1, 32}), sum = b.internal({3, 32});

@@ -216,7 +216,7 @@ TEST(LoadStepsTest, GrowLinearlyEvenIfItemsAreShared) {
 
 constexpr int32_t kLargeBytes = 1 << 20;
 
-// Returns one weight of kLargeBytes for every key. Tensors use its first elements.
+// Returns the same weight for every key. It has kLargeBytes bytes, of which tensors use the first.
 class LargeWeight final : public NamedDataMap {
  public:
   // If `is_read` is true, each get() returns a new buffer, as if it read the bytes from a file that

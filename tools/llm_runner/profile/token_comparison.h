@@ -90,7 +90,7 @@ std::string report_token_comparison_html(const TokenComparison& comparison);
 
 // Returns the indices of the rows that ran in the phase, with the largest change first.
 std::vector<size_t> order_by_change(const TokenComparison& comparison, size_t phase);
-// Converts the times of a row in A and B to a ComparedOp, for the columns of comparisons.
+// Returns the times of a row in A and B in the form that the functions for comparison columns take.
 inspector::ComparedOp compared_op(const ComparedTokens& row, size_t phase);
 // side_facts() returns texts with the files and names of a profile. side_speeds() returns texts
 // with its speeds.
