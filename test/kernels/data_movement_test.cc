@@ -148,9 +148,9 @@ TEST(SplitCopy, CoversAllElements) {
   EXPECT_THAT(values_of<float>(b), ElementsAre(3, 4, 8, 9));
   EXPECT_TRUE(fails(call.run("aten::split_with_sizes_copy.out", self, call.ints({1, 2}), 1,
                              call.tensors({&c, &a})),
-                    ErrorCode::kInvalidArgument, "3 of 5"));
+                    ErrorCode::kInvalidArgument, "3 elements in total"));
   EXPECT_TRUE(fails(call.run("aten::split_copy.Tensor_out", self, 2, 1, call.tensors({&a, &b})),
-                    ErrorCode::kInvalidArgument, "outputs"));
+                    ErrorCode::kInvalidArgument, "3 parts, got 2"));
   EXPECT_TRUE(fails(call.run("aten::split_copy.Tensor_out", self, 0, 1, call.tensors({&a})),
                     ErrorCode::kInvalidArgument, "split_size"));
 }
