@@ -133,7 +133,7 @@ void instance_norm(Decomposition& to) {
   Node* x = to.self();
   const Sizes sizes = x->tensor()->sizes;
   if (sizes.size() < 3) to.refuse("the input must have at least 3 dims");
-  const SymInt batch = sizes[0];
+  const SymInt& batch = sizes[0];
   const auto repeated = [&](const Argument& argument) -> Argument {
     if (argument.node() == nullptr) return {};
     return to.make("aten.repeat.default", {argument, Argument::list({to.size(batch)})});
