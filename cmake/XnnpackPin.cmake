@@ -1,6 +1,6 @@
-# Sets VITRINE_XNNPACK_PIN, which names the set of sources in third_party/pins.cmake that is built. `auto` is replaced
-# with the newest set that is available, and the build folder remembers this set.
-set(VITRINE_XNNPACK_PIN debian CACHE STRING "XNNPACK's version: debian, upstream or auto (docs/dependencies.md)")
+# Sets VITRINE_XNNPACK_PIN, which names the set of sources in third_party/pins.cmake that is built. `auto`, the default,
+# is replaced with the newest set that is available, and the build folder remembers this set.
+set(VITRINE_XNNPACK_PIN auto CACHE STRING "XNNPACK's version: debian, upstream or auto (docs/dependencies.md)")
 set_property(CACHE VITRINE_XNNPACK_PIN PROPERTY STRINGS debian upstream auto)
 
 # Sets `out` to a text that says where the sources of the pin `upstream` are available, or to "" if they are not.
@@ -35,12 +35,16 @@ function(vitrine_find_upstream_sources out)
 endfunction()
 
 if(VITRINE_XNNPACK_PIN STREQUAL auto)
-  vitrine_find_upstream_sources(reason)
-  if(reason)
-    set(chosen upstream)
+  set(chosen debian)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64|arm64)$")
+    vitrine_find_upstream_sources(reason)
+    if(reason)
+      set(chosen upstream)
+    else()
+      set(reason "neither VITRINE_DOWNLOADS nor git has the upstream sources")
+    endif()
   else()
-    set(chosen debian)
-    set(reason "neither VITRINE_DOWNLOADS nor git has the upstream sources")
+    set(reason "upstream was not tested on ${CMAKE_SYSTEM_PROCESSOR}")
   endif()
   message(STATUS "VITRINE_XNNPACK_PIN is ${chosen}: ${reason}")
   set_property(CACHE VITRINE_XNNPACK_PIN PROPERTY VALUE ${chosen})

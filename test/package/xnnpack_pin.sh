@@ -27,6 +27,9 @@ redirect missing.git
 git config --global --remove-section "url.file://$folder/XNNPACK.git"
 expect "chose upstream" configure
 expect "chose debian" configure -DVITRINE_XNNPACK_PIN=auto
+# `auto` is the default.
+rm -rf "$folder/build"
+expect "VITRINE_XNNPACK_PIN is debian: neither" configure
 
 printf '#!/bin/sh\nexec sleep 60\n' > "$folder/hanging/git"
 chmod +x "$folder/hanging/git"
@@ -53,3 +56,4 @@ while read -r archive; do
   touch "$folder/downloads/$archive"
 done < "$folder/archives"
 expect "VITRINE_DOWNLOADS has the upstream sources" choose "${downloads[@]}"
+expect "upstream was not tested on armv7" choose "${downloads[@]}" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=armv7
