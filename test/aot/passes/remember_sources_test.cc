@@ -24,7 +24,7 @@ struct SourceProgram {
   }
 };
 
-TEST(RememberSources, CallsAreTheirOwnSourceAndTheSourceOfTheirGetitems) {
+TEST(RememberSources, RecordsEachCallAsTheSourceOfItselfAndItsGetitems) {
   SourceProgram p;
   remember_sources(p.program);
   const auto source = [](const Node* node) { return node->meta.origin->from_node.at(0); };
