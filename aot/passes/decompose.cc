@@ -23,6 +23,9 @@ struct Decompose {
   }
 };
 
+// From the name of an operator to its decomposition.
+using Table = std::map<std::string_view, Decompose>;
+
 bool is_core(const Node& node) {
   const Target target = node.target();
   const Operator* op = operator_of(target);
@@ -36,15 +39,15 @@ bool is_core(const Node& node) {
 // which `is_kept` returns true. If `owns_results` is set, results that are new tensors in PyTorch
 // do not share memory with operands.
 template <class IsKept>
-void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>& table,
-           const IsKept& is_kept, bool owns_results = false) {
+void apply(ExportedProgram& program, const Table& table, const IsKept& is_kept,
+           bool owns_results = false) {
   bool resized = false;
   for (bool changed = true; changed;) {
     changed = false;
     for_each_call(*program.graph, [&](Node& node) {
-      if (node.target().dialect() != Dialect::kAten || is_kept(node)) return;
+      if (node.target().dialect() != Dialect::kAten) return;
       const auto found = table.find(node.target().name());
-      if (found == table.end()) return;
+      if (found == table.end() || is_kept(node)) return;
       Decomposition decomposition(program, node, owns_results);
       found->second(decomposition);
       changed = changed || !decomposition.is_kept();
@@ -80,8 +83,8 @@ constexpr Row kRows[] = {
 #include "operators/operators.inc"
 };
 
-std::map<std::string_view, Decompose> rows_of(bool late) {
-  std::map<std::string_view, Decompose> table;
+Table rows_of(bool late) {
+  Table table;
   for (size_t i = 0; i < operators().size(); ++i) {
     const Operator& op = operators()[i];
     if (kRows[i].decompose.function != nullptr && kRows[i].is_late == late && !op.is_in_place()) {
@@ -91,22 +94,20 @@ std::map<std::string_view, Decompose> rows_of(bool late) {
   return table;
 }
 
-std::map<std::string_view, Decompose> table_without(std::span<const std::string> preserved) {
-  std::map<std::string_view, Decompose> table = rows_of(false);
-  for (const std::string& name : preserved) table.erase(name);
+const Table& early_rows() {
+  static const Table table = rows_of(false);
   return table;
 }
 
-void erase_kept(std::map<std::string_view, Decompose>& table,
-                std::span<const OpsToKeep> ops_to_keep) {
-  for (const OpsToKeep& ops : ops_to_keep) {
-    for (const std::string& name : ops.targets) {
-      if (may_keep(name)) table.erase(name);
-    }
-  }
+bool is_named(const Node& node, std::span<const std::string> names) {
+  return std::ranges::count(names, node.target().name()) != 0;
 }
 
-bool keep_none(const Node&) { return false; }
+bool is_in(std::span<const OpsToKeep> ops_to_keep, const Node& node) {
+  return may_keep(node.target().name()) &&
+         std::ranges::any_of(ops_to_keep,
+                             [&](const OpsToKeep& ops) { return is_named(node, ops.targets); });
+}
 
 }  // namespace
 
@@ -117,33 +118,29 @@ void decompose_around_writes(ExportedProgram& program, std::span<const std::stri
     writes = writes || is_in_place(node.target()) || writes_arguments(node);
   });
   if (!writes) return;
-  std::map<std::string_view, Decompose> table = table_without(preserved);
-  erase_kept(table, ops_to_keep);
   // With owns_results, a write to a result cannot change an operand.
-  apply(program, table, keep_none, true);
+  apply(
+      program, early_rows(),
+      [&](const Node& node) { return is_named(node, preserved) || is_in(ops_to_keep, node); },
+      true);
 }
 
 void decompose(ExportedProgram& program, std::span<const std::string> preserved,
                std::span<const OpsToKeep> ops_to_keep) {
-  const std::map<std::string_view, Decompose> table = table_without(preserved);
   std::unordered_set<const Node*> kept;
   if (!ops_to_keep.empty()) {
-    std::map<std::string_view, Decompose> others = table;
-    erase_kept(others, ops_to_keep);
-    apply(program, others, keep_none);
-    for (const OpsToKeep& ops : ops_to_keep) {
-      for_each_call(*program.graph, [&](Node& node) {
-        const std::string& name = node.target().name();
-        if (std::ranges::count(ops.targets, name) != 0 && may_keep(name) &&
-            (!ops.keeps || ops.keeps(node))) {
-          kept.insert(&node);
-        }
-      });
-    }
+    apply(program, early_rows(),
+          [&](const Node& node) { return is_named(node, preserved) || is_in(ops_to_keep, node); });
+    for_each_call(*program.graph, [&](Node& node) {
+      for (const OpsToKeep& ops : ops_to_keep) {
+        if (is_in({&ops, 1}, node) && (!ops.keeps || ops.keeps(node))) kept.insert(&node);
+      }
+    });
   }
-  apply(program, table, [&](const Node& node) { return kept.contains(&node); });
+  apply(program, early_rows(),
+        [&](const Node& node) { return kept.contains(&node) || is_named(node, preserved); });
   for_each_call(*program.graph, [&](Node& node) {
-    if (kept.contains(&node) || std::ranges::count(preserved, node.target().name()) != 0) return;
+    if (kept.contains(&node) || is_named(node, preserved)) return;
     if (has_unknown_effects(node.target())) {
       fail_at(node, fmt::format("{} is unknown, so it may write to any argument; declare it with "
                                 "--operator",
@@ -155,7 +152,7 @@ void decompose(ExportedProgram& program, std::span<const std::string> preserved,
 }
 
 void decompose_late(ExportedProgram& program) {
-  const std::map<std::string_view, Decompose> table = rows_of(true);
+  static const Table table = rows_of(true);
   bool found = false;
   for_each_call(*program.graph, [&](Node& node) {
     if (node.target().dialect() != Dialect::kEdge || !table.contains(node.target().name())) return;
@@ -163,7 +160,7 @@ void decompose_late(ExportedProgram& program) {
     found = true;
   });
   if (!found) return;
-  apply(program, table, keep_none);
+  apply(program, table, [](const Node&) { return false; });
   remove_dead_code(program);
   views_to_copies(program);
   scalars_to_tensors(program);
