@@ -30,8 +30,7 @@ class JsonCursor {
     skip_space();
     return !text_.empty() && text_.front() == wanted;
   }
-  // Advances to the next member. Returns false after the last member, which the character `end`
-  // follows.
+  // Advances to the next member. Returns false after the last member, at the character `end`.
   bool next_in(char end, bool is_first) { return !peek(end) && (is_first || take(',')); }
 
   // Reads a string. Returns its text without quotes; escapes are not decoded.

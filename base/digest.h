@@ -1,4 +1,4 @@
-// Computes digests of bytes, which distinguish files but do not protect against forgery.
+// Computes digests of bytes. The digests distinguish files, but do not protect against forgery.
 #pragma once
 
 #include <cstddef>

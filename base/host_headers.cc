@@ -1,1 +1,1 @@
-// An empty source file, because the target that owns the precompiled header needs one.
+// This file is empty: the target that owns the precompiled header needs a source file.

@@ -32,8 +32,8 @@ class SavedObjects {
 
   const PickleNode& root() const { return pickle_.nodes[pickle_.root]; }
   const PickleNode& node(size_t index) const { return pickle_.nodes[index]; }
-  // Returns a node of the pickle. Throws a FormatError with the message `what` if the node is not
-  // of this kind.
+  // Returns a node of the pickle. Throws a FormatError with the message `what` if the node's kind
+  // is not `kind`.
   const PickleNode& node(size_t index, PickleNode::Kind kind, std::string_view what) const;
   // True if `value` is a call that makes a tensor or parameter.
   bool is_tensor(const PickleNode& value) const;

@@ -1,5 +1,5 @@
-// Converts between dtypes and their numbers in serialized graphs, which differ from the values of
-// ScalarType.
+// Converts between dtypes and their numbers in serialized graphs. These numbers differ from the
+// values of ScalarType.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ constexpr uint32_t kIn64 = 0xffffffff;  // marks a value that the extra field ho
 // Maximum compression ratio, as a guard against zip bombs. JSON compresses by a factor of about 30.
 constexpr uint64_t kMaxRatio = 200;
 
-// Reads a little-endian number. The caller must check that the range is inside the bytes.
+// Reads a little-endian number. The caller must check that the number is inside `bytes`.
 template <class T>
 T number_at(std::span<const std::byte> bytes, size_t offset) {
   T value = 0;

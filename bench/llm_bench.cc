@@ -170,8 +170,8 @@ class Decoder {
     }
   }
 
-  // Returns kPositions without duplicates. Lowers positions after which fewer than kTokens tokens
-  // fit in the cache.
+  // Returns kPositions, but lowers each position after which fewer than kTokens tokens fit in the
+  // cache. Drops duplicates.
   std::vector<int64_t> positions() const {
     std::vector<int64_t> found;
     for (const int64_t position : kPositions) {

@@ -8,8 +8,8 @@ include(DistributionPackages)
 find_package(Threads REQUIRED)
 
 set(missing "")
-# Android uses header-only libraries of the host. Including the host's whole folder would hide the NDK's headers, so
-# this makes a folder with links to the needed headers.
+# Builds for Android use header-only libraries of the host. Including the host's whole folder would hide the NDK's
+# headers, so this makes a folder with links to the needed headers.
 if(ANDROID)
   set(folder ${PROJECT_BINARY_DIR}/host_headers)
   file(MAKE_DIRECTORY ${folder})
@@ -123,7 +123,7 @@ add_library(vitrine_highway INTERFACE)
 add_library(third_party::highway ALIAS vitrine_highway)
 target_include_directories(vitrine_highway SYSTEM INTERFACE $<BUILD_INTERFACE:${HIGHWAY_INCLUDE_DIR}>)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86" AND NOT ANDROID)
-  # Does not compile separate kernels for SSSE3, because machines without newer instruction sets are too old.
+  # Does not compile separate kernels for SSSE3, because only very old machines lack newer instruction sets.
   set(VITRINE_DISABLED_SIMD_TARGETS HWY_SSSE3 CACHE STRING "Highway targets for which no SIMD kernels are compiled, separated by |")
   target_compile_definitions(vitrine_highway INTERFACE "HWY_DISABLED_TARGETS=(${VITRINE_DISABLED_SIMD_TARGETS})")
 else()

@@ -64,7 +64,7 @@ function(vitrine_read_text variable)
 endfunction()
 
 # Defines a library of host code that runs only a few times per model: readers of records, lowering, reports. Compiles
-# fast: -Os takes less time than -O2, and with sanitizers, -O0 takes a third of that.
+# fast: -Os takes less time than -O2, and in builds with sanitizers, -O0 takes only a third of the time.
 set(VITRINE_HOST_OPTIONS ${VITRINE_LIBRARY_WARNINGS} $<IF:$<CONFIG:RelWithDebInfo,Release>,-Os,-O0>)
 function(vitrine_host_library name)
   add_library(${name} STATIC ${ARGN})

@@ -64,7 +64,7 @@ std::optional<double> added_product(const Operator& op, const CallSizes& call) {
   return matrix_product(op, call, 1);
 }
 
-// Counts the elements of one window for each element of the result.
+// Multiplies the number of elements of the result by the number of elements of one window.
 std::optional<double> pooling(const Operator&, const CallSizes& call) {
   const std::vector<int64_t> kernel = call.integers("kernel_size");
   const std::optional<double> results = call.result_elements();

@@ -152,7 +152,7 @@ class MethodEmitter {
     add_instruction(node, std::move(call));
   }
 
-  // The format stores "default" only for et_view; for other operators, it stores an empty text.
+  // The format stores the overload name "default" only for et_view. Otherwise it stores "".
   int32_t view_operator() {
     const std::pair<std::string, std::string> op("executorch_prim::et_view", "default");
     const auto found = std::ranges::find(plan_.operators, op);
@@ -413,7 +413,7 @@ class MethodEmitter {
     destination_of(leave) = static_cast<int32_t>(plan_.instructions.size());
   }
 
-  // Sets a result that collects rows to 0 rows: et_copy_index sets its size only for a copied row.
+  // Gives a result that collects rows 0 rows. et_copy_index sets sizes only when it copies a row.
   void emit_zero_rows(const Node& node, const Loop& loop, size_t index, int32_t result,
                       int32_t zero) {
     const Value::Items* items = node.meta.value.items();

@@ -87,7 +87,8 @@ class Units {
       const size_t unit = ready.top().second;
       ready.pop();
       order.push_back(unit);
-      // missing[input] reaches 0, because inputs() and users() both list each node once.
+      // The count of missing users of each input reaches 0, because inputs() and users() both list
+      // each node once.
       for_each_input(unit, [&](size_t input) {
         if (--missing[input] == 0) ready.emplace(members_[input].back(), input);
       });

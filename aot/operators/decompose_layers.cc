@@ -173,7 +173,7 @@ void weight_norm(Decomposition& to) {
     if (dim == -1 || i != wrapped(dim, rank)) dims.push_back(static_cast<int64_t>(i));
   }
   // Without dims to reduce, the norm of each element is its magnitude. Given an empty list of dims,
-  // linalg_vector_norm would reduce all of them.
+  // linalg_vector_norm would reduce all dims.
   Node* length =
       dims.empty() ? to("abs", direction) : to("linalg_vector_norm", direction, 2, dims, dim != -1);
   Node* scale = to.make("aten.div.Tensor", {to.tensor("g"), length});

@@ -113,7 +113,7 @@ void heaviside(Decomposition& to) {
   to.replace(to.where(to.compare("eq", x, 0), operand(to, 1), step));
 }
 
-// The angle of a real number is pi below zero and 0 otherwise.
+// The angle of a real number is pi if the number is negative, and otherwise 0.
 void angle(Decomposition& to) {
   Node* x = operand(to, 0);
   Node* result =

@@ -135,8 +135,8 @@ IndexValues::Result IndexValues::rsub(const Node&, const Call& call) {
   return mask_value(Kind::kOneMask, opposite(value->conditions));
 }
 
-// Handles products of a mask of ones and zeros. The other factor is a masking number or an additive
-// mask.
+// Handles a product in which one factor is a mask of ones and zeros, and the other factor is a
+// masking number or an additive mask.
 IndexValues::Result IndexValues::multiply(const Node& node, const Call& call) {
   if (!is_float(*node.tensor())) return std::nullopt;
   const auto factor = [](const Argument& argument, const Result& value) -> Result {

@@ -30,8 +30,8 @@ struct Quantization {
 // default) or affine. WEIGHTS is per_channel (the default) or per_tensor. Throws AotError.
 Quantization parse_quantization(std::string_view text);
 
-// Adds a rule PART=SCHEME: "classifier.*=float", "head=int8_dynamic", "layers.0.*=8da4w:32" or
-// "tok=embedding:8", "head=f16". A rule for int8 needs `to.int8`. Throws AotError.
+// Adds a rule PART=SCHEME: "classifier.*=float", "head=int8_dynamic", "layers.0.*=8da4w:32",
+// "tok=embedding:8" or "head=f16". A rule for int8 needs `to.int8`. Throws AotError.
 void add_rule(std::string_view text, Quantization& to);
 
 // Quantizes the weights of all methods. Returns the linear layers that were not quantized, with the

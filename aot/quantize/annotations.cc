@@ -209,8 +209,8 @@ class Annotator {
     }
   }
 
-  // Annotates a call that has a weight. `last`, the call itself or a relu after it, produces the
-  // output.
+  // Annotates a call that has a weight. `last` is the call that produces the output: `call` itself
+  // or a relu after it.
   void annotate_layer(Node& call, Node& last, int64_t axis) {
     Annotation& annotation = made_.calls[&call];
     add_input(annotation, &call.need_node(0), input_spec());

@@ -14,7 +14,7 @@
 
 namespace vitrine::aot {
 
-// The use of a tensor as an operand of the call `user`. If `user` is null, this is the tensor as a
+// A tensor in one of its roles: as an operand of the call `user` or, if `user` is null, as the
 // result of its node.
 struct TensorUse {
   Node* tensor = nullptr;

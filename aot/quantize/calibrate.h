@@ -15,7 +15,7 @@ namespace vitrine::aot {
 
 struct Calibration {
   std::vector<ObservedRange> ranges;  // one per group
-  // Values of the tensors that calls compute only from stored tensors.
+  // The values of the tensors that calls compute from stored tensors alone.
   std::map<const Node*, TensorData> constants;
 };
 

@@ -85,9 +85,9 @@ class HalfConverter {
     return options_.rules.size();
   }
 
-  // True for a call that a backend recognizes as int8. Either its float operands, except for
-  // biases, are dequantized tensors, or the call is between such a call and a call that quantizes
-  // the result.
+  // True for a call that a backend recognizes as int8. The float operands of such a call, except
+  // for biases, are dequantized tensors. A call also counts if it reads the result of an int8 call
+  // and only quantize calls use its own result.
   bool is_int8(const Node& node) const {
     if (is_quantization(node.target())) return false;
     bool has_dequantized = false;

@@ -19,7 +19,7 @@ struct Unit {
 // Returns a unit and a number of decimals for the time `ns`, which is then printed with at least
 // three digits.
 Unit unit_for(double ns);
-// Returns a unit for ticks of unknown length, such as "kticks". Unit::ns is then a number of ticks.
+// Returns a unit for ticks of unknown length, such as "kticks". Unit::ns is then in ticks.
 Unit unit_for_ticks(double ticks);
 // Returns a unit for all rows of a table. If the wall time is at least 10 us, the smallest time
 // that this unit can show is at most 1/1000 of the wall time.

@@ -93,8 +93,8 @@ Node* conv(ModelBuilder& build, int64_t side, int64_t in, int64_t out,
   return nn::conv2d(build, "conv", x, out, options);
 }
 
-// The sizes of attention. The batch holds 12 layers, so that keys and values are read from memory
-// and not from the processor's caches, as in a model.
+// The sizes of attention. The batch has an element for each of 12 layers. Keys and values are
+// therefore read from memory and not from the processor's caches, as in a whole model.
 constexpr int64_t kLayers = 12;
 constexpr int64_t kHeads = 12;
 constexpr int64_t kKeyHeads = 4;

@@ -26,7 +26,7 @@ std::vector<bool> runs_without_slowest(const std::vector<double>& wall) {
   return is_kept;
 }
 
-// Sums the times of rows in each run that keep_only() selects.
+// Sums the times of rows, separately for each run that keep_only() selects.
 class CountedRuns {
  public:
   explicit CountedRuns(const Profile& profile) : profile_(profile), is_kept_(profile.runs, true) {}

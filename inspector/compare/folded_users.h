@@ -35,7 +35,7 @@ class FoldedUsers {
   bool has_composite(size_t node) const;
 
  private:
-  // Returns the users that the other graph lacks.
+  // Returns the users of the node's results that the other graph lacks.
   std::vector<size_t> missing_users(size_t node) const;
   std::string key_of(const etrecord::EdgeNode& node) const;
   std::string op_of(size_t node) const;  // short name

@@ -54,8 +54,8 @@ std::optional<Range> range_of(const std::optional<etdump::StoredAs>& stored) {
 
 // Counts special elements (such as NaN) of `bytes`. If the value is quantized, `bytes` holds its
 // dequantized elements in f32. `plain` is the value of the reference, and may be null. `exact` may
-// be empty. Elements that are also -inf in the reference do not count, because models mask
-// attention scores with -inf.
+// be empty. An element that is -inf in both the value and the reference does not count, because
+// models mask attention scores with -inf.
 void count_elements(const std::vector<std::byte>& bytes, ScalarType dtype,
                     const std::vector<double>& exact, const Elements* plain, NumericsRow& row) {
   const ScalarType real = real_type(dtype);

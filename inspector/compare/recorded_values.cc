@@ -139,8 +139,8 @@ class NodeAssignment {
     }
     std::vector<size_t> remaining = nodes;
     const bool is_unambiguous = assign_kernels(kernels, remaining);
-    // The number of the call's handles, `times`, may exceed the number of nodes, because the graph
-    // does not contain getitem nodes.
+    // `times` is the number of the call's handles. It may exceed the number of nodes, because the
+    // graph does not contain getitem nodes.
     if (calls.size() == 1 && is_unambiguous && remaining.size() <= calls[0].times) {
       std::vector<size_t>& of_call = nodes_of_[calls[0].instruction];
       of_call.insert(of_call.end(), remaining.begin(), remaining.end());
@@ -235,8 +235,8 @@ class Collector {
   // one counts.
   std::span<const size_t> last_events(const Source& source,
                                       const std::vector<size_t>& positions) const {
-    // If the position of an operator is known, counts calls instead, because the operator ran once
-    // per call.
+    // An operator with a known position ran once in each delegate call, so the calls are counted
+    // instead of the operator's own events.
     const Source counted = source.op ? Source{source.instruction, "", {}} : source;
     size_t times = 0;
     for (const etdump::ProfileEvent& event : run_.profile_events) {

@@ -56,7 +56,7 @@ struct EventMeaning {
   std::string kernel = {};
 };
 
-// The operator of a payload for which an event was logged.
+// The operator, in a delegate's payload, for which an event was logged.
 struct PayloadOperator {
   size_t index = 0;  // among the payload's operators, or among those that the events name
   std::string name;  // "aten.add.Tensor"

@@ -16,8 +16,8 @@ struct OperatorMapChoice {
   std::string why_none;  // why the oldest operator map does not match; empty if one was chosen
 };
 
-// Returns the newest of `maps` (at least one) that describes exactly the operators that ran in a
-// call. `identifiers` are the integers that the operators logged, in order.
+// Returns the newest of `maps` that describes exactly the operators that ran in a call. `maps` must
+// not be empty. `identifiers` are the integers that the operators logged, in order.
 OperatorMapChoice choose_operator_map(std::span<const OperatorMapText> maps,
                                       std::span<const int32_t> identifiers);
 

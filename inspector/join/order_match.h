@@ -1,4 +1,4 @@
-// Matches the kernels that a delegate ran with the nodes of its graph, by name and order, for
+// Matches the kernels that a delegate ran to the nodes of its graph, by name and order, for
 // delegates that log kernel names but no debug handles.
 #pragma once
 

@@ -269,8 +269,8 @@ class Joiner {
     }
   }
 
-  // If several ops share a handle, an operator runs an op with the type of its node in the operator
-  // map. With as many such ops as operators, the k-th operator runs the k-th op, else the first.
+  // If several ops share a handle, an operator runs an op with its node's type in the operator map.
+  // With as many such ops as operators, the k-th operator runs the k-th op, else all run the first.
   void choose_main_nodes(const Call& call) {
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_type;
     for (const OperatorMap::Node& node : call.operator_map->nodes) {

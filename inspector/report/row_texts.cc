@@ -30,7 +30,8 @@ std::string short_delegate_name(const ProfileRow& row) {
   return cut_right(printable(name), kMaxWidth);
 }
 
-// Returns the short names {"quantize", "dequantize x3"}. Consecutive repeats are counted.
+// Returns the short names of the ops, with a count of consecutive repeats: {"quantize", "dequantize
+// x3"}.
 std::vector<std::string> short_names(const std::vector<std::string>& ops) {
   std::vector<std::string> names;
   for (size_t i = 0; i < ops.size();) {

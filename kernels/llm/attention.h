@@ -24,8 +24,8 @@ struct Rows {
   int64_t token_stride;
   int64_t head_stride;
   int64_t width;
-  // For int8 vectors, real = (element - zero point) * scale; vector i has offset i * width. Null
-  // for floating vectors.
+  // The parameters of int8 vectors: real = (element - zero point) * scale. Parameter i belongs to
+  // the vector at offset i * width. Null for floating vectors.
   const float* scales = nullptr;
   const int8_t* zero_points = nullptr;
 

@@ -98,7 +98,7 @@ struct Line {
     return source.period < length && source.period <= kMaxFilledPeriod;
   }
 
-  // Sets the length. Returns false if two inputs repeat rows of different lengths.
+  // Sets the length of the line. Returns false if two inputs repeat rows of different lengths.
   bool set_length(int64_t count) {
     length = count;
     row = 1;

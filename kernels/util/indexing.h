@@ -21,7 +21,7 @@ class IndexReader {
   // Fails if the dtype is neither Int nor Long, or if the tensor has no memory.
   static std::optional<IndexReader> make(KernelContext& context, const Tensor& index);
 
-  // Returns the element at `offset`, which is in elements, as in a Layout of the tensor.
+  // Returns the element at `offset`. The offset is in elements, like offsets in a Layout.
   int64_t operator[](int64_t offset) const {
     // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): tensors without elements are not read
     return wide_ != nullptr ? wide_[offset] : narrow_[offset];

@@ -272,8 +272,8 @@ bool MethodLoader::ResultKeeper::for_each_tensor(int32_t value, const Visit& vis
          });
 }
 
-// True if a tensor other than the result overlaps `rest`. The tensor is the value itself, or an
-// item of the list.
+// True if `value`, or an item of `value` if it is a list, is a tensor that overlaps `rest` and is
+// not the result.
 bool MethodLoader::ResultKeeper::is_used(int32_t value, uint32_t result, const PlannedRange& rest) {
   return !for_each_tensor(value, [&](uint32_t tensor) {
     const PlannedRange& range = ranges_[tensor];

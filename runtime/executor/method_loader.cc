@@ -118,8 +118,8 @@ Error MethodLoader::take_planned_memory() {
 }
 
 void MethodLoader::prefer_huge_pages() {
-  // Larger planned memory does not get huge pages, because it often contains caches of decoders,
-  // which are not filled completely.
+  // Planned memory larger than this does not get huge pages, because it often contains caches of
+  // decoders, which are not filled completely.
   constexpr size_t kMaxHugeBytes = size_t{32} << 20;
   if (!method_.planned_ || !std::ranges::all_of(method_.values_, has_fixed_size)) return;
   for (size_t i = 0; i < method_.buffers_.size(); ++i) {

@@ -76,7 +76,7 @@ class Distribution {
   static constexpr size_t kPairs = ValueSummary::kBins * ValueSummary::kBins;
   static constexpr size_t kTables = 2;
   static constexpr size_t kPairsOfBlock = kMaxElements / 2;
-  // Maximum number of blocks in which no 16-bit count can overflow.
+  // Maximum number of blocks whose counts certainly fit into 16 bits.
   static constexpr size_t kMaxBlocks = UINT16_MAX / (kPairsOfBlock / kTables);
 
   template <class T, class PairsOf>

@@ -16,7 +16,7 @@ uint64_t read_ns(clockid_t clock) {
 
 // The rate of the counter is measured over a period, and is then used for another period of the
 // same length. The constants below limit that length. The lower limit is long enough to measure the
-// rate of a 20 MHz counter to within a thousandth. A longer period would cost time, because a
+// rate of a 20 MHz counter to within a thousandth. A larger lower limit would cost time, because a
 // thread reads the clock in every call until it has measured two rates.
 constexpr uint64_t kMinPeriodNs = 128'000;
 constexpr uint64_t kMaxPeriodNs = 4'000'000;

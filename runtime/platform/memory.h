@@ -32,8 +32,8 @@ void* allocate_aligned(size_t alignment, size_t size);
 // Size of a huge page.
 inline constexpr size_t kHugePage = size_t{2} << 20;
 // Rounds `size` up to a multiple of kHugePage if that adds at most a quarter of a huge page.
-// Otherwise, returns `size`. To provide one huge page takes the system about as long as to provide
-// 100 small ones.
+// Otherwise, returns `size`. The system needs about as long to provide one huge page as to provide
+// 100 small pages.
 size_t fill_huge_page(size_t size);
 // Asks the system to use huge pages for `memory`. Excludes the parts at the start and the end that
 // do not fill a huge page.

@@ -249,8 +249,8 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return out.append(text, end);
 }
 
-// Removes the spaces before punctuation and contractions that remain after English tokens are
-// joined.
+// After English tokens are joined, removes the spaces that remain before punctuation and
+// contractions.
 std::string cleaned_up(std::string text) {
   constexpr std::pair<std::string_view, std::string_view> kReplacements[] = {
       {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},

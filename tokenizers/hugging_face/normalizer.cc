@@ -19,7 +19,7 @@ constexpr uint64_t kStepsToSplitGraphemes = 500;
 
 using MakeNormalizer = Normalizer (*)(const JsonValue& step, const std::string& place);
 
-// Calls visit(out, character) for each character of `text`. Returns the text `out`.
+// Calls visit(out, character) for each character of `text`. Returns `out`, which visit() fills.
 template <class Visit>
 std::string each_character(std::string_view text, Visit visit) {
   std::string out;

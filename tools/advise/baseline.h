@@ -35,7 +35,7 @@ class Baseline {
   const InputSet& inputs() const { return *inputs_; }
   // Returns the inputs of the run, which replace calibration data in trials.
   aot::CalibrationData stand_in() const;
-  // The reason why times that are measured on this machine now cannot be trusted. Empty if they can
+  // The reason why times that are measured now on this machine cannot be trusted. Empty if they can
   // be trusted.
   const std::string& disturbance() const { return disturbance_; }
   // Notes about the build and about advice that was left out, as sentences.

@@ -20,8 +20,8 @@ struct BackendFlags {
 
   // Loads the libraries that --load names. Throws ToolError.
   void load_libraries() const;
-  // Parses `options`. The result refers to the texts in `options`. Throws ToolError for a text
-  // without KEY=VALUE.
+  // Parses `options`. The result refers to the texts in `options`. Throws ToolError for a text that
+  // is not of the form KEY=VALUE.
   std::vector<BackendOption> parsed() const;
 };
 

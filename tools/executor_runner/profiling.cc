@@ -50,8 +50,8 @@ double counter_reading_ns() {
 }
 
 // Returns how often tracing read the processor's counter during the last traced run: at the end of
-// each step and each operator of a delegate, at the start of a delegate's first operator, and for
-// the run.
+// each step and each operator of a delegate, at the start of a delegate's first operator, and twice
+// for the run itself.
 double num_readings(const TraceBuffer& trace) {
   if (trace.blocks().empty()) return 0;
   const TraceBuffer::Block& run = trace.blocks().back();

@@ -75,7 +75,8 @@ std::string figures_table(const Perplexity& result, const inspector::TableOption
       {"nats per token", "nats/token"},
       [](const ModelFigures& m) { return estimate_text(m.nats, 1, 4, false); },
       pair ? estimate_text(pair->nats, 1, 4, true) : "");
-  // The table of two models omits the intervals of perplexities, which follow from the nats.
+  // The table of two models omits the intervals of perplexities, because they follow from the
+  // intervals of the nats per token.
   add(
       {"perplexity", "perplexity"},
       [&](const ModelFigures& m) {

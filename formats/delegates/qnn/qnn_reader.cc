@@ -93,7 +93,7 @@ bool is_name_char(char c) {
          c == '@' || c == '.' || c == '-';
 }
 
-// True for the names that the exporter gives inputs and outputs, such as "input_0_x@0".
+// True for names such as "input_0_x@0", which the exporter assigns to inputs and outputs.
 bool is_argument_name(std::string_view text) {
   const size_t at = text.rfind('@');
   const bool is_numbered = at != std::string_view::npos && at + 1 < text.size() &&

@@ -30,7 +30,7 @@ constexpr int64_t kRows = 4;
 constexpr int64_t kKeys = 4;
 
 #if HWY_TARGET != HWY_SCALAR
-// Adds up the blocks of four lanes, and stores the four sums.
+// Adds up the blocks of four lanes, lane by lane, and stores the four sums.
 template <class D>
 HWY_INLINE void store_sum_of_blocks(D d, hn::Vec<D> v, float* out) {
   if constexpr (hn::MaxLanes(d) <= 4) {

@@ -50,8 +50,8 @@ class PixelPointers {
       at_ = in.table + (first - in_tile_) * taps + in_tile_;
     }
   }
-  // Returns an array of pointers to pixels, which starts at the first tap's pixel. If the table is
-  // null, the array is `direct`.
+  // Returns pointers to the pixels of all taps, starting with the first tap. If the table is null,
+  // returns the address of `direct`, the only pointer.
   HWY_INLINE const float* const* get(const float*& direct) const {
     direct = image_;
     return in_.table == nullptr ? &direct : at_;
@@ -87,7 +87,7 @@ struct Sums {
   HWY_INLINE void add(const float* const* pixels, int64_t channel, int64_t count,
                       const float* weights) {
     const Tag d;
-    // Masked loads do not access the memory after a pixel on CPUs with wide vectors.
+    // On CPUs with wide vectors, masked loads do not access the memory after a pixel.
     const auto mask = hn::FirstN(d, static_cast<size_t>(count));
     Floats weight[kOutputs];
     HWY_UNROLL(4)

@@ -45,7 +45,7 @@ HWY_INLINE void scale_rows(const ScaledPixels& p, int64_t first) {
     }
   }
   if (c == p.channels) return;
-  // The masks keep the loads and stores of CPUs with wide vectors within the pixel.
+  // On CPUs with wide vectors, the masks keep loads and stores within the pixel.
   const auto mask = hn::FirstN(d, static_cast<size_t>(p.channels - c));
   const auto scale = hn::MaskedLoad(mask, d, p.scales + c);
   const auto bias = hn::MaskedLoad(mask, d, p.biases + c);

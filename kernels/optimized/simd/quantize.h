@@ -6,8 +6,8 @@
 namespace vitrine::optimized::simd {
 
 // Computes out = clamp(round(in * inverse) + zero_point, lowest, highest), with ties to even and
-// NaN as 0, and stores the low byte, for int8 and uint8. The magnitude of all integers is below
-// 2^22.
+// NaN as 0, and stores the low byte. Used for int8 and uint8. The magnitude of all integers is
+// below 2^22.
 struct Quantization {
   float inverse;
   int32_t zero_point;

@@ -34,7 +34,7 @@ struct Goal {
   Kind kind = Kind::kAtLeastQuality;
   double bound = 0;
 
-  // False if a figure is not a number.
+  // False if the figure that is compared with the bound is NaN.
   bool is_met(const Measured& by) const;
   // Returns true if `a` is better than `b`. If both meet the bound, lower cost is better under a
   // bound on quality, and higher quality is better under a bound on cost. If neither meets the

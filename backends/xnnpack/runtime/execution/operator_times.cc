@@ -36,8 +36,8 @@ class NodeSearch {
 
  private:
   // Finds the node of an operator. XNNPACK keeps the order of the nodes. Fusion may change the
-  // input or the output of a node, and other optimizations may change its type, but no node has
-  // both changes.
+  // input or the output of a node. Other optimizations may change the type of a node, but only if
+  // fusion has not changed the node.
   uint32_t find(const RuntimeOperator& op) {
     const uint32_t input = id_at(op.inputs, 0);
     const uint32_t second_input = id_at(op.inputs, 1);

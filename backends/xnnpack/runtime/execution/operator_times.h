@@ -56,8 +56,8 @@ class OperatorTimes {
   xnn_runtime_t runtime_ = nullptr;
   CheckedVector<char> names_;  // zero-terminated, one after the other
   CheckedVector<Operator> operators_;
-  // After the run, contains ticks, or durations in us if the public call measures them. stop()
-  // converts these numbers to times in ns.
+  // After the run, contains ticks. If the public call measures the times, contains durations in us
+  // instead. stop() converts these numbers to times in ns.
   CheckedVector<uint64_t> ends_;
   platform::CounterReading start_;
 };

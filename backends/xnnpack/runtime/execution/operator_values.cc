@@ -26,7 +26,7 @@ bool needs_logical_order(const Node& node) {
   return name == "StaticReshape" || name == "FullyConnected" || name == "BatchMatrixMultiply" ||
          name == "Softmax" || name == "ScaledDotProductAttention";
 }
-// True for a layout change with the permutation `perm` that the lowering inserted.
+// True for a layout change that the lowering inserted and that has the permutation `perm`.
 bool is_change(const Node& node, const std::array<size_t, 4>& perm) {
   return std::string_view(node.kind->name) == "StaticTranspose" && node.list.count == 4 &&
          node.debug_handle == kInsertedHandle &&

@@ -1,4 +1,4 @@
-// Passes the results of a delegate's operators to a ValueTracer, as they were computed.
+// Passes the results of a delegate's operators to a ValueTracer.
 //
 // The tracer does not receive values that fusion removed. For a convolution with a fused clamp, it
 // receives only the clamped result. XNNPACK computes images with channels last. The tensors that

@@ -24,7 +24,7 @@ struct Options {
   // same way share one copy.
   bool weights_cache = true;
   // The option "packed_cache_path": the path of a file that stores packed weights for later
-  // processes; empty without a file.
+  // processes. If the path is empty, no file is used.
   std::string_view packed_cache_path;
   // The option "vitrine_kernels": Vitrine's kernels run the operators that they compute faster than
   // XNNPACK does (own_kernels.h).

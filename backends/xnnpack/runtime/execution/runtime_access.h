@@ -68,7 +68,7 @@ bool operators_keep_node_ids();
 size_t operator_count(xnn_runtime_t runtime);
 RuntimeOperator operator_at(xnn_runtime_t runtime, size_t index);
 
-// A value of a runtime in its present state.
+// The present state of a value in a runtime.
 struct RuntimeValue {
   std::span<const size_t> dims;
   xnn_datatype datatype = xnn_datatype_invalid;

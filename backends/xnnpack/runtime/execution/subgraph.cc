@@ -163,7 +163,7 @@ xnn_status create_runtime(xnn_subgraph_t subgraph, const RuntimeRequest& request
 // Returns true if the node reads or writes dynamically quantized values. try_node() cannot try such
 // a node: it makes all outputs external, but a dynamically quantized value cannot be external. If
 // such a value is the input of a product, XNNPACK 92a7ad5 also looks for the node that computes the
-// value, which is not in the trial's subgraph.
+// value, but that node is not in the trial's subgraph.
 bool has_dynamic_values(const Graph& graph, const Node& node) {
   const auto is_dynamic = [&](uint32_t value) {
     return graph.values[value].datatype->quantization == Quantization::kPerToken;

@@ -31,8 +31,8 @@ struct Workspace {
   // Charges `memory` for the bytes of the workspace that are not yet charged to any budget, and
   // adds their number to `own`, the total that the caller has charged. `memory` may be null. For
   // bytes that the caller allocated, MemoryReserve left room in the budget. The other bytes were
-  // charged by delegates that have been deleted. If `memory` has too few bytes left for these,
-  // charges only the bytes that are left.
+  // charged by delegates that gave them back when they were deleted. If `memory` has too few bytes
+  // left, charges only the bytes that are left.
   void take_growth(Budget* memory, size_t& own);
   void give_back(Budget* memory, size_t own);
 };

@@ -28,8 +28,8 @@ struct Value {
   uint32_t id = kNone;  // the id that the payload's nodes use
   const Datatype* datatype = nullptr;
   // True for a bf16 value. Its datatype is fp32, because few operators of XNNPACK support bf16:
-  // constants are widened at load, and arguments are converted in each call. Intermediate values
-  // are not rounded, as in ExecuTorch 1.5.
+  // constants are widened at load, and arguments are converted in each call. Like ExecuTorch 1.5,
+  // the backend does not round intermediate values.
   bool is_bf16 = false;
   Shape shape;  // as declared
   bool is_input = false;
@@ -65,7 +65,8 @@ struct Value {
   bool used = false;             // a live node reads it
 
   bool is_constant() const { return constant != 0; }
-  // The dtype of a delegate argument with this value. The datatype must allow arguments.
+  // The dtype that this value has as an argument of the delegate. Precondition: arguments can have
+  // its datatype.
   ScalarType argument_type() const { return is_bf16 ? ScalarType::kBFloat16 : *datatype->argument; }
   // The datatype's name in the payload.
   const char* type_name() const { return is_bf16 ? "bf16" : datatype->name; }

@@ -101,7 +101,8 @@ Error resolve(const ValueIds& ids, std::span<uint32_t> of_node) {
   return Error();
 }
 
-// Nodes are in execution order, so each input must have a producer before the node.
+// Nodes are in execution order, so an earlier node must write each input that is neither a constant
+// nor an input of the delegate.
 Error check_order(Graph& graph, const Node& node, uint32_t index) {
   for (const uint32_t i : node.input_values()) {
     const Value& value = graph.values[i];
@@ -150,8 +151,8 @@ Error check_datatypes(const Graph& graph, const Node& node) {
   return Error::make(ErrorCode::kNotSupported, "datatypes %s are not supported", text);
 }
 
-// Returns the kind that computes a node. A conversion between fp32 and bf16 is a copy, because both
-// are fp32 here.
+// Returns the kind with which a node is computed. This is the kind in the payload, except that a
+// conversion between fp32 and bf16 becomes a copy, because both are fp32 here.
 const NodeKind* kind_of(const Graph& graph, const Node& node, fb::XNodeUnion tag) {
   const Value& from = graph.values[node.inputs[0]];
   const Value& to = graph.values[node.outputs[0]];

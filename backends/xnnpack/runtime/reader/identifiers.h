@@ -1,4 +1,4 @@
-// Defines identifiers that both halves of the backend, its traces and the tools share.
+// Defines identifiers that the backend's lowering, its runtime, its traces and the tools share.
 #pragma once
 
 #include <cstdint>

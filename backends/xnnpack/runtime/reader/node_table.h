@@ -28,7 +28,7 @@ struct Signature {
 // indices. A missing bias is kNone.
 using DecodeNode = Error (*)(const void* table, Node& node);
 // Checks the shapes of the node's inputs and the parameters that depend on them, then sets the
-// shapes of its outputs. Fails if packed keys would exceed `max_bytes`.
+// shapes of its outputs. For attention, also fails if the packed keys would exceed `max_bytes`.
 using InferShape = Error (*)(const Node& node, std::span<Shape> shapes, size_t max_bytes);
 // Returns the bytes that XNNPACK keeps for the node with these shapes (operator_tables.h).
 using TablesOfNode = uint64_t (*)(const Graph& graph, const Node& node,
@@ -49,8 +49,8 @@ struct NodeKind {
   // trailing dimensions: 1 for a row of a matrix, 3 for an image of a batch.
   uint32_t nonbatch_dims = 1;
   bool accepts_bounds = false;  // output_min_max
-  // The second input is a filter; the third is a bias or missing. If both are constants, XNNPACK
-  // packs them at load and does not read them again.
+  // True if the second input is a filter and the third is a bias or missing. If both are constants,
+  // XNNPACK packs them at load and does not read them again.
   bool has_weights = false;
   bool weights_must_be_constant = false;
   bool has_window = false;        // convolutions and poolings

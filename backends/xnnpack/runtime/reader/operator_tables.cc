@@ -74,8 +74,8 @@ uint64_t convolution_tables(const Graph& graph, const Node& node, std::span<cons
   if (is_product(graph, node)) return 0;
   const Window& w = node.window;
   const Shape& out = shapes[node.outputs[0]];
-  // Depthwise windows other than 3 x 3 use the larger bound, because XNNPACK may lack kernels for
-  // them.
+  // Only depthwise windows of 3 x 3 get the smaller bound, because XNNPACK may lack depthwise
+  // kernels for other windows.
   if (is_depthwise(graph, node) && w.kernel_height == 3 && w.kernel_width == 3) {
     return sum(shared_pointers(w, out[1], out[2]), kPadding);
   }
@@ -105,7 +105,7 @@ uint64_t argmax_pooling_tables(const Graph&, const Node& node, std::span<const S
 }
 
 // Average pooling stores a divisor for each output pixel. Its pointer tables cover only the rows of
-// windows that overlap the padding, and one other row.
+// windows that overlap the padding, and one row that all other windows share.
 uint64_t average_pooling_tables(const Graph&, const Node& node, std::span<const Shape> shapes) {
   const Window& w = node.window;
   const Shape& out = shapes[node.outputs[0]];

@@ -67,9 +67,8 @@ Error check_dilated_pooling(const char* axis, size_t extent, size_t steps, uint3
     const uint64_t begin = step * stride;
     return begin < shift ? begin + dilation - shift : begin - shift;
   };
-  // The index that replacement(step) returns grows with the step, but may drop at the step where
-  // `begin` reaches `shift`. So the largest index is at the last step or at the last step before
-  // `begin` reaches `shift`.
+  // The result of replacement(step) grows with the step, but may drop where `begin` reaches
+  // `shift`. So its maximum is at the last step of all or at the last step before that drop.
   const uint64_t last = steps - 1;
   const uint64_t last_before = shift == 0 ? 0 : std::min<uint64_t>(last, (shift - 1) / stride);
   const uint64_t furthest = std::max(replacement(last), replacement(last_before));

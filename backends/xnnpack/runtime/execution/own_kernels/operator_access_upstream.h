@@ -14,7 +14,7 @@ extern "C" {
 
 namespace vitrine::xnnpack::own_kernels {
 
-// If a task's offset is 0, XNNPACK passes the task the first member of its context.
+// A task whose context_offset is 0 receives the first member of its operator's context.
 static_assert(offsetof(igemm_op_context, igemm) == 0 && offsetof(gemm_op_context, gemm) == 0 &&
               offsetof(dwconv_op_context, dwconv) == 0);
 static_assert(std::is_same_v<decltype(xnn_operator::convolution_op), xnn_convolution_operator*>);

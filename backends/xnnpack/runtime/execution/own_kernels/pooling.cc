@@ -123,7 +123,7 @@ struct TableLine {
   size_t offset = 0;
 };
 
-// With padding, XNNPACK uses another context, because padding is not part of the average.
+// With padding, XNNPACK uses another type of context, because padding is not part of the average.
 template <bool kIsPadded>
 auto& average_context_of(xnn_operator& op) {
   if constexpr (kIsPadded) {

@@ -29,8 +29,8 @@ struct Replacement {
   // Makes the operator call our kernel.
   void (*install)(xnn_operator& op, const std::byte* weights);
   // Returns the size of our copy of the weights in bytes, or 0 if the kernel cannot run the
-  // operator. If the result is not 0, the kernel must be able to run the operator at all sizes.
-  // This pointer is null if the replacement copies no weights.
+  // operator. If the result is not 0, the kernel must be able to run the operator at all sizes. The
+  // function pointer is null if the replacement copies no weights.
   size_t (*weight_bytes)(const xnn_operator& op) = nullptr;
   // Writes our copy of the weights to `to`, which is zeroed and aligned to 64 bytes.
   void (*copy_weights)(xnn_operator& op, const RawWeights& weights, std::byte* to) = nullptr;

@@ -91,8 +91,8 @@ WinogradSize result_size(const Shape& out) {
   return {static_cast<int64_t>(out[0]), static_cast<int64_t>(out[1]), static_cast<int64_t>(out[2])};
 }
 
-// The bytes that all values of the graph would need in f32, which is an upper bound on the bytes
-// that they need.
+// An upper bound on the bytes that the values of the graph need: the bytes that they would need in
+// f32.
 uint64_t bytes_of_values(const Graph& graph, std::span<const Shape> shapes) {
   uint64_t elements = 0;
   for (size_t i = 0; i < graph.values.size(); ++i) {
@@ -127,8 +127,8 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
   // take.
   constexpr double kMaxRatio = 0.8;
   // Kernels spend as much time on unused lanes as on used ones, so numbers of channels are rounded
-  // up. Lanes hold output channels or, in transformations, input or output channels. XNNPACK's
-  // kernels compute 16 or 32 output channels at a time.
+  // up. In products, lanes hold output channels. In transformations, they hold input or output
+  // channels. XNNPACK's kernels compute 16 or 32 output channels at a time.
   constexpr int64_t kLanes = 16;
   // For fewer output channels than this, XNNPACK and Vitrine have special kernels.
   constexpr int64_t kMinOutputs = 5;
