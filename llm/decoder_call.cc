@@ -27,7 +27,8 @@ void to_float(const Tensor& from, size_t offset, std::span<float> to) {
   for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(source[i]);
 }
 
-// True if the input accepts the only output of `feeder` for at least one choice of dynamic sizes.
+// True if `feeder` has exactly one output and the input accepts it for at least one choice of
+// dynamic sizes.
 bool accepts_output_of(const TensorInfo& input, const Method& feeder) {
   if (feeder.num_outputs() != 1 || feeder.meta().output_tag(0) != EValue::Tag::kTensor) {
     return false;
@@ -40,7 +41,7 @@ bool accepts_output_of(const TensorInfo& input, const Method& feeder) {
   return !are_static || std::ranges::equal(given.sizes, input.sizes);
 }
 
-// True if rows of the only output of `feeder` can replace rows of the input.
+// True if `feeder` has exactly one output and its rows can replace rows of the input.
 bool has_rows_like(const Method& feeder, const TensorInfo& input) {
   if (feeder.num_outputs() != 1 || feeder.meta().output_tag(0) != EValue::Tag::kTensor) {
     return false;

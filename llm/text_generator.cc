@@ -78,8 +78,8 @@ class TextGenerator::Run {
       generator_.observer_->on_prompt(start_ns_, platform::now_ns());
     }
     const bool encodes_prompt = generator_.model_.info().encodes_prompt;
-    // Unless an encoder reads the prompt, the answer continues the prompt, so the answer's leading
-    // space is kept.
+    // If no encoder reads the prompt, the answer continues the prompt and keeps its own leading
+    // space.
     if (generator_.tokenizer_ != nullptr) {
       stream_ = generator_.tokenizer_->stream({.continues = !encodes_prompt});
     }

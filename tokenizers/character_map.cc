@@ -123,7 +123,8 @@ class TrieCheck {
     }
   }
 
-  // Completes the state of `base`. Call this after all bases that follow `base` have been visited.
+  // Computes num_nested of `base` and removes `base` from the current path. Call this after all
+  // bases to which `base` leads have been visited.
   void close(uint32_t base) {
     int num_nested = 0;
     each_next(base, [&](uint32_t index, uint32_t next) {

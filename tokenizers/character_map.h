@@ -26,13 +26,14 @@ class CharacterMap {
  public:
   // Checks all parts of the map that a search can reach, because SentencePiece uses the map without
   // checking it. Units and replacements must be inside of the map, the trie must not have a cycle,
-  // at most 32 texts may be prefixes of each other, and no replacement may have more than 12 times
-  // the bytes of its text. Throws TokenizerError otherwise. `place` names the map in errors.
+  // at most 32 texts may be on one path of the trie (each a prefix of the next one), and no
+  // replacement may have more than 12 times the bytes of its text. Throws TokenizerError otherwise.
+  // `place` names the map in errors.
   CharacterMap(std::string_view bytes, const std::string& place);
 
-  // Normalizes like Hugging Face's library. If a grapheme has fewer than 6 bytes and begins with
-  // texts of the map, the replacement of the shortest of these texts replaces the whole grapheme.
-  // Other graphemes are replaced character by character.
+  // Normalizes like Hugging Face's library. If a grapheme has fewer than 6 bytes and begins with a
+  // text of the map, the replacement of that text replaces the whole grapheme. If several texts
+  // match, the shortest one is used. Other graphemes are replaced character by character.
   std::string apply(std::string_view text) const;
 
  private:

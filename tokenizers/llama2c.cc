@@ -17,7 +17,8 @@ namespace {
 
 // Id of the token for byte 0. It comes after <unk>, <s> and </s>.
 constexpr TokenId kFirstByteToken = 3;
-// A file that contains n tokens may lack up to n + kMaxMissing further tokens at its end.
+// A file may lack tokens at its end: at most kMaxMissing plus the number of tokens that it
+// contains.
 constexpr size_t kMaxMissing = 65536;
 
 static_assert(std::endian::native == std::endian::little);

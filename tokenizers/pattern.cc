@@ -165,8 +165,9 @@ class PatternSearch {
                                   end_of(text_), region_.get(), ONIG_OPTION_NONE, limits_.get());
   }
 
-  // Matches at `start` only. Oniguruma does not report how often it retried, so the limit is raised
-  // until the match ends. The limit is raised slowly, because later retries may take much longer.
+  // Matches at `start` only. Oniguruma does not report how often it retried, so the match is
+  // attempted with higher and higher limits on retries, until an attempt stays within its limit.
+  // The limit is raised slowly, because later retries may take much longer.
   int match(size_t start) {
     for (unsigned long retries = unchecked_retries_;; retries += unchecked_retries_) {
       budget_.take_steps(kStepsPerSearch);

@@ -175,7 +175,7 @@ class WorkScanner {
       if (!rest_.empty()) skip_through('}');
     }
     if (c == 'k' && !rest_.empty()) skip_through(take_byte() == '<' ? '>' : '\'');
-    // The end of a grapheme may depend on all preceding characters.
+    // \X matches one grapheme, whose end may depend on all preceding characters.
     if (c == 'X') return {.is_unbounded = true, .scans = true};
     return {.is_unbounded = c == 'k' || (c >= '1' && c <= '9')};
   }

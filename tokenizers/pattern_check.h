@@ -1,4 +1,4 @@
-// Refuses regular expressions with which a search by Oniguruma could take unbounded time.
+// Refuses regular expressions that could make a search by Oniguruma take unbounded time.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,8 @@ class TextBudget {
   // Calls search() and charges its time, because search() uses a library that does not count all of
   // its steps. Normally measures wall time, but charges only short times, because longer times may
   // include the work of other processes. After a slow search, charges the processor time of the
-  // next searches instead, although reading it takes longer than most searches.
+  // next searches instead. Other searches are measured in wall time, because reading the processor
+  // time takes longer than most searches.
   template <class Search>
   auto timed(Search search) {
     constexpr uint64_t kSlowNs = 100'000;

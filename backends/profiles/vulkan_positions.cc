@@ -20,8 +20,8 @@ class FirstOperator {
       : events_(events), payload_(payload) {}
 
   // Returns the id of operator 0 of the payload: the id for which the most events have the same
-  // operator name as the payload. In a tie, prefers the id after that of the input copies, because
-  // the delegate's operators begin there.
+  // operator name as the payload. In a tie, prefers the id that follows the id of the input copies,
+  // because the delegate's operators begin there.
   std::optional<uint64_t> find() const {
     std::optional<uint64_t> best;
     size_t best_score = 0;

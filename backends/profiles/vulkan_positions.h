@@ -1,4 +1,4 @@
-// Finds the operators of the payload to which the dispatches in Vulkan's log belong.
+// For each dispatch in Vulkan's log, finds the payload's operator that it belongs to.
 #pragma once
 
 #include <optional>

@@ -68,7 +68,7 @@ class Array {
   static Result<Array> copy_of(const Tensor& tensor);
 
   // Replaces the elements. `bytes` is in row-major order even if the Array has another dim order.
-  // InvalidArgument if `bytes` does not have the size of all elements.
+  // InvalidArgument if the size of `bytes` differs from the total size of the elements.
   Error copy_from(std::span<const std::byte> bytes);
 
   bool is_empty() const { return state_ == nullptr; }

@@ -58,7 +58,8 @@ class CallProfile final : public EventTracer {
   struct MethodCalls {
     std::string_view name;
     uint64_t load_ns = 0;  // time to load the method, before its first call
-    // Executions, including those that failed. Copying inputs and outputs is not part of the time.
+    // The times of all executions, including those that failed. Excludes the time to copy inputs
+    // and outputs.
     Times times;
     uint64_t first_ns = 0;  // time of the first execution
     // Ordered by chain and instruction, which is the order of execution if the program does not

@@ -41,7 +41,7 @@ struct Half {
     } else if (magnitude >= 0x477ff000u) {
       result = 0x7c00u;  // rounds to 65536 or above
     } else if (magnitude < 0x38800000u) {
-      // Subnormal: adding 0.5 lets the float unit round to a multiple of 2^-24.
+      // The result is subnormal. Adding 0.5 makes the float addition round to a multiple of 2^-24.
       const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
       result = std::bit_cast<uint32_t>(shifted) - 0x3f000000u;
     } else {

@@ -80,10 +80,10 @@ class KernelContext {
     bool is_new;  // the kernel must set the data now
   };
   // Returns memory that is valid until the method is destroyed. Later calls for the same constant
-  // with the same `key` and `bytes` return the same memory. `key` must differ for different data of
-  // the same size that kernels derive from the same bytes. Returns null data, without an error, if
-  // `from` may change or if the memory budget is too small. Reports an error if the system has no
-  // memory left, because results must not depend on how much memory is available.
+  // with the same `key` and `bytes` return the same memory. Kernels that derive different data of
+  // the same size from the same bytes must use different keys. Returns null data, without an error,
+  // if `from` may change or if the memory budget is too small. Reports an error if the system has
+  // no memory left, because results must not depend on how much memory is available.
   Derived derive(const Tensor& from, uint64_t key, size_t bytes);
   // Called by the executor. Sets the object that stores derived data. If it is null, derived data
   // is not stored. `data` must outlive the context.

@@ -25,7 +25,7 @@ class MemoryAllocator {
   template <class T>
   std::span<T> allocate_array(size_t count) {
     static_assert(std::is_trivially_destructible_v<T>);
-    // T may be a pointer type. The size is then that of the pointer.
+    // If T is a pointer type, sizeof(T) is the size of the pointer, as intended.
     constexpr size_t kItemBytes = sizeof(T);  // NOLINT(bugprone-sizeof-expression)
     T* first = static_cast<T*>(allocate_items(count, kItemBytes, alignof(T)));
     if (first == nullptr) return {};

@@ -34,7 +34,7 @@ namespace vitrine {
 
 class ThreadPool;
 
-// A check of memory plans. Only executables that refer to a check link its code.
+// A check of memory plans. The code of a check is linked only into executables that name the check.
 struct PlanCheck;  // runtime/executor/method_loader.h
 
 // Returns InvalidProgram if the memory plan gives a value's bytes to another value while the first
@@ -64,7 +64,8 @@ struct MethodOptions {
   const BackendRegistry* backends = nullptr;
   const NamedDataMap* external_data = nullptr;  // the content of a .ptd file
   ThreadPool* pool = nullptr;
-  // InvalidArgument if a backend that the method uses does not know one of the keys.
+  // Loading returns InvalidArgument if a backend that the method uses does not know the key of one
+  // of its options.
   std::span<const BackendOption> backend_options = {};
   // The tracer is attached for loading and execution; see set_tracer().
   EventTracer* tracer = nullptr;
@@ -244,8 +245,8 @@ class Method {
   std::span<Input> inputs_;
   std::span<EValue*> outputs_;
   std::span<RestoredValue> restored_;  // sorted by the address of `value`
-  // Set by set_output_data(). Executables that do not call set_output_data() therefore do not link
-  // finish_outputs().
+  // Null or finish_outputs(). Only set_output_data() sets it, so executables that do not call
+  // set_output_data() do not link finish_outputs().
   Error (*finish_outputs_)(Method& method) = nullptr;
   std::span<Step> steps_;
   std::span<ChainSteps> chains_;

@@ -80,7 +80,7 @@ class Value {
 
 struct ModuleOptions {
   size_t threads = 0;  // the calling thread included; 0: one per performance core
-  // If true, calls with the same shapes use the same threads, even if other processes need the
+  // If true, all work that is worth dividing runs on all threads, even if other processes need the
   // processors (ThreadPool::Use::kAlways). Results do not depend on this.
   bool fixed_threads = false;
   bool optimized_kernels = true;

@@ -34,9 +34,9 @@ class ThreadPool {
     kAlways
   };
   // `threads` includes the calling thread; 0 means performing_core_count(). With 1, the pool has no
-  // workers. An adaptive pool has at most as many threads as the process has processors, but at
-  // least two if more than one is requested. InvalidArgument above 1024; OutOfResources if the
-  // threads cannot be created.
+  // workers. An adaptive pool has no more threads than this process has processors, except that the
+  // limit is never less than two. InvalidArgument above 1024; OutOfResources if the threads cannot
+  // be created.
   static Result<std::unique_ptr<ThreadPool>> create(size_t threads, Use use = Use::kAdaptive);
   virtual ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

@@ -56,8 +56,8 @@ class DecodeStream {
   virtual ~DecodeStream() = default;
   // Returns the text that the id adds, which may be empty. TokenizerError if the id is negative.
   virtual std::string push(TokenId id) = 0;
-  // Returns the remaining text, which push() did not return. Bytes of an incomplete character
-  // become U+FFFD.
+  // Returns the text that push() has not returned yet. Bytes of an incomplete character become
+  // U+FFFD.
   virtual std::string finish() = 0;
 };
 
@@ -92,7 +92,7 @@ class Tokenizer {
 
  protected:
   // An eager stream returns a character as soon as its bytes are complete. Other streams wait for
-  // the end of a run of byte tokens before they decode the run, like the reference implementation.
+  // the end of a run of byte tokens before they decode the run, as Hugging Face's library does.
   virtual std::unique_ptr<DecodeStream> make_stream(const DecodeOptions& options,
                                                     bool eager) const = 0;
   // Adds the begin and end ids of `options` to the ids of a text.

@@ -78,8 +78,8 @@ struct OperatorMap {
     size_t op = 0;                 // for kOperator and kFused: index in order of execution
     std::optional<size_t> serves;  // for an inserted layout change: the node that needs it
   };
-  // Reason why start times in the delegate were computed, as text for a report. Empty if they were
-  // measured.
+  // The reason why start times in the delegate were computed instead of measured, as text for a
+  // report. Empty if they were measured.
   std::string_view derived_times;
   std::vector<Node> nodes;
   size_t num_operators = 0;  // a lower bound: the largest `op` plus one
@@ -133,7 +133,7 @@ class DelegateProfile {
   // ---- Operator maps
 
   // Returns the string identifier of the events whose metadata is an operator map, or an empty
-  // string if the backend logs no operator maps. Operator map events are not operators.
+  // string if the backend logs no operator maps. Operator map events do not count as operators.
   virtual std::string_view operator_map_event() const { return {}; }
   // Parses an operator map. `text` is untrusted and outlives the result. Throws InspectorError,
   // which names the line. In the result, an operator has at most one node with the role kOperator

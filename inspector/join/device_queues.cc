@@ -98,8 +98,8 @@ class QueueSplitter {
     for (size_t i = 0; i < profile_.queues.size(); ++i) renumber(profile_.queues[i], i + 1);
   }
 
-  // The row of a layout change stores the number of the row that it serves. Updates these numbers
-  // after rows have moved.
+  // Updates ProfileRow::inserted_for_row, the number of the row that a layout change serves, after
+  // rows have moved.
   void renumber(Profile& profile, size_t number) {
     for (ProfileRow& row : profile.rows) {
       if (!row.inserted_for_row.has_value()) continue;

@@ -14,7 +14,7 @@ namespace vitrine::inspector {
 
 // Returns the debug handles that the delegate map has for an operator, or null. Some delegates add
 // text to the identifiers that they log. If the map lacks an identifier, uses the longest key that
-// the identifier contains, but no key that is a number.
+// the identifier contains. This search ignores keys that are numbers.
 const std::vector<etrecord::DebugHandle>* handles_of(const etrecord::DelegateEntry& entry,
                                                      const TraceRow& row);
 

@@ -350,7 +350,7 @@ class ProfileMaker {
   }
 
   // Adds a note about runs that took more than twice the median. Does nothing if runs take
-  // different branches, because a long run was then not necessarily disturbed.
+  // different branches, because a long run may then have taken a slower branch.
   void note_outliers() {
     if (profile_.runs_differ) return;
     const std::vector<uint32_t> outliers = outliers_of(profile_.wall_samples, window_);

@@ -14,8 +14,8 @@ std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kern
     return matches;
   }
   const size_t width = ops.size() + 1;
-  // best[k * width + i] is the maximum number of pairs if only the kernels starting at k and the
-  // ops starting at i are matched.
+  // best[k * width + i] is the maximum number of pairs between the kernels from index k on and the
+  // ops from index i on.
   std::vector<uint32_t> best((kernels.size() + 1) * width);
   for (size_t k = kernels.size(); k-- > 0;) {
     for (size_t i = ops.size(); i-- > 0;) {

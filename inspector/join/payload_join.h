@@ -21,9 +21,9 @@ struct PayloadJoin {
   // payload.
   std::vector<std::optional<PayloadOperator>> operators;
   std::vector<std::optional<size_t>> nodes;  // of each row; an index into the graph
-  // One pair for each node without an operator: the node, and the position in `rows` of the row
-  // that runs the nearest node with an operator. Inputs are searched first, then users. For a
-  // dequantization, users are searched first.
+  // The nodes without an operator. Each pair is such a node and the row of the nearest node with an
+  // operator, as an index into the argument `rows`. The search for the nearest node follows inputs
+  // first, then users. For a dequantization, it follows users first.
   std::vector<std::pair<size_t, size_t>> folds;
 };
 

@@ -42,7 +42,7 @@ struct TimeStatistics {
   double steady = 0;  // median of the runs after the first, or the time of the only run
 };
 
-// The time of one run. Runs without a sample took 0 ns.
+// The time in one run, for example of a row. Runs without a sample count as 0 ns.
 struct RunSample {
   uint32_t run = 0;  // index among the complete runs of the trace
   double ns = 0;
@@ -210,7 +210,7 @@ struct RunInfo {
   std::optional<double> trace_overhead;  // relative to the untraced time: 0.003 is +0.3 %
   // The part of trace_overhead that goes into reading the processor's counter once for each record.
   std::optional<double> trace_floor = {};
-  // Origin of the figures. Reports do not print empty texts.
+  // The next four members describe the origin of the figures. Reports omit empty members.
   std::string input_values = {};  // "random (seed 0)", "files", "test set 0"
   std::string model_digest = {};  // "fnv1a64:0123456789abcdef"
   std::string date = {};          // start of the runs, "2026-11-27 01:59 UTC"
@@ -247,9 +247,8 @@ struct Profile {
   std::vector<Scope> scopes;
   std::vector<std::string> notes;  // limits of the figures, as sentences for reports
 
-  // The statistic that reports show: the median, or the average if runs executed different
-  // instructions, because the median of an instruction that runs in fewer than half of the runs is
-  // 0.
+  // The statistic that reports show: the median or, if runs executed different instructions, the
+  // average. The median of an instruction that runs in fewer than half of the runs would be 0.
   double typical(const TimeStatistics& time) const { return runs_differ ? time.avg : time.p50; }
   const char* statistic() const { return runs_differ ? "avg" : "p50"; }
   // Returns the share of unattributed time. The shares of all rows and this share add up to 1.

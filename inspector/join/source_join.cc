@@ -155,7 +155,7 @@ class Joiner {
     for (const DebugHandle handle : handles) append_new(join_.rows[row].handles, handle);
   }
 
-  // Joins a row that covers a whole call. Other rows of the call run its ops one by one.
+  // Joins a row with all ops of its call. The call also has rows that run single ops.
   void join_whole_call(InstructionId instruction, size_t row) {
     join_.rows[row].nodes = nodes_of(handles_of_instruction(instruction));
     join_.rows[row].has_all_ops_of_call = true;
@@ -269,8 +269,8 @@ class Joiner {
     }
   }
 
-  // If several ops share a handle, an operator runs an op with its node's type in the operator map.
-  // With as many such ops as operators, the k-th operator runs the k-th op, else all run the first.
+  // Chooses among ops that share a handle: ops match an operator by its node's type. With as many
+  // matching ops as operators, the k-th operator runs the k-th op, else all run the first.
   void choose_main_nodes(const Call& call) {
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_type;
     for (const OperatorMap::Node& node : call.operator_map->nodes) {

@@ -173,7 +173,7 @@ class Merger {
   }
 
   // Adds the events that were logged since the previous delegate call. Returns true if the CPU's
-  // clock measured one of them.
+  // clock measured at least one of them.
   bool add_operators(const TraceCall& call) {
     std::map<std::tuple<int32_t, std::string_view, const DeviceQueue*>, size_t> seen;
     bool has_cpu_row = false;

@@ -94,8 +94,9 @@ struct MergedTrace {
 // Merges the runs of a trace. Recognizes an operator of a delegate instruction in other runs by its
 // identifier and its index among the call's operators with that identifier. `delegates` decide
 // which events are operator maps. The events of a call are interpreted by the profile of the call's
-// backend, which the trace or else `program` names. If neither names the backend, the profile that
-// recognizes an event is used. Throws InspectorError if an event ends before it starts.
+// backend. The trace names the backend or, if it does not, `program` does. If neither names the
+// backend, the profile that recognizes an event is used. Throws InspectorError if an event ends
+// before it starts.
 MergedTrace merge_runs(const etdump::EtDump& dump, DelegateProfiles delegates,
                        const ProgramDelegates& program = {});
 

@@ -27,7 +27,8 @@ class ComparisonPage {
     std::vector<std::string> cells;
     const char* kind = "";  // "single" for rows that one side lacks, "total", "marked", or empty
     double change = 0;      // draws a bar: to the right if B takes longer, to the left if less
-    // Rows of B's profile, which link to nodes of the graph, and the queue of these rows.
+    // The rows of B's profile to which this table row refers, and their queue. The page uses them
+    // to link to nodes of the graph.
     std::vector<size_t> rows_b = {};
     std::string queue = {};
   };

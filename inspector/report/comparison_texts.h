@@ -29,8 +29,8 @@ std::string side_line(std::string_view label, const Profile& profile,
 // Returns a JSON object with the members "op", "module", "rows_a" and "rows_b".
 nlohmann::ordered_json compared_json(const ComparedOp& op, const ComparedTexts& texts);
 
-// Returns the means by which rows were aligned: "debug handles", "op and module" or "names in run
-// order".
+// Returns the criterion by which rows were aligned: "debug handles", "op and module" or "names in
+// run order".
 const char* alignment_name(Alignment alignment);
 
 // Returns "too_few_runs", "no_change", "faster" or "slower".

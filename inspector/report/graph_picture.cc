@@ -108,8 +108,8 @@ class BoxMaker {
     std::vector<size_t> members;
   };
 
-  // Groups nodes whose paths have the same component at `depth`, so that the edges between groups
-  // form no cycles.
+  // Groups nodes whose module paths have the same component at `depth`. Splits groups if edges
+  // between them form a cycle.
   std::vector<Group> make_groups(const std::vector<size_t>& members, const std::vector<Pair>& edges,
                                  size_t depth, Links& links) {
     std::vector<size_t> key(members.size());

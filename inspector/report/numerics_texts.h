@@ -25,7 +25,8 @@ std::string op_text(const NumericsRow& row, const RowTexts& texts);
 // True if at least one operator's own error is known.
 bool has_measured_operator(const Numerics& numerics);
 
-// Returns the name of the row: "#6 convolution +4 c1".
+// Returns the number, the op and the module of the row: "#6 convolution +4 c1" for a convolution in
+// module c1 with 4 folded ops.
 std::string row_name(const NumericsRow& row, const RowTexts& texts);
 
 // Groups rows by the reason why their own error (made_here) is missing. Rows are indices in

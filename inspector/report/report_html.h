@@ -14,8 +14,8 @@
 
 namespace vitrine::inspector {
 
-// The steps of a longer run. Only the kept steps have complete records; they are the runs of the
-// profile.
+// The steps of a longer run. Only the kept steps have complete records. The runs of the profile are
+// the kept steps.
 struct PageSteps {
   struct Step {
     uint64_t position = 0;

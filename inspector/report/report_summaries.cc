@@ -40,8 +40,8 @@ std::string share_text(uint64_t count, uint64_t all) {
 
 std::string count_text(uint64_t count) { return count == 0 ? "" : std::to_string(count); }
 
-// Draws the histogram in eight blocks. The height of a block is its count relative to the largest
-// count of a block.
+// Draws the histogram as eight block characters. The height of a block is its count divided by the
+// largest count.
 std::string drawn(const ValueSummary& summary) {
   constexpr size_t kBlocks = 8;
   constexpr std::string_view kHeights[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

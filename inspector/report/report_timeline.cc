@@ -66,7 +66,8 @@ class TimelineProcess {
   }
 
  private:
-  // Returns the events of a queue, which has one track. The runs of a queue are the CPU's runs.
+  // Returns the events of a queue, which has one track. Leaves out the runs, because they are on
+  // the CPU's track.
   std::string queue_events() {
     add_name("thread_name", executor_track_,
              profile_.queue + (profile_.has_ticks ? " (ticks, scaled to its calls)"

@@ -26,8 +26,8 @@ struct TimelineTrack {
 
 // Writes one track for the executor (runs, kernels, delegate calls) and one for each delegate, with
 // its operators. Includes all complete runs of the trace, even warm-ups. Times are in microseconds
-// since the first event. Operators whose start times were computed have the argument
-// "derived_start".
+// since the first event. Operators whose start times were computed instead of measured have the
+// argument "derived_start".
 std::string report_timeline(const Profile& profile);
 // Writes the profiles of several methods that were traced with one clock, each as a process. `top`
 // becomes the first track of the first process.

@@ -18,8 +18,8 @@ struct RowFigures {
   // a node counts.
   bool is_change = false;
   std::vector<double> values;
-  // For each row of the CPU's profile, an index in `values`. Several rows may share a value; a box
-  // that contains these rows counts the value once.
+  // For each row of the CPU's profile, the indices of its values in `values`. Several rows may
+  // share a value; a box that contains these rows counts the value once.
   std::map<size_t, std::vector<size_t>> values_of_row;
 };
 

@@ -60,8 +60,8 @@ std::string without_number(std::string_view kernel) {
   return std::string(is_number ? kernel.substr(0, mark) : kernel);
 }
 
-// Returns the short name of a row's kernel: for kernels outside of delegates, the name without its
-// namespace, "add.out".
+// Returns the short name of a row's kernel. For kernels outside of delegates, this is the name
+// without its namespace: "add.out".
 std::string short_kernel_name(const ProfileRow& row) {
   if (!row.short_kernel.empty()) return printable(row.short_kernel);
   const size_t colons = row.kernel.find("::");

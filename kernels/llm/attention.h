@@ -34,7 +34,8 @@ struct Rows {
   }
 };
 
-// Checked arguments: all rows are inside the tensors' memory. With a mask, `keys` may be 0.
+// Checked arguments: all rows are inside the tensors' memory. `keys` can be 0, but only with a
+// mask.
 struct Attention {
   int64_t batches;
   int64_t tokens;  // queries for each batch and head

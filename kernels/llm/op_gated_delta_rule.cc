@@ -11,8 +11,8 @@ namespace vitrine::llm {
 
 namespace {
 
-// Number of value columns that are computed together for all tokens. This part of the state stays
-// in the processor's cache.
+// Number of value columns that are computed together for all tokens, so that their part of the
+// state stays in the processor's cache.
 constexpr int64_t kStrip = 64;
 
 struct DeltaRule {

@@ -78,7 +78,8 @@ void choose(const float* scores, const float* bias, const Experts& n, bool* is_c
 // Multiplies rows by packed weights and calls store(row, output, product) for each product.
 class Products {
  public:
-  // Allocates memory for groups of `group_size` and at most `max_rows` rows.
+  // Allocates memory for weights with groups of `group_size` columns, and for up to `max_rows`
+  // input rows.
   bool allocate(KernelContext& context, int64_t group_size, int64_t max_rows) {
     group_size_ = group_size;
     max_rows_ = max_rows;

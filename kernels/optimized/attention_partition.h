@@ -30,7 +30,7 @@ struct Partition {
   int64_t items(const llm::Attention& a) const {
     return a.batches * token_blocks * head_blocks * key_parts;
   }
-  // Number of rows of floats that one work item computes.
+  // Number of query rows in one work item, including padding.
   int64_t rows() const { return heads * head_rows; }
 };
 

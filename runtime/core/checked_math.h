@@ -1,5 +1,5 @@
-// Overflow-checked arithmetic for numbers that come from files. Like the compiler's builtin
-// functions, the functions return true on overflow.
+// Overflow-checked arithmetic for numbers that come from files. Functions named *_overflows()
+// return true on overflow, like the compiler's builtin functions.
 #pragma once
 
 #include <concepts>

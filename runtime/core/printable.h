@@ -18,9 +18,8 @@ struct CodePoint {
 // one byte if the text does not begin with UTF-8.
 CodePoint first_code_point(std::string_view text);
 
-// Replaces each byte of a control character, and each byte that is not UTF-8, with '?'. Keeps '\t'
-// and '
-// '.
+// Replaces each byte of a control character, and each byte that is not UTF-8, with '?'. Keeps tabs
+// and newlines.
 void make_printable(std::span<char> text);
 
 }  // namespace vitrine

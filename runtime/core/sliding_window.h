@@ -33,8 +33,9 @@ constexpr std::optional<int64_t> window_reach(const SlidingWindow& window) {
 
 // Returns the number of windows over `size` elements. `size` may be 0. If `ceil_mode` is true, the
 // last window may extend past the end of the input, but must begin inside the input or in the
-// padding before the input. Padding must then be equal on both sides. For symbolic sizes, the last
-// window is not checked. Returns nothing if window_reach() returns nothing, and on overflow.
+// padding before the input. Padding must then be equal on both sides. With symbolic sizes, the
+// beginning of the last window is not checked, so the result may be one too large. Returns nothing
+// if window_reach() returns nothing, and on overflow.
 template <class Size>
 constexpr std::optional<Size> window_count(const SlidingWindow& window, const Size& size,
                                            bool ceil_mode = false) {
@@ -56,9 +57,9 @@ constexpr std::optional<Size> window_count(const SlidingWindow& window, const Si
   }
 }
 
-// Returns the output size of a transposed convolution for `size` input elements, which is the
-// number of elements that `size` windows cover. The result may be negative. Returns nothing if
-// window_reach() returns nothing, and on overflow.
+// Returns the output size of a transposed convolution for `size` input elements: the number of
+// elements that `size` windows cover, plus `output_padding`, minus the padding. The result may be
+// negative. Returns nothing if window_reach() returns nothing, and on overflow.
 template <class Size>
 constexpr std::optional<Size> transposed_size(const SlidingWindow& window, const Size& size,
                                               int64_t output_padding) {

@@ -51,8 +51,9 @@ const char* list_names(std::span<const char*> names, MemoryAllocator& arena) {
 Error MethodLoader::find_kernels_and_backends() {
   operators_ = arena_.allocate_array<ResolvedOperator>(size_of(plan_.operators()));
   if (operators_.size() != size_of(plan_.operators())) return no_memory("operators");
-  // Charges the load budget for sorting the missing names, which may be long and shared by many
-  // operators. Sorting n names reads each letter about log(n) times.
+  // Charges the load budget for sorting the missing names. The size of the file does not limit this
+  // work, because many operators may share one long name. Sorting n names reads each letter about
+  // log(n) times.
   const auto per_letter =
       static_cast<uint64_t>(std::bit_width(operators_.size() + size_of(plan_.delegates())));
   bool all_found = true;

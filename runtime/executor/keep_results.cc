@@ -18,8 +18,8 @@ namespace vitrine {
 namespace {
 
 constexpr uint64_t kKeptResult = 1;  // key of a result in DerivedData
-// A result is kept only if it is at most this many bytes larger than twice its inputs. Keeping a
-// larger result costs more than it saves.
+// A result is kept only if it is at most this many bytes larger than twice the size of all inputs.
+// Keeping a larger result costs more than it saves.
 constexpr size_t kMaxGrowth = 4096;
 
 // Operators whose results may be kept, because they depend only on the arguments and are cheap to
@@ -69,8 +69,8 @@ class MethodLoader::ResultKeeper {
     return *loader_.operators_[static_cast<size_t>(call.op_index())].found.kernel;
   }
   bool find_ranges();
-  // Finds the values that steps write more than once, and the values whose memory a step may give
-  // to other values.
+  // Marks the values that steps write more than once, the arguments whose memory a kernel may give
+  // to its result, and the outputs of delegates.
   bool find_changes();
   bool can_keep(const fbs::KernelCall& call, uint32_t out, Position position);
   bool is_fixed(uint32_t value);

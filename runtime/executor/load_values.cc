@@ -63,7 +63,7 @@ Error MethodLoader::make_value(const fbs::EValue& from, EValue& to) {
   }
 }
 
-// Copies the list, because a byte in the file may be neither 0 nor 1, and thus not a valid bool.
+// Converts the bytes to bools in a new list, because a byte in the file may be neither 0 nor 1.
 Error MethodLoader::make_bool_list(const flatbuffers::Vector<uint8_t>& items, EValue& to) {
   const std::span<bool> list = arena_.allocate_array<bool>(items.size());
   if (list.size() != items.size()) return no_memory("a bool list");
@@ -213,7 +213,7 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
   // The buffer may be larger than the value.
   if (data->is_owned()) VITRINE_RETURN_IF_ERROR(charge_bytes(data->size()));
   if (is_mutable) return copy_initial(data->bytes(), tensor);
-  // Each value needs at most one buffer.
+  // Allocates one slot for each value, because a value needs at most one buffer.
   if (method_.external_.empty()) {
     external_slots_ = arena_.allocate_array<DataBuffer*>(plan_.values()->size());
   }

@@ -199,7 +199,8 @@ Error Method::set_input(size_t index, const EValue& value) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu must have dtype %s, got %s", index,
                        scalar_type_name(planned.dtype()), scalar_type_name(given.dtype()));
   }
-  // If the rank differs, resizing reports a more specific error below.
+  // The dim order is not checked if the rank differs, because resizing then reports a more specific
+  // error below.
   if (given.rank() == planned.rank() && !given.same_dim_order(planned)) {
     return Error::make(ErrorCode::kInvalidArgument,
                        "input %zu has a different dim order than the program expects", index);

@@ -35,8 +35,8 @@ inline bool is_written(uint32_t outputs, uint32_t argument) {
 class MethodLoader;
 struct PlanCheck {
   Error (*check)(MethodLoader& loader);
-  // Computes results that depend only on constants. `check` must have accepted the plan, because
-  // only a checked plan shows which other values use the memory of these results.
+  // Calls MethodLoader::keep_results(). `check` must have accepted the plan. Otherwise, it is
+  // unknown which other values use the memory of the results.
   void (*keep_results)(MethodLoader& loader);
 };
 

@@ -62,7 +62,7 @@ class MethodLoader::OverlapCheck {
   Error run();
 
  private:
-  // A value's intervals and history. Times are numbers of writes since the first step.
+  // A value's intervals and history. A time is the number of writes since the first step.
   struct TrackedValue {
     uint32_t begin = 0;  // first interval
     uint32_t end = 0;    // end of the intervals; equal to `begin` if the value is not tracked

@@ -75,7 +75,7 @@ Error Method::zero_state_memory() {
   return Error();
 }
 
-// Loading has checked that the layouts are equal.
+// Loading has checked that the stored initial value and the tensor have the same layout.
 Error Method::copy_initial_value(uint32_t value, std::span<std::byte> to) {
   const fbs::Tensor& tensor = *ProgramAccess::plan(meta_).values()->Get(value)->val_as_Tensor();
   const fbs::ExtraTensorInfo* extra = tensor.extra_tensor_info();

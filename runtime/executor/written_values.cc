@@ -55,8 +55,8 @@ Error MethodLoader::sort_written_ranges() {
 
 bool MethodLoader::overlaps_written(uint32_t value) const {
   const PlannedRange range = planned_range(value);
-  // Checks only the range before `after`. That range is the last one that begins before `range`
-  // ends, and no earlier range ends after it.
+  // It suffices to check the range just before `after`. It is the last one that begins before
+  // `range` ends, and its end is the largest of all ranges up to it.
   const auto after = std::lower_bound(written_ranges_.begin(), written_ranges_.end(),
                                       PlannedRange{range.buffer, range.end, range.end});
   return after != written_ranges_.begin() && std::prev(after)->buffer == range.buffer &&

@@ -78,7 +78,8 @@ class ValueBuffer {
   std::span<const Entry> entries() const { return {entries_.get(), num_entries_}; }
   std::span<const std::byte> data() const { return {data_.get(), used_}; }
   uint64_t dropped() const { return dropped_; }
-  // The summary of an entry, which must be a tensor with elements in a buffer of summaries.
+  // The summary of an entry. The buffer must keep summaries, and the entry must be a tensor that
+  // has elements.
   ValueSummary summary(const Entry& entry) const;
 
  private:

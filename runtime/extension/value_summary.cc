@@ -40,8 +40,8 @@ void measure(size_t count, const Load& load, ValueSummary& summary) {
     const Block elements = load(begin, end - begin);
     end = begin;
     Bounds bounds = bounds_of(elements);
-    // If a block contains NaN or an infinity, its sum is not finite. The sum of other blocks may
-    // overflow.
+    // If a block contains NaN or an infinity, its sum is not finite. The sum of a block of finite
+    // elements may overflow too, so the elements are checked one by one.
     if (!std::isfinite(bounds.sum)) {
       for (const auto x : elements) {
         summary.nan += std::isnan(x) ? 1 : 0;

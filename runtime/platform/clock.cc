@@ -99,8 +99,9 @@ void convert_ticks(const CounterReading& start, std::span<uint64_t> ticks) {
   }
   uint64_t previous = start.ns;
   for (uint64_t& tick : ticks) {
-    // Limits the ticks, because the counters of two processors may differ. Signed numbers are
-    // faster to convert.
+    // A value may be less than start.ticks or greater than the last value, because the counters of
+    // two processors may differ. Its distance from start.ticks is therefore limited. Signed numbers
+    // are faster to convert to double.
     const auto passed = static_cast<int64_t>(std::min(tick - start.ticks, all_ticks));
     const auto ns = static_cast<int64_t>(static_cast<double>(passed) * ns_per_tick);
     previous = tick = std::max(previous, start.ns + static_cast<uint64_t>(ns));

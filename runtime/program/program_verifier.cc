@@ -123,7 +123,6 @@ class ProgramVerifier {
         return Error::make(ErrorCode::kInvalidProgram, "non_const_buffer_sizes[%u]: is negative",
                            i);
       }
-      // Offsets inside the buffer must fit into an address.
       if (static_cast<uint64_t>(plan.non_const_buffer_sizes()->Get(i)) > kMaxBytes) {
         return Error::make(ErrorCode::kInvalidProgram,
                            "non_const_buffer_sizes[%u] cannot be addressed", i);

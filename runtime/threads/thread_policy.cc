@@ -27,7 +27,8 @@ constexpr int64_t kMinTakenNs = 1'000'000;
 // If a loss occurs soon after the last pause (within its length times kQuietPauses), the next pause
 // is twice as long.
 constexpr uint64_t kQuietPauses = 8;
-// Length of a pause that is due to too few processors for all runs of this process.
+// Length of a pause that begins because the runs of this process need more processors than it may
+// use.
 constexpr uint64_t kSharedPauseNs = 50'000'000;
 
 }  // namespace

@@ -19,8 +19,8 @@ namespace vitrine::hugging_face {
 
 struct AddedToken {
   std::string text;
-  // The text that encoding searches for and that decoding returns. Unset if this text equals
-  // `text`.
+  // The normalized form of `text`. If set, encoding searches for this form, and decoding returns
+  // it. Unset if it equals `text`, or if the token is not searched for in normalized text.
   std::optional<std::string> normalized_text;
   TokenId id;
   bool single_word = false;  // ignored inside of a word

@@ -46,8 +46,8 @@ class Bpe final : public WordModel {
   }
 
  private:
-  // Returns a character of the word with the prefix or suffix for its position in the word. The
-  // result may refer to `storage`.
+  // Returns a character of the word. Adds the prefix unless the character begins the word, and the
+  // suffix if it ends the word. The result may refer to `storage`.
   std::string_view with_affixes(std::string_view word, size_t begin, size_t size,
                                 std::string& storage) const {
     const std::string_view character = word.substr(begin, size);
@@ -86,14 +86,13 @@ class Bpe final : public WordModel {
       begin += size;
     }
     flush();
-    // A prefix or suffix can add byte tokens, so the number of symbols can exceed the number of
-    // bytes in the word.
+    // A prefix or suffix can also become byte tokens, so the word can have more symbols than bytes.
     if (symbols.size() > word.size()) budget.resize(word.size(), symbols.size());
     return symbols;
   }
 
-  // Returns true if the vocabulary has an unknown token. If the file does not name one, returns
-  // false, and the caller drops unknown characters.
+  // Returns true if the file names an unknown token. Otherwise, returns false, and the caller drops
+  // unknown characters. Throws TokenizerError if the vocabulary lacks the named token.
   bool has_unknown() const {
     if (!options_.unknown && !options_.unknown_text.empty()) {
       throw TokenizerError(

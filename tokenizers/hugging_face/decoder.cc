@@ -86,8 +86,8 @@ class ByteLevelDecoder final : public DecodeStep {
 };
 
 // Turns runs of byte tokens into characters. A run that is not UTF-8 becomes one U+FFFD for each of
-// its bytes. An eager decoder, however, has already returned the characters before the first
-// invalid byte, and does not hold back any bytes after it.
+// its bytes. An eager decoder has already returned the characters before the first invalid byte, so
+// it replaces only the remaining bytes of the run. It replaces each of them at once.
 class ByteFallback final : public DecodeStep {
  public:
   explicit ByteFallback(const DecoderState& state) : eager_(state.eager) {}
@@ -329,7 +329,7 @@ class Ctc final : public DecodeStep {
     if (piece.text == last_) return;
     last_ = piece.text;
     piece.text = replaced(std::move(piece.text), settings_.pad, "");
-    // Like Hugging Face's library, replaces delimiters only if the text is cleaned up.
+    // Like Hugging Face's library, replaces delimiters only if "cleanup" is true.
     if (settings_.cleans) {
       piece.text = replaced(cleaned_up(std::move(piece.text)), settings_.delimiter, " ");
     }

@@ -41,7 +41,7 @@ void merge_neighbors(std::vector<PiecePart>& parts, SplitBehavior behavior) {
     }
     if (joins) {
       merged.back().range.end = part.range.end;
-      // With kMergedWithNext, a text merges with only one separator.
+      // With kMergedWithNext, a separator that was merged with the next text counts as text.
       merged.back().separates = part.separates && behavior != SplitBehavior::kMergedWithNext;
     } else {
       merged.push_back(part);

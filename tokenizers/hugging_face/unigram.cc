@@ -50,7 +50,7 @@ class Unigram final : public WordModel {
   }
 
  private:
-  // The last token of the best sequence of tokens up to a position in the word.
+  // The best sequence of tokens that ends at a position in the word: its score and its last token.
   struct Node {
     double score = 0;
     size_t begin = 0;  // position of the last token

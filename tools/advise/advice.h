@@ -37,8 +37,8 @@ struct Advice {
   // The options of `vitrine lower` and `vitrine run` that make the change; nullopt if options
   // cannot make the change.
   std::optional<Variant> change = {};
-  // Data that the user must supply, such as calibration data; empty if none. Trials replace this
-  // data with a stand-in, so the gain is only modeled.
+  // Data that the user must supply, such as calibration data; empty if none. Trials use a stand-in
+  // for this data, so their results count as modeled, not as measured.
   std::string needs = {};
 
   Gain gain = Gain::kTime;
@@ -46,7 +46,7 @@ struct Advice {
   // of loading, or bytes of the file. Unset if unknown.
   std::optional<Interval> saved = {};
   double of = 0;  // the figure of the baseline that `saved` is a part of
-  // The measured time with the change, divided by the time without it.
+  // The time with the change, divided by the time without it.
   std::optional<Interval> ratio = {};
   std::string method = {};  // how `saved` was found
   Confidence confidence = Confidence::kRule;

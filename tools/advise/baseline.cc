@@ -286,7 +286,8 @@ void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trac
       inputs_.emplace(std::move(inputs));
       return;
     } catch (const ToolError&) {
-      // The shape is static or the position is out of range, so the inputs stay random.
+      // The program does not accept this number of tokens or this position. If all attempts fail,
+      // the inputs stay random.
     }
   }
 }

@@ -26,7 +26,8 @@ struct ModelFacts {
   bool is_quantized = false;
   bool has_bf16 = false;  // a call computes a bf16 tensor
   uint64_t weight_bytes = 0;
-  // The caches of keys and values: all written buffers with four dims.
+  // The next three members describe the caches of keys and values, which are the buffers with four
+  // dims that the program writes.
   uint64_t cache_bytes = 0;
   ScalarType cache_dtype = ScalarType::kFloat;
   int64_t cache_values = 0;  // values of a head, the last size

@@ -25,8 +25,8 @@ struct Findings {
   bool is_interrupted = false;
 };
 
-// Runs trials for about options.seconds or less. Ctrl-C ends the trials but keeps the advice so
-// far.
+// Runs trials until all changes are tried or about options.seconds have passed. Ctrl-C ends the
+// trials but keeps the advice so far.
 Findings find_advice(Baseline& baseline, const AdviseOptions& options);
 
 // Returns the advice of all rules. Merges pieces of advice that make the same change.

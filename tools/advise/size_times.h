@@ -17,8 +17,8 @@
 namespace vitrine::tools {
 
 // Runs the method with the inputs of each size in turn, for about `seconds` in total. Skips sizes
-// that the method refuses. If the runs are slow, skips all remaining sizes. Returns an empty result
-// after Ctrl-C.
+// that the method refuses. If the warm-up runs take too long, skips the remaining sizes. Returns an
+// empty result after Ctrl-C.
 SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
                         std::span<const int64_t> sizes,
                         const std::function<std::vector<Array>(int64_t size)>& inputs,

@@ -57,9 +57,9 @@ OutputChange describe_change(const std::vector<inspector::OutputDifference>& out
   return change;
 }
 
-// Measures one sample of the program `side`. If the other program has its own thread pool, first
-// waits until the workers of that pool sleep, and then wakes this program's pool with an unmeasured
-// run.
+// Returns the mean time of `count` runs of `side`, which is one sample. If the other program has
+// its own thread pool, first waits until the workers of that pool sleep, and then wakes this
+// program's pool with an unmeasured run.
 double sample(LoadedProgram& side, size_t count, bool has_other_pool) {
   if (has_other_pool) {
     std::this_thread::sleep_for(kUntilWorkersSleep);
@@ -122,8 +122,7 @@ TrialResult run_trial(const RunnableProgram& a, const RunnableProgram& b,
     const bool has_other_pool = one->pool() != other->pool();
     double run_ns = one->run(1) + other->run(1);
     if (block == 0) {
-      // Outputs are compared only after the first runs, because these runs start from the same
-      // state.
+      // Compares only the outputs of the first runs, because these runs start from the same state.
       result.outputs = describe_change(compare_outputs(one->method(), other->method()));
       result.memory_change = memory_of(other->method()) - memory_of(one->method());
     }

@@ -27,8 +27,9 @@ struct Variant {
 // option's value.
 Settings parse_settings(std::string_view text);
 
-// Returns the first option that both changes set to different values, or an empty string.
-// Repeatable options, such as --exclude-op, conflict only with --backend none.
+// Returns the first option that both changes set to different values, or an empty string. Two
+// values of a repeatable option do not conflict. Options that need a backend, such as --exclude-op,
+// conflict with --backend none.
 std::string conflicting_option(const Variant& a, const Variant& b);
 
 // Returns `base` with the settings of `change`, which replace the settings that `base` has for the

@@ -57,7 +57,7 @@ class NewFile {
     const char* path = file_.temporary_path();
     return path == nullptr ? std::filesystem::path() : path;
   }
-  // Gives the file its final name, even if finish() was not called.
+  // Calls finish(), and gives the file its final name.
   void commit();
   uint64_t size() const { return size_; }
 

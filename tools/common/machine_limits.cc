@@ -28,7 +28,7 @@ using nlohmann::json;
 constexpr int kVersion = 2;  // of the cache file; version 1 could have figures measured under load
 constexpr int kTrials = 30;
 constexpr double kMaxNs = 2e9;  // time limit for all trials of a figure
-// The duration of a trial in ns. It is so short that many trials are not interrupted even on a busy
+// The duration of a trial in ns. A trial this short often runs without interruption, even on a busy
 // machine.
 constexpr double kTrialNs = 4e6;
 constexpr double kMinCpuShare = 0.97;

@@ -17,7 +17,8 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Returns the operators' names in a payload that has one graph.
+// Returns the names of the operators in the delegate's payload. Returns an empty list if the
+// payload is damaged or does not have exactly one graph.
 std::vector<std::string> operators_of(const Program& program,
                                       const fbs::BackendDelegate& delegate) {
   std::vector<std::string> names;

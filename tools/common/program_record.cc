@@ -119,8 +119,9 @@ class MethodCheck {
     return "";
   }
 
-  // Checks each node of the payload. The node must have one of the call's debug handles. Its output
-  // must be as large as a result of a node in the record that has the same handle.
+  // Checks each node of the payload. The debug handle of the node must be one of the call's
+  // handles. If the record has nodes with this handle, one of them must have an op of the node's
+  // type, and one must have a result with as many elements as the node's output.
   std::string check_payload(int32_t index, const std::vector<DebugHandle>& handles) {
     const auto& call = *instruction(index)->instr_args_as_DelegateCall();
     const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));

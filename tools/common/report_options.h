@@ -14,20 +14,20 @@ namespace vitrine::tools {
 void add_report_options(const OptionGroup& group, ReportOptions& options);
 
 // Chooses the format by the extension of the file, unless --format is given. Must be called after
-// parsing. A file "-" is standard output.
+// parsing. The file name "-" means standard output.
 void choose_format(const CLI::App& app, ReportOptions& options);
 
 // Adds --legend, which explains the terms of reports. --legend works without other arguments.
 void add_legend(const OptionGroup& group);
 
-// Adds --fail_above, the limit for exceeds().
+// Adds --fail_above, which sets the limit that exceeds() in profile_report.h checks.
 void add_fail_above(const OptionGroup& group, std::optional<double>& limit);
 
 // Parses the limit of --fail_below: "30dB" or "30". Throws ValidationError.
 double parse_db(const std::string& text);
 
-// Throws ValidationError unless the format is kTable or kJson. The message begins with `what`:
-// "with --verify, expected".
+// Throws ValidationError unless the format is kTable or kJson. The message begins with `what`, for
+// example "with --verify, expected".
 void check_is_table_or_json(const ReportOptions& options, const char* what);
 // Throws ValidationError if the command line sets an option that comparisons would ignore.
 void check_fits_comparison(const ReportOptions& options);

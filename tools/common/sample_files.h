@@ -37,8 +37,9 @@ struct SampleQuery {
 std::vector<SampleFiles> find_samples(const std::vector<std::string>& paths,
                                       const SampleQuery& query);
 
-// Moves the array of an input out of `arrays`, the arrays of `file`, and returns it. This is the
-// array with the input's name, else "arr_<index>", else the only array. Throws ToolError.
+// Moves an input's array out of `arrays` and returns it. `arrays` has all arrays of `file`. The
+// input's array is the one with the input's name, else "arr_<index>", else the only array. Throws
+// ToolError.
 NumpyArray take_array(const std::filesystem::path& file, const SampleQuery& query, size_t input,
                       std::map<std::string, NumpyArray>& arrays);
 

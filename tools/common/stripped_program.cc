@@ -34,7 +34,8 @@ uint64_t round_up_to(uint64_t offset, uint64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-// Changes a scalar field of a table. Fields with the default value may be absent.
+// Changes a u64 field of a table. If the table lacks the field, `value` must be 0, the default;
+// otherwise, throws ToolError.
 template <class Table>
 void set_field(const Table* table, flatbuffers::voffset_t field, uint64_t value) {
   auto* mutable_table = reinterpret_cast<flatbuffers::Table*>(const_cast<Table*>(table));

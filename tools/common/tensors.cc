@@ -36,7 +36,8 @@ void fill_random(Array& array, std::mt19937_64& generator) {
       fill(+[](double x) { return BFloat16(static_cast<float>(x)); });
       break;
     default:
-      // Sets the lowest byte of each element, which comes first (little-endian).
+      // Sets the first byte of each element to 0 or 1. The first byte is the lowest one
+      // (little-endian).
       for (size_t i = 0; i < data.size(); i += array.tensor().element_size()) {
         data[i] = static_cast<std::byte>(generator() & 1u);
       }

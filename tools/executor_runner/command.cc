@@ -106,8 +106,8 @@ int run_method(Session& session, const RunnerOptions& options) {
   return 0;
 }
 
-// Describes the program that `session` replaces. Throws a ToolError if the interfaces of the two
-// programs differ.
+// Prints a description of the replaced program, options.replaced, and of its replacement, which
+// `session` has loaded. Throws a ToolError if the interfaces of the two programs differ.
 void print_replacement(const Session& session, const RunnerOptions& options) {
   const std::filesystem::path& file = options.replaced;
   const Session replaced({.model = file, .data = options.data, .threads = 1});

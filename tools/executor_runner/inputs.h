@@ -20,8 +20,8 @@ class InputSet {
   // Reads `specs` for the method's tensor inputs, in order. Inputs without a spec get random
   // values. Throws ToolError.
   InputSet(const Method& method, const std::vector<InputSpec>& specs, uint64_t seed);
-  // Copies the values of `other` for another method. The inputs of that method must have the same
-  // dtypes and accept the same shapes, but may have other dim orders. Throws ToolError.
+  // Copies the values of `other`, which may be for another method. The inputs of `method` must have
+  // the same dtypes and accept the same shapes, but may have other dim orders. Throws ToolError.
   InputSet(const Method& method, const InputSet& other);
 
   // Reads a file for each tensor input, or the arrays of a .npz file. Throws ToolError.

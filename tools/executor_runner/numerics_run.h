@@ -34,8 +34,9 @@ struct NumericsSample {
   std::function<InputSet(TracedProgram& program)> make_inputs;
 };
 
-// Returns the samples of options.inputs, or the inputs of a plain run. `options` and `session` must
-// outlive the result. Throws ToolError, which names `option`.
+// Returns the samples that options.inputs names if options.has_samples is set. Otherwise, returns
+// one sample with the inputs that make_inputs() chooses. `options` and `session` must outlive the
+// result. Throws ToolError, which names `option`.
 std::vector<NumericsSample> find_numerics_samples(const RunnerOptions& options,
                                                   const SessionOptions& session,
                                                   const char* option = "--inputs");

@@ -17,8 +17,8 @@ namespace {
 
 using etdump::DebugTensor;
 
-// Returns the summarized values of the run in order. `values` has the summaries that the run
-// recorded.
+// Returns the summaries in `values`, which `run` recorded, in run order. Adds the row and the type
+// of each summarized value.
 inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueBuffer& values,
                                               const std::string& method) {
   // The trace and the buffer have the same tensors in the same order.
@@ -36,8 +36,8 @@ inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueB
   for (const ValueBuffer::Entry& entry : values.entries()) {
     if (entry.kind == ValueBuffer::Entry::Kind::kTensor) entry_of[tensors.at(next++)] = &entry;
   }
-  // Does not pass the record, because with it, the result would repeat a value for each node that
-  // may have computed it.
+  // Calls recorded_values() without the record. With the record, it could list a value several
+  // times, once for each node that may have computed it.
   const inspector::ValueRun of_run = run.values(method);
   inspector::SummarizedValues result;
   const inspector::RecordedValues recorded =

@@ -21,8 +21,9 @@ namespace {
 constexpr size_t kFirstBytesPerToken = 8;
 constexpr size_t kMaxBytesPerToken = 64;  // bounds the part of the file that is read
 constexpr size_t kMinBytes = size_t{1} << 16;
-// If the sizes of the file and of the tokens' text differ by at most this fraction, no note is
-// added. Most tokenizers drop a line break at the end, and some join spaces.
+// A note is added if the size of the tokens' text differs from the size of the file by more than
+// this fraction. Smaller differences are normal: most tokenizers drop a line break at the end, and
+// some join spaces.
 constexpr double kMaxUnnotedShare = 0.01;
 
 // Returns the offset of the first byte that is not part of a valid UTF-8 character.

@@ -28,8 +28,8 @@ class LoadedDecoder {
   explicit LoadedDecoder(const SessionOptions& session) : session_(session) {}
 
   // Loads the methods that `options` names. Call this once, before decoder(). `tokenizer`, which
-  // may be null, provides the placeholder token for an encoder's rows. Prints the decoder's notes.
-  // Throws ToolError or GenerationError.
+  // may be null, provides the id of the placeholder tokens that the rows of an encoder's output
+  // replace. Prints the decoder's notes. Throws ToolError or GenerationError.
   void load(const LlmOptions& options, const Tokenizer* tokenizer, const LoadTracer& tracer = {});
 
   Session& session() { return session_; }

@@ -18,7 +18,7 @@ int compare_saved(const LlmOptions& options);
 
 class RunnerProfile {
  public:
-  // Returns null unless the options ask for a profile or a trace.
+  // Makes a RunnerProfile if the options ask for a profile or a trace. Otherwise, returns null.
   static std::unique_ptr<RunnerProfile> make(const LlmOptions& options);
   // Reads the profile that --compare names, if any. Throws HostError if the profile cannot be read.
   explicit RunnerProfile(const LlmOptions& options);

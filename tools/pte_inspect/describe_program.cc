@@ -115,7 +115,7 @@ class MethodDescriber {
   }
 
  private:
-  // The number of calls to one operator, with its dtypes.
+  // The calls to one operator: their number, and the dtypes of their arguments.
   struct OperatorCalls {
     size_t count = 0;
     std::set<std::string> dtypes;

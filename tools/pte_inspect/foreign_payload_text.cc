@@ -88,7 +88,8 @@ class PayloadPrinter {
     line("", sums, kDot);
   }
 
-  // Formats {"Conv2d": 35, "Add": 2} as "Conv2d x35," and "Add x2".
+  // Converts {"Conv2d": 35, "Add": 2} to a list of texts, "Conv2d x35," and "Add x2". Each text but
+  // the last ends with a comma.
   std::vector<std::string> frequencies(const char* key) const {
     std::vector<std::pair<std::string, size_t>> sorted;
     for (const auto& [name, count] : payload_[key].items()) {

@@ -19,8 +19,8 @@
 namespace vitrine::tools {
 
 // Draws each method, and the graph inside each delegate whose payload can be read. `record` has
-// source ops, modules and lines. `profile` has the times of one method. Both may be null.
-// `reasons`, by method, say why kernels are not delegated.
+// source ops, modules and lines. `profile` has the times of one method. Both may be null. `reasons`
+// says, for each method, why kernels are not delegated.
 inspector::GraphPicture picture_of_program(
     const std::vector<ProgramGraph>& methods, const etrecord::EtRecord* record,
     const inspector::Profile* profile = nullptr,

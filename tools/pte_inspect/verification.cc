@@ -120,7 +120,8 @@ class Verifier {
         if (!method.ok()) {
           throw ToolError(method.take_error().in("%s: %s", file.name.c_str(), name.c_str()));
         }
-        // Only kInvalidProgram indicates a faulty program. Other warnings depend on the machine.
+        // Only a warning with the code kInvalidProgram means that the program is faulty. Other
+        // warnings depend on the machine.
         const Error& warning = (*method)->warning();
         if (warning.code() == ErrorCode::kInvalidProgram) throw ToolError(warning);
       });

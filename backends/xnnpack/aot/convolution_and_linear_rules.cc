@@ -175,7 +175,8 @@ bool all_are(const Parameters& parameters, std::initializer_list<const Node*> no
   return std::ranges::all_of(nodes, [&](const Node* node) { return parameters.has(node); });
 }
 
-// Tensors with fewer than four dims are reshaped, and a reshape can infer only one size.
+// Returns true if a reshape in XNNPACK would have to infer two sizes. It can infer only one.
+// Tensors with fewer than four dims are reshaped.
 bool needs_two_sizes(const TensorSpec& spec) { return spec.rank() < 4 && count_dynamic(spec) > 1; }
 
 bool is_extended_below_stride(const Node& node, size_t dims) {

@@ -24,8 +24,8 @@ class XnnpackPartitioner final : public Partitioner {
     // Runtimes before ExecuTorch 1.5 cannot load such payloads.
     bool enable_bf16 = false;
     // If true, delegates calls in branches of control flow too. The weights of a branch are
-    // arguments, so operators that need constant weights are not delegated. ExecuTorch's
-    // partitioner ignores branches.
+    // arguments of the branch, so operators that need constant weights are not delegated there.
+    // ExecuTorch's partitioner ignores branches.
     bool in_branches = false;
   };
 

@@ -142,8 +142,8 @@ class Writer {
 
   Offset<fb::XNode> node(const PayloadNode& node) {
     const Bounds given = node.bounds.value_or(Bounds());
-    // FlatBuffers omits fields that equal their default. It would omit -0.0 too, because -0.0 ==
-    // 0.0.
+    // FlatBuffers omits fields that equal their default. Without ForceDefaults(), it would omit
+    // -0.0 too, because -0.0 == 0.0.
     out_.ForceDefaults(is_negative_zero(node.parameter) || is_negative_zero(given.min) ||
                        is_negative_zero(given.max));
     const Offset<void> table = write_members(out_, node);

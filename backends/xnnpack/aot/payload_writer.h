@@ -18,8 +18,8 @@ struct Payload {
 // (docs/formats/xnnpack_payload.md).
 Payload write_payload(const PayloadGraph& graph);
 
-// Returns the debug handles of the source nodes that each identifier represents. The XNNPACK
-// delegate logs these identifiers at run time.
+// Maps each identifier that the XNNPACK delegate logs at run time to the debug handles of the
+// source nodes that it represents.
 DelegateMap delegate_map(const PayloadGraph& graph);
 
 }  // namespace vitrine::aot::xnnpack

@@ -102,8 +102,8 @@ Node* quantize_after(const Node& node, std::string_view activation) {
   return is_quantize(*user) ? user : nullptr;
 }
 
-// Checks the scales of an int8 call: those of the two dequantize calls before it and of `quantize`,
-// the call after it.
+// Checks three scales of an int8 call: the scales of the dequantize calls that make its two inputs,
+// and the scale of `quantize`, which reads its result.
 bool supports_scales(const Rule& rule, const Node& node, const Node& quantize) {
   if (rule.supports_scales == nullptr) return true;
   const auto scale = [](const Node& call) { return static_cast<float>(quant_params(call).scale); };
@@ -174,8 +174,8 @@ Node* quantized_result(const Node& node) {
   Node* quantize = quantize_after(node, {});
   if (quantize == nullptr || check_int8(*quantize)) return nullptr;
   if (is_product(*rule)) {
-    // Weights, such as those of a batch norm, may be f32. The const_cast is safe, because
-    // product_of() only reads the node.
+    // Products are checked separately, because weights, such as those of a batch norm, may be f32.
+    // The const_cast is safe, because product_of() only reads the node.
     const std::optional<Product> product = product_of(const_cast<Node&>(node));
     const bool is_static = product && product->precision == kStatic &&
                            product->dequantized != nullptr && !check_int8(*product->dequantized);

@@ -301,7 +301,8 @@ void Translator::translate_quantize(Node& node) {
 void Translator::translate_dequantize(Node& node) {
   Node& source = required(node, 0);
   if (is_dynamic(node) || parameters_.has(&source)) return;
-  // Calls that run in int8 read the quantized value directly.
+  // The conversion is needed only if a call reads the float value. Calls that run in int8 read the
+  // quantized value.
   const bool is_read = std::ranges::any_of(
       node.users(), [&](const Node* user) { return !quantized_results_.contains(user); });
   if (!is_read) return;

@@ -15,8 +15,8 @@ namespace vitrine::aot {
 class XnnpackBackend final : public Backend {
  public:
   std::string id() const override { return vitrine::xnnpack::kBackendId; }
-  // Returns the size of the widest SIMD vector, which is also the padding in ExecuTorch's memory
-  // plans.
+  // Returns the size of the widest SIMD vector in bytes, which is also the padding in ExecuTorch's
+  // memory plans.
   uint64_t input_padding() const override { return 64; }
   PreprocessResult preprocess(ExportedProgram& program,
                               std::span<const CompileSpec> compile_specs) const override;

@@ -19,9 +19,9 @@ std::vector<Advice> advise_excluded_ops(const Context& context) {
   for (const inspector::ProfileRow& row : context.profile.rows) {
     if (row.where != inspector::Where::kDelegate || row.is_inserted) continue;
     const std::string op = full_op_of(row);
-    // Excluding a linear layer does not help, because lowering decomposes the layer and delegates
-    // its parts. Without a record, rows have XNNPACK's operator names, which --exclude-op does not
-    // accept.
+    // Skips linear layers: excluding a layer does not help, because lowering decomposes it and
+    // delegates its parts. Also skips XNNPACK's operator names, which rows have if there is no
+    // record, because --exclude-op does not accept them.
     const bool is_known = op.starts_with("aten.") && op != "aten.linear.default";
     if (is_known) times[op] += time_of(context, row);
   }

@@ -47,8 +47,8 @@ struct DataCache {
 };
 
 // Joins int8 caches with the caches of their scales and zero points, which have rows of one element
-// and are in the same order. Joins nothing if these kinds of caches differ in number. All caches of
-// zero points may be absent.
+// and are in the same order. Joins nothing unless there are as many caches of scales as int8
+// caches, and either as many caches of zero points or none.
 std::vector<DataCache> data_caches(std::span<const FoundCache> caches);
 
 // A range of positions, [begin, end).

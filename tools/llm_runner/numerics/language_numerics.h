@@ -62,7 +62,7 @@ void add_caches(LanguageNumerics& all, std::vector<CacheError> caches);
 // Splits [0, tokens) into at most `count` ranges of equal length.
 std::vector<PositionRange> split_positions(size_t tokens, size_t count);
 
-// True if the attention, a cache or the output of a layer is below `limit` dB.
+// Returns true if any layer's attention, cache or output has an SQNR below `limit` dB.
 bool is_below(const LanguageNumerics& numerics, double limit);
 
 }  // namespace vitrine::llm

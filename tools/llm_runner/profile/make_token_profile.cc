@@ -22,8 +22,8 @@ using inspector::ProfileRow;
 
 constexpr uint64_t kMinFittedSteps = 16;
 
-// The kinds of sums. Each kind becomes a run of an artificial trace, so that the inspector can join
-// the sums with the record.
+// The kinds of sums over the steps of a phase (see StepSums). Each kind becomes a run of an
+// artificial trace, so that the inspector can join the sums with the record.
 enum SumRun : uint8_t { kTotal, kUsual, kByPosition, kCalls, kSlopeError, kNumRuns };
 
 constexpr double kMaxTimesMedian = 2;  // a longer token counts as disturbed
@@ -125,8 +125,8 @@ class TokenProfileMaker {
     return line;
   }
 
-  // Returns the factor by which correlated noise of decode tokens increases the errors of slopes.
-  // Assumes an autoregressive process of order 1.
+  // Returns the factor by which correlated noise in the times of decode tokens increases the errors
+  // of slopes. Assumes an autoregressive process of order 1.
   double noise_factor() const {
     const std::optional<CostLine> line = fit(profiler_.wall(Phase::kDecode));
     if (!line) return 1;
@@ -285,8 +285,8 @@ class TokenProfileMaker {
     return {};
   }
 
-  // Sets missing layer names of caches. The layer is that of the module that writes or reads the
-  // cache or, if the module is unknown, "attention <index>", with the index of the attention call
+  // Sets missing layer names of caches. Uses the layer of the module that writes or reads the
+  // cache. If the module is unknown, uses "attention <index>", with the index of the attention call
   // that reads the cache.
   void name_caches() {
     std::map<int32_t, size_t> attentions;
@@ -329,8 +329,8 @@ class TokenProfileMaker {
     result_.token = inspector::statistics_of(std::move(ns), count);
   }
 
-  // Compares the time of attention with the time of the products that read weights. Uses the mean
-  // time of these products, because it does not depend on the position.
+  // Compares the time of attention with the time of matrix products with weights. Uses the mean
+  // time of the products, because their time does not depend on the position.
   void compare_attention() {
     Times attention;
     AttentionGrowth found;
@@ -389,7 +389,7 @@ class TokenProfileMaker {
     result_.kept.push_back(std::move(runs));
   }
 
-  // Adds a note about steps that took more than twice the median.
+  // Adds a note about decode steps that took more than twice the median time.
   void note_disturbed() {
     size_t count = 0;
     double more = 0;

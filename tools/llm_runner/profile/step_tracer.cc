@@ -50,8 +50,8 @@ void StepTracer::begin_block(const char* name) {
   if (std::string_view(name) == kExecuteBlock) is_loading_ = false;
 }
 
-// True if the next expected group has this identity. This is the fast path, because most steps log
-// the same records in the same order.
+// True if the next expected group has this identity and fits into the step. Such groups take a fast
+// path, because most steps log the same records in the same order.
 bool StepTracer::is_next(const Identity& identity, size_t count) const {
   return next_ != end_ && count_ + count <= kMaxRecordsPerStep && next_->count == count &&
          next_->identity == identity;
@@ -166,8 +166,8 @@ size_t StepTracer::find_group(const TraceRecord& record) {
   return group;
 }
 
-// Returns the group of a list of operators, or kNone if the list had a different length when it was
-// first logged.
+// Finds or adds the group of a delegate call's operators. Returns kNone if the existing group has a
+// different number of operators.
 size_t StepTracer::find_group(const TracedOperators& all) {
   size_t group = 0;
   if (add_group({identity_of(all), 0}, all.operators.size(), &group)) {

@@ -82,8 +82,8 @@ std::string report_token_comparison(const TokenComparison& comparison,
                                     const inspector::TableOptions& options = {});
 // Returns the comparison as JSON. Times are in ns per token.
 std::string report_token_comparison_json(const TokenComparison& comparison);
-// Writes the lines of each phase: one for each row, one for each time outside of the model, and one
-// for the wall time. Times are in ns per token.
+// Returns CSV. Each phase has one line for each row, one for each time outside of the model, and
+// one for the wall time. Times are in ns per token.
 std::string report_token_comparison_csv(const TokenComparison& comparison);
 // Writes a page without scripts, with a table for each phase.
 std::string report_token_comparison_html(const TokenComparison& comparison);

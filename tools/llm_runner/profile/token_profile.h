@@ -42,7 +42,8 @@ struct Times {
   double usual_ns = 0;               // total of decode's usual steps
   std::optional<CostLine> line;      // fit to decode; unset if there are too few usual steps
 
-  // Returns the line if is_growth() is true. Reports show only such lines.
+  // Returns `line` if it is set and its is_growth() is true; otherwise returns nullopt. Reports
+  // show only such lines.
   std::optional<CostLine> growth() const { return line && line->is_growth() ? line : std::nullopt; }
   Times& operator+=(const Times& other);
 };
@@ -65,12 +66,12 @@ struct TokenRow : TokenCost {
   bool is_lookup = false;
 };
 
-// Compares the time of a token's attention with the time of its products with weights.
+// Compares the time of a token's attention with the time of its matrix products with weights.
 struct AttentionGrowth {
   CostLine attention;
   double weights = 0;  // mean time of the products, ns; it does not depend on the position
-  // The position at which attention takes as long as the products. Unset if that position is
-  // outside the fitted range.
+  // The position at which attention takes as long as the matrix products with weights. Unset if
+  // that position is outside the fitted range.
   std::optional<double> passes_weights;
 };
 
@@ -112,8 +113,8 @@ struct TokenProfile {
   uint64_t usual_steps = 0;                        // decode steps that entered the fits
   std::pair<uint64_t, uint64_t> fitted_positions;  // the first and the last of these steps
   std::vector<TokenRow> rows;  // by method, then in run order; decode's rows first
-  // A profile that has the names of `rows`. The time of a row is its time in decode. Rows that ran
-  // only in prefill come after the rows of decode.
+  // A profile whose row i has the names of rows[i] and its time in decode. Rows that ran only in
+  // prefill come after the rows of decode.
   inspector::Profile names;
   Times unattributed;
   std::array<Times, kStepParts> parts;  // indexed by StepPart
@@ -129,7 +130,7 @@ struct TokenProfile {
   std::vector<std::string> notes;
 };
 
-// Returns the names of the methods: "decode + prefill".
+// Returns the names of the methods as one text: "decode + prefill".
 std::string method_names(const TokenProfile& profile);
 double tokens_per_second(const TokenProfile& profile, Phase phase);
 // Returns the name of a part of a step: "tokenizer: prompt", "between steps", ...

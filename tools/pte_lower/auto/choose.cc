@@ -29,7 +29,7 @@ struct RankedStep {
   double gain = 0;
 };
 
-// Returns the steps of one part, in the order in which they reduce its precision.
+// Returns the changes of one part's precision, in order, starting from float.
 std::vector<RankedStep> steps_of(const std::vector<PartFigures>& parts, size_t index) {
   const PartFigures& part = parts[index];
   std::vector<RankedStep> steps;
@@ -95,9 +95,9 @@ class Search {
       return selection;
     };
     const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
-    // A program with the first `kept` steps probably meets the bound, and a program with the first
-    // `lost` steps probably fails. Steps without savings are last. Under a bound on cost, they are
-    // tried only if all other steps together do not meet the bound.
+    // The program with the first `kept` steps probably meets the bound, and the program with the
+    // first `lost` steps probably does not. Steps that save nothing come last. Under a bound on
+    // cost, they are tried only if all other steps together do not meet the bound.
     size_t kept = wants_many ? 0 : saving_steps(steps);
     size_t lost = wants_many ? steps.size() : 0;
     bool is_kept = keeps_bound(first(kept));
@@ -174,8 +174,8 @@ class Search {
         Selection selection = best_->selection;
         selection[part] = level;
         if (!is_useful || !std::isfinite(to.noise) || known_.contains(selection)) continue;
-        // Under a bound on cost, prefers changes that probably keep the bound. Among these, prefers
-        // the change that removes the most noise per unit of cost.
+        // Under a bound on cost, prefers changes after which the program probably still meets the
+        // bound. Among these, prefers the change that removes the most noise per unit of cost.
         const double cost = best_->measured.cost + from.saved - to.saved;
         const std::pair key(wants_many || cost <= goal_.bound,
                             wants_many ? gain(from, to)
@@ -218,7 +218,8 @@ std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts) {
   for (size_t i = 0; i < parts.size(); ++i) {
     for (const RankedStep& each : steps_of(parts, i)) ranked.push_back(each);
   }
-  // The steps of one part stay in order, because their gains never rise and their noise rises.
+  // Sorting keeps the steps of one part in order, because from each step to the next, the gain
+  // never rises and the noise rises.
   std::ranges::stable_sort(ranked, [&](const RankedStep& a, const RankedStep& b) {
     const auto key = [&](const RankedStep& each) {
       const PartFigures& part = parts[each.step.part];

@@ -21,7 +21,7 @@ struct PartFigures {
   std::vector<LevelFigures> levels;  // in the order in which they were measured; without float
 };
 
-// Element i is 0 if part i is float, and n if it has level n - 1.
+// The precision of each part: 0 for float, or 1 + the index in PartFigures::levels.
 using Selection = std::vector<size_t>;
 
 struct Measured {
@@ -34,7 +34,7 @@ struct Goal {
   Kind kind = Kind::kAtLeastQuality;
   double bound = 0;
 
-  // False if the figure that is compared with the bound is NaN.
+  // Returns true if `by` meets the bound. Returns false if the figure to compare is NaN.
   bool is_met(const Measured& by) const;
   // Returns true if `a` is better than `b`. If both meet the bound, lower cost is better under a
   // bound on quality, and higher quality is better under a bound on cost. If neither meets the

@@ -25,8 +25,8 @@ class DeviceTimes {
   // `files` has "float=FILE", and "SCHEME=FILE" for other schemes. Each FILE is a profile of the
   // program that has this scheme in all parts. Throws ToolErrors, which name `--device_times`, if a
   // profile cannot be read or is of another model. `profile_here(scheme)` profiles, on this
-  // machine, the program that has this scheme in all parts. The profile shows the operations that
-  // each part must have.
+  // machine, the program that has this scheme in all parts. In FILE, each part must do the same
+  // work (FLOPs and, in float, bytes) as in this profile.
   DeviceTimes(std::span<const std::string> files, const aot::ExportedProgram& program,
               const std::vector<ModelPart>& parts, const aot::CalibrationSample& sample,
               const std::function<inspector::Profile(const std::string& scheme)>& profile_here);

@@ -45,9 +45,9 @@ class Comparison {
   // The power of the error of all float outputs of all samples, relative to the power of the
   // reference's outputs. Infinite if a value is NaN or infinite in only one of the two programs.
   double noise(const ProgramBytes& program) const;
-  // Runs both programs in pairs on the first sample, within the budget. Other work on the
-  // machine slows both runs of a pair, so it hardly changes the median ratio of the pairs. Each
-  // measurement also adds one block to the times of the reference.
+  // Runs both programs in pairs on the first sample, within the budget. Other work on the machine
+  // slows both runs of a pair, so it hardly changes the median ratio of the pairs. Each call also
+  // adds one block to the times from which reference_time() is computed.
   TimeRatio time_ratio(const ProgramBytes& program, const TimeBudget& budget);
   // Runs the program once on the first sample, and returns the profile of this run.
   inspector::Profile profile(const ProgramBytes& program) const;

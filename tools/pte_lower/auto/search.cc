@@ -149,7 +149,7 @@ class PrecisionSearch {
     return schemes;
   }
 
-  // Returns the schemes of a part to try. If times come from profiles of a device, these are the
+  // Returns the schemes to try for a part. If times come from profiles of a device, these are the
   // schemes that have a profile.
   std::vector<std::string> tried_schemes(const ModelPart& part) const {
     std::vector<std::string> schemes = schemes_of(part);

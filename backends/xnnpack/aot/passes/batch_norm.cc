@@ -33,7 +33,7 @@ void replace_batch_norm(Preprocessing& p, Node& norm, Node& by) {
   p.absorb(by, norm);
   for (Node* user : norm.users()) {
     p.absorb(by, *user);
-    // Does not erase the user, because the pass may continue from that node.
+    // Leaves the unused `user` in the graph, because it may be the next node that the pass visits.
     for (OutputSpec& output : p.program().signature.outputs) {
       if (output.name == user->name()) output.name = by.name();
     }

@@ -28,7 +28,8 @@ TensorSpec joined_spec(const Node& node, const ArgumentList& items, size_t dim) 
   return spec;
 }
 
-// Quantizes an intermediate result like the final result.
+// Quantizes an intermediate result with the parameters of the final result, and dequantizes it
+// again.
 Node* quantized_like(Preprocessing& p, Node& at, Node* value, const Node& quantize) {
   const TensorSpec float_spec = spec_of(*value);
   TensorSpec int_spec = float_spec;

@@ -146,8 +146,8 @@ Error XnnpackDelegate::prepare_invocation() {
   return invocation_.prepare(runtime_.get(), pool_, names);
 }
 
-// Checks the output ranks only for the declared shapes, because output ranks depend only on input
-// ranks.
+// Checks the output ranks that XNNPACK computes from the declared shapes. Other shapes need no
+// check, because output ranks depend only on input ranks.
 Error XnnpackDelegate::check_output_ranks() const {
   for (size_t i = 0; i < graph_.values.size(); ++i) {
     const Value& value = graph_.values[i];

@@ -59,8 +59,8 @@ class DelegateArguments {
   // Chooses the addresses. XNNPACK reads up to XNN_EXTRA_BYTES past a tensor, so a tensor without
   // slack that ends too close to the end of a page is copied.
   Error choose_addresses(Call call, bool* addresses_changed);
-  // Call after the run. Copies the outputs that XNNPACK wrote to other memory, and converts 32-bit
-  // indices to 64 bits.
+  // Call after the run. If XNNPACK wrote an output to other memory, copies the output into the
+  // caller's tensor. Converts fp32 results to bf16, and 32-bit indices to 64 bits, where needed.
   void finish_outputs(Call call) const;
 
  private:

@@ -19,7 +19,7 @@ using RuntimeHandle = std::unique_ptr<xnn_runtime, Deleter<xnn_runtime, xnn_dele
 using WorkspaceHandle =
     std::unique_ptr<xnn_workspace, Deleter<xnn_workspace, xnn_release_workspace>>;
 
-// Returns a description such as "invalid parameter".
+// Returns a description of the status, such as "invalid parameter".
 const char* status_text(xnn_status status);
 
 }  // namespace vitrine::xnnpack

@@ -33,7 +33,8 @@ struct Product {
   float max;
   const RowQuantization* quantization;
 
-  // A tile of weights consists of the negated sum of each column, the blocks and the bias.
+  // A tile of weights consists of three parts: the negated sum of each column, then the blocks, and
+  // then the bias.
   size_t block_bytes() const { return kColumns * (block / 2 + sizeof(uint16_t)); }
   size_t tile_bytes() const { return 2 * kColumns * sizeof(float) + blocks * block_bytes(); }
   const int8_t* row(size_t i) const { return input + i * input_stride; }

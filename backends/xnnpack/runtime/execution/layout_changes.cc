@@ -8,7 +8,8 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// Limits the time for hostile graphs. Lowering inserts only two reshapes.
+// Maximum number of reshapes between two transpositions. Lowering inserts only two. The limit
+// bounds the time that hostile graphs can take.
 constexpr int kMaxReshapes = 4;
 
 bool is_unbounded(const Node& node) {

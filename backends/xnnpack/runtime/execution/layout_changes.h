@@ -9,10 +9,10 @@
 
 namespace vitrine::xnnpack {
 
-// If a transposition undoes an earlier transposition of a convolution's result, and only reshapes
-// that cancel are between the two, the readers of the second transposition read the convolution's
-// result instead. Nodes that no output needs become dead. Call only if the delegate always runs
-// with the declared sizes, which are in `shapes`.
+// Finds each transposition that undoes an earlier transposition of a convolution's result. Only
+// reshapes that cancel each other may be between the two. Nodes that read the result of the second
+// transposition then read the convolution's result instead. Nodes that no output needs become dead.
+// Call only if the delegate always runs with the declared sizes, which are in `shapes`.
 Error cancel_layout_changes(Graph& graph, std::span<const Shape> shapes);
 
 }  // namespace vitrine::xnnpack

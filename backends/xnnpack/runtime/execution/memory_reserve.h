@@ -37,7 +37,8 @@ class MemoryReserve {
   void* take(size_t bytes);
 
   // Called for unaligned allocations. In a reshape, the first unaligned allocations are the lists
-  // of the memory planner, so an aligned allocation after these is the workspace.
+  // of the memory planner, and an aligned allocation after these is the workspace. So
+  // allows_aligned() checks the bound only after this call.
   void note_list() { has_lists_ = true; }
   // Returns true if an aligned allocation of this size is within the bound. Otherwise, records the
   // size.

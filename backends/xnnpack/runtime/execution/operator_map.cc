@@ -125,7 +125,7 @@ Error place_nodes(const Graph& graph, const Readers& readers, std::span<const De
 
 // Finds the node that each inserted layout change serves. This is the first later node that reads
 // the converted value, directly or through another layout change. If only an output of the delegate
-// reads the value, it is the node whose result the layout change converts.
+// reads the value, the layout change serves the node whose result it converts.
 Error find_served(const Graph& graph, OperatorMap& map) {
   const size_t count = graph.nodes.size();
   CheckedVector<uint32_t> reader;         // by value: the first reader that is not a layout change

@@ -35,9 +35,10 @@ class NodeSearch {
   }
 
  private:
-  // Finds the node of an operator. XNNPACK keeps the order of the nodes. Fusion may change the
-  // input or the output of a node. Other optimizations may change the type of a node, but only if
-  // fusion has not changed the node.
+  // Finds the node of an operator. XNNPACK keeps the order of the nodes. First looks for a node of
+  // the operator's type with the same input or output, because fusion may change one of the two.
+  // Then looks for a node of any type with the same output, because other optimizations may change
+  // the type of a node that fusion has not changed.
   uint32_t find(const RuntimeOperator& op) {
     const uint32_t input = id_at(op.inputs, 0);
     const uint32_t second_input = id_at(op.inputs, 1);

@@ -65,7 +65,7 @@ const Replacement* replacement(const xnn_operator& op, const OperatorSizes& size
   return nullptr;
 }
 
-// Returns the kernel that copies the weights of `op`, or null.
+// Returns the kernel of ours that may run `op` and needs its own copy of the weights, or null.
 const Replacement* weight_owner(const xnn_operator& op, const KernelChoices& choices) {
   const auto* const owner = std::ranges::find_if(kReplacements, [&](const Replacement* own) {
     return own->weight_bytes != nullptr && own->weight_bytes(op) != 0 &&

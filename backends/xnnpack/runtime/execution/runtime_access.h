@@ -58,7 +58,7 @@ struct SubgraphNode {
   uint32_t output = 0;
 };
 
-// Returns the number of nodes in a subgraph. One definition may make several nodes.
+// Returns the number of nodes in a subgraph. A single xnn_define_*() call may add several nodes.
 uint32_t count_subgraph_nodes(xnn_subgraph_t subgraph);
 SubgraphNode subgraph_node_at(xnn_subgraph_t subgraph, uint32_t index);
 // True if `RuntimeOperator::node` is the index of the node in the subgraph. If false, XNNPACK

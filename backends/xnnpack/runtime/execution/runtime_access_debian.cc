@@ -50,8 +50,8 @@ void forget_tables(xnn_node_type type, xnn_operator& op) {
   const xnn_allocator& heap = reserving_allocator();
   switch (type) {
     case xnn_node_type_average_pooling_2d:
-      // Frees zero_buffer here, because XNNPACK would keep a pointer to the freed buffer if it
-      // cannot allocate another one.
+      // Frees zero_buffer here. If the next reshape freed it and then could not allocate another
+      // one, XNNPACK would keep a pointer to the freed buffer.
       heap.aligned_deallocate(heap.context, op.zero_buffer);
       op.zero_buffer = nullptr;
       [[fallthrough]];

@@ -42,8 +42,8 @@ void forget_zero_buffers(xnn_operator& op) {
   heap.deallocate(heap.context, state->zero_buffers);
   state->zero_buffers = nullptr;
   state->valid_batch_size = 0;
-  // XNNPACK deletes `batch_size` buffers, even if a reshape fails before XNNPACK has allocated the
-  // buffers.
+  // When XNNPACK deletes the operator, it frees `batch_size` buffers, even if a reshape failed
+  // before it allocated them.
   op.batch_size = 0;
   state->input_height = state->input_width = 0;  // so that XNNPACK detects a change
   state->last_input_height = state->last_input_width = 0;
@@ -53,8 +53,8 @@ void forget_tables(xnn_node_type type, xnn_operator& op) {
   const xnn_allocator& heap = reserving_allocator();
   switch (type) {
     case xnn_node_type_average_pooling_2d:
-      // Frees zero_buffer here, because XNNPACK would keep a pointer to the freed buffer if it
-      // cannot allocate another one.
+      // Frees zero_buffer here. If the next reshape freed it and then could not allocate another
+      // one, XNNPACK would keep a pointer to the freed buffer.
       heap.aligned_deallocate(heap.context, op.zero_buffer);
       op.zero_buffer = nullptr;
       [[fallthrough]];

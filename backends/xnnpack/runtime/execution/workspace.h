@@ -29,10 +29,10 @@ struct Workspace {
   // The size of the workspace; 0 if this build cannot determine it.
   size_t bytes() const;
   // Charges `memory` for the bytes of the workspace that are not yet charged to any budget, and
-  // adds their number to `own`, the total that the caller has charged. `memory` may be null. For
-  // bytes that the caller allocated, MemoryReserve left room in the budget. The other bytes were
-  // charged by delegates that gave them back when they were deleted. If `memory` has too few bytes
-  // left, charges only the bytes that are left.
+  // adds their number to `own`, the total that the caller has charged. `memory` may be null. The
+  // budget has room for the bytes that the caller allocated, because MemoryReserve limited them. It
+  // may lack room for bytes that deleted delegates had charged and gave back. If `memory` has too
+  // few bytes left, charges only the bytes that are left.
   void take_growth(Budget* memory, size_t& own);
   void give_back(Budget* memory, size_t own);
 };

@@ -144,8 +144,8 @@ struct Limits {
   size_t max_workspace_bytes = SIZE_MAX >> 1 < (uint64_t{4} << 30) ? SIZE_MAX >> 1
                                                                    : size_t{4} << 30;
 
-  // Returns these limits, with max_workspace_bytes lowered to the bytes that are left in `memory`
-  // plus `held`. `held` is the number of bytes that were already taken from `memory` for the
+  // Returns these limits, with max_workspace_bytes at most the sum of `held` and the bytes that are
+  // left in `memory`. `held` is the number of bytes that were already taken from `memory` for the
   // workspace. `memory` may be null.
   Limits within(const Budget* memory, uint64_t held) const;
 };

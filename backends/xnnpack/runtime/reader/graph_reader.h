@@ -17,8 +17,8 @@ namespace vitrine::xnnpack {
 Result<Graph> read_graph(const schema::xnnpack::XNNGraph& from, Budget& steps);
 
 // Marks the nodes on which an output depends, and the values that they read. Only these nodes are
-// defined for XNNPACK, because XNNPACK stops fusing at the first dead node. Call it again if nodes
-// read other values.
+// defined for XNNPACK, because XNNPACK stops fusing at the first dead node. Call it again after a
+// change to the values that nodes read.
 Error find_live_nodes(Graph& graph);
 
 }  // namespace vitrine::xnnpack

@@ -74,8 +74,8 @@ uint64_t convolution_tables(const Graph& graph, const Node& node, std::span<cons
   if (is_product(graph, node)) return 0;
   const Window& w = node.window;
   const Shape& out = shapes[node.outputs[0]];
-  // Only depthwise windows of 3 x 3 get the smaller bound, because XNNPACK may lack depthwise
-  // kernels for other windows.
+  // Uses the smaller bound, for shared pointers, only for depthwise windows of 3 x 3, because
+  // XNNPACK may lack depthwise kernels for other windows.
   if (is_depthwise(graph, node) && w.kernel_height == 3 && w.kernel_width == 3) {
     return sum(shared_pointers(w, out[1], out[2]), kPadding);
   }

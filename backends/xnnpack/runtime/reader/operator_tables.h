@@ -13,8 +13,8 @@
 
 namespace vitrine::xnnpack {
 
-// Estimates the heap bytes that a delegate with this graph holds after loading, without tensors and
-// weights. Rounded up from measurements of typical nodes.
+// Estimates the heap bytes that a delegate with this graph holds after loading, not counting
+// tensors and weights. Rounded up from measurements of typical nodes.
 uint64_t heap_bytes(const Graph& graph);
 
 // These functions return upper bounds on the bytes of a node's tables, or UINT64_MAX on overflow.

@@ -13,11 +13,11 @@ bool is_int8(const Value& value) {
 }
 
 // XNNPACK 4ea82e5 asserts tighter bounds in debug builds (src/microparams-init.c). The bounds in
-// this file are wider, because results are still correct and ExecuTorch runs programs with such
-// scales.
+// this file are wider. Scales outside of XNNPACK's bounds but within these still give correct
+// results, and ExecuTorch runs programs with such scales.
 
-// Addition kernels shift by 20 minus the exponent of the ratio of the larger input scale to the
-// result's scale. The shift must be 1 to 31 bits.
+// Addition kernels shift by 20 - e bits, where e is the binary exponent of max(a, b) / result. The
+// shift must be 1 to 31 bits.
 bool can_add(float a, float b, float result) {
   const float ratio = std::max(a, b) / result;
   return ratio >= 0x1p-11f && ratio < 0x1p20f;

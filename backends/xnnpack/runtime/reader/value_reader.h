@@ -8,8 +8,8 @@
 namespace vitrine::xnnpack {
 
 // Checks what can be checked without the other values: datatype, rank, sizes, flags, quantization.
-// Inline scales point into the payload, except that float scales of blocks are copied as bfloat16.
-// Constants::load checks the values of all scales.
+// The result points to inline scales in the payload, but has bfloat16 copies of float scales of
+// blocks. Constants::load checks the values of all scales.
 Result<Value> read_value(const schema::xnnpack::XValue& from, uint32_t external_count);
 
 }  // namespace vitrine::xnnpack

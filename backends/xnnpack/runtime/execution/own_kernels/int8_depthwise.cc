@@ -61,7 +61,7 @@ void copy_int8_depthwise_weights(xnn_operator& op, const RawWeights&, std::byte*
   }
 }
 
-// The context is XNNPACK's, but `packed_weights` points to our weights and the member that
+// The context is XNNPACK's, but `packed_weights` points to our weights, and the member that
 // depthwise_spare() returns holds the number of rows of the window.
 void int8_depthwise_pixels(const dwconv_context* context, size_t image, size_t y) {
   const size_t rows = depthwise_spare(*context);

@@ -68,7 +68,8 @@ inline bool is_f32_resize(const xnn_operator& op) {
   return op.type == xnn_operator_type_resize_bilinear_nhwc_f32;
 }
 
-// A member that only XNNPACK's task reads. Our task stores a value of its own there.
+// A member that only XNNPACK's task reads. Our task replaces that task, so our kernel can keep a
+// value of its own in this member.
 inline size_t& depthwise_spare(dwconv_context& context) { return context.buffer_size; }
 inline size_t depthwise_spare(const dwconv_context& context) { return context.buffer_size; }
 

@@ -34,8 +34,8 @@ inline const xnn_ukernel_igemm& igemm_kernel_of(const xnn_operator& op) {
 }
 inline igemm_context& igemm_context_of(xnn_operator& op) { return op.dynamic_context.igemm->igemm; }
 
-// In this version, no convolution uses the next two functions: a convolution with a window of one
-// pixel becomes a fully connected operator.
+// The next two functions are not called for convolutions in this version, because XNNPACK makes a
+// convolution with a window of one pixel a fully connected operator.
 inline const xnn_ukernel_gemm& gemm_kernel_of(const xnn_operator& op) {
   return op.ukernel.gemm_ukernels->gemm;
 }
@@ -82,7 +82,8 @@ inline bool is_f32_resize(const xnn_operator& op) {
          op.ibilinear_config == xnn_init_f32_ibilinear_config();
 }
 
-// A member that only XNNPACK's task reads. Our task stores a value of its own there.
+// A member that only XNNPACK's task reads. Our task replaces that task, so our kernel can keep a
+// value of its own in this member.
 inline size_t& depthwise_spare(dwconv_context& context) { return context.weights_channel_stride; }
 inline size_t depthwise_spare(const dwconv_context& context) {
   return context.weights_channel_stride;

@@ -10,7 +10,7 @@ namespace {
 namespace simd = optimized::simd;
 
 // XNNPACK packs the right matrix in each run. For up to 64 rows, our kernel is faster (0.2 to 0.9
-// of the time on a Xeon with AVX-512). For narrower vectors, the limit is half of that, because
+// of the time on a Xeon with AVX-512). With narrower vectors, the limit is only 32 rows, because
 // other processors may behave differently.
 constexpr size_t kMaxProductRows = 64;
 
@@ -22,8 +22,8 @@ struct ProductSizes {
   size_t rows, columns, depth;
 };
 
-// True for a product of two inputs whose sizes have been set, neither of them constant or
-// transposed.
+// True if the operator is a product of two inputs, its sizes have been set, and neither input is
+// constant or transposed.
 bool is_plain_product(const xnn_operator& op) {
   const bool has_sizes = op.state == xnn_run_state_needs_setup || op.state == xnn_run_state_ready;
   return op.type == xnn_operator_type_batch_matrix_multiply_nc_f32 && has_sizes &&

@@ -1,7 +1,7 @@
 // Runs convolutions in f32 with few input channels. XNNPACK's kernels start a loop over the input
-// channels for each element of the window. Here all elements in a line of the window are one loop,
-// because their pixels are contiguous. The same is true of the elements of a column if the image
-// has only one column, as in lowered 1-d convolutions.
+// channels for each element of the window. Here one loop covers all elements in a line of the
+// window, because their pixels are contiguous. The same is true of the elements of a column if the
+// image has only one column, as in lowered 1-d convolutions.
 #include <algorithm>
 #include <cstring>
 
@@ -33,7 +33,7 @@ struct WindowLines {
   size_t panel_start(size_t panel) const {
     return vectors() * panel / panels() * static_cast<size_t>(simd::gemm_shape().lanes);
   }
-  // Number of floats for the biases and for the weights of all panels.
+  // Total number of floats in the biases and weights of all panels.
   size_t weight_floats() const { return panel_start(panels()) * (1 + depth()); }
 
   bool fit() const {
