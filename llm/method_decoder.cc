@@ -264,8 +264,8 @@ void MethodDecoder::reset_state() {
   }
 }
 
-// Begins again with the encoder's first row, because models without a cache get the entire text in
-// each call. Checks that the encoder's rows belong to this text.
+// For models without a cache, which get the entire text in each call. Begins again with the
+// encoder's first row, and checks that the encoder's rows belong to this text.
 void MethodDecoder::restart_rows(std::span<const TokenId> text) {
   next_row_ = 0;
   if (!info_.row_id) return;

@@ -11,9 +11,9 @@
 
 namespace vitrine {
 
-// Replaces bytes that are not UTF-8 with U+FFFD. If several of these bytes could begin a character
-// together, one U+FFFD replaces all of them. Each other byte gets its own U+FFFD. Throws
-// TokenizerError if the text is longer than 256 MiB.
+// Replaces bytes that are not UTF-8 with U+FFFD: one for each longest run of bytes that could begin
+// a character, and one for each other byte. Throws TokenizerError if the text is longer than 256
+// MiB.
 std::string well_formed(std::string_view text);
 
 // Returns true if the bytes are the beginning of a character, but not a whole character.

@@ -58,7 +58,7 @@ struct GraphPicture {
   RowFigures figures;             // color the nodes of the rows; may be empty
   std::vector<Node> nodes;        // in execution order, boxes anywhere
   std::vector<Edge> edges;
-  // The path and the class of each module, such as "torch.nn.modules.conv.Conv2d".
+  // The path of each module, and its class, such as "torch.nn.modules.conv.Conv2d".
   std::vector<std::pair<std::string, std::string>> module_classes;
 };
 

@@ -87,7 +87,8 @@ class ByteLevelDecoder final : public DecodeStep {
 
 // Turns runs of byte tokens into characters. A run that is not UTF-8 becomes one U+FFFD for each of
 // its bytes. An eager decoder has already returned the characters before the first invalid byte, so
-// it replaces only the remaining bytes of the run. It replaces each of them at once.
+// it replaces only the remaining bytes of the run. It does not hold back any bytes after the first
+// invalid one.
 class ByteFallback final : public DecodeStep {
  public:
   explicit ByteFallback(const DecoderState& state) : eager_(state.eager) {}

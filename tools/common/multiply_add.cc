@@ -88,8 +88,8 @@ bool has_avx2() {
 }
 bool has_avx512() { return __builtin_cpu_supports("avx512f") != 0; }
 
-// Returns true if CPUID leaf 7 sets bit `bit` of a register. The registers for `part` 0 to 3 are
-// EAX, EBX, ECX and EDX.
+// Returns true if leaf 7 of CPUID sets bit `bit` of register `part`. Registers 0 to 3 are EAX, EBX,
+// ECX and EDX.
 template <unsigned subleaf, size_t part, unsigned bit>
 bool has_feature() {
   unsigned registers[4] = {};

@@ -31,8 +31,8 @@ struct Workspace {
   // Charges `memory` for the bytes of the workspace that are not yet charged to any budget, and
   // adds their number to `own`, the total that the caller has charged. `memory` may be null. The
   // budget has room for the bytes that the caller allocated, because MemoryReserve limited them. It
-  // may lack room for bytes that deleted delegates had charged and gave back. If `memory` has too
-  // few bytes left, charges only the bytes that are left.
+  // may lack room for the other bytes, which delegates had charged and gave back when they were
+  // deleted. If `memory` has too few bytes left, charges only the bytes that are left.
   void take_growth(Budget* memory, size_t& own);
   void give_back(Budget* memory, size_t own);
 };

@@ -7,7 +7,7 @@
 namespace vitrine::xnnpack {
 
 // Returns the fast packing function. For layouts that it does not support, it calls XNNPACK's
-// function. Its argument `kernel` has `rows` rows of `columns` int4 values for each group. A byte
+// function. The argument `kernel` has `rows` rows of `columns` int4 values for each group. A byte
 // has two values, the first in the low four bits. `scales` has a bf16 value for every `block`
 // columns of a row. `params` is an Int4PackingParams. `packed` must be zeroed. Returns null in
 // builds without XNNPACK's private headers.

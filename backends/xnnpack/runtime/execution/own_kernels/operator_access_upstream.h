@@ -34,8 +34,8 @@ inline const xnn_ukernel_igemm& igemm_kernel_of(const xnn_operator& op) {
 }
 inline igemm_context& igemm_context_of(xnn_operator& op) { return op.dynamic_context.igemm->igemm; }
 
-// The next two functions are not called for convolutions in this version, because XNNPACK makes a
-// convolution with a window of one pixel a fully connected operator.
+// The next two functions are not called for convolutions in this version, because XNNPACK turns a
+// convolution with a window of one pixel into a fully connected operator.
 inline const xnn_ukernel_gemm& gemm_kernel_of(const xnn_operator& op) {
   return op.ukernel.gemm_ukernels->gemm;
 }
