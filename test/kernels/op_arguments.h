@@ -64,6 +64,7 @@ struct Argument {
   std::vector<Number> elements;    // repeated as needed; empty for small numbers
   int pattern = -1;                // value of every byte; -1 to use `elements`
   bool is_static = false;          // true if an output cannot be resized
+  bool resizable = false;          // true if the text of an output has a ~
   bool roomy = false;              // true if an output has memory for more elements than its shape
   bool no_memory = false;
   bool read_only = false;
@@ -102,11 +103,28 @@ class ArgumentParser {
   std::vector<Argument> arguments() {
     std::vector<Argument> result;
     while (!rest_.empty()) {
-      const std::string_view name = until("=");
-      take('=');
+      const size_t end = rest_.find_first_of("= [({'");
+      const bool has_name = end != rest_.npos && rest_[end] == '=';
+      const std::string_view name = has_name ? until("=") : std::string_view();
+      skip('=');
       result.push_back(value());
       result.back().name = name;
       if (!rest_.empty()) take(' ');
+    }
+    return result;
+  }
+
+  static Number number(std::string_view text) {
+    if (text == "min") return Number::of(INT64_MIN);
+    if (text == "max") return Number::of(INT64_MAX);
+    Number result;
+    result.is_real = text.find_first_of(".n") != text.npos;  // "nan" and "inf" are real, too
+    const char* end = text.data() + text.size();
+    if (result.is_real
+            ? !parse_real(text, result.real)
+            : text.empty() || std::from_chars(text.data(), end, result.integer).ptr != end) {
+      ADD_FAILURE() << "not a number: " << text;
+      std::abort();
     }
     return result;
   }
@@ -117,6 +135,7 @@ class ArgumentParser {
   Argument value() {
     Argument result;
     result.output = skip('!');
+    result.resizable = skip('~');
     if (peek() == '(' || peek() == '?') {
       result.kind = skip('?') ? Kind::kOptionalTensors : Kind::kTensors;
       take('(');
@@ -154,6 +173,11 @@ class ArgumentParser {
         result.sizes.push_back(static_cast<int32_t>(number(until(",]")).integer));
         skip(',');
       }
+      if (skip(':')) {
+        for (const char dim : until("{ ,)")) {
+          result.dim_order.push_back(static_cast<uint8_t>(dim - '0'));
+        }
+      }
       if (!skip('{')) return;
       while (!skip('}')) {
         result.elements.push_back(number(until(",}")));
@@ -182,19 +206,6 @@ class ArgumentParser {
       }
       skip(',');
     }
-  }
-
-  static Number number(std::string_view text) {
-    Number result;
-    result.is_real = text.find('.') != text.npos;
-    const char* end = text.data() + text.size();
-    if (result.is_real
-            ? !parse_real(text, result.real)
-            : text.empty() || std::from_chars(text.data(), end, result.integer).ptr != end) {
-      ADD_FAILURE() << "not a number: " << text;
-      std::abort();
-    }
-    return result;
   }
 
   char peek() const { return rest_.empty() ? '\0' : rest_.front(); }
