@@ -4,182 +4,123 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string_view>
 #include <vector>
 
 #include "test/kernels/kernel_call.h"
+#include "test/kernels/kernel_cases.h"
 
 namespace vitrine::test {
 namespace {
 
 using testing::ElementsAre;
 
-class Index : public testing::Test {
- protected:
+// self[i][j][k] = 100 i + 10 j + k
+const std::string kSelf = "f32[2,2,3]{0,1,2,10,11,12,100,101,102,110,111,112} ";
+
+TEST(Index, WrapsNegativeIndicesAndKeepsOtherDimensions) {
+  check_kernel("aten::index.Tensor_out",
+               {{kSelf + "?(i64[2]{1,-2}) !f32[2,2,3]", "100,101,102,110,111,112,0,1,2,10,11,12"}});
+}
+
+TEST(Index, OnlyAdjacentIndexedDimensionsStayInPlace) {
+  check_kernel(
+      "aten::index.Tensor_out",
+      {{kSelf + "?(none,i64[2,1]{0,1},i32[2]{2,0}) !f32[2,2,2]", "2,0,12,10,102,100,112,110"},
+       {kSelf + "?(i64[3]{0,1,1},none,i64[3]{2,1,0}) !f32[3,2]", "2,12,101,111,100,110"}});
+}
+
+TEST(Index, MasksSelectAlongTheMaskedDimensions) {
+  check_kernel("aten::index.Tensor_out",
+               {{kSelf + "?(u8[2,2]{0,1,255,0}) !~f32[4,3]", "10,11,12,100,101,102"},
+                {kSelf + "?(bool[2,2]{0}) !~f32[4,3]", "empty"}});
   KernelCall call;
-  // self[i][j][k] = 100 i + 10 j + k
-  Tensor& self = call.make<float>({2, 2, 3}, {0, 1, 2, 10, 11, 12, 100, 101, 102, 110, 111, 112});
-
-  Error index(std::initializer_list<Tensor*> indices, Tensor& out) {
-    return call.run("aten::index.Tensor_out", self, call.tensors(indices, true), out);
-  }
-};
-
-TEST_F(Index, WrapsNegativeIndicesAndKeepsOtherDimensions) {
-  Tensor& first = call.make<int64_t>({2}, {1, -2});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 2, 3});
-  ASSERT_TRUE(succeeds(index({&first}, out)));
-  EXPECT_THAT(values_of<float>(out),
-              ElementsAre(100, 101, 102, 110, 111, 112, 0, 1, 2, 10, 11, 12));
+  Tensor& self = call.make<float>({4}, {0, 1, 2, 3});
+  Tensor& mask = call.make(ScalarType::kBool, {4});
+  std::ranges::copy(std::initializer_list<uint8_t>{0, 1, 255, 0},  // any byte but zero is true
+                    mask.unchecked_mutable_data<uint8_t>());
+  Tensor& out = call.make(ScalarType::kFloat, {2});
+  ASSERT_TRUE(succeeds(call.run("aten::index.Tensor_out", self, call.tensors({&mask}, true), out)));
+  EXPECT_THAT(values_of<float>(out), ElementsAre(1, 2));
 }
 
-TEST_F(Index, AdjacentIndexedDimensionsStayInPlace) {
-  Tensor& rows = call.make<int64_t>({2, 1}, {0, 1});
-  Tensor& columns = call.make<int32_t>({2}, {2, 0});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 2, 2});
-  ASSERT_TRUE(succeeds(index({nullptr, &rows, &columns}, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(2, 0, 12, 10, 102, 100, 112, 110));
+// The input has the elements of kSelf, with the last dimension outermost in memory.
+TEST(Index, ReadsAnyDimOrder) {
+  check_kernel("aten::index.Tensor_out",
+               {{"f32[2,2,3]:201{0,10,100,110,1,11,101,111,2,12,102,112} ?(none,none,i64[1]{-1}) "
+                 "!f32[2,2,1]",
+                 "2,12,102,112"}});
 }
 
-TEST_F(Index, SeparatedIndexedDimensionsComeFirst) {
-  Tensor& a = call.make<int64_t>({3}, {0, 1, 1});
-  Tensor& c = call.make<int64_t>({3}, {2, 1, 0});
-  Tensor& out = call.make(ScalarType::kFloat, {3, 2});
-  ASSERT_TRUE(succeeds(index({&a, nullptr, &c}, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(2, 12, 101, 111, 100, 110));
+TEST(Index, RejectsInvalidIndices) {
+  const std::string out = " !f32[1,2,3]";
+  check_kernel("aten::index.Tensor_out",
+               {{kSelf + "?(i64[1]{2})" + out, "error: out of range"},
+                {kSelf + "?(i64[1]{-3})" + out, "error: out of range"},
+                {kSelf + "?(i64[1]{max})" + out, "error: out of range"},
+                {kSelf + "?(i64[1]{min})" + out, "error: out of range"},
+                {kSelf + "?(f32[1]{0})" + out, "error: f32"},
+                {kSelf + "?(u8[3]{1})" + out, "error: mask"},
+                {kSelf + "?(u8[]{1})" + out, "error: 0-d mask"},
+                {kSelf + "?(i64[1]{0},i64[1]{0},i64[1]{0},i64[1]{0})" + out, "error: more indices"},
+                {kSelf + "?(i64[2]{0},i64[3]{0})" + out, "error: broadcast"}});
 }
 
-TEST_F(Index, MasksSelectAlongTheMaskedDimensions) {
-  Tensor& mask = call.make(ScalarType::kBool, {2, 2});
-  const uint8_t bytes[] = {0, 1, 255, 0};  // any byte but zero is true
-  std::copy(bytes, bytes + 4, mask.unchecked_mutable_data<uint8_t>());
-  Tensor& out = call.make(ScalarType::kFloat, {4, 3}, {}, kDynamic);
-  ASSERT_TRUE(succeeds(index({&mask}, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(10, 11, 12, 100, 101, 102));
-  std::fill_n(mask.unchecked_mutable_data<uint8_t>(), 4, uint8_t{0});
-  ASSERT_TRUE(succeeds(index({&mask}, out)));
-  EXPECT_EQ(out.numel(), 0);
+TEST(Index, IndexPutWritesOrAccumulates) {
+  const std::string indices = "?(i64[3]{0,1,0},none,i64[3]{2,1,-1}) ";
+  check_kernel("aten::index_put.out", {{kSelf + indices + "f32[1]{1000} true !f32[2,2,3]",
+                                        "0,1,2002,10,11,2012,100,1101,102,110,1111,112"}});
+  check_kernel("aten::index_put_",
+               {{"!" + kSelf + indices + "f32[1]{1000} false",
+                 "0,1,1000,10,11,1000,100,1000,102,110,1000,112"},
+                {"!" + kSelf + indices + "f32[4]{1,2,3,4} false", "error: broadcast"},
+                {"!" + kSelf + indices + "i32[1]{1} false", "error: i32"}});
 }
 
-TEST_F(Index, ReadsAnyDimOrder) {
-  // The same elements as self, with the last dimension outermost in memory.
-  Tensor& permuted =
-      call.make<float>({2, 2, 3}, {0, 10, 100, 110, 1, 11, 101, 111, 2, 12, 102, 112}, {2, 0, 1});
-  Tensor& last = call.make<int64_t>({1}, {-1});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 2, 1});
-  ASSERT_TRUE(succeeds(call.run("aten::index.Tensor_out", permuted,
-                                call.tensors({nullptr, nullptr, &last}, true), out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(2, 12, 102, 112));
-}
-
-TEST_F(Index, RejectsInvalidIndices) {
-  Tensor& out = call.make(ScalarType::kFloat, {1, 2, 3});
-  for (const int64_t bad : {int64_t{2}, int64_t{-3}, INT64_MAX, INT64_MIN}) {
-    EXPECT_TRUE(fails(index({&call.make<int64_t>({1}, {bad})}, out), kBad, "out of range"));
-  }
-  EXPECT_TRUE(fails(index({&call.make<float>({1}, {0})}, out), kBad, "f32"));
-  EXPECT_TRUE(fails(index({&call.make<uint8_t>({3}, {1, 1, 1})}, out), kBad, "mask"));
-  EXPECT_TRUE(fails(index({&call.make<uint8_t>({}, {1})}, out), kBad, "0-d mask"));
-  Tensor& zero = call.make<int64_t>({1}, {0});
-  EXPECT_TRUE(fails(index({&zero, &zero, &zero, &zero}, out), kBad, "more indices"));
-  Tensor& two = call.make<int64_t>({2}, {0, 0});
-  Tensor& three = call.make<int64_t>({3}, {0, 0, 0});
-  EXPECT_TRUE(fails(index({&two, &three}, out), kBad, "broadcast"));
-}
-
-TEST_F(Index, IndexPutWritesOrAccumulates) {
-  Tensor& a = call.make<int64_t>({3}, {0, 1, 0});
-  Tensor& c = call.make<int64_t>({3}, {2, 1, -1});
-  Tensor& values = call.make<float>({1}, {1000});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 2, 3});
-  const EValue indices = call.tensors({&a, nullptr, &c}, true);
-  ASSERT_TRUE(succeeds(call.run("aten::index_put.out", self, indices, values, true, out)));
-  EXPECT_THAT(values_of<float>(out),
-              ElementsAre(0, 1, 2002, 10, 11, 2012, 100, 1101, 102, 110, 1111, 112));
-  ASSERT_TRUE(succeeds(call.run("aten::index_put_", self, indices, values, false)));
-  EXPECT_THAT(values_of<float>(self),
-              ElementsAre(0, 1, 1000, 10, 11, 1000, 100, 1000, 102, 110, 1000, 112));
-  Tensor& wide = call.make<float>({4}, {1, 2, 3, 4});
-  EXPECT_TRUE(fails(call.run("aten::index_put_", self, indices, wide, false), kBad, "broadcast"));
-  Tensor& ints = call.make<int32_t>({1}, {1});
-  EXPECT_TRUE(fails(call.run("aten::index_put_", self, indices, ints, false), kBad, "i32"));
-}
-
-TEST_F(Index, IndexPutChecksIndicesBeforeWriting) {
+TEST(Index, IndexPutChecksIndicesBeforeWriting) {
+  KernelCall call;
+  Tensor& self = call.make<float>({2, 2}, {0, 1, 2, 3});
   Tensor& a = call.make<int64_t>({2}, {0, 2});
   Tensor& value = call.make<float>({}, {7});
-  const std::vector<float> before = values_of<float>(self);
   EXPECT_FALSE(call.run("aten::index_put_", self, call.tensors({&a}, true), value, false).ok());
-  EXPECT_EQ(values_of<float>(self), before);
+  EXPECT_THAT(values_of<float>(self), ElementsAre(0, 1, 2, 3));
 }
 
 TEST(Embedding, ReturnsRows) {
-  KernelCall call;
-  Tensor& weight = call.make<Half>({3, 2}, {Half(0), Half(1), Half(2), Half(3), Half(4), Half(5)});
-  Tensor& indices = call.make<int32_t>({1, 2}, {2, 0});
-  Tensor& out = call.make(ScalarType::kHalf, {1, 2, 2});
-  ASSERT_TRUE(succeeds(call.run("aten::embedding.out", weight, indices, -1, false, false, out)));
-  EXPECT_EQ(float(out.data<Half>()[0]), 4);
-  EXPECT_EQ(float(out.data<Half>()[3]), 1);
-  for (const int32_t bad : {3, -1}) {
-    Tensor& wrong = call.make<int32_t>({1, 2}, {0, bad});
-    EXPECT_TRUE(fails(call.run("aten::embedding.out", weight, wrong, -1, false, false, out), kBad,
-                      "out of range"));
-  }
-  Tensor& floats = call.make<float>({1, 2}, {0, 0});
-  EXPECT_FALSE(call.run("aten::embedding.out", weight, floats, -1, false, false, out).ok());
+  const std::string weight = "f16[3,2]{0,1,2,3,4,5} ";
+  const std::string out = " -1 false false !f16[1,2,2]";
+  check_kernel("aten::embedding.out", {{weight + "i32[1,2]{2,0}" + out, "4,5,0,1"},
+                                       {weight + "i32[1,2]{0,3}" + out, "error: out of range"},
+                                       {weight + "i32[1,2]{0,-1}" + out, "error: out of range"},
+                                       {weight + "f32[1,2]{0}" + out, "error: "}});
 }
 
 TEST(IndexSelect, AcceptsZeroDimensionalTensors) {
-  KernelCall call;
-  Tensor& self = call.make<float>({2, 3}, {0, 1, 2, 3, 4, 5});
-  Tensor& index = call.make<int64_t>({2}, {2, 2});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 2});
-  ASSERT_TRUE(succeeds(call.run("aten::index_select.out", self, -1, index, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(2, 2, 5, 5));
-  Tensor& one = call.make<int64_t>({}, {1});
-  Tensor& column = call.make(ScalarType::kFloat, {2, 1});
-  ASSERT_TRUE(succeeds(call.run("aten::index_select.out", self, 1, one, column)));
-  EXPECT_THAT(values_of<float>(column), ElementsAre(1, 4));
-  Tensor& scalar = call.make<float>({}, {7});
-  Tensor& zero = call.make<int64_t>({1}, {0});
-  Tensor& same = call.make(ScalarType::kFloat, {});
-  ASSERT_TRUE(succeeds(call.run("aten::index_select.out", scalar, 0, zero, same)));
-  EXPECT_EQ(same.data<float>()[0], 7);
+  check_kernel("aten::index_select.out",
+               {{"f32[2,3]{0,1,2,3,4,5} -1 i64[2]{2,2} !f32[2,2]", "2,2,5,5"},
+                {"f32[2,3]{0,1,2,3,4,5} 1 i64[]{1} !f32[2,1]", "1,4"},
+                {"f32[]{7} 0 i64[1]{0} !f32[]", "7"}});
 }
 
 TEST(Gather, SelectsAlongDimension) {
-  KernelCall call;
-  Tensor& self = call.make<float>({2, 3}, {0, 1, 2, 3, 4, 5});
-  Tensor& index = call.make<int64_t>({1, 2}, {1, 0});
-  Tensor& out = call.make(ScalarType::kFloat, {1, 2});
-  ASSERT_TRUE(succeeds(call.run("aten::gather.out", self, 0, index, false, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(3, 1));
-  Tensor& bad = call.make<int64_t>({1, 2}, {1, 2});
-  EXPECT_TRUE(fails(call.run("aten::gather.out", self, 0, bad, false, out), kBad, "index 2"));
-  Tensor& wide = call.make<int64_t>({1, 4}, {0, 0, 0, 0});
-  EXPECT_TRUE(fails(call.run("aten::gather.out", self, 0, wide, false, out), kBad, "larger"));
-  Tensor& flat = call.make<int64_t>({2}, {0, 0});
-  EXPECT_TRUE(fails(call.run("aten::gather.out", self, 0, flat, false, out), kBad, "rank"));
+  const std::string self = "f32[2,3]{0,1,2,3,4,5} 0 ";
+  const std::string out = " false !f32[1,2]";
+  check_kernel("aten::gather.out", {{self + "i64[1,2]{1,0}" + out, "3,1"},
+                                    {self + "i64[1,2]{1,2}" + out, "error: index 2"},
+                                    {self + "i64[1,4]{0}" + out, "error: larger"},
+                                    {self + "i64[2]{0}" + out, "error: rank"}});
 }
 
 TEST(Scatter, LastWriteWinsButScatterAddAddsAllValues) {
-  KernelCall call;
-  Tensor& self = call.make<float>({3}, {10, 20, 30});
-  Tensor& index = call.make<int64_t>({3}, {2, 0, 2});
-  Tensor& src = call.make<float>({4}, {1, 2, 3, 4});
-  Tensor& out = call.make(ScalarType::kFloat, {3});
-  ASSERT_TRUE(succeeds(call.run("aten::scatter.src_out", self, 0, index, src, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(2, 20, 3));
-  ASSERT_TRUE(succeeds(call.run("aten::scatter.value_out", self, 0, index, 0.5, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(0.5f, 20, 0.5f));
-  ASSERT_TRUE(succeeds(call.run("aten::scatter_add.out", self, 0, index, src, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(12, 20, 34));
-  Tensor& few = call.make<float>({2}, {1, 2});
-  EXPECT_TRUE(fails(call.run("aten::scatter.src_out", self, 0, index, few, out), kBad, "larger"));
-  Tensor& bad = call.make<int64_t>({1}, {-1});
-  EXPECT_TRUE(fails(call.run("aten::scatter_add.out", self, 0, bad, src, out), kBad, "index -1"));
+  const std::string self = "f32[3]{10,20,30} 0 ";
+  const std::string index = "i64[3]{2,0,2} ";
+  const std::string src = "f32[4]{1,2,3,4} ";
+  check_kernel("aten::scatter.src_out", {{self + index + src + "!f32[3]", "2,20,3"},
+                                         {self + index + "f32[2] !f32[3]", "error: larger"}});
+  check_kernel("aten::scatter.value_out", {{self + index + "0.5 !f32[3]", "0.5,20,0.5"}});
+  check_kernel("aten::scatter_add.out",
+               {{self + index + src + "!f32[3]", "12,20,34"},
+                {self + "i64[1]{-1} " + src + "!f32[3]", "error: index -1"}});
 }
 
 // Computes a scatter with a reduction by its definition.
@@ -237,45 +178,25 @@ TEST(ScatterReduce, SupportsEveryReductionOfFloatsAndIntegers) {
 }
 
 TEST(ScatterReduce, PropagatesNanAndAcceptsSmallAndEmptyIndices) {
-  KernelCall call;
-  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-  Tensor& self = call.make<float>({2, 2}, {1, 2, 3, 4});
-  Tensor& src = call.make<float>({2, 2}, {kNaN, 7, 5, 9});
-  Tensor& index = call.make<int64_t>({1, 2}, {1, 0});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 2});
-  ASSERT_TRUE(
-      succeeds(call.run("aten::scatter_reduce.two_out", self, 1, index, src, "amax", true, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(7, testing::IsNan(), 3, 4));
-  Tensor& none = call.make<int64_t>({0, 2}, {});
-  ASSERT_TRUE(
-      succeeds(call.run("aten::scatter_reduce.two_out", self, 1, none, src, "mean", false, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(1, 2, 3, 4));
-  EXPECT_TRUE(fails(call.run("aten::scatter_reduce.two_out", self, 1, index, src, "max", true, out),
-                    kBad, "reduce is max; expected sum, prod, mean, amax or amin"));
+  const std::string self = "f32[2,2]{1,2,3,4} 1 ";
+  const std::string src = " f32[2,2]{nan,7,5,9} ";
+  check_kernel("aten::scatter_reduce.two_out",
+               {{self + "i64[1,2]{1,0}" + src + "'amax' true !f32[2,2]", "7,nan,3,4"},
+                {self + "i64[0,2]" + src + "'mean' false !f32[2,2]", "1,2,3,4"},
+                {self + "i64[1,2]{1,0}" + src + "'max' true !f32[2,2]",
+                 "error: reduce is max; expected sum, prod, mean, amax or amin"}});
 }
 
 TEST(MaskedSelectAndScatter, BroadcastTheMask) {
-  KernelCall call;
-  Tensor& self = call.make<float>({2, 2}, {1, 2, 3, 4});
-  Tensor& mask = call.make<uint8_t>({2}, {0, 1});
-  Tensor& out = call.make(ScalarType::kFloat, {4}, {}, kDynamic);
-  ASSERT_TRUE(succeeds(call.run("aten::masked_select.out", self, mask, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(2, 4));
-  Tensor& source = call.make<float>({3}, {7, 8, 9});
-  Tensor& result = call.make(ScalarType::kFloat, {2, 2});
-  ASSERT_TRUE(succeeds(call.run("aten::masked_scatter.out", self, mask, source, result)));
-  EXPECT_THAT(values_of<float>(result), ElementsAre(1, 7, 3, 8));
-  Tensor& few = call.make<float>({1}, {7});
-  EXPECT_TRUE(fails(call.run("aten::masked_scatter.out", self, mask, few, result), kBad,
-                    "the mask selects 2 elements"));
+  const std::string inputs = "f32[2,2]{1,2,3,4} u8[2]{0,1} ";
+  check_kernel("aten::masked_select.out", {{inputs + "!~f32[4]", "2,4"}});
+  check_kernel("aten::masked_scatter.out",
+               {{inputs + "f32[3]{7,8,9} !f32[2,2]", "1,7,3,8"},
+                {inputs + "f32[1]{7} !f32[2,2]", "error: the mask selects 2 elements"}});
 }
 
 TEST(Nonzero, ReturnsIndices) {
-  KernelCall call;
-  Tensor& self = call.make<float>({2, 2}, {0, NAN, -0.0f, 2});
-  Tensor& out = call.make(ScalarType::kLong, {4, 2}, {}, kDynamic);
-  ASSERT_TRUE(succeeds(call.run("aten::nonzero.out", self, out)));
-  EXPECT_THAT(values_of<int64_t>(out), ElementsAre(0, 1, 1, 1));
+  check_kernel("aten::nonzero.out", {{"f32[2,2]{0,nan,-0.0,2} !~i64[4,2]", "0,1,1,1"}});
 }
 
 // These operators read an input once to count its elements and once to write the output. An
@@ -302,14 +223,9 @@ TEST(Overlap, RejectsOutputThatOverlapsAnInputReadTwice) {
 }
 
 TEST(RepeatInterleave, RepeatsIndices) {
-  KernelCall call;
-  Tensor& repeats = call.make<int32_t>({3}, {2, 0, 1});
-  Tensor& out = call.make(ScalarType::kInt, {3});
-  ASSERT_TRUE(succeeds(call.run("aten::repeat_interleave.Tensor_out", repeats, call.none(), out)));
-  EXPECT_THAT(values_of<int32_t>(out), ElementsAre(0, 0, 2));
-  EXPECT_TRUE(fails(call.run("aten::repeat_interleave.Tensor_out", repeats, 4, out), kBad, "sum"));
-  Tensor& bad = call.make<int32_t>({2}, {4, -1});
-  EXPECT_FALSE(call.run("aten::repeat_interleave.Tensor_out", bad, call.none(), out).ok());
+  check_kernel("aten::repeat_interleave.Tensor_out", {{"i32[3]{2,0,1} none !i32[3]", "0,0,2"},
+                                                      {"i32[3]{2,0,1} 4 !i32[3]", "error: sum"},
+                                                      {"i32[2]{4,-1} none !i32[3]", "error: "}});
 }
 
 Error copy_index(Tensor& target, Tensor& row, int64_t at) {
@@ -367,110 +283,52 @@ TEST(EtCopyIndex, StaticTargetKeepsItsSize) {
 }
 
 TEST(Unique, SortsAndCountsElements) {
-  KernelCall call;
-  Tensor& self = call.make<int32_t>({2, 3}, {3, -1, 3, 7, -1, 3});
-  Tensor& values = call.make(ScalarType::kInt, {6}, {}, kDynamic);
-  Tensor& inverse = call.make(ScalarType::kLong, {2, 3}, {}, kDynamic);
-  Tensor& counts = call.make(ScalarType::kLong, {6}, {}, kDynamic);
-  ASSERT_TRUE(
-      succeeds(call.run("aten::_unique2.out", self, true, true, true, values, inverse, counts)));
-  EXPECT_THAT(values_of<int32_t>(values), ElementsAre(-1, 3, 7));
-  EXPECT_THAT(values_of<int64_t>(inverse), ElementsAre(1, 0, 1, 2, 0, 1));
-  EXPECT_THAT(values_of<int64_t>(counts), ElementsAre(2, 3, 1));
-  ASSERT_TRUE(succeeds(call.run("aten::unique_consecutive.out", self, true, true, call.none(),
-                                values, inverse, counts)));
-  EXPECT_THAT(values_of<int32_t>(values), ElementsAre(3, -1, 3, 7, -1, 3));
-  Tensor& none = call.make(ScalarType::kLong, {0});
-  Tensor& nothing = call.make(ScalarType::kLong, {0});
-  ASSERT_TRUE(
-      succeeds(call.run("aten::_unique2.out", self, true, false, false, values, none, nothing)));
-  EXPECT_THAT(values_of<int32_t>(values), ElementsAre(-1, 3, 7));
+  check_kernel("aten::_unique2.out",
+               {{"i32[2,3]{3,-1,3,7,-1,3} true true true !~i32[6] !~i64[2,3] !~i64[6]",
+                 "-1,3,7 1,0,1,2,0,1 2,3,1"},
+                {"i32[2,3]{3,-1,3,7,-1,3} true false false !~i32[6] !i64[0] !i64[0]",
+                 "-1,3,7 empty empty"}});
 }
 
 // Zeros of both signs are equal, and a NaN differs from every element, as in PyTorch.
 TEST(Unique, ComparesFloatsLikePyTorch) {
-  KernelCall call;
-  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-  constexpr float kInf = std::numeric_limits<float>::infinity();
-  Tensor& self = call.make<float>({7}, {kNaN, 0.0f, kInf, -0.0f, kNaN, -kInf, kInf});
-  Tensor& values = call.make(ScalarType::kFloat, {7}, {}, kDynamic);
-  Tensor& inverse = call.make(ScalarType::kLong, {7}, {}, kDynamic);
-  Tensor& counts = call.make(ScalarType::kLong, {7}, {}, kDynamic);
-  ASSERT_TRUE(
-      succeeds(call.run("aten::_unique2.out", self, true, true, true, values, inverse, counts)));
-  EXPECT_THAT(values_of<float>(values),
-              ElementsAre(-kInf, 0, kInf, testing::IsNan(), testing::IsNan()));
-  EXPECT_THAT(values_of<int64_t>(inverse), ElementsAre(3, 1, 2, 1, 4, 0, 2));
-  EXPECT_THAT(values_of<int64_t>(counts), ElementsAre(1, 2, 2, 1, 1));
-  Tensor& empty = call.make<float>({0}, {});
-  ASSERT_TRUE(
-      succeeds(call.run("aten::_unique2.out", empty, true, true, true, values, inverse, counts)));
-  EXPECT_EQ(values.numel(), 0);
+  check_kernel("aten::_unique2.out",
+               {{"f32[7]{nan,0,inf,-0.0,nan,-inf,inf} true true true !~f32[7] !~i64[7] !~i64[7]",
+                 "-inf,0,inf,nan,nan 3,1,2,1,4,0,2 1,2,2,1,1"},
+                {"f32[0] true true true !~f32[7] !~i64[7] !~i64[7]", "empty empty ?"}});
 }
 
 TEST(Unique, UniqueConsecutiveMergesOnlyNeighbors) {
-  KernelCall call;
-  Tensor& self = call.make<uint8_t>({6}, {2, 2, 1, 1, 1, 2});
-  Tensor& values = call.make(ScalarType::kByte, {6}, {}, kDynamic);
-  Tensor& inverse = call.make(ScalarType::kLong, {6}, {}, kDynamic);
-  Tensor& counts = call.make(ScalarType::kLong, {6}, {}, kDynamic);
-  ASSERT_TRUE(succeeds(call.run("aten::unique_consecutive.out", self, true, true, call.none(),
-                                values, inverse, counts)));
-  EXPECT_THAT(values_of<uint8_t>(values), ElementsAre(2, 1, 2));
-  EXPECT_THAT(values_of<int64_t>(inverse), ElementsAre(0, 0, 1, 1, 1, 2));
-  EXPECT_THAT(values_of<int64_t>(counts), ElementsAre(2, 3, 1));
+  check_kernel(
+      "aten::unique_consecutive.out",
+      {{"u8[6]{2,2,1,1,1,2} true true none !~u8[6] !~i64[6] !~i64[6]", "2,1,2 0,0,1,1,1,2 2,3,1"},
+       {"i32[2,3]{3,-1,3,7,-1,3} true true none !~i32[6] !~i64[2,3] !~i64[6]", "3,-1,3,7,-1,3 ? ?"},
+       {"f32[4,2]{1,2,1,2,0,9,1,2} true true 0 !~f32[4,2] !~i64[4] !~i64[4]",
+        "1,2,0,9,1,2 0,0,1,2 2,1,1"}});
 }
 
 TEST(Unique, FindsDistinctSlices) {
-  KernelCall call;
-  Tensor& self = call.make<int32_t>({2, 4, 2}, {5, 1, 2, 2, 5, 1, 2, 2,  //
-                                                0, 0, 3, 1, 0, 0, 3, 0});
-  Tensor& values = call.make(ScalarType::kInt, {2, 4, 2}, {}, kDynamic);
-  Tensor& inverse = call.make(ScalarType::kLong, {4}, {}, kDynamic);
-  Tensor& counts = call.make(ScalarType::kLong, {4}, {}, kDynamic);
-  ASSERT_TRUE(succeeds(
-      call.run("aten::unique_dim.out", self, 1, true, true, true, values, inverse, counts)));
-  EXPECT_THAT(values.sizes(), ElementsAre(2, 3, 2));
-  EXPECT_THAT(values_of<int32_t>(values), ElementsAre(2, 2, 2, 2, 5, 1, 3, 0, 3, 1, 0, 0));
-  EXPECT_THAT(values_of<int64_t>(inverse), ElementsAre(2, 1, 2, 0));
-  EXPECT_THAT(values_of<int64_t>(counts), ElementsAre(1, 1, 2));
-
-  Tensor& rows = call.make<float>({4, 2}, {1, 2, 1, 2, 0, 9, 1, 2});
-  Tensor& merged = call.make(ScalarType::kFloat, {4, 2}, {}, kDynamic);
-  ASSERT_TRUE(succeeds(
-      call.run("aten::unique_consecutive.out", rows, true, true, 0, merged, inverse, counts)));
-  EXPECT_THAT(values_of<float>(merged), ElementsAre(1, 2, 0, 9, 1, 2));
-  EXPECT_THAT(values_of<int64_t>(inverse), ElementsAre(0, 0, 1, 2));
-  EXPECT_THAT(values_of<int64_t>(counts), ElementsAre(2, 1, 1));
-
-  Tensor& none = call.make<float>({2, 0}, {});
-  EXPECT_FALSE(
-      call.run("aten::unique_dim.out", none, 0, true, true, true, merged, inverse, counts).ok());
+  check_kernel("aten::unique_dim.out",
+               {{"i32[2,4,2]{5,1,2,2,5,1,2,2,0,0,3,1,0,0,3,0} 1 true true true "
+                 "!~i32[2,4,2] !~i64[4] !~i64[4]",
+                 "2,2,2,2,5,1,3,0,3,1,0,0 2,1,2,0 1,1,2"},
+                {"f32[2,0] 0 true true true !~f32[4,2] !~i64[4] !~i64[4]", "error: "}});
 }
 
 TEST(Histogram, CountsElementsInBins) {
-  KernelCall call;
-  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-  Tensor& self = call.make<float>({8}, {0, 0.5f, 1, 1.5f, 2, -1, 3, kNaN});
-  Tensor& out = call.make(ScalarType::kFloat, {4});
-  // The bins have width 0.5, and the last one includes 2. NaN and elements outside of the bins are
-  // not counted.
-  ASSERT_TRUE(succeeds(call.run("aten::histc.out", self, 4, 0.0, 2.0, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(1, 1, 1, 2));
-  // If the limits are equal, the bins cover the range of the elements. If all elements are equal,
-  // the bins extend by 1 on each side of them.
-  Tensor& some = call.make<float>({3}, {4, 6, 8});
-  ASSERT_TRUE(succeeds(call.run("aten::histc.out", some, 4, 0, 0, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(1, 0, 1, 1));
-  Tensor& one = call.make<float>({2}, {5, 5});
-  ASSERT_TRUE(succeeds(call.run("aten::histc.out", one, 4, 0, 0, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(0, 0, 2, 0));
-  Tensor& empty = call.make<float>({0}, {});
-  ASSERT_TRUE(succeeds(call.run("aten::histc.out", empty, 4, 0, 0, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(0, 0, 0, 0));
-  EXPECT_TRUE(fails(call.run("aten::histc.out", self, 4, 0, 0, out), kBad, "is not valid"));
-  EXPECT_TRUE(fails(call.run("aten::histc.out", one, 4, 2, 1, out), kBad, "from 2 to 1"));
-  EXPECT_TRUE(fails(call.run("aten::histc.out", one, 0, 0, 1, out), kBad, "bins is 0"));
+  const std::string self = "f32[8]{0,0.5,1,1.5,2,-1,3,nan} ";
+  check_kernel("aten::histc.out",
+               {// The bins have width 0.5, and the last one includes 2. NaN and elements outside of
+                // the bins are not counted.
+                {self + "4 0.0 2.0 !f32[4]", "1,1,1,2"},
+                // If the limits are equal, the bins cover the range of the elements. If all
+                // elements are equal, the bins extend by 1 on each side of them.
+                {"f32[3]{4,6,8} 4 0 0 !f32[4]", "1,0,1,1"},
+                {"f32[2]{5} 4 0 0 !f32[4]", "0,0,2,0"},
+                {"f32[0] 4 0 0 !f32[4]", "0,0,0,0"},
+                {self + "4 0 0 !f32[4]", "error: is not valid"},
+                {"f32[2]{5} 4 2 1 !f32[4]", "error: from 2 to 1"},
+                {"f32[2]{5} 0 0 1 !f32[4]", "error: bins is 0"}});
 }
 
 }  // namespace

@@ -62,8 +62,8 @@ void expect_elements(const Tensor& found, std::string_view expected, double tole
     ASSERT_TRUE(convert_run(found.dtype(), ScalarType::kDouble)) << "element " << i;
     const double a = real_at(found, static_cast<int64_t>(i));
     const double b = real_at(element, 0);
-    EXPECT_TRUE(is_floating(found.dtype()) &&
-                (a == b || std::abs(a - b) <= tolerance || (std::isnan(a) && std::isnan(b))))
+    const bool is_near = a == b || std::abs(a - b) <= tolerance || (std::isnan(a) && std::isnan(b));
+    EXPECT_TRUE(is_floating(found.dtype()) && is_near && numbers[i] != "-0.0")
         << "element " << i << " is " << a << "; expected " << numbers[i];
   }
 }

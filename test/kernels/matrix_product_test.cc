@@ -1,15 +1,13 @@
 // Tests mm, bmm, addmm and linear against the definition of the product.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "test/kernels/kernel_call.h"
+#include "test/kernels/kernel_cases.h"
 
 namespace vitrine::test {
 namespace {
-
-using testing::ElementsAre;
 
 // Returns small integers, whose sums are exact in every dtype and in any order.
 template <class T>
@@ -68,22 +66,14 @@ TYPED_TEST(Mm, MatchesTheDefinition) {
 }
 
 TEST(MatrixProduct, WrapsIntegersAround) {
-  KernelCall call;
-  Tensor& a = call.make<int32_t>({1, 2}, {INT32_MAX, 1});
-  Tensor& b = call.make<int32_t>({2, 1}, {2, 3});
-  Tensor& out = call.make(ScalarType::kInt, {1, 1});
-  ASSERT_TRUE(succeeds(call.run("aten::mm.out", a, b, out)));
-  EXPECT_EQ(out.data<int32_t>()[0], 1);  // 2 (2^31 - 1) + 3 = 2^32 + 1
-  Tensor& long_a = call.make<int64_t>({1, 1}, {INT64_MIN});
-  Tensor& long_b = call.make<int64_t>({1, 1}, {-1});
-  Tensor& long_out = call.make(ScalarType::kLong, {1, 1});
-  ASSERT_TRUE(succeeds(call.run("aten::mm.out", long_a, long_b, long_out)));
-  EXPECT_EQ(long_out.data<int64_t>()[0], INT64_MIN);
+  check_kernel("aten::mm.out",
+               {{"i32[1,2]{2147483647,1} i32[2,1]{2,3} !i32[1,1]", "1"},  // 2 (2^31 - 1) + 3
+                {"i64[1,1]{min} i64[1,1]{-1} !i64[1,1]", "min"}});
 }
 
+// In f16, 2048 + 1 is 2048, so a sum in f16 would lose every 1.
 TEST(MatrixProduct, AccumulatesF16InF32) {
   KernelCall call;
-  // In Half, 2048 + 1 is 2048, so a sum in Half would lose every 1.
   std::vector<Half> ones(2048, Half(1.0f));
   ones.insert(ones.begin(), Half(2048.0f));
   Tensor& a = call.make<Half>({1, 2049}, ones);
@@ -93,33 +83,23 @@ TEST(MatrixProduct, AccumulatesF16InF32) {
   EXPECT_EQ(float(out.data<Half>()[0]), 4096.0f);
 }
 
+// The product of 1 2 3 / 4 5 6 and 1 2 / 3 4 / 5 6 is 22 28 / 49 64.
 TEST(MatrixProduct, ReadsTransposedMemory) {
-  KernelCall call;
-  Tensor& a = call.make<float>({2, 3}, {1, 4, 2, 5, 3, 6}, {1, 0});  // 1 2 3 / 4 5 6
-  Tensor& b = call.make<float>({3, 2}, {1, 3, 5, 2, 4, 6}, {1, 0});  // 1 2 / 3 4 / 5 6
-  Tensor& out = call.make(ScalarType::kFloat, {2, 2}, {1, 0});
-  ASSERT_TRUE(succeeds(call.run("aten::mm.out", a, b, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(22, 49, 28, 64));  // 22 28 / 49 64
+  check_kernel("aten::mm.out",
+               {{"f32[2,3]:10{1,4,2,5,3,6} f32[3,2]:10{1,3,5,2,4,6} !f32[2,2]:10", "22,49,28,64"}});
 }
 
 TEST(MatrixProduct, ReturnsZeroIfTheInnerSizeIsZero) {
-  KernelCall call;
-  Tensor& a = call.make(ScalarType::kFloat, {2, 0});
-  Tensor& b = call.make(ScalarType::kFloat, {0, 2});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 2});
-  ASSERT_TRUE(succeeds(call.run("aten::mm.out", a, b, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(0, 0, 0, 0));
+  check_kernel("aten::mm.out", {{"f32[2,0] f32[0,2] !f32[2,2]", "0,0,0,0"}});
 }
 
 TEST(MatrixProduct, RejectsMismatchedMatrices) {
+  check_kernel("aten::mm.out", {{"f32[2,3] f32[2,3] !f32[2,3]", "error: [2,3] and [2,3]"},
+                                {"f32[2,3] f64[3,3] !f32[2,3]", "error: f64"},
+                                {"f32[2,3] f32[3] !f32[2,3]", "error: rank"}});
   KernelCall call;
   Tensor& a = call.make<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   Tensor& out = call.make(ScalarType::kFloat, {2, 3});
-  EXPECT_TRUE(fails(call.run("aten::mm.out", a, a, out), kBad, "[2,3] and [2,3]"));
-  Tensor& doubles = call.make<double>({3, 3}, std::vector<double>(9));
-  EXPECT_TRUE(fails(call.run("aten::mm.out", a, doubles, out), kBad, "f64"));
-  Tensor& vector = call.make<float>({3}, {1, 2, 3});
-  EXPECT_TRUE(fails(call.run("aten::mm.out", a, vector, out), kBad, "rank"));
   Tensor& square = call.make<float>({3, 3}, std::vector<float>(9));
   square.set_data(nullptr);
   EXPECT_TRUE(
@@ -127,52 +107,24 @@ TEST(MatrixProduct, RejectsMismatchedMatrices) {
 }
 
 TEST(Addmm, ScalesAndBroadcasts) {
-  KernelCall call;
-  Tensor& bias = call.make<float>({2}, {10, 20});
-  Tensor& a = call.make<float>({2, 1}, {1, 2});
-  Tensor& b = call.make<float>({1, 2}, {3, 4});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 2});
-  ASSERT_TRUE(succeeds(call.run("aten::addmm.out", bias, a, b, 0.5, 2, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(11, 18, 17, 26));
-  Tensor& wide = call.make<float>({3}, {1, 2, 3});
-  EXPECT_TRUE(fails(call.run("aten::addmm.out", wide, a, b, 1, 1, out), kBad, "broadcast"));
-}
-
-TEST(Addmm, BetaZeroIgnoresNan) {
-  KernelCall call;
-  Tensor& bias = call.make<float>({1}, {NAN});
-  Tensor& a = call.make<float>({1, 1}, {2});
-  Tensor& out = call.make(ScalarType::kFloat, {1, 1});
-  ASSERT_TRUE(succeeds(call.run("aten::addmm.out", bias, a, a, 0, 1, out)));
-  EXPECT_EQ(out.data<float>()[0], 4);
+  const std::string factors = " f32[2,1]{1,2} f32[1,2]{3,4} ";
+  check_kernel("aten::addmm.out", {{"f32[2]{10,20}" + factors + "0.5 2 !f32[2,2]", "11,18,17,26"},
+                                   {"f32[3]" + factors + "1 1 !f32[2,2]", "error: broadcast"},
+                                   // If beta is zero, NaN is ignored.
+                                   {"f32[1]{nan} f32[1,1]{2} f32[1,1]{2} 0 1 !f32[1,1]", "4"}});
 }
 
 TEST(Bmm, MultipliesEachPair) {
-  KernelCall call;
-  Tensor& a = call.make<float>({2, 1, 2}, {1, 2, 3, 4});
-  Tensor& b = call.make<float>({2, 2, 1}, {5, 6, 7, 8});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 1, 1});
-  ASSERT_TRUE(succeeds(call.run("aten::bmm.out", a, b, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(17, 53));
-  Tensor& three = call.make<float>({3, 2, 1}, {5, 6, 7, 8, 9, 10});
-  EXPECT_TRUE(fails(call.run("aten::bmm.out", a, three, out), kBad, "matrices"));
+  check_kernel("aten::bmm.out", {{"f32[2,1,2]{1,2,3,4} f32[2,2,1]{5,6,7,8} !f32[2,1,1]", "17,53"},
+                                 {"f32[2,1,2] f32[3,2,1] !f32[2,1,1]", "error: matrices"}});
 }
 
 TEST(Linear, AcceptsABiasWithOneElementOrOnePerColumn) {
-  KernelCall call;
-  Tensor& input = call.make<float>({1, 2, 2}, {1, 2, 3, 4});
-  Tensor& weight = call.make<float>({3, 2}, {1, 0, 0, 1, 1, 1});
-  Tensor& bias = call.make<float>({3}, {10, 20, 30});
-  Tensor& out = call.make(ScalarType::kFloat, {1, 2, 3});
-  ASSERT_TRUE(succeeds(call.run("aten::linear.out", input, weight, bias, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(11, 22, 33, 13, 24, 37));
-  Tensor& one = call.make<float>({1}, {100});
-  ASSERT_TRUE(succeeds(call.run("aten::linear.out", input, weight, one, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(101, 102, 103, 103, 104, 107));
-  ASSERT_TRUE(succeeds(call.run("aten::linear.out", input, weight, call.none(), out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(1, 2, 3, 3, 4, 7));
-  Tensor& two = call.make<float>({2}, {1, 2});
-  EXPECT_TRUE(fails(call.run("aten::linear.out", input, weight, two, out), kBad, "bias"));
+  const std::string inputs = "f32[1,2,2]{1,2,3,4} f32[3,2]{1,0,0,1,1,1} ";
+  check_kernel("aten::linear.out", {{inputs + "f32[3]{10,20,30} !f32[1,2,3]", "11,22,33,13,24,37"},
+                                    {inputs + "f32[1]{100} !f32[1,2,3]", "101,102,103,103,104,107"},
+                                    {inputs + "none !f32[1,2,3]", "1,2,3,3,4,7"},
+                                    {inputs + "f32[2] !f32[1,2,3]", "error: bias"}});
 }
 
 }  // namespace

@@ -1,189 +1,87 @@
 // Tests sums, means, extrema, variance, scans and sorting against values computed by hand. Edge
 // cases are as in PyTorch.
-#include <cmath>
-#include <limits>
-
 #include "test/kernels/kernel_call.h"
+#include "test/kernels/kernel_cases.h"
 
 namespace vitrine {
 namespace {
 
-using test::fails;
+using test::check_kernel;
 using test::KernelCall;
 using test::succeeds;
 using test::values_of;
 
-constexpr float kFloatNan = std::numeric_limits<float>::quiet_NaN();
-
 TEST(Reduction, SumReducesAnyDimensions) {
-  KernelCall call;
-  Tensor& a = call.make<float>({2, 3}, {1, 2, 3, 10, 20, 30});
-  Tensor& columns = call.make(ScalarType::kFloat, {3});
-  ASSERT_TRUE(
-      succeeds(call.run("aten::sum.IntList_out", a, call.ints({0}), false, call.none(), columns)));
-  EXPECT_EQ(values_of<float>(columns), (std::vector<float>{11, 22, 33}));
-  Tensor& rows = call.make(ScalarType::kFloat, {2, 1});
-  ASSERT_TRUE(
-      succeeds(call.run("aten::sum.IntList_out", a, call.ints({-1}), true, call.none(), rows)));
-  EXPECT_EQ(values_of<float>(rows), (std::vector<float>{6, 60}));
-  Tensor& all = call.make(ScalarType::kFloat, {});
-  for (const EValue& dims : {call.none(), call.ints({}), call.ints({0, 1})}) {
-    ASSERT_TRUE(succeeds(call.run("aten::sum.IntList_out", a, dims, false, call.none(), all)));
-    EXPECT_EQ(values_of<float>(all)[0], 66);
-  }
+  const std::string self = "f32[2,3]{1,2,3,10,20,30} ";
+  check_kernel(
+      "aten::sum.IntList_out",
+      {{self + "[0] false none !f32[3]", "11,22,33"},
+       {self + "[-1] true none !f32[2,1]", "6,60"},
+       {self + "none false none !f32[]", "66"},
+       {self + "[] false none !f32[]", "66"},
+       {self + "[0,1] false none !f32[]", "66"},
+       // A tensor [1,2,2,2] with values 0..7. The sums over dimension 2 are 0+2 and 1+3 in
+       // channel 0, 4+6 and 5+7 in channel 1. The channels are innermost in memory.
+       {"f32[1,2,2,2]:0231{0,4,1,5,2,6,3,7} [2] true none !f32[1,2,1,2]:0231", "2,10,4,12"},
+       {"f32[0,2] [0] false none !f32[2]", "0,0"},
+       {"i64[2]{max,1} none false none !i64[]", "min"},
+       {"bool[5]{1,0,1,1,1} none false none !i64[]", "4"},
+       // A running sum in f16 would stop at 2048.
+       {"f16[5000]{1} none false none !f16[]", "5000"}});
+  check_kernel("aten::mean.out", {{"f32[0,2] [0] false none !f32[2]", "nan,nan"}});
 }
 
 TEST(Reduction, NansumIgnoresNan) {
-  KernelCall call;
-  Tensor& a = call.make<float>({2, 3}, {1, kFloatNan, 3, kFloatNan, kFloatNan, kFloatNan});
-  Tensor& rows = call.make(ScalarType::kFloat, {2});
-  ASSERT_TRUE(succeeds(call.run("aten::nansum.out", a, call.ints({1}), false, call.none(), rows)));
-  EXPECT_EQ(values_of<float>(rows), (std::vector<float>{4, 0}));
-  Tensor& flags = call.make<bool>({2}, {true, true});
-  Tensor& count = call.make(ScalarType::kLong, {});
-  ASSERT_TRUE(
-      succeeds(call.run("aten::nansum.out", flags, call.none(), false, call.none(), count)));
-  EXPECT_EQ(values_of<int64_t>(count)[0], 2);
-}
-
-TEST(Reduction, AcceptsChannelsLast) {
-  KernelCall call;
-  // A tensor [1,2,2,2] with values 0..7, summed over dimension 2 with keepdim.
-  Tensor& a = call.make<float>({1, 2, 2, 2}, {0, 4, 1, 5, 2, 6, 3, 7}, {0, 2, 3, 1});
-  Tensor& out = call.make(ScalarType::kFloat, {1, 2, 1, 2}, {0, 2, 3, 1});
-  ASSERT_TRUE(
-      succeeds(call.run("aten::sum.IntList_out", a, call.ints({2}), true, call.none(), out)));
-  // The sums are 0+2 and 1+3 in channel 0, 4+6 and 5+7 in channel 1. The channels are innermost in
-  // memory.
-  EXPECT_EQ(values_of<float>(out), (std::vector<float>{2, 10, 4, 12}));
-}
-
-TEST(Reduction, EmptySumIsZeroAndEmptyMeanIsNan) {
-  KernelCall call;
-  Tensor& a = call.make(ScalarType::kFloat, {0, 2});
-  Tensor& out = call.make(ScalarType::kFloat, {2});
-  ASSERT_TRUE(
-      succeeds(call.run("aten::sum.IntList_out", a, call.ints({0}), false, call.none(), out)));
-  EXPECT_EQ(values_of<float>(out), (std::vector<float>{0, 0}));
-  ASSERT_TRUE(succeeds(call.run("aten::mean.out", a, call.ints({0}), false, call.none(), out)));
-  EXPECT_TRUE(std::isnan(values_of<float>(out)[0]));
-}
-
-TEST(Reduction, SumWrapsIntegersAndCountsBools) {
-  KernelCall call;
-  const int64_t highest = std::numeric_limits<int64_t>::max();
-  Tensor& a = call.make<int64_t>({2}, {highest, 1});
-  Tensor& out = call.make(ScalarType::kLong, {});
-  ASSERT_TRUE(succeeds(call.run("aten::sum.IntList_out", a, call.none(), false, call.none(), out)));
-  EXPECT_EQ(values_of<int64_t>(out)[0], std::numeric_limits<int64_t>::min());
-  Tensor& flags = call.make<bool>({5}, {true, false, true, true, true});
-  ASSERT_TRUE(
-      succeeds(call.run("aten::sum.IntList_out", flags, call.none(), false, call.none(), out)));
-  EXPECT_EQ(values_of<int64_t>(out)[0], 4);
-}
-
-TEST(Reduction, AccumulatesF16SumsInHigherPrecision) {
-  KernelCall call;
-  // A running sum in Half would stop at 2048.
-  Tensor& a = call.make<Half>({5000}, std::vector<Half>(5000, Half(1)));
-  Tensor& out = call.make(ScalarType::kHalf, {});
-  ASSERT_TRUE(succeeds(call.run("aten::sum.IntList_out", a, call.none(), false, call.none(), out)));
-  EXPECT_EQ(static_cast<float>(values_of<Half>(out)[0]), 5000);
+  check_kernel("aten::nansum.out", {{"f32[2,3]{1,nan,3,nan,nan,nan} [1] false none !f32[2]", "4,0"},
+                                    {"bool[2]{1} none false none !i64[]", "2"}});
 }
 
 TEST(Reduction, RejectsInvalidDimensions) {
-  KernelCall call;
-  Tensor& a = call.make<float>({2, 2}, {1, 2, 3, 4});
-  Tensor& out = call.make(ScalarType::kFloat, {2});
-  const auto sum = [&](const EValue& dims) {
-    return call.run("aten::sum.IntList_out", a, dims, false, call.none(), out);
-  };
-  EXPECT_TRUE(fails(sum(call.ints({2})), ErrorCode::kInvalidArgument, "dimension 2"));
-  EXPECT_TRUE(fails(sum(call.ints({-3})), ErrorCode::kInvalidArgument, "dimension -3"));
-  EXPECT_TRUE(fails(sum(call.ints({0, -2})), ErrorCode::kInvalidArgument, "twice"));
-  EXPECT_TRUE(fails(sum(call.ints({0, 1})), ErrorCode::kInvalidArgument, "rank"));
-  EXPECT_TRUE(
-      fails(call.run("aten::sum.IntList_out", a, call.ints({0}), false, ScalarType::kInt, out),
-            ErrorCode::kInvalidArgument, "i32"));
+  check_kernel("aten::sum.IntList_out",
+               {{"f32[2,2] [2] false none !f32[2]", "error: dimension 2"},
+                {"f32[2,2] [-3] false none !f32[2]", "error: dimension -3"},
+                {"f32[2,2] [0,-2] false none !f32[2]", "error: twice"},
+                {"f32[2,2] [0,1] false none !f32[2]", "error: rank"},
+                {"f32[2,2] [0] false @i32 !f32[2]", "error: i32"}});
 }
 
 TEST(Reduction, AcceptsDimensionZeroOfZeroDimensionalTensor) {
-  KernelCall call;
-  Tensor& a = call.make<float>({}, {7});
-  Tensor& out = call.make(ScalarType::kFloat, {});
-  ASSERT_TRUE(succeeds(call.run("aten::amax.out", a, call.ints({-1}), false, out)));
-  EXPECT_EQ(values_of<float>(out)[0], 7);
-  Tensor& index = call.make(ScalarType::kLong, {});
-  ASSERT_TRUE(succeeds(call.run("aten::argmax.out", a, 0, false, index)));
-  EXPECT_EQ(values_of<int64_t>(index)[0], 0);
+  check_kernel("aten::amax.out", {{"f32[]{7} [-1] false !f32[]", "7"}});
+  check_kernel("aten::argmax.out", {{"f32[]{7} 0 false !i64[]", "0"}});
 }
 
 TEST(Reduction, MeanOfIntegersRequiresDtype) {
-  KernelCall call;
-  Tensor& a = call.make<int32_t>({2}, {1, 2});
-  Tensor& out = call.make(ScalarType::kFloat, {});
-  EXPECT_FALSE(call.run("aten::mean.dtype_out", a, call.none(), out).ok());
-  ASSERT_TRUE(succeeds(call.run("aten::mean.dtype_out", a, ScalarType::kFloat, out)));
-  EXPECT_EQ(values_of<float>(out)[0], 1.5f);
+  check_kernel("aten::mean.dtype_out",
+               {{"i32[2]{1,2} none !f32[]", "error: "}, {"i32[2]{1,2} @f32 !f32[]", "1.5"}});
 }
 
 TEST(Reduction, AnyWithEmptyDimensionListIsElementwise) {
-  KernelCall call;
-  Tensor& a = call.make<float>({3}, {0, kFloatNan, -1});
-  Tensor& elements = call.make(ScalarType::kBool, {3});
-  ASSERT_TRUE(succeeds(call.run("aten::any.dims_out", a, call.ints({}), false, elements)));
-  EXPECT_EQ(values_of<bool>(elements), (std::vector<bool>{false, true, true}));
-  Tensor& all = call.make(ScalarType::kByte, {});
-  ASSERT_TRUE(succeeds(call.run("aten::any.dims_out", a, call.none(), false, all)));
-  EXPECT_EQ(values_of<uint8_t>(all)[0], 1);
-  Tensor& empty = call.make(ScalarType::kFloat, {0});
-  ASSERT_TRUE(succeeds(call.run("aten::any.all_out", empty, all)));
-  EXPECT_EQ(values_of<uint8_t>(all)[0], 0);
+  check_kernel("aten::any.dims_out", {{"f32[3]{0,nan,-1} [] false !bool[3]", "0,1,1"},
+                                      {"f32[3]{0,nan,-1} none false !u8[]", "1"}});
+  check_kernel("aten::any.all_out", {{"f32[0] !u8[]", "0"}});
 }
 
 TEST(Reduction, ExtremaPreferFirstNanAndThenFirstOfEqualElements) {
-  KernelCall call;
-  Tensor& a = call.make<float>({3, 4}, {1, 5, 5, 0, kFloatNan, 9, kFloatNan, 1, -3, -2, -3, -2});
-  Tensor& values = call.make(ScalarType::kFloat, {3});
-  Tensor& indices = call.make(ScalarType::kLong, {3});
-  ASSERT_TRUE(succeeds(call.run("aten::max.dim_max", a, 1, false, values, indices)));
-  EXPECT_EQ(values_of<int64_t>(indices), (std::vector<int64_t>{1, 0, 1}));
-  EXPECT_EQ(values_of<float>(values)[0], 5);
-  EXPECT_TRUE(std::isnan(values_of<float>(values)[1]));
-  ASSERT_TRUE(succeeds(call.run("aten::argmin.out", a, 1, false, indices)));
-  EXPECT_EQ(values_of<int64_t>(indices), (std::vector<int64_t>{3, 0, 0}));
+  const std::string self = "f32[3,4]{1,5,5,0,nan,9,nan,1,-3,-2,-3,-2} ";
+  check_kernel("aten::max.dim_max", {{self + "1 false !f32[3] !i64[3]", "5,nan,-2 1,0,1"}});
+  check_kernel("aten::argmin.out", {{self + "1 false !i64[3]", "3,0,0"}});
 }
 
+// The tensor has the elements {0, 9, 3, 4}. Their order in memory is {0, 3, 9, 4}.
 TEST(Reduction, ArgmaxReturnsRowMajorIndex) {
-  KernelCall call;
-  // A channels-last tensor [1,2,1,2] with the elements {0, 9, 3, 4}. Their order in memory is {0,
-  // 3, 9, 4}.
-  Tensor& a = call.make<float>({1, 2, 1, 2}, {0, 3, 9, 4}, {0, 2, 3, 1});
-  Tensor& index = call.make(ScalarType::kLong, {});
-  ASSERT_TRUE(succeeds(call.run("aten::argmax.out", a, call.none(), false, index)));
-  EXPECT_EQ(values_of<int64_t>(index)[0], 1);
+  check_kernel("aten::argmax.out", {{"f32[1,2,1,2]:0231{0,3,9,4} none false !i64[]", "1"}});
 }
 
 TEST(Reduction, ExtremaRejectEmptyReduction) {
-  KernelCall call;
-  Tensor& a = call.make(ScalarType::kFloat, {0, 2});
-  Tensor& out = call.make(ScalarType::kFloat, {2});
-  Tensor& index = call.make(ScalarType::kLong, {2});
-  Tensor& one = call.make(ScalarType::kFloat, {});
-  EXPECT_FALSE(call.run("aten::amax.out", a, call.ints({0}), false, out).ok());
-  EXPECT_FALSE(call.run("aten::argmin.out", a, 0, false, index).ok());
-  EXPECT_FALSE(call.run("aten::max.unary_out", a, one).ok());
-  Tensor& nothing = call.make(ScalarType::kFloat, {0});
-  EXPECT_TRUE(succeeds(call.run("aten::amax.out", a, call.ints({1}), false, nothing)));
+  check_kernel("aten::amax.out", {{"f32[0,2] [0] false !f32[2]", "error: "},
+                                  {"f32[0,2] [1] false !f32[0]", "empty"}});
+  check_kernel("aten::argmin.out", {{"f32[0,2] 0 false !i64[2]", "error: "}});
+  check_kernel("aten::max.unary_out", {{"f32[0,2] !f32[]", "error: "}});
 }
 
 TEST(Reduction, AcceptsEmptyTensorWithLargeSizes) {
-  KernelCall call;
-  Tensor& a = call.make(ScalarType::kFloat, {0, 2, 2, 1 << 28, 1 << 14, 1 << 14});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 2});
-  ASSERT_TRUE(succeeds(
-      call.run("aten::sum.IntList_out", a, call.ints({0, 3, 4, 5}), false, call.none(), out)));
-  EXPECT_EQ(values_of<float>(out), (std::vector<float>{0, 0, 0, 0}));
+  check_kernel("aten::sum.IntList_out",
+               {{"f32[0,2,2,268435456,16384,16384] [0,3,4,5] false none !f32[2,2]", "0,0,0,0"}});
 }
 
 TEST(Reduction, VarianceIsAccurateFarFromZero) {
@@ -203,67 +101,34 @@ TEST(Reduction, VarianceIsAccurateFarFromZero) {
 }
 
 TEST(Reduction, VarianceIsNotFiniteWithoutDegreesOfFreedom) {
-  KernelCall call;
-  Tensor& one = call.make<float>({1}, {3});
-  Tensor& var = call.make(ScalarType::kFloat, {});
-  ASSERT_TRUE(
-      succeeds(call.run("aten::var.correction_out", one, call.none(), call.none(), false, var)));
-  EXPECT_TRUE(std::isnan(values_of<float>(var)[0]));
-  Tensor& two = call.make<float>({2}, {3, 4});
-  ASSERT_TRUE(succeeds(call.run("aten::var.correction_out", two, call.none(), 3, false, var)));
-  EXPECT_TRUE(std::isinf(values_of<float>(var)[0]));
+  check_kernel("aten::var.correction_out", {{"f32[1]{3} none none false !f32[]", "nan"},
+                                            {"f32[2]{3,4} none 3 false !f32[]", "inf"}});
 }
 
 TEST(Reduction, ComputesProductsAndCumulativeSums) {
-  KernelCall call;
-  Tensor& a = call.make<int32_t>({2, 3}, {1, 2, 3, 4, 5, 6});
-  Tensor& product = call.make(ScalarType::kLong, {2});
-  ASSERT_TRUE(succeeds(call.run("aten::prod.int_out", a, 1, false, call.none(), product)));
-  EXPECT_EQ(values_of<int64_t>(product), (std::vector<int64_t>{6, 120}));
-  Tensor& empty = call.make(ScalarType::kFloat, {0});
-  Tensor& one = call.make(ScalarType::kFloat, {});
-  ASSERT_TRUE(succeeds(call.run("aten::prod.out", empty, call.none(), one)));
-  EXPECT_EQ(values_of<float>(one)[0], 1);
-  Tensor& sums = call.make(ScalarType::kLong, {2, 3});
-  ASSERT_TRUE(succeeds(call.run("aten::cumsum.out", a, 0, call.none(), sums)));
-  EXPECT_EQ(values_of<int64_t>(sums), (std::vector<int64_t>{1, 2, 3, 5, 7, 9}));
-  ASSERT_TRUE(succeeds(call.run("aten::cumsum.out", a, -1, call.none(), sums)));
-  EXPECT_EQ(values_of<int64_t>(sums), (std::vector<int64_t>{1, 3, 6, 4, 9, 15}));
+  const std::string self = "i32[2,3]{1,2,3,4,5,6} ";
+  check_kernel("aten::prod.int_out", {{self + "1 false none !i64[2]", "6,120"}});
+  check_kernel("aten::prod.out", {{"f32[0] none !f32[]", "1"}});
+  check_kernel("aten::cumsum.out", {{self + "0 none !i64[2,3]", "1,2,3,5,7,9"},
+                                    {self + "-1 none !i64[2,3]", "1,3,6,4,9,15"}});
 }
 
 TEST(Sort, SortsNanLastAndIsStable) {
-  KernelCall call;
-  Tensor& a = call.make<float>({5}, {2, kFloatNan, 0.0f, -0.0f, -1});
-  Tensor& values = call.make(ScalarType::kFloat, {5});
-  Tensor& indices = call.make(ScalarType::kLong, {5});
-  ASSERT_TRUE(succeeds(call.run("aten::sort.values", a, 0, false, values, indices)));
-  EXPECT_EQ(values_of<int64_t>(indices), (std::vector<int64_t>{4, 2, 3, 0, 1}));
-  EXPECT_TRUE(std::signbit(values_of<float>(values)[2]));
-  ASSERT_TRUE(succeeds(call.run("aten::sort.values_stable", a, true, 0, true, values, indices)));
-  EXPECT_EQ(values_of<int64_t>(indices), (std::vector<int64_t>{1, 0, 2, 3, 4}));
-}
-
-TEST(Sort, SortsIntegersBeyondDoublePrecision) {
-  KernelCall call;
-  const int64_t large = int64_t{1} << 60;
-  Tensor& a = call.make<int64_t>({3}, {large + 1, large, std::numeric_limits<int64_t>::min()});
-  Tensor& values = call.make(ScalarType::kLong, {3});
-  Tensor& indices = call.make(ScalarType::kLong, {3});
-  ASSERT_TRUE(succeeds(call.run("aten::sort.values", a, 0, true, values, indices)));
-  EXPECT_EQ(values_of<int64_t>(indices), (std::vector<int64_t>{0, 1, 2}));
+  check_kernel("aten::sort.values",
+               {{"f32[5]{2,nan,0.0,-0.0,-1} 0 false !f32[5] !i64[5]", "-1,0,-0.0,2,nan 4,2,3,0,1"},
+                {"i64[3]{1152921504606846977,1152921504606846976,min} 0 true !i64[3] !i64[3]",
+                 "1152921504606846977,1152921504606846976,min 0,1,2"}});
+  check_kernel(
+      "aten::sort.values_stable",
+      {{"f32[5]{2,nan,0.0,-0.0,-1} true 0 true !f32[5] !i64[5]", "nan,2,0,-0.0,-1 1,0,2,3,4"}});
 }
 
 TEST(Sort, TopkAcceptsOuterDimension) {
-  KernelCall call;
-  Tensor& a = call.make<int32_t>({3, 2}, {1, 9, 5, 7, 3, 8});
-  Tensor& values = call.make(ScalarType::kInt, {2, 2});
-  Tensor& indices = call.make(ScalarType::kLong, {2, 2});
-  ASSERT_TRUE(succeeds(call.run("aten::topk.values", a, 2, 0, true, true, values, indices)));
-  EXPECT_EQ(values_of<int32_t>(values), (std::vector<int32_t>{5, 9, 3, 8}));
-  EXPECT_EQ(values_of<int64_t>(indices), (std::vector<int64_t>{1, 0, 2, 2}));
-  EXPECT_TRUE(fails(call.run("aten::topk.values", a, 4, 0, true, true, values, indices),
-                    ErrorCode::kInvalidArgument, "k is 4"));
-  EXPECT_FALSE(call.run("aten::topk.values", a, -1, 0, true, true, values, indices).ok());
+  const std::string self = "i32[3,2]{1,9,5,7,3,8} ";
+  const std::string rest = " 0 true true !i32[2,2] !i64[2,2]";
+  check_kernel("aten::topk.values", {{self + "2" + rest, "5,9,3,8 1,0,2,2"},
+                                     {self + "4" + rest, "error: k is 4"},
+                                     {self + "-1" + rest, "error: "}});
 }
 
 }  // namespace
