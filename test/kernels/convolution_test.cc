@@ -1,11 +1,11 @@
 // Tests convolution against its definition, over dimensions, windows, groups, dtypes and memory
 // formats.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "test/kernels/kernel_call.h"
+#include "test/kernels/kernel_cases.h"
 
 namespace vitrine::test {
 namespace {
@@ -146,12 +146,6 @@ class Convolution : public testing::TestWithParam<Case> {
     return static_cast<size_t>(result);
   }
 
-  EValue list(const std::vector<int64_t>& values) {
-    if (values.size() == 1) return call.ints({values[0]});
-    if (values.size() == 2) return call.ints({values[0], values[1]});
-    return call.ints({values[0], values[1], values[2]});
-  }
-
   template <class T>
   void check(bool last_input, bool last_weight, bool last_out) {
     const Case& test = GetParam();
@@ -176,10 +170,11 @@ class Convolution : public testing::TestWithParam<Case> {
     }
     std::vector<uint8_t> order;
     Tensor& out = tensor<T>(shape, Array(shape), last_out);
-    ASSERT_TRUE(succeeds(call.run("aten::convolution.out", tensor<T>(test.input, input, last_input),
-                                  tensor<T>(test.weight, weight, last_weight), bias_value,
-                                  list(test.stride), list(test.padding), list(test.dilation),
-                                  test.transposed, list(test.output_padding), test.groups, out)));
+    ASSERT_TRUE(
+        succeeds(call.run("aten::convolution.out", tensor<T>(test.input, input, last_input),
+                          tensor<T>(test.weight, weight, last_weight), bias_value,
+                          call.ints(test.stride), call.ints(test.padding), call.ints(test.dilation),
+                          test.transposed, call.ints(test.output_padding), test.groups, out)));
     for (size_t i = 0; i < expected.values.size(); ++i) {
       ASSERT_EQ(static_cast<double>(out.data<T>()[offset(out, i)]), expected.values[i]) << i;
     }
@@ -253,9 +248,9 @@ TEST_P(ConvolutionBackward, MatchesAdjointOfForward) {
   ASSERT_TRUE(succeeds(call.run(
       "aten::convolution_backward.out", tensor<double>(shape, gradient, false),
       tensor<double>(test.input, input, true), tensor<double>(test.weight, weight, false),
-      call.none(), list(test.stride), list(test.padding), list(test.dilation), test.transposed,
-      list(test.output_padding), test.groups, EValue(std::span<const bool>(mask)), input_gradient,
-      weight_gradient, bias_gradient)));
+      call.none(), call.ints(test.stride), call.ints(test.padding), call.ints(test.dilation),
+      test.transposed, call.ints(test.output_padding), test.groups,
+      EValue(std::span<const bool>(mask)), input_gradient, weight_gradient, bias_gradient)));
   const double expected = dot(result, gradient.values.data());
   EXPECT_EQ(dot(input, input_gradient.data<double>()), expected);
   EXPECT_EQ(dot(weight, weight_gradient.data<double>()), expected);
@@ -300,54 +295,40 @@ TEST(LargeConvolution, ComputesEveryBlock) {
   }
 }
 
-class ConvolutionErrors : public testing::Test {
- protected:
-  KernelCall call;
-  Tensor& input = call.make<float>({1, 4, 5, 5}, std::vector<float>(100));
-  Tensor& weight = call.make<float>({2, 4, 3, 3}, std::vector<float>(72));
-  Tensor& out = call.make(ScalarType::kFloat, {1, 2, 3, 3});
-
-  Error run(Tensor& in, Tensor& weights, const EValue& bias, int64_t stride, int64_t padding,
-            int64_t dilation, int64_t groups, bool transposed = false, int64_t output_padding = 0) {
-    return call.run("aten::convolution.out", in, weights, bias, call.ints({stride}),
-                    call.ints({padding}), call.ints({dilation}), transposed,
-                    call.ints({output_padding}), groups, out);
-  }
-};
-
-TEST_F(ConvolutionErrors, RejectsNumbersOutOfRange) {
-  const EValue none;
-  EXPECT_TRUE(succeeds(run(input, weight, none, 1, 0, 1, 1)));
-  EXPECT_TRUE(fails(run(input, weight, none, 0, 0, 1, 1), kBad, "stride"));
-  EXPECT_TRUE(fails(run(input, weight, none, INT64_MIN, 0, 1, 1), kBad, "stride"));
-  EXPECT_TRUE(fails(run(input, weight, none, 1, -1, 1, 1), kBad, "padding"));
-  EXPECT_TRUE(fails(run(input, weight, none, 1, INT64_MAX, 1, 1), kBad, "padding"));
-  EXPECT_TRUE(fails(run(input, weight, none, 1, 0, 0, 1), kBad, "dilation"));
-  EXPECT_TRUE(fails(run(input, weight, none, 1, 0, INT32_MAX, 1), kBad, "does not fit"));
-  EXPECT_TRUE(fails(run(input, weight, none, 1, 0, 1, 0), kBad, "groups"));
-  EXPECT_TRUE(fails(run(input, weight, none, 1, 0, 1, 3), kBad, "groups"));
-  EXPECT_TRUE(fails(run(input, weight, none, 1, 0, 1, 1, true, 1), kBad, "output_padding"));
-  EXPECT_TRUE(fails(call.run("aten::convolution.out", input, weight, none, call.ints({}),
-                             call.ints({0}), call.ints({1}), false, call.ints({0}), 1, out),
-                    kBad, "stride"));
-  EXPECT_TRUE(fails(call.run("aten::convolution.out", input, weight, none, call.ints({1, 1, 1}),
-                             call.ints({0}), call.ints({1}), false, call.ints({0}), 1, out),
-                    kBad, "stride"));
+// Arguments of a convolution without transposition, padding of the output or groups.
+std::string call_of(const std::string& tensors, const std::string& numbers) {
+  return tensors + " " + numbers + " false [0] 1 !f32[1,2,3,3]";
 }
 
-TEST_F(ConvolutionErrors, RejectsMismatchedTensors) {
-  const EValue none;
-  Tensor& short_bias = call.make<float>({1}, {1});
-  EXPECT_TRUE(fails(run(input, weight, EValue(&short_bias), 1, 0, 1, 1), kBad, "bias"));
-  Tensor& flat = call.make<float>({2, 4, 9}, std::vector<float>(72));
-  EXPECT_TRUE(fails(run(input, flat, none, 1, 0, 1, 1), kBad, "rank"));
-  Tensor& doubles = call.make<double>({2, 4, 3, 3}, std::vector<double>(72));
-  EXPECT_TRUE(fails(run(input, doubles, none, 1, 0, 1, 1), kBad, "f64"));
-  Tensor& narrow = call.make<float>({2, 3, 3, 3}, std::vector<float>(54));
-  EXPECT_TRUE(fails(run(input, narrow, none, 1, 0, 1, 1), kBad, "weight"));
-  Tensor& empty_kernel = call.make<float>({2, 4, 0, 3}, {});
-  EXPECT_TRUE(fails(run(input, empty_kernel, none, 1, 0, 1, 1), kBad, "does not fit"));
-  EXPECT_FALSE(run(input, weight, none, 2, 0, 1, 1).ok());  // the output has another shape
+TEST(ConvolutionErrors, RejectsNumbersOutOfRange) {
+  const std::string tensors = "f32[1,4,5,5] f32[2,4,3,3] none";
+  const std::string out = " !f32[1,2,3,3]";
+  check_kernel("aten::convolution.out",
+               {{call_of(tensors, "[1] [0] [1]"), "?"},
+                {call_of(tensors, "[0] [0] [1]"), "error: stride"},
+                {call_of(tensors, "[min] [0] [1]"), "error: stride"},
+                {call_of(tensors, "[] [0] [1]"), "error: stride"},
+                {call_of(tensors, "[1,1,1] [0] [1]"), "error: stride"},
+                {call_of(tensors, "[1] [-1] [1]"), "error: padding"},
+                {call_of(tensors, "[1] [max] [1]"), "error: padding"},
+                {call_of(tensors, "[1] [0] [0]"), "error: dilation"},
+                {call_of(tensors, "[1] [0] [2147483647]"), "error: does not fit"},
+                {tensors + " [1] [0] [1] false [0] 0" + out, "error: groups"},
+                {tensors + " [1] [0] [1] false [0] 3" + out, "error: groups"},
+                {tensors + " [1] [0] [1] true [1] 1" + out, "error: output_padding"}});
+}
+
+TEST(ConvolutionErrors, RejectsMismatchedTensors) {
+  const std::string numbers = "[1] [0] [1]";
+  check_kernel("aten::convolution.out",
+               {{call_of("f32[1,4,5,5] f32[2,4,3,3] f32[1]", numbers), "error: bias"},
+                {call_of("f32[1,4,5,5] f32[2,4,9] none", numbers), "error: rank"},
+                {call_of("f32[1,4,5,5] f64[2,4,3,3] none", numbers), "error: f64"},
+                {call_of("f32[1,4,5,5] f32[2,3,3,3] none", numbers), "error: weight"},
+                {call_of("f32[1,4,5,5] f32[2,4,0,3] none", numbers), "error: does not fit"},
+                // The output has another shape.
+                {call_of("f32[1,4,5,5] f32[2,4,3,3] none", "[2] [0] [1]"),
+                 "error: ", ErrorCode::kNotSupported}});
 }
 
 }  // namespace

@@ -1,90 +1,50 @@
 // Tests operators that create tensors: constants, ranges and random numbers.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "test/kernels/kernel_call.h"
+#include "test/kernels/kernel_cases.h"
 
 namespace vitrine {
 namespace {
 
-using test::fails;
+using test::check_kernel;
 using test::KernelCall;
 using test::succeeds;
 using test::values_of;
 
 TEST(Creation, FullConvertsValueToDtype) {
-  KernelCall call;
-  Tensor& halves = call.make(ScalarType::kHalf, {2, 1});
-  ASSERT_TRUE(succeeds(call.run("aten::full.out", call.ints({2, 1}), 1.5, halves)));
-  EXPECT_EQ(static_cast<float>(values_of<Half>(halves)[1]), 1.5f);
-  Tensor& flags = call.make(ScalarType::kBool, {2});
-  ASSERT_TRUE(succeeds(call.run("aten::full.out", call.ints({2}), 0.5, flags)));
-  EXPECT_EQ(values_of<bool>(flags), (std::vector<bool>{true, true}));
-}
-
-TEST(Creation, FullRejectsValueThatTheDtypeCannotHold) {
-  KernelCall call;
-  Tensor& bytes = call.make(ScalarType::kChar, {1});
-  EXPECT_TRUE(fails(call.run("aten::full.out", call.ints({1}), 128, bytes),
-                    ErrorCode::kInvalidArgument, "128"));
-  Tensor& halves = call.make(ScalarType::kHalf, {1});
-  EXPECT_FALSE(call.run("aten::full.out", call.ints({1}), 1e6, halves).ok());
-  const double infinity = std::numeric_limits<double>::infinity();
-  EXPECT_TRUE(succeeds(call.run("aten::full.out", call.ints({1}), infinity, halves)));
-  EXPECT_FALSE(call.run("aten::full.out", call.ints({1}), infinity, bytes).ok());
+  check_kernel("aten::full.out", {{"[2,1] 1.5 !f16[2,1]", "1.5,1.5"},
+                                  {"[2] 0.5 !bool[2]", "1,1"},
+                                  {"[1] inf !f16[1]", "inf"},
+                                  {"[1] 128 !i8[1]", "error: 128"},
+                                  {"[1] 1.0e6 !f16[1]", "error: "},
+                                  {"[1] inf !i8[1]", "error: "},
+                                  {"[-1] 1 !~f32[2]", "error: "}});
 }
 
 TEST(Creation, RejectsSizesOutOfRange) {
-  KernelCall call;
-  Tensor& out = call.make(ScalarType::kFloat, {2}, {}, ShapeDynamism::kDynamicBound);
-  EXPECT_FALSE(call.run("aten::full.out", call.ints({-1}), 1, out).ok());
-  EXPECT_FALSE(call.run("aten::zeros.out", call.ints({3}), out).ok());
-  EXPECT_FALSE(call.run("aten::ones.out", call.ints({int64_t{1} << 33}), out).ok());
-  EXPECT_TRUE(succeeds(call.run("aten::zeros.out", call.ints({1}), out)));
-  EXPECT_EQ(values_of<float>(out), (std::vector<float>{0}));
+  check_kernel("aten::zeros.out", {{"[3] !~f32[2]", "error: "}, {"[1] !~f32[2]", "0"}});
+  check_kernel("aten::ones.out", {{"[8589934592] !~f32[2]", "error: "}});
 }
 
 TEST(Creation, ArangeComputesRanges) {
-  KernelCall call;
-  Tensor& three = call.make(ScalarType::kFloat, {3});
-  ASSERT_TRUE(succeeds(call.run("aten::arange.start_out", 1.0, 2.1, 0.5, three)));
-  EXPECT_EQ(values_of<float>(three), (std::vector<float>{1, 1.5, 2}));
-  Tensor& down = call.make(ScalarType::kInt, {3});
-  ASSERT_TRUE(succeeds(call.run("aten::arange.start_out", 5, 0, -2, down)));
-  EXPECT_EQ(values_of<int32_t>(down), (std::vector<int32_t>{5, 3, 1}));
-  Tensor& empty = call.make(ScalarType::kLong, {0});
-  EXPECT_TRUE(succeeds(call.run("aten::arange.start_out", 4, 4, 1, empty)));
-}
-
-TEST(Creation, ArangeIsExactForLargeIntegers) {
-  KernelCall call;
-  const int64_t start = (int64_t{1} << 60) + 1;
-  Tensor& out = call.make(ScalarType::kLong, {2});
-  ASSERT_TRUE(succeeds(call.run("aten::arange.start_out", start, start + 2, 1, out)));
-  EXPECT_EQ(values_of<int64_t>(out), (std::vector<int64_t>{start, start + 1}));
-}
-
-TEST(Creation, ArangeAcceptsMinimumIntegerAsStep) {
-  KernelCall call;
-  const int64_t low = std::numeric_limits<int64_t>::min();
-  Tensor& out = call.make(ScalarType::kLong, {1});
-  ASSERT_TRUE(succeeds(call.run("aten::arange.start_out", 0, low, low, out)));
-  EXPECT_EQ(values_of<int64_t>(out)[0], 0);
+  check_kernel("aten::arange.start_out", {{"1.0 2.1 0.5 !f32[3]", "1,1.5,2"},
+                                          {"5 0 -2 !i32[3]", "5,3,1"},
+                                          {"4 4 1 !i64[0]", "empty"},
+                                          {"1152921504606846977 1152921504606846979 1 !i64[2]",
+                                           "1152921504606846977,1152921504606846978"},
+                                          {"0 min min !i64[1]", "0"}});
 }
 
 TEST(Creation, ArangeRejectsInvalidRanges) {
-  KernelCall call;
-  Tensor& out = call.make(ScalarType::kLong, {2}, {}, ShapeDynamism::kDynamicBound);
-  Tensor& real = call.make(ScalarType::kFloat, {2}, {}, ShapeDynamism::kDynamicBound);
-  const int64_t low = std::numeric_limits<int64_t>::min();
-  EXPECT_FALSE(call.run("aten::arange.start_out", 0, 2, 0, out).ok());
-  EXPECT_FALSE(call.run("aten::arange.start_out", 0, 2, -1, out).ok());
-  EXPECT_FALSE(call.run("aten::arange.start_out", low, 2, 1, out).ok());
-  EXPECT_FALSE(call.run("aten::arange.start_out", 0.0, 1.0, 0.0, real).ok());
-  EXPECT_FALSE(call.run("aten::arange.start_out", 0.0, std::nan(""), 1.0, real).ok());
-  EXPECT_FALSE(call.run("aten::arange.out", 1e300, real).ok());
+  check_kernel("aten::arange.start_out", {{"0 2 0 !~i64[2]", "error: "},
+                                          {"0 2 -1 !~i64[2]", "error: "},
+                                          {"min 2 1 !~i64[2]", "error: "},
+                                          {"0.0 1.0 0.0 !~f32[2]", "error: "},
+                                          {"0.0 nan 1.0 !~f32[2]", "error: "}});
+  check_kernel("aten::arange.out", {{"1.0e300 !~f32[2]", "error: "}});
 }
 
 TEST(Creation, RandomNumbersHaveTheExpectedDistribution) {

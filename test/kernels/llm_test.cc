@@ -7,13 +7,13 @@
 #include <limits>
 #include <vector>
 
+#include "test/kernels/kernel_cases.h"
 #include "test/kernels/llm_call.h"
 
 namespace vitrine::test {
 namespace {
 
 using testing::Each;
-using testing::ElementsAre;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -243,13 +243,10 @@ TEST_P(Llm, QuantizedAttentionMatchesDequantizedAttention) {
 
 // --- Caches ---
 
-TEST_P(Llm, UpdateCacheWritesFromStartPosition) {
-  Tensor& value = call.make<int8_t>({2, 2, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
-  Tensor& cache = call.make<int8_t>({2, 3, 1, 2}, std::vector<int8_t>(12, -1));
-  Tensor& out = call.make<int8_t>({1}, {9});
-  ASSERT_TRUE(succeeds(run("update_cache.out", value, cache, 1, out)));
-  EXPECT_THAT(values_of<int8_t>(cache), ElementsAre(-1, -1, 1, 2, 3, 4, -1, -1, 5, 6, 7, 8));
-  EXPECT_EQ(out.data<int8_t>()[0], 9);
+TEST(LlmCaches, UpdateCacheWritesFromStartPosition) {
+  check_kernel("llama::update_cache.out",
+               {{"i8[2,2,1,2]{1,2,3,4,5,6,7,8} !i8[2,3,1,2]{-1} 1 !i8[1]{9}",
+                 "-1,-1,1,2,3,4,-1,-1,5,6,7,8 9"}});
 }
 
 TEST_P(Llm, UpdateCacheRejectsPositionsOutOfRange) {
@@ -268,13 +265,9 @@ TEST_P(Llm, UpdateCacheRejectsPositionsOutOfRange) {
   EXPECT_THAT(values_of<float>(cache), Each(5));
 }
 
-TEST_P(Llm, UpdateCacheWithIndicesKeepsLastTokenForEachPosition) {
-  Tensor& value = call.make<float>({1, 3, 1, 1}, {1, 2, 3});
-  Tensor& cache = call.make<float>({1, 4, 1, 1}, {0, 0, 0, 0});
-  Tensor& out = call.make<float>({1}, {0});
-  Tensor& indices = call.make<int64_t>({1, 3}, {3, 1, 3});
-  ASSERT_TRUE(succeeds(run("update_cache_with_indices.out", value, cache, -9, indices, out)));
-  EXPECT_THAT(values_of<float>(cache), ElementsAre(0, 2, 0, 3));
+TEST(LlmCaches, UpdateCacheWithIndicesKeepsLastTokenForEachPosition) {
+  check_kernel("llama::update_cache_with_indices.out",
+               {{"f32[1,3,1,1]{1,2,3} !f32[1,4,1,1]{0} -9 i64[1,3]{3,1,3} !f32[1]", "0,2,0,3 ?"}});
 }
 
 TEST_P(Llm, UpdateCacheWithIndicesWritesNothingOnError) {
@@ -341,11 +334,8 @@ TEST_P(Llm, AttentionWithCacheRejectsSharedMemory) {
   EXPECT_TRUE(succeeds(attend(q, k, k, v_cache, mask)));
 }
 
-TEST_P(Llm, FallbackOperatorCopiesItsInput) {
-  Tensor& input = random_tensor({2, 3});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 3});
-  ASSERT_TRUE(succeeds(run("fallback.out", input, out)));
-  EXPECT_EQ(values_of<float>(out), values_of<float>(input));
+TEST(LlmCaches, FallbackOperatorCopiesItsInput) {
+  check_kernel("llama::fallback.out", {{"f32[2,3]{1,2,3,4,5,6} !f32[2,3]", "1,2,3,4,5,6"}});
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // Tests quantized_decomposed operators against values computed by hand.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,12 +6,15 @@
 
 #include "kernels/optimized/optimized_kernels.h"
 #include "test/kernels/kernel_call.h"
+#include "test/kernels/kernel_cases.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine::test {
 namespace {
 
-using testing::ElementsAre;
+void check(const std::string& op, std::initializer_list<KernelCase> cases, double tolerance = 0) {
+  check_kernel("quantized_decomposed::" + op, cases, tolerance);
+}
 
 class Quantized : public testing::Test {
  protected:
@@ -22,24 +24,14 @@ class Quantized : public testing::Test {
   KernelCall call;
 };
 
-TEST_F(Quantized, PerTensorRoundsTiesToEvenAndClamps) {
-  Tensor& input = call.make<float>({7}, {0.25f, 0.75f, -0.25f, 1000, -1000, NAN, INFINITY});
-  Tensor& out = call.make(ScalarType::kChar, {7});
-  ASSERT_TRUE(
-      succeeds(run("quantize_per_tensor.out", input, 0.5, 3, -128, 127, ScalarType::kChar, out)));
-  EXPECT_THAT(values_of<int8_t>(out), ElementsAre(3, 5, 3, 127, -128, 3, 127));
-  Tensor& scale = call.make<double>({1}, {0.5});
-  Tensor& zero = call.make<int64_t>({1}, {3});
-  Tensor& wide = call.make(ScalarType::kUInt16, {7});
-  ASSERT_TRUE(succeeds(run("quantize_per_tensor.Tensor_out", input, scale, zero, 0, 65535,
-                           ScalarType::kUInt16, wide)));
-  EXPECT_EQ(wide.data<uint16_t>()[3], 2003);
-  EXPECT_EQ(wide.data<uint16_t>()[6], 65535);
-  Tensor& real = call.make(ScalarType::kFloat, {7});
-  ASSERT_TRUE(succeeds(run("dequantize_per_tensor.out", wide, 0.5, 3, 0, 65535, ScalarType::kUInt16,
-                           call.none(), real)));
-  EXPECT_EQ(real.data<float>()[3], 1000);
-  EXPECT_EQ(real.data<float>()[6], 32766);  // (65535 - 3) / 2
+TEST(QuantizedValues, PerTensorRoundsTiesToEvenAndClamps) {
+  const std::string input = "f32[7]{0.25,0.75,-0.25,1000,-1000,nan,inf} ";
+  check("quantize_per_tensor.out", {{input + "0.5 3 -128 127 @i8 !i8[7]", "3,5,3,127,-128,3,127"},
+                                    {"f32[2]{1,2} 0.0 max -128 127 @i8 !i8[2]", "127,127"}});
+  check("quantize_per_tensor.Tensor_out",
+        {{input + "f64[1]{0.5} i64[1]{3} 0 65535 @u16 !u16[7]", "?,?,?,2003,?,?,65535"}});
+  check("dequantize_per_tensor.out",
+        {{"u16[2]{2003,65535} 0.5 3 0 65535 @u16 none !f32[2]", "1000,32766"}});  // (65535 - 3) / 2
 }
 
 // PyTorch multiplies by 1 / scale, computed in double. For one scale in four, 1.0f / float(scale)
@@ -71,69 +63,36 @@ TEST_F(Quantized, SixteenBitQuantizationUsesInverseScaleComputedInF64) {
   EXPECT_GT(differing, 100u);  // otherwise the test could not detect the wrong inverse
 }
 
-// Per token, zero points are added before rounding: 0.5 + 1 rounds to 2, not to 0 + 1.
-TEST_F(Quantized, PerTokenAddsZeroPointBeforeRounding) {
-  Tensor& input = call.make<float>({1, 4}, {0.5F, 1.5F, 2.5F, -0.5F});
-  Tensor& scales = call.make<double>({1, 1}, {1});
-  Tensor& zeros = call.make<int64_t>({1, 1}, {1});
-  Tensor& out = call.make(ScalarType::kChar, {1, 4});
-  ASSERT_TRUE(succeeds(
-      run("quantize_per_token.out", input, scales, zeros, -128, 127, ScalarType::kChar, out)));
-  EXPECT_THAT(values_of<int8_t>(out), ElementsAre(2, 2, 4, 0));
+TEST(QuantizedValues, RejectsInvalidArguments) {
+  check("quantize_per_tensor.out", {{"f32[2] 1.0 0 -129 127 @i8 !i8[2]", "error: -129"},
+                                    {"f32[2] 1.0 0 10 -10 @i8 !i8[2]", "error: 10 to -10"},
+                                    {"f32[2] 1.0 0 0 1 @f32 !i8[2]", "error: f32"},
+                                    {"f32[2] 1.0 0 0 255 @u8 !i8[2]", "error: u8"},
+                                    {"i8[2] 1.0 0 -128 127 @i8 !i8[2]", "error: "}});
+  check("quantize_per_channel.out",
+        {{"f32[2] f64[3] i64[3]{0} 0 -128 127 @i8 !i8[2]", "error: 2 float"}});
 }
 
-TEST_F(Quantized, RejectsInvalidArguments) {
-  Tensor& input = call.make<float>({2}, {1, 2});
-  Tensor& out = call.make(ScalarType::kChar, {2});
-  const auto kChar = ScalarType::kChar;
-  EXPECT_TRUE(
-      fails(run("quantize_per_tensor.out", input, 1.0, 0, -129, 127, kChar, out), kBad, "-129"));
-  EXPECT_TRUE(
-      fails(run("quantize_per_tensor.out", input, 1.0, 0, 10, -10, kChar, out), kBad, "10 to -10"));
-  EXPECT_TRUE(fails(run("quantize_per_tensor.out", input, 1.0, 0, 0, 1, ScalarType::kFloat, out),
-                    kBad, "f32"));
-  EXPECT_TRUE(fails(run("quantize_per_tensor.out", input, 1.0, 0, 0, 255, ScalarType::kByte, out),
-                    kBad, "u8"));
-  EXPECT_TRUE(fails(run("quantize_per_tensor.out", out, 1.0, 0, -128, 127, kChar, out), kBad, ""));
-  EXPECT_TRUE(
-      succeeds(run("quantize_per_tensor.out", input, 0.0, INT64_MAX, -128, 127, kChar, out)));
-  EXPECT_THAT(values_of<int8_t>(out), ElementsAre(127, 127));
-  Tensor& scales = call.make<double>({3}, {1, 2, 3});
-  Tensor& zeros = call.make<int64_t>({3}, {0, 0, 0});
-  EXPECT_TRUE(fails(run("quantize_per_channel.out", input, scales, zeros, 0, -128, 127, kChar, out),
-                    kBad, "2 float"));
+TEST(QuantizedValues, PerChannelAcceptsAnyAxis) {
+  check("quantize_per_channel.out",
+        {{"f32[2,2,2]{1,2,3,4,5,6,7,8} f64[2]{1,0.5} i64[2]{0,10} 1 0 255 @u8 !u8[2,2,2]",
+          "1,2,16,18,5,6,24,26"}});
+  const std::string values = "u8[2,2,2]{1,2,16,18,5,6,24,26} f64[2]{1,0.5} ";
+  const std::string rest = " -2 0 255 @u8 none !f32[2,2,2]";
+  check("dequantize_per_channel.out",
+        {{values + "i32[2]{0,10}" + rest, "1,2,3,4,5,6,7,8"},  // must not be read as i64
+         {values + "none" + rest, "1,2,8,9,5,6,12,13"}});
 }
 
-TEST_F(Quantized, PerChannelAcceptsAnyAxis) {
-  Tensor& input = call.make<float>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
-  Tensor& scales = call.make<double>({2}, {1, 0.5});
-  Tensor& zeros = call.make<int64_t>({2}, {0, 10});
-  Tensor& out = call.make(ScalarType::kByte, {2, 2, 2});
-  ASSERT_TRUE(succeeds(
-      run("quantize_per_channel.out", input, scales, zeros, 1, 0, 255, ScalarType::kByte, out)));
-  EXPECT_THAT(values_of<uint8_t>(out), ElementsAre(1, 2, 16, 18, 5, 6, 24, 26));
-  Tensor& real = call.make(ScalarType::kFloat, {2, 2, 2});
-  Tensor& narrow = call.make<int32_t>({2}, {0, 10});  // must not be read as i64
-  ASSERT_TRUE(succeeds(run("dequantize_per_channel.out", out, scales, narrow, -2, 0, 255,
-                           ScalarType::kByte, call.none(), real)));
-  EXPECT_THAT(values_of<float>(real), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
-  ASSERT_TRUE(succeeds(run("dequantize_per_channel.out", out, scales, call.none(), -2, 0, 255,
-                           ScalarType::kByte, call.none(), real)));
-  EXPECT_THAT(values_of<float>(real), ElementsAre(1, 2, 8, 9, 5, 6, 12, 13));
-}
-
-TEST_F(Quantized, PerTokenUsesParametersOfEachRow) {
-  Tensor& input = call.make<float>({2, 1, 2}, {1, 2, 3, 4});
-  Tensor& scales = call.make<double>({2, 1, 1}, {1, 2});
-  Tensor& zeros = call.make<int64_t>({2, 1, 1}, {0, 1});
-  Tensor& out = call.make(ScalarType::kChar, {2, 1, 2});
-  ASSERT_TRUE(succeeds(
-      run("quantize_per_token.out", input, scales, zeros, -128, 127, ScalarType::kChar, out)));
-  EXPECT_THAT(values_of<int8_t>(out), ElementsAre(1, 2, 2, 3));  // 3 / 2 + 1 rounds to 2
-  Tensor& real = call.make(ScalarType::kHalf, {2, 1, 2});
-  ASSERT_TRUE(succeeds(run("dequantize_per_token.out", out, scales, zeros, -128, 127,
-                           ScalarType::kChar, ScalarType::kHalf, real)));
-  EXPECT_EQ(float(real.data<Half>()[3]), 4);
+// Zero points are added before rounding: 0.5 + 1 rounds to 2, not to 0 + 1, and 3 / 2 + 1 to 2.
+TEST(QuantizedValues, PerTokenUsesParametersOfEachRow) {
+  check(
+      "quantize_per_token.out",
+      {{"f32[1,4]{0.5,1.5,2.5,-0.5} f64[1,1]{1} i64[1,1]{1} -128 127 @i8 !i8[1,4]", "2,2,4,0"},
+       {"f32[2,1,2]{1,2,3,4} f64[2,1,1]{1,2} i64[2,1,1]{0,1} -128 127 @i8 !i8[2,1,2]", "1,2,2,3"}});
+  check("dequantize_per_token.out",
+        {{"i8[2,1,2]{1,2,2,3} f64[2,1,1]{1,2} i64[2,1,1]{0,1} -128 127 @i8 @f16 !f16[2,1,2]",
+          "1,2,2,4"}});
 }
 
 // A channel's parameters are read after other channels are written. Here, the result of the first
@@ -176,64 +135,36 @@ TEST_F(Quantized, RejectsOutputThatOverlapsParameters) {
   }
 }
 
-TEST_F(Quantized, ChoosesScalesAndZeroPoints) {
-  Tensor& input = call.make<float>({2}, {-1, 4.1f});
-  Tensor& scale = call.make(ScalarType::kDouble, {1});
-  Tensor& zero = call.make(ScalarType::kLong, {1});
-  ASSERT_TRUE(succeeds(
-      run("choose_qparams.Tensor_out", input, 0, 255, 1e-6, ScalarType::kByte, scale, zero)));
-  EXPECT_NEAR(scale.data<double>()[0], 0.02, 1e-8);
-  EXPECT_EQ(zero.data<int64_t>()[0], 50);
-  Tensor& positive = call.make<float>({1}, {2.55f});  // the range always includes 0
-  ASSERT_TRUE(succeeds(
-      run("choose_qparams.Tensor_out", positive, 0, 255, 1e-6, ScalarType::kByte, scale, zero)));
-  EXPECT_NEAR(scale.data<double>()[0], 0.01, 1e-8);
-  EXPECT_EQ(zero.data<int64_t>()[0], 0);
-  Tensor& rows = call.make<float>({2, 2}, {0, 0, -2.55f, 0});
-  Tensor& scales = call.make(ScalarType::kDouble, {2, 1});
-  Tensor& zeros = call.make(ScalarType::kLong, {2, 1});
-  ASSERT_TRUE(succeeds(
-      run("choose_qparams_per_token_asymmetric.out", rows, ScalarType::kChar, scales, zeros)));
-  EXPECT_EQ(scales.data<double>()[0], std::ldexp(1.0, -23));
-  EXPECT_NEAR(scales.data<double>()[1], 0.01, 1e-8);
-  EXPECT_EQ(zeros.data<int64_t>()[1], 127);
+TEST(QuantizedValues, ChoosesScalesAndZeroPoints) {
+  check("choose_qparams.Tensor_out",
+        {{"f32[2]{-1,4.1} 0 255 0.000001 @u8 !f64[1] !i64[1]", "0.02 50"},
+         // The range always includes 0.
+         {"f32[1]{2.55} 0 255 0.000001 @u8 !f64[1] !i64[1]", "0.01 0"}},
+        1e-8);
+  const std::string op = "choose_qparams_per_token_asymmetric.out";
+  check(op, {{"f32[1,2]{0} @i8 !f64[1,1] !i64[1,1]", "1.1920928955078125e-07 ?"}});  // 2^-23
+  check(op, {{"f32[2,2]{0,0,-2.55,0} @i8 !f64[2,1] !i64[2,1]", "?,0.01 ?,127"}}, 1e-8);
 }
 
-TEST_F(Quantized, AddsDequantizedValues) {
-  Tensor& a = call.make<uint8_t>({2}, {10, 200});
-  Tensor& b = call.make<uint8_t>({2}, {4, 255});
-  Tensor& out = call.make(ScalarType::kByte, {2});
-  // The real sum is (10 - 0) * 1 + (4 - 2) * 0.5 = 11. The quantized sum is 11 / 0.5 + 1 = 23.
-  ASSERT_TRUE(succeeds(run("add.out", a, 1.0, 0, 0, 255, b, 0.5, 2, 0, 255, 0.5, 1, 0, 255, out)));
-  EXPECT_THAT(values_of<uint8_t>(out), ElementsAre(23, 255));
+// The real sum is (10 - 0) * 1 + (4 - 2) * 0.5 = 11. The quantized sum is 11 / 0.5 + 1 = 23.
+TEST(QuantizedValues, AddsDequantizedValues) {
+  check("add.out",
+        {{"u8[2]{10,200} 1.0 0 0 255 u8[2]{4,255} 0.5 2 0 255 0.5 1 0 255 !u8[2]", "23,255"}});
 }
 
-TEST_F(Quantized, EmbeddingsUnpackRows) {
-  Tensor& indices = call.make<int64_t>({2}, {1, 0});
-  Tensor& scales = call.make<float>({2, 2}, {1, 2, 0.5f, 1});
-  Tensor& bytes = call.make<int8_t>({2, 2}, {1, -2, 3, 4});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 2});
-  ASSERT_TRUE(
-      succeeds(run("embedding_byte.out", bytes, scales, call.none(), -128, 127, indices, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(1.5f, 4, 1, -4));
+TEST(QuantizedValues, EmbeddingsUnpackRows) {
+  const std::string scales = "f32[2,2]{1,2,0.5,1} none ";
+  check("embedding_byte.out",
+        {{"i8[2,2]{1,-2,3,4} " + scales + "-128 127 i64[2]{1,0} !f32[2,2]", "1.5,4,1,-4"}});
   // In 0xf1, the high four bits are 15 - 8 = 7 (column 0), and the low four bits are 1 - 8 = -7
-  // (column 1).
-  Tensor& int4s = call.make<uint8_t>({2, 1}, {0xf1, 0x80});
-  ASSERT_TRUE(succeeds(run("embedding_4bit.out", int4s, scales, call.none(), -8, 7, indices, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(0, -8, 7, -14));
-  // The byte 0b11100100 contains the numbers 0, 1, 2 and 3. Each number is a value plus 2.
-  Tensor& pairs = call.make<uint8_t>({2, 1}, {0b11100100, 0});
-  Tensor& one_scale = call.make<float>({2}, {1, 2});
-  Tensor& zero_points = call.make<float>({2}, {0, 1});
-  Tensor& wide = call.make(ScalarType::kFloat, {2, 4});
-  ASSERT_TRUE(
-      succeeds(run("embedding_2bit.out", pairs, one_scale, zero_points, -2, 1, indices, wide)));
-  EXPECT_THAT(values_of<float>(wide), ElementsAre(-6, -6, -6, -6, -2, -1, 0, 1));
-  for (const int64_t bad : {int64_t{2}, int64_t{-1}}) {
-    Tensor& wrong = call.make<int64_t>({2}, {0, bad});
-    EXPECT_TRUE(fails(run("embedding_4bit.out", int4s, scales, call.none(), -8, 7, wrong, out),
-                      kBad, "out of range"));
-  }
+  // (column 1). The second byte is 0x80.
+  const std::string int4s = "u8[2,1]{241,128} " + scales + "-8 7 ";
+  check("embedding_4bit.out", {{int4s + "i64[2]{1,0} !f32[2,2]", "0,-8,7,-14"},
+                               {int4s + "i64[2]{0,2} !f32[2,2]", "error: out of range"},
+                               {int4s + "i64[2]{0,-1} !f32[2,2]", "error: out of range"}});
+  // The byte 228 = 0b11100100 contains the numbers 0, 1, 2 and 3. Each number is a value plus 2.
+  check("embedding_2bit.out", {{"u8[2,1]{228,0} f32[2]{1,2} f32[2]{0,1} -2 1 i64[2]{1,0} !f32[2,4]",
+                                "-6,-6,-6,-6,-2,-1,0,1"}});
 }
 
 // Uses rows of several chunks, groups that begin within a byte, and several threads.
@@ -296,16 +227,10 @@ TEST_F(Quantized, EmbeddingsMatchFormula) {
   }
 }
 
-TEST_F(Quantized, MixedDtypeProductsMultiplyWeightsByTheirScales) {
-  Tensor& input = call.make<float>({1, 2}, {2, 3});
-  Tensor& weight = call.make<int8_t>({2, 2}, {1, 2, 3, 4});
-  Tensor& scales = call.make<float>({2}, {10, 0.5f});
-  Tensor& out = call.make(ScalarType::kFloat, {1, 2});
-  ASSERT_TRUE(succeeds(run("mixed_mm.out", input, weight, scales, call.none(), out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(24.5f, 46));  // rows of weight are scaled
-  ASSERT_TRUE(
-      succeeds(run("mixed_linear.out", input, weight, scales, call.none(), call.none(), out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(80, 9));
+TEST(QuantizedValues, MixedDtypeProductsMultiplyWeightsByTheirScales) {
+  const std::string inputs = "f32[1,2]{2,3} i8[2,2]{1,2,3,4} f32[2]{10,0.5} none ";
+  check("mixed_mm.out", {{inputs + "!f32[1,2]", "24.5,46"}});  // rows of weight are scaled
+  check("mixed_linear.out", {{inputs + "none !f32[1,2]", "80,9"}});
 }
 
 }  // namespace

@@ -5,151 +5,78 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <vector>
 
-#include "kernels/optimized/optimized_kernels.h"
 #include "test/kernels/kernel_call.h"
+#include "test/kernels/kernel_cases.h"
 
 namespace vitrine::test {
 namespace {
 
-using testing::ElementsAre;
-using testing::FloatEq;
 using testing::Pointwise;
 
-class Upsample : public testing::Test {
- protected:
-  KernelCall call;
-  Tensor& line = call.make<float>({1, 1, 1, 2}, {0, 4});
-  const double factors_[2] = {1.0, 2.0};
-  const EValue factors = EValue(std::span<const double>(factors_));
-};
+const std::string kBilinear = "aten::upsample_bilinear2d.vec_out";
+const std::string kNearest = "aten::upsample_nearest2d.vec_out";
+const std::string kLine = "f32[1,1,1,2]{0,4} ";
 
-TEST_F(Upsample, BilinearInterpolatesBetweenPixelCenters) {
-  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 4});
-  ASSERT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", line, call.ints({1, 4}), false,
-                                call.none(), out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 3, 4));
-  ASSERT_TRUE(succeeds(
-      call.run("aten::upsample_bilinear2d.vec_out", line, call.none(), false, factors, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 3, 4));
+TEST(Upsample, BilinearInterpolatesBetweenPixelCentersOrAlignedCorners) {
+  check_kernel(kBilinear, {{kLine + "[1,4] false none !f32[1,1,1,4]", "0,1,3,4"},
+                           {kLine + "none false [1.0,2.0] !f32[1,1,1,4]", "0,1,3,4"},
+                           {kLine + "[1,5] true none !f32[1,1,1,5]", "0,1,2,3,4"}});
 }
 
 // The factor 1.2 gives 4.8 elements, truncated to 4. If the size of a dimension does not change,
 // the dimension is copied, whatever the factor, as in PyTorch (compute_source_index_and_lambda).
-TEST_F(Upsample, BilinearCopiesUnchangedDimension) {
-  KernelRegistry optimized;
-  ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
-  Tensor& self = call.make<float>({1, 1, 1, 4}, {0, 1, 2, 3});
-  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 2, 4});
-  const double numbers[] = {2.0, 1.2};
-  for (const KernelRegistry* registry : {static_cast<const KernelRegistry*>(nullptr),
-                                         static_cast<const KernelRegistry*>(&optimized)}) {
-    call.registry = registry;
-    ASSERT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", self, call.none(), false,
-                                  EValue(std::span<const double>(numbers)), out)));
-    EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
-  }
+TEST(Upsample, BilinearCopiesUnchangedDimension) {
+  check_kernel(kBilinear,
+               {{"f32[1,1,1,4]{0,1,2,3} none false [2.0,1.2] !f32[1,1,2,4]", "0,1,2,3,0,1,2,3"}});
 }
 
 // In a dimension whose size does not change, both samples are the same element, and their weights
 // are 1 and 0. Infinity becomes NaN (0 * inf), but its neighbors do not.
-TEST_F(Upsample, BilinearDoesNotReadNeighborsAlongUnchangedDimension) {
-  KernelRegistry optimized;
-  ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
-  constexpr float kInf = std::numeric_limits<float>::infinity();
-  for (const bool align_corners : {false, true}) {
-    for (const KernelRegistry* registry : {static_cast<const KernelRegistry*>(nullptr),
-                                           static_cast<const KernelRegistry*>(&optimized)}) {
-      call.registry = registry;
-      for (const bool is_column : {false, true}) {
-        const std::vector<int32_t> sizes = {1, 1, is_column ? 3 : 1, is_column ? 1 : 3};
-        const std::vector<int64_t> resized = {is_column ? 3 : 2, is_column ? 2 : 3};
-        Tensor& self = call.make<float>(sizes, {1, kInf, 2});
-        Tensor& out = call.make(ScalarType::kFloat, {1, 1, static_cast<int32_t>(resized[0]),
-                                                     static_cast<int32_t>(resized[1])});
-        ASSERT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", self, call.ints(resized),
-                                      align_corners, call.none(), out)));
-        const auto found = values_of<float>(out);
-        for (const size_t copy : {0, 1}) {
-          const auto at = [&](size_t i) { return found[is_column ? 2 * i + copy : 3 * copy + i]; };
-          EXPECT_EQ(at(0), 1) << align_corners << is_column;
-          EXPECT_EQ(at(2), 2) << align_corners << is_column;
-        }
-      }
-    }
+TEST(Upsample, BilinearDoesNotReadNeighborsAlongUnchangedDimension) {
+  for (const std::string align_corners : {" false", " true"}) {
+    check_kernel(
+        kBilinear,
+        {{"f32[1,1,1,3]{1,inf,2} [2,3]" + align_corners + " none !f32[1,1,2,3]", "1,?,2,1,?,2"},
+         {"f32[1,1,3,1]{1,inf,2} [3,2]" + align_corners + " none !f32[1,1,3,2]", "1,1,?,?,2,2"}});
   }
 }
 
-TEST_F(Upsample, BilinearInterpolatesBetweenAlignedCorners) {
-  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 5});
-  ASSERT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", line, call.ints({1, 5}), true,
-                                call.none(), out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 2, 3, 4));
-}
-
-TEST_F(Upsample, NearestRepeatsElements) {
-  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 2, 3});
-  ASSERT_TRUE(succeeds(
-      call.run("aten::upsample_nearest2d.vec_out", line, call.ints({2, 3}), call.none(), out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(0, 0, 4, 0, 0, 4));
-}
-
 // uint8 results round halves up, unlike results of other dtypes.
-TEST_F(Upsample, Uint8BilinearRoundsAfterEachDimension) {
-  Tensor& self = call.make<uint8_t>({1, 1, 2, 2}, {0, 1, 2, 4});
-  Tensor& out = call.make(ScalarType::kByte, {1, 1, 3, 3});
-  ASSERT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", self, call.ints({3, 3}), true,
-                                call.none(), out)));
-  EXPECT_THAT(values_of<uint8_t>(out), ElementsAre(0, 1, 1, 1, 2, 3, 2, 3, 4));
+TEST(Upsample, Uint8BilinearRoundsAfterEachDimension) {
+  check_kernel(kBilinear,
+               {{"u8[1,1,2,2]{0,1,2,4} [3,3] true none !u8[1,1,3,3]", "0,1,1,1,2,3,2,3,4"}});
+}
+
+TEST(Upsample, NearestRepeatsElements) {
+  check_kernel(kNearest, {{kLine + "[2,3] none !f32[1,1,2,3]", "0,0,4,0,0,4"},
+                          {"f32[1,2,1,2]:0231{1,10,2,20} none [1.0,2.0] !f32[1,2,1,4]:0231",
+                           "1,10,1,10,2,20,2,20"}});
 }
 
 // PyTorch ignores a scale factor if the image is small and the size of the dimension stays the same
 // or doubles. For larger images, it uses the factor.
-TEST_F(Upsample, NearestModeUsesTheScaleFactorExceptForSmallImages) {
-  KernelRegistry optimized;
-  ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
-  Tensor& self = call.make<float>({1, 1, 1, 4}, {0, 1, 2, 3});
-  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 2, 4});
-  const double numbers[] = {2.1, 1.2};
-  std::vector<float> counted(130);
-  std::iota(counted.begin(), counted.end(), 0.0F);
-  Tensor& wide = call.make<float>({1, 1, 1, 130}, counted);
-  Tensor& wide_out = call.make(ScalarType::kFloat, {1, 1, 1, 130});
-  const double wide_numbers[] = {1.0, 1.005};
-  for (const KernelRegistry* registry : {static_cast<const KernelRegistry*>(nullptr),
-                                         static_cast<const KernelRegistry*>(&optimized)}) {
-    call.registry = registry;
-    ASSERT_TRUE(succeeds(call.run("aten::upsample_nearest2d.vec_out", self, call.none(),
-                                  EValue(std::span<const double>(numbers)), out)));
-    EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
-    ASSERT_TRUE(succeeds(call.run("aten::upsample_nearest2d.vec_out", wide, call.none(),
-                                  EValue(std::span<const double>(wide_numbers)), wide_out)));
-    EXPECT_EQ(values_of<float>(wide_out)[1], 0);
-    EXPECT_EQ(values_of<float>(wide_out)[129], 128);
+TEST(Upsample, NearestModeUsesTheScaleFactorExceptForSmallImages) {
+  std::string numbers = "0,1";
+  std::string expected = "?,0";
+  for (int i = 2; i < 130; ++i) {
+    numbers += "," + std::to_string(i);
+    expected += i < 129 ? ",?" : ",128";
   }
+  check_kernel(kNearest,
+               {{"f32[1,1,1,4]{0,1,2,3} none [2.1,1.2] !f32[1,1,2,4]", "0,1,2,3,0,1,2,3"},
+                {"f32[1,1,1,130]{" + numbers + "} none [1.0,1.005] !f32[1,1,1,130]", expected}});
 }
 
-TEST_F(Upsample, NearestAcceptsChannelsLast) {
-  Tensor& self = call.make<float>({1, 2, 1, 2}, {1, 10, 2, 20}, {0, 2, 3, 1});
-  Tensor& out = call.make(ScalarType::kFloat, {1, 2, 1, 4}, {0, 2, 3, 1});
-  ASSERT_TRUE(
-      succeeds(call.run("aten::upsample_nearest2d.vec_out", self, call.none(), factors, out)));
-  EXPECT_THAT(values_of<float>(out), ElementsAre(1, 10, 1, 10, 2, 20, 2, 20));
-}
-
-TEST_F(Upsample, AntialiasedDownsamplingByTwoUsesTriangleFilter) {
-  // The scale is 2, so the support is 2 and the centers are 1 and 3. The weights are 3/4 at
-  // distance 0.5 and 1/4 at distance 1.5.
-  Tensor& self = call.make<float>({1, 1, 1, 4}, {0, 8, 16, 24});
-  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 2});
-  ASSERT_TRUE(succeeds(call.run("aten::_upsample_bilinear2d_aa.out", self, call.ints({1, 2}), false,
-                                call.none(), call.none(), out)));
-  const std::vector<float> expected{(0 * 3 + 8 * 3 + 16 * 1) / 7.0f,
-                                    (8 * 1 + 16 * 3 + 24 * 3) / 7.0f};
-  EXPECT_THAT(values_of<float>(out), Pointwise(FloatEq(), expected));
+// The scale is 2, so the support is 2 and the centers are 1 and 3. The weights are 3/4 at distance
+// 0.5 and 1/4 at distance 1.5. The results are (0 * 3 + 8 * 3 + 16) / 7 and (8 + 16 * 3 + 24 * 3)
+// / 7.
+TEST(Upsample, AntialiasedDownsamplingByTwoUsesTriangleFilter) {
+  check_kernel(
+      "aten::_upsample_bilinear2d_aa.out",
+      {{"f32[1,1,1,4]{0,8,16,24} [1,2] false none none !f32[1,1,1,2]", "5.714285714,18.285714286"}},
+      5e-6);
 }
 
 // Keys' cubic convolution with a = -0.5, stretched by the factor `stretch`.
@@ -176,7 +103,8 @@ std::vector<float> resized_line(const std::vector<float>& from, size_t count) {
   return to;
 }
 
-TEST_F(Upsample, AntialiasedBicubicModeUsesTheKeysCubicFilter) {
+TEST(Upsample, AntialiasedBicubicModeUsesTheKeysCubicFilter) {
+  KernelCall call;
   const std::vector<float> elements = {3, -1, 4, 1, -5, 9, 2, 6, -5, 3, 5};
   Tensor& self = call.make<float>({1, 1, 1, 11}, elements);
   for (const int32_t count : {3, 5, 11, 17}) {
@@ -188,16 +116,14 @@ TEST_F(Upsample, AntialiasedBicubicModeUsesTheKeysCubicFilter) {
         Pointwise(testing::FloatNear(2e-5f), resized_line(elements, static_cast<size_t>(count))));
   }
   // Results that overshoot are clamped to the range of uint8.
-  Tensor& bytes = call.make<uint8_t>({1, 1, 1, 4}, {0, 255, 255, 0});
-  Tensor& wide = call.make(ScalarType::kByte, {1, 1, 1, 8});
-  ASSERT_TRUE(succeeds(call.run("aten::_upsample_bicubic2d_aa.out", bytes, call.ints({1, 8}), false,
-                                call.none(), call.none(), wide)));
-  EXPECT_EQ(wide.data<uint8_t>()[3], 255);
-  EXPECT_EQ(wide.data<uint8_t>()[0], 0);
+  check_kernel(
+      "aten::_upsample_bicubic2d_aa.out",
+      {{"u8[1,1,1,4]{0,255,255,0} [1,8] false none none !u8[1,1,1,8]", "0,?,?,255,?,?,?,?"}});
 }
 
 // Float cannot represent the size of the line. The conversion to float rounds the size up by one.
-TEST_F(Upsample, AntialiasedDoesNotReadPastTheEndOfALongRow) {
+TEST(Upsample, AntialiasedDoesNotReadPastTheEndOfALongRow) {
+  KernelCall call;
   Tensor& self = call.make<int8_t>({1, 1, 1, 16'777'219}, std::vector<int8_t>(16'777'219));
   Tensor& out = call.make(ScalarType::kChar, {1, 1, 1, 1});
   EXPECT_TRUE(succeeds(call.run("aten::_upsample_bilinear2d_aa.out", self, call.ints({1, 1}), false,
@@ -205,20 +131,17 @@ TEST_F(Upsample, AntialiasedDoesNotReadPastTheEndOfALongRow) {
   EXPECT_EQ(out.data<int8_t>()[0], 0);
 }
 
-TEST_F(Upsample, RejectsInvalidSizes) {
-  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 4});
-  const auto run = [&](const EValue& size, const EValue& scales) {
-    return call.run("aten::upsample_bilinear2d.vec_out", line, size, false, scales, out);
-  };
-  EXPECT_TRUE(fails(run(call.none(), call.none()), kBad, "output_size or scale_factors"));
-  EXPECT_TRUE(fails(run(call.ints({1, 4}), factors), kBad, "output_size or scale_factors"));
-  EXPECT_TRUE(fails(run(call.ints({4}), call.none()), kBad, "two numbers"));
-  EXPECT_TRUE(fails(run(call.ints({0, 4}), call.none()), kBad, "cannot resample"));
-  for (const double bad : {0.0, -1.0, 1e300, double(NAN)}) {
-    const double numbers[] = {1.0, bad};
-    EXPECT_TRUE(
-        fails(run(call.none(), EValue(std::span<const double>(numbers))), kBad, "cannot resample"));
-  }
+TEST(Upsample, RejectsInvalidSizes) {
+  const std::string out = " !f32[1,1,1,4]";
+  check_kernel(kBilinear,
+               {{kLine + "none false none" + out, "error: output_size or scale_factors"},
+                {kLine + "[1,4] false [1.0,2.0]" + out, "error: output_size or scale_factors"},
+                {kLine + "[4] false none" + out, "error: two numbers"},
+                {kLine + "[0,4] false none" + out, "error: cannot resample"},
+                {kLine + "none false [1.0,0.0]" + out, "error: cannot resample"},
+                {kLine + "none false [1.0,-1.0]" + out, "error: cannot resample"},
+                {kLine + "none false [1.0,1.0e300]" + out, "error: cannot resample"},
+                {kLine + "none false [1.0,nan]" + out, "error: cannot resample"}});
 }
 
 class GridSampler : public testing::Test {
@@ -285,11 +208,9 @@ TEST_F(GridSampler, AcceptsAnyCoordinate) {
       }
     }
   }
-  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 1});
-  Tensor& grid = call.make<float>({1, 1, 1, 2}, {0, 0});
-  EXPECT_FALSE(call.run("aten::grid_sampler_2d.out", image, grid, 3, 0, true, out).ok());
-  Tensor& three = call.make<float>({1, 1, 1, 3}, {0, 0, 0});
-  EXPECT_FALSE(call.run("aten::grid_sampler_2d.out", image, three, 0, 0, true, out).ok());
+  check_kernel("aten::grid_sampler_2d.out",
+               {{"f32[1,1,1,4] f32[1,1,1,2]{0} 3 0 true !f32[1,1,1,1]", "error: "},
+                {"f32[1,1,1,4] f32[1,1,1,3]{0} 0 0 true !f32[1,1,1,1]", "error: "}});
 }
 
 // Samples a volume of shape [2, 3, 4] at one point, directly by the definition.
@@ -344,16 +265,12 @@ TEST(VolumeSampler, InterpolatesAmongEightElements) {
 }
 
 TEST(VolumeSampler, RejectsBicubicModeAndInvalidGrids) {
-  KernelCall call;
-  Tensor& input = call.make<float>({1, 1, 1, 1, 2}, {1, 2});
-  Tensor& grid = call.make<float>({1, 1, 1, 1, 3}, {0, 0, NAN});
-  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 1, 1});
-  EXPECT_TRUE(succeeds(call.run("aten::grid_sampler_3d.out", input, grid, 0, 2, false, out)));
-  EXPECT_TRUE(fails(call.run("aten::grid_sampler_3d.out", input, grid, 2, 0, false, out), kBad,
-                    "interpolation mode 2"));
-  Tensor& flat = call.make<float>({1, 1, 1, 1, 2}, {0, 0});
-  EXPECT_TRUE(fails(call.run("aten::grid_sampler_3d.out", input, flat, 0, 0, false, out), kBad,
-                    "expected a grid"));
+  const std::string inputs = "f32[1,1,1,1,2]{1,2} f32[1,1,1,1,3]{0,0,nan} ";
+  const std::string out = " false !f32[1,1,1,1,1]";
+  check_kernel("aten::grid_sampler_3d.out",
+               {{inputs + "0 2" + out, "?"},
+                {inputs + "2 0" + out, "error: interpolation mode 2"},
+                {"f32[1,1,1,1,2] f32[1,1,1,1,2] 0 0" + out, "error: expected a grid"}});
 }
 
 }  // namespace
