@@ -12,17 +12,8 @@ namespace {
 class WindowNodes : public testing::TestWithParam<NodeCase> {};
 TEST_P(WindowNodes, MatchPortableKernels) { expect_conformance(GetParam()); }
 
-uint32_t window_count(uint32_t extent, uint32_t padding, uint32_t kernel, uint32_t dilation,
-                      uint32_t stride) {
-  return (extent + padding - (kernel - 1) * dilation - 1) / stride + 1;
-}
-
 Dims sliding_window_dims(const Dims& in, const WindowSpec& w, uint32_t channels) {
-  return {
-      in[0],
-      window_count(in[1], w.top + w.bottom, w.kernel_height, w.dilation_height, w.stride_height),
-      window_count(in[2], w.left + w.right, w.kernel_width, w.dilation_width, w.stride_width),
-      channels};
+  return {in[0], w.result_height(in[1]), w.result_width(in[2]), channels};
 }
 
 std::vector<int32_t> nchw(const Dims& nhwc) {
@@ -45,33 +36,6 @@ struct Shape {
   WindowSpec window;
 };
 
-WindowSpec window(uint32_t kh, uint32_t kw, uint32_t group_in, uint32_t group_out,
-                  uint32_t groups = 1) {
-  WindowSpec w;
-  w.kernel_height = kh;
-  w.kernel_width = kw;
-  w.group_in = group_in;
-  w.group_out = group_out;
-  w.groups = groups;
-  return w;
-}
-WindowSpec pad(WindowSpec w, uint32_t top, uint32_t right, uint32_t bottom, uint32_t left) {
-  w.top = top;
-  w.right = right;
-  w.bottom = bottom;
-  w.left = left;
-  return w;
-}
-WindowSpec stride(WindowSpec w, uint32_t height, uint32_t width) {
-  w.stride_height = height;
-  w.stride_width = width;
-  return w;
-}
-WindowSpec dilate(WindowSpec w, uint32_t height, uint32_t width) {
-  w.dilation_height = height;
-  w.dilation_width = width;
-  return w;
-}
 WindowSpec adjust(WindowSpec w, uint32_t height, uint32_t width) {
   w.adjustment_height = height;
   w.adjustment_width = width;
@@ -79,34 +43,34 @@ WindowSpec adjust(WindowSpec w, uint32_t height, uint32_t width) {
 }
 
 const std::vector<Shape> kConvolutions = {
-    {"one element", {1, 1, 1, 1}, window(1, 1, 1, 1)},
-    {"pointwise", {2, 3, 5, 7}, window(1, 1, 7, 19)},
-    {"3x3 padded", {1, 7, 5, 3}, pad(window(3, 3, 3, 33), 1, 1, 1, 1)},
-    {"stride 2", {2, 9, 8, 3}, stride(pad(window(3, 3, 3, 5), 1, 1, 1, 1), 2, 2)},
-    {"asymmetric padding", {1, 5, 6, 2}, pad(window(3, 2, 2, 4), 0, 1, 2, 0)},
-    {"dilation", {1, 9, 11, 3}, dilate(pad(window(3, 3, 3, 6), 2, 3, 2, 3), 2, 3)},
-    {"groups", {2, 5, 5, 6}, pad(window(3, 3, 2, 3, 3), 1, 1, 1, 1)},
-    {"uneven stride", {1, 8, 9, 4}, stride(window(2, 5, 4, 3), 3, 2)},
-    {"window as large as the input", {3, 4, 6, 5}, window(4, 6, 5, 8)},
+    {"one element", {1, 1, 1, 1}, window_of(1, 1)},
+    {"pointwise", {2, 3, 5, 7}, window_of(1, 1, 7, 19)},
+    {"3x3 padded", {1, 7, 5, 3}, window_of(3, 3, 3, 33).padded(1)},
+    {"stride 2", {2, 9, 8, 3}, window_of(3, 3, 3, 5).padded(1).strided(2, 2)},
+    {"asymmetric padding", {1, 5, 6, 2}, window_of(3, 2, 2, 4).padded(0, 1, 2, 0)},
+    {"dilation", {1, 9, 11, 3}, window_of(3, 3, 3, 6).padded(2, 3, 2, 3).dilated(2, 3)},
+    {"groups", {2, 5, 5, 6}, window_of(3, 3, 2, 3, 3).padded(1)},
+    {"uneven stride", {1, 8, 9, 4}, window_of(2, 5, 4, 3).strided(3, 2)},
+    {"window as large as the input", {3, 4, 6, 5}, window_of(4, 6, 5, 8)},
 };
 const std::vector<Shape> kDepthwise = {
-    {"one element", {1, 1, 1, 1}, window(1, 1, 1, 1)},
-    {"3x3", {1, 7, 6, 19}, pad(window(3, 3, 1, 1, 19), 1, 1, 1, 1)},
-    {"3x3 stride 2", {2, 9, 9, 8}, stride(pad(window(3, 3, 1, 1, 8), 1, 1, 1, 1), 2, 2)},
-    {"5x5", {1, 8, 8, 33}, pad(window(5, 5, 1, 1, 33), 2, 2, 2, 2)},
-    {"7x3 dilated", {1, 15, 9, 4}, dilate(window(7, 3, 1, 1, 4), 2, 1)},
-    {"1x1", {1, 4, 4, 6}, window(1, 1, 1, 1, 6)},
-    {"asymmetric padding", {1, 5, 5, 3}, pad(window(3, 3, 1, 1, 3), 0, 2, 1, 0)},
-    {"two outputs per channel", {1, 5, 5, 4}, pad(window(3, 3, 1, 2, 4), 1, 1, 1, 1)},
+    {"one element", {1, 1, 1, 1}, window_of(1, 1)},
+    {"3x3", {1, 7, 6, 19}, window_of(3, 3, 1, 1, 19).padded(1)},
+    {"3x3 stride 2", {2, 9, 9, 8}, window_of(3, 3, 1, 1, 8).padded(1).strided(2, 2)},
+    {"5x5", {1, 8, 8, 33}, window_of(5, 5, 1, 1, 33).padded(2)},
+    {"7x3 dilated", {1, 15, 9, 4}, window_of(7, 3, 1, 1, 4).dilated(2, 1)},
+    {"1x1", {1, 4, 4, 6}, window_of(1, 1, 1, 1, 6)},
+    {"asymmetric padding", {1, 5, 5, 3}, window_of(3, 3, 1, 1, 3).padded(0, 2, 1, 0)},
+    {"two outputs per channel", {1, 5, 5, 4}, window_of(3, 3, 1, 2, 4).padded(1)},
 };
 const std::vector<Shape> kTransposed = {
-    {"one element", {1, 1, 1, 1}, window(1, 1, 1, 1)},
-    {"stride 2", {2, 4, 5, 3}, stride(window(2, 2, 3, 7), 2, 2)},
-    {"3x3 padded", {1, 5, 4, 4}, stride(pad(window(3, 3, 4, 5), 1, 1, 1, 1), 2, 2)},
-    {"adjusted", {1, 4, 4, 3}, adjust(stride(pad(window(3, 3, 3, 6), 1, 1, 1, 1), 2, 2), 1, 1)},
-    {"stride 1", {1, 5, 6, 2}, pad(window(3, 2, 2, 4), 1, 0, 1, 0)},
-    {"groups", {1, 3, 4, 4}, stride(window(2, 3, 2, 3, 2), 2, 1)},
-    {"dilation", {1, 4, 5, 3}, dilate(window(3, 2, 3, 2), 2, 3)},
+    {"one element", {1, 1, 1, 1}, window_of(1, 1)},
+    {"stride 2", {2, 4, 5, 3}, window_of(2, 2, 3, 7).strided(2, 2)},
+    {"3x3 padded", {1, 5, 4, 4}, window_of(3, 3, 4, 5).padded(1).strided(2, 2)},
+    {"adjusted", {1, 4, 4, 3}, adjust(window_of(3, 3, 3, 6).padded(1).strided(2, 2), 1, 1)},
+    {"stride 1", {1, 5, 6, 2}, window_of(3, 2, 2, 4).padded(1, 0, 1, 0)},
+    {"groups", {1, 3, 4, 4}, window_of(2, 3, 2, 3, 2).strided(2, 1)},
+    {"dilation", {1, 4, 5, 3}, window_of(3, 2, 3, 2).dilated(2, 3)},
 };
 
 // The quantization of the weights. kPlain: the same as for the activations. kByChannel: per
@@ -307,12 +271,12 @@ INSTANTIATE_TEST_SUITE_P(Convolutions, WindowNodes, testing::ValuesIn(convolutio
                          test_name);
 
 const std::vector<Shape> kPools = {
-    {"one element", {1, 1, 1, 1}, window(1, 1, 1, 1)},
-    {"2x2", {2, 6, 4, 5}, stride(window(2, 2, 1, 1), 2, 2)},
-    {"3x3 padded", {1, 7, 9, 17}, pad(window(3, 3, 1, 1), 1, 1, 1, 1)},
-    {"3x3 stride 2", {1, 8, 8, 3}, stride(pad(window(3, 3, 1, 1), 1, 1, 1, 1), 2, 2)},
-    {"asymmetric padding", {1, 5, 5, 2}, stride(pad(window(3, 2, 1, 1), 0, 1, 1, 0), 2, 1)},
-    {"tall", {1, 9, 3, 4}, window(5, 1, 1, 1)},
+    {"one element", {1, 1, 1, 1}, window_of(1, 1)},
+    {"2x2", {2, 6, 4, 5}, window_of(2, 2, 1, 1).strided(2, 2)},
+    {"3x3 padded", {1, 7, 9, 17}, window_of(3, 3, 1, 1).padded(1)},
+    {"3x3 stride 2", {1, 8, 8, 3}, window_of(3, 3, 1, 1).padded(1).strided(2, 2)},
+    {"asymmetric padding", {1, 5, 5, 2}, window_of(3, 2, 1, 1).padded(0, 1, 1, 0).strided(2, 1)},
+    {"tall", {1, 9, 3, 4}, window_of(5, 1, 1, 1)},
 };
 
 std::vector<NodeCase> pooling_cases() {
@@ -329,7 +293,7 @@ std::vector<NodeCase> pooling_cases() {
     return test;
   };
   std::vector<Shape> maxima = kPools;
-  maxima.push_back({"dilation", {1, 9, 9, 3}, dilate(window(3, 2, 1, 1), 2, 3)});
+  maxima.push_back({"dilation", {1, 9, 9, 3}, window_of(3, 2, 1, 1).dilated(2, 3)});
   for (const Shape& shape : maxima) {
     for (const Type type : kTypes) {
       NodeCase test = base("MaxPooling2d", Tag::XNNMaxPooling2d, shape, type);
@@ -374,7 +338,7 @@ std::vector<NodeCase> pooling_cases() {
       };
       all.push_back(test);
       test.name += " written by ExecuTorch";  // with dilation 0 and a flag
-      test.build = [w = dilate(shape.window, 0, 0)](PayloadBuilder& b,
+      test.build = [w = shape.window.dilated(0, 0)](PayloadBuilder& b,
                                                     const std::vector<uint32_t>& in, uint32_t y) {
         b.pooling(Tag::XNNAvgPooling2d, w, in[0], y, /*flags: keep dims=*/0x40);
       };
@@ -447,7 +411,7 @@ INSTANTIATE_TEST_SUITE_P(Resizing, WindowNodes, testing::ValuesIn(resize_cases()
 // The node has two outputs. The second is the position of the maximum in its window.
 TEST(Windows, ArgMaxPooling2d_MatchesPortableKernels) {
   const Dims in = {2, 6, 6, 5};
-  WindowSpec w = stride(window(2, 3, 1, 1), 2, 3);
+  WindowSpec w = window_of(2, 3, 1, 1).strided(2, 3);
   const Dims out = sliding_window_dims(in, w, in[3]);
   PayloadBuilder b;
   const uint32_t x = b.input(in), y = b.output(out);

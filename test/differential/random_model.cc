@@ -1,7 +1,6 @@
 #include "test/differential/random_model.h"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 
 #include "aot/graph/aot_error.h"

@@ -1,6 +1,5 @@
 // Tests operators that create tensors: constants, ranges and random numbers.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "test/kernels/kernel_call.h"

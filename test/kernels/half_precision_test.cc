@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "kernels/optimized/optimized_kernels.h"

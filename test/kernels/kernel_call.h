@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <initializer_list>
-#include <memory>
 #include <numeric>
 #include <string_view>
 #include <vector>

@@ -2,7 +2,6 @@
 // to the length of a vector. The memory of a line ends with its last element.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>

@@ -9,7 +9,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "kernels/optimized/optimized_kernels.h"
 #include "test/kernels/argument_values.h"

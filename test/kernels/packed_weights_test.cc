@@ -1,10 +1,8 @@
 // Compares kernels that read torchao's packed weights with products of the same weights, computed
 // in double.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "test/kernels/llm_call.h"

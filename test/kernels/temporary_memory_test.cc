@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <string>
 
 #include "kernels/optimized/optimized_kernels.h"
 #include "test/kernels/kernel_call.h"

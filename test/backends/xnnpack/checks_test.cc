@@ -25,123 +25,86 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 INSTANTIATE_TEST_SUITE_P(
     Values, ChecksTest,
     testing::Values(
-        simple(
-            "SameId", [](PayloadBuilder& b) { b.values[1].id = 0; },
-            "xvalues[1]: id_out 0 is already used by xvalues[0]"),
-        simple(
-            "NoDims", [](PayloadBuilder& b) { b.values[0].dims.clear(); },
-            "xvalues[0]: dims: has 0 dimensions"),
-        simple(
-            "SevenDims", [](PayloadBuilder& b) { b.values[0].dims.assign(7, 1); },
-            "xvalues[0]: dims: has 7 dimensions, expected 1 to 6"),
-        simple(
-            "ZeroDim", [](PayloadBuilder& b) { b.values[0].dims[1] = 0; },
-            "xvalues[0]: dims[1] is 0"),
-        simple(
-            "DimsOverflow", [](PayloadBuilder& b) { b.values[0].dims.assign(6, UINT32_MAX); },
-            "xvalues[0]: dims: their product overflows"),
-        simple(
-            "UnknownDatatype", [](PayloadBuilder& b) { b.values[0].type = Type{99}; },
-            "xvalues[0]: datatype 99 ("),
-        simple(
-            "InvalidDatatype", [](PayloadBuilder& b) { b.values[0].type = Type{0}; },
-            "xvalues[0]: datatype 0 (xnn_datatype_invalid) is not supported"),
-        simple(
-            "UnknownFlags", [](PayloadBuilder& b) { b.values[0].flags = 5; },
-            "xvalues[0]: flags are 0x5"),
-        simple(
-            "InputAndOutput", [](PayloadBuilder& b) { b.values[0].flags = 3; },
-            "xvalues[0]: is both input and output"),
-        simple(
-            "ExternalIdTooLarge", [](PayloadBuilder& b) { b.values[1].external_id = 2; },
-            "xvalues[1]: external_id is 2, but num_externs is 2"),
-        simple(
-            "ExternalIdTwice", [](PayloadBuilder& b) { b.values[1].external_id = 0; },
-            "xvalues[1]: external_id 0 is already used by xvalues[0]"),
-        simple(
-            "ExternalIdOfInternal", [](PayloadBuilder& b) { b.values[1].flags = 0; },
-            "xvalues[1]: has external_id 1, but is neither an input nor an output"),
-        simple(
-            "TooManyExternals", [](PayloadBuilder& b) { b.external_count = 4097; },
-            "num_externs is 4097"),
-        simple(
-            "ConstantArgument",
-            [](PayloadBuilder& b) { b.values[0].constant = b.add_constant(std::vector<float>(6)); },
-            "xvalues[0]: a constant cannot be an argument"),
-        simple(
-            "PerChannelArgument",
-            [](PayloadBuilder& b) {
-              b.values[0].type = Type::xnn_datatype_qcint8;
-              b.values[0].per_channel = PerChannel{{1, 1}, 0};
-            },
-            "xvalues[0]: an argument of the delegate cannot be qcint8"),
-        simple(
-            "Unquantized", [](PayloadBuilder& b) { b.values[0].type = Type::xnn_datatype_qint8; },
-            "xvalues[0]: qint8 without quantization parameters"),
-        simple(
-            "QuantizedFloat",
-            [](PayloadBuilder& b) {
-              b.values[0].per_tensor = PerTensor{1, 0};
-            },
-            "xvalues[0]: fp32 with quantization parameters of another kind"),
-        simple(
-            "OutputThatNoNodeWrites", [](PayloadBuilder& b) { b.output({1}); },
-            "xvalues[2]: is an output, but no node writes it"),
-        quantized(
-            "ScaleZero", [](PayloadBuilder& b) { b.values[0].per_tensor->scale = 0; },
-            "xvalues[0]: scale 0 is not positive and normal"),
-        quantized(
-            "ScaleNan", [](PayloadBuilder& b) { b.values[0].per_tensor->scale = kNan; },
-            "xvalues[0]: scale nan"),
-        quantized(
-            "ScaleInfinite", [](PayloadBuilder& b) { b.values[0].per_tensor->scale = kInfinity; },
-            "xvalues[0]: scale inf"),
-        quantized(
-            "ZeroPoint", [](PayloadBuilder& b) { b.values[0].per_tensor->zero_point = 128; },
-            "xvalues[0]: zero_point 128 is out of range for qint8"),
-        quantized(
-            "ChannelDim", [](PayloadBuilder& b) { b.values[2].per_channel->channel_dim = 2; },
-            "xvalues[2]: channel_dim is 2, but the rank is 2"),
-        quantized(
-            "NegativeChannelDim",
-            [](PayloadBuilder& b) { b.values[2].per_channel->channel_dim = -1; },
-            "xvalues[2]: channel_dim is -1, but the rank is 2"),
-        quantized(
-            "ScaleCount", [](PayloadBuilder& b) { b.values[2].per_channel->scales = {1}; },
-            "xvalues[2]: 1 scales for 2 channels"),
-        quantized(
-            "InlineScale",
-            [](PayloadBuilder& b) {
-              b.values[2].per_channel->scales = {1, -1};
-            },
-            "xvalues[2]: a scale is not positive and normal"),
-        quantized(
-            "ScaleConstantTooShort",
-            [](PayloadBuilder& b) {
-              b.values[2].scale_constant = b.add_constant(std::vector<float>{1});
-              b.values[2].scale_count = 2;
-            },
-            "xvalues[2]: constant 2: has 4 bytes, but its value needs 8"),
-        quantized(
-            "NonbatchDims",
-            [](PayloadBuilder& b) {
-              b.internal({2, 3}, Type::xnn_datatype_qdint8);
-              b.values[3].nonbatch_dims = 3;
-            },
-            "xvalues[3]: num_nonbatch_dims is 3, but the rank is 2")),
+        simple("SameId", "xvalues[1]: id_out 0 is already used by xvalues[0]",
+               [](auto& b) { b.values[1].id = 0; }),
+        simple("NoDims", "xvalues[0]: dims: has 0 dimensions",
+               [](auto& b) { b.values[0].dims.clear(); }),
+        simple("SevenDims", "xvalues[0]: dims: has 7 dimensions, expected 1 to 6",
+               [](auto& b) { b.values[0].dims.assign(7, 1); }),
+        simple("ZeroDim", "xvalues[0]: dims[1] is 0", [](auto& b) { b.values[0].dims[1] = 0; }),
+        simple("DimsOverflow", "xvalues[0]: dims: their product overflows",
+               [](auto& b) { b.values[0].dims.assign(6, UINT32_MAX); }),
+        simple("UnknownDatatype", "xvalues[0]: datatype 99 (",
+               [](auto& b) { b.values[0].type = Type{99}; }),
+        simple("InvalidDatatype", "xvalues[0]: datatype 0 (xnn_datatype_invalid) is not supported",
+               [](auto& b) { b.values[0].type = Type{0}; }),
+        simple("UnknownFlags", "xvalues[0]: flags are 0x5", [](auto& b) { b.values[0].flags = 5; }),
+        simple("InputAndOutput", "xvalues[0]: is both input and output",
+               [](auto& b) { b.values[0].flags = 3; }),
+        simple("ExternalIdTooLarge", "xvalues[1]: external_id is 2, but num_externs is 2",
+               [](auto& b) { b.values[1].external_id = 2; }),
+        simple("ExternalIdTwice", "xvalues[1]: external_id 0 is already used by xvalues[0]",
+               [](auto& b) { b.values[1].external_id = 0; }),
+        simple("ExternalIdOfInternal",
+               "xvalues[1]: has external_id 1, but is neither an input nor an output",
+               [](auto& b) { b.values[1].flags = 0; }),
+        simple("TooManyExternals", "num_externs is 4097", [](auto& b) { b.external_count = 4097; }),
+        simple("ConstantArgument", "xvalues[0]: a constant cannot be an argument",
+               [](auto& b) { b.values[0].constant = b.add_constant(std::vector<float>(6)); }),
+        simple("PerChannelArgument", "xvalues[0]: an argument of the delegate cannot be qcint8",
+               [](auto& b) {
+                 b.values[0].type = Type::xnn_datatype_qcint8;
+                 b.values[0].per_channel = PerChannel{{1, 1}, 0};
+               }),
+        simple("Unquantized", "xvalues[0]: qint8 without quantization parameters",
+               [](auto& b) { b.values[0].type = Type::xnn_datatype_qint8; }),
+        simple("QuantizedFloat", "xvalues[0]: fp32 with quantization parameters of another kind",
+               [](auto& b) {
+                 b.values[0].per_tensor = PerTensor{1, 0};
+               }),
+        simple("OutputThatNoNodeWrites", "xvalues[2]: is an output, but no node writes it",
+               [](auto& b) { b.output({1}); }),
+        quantized("ScaleZero", "xvalues[0]: scale 0 is not positive and normal",
+                  [](auto& b) { b.values[0].per_tensor->scale = 0; }),
+        quantized("ScaleNan", "xvalues[0]: scale nan",
+                  [](auto& b) { b.values[0].per_tensor->scale = kNan; }),
+        quantized("ScaleInfinite", "xvalues[0]: scale inf",
+                  [](auto& b) { b.values[0].per_tensor->scale = kInfinity; }),
+        quantized("ZeroPoint", "xvalues[0]: zero_point 128 is out of range for qint8",
+                  [](auto& b) { b.values[0].per_tensor->zero_point = 128; }),
+        quantized("ChannelDim", "xvalues[2]: channel_dim is 2, but the rank is 2",
+                  [](auto& b) { b.values[2].per_channel->channel_dim = 2; }),
+        quantized("NegativeChannelDim", "xvalues[2]: channel_dim is -1, but the rank is 2",
+                  [](auto& b) { b.values[2].per_channel->channel_dim = -1; }),
+        quantized("ScaleCount", "xvalues[2]: 1 scales for 2 channels",
+                  [](auto& b) { b.values[2].per_channel->scales = {1}; }),
+        quantized("InlineScale", "xvalues[2]: a scale is not positive and normal",
+                  [](auto& b) {
+                    b.values[2].per_channel->scales = {1, -1};
+                  }),
+        quantized("ScaleConstantTooShort",
+                  "xvalues[2]: constant 2: has 4 bytes, but its value needs 8",
+                  [](auto& b) {
+                    b.values[2].scale_constant = b.add_constant(std::vector<float>{1});
+                    b.values[2].scale_count = 2;
+                  }),
+        quantized("NonbatchDims", "xvalues[3]: num_nonbatch_dims is 3, but the rank is 2",
+                  [](auto& b) {
+                    b.internal({2, 3}, Type::xnn_datatype_qdint8);
+                    b.values[3].nonbatch_dims = 3;
+                  })),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(
     Constants, ChecksTest,
-    testing::Values(layer(
-                        "TooShort", [](PayloadBuilder& b) { b.constants[0].resize(20); },
-                        "xvalues[2]: constant 1: has 20 bytes, but its value needs 24"),
-                    layer(
-                        "TooLong", [](PayloadBuilder& b) { b.constants[0].resize(28); },
-                        "xvalues[2]: constant 1: has 28 bytes, but its value needs 24"),
-                    layer(
-                        "UnknownIndex", [](PayloadBuilder& b) { b.values[2].constant = 9; },
-                        "xvalues[2]: constant 9: does not exist: the payload has 3 entries")),
+    testing::Values(layer("TooShort",
+                          "xvalues[2]: constant 1: has 20 bytes, but its value needs 24",
+                          [](auto& b) { b.constants[0].resize(20); }),
+                    layer("TooLong", "xvalues[2]: constant 1: has 28 bytes, but its value needs 24",
+                          [](auto& b) { b.constants[0].resize(28); }),
+                    layer("UnknownIndex",
+                          "xvalues[2]: constant 9: does not exist: the payload has 3 entries",
+                          [](auto& b) { b.values[2].constant = 9; })),
     name_of);
 
 class LimitsTest : public DelegateTest {};

@@ -78,9 +78,7 @@ TEST_F(ClampsTest, ClampAfterMaxPoolingConvertsToTheScaleOfItsOutput) {
   const uint32_t x = b.input({1, 2, 2, 1}, kInt8Type, PerTensor{0.5f, 7});
   const uint32_t largest = b.internal({1, 1, 1, 1}, kInt8Type, PerTensor{0.5f, 7});
   const uint32_t y = b.output({1, 1, 1, 1}, kInt8Type, PerTensor{0.25f, -128});
-  b.pooling(Tag::XNNMaxPooling2d,
-            {.kernel_height = 2, .kernel_width = 2, .stride_height = 2, .stride_width = 2}, x,
-            largest);
+  b.pooling(Tag::XNNMaxPooling2d, window_of(2, 2).strided(2, 2), x, largest);
   b.clamp(largest, y, {0, kUnbounded});
   load(b);
   ASSERT_TRUE(delegate);

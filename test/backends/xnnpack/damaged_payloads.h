@@ -27,8 +27,8 @@ class ChecksTest : public DelegateTest, public testing::WithParamInterface<Damag
 
 // A valid 2x2 convolution that `change` modifies. Values are input 0, output 1, filter 2,
 // bias 3.
-inline Damage window(const char* name, Tag tag,
-                     std::function<void(WindowSpec&, PayloadBuilder&)> change, const char* error) {
+inline Damage window(const char* name, Tag tag, const char* error,
+                     std::function<void(WindowSpec&, PayloadBuilder&)> change) {
   return {name,
           [=](PayloadBuilder& b) {
             const bool depthwise = tag == Tag::XNNDepthwiseConv2d;
@@ -53,8 +53,8 @@ inline Damage window(const char* name, Tag tag,
 }
 
 // A valid linear layer that `change` modifies. Values are input 0, output 1, filter 2, bias 3.
-inline Damage layer(const char* name, std::function<void(PayloadBuilder&)> change,
-                    const char* error) {
+inline Damage layer(const char* name, const char* error,
+                    std::function<void(PayloadBuilder&)> change) {
   return {name,
           [=](PayloadBuilder& b) {
             b.input({2, 3});
@@ -68,8 +68,8 @@ inline Damage layer(const char* name, std::function<void(PayloadBuilder&)> chang
 }
 
 // A valid int8 linear layer that `change` modifies. Its weights are quantized per channel.
-inline Damage quantized(const char* name, std::function<void(PayloadBuilder&)> change,
-                        const char* error) {
+inline Damage quantized(const char* name, const char* error,
+                        std::function<void(PayloadBuilder&)> change) {
   return {name,
           [=](PayloadBuilder& b) {
             const auto i8 = Type::xnn_datatype_qint8;
@@ -84,8 +84,8 @@ inline Damage quantized(const char* name, std::function<void(PayloadBuilder&)> c
 }
 
 // A valid negation that `change` modifies.
-inline Damage simple(const char* name, std::function<void(PayloadBuilder&)> change,
-                     const char* error) {
+inline Damage simple(const char* name, const char* error,
+                     std::function<void(PayloadBuilder&)> change) {
   return {name,
           [=](PayloadBuilder& b) {
             negate(b);

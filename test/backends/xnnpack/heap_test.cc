@@ -86,14 +86,7 @@ struct WindowNode {
 constexpr uint32_t kSide = 32;
 constexpr size_t kPointer = sizeof(void*);
 constexpr size_t kAllPointers = kPointer * 9 * kSide * kSide;
-constexpr WindowSpec kWindow = {.top = 1,
-                                .right = 1,
-                                .bottom = 1,
-                                .left = 1,
-                                .kernel_height = 3,
-                                .kernel_width = 3,
-                                .group_in = 2,
-                                .group_out = 2};
+constexpr WindowSpec kWindow = window_of(3, 3, 2, 2).padded(1);
 
 uint32_t image(PayloadBuilder& b, uint32_t side = kSide) { return b.output({1, side, side, 2}); }
 
@@ -105,18 +98,15 @@ constexpr WindowNode kWindowNodes[] = {
      kAllPointers},
     {"depthwise",
      [](PayloadBuilder& b, uint32_t x, uint32_t) {
-       WindowSpec w = kWindow;
-       w.groups = 2;
-       w.group_in = w.group_out = 1;
+       const WindowSpec w = window_of(3, 3, 1, 1, 2).padded(1);
        const uint32_t filter = b.constant({1, 3, 3, 2}, std::vector<float>(18, 1));
        b.convolution(Tag::XNNDepthwiseConv2d, w, x, filter, kInvalidId, image(b));
      },
      kAllPointers / 3},
     {"transposed",
      [](PayloadBuilder& b, uint32_t x, uint32_t filter) {
-       WindowSpec w = kWindow;
-       w.stride_height = w.stride_width = 2;
-       b.convolution(Tag::XNNConvTranspose2d, w, x, filter, kInvalidId, image(b, 2 * kSide - 1));
+       b.convolution(Tag::XNNConvTranspose2d, kWindow.strided(2, 2), x, filter, kInvalidId,
+                     image(b, 2 * kSide - 1));
      },
      kPointer * 9 * (2 * kSide - 1) * (2 * kSide - 1)},
     {"dynamically quantized",
@@ -138,17 +128,15 @@ constexpr WindowNode kWindowNodes[] = {
      kAllPointers / 3},
     {"mean",
      [](PayloadBuilder& b, uint32_t x, uint32_t) {
-       WindowSpec w = kWindow;
-       w.dilation_height = w.dilation_width = 0;  // as in payloads of ExecuTorch
+       const WindowSpec w = kWindow.dilated(0, 0);  // as in payloads of ExecuTorch
        b.pooling(Tag::XNNAvgPooling2d, w, x, image(b));
      },
      kSide* kSide * sizeof(float) + kPointer * 3 * 3 * kSide},
     {"place of the maximum",
      [](PayloadBuilder& b, uint32_t x, uint32_t) {
-       WindowSpec w;
-       w.kernel_height = w.kernel_width = 2;
        const uint32_t side = kSide / 2;
-       b.argmax(w, x, image(b, side), b.output({1, side, side, 2}, Type::xnn_datatype_int32));
+       b.argmax(window_of(2, 2), x, image(b, side),
+                b.output({1, side, side, 2}, Type::xnn_datatype_int32));
      },
      kPointer* kSide* kSide},
     {"resized", [](PayloadBuilder& b, uint32_t x, uint32_t) { b.resize(20, 20, x, image(b, 20)); },

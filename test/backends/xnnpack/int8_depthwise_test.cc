@@ -110,29 +110,14 @@ class Int8DepthwiseTest : public DelegateTest, public testing::WithParamInterfac
 INSTANTIATE_TEST_SUITE_P(WithAndWithout, Int8DepthwiseTest, testing::Bool());
 
 Int8Image int8_result_of(const Int8Image& in, const WindowSpec& w) {
-  const auto size = [](uint32_t length, uint32_t padding, uint32_t taps, uint32_t stride,
-                       uint32_t dilation) {
-    return (length + padding - (taps - 1) * dilation - 1) / stride + 1;
-  };
-  return {in.images,
-          size(in.height, w.top + w.bottom, w.kernel_height, w.stride_height, w.dilation_height),
-          size(in.width, w.left + w.right, w.kernel_width, w.stride_width, w.dilation_width),
-          in.channels};
+  return {in.images, w.result_height(in.height), w.result_width(in.width), in.channels};
 }
 
 WindowSpec int8_window_of(uint32_t size, uint32_t stride, uint32_t dilation, uint32_t channels) {
-  const uint32_t padding = size / 2 * dilation;
-  return {.top = padding,
-          .right = padding,
-          .bottom = padding,
-          .left = padding,
-          .kernel_height = size,
-          .kernel_width = size,
-          .stride_height = stride,
-          .stride_width = stride,
-          .dilation_height = dilation,
-          .dilation_width = dilation,
-          .groups = channels};
+  return window_of(size, size, 1, 1, channels)
+      .padded(size / 2 * dilation)
+      .strided(stride, stride)
+      .dilated(dilation, dilation);
 }
 
 TEST_P(Int8DepthwiseTest, MatchesFormulaForEachWindowAndNumberOfChannels) {

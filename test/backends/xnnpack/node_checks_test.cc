@@ -59,193 +59,143 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Nodes, ChecksTest,
     testing::Values(
-        simple(
-            "UnknownValue", [](PayloadBuilder& b) { b.unary(Tag::XNNAbs, 7, 1); },
-            "xnodes[1] (Abs): value 7 is not defined"),
-        simple(
-            "ReadBeforeMade",
-            [](PayloadBuilder& b) {
-              b.unary(Tag::XNNAbs, b.internal({2, 3}), b.internal({2, 3}));
-            },
-            "xnodes[1] (Abs): reads value"),
-        simple(
-            "MadeTwice", [](PayloadBuilder& b) { b.unary(Tag::XNNAbs, 0, 1); },
-            "xnodes[1] (Abs): writes value 1, which xnodes[0] already writes"),
-        simple(
-            "WritesItsInput", [](PayloadBuilder& b) { b.unary(Tag::XNNAbs, 1, 0); },
-            "xnodes[1] (Abs): writes value 0, which is an input"),
-        layer(
-            "WritesAConstant", [](PayloadBuilder& b) { b.unary(Tag::XNNAbs, 0, 2); },
-            "xnodes[1] (Abs): writes value 2, which is a constant"),
-        simple(
-            "UnknownTag", [](PayloadBuilder& b) { b.unary(Tag{99}, 0, 1); },
-            "xnodes[1]: node type 99 is unknown"),
-        simple(
-            "Flags",
-            [](PayloadBuilder& b) {
-              b.unary(Tag::XNNAbs, 0, b.internal({2, 3}), 1);
-            },
-            "xnodes[1] (Abs): flags are 0x1"),
-        simple(
-            "Handle", [](PayloadBuilder& b) { b.handles = {UINT32_MAX}; },
-            "xnodes[0] (Negate): debug_handle 4294967295"),
-        simple(
-            "BoundsSwapped",
-            [](PayloadBuilder& b) {
-              b.clamp(0, b.internal({2, 3}), {2, 1});
-            },
-            "xnodes[1] (Clamp): output_min_max is not a range: 2 to 1"),
-        simple(
-            "BoundsNan",
-            [](PayloadBuilder& b) {
-              b.clamp(0, b.internal({2, 3}), {std::numeric_limits<float>::quiet_NaN(), 1});
-            },
-            "xnodes[1] (Clamp): output_min_max is not a range: nan to 1"),
-        simple(
-            "BoundsUnsupported",
-            [](PayloadBuilder& b) {
-              b.binary(Tag::XNNMinimum, 0, 0, b.internal({2, 3}), Bounds{0, 1});
-            },
-            "xnodes[1] (Minimum): output_min_max is not supported"),
-        simple(
-            "MixedDatatypes",
-            [](PayloadBuilder& b) {
-              const uint32_t half = b.internal({2, 3}, Type::xnn_datatype_fp16);
-              b.unary(Tag::XNNConvert, 0, half);
-              b.binary(Tag::XNNAdd, 0, half, b.internal({2, 3}));
-            },
-            "xnodes[2] (Add): datatypes fp32, fp16 -> fp32 are not supported"),
-        simple(
-            "NoBroadcast",
-            [](PayloadBuilder& b) {
-              b.binary(Tag::XNNAdd, 0, b.constant<float>({2}, {1, 2}), b.output({2, 3}));
-            },
-            "xnodes[1] (Add): sizes 3 and 2 of the inputs do not broadcast"),
-        simple(
-            "Permutation",
-            [](PayloadBuilder& b) {
-              b.transpose({0, 0}, 0, b.output({2, 3}));
-            },
-            "xnodes[1] (StaticTranspose): perm is not a permutation"),
-        simple(
-            "PermutationRange",
-            [](PayloadBuilder& b) {
-              b.transpose({0, 40}, 0, b.output({2, 3}));
-            },
-            "xnodes[1] (StaticTranspose): perm is not a permutation"),
-        simple(
-            "PermutationRank",
-            [](PayloadBuilder& b) {
-              b.transpose({0}, 0, b.output({2, 3}));
-            },
-            "xnodes[1] (StaticTranspose): its input has rank 2, not 1"),
-        simple(
-            "TwoFreeDims",
-            [](PayloadBuilder& b) {
-              b.reshape({0, 0}, 0, b.output({2, 3}));
-            },
-            "xnodes[1] (StaticReshape): new_shape has more than one 0"),
-        simple(
-            "ReshapeCount", [](PayloadBuilder& b) { b.reshape({4}, 0, b.output({4})); },
-            "xnodes[1] (StaticReshape): its new_shape does not fit 6 elements"),
-        simple(
-            "ReshapeRest",
-            [](PayloadBuilder& b) {
-              b.reshape({4, 0}, 0, b.output({4}));
-            },
-            "xnodes[1] (StaticReshape): its new_shape does not fit 6 elements"),
-        simple(
-            "SliceOutside",
-            [](PayloadBuilder& b) {
-              b.slice({0, 2}, {2, 2}, 0, b.output({2, 2}));
-            },
-            "xnodes[1] (StaticSlice): offset 2 and size 2 are not inside dimension 1 of size 3"),
-        simple(
-            "SliceLists",
-            [](PayloadBuilder& b) {
-              b.slice({0, 2}, {2}, 0, b.output({2, 2}));
-            },
-            "xnodes[1] (StaticSlice): it has 2 offsets, but 1 sizes"),
-        simple(
-            "PadLists",
-            [](PayloadBuilder& b) {
-              b.pad({0, 2}, {2}, 0, 0, b.output({2, 2}));
-            },
-            "xnodes[1] (StaticConstantPad): it has 2 pre_paddings, but 1 post_paddings"),
-        simple(
-            "PadTooMuch",
-            [](PayloadBuilder& b) {
-              b.pad({0, 2}, {4000000000, 0}, 0, 0, b.output({2, 2}));
-            },
-            "xnodes[1] (StaticConstantPad): its output exceeds the bound"),
-        simple(
-            "Axis",
-            [](PayloadBuilder& b) {
-              b.concatenate(Tag::XNNConcatenate2, 2, {0, 0}, b.output({2, 3}));
-            },
-            "xnodes[1] (Concatenate2): axis is 2, but the rank is 2"),
-        simple(
-            "ConcatenatedShapes",
-            [](PayloadBuilder& b) {
-              const uint32_t other = b.constant<float>({1, 2}, {1, 2});
-              b.concatenate(Tag::XNNConcatenate2, 0, {0, other}, b.output({3, 3}));
-            },
-            "xnodes[1] (Concatenate2): its inputs differ in a dimension other than axis 0"),
+        simple("UnknownValue", "xnodes[1] (Abs): value 7 is not defined",
+               [](auto& b) { b.unary(Tag::XNNAbs, 7, 1); }),
+        simple("ReadBeforeMade", "xnodes[1] (Abs): reads value",
+               [](auto& b) {
+                 b.unary(Tag::XNNAbs, b.internal({2, 3}), b.internal({2, 3}));
+               }),
+        simple("MadeTwice", "xnodes[1] (Abs): writes value 1, which xnodes[0] already writes",
+               [](auto& b) { b.unary(Tag::XNNAbs, 0, 1); }),
+        simple("WritesItsInput", "xnodes[1] (Abs): writes value 0, which is an input",
+               [](auto& b) { b.unary(Tag::XNNAbs, 1, 0); }),
+        layer("WritesAConstant", "xnodes[1] (Abs): writes value 2, which is a constant",
+              [](auto& b) { b.unary(Tag::XNNAbs, 0, 2); }),
+        simple("UnknownTag", "xnodes[1]: node type 99 is unknown",
+               [](auto& b) { b.unary(Tag{99}, 0, 1); }),
+        simple("Flags", "xnodes[1] (Abs): flags are 0x1",
+               [](auto& b) {
+                 b.unary(Tag::XNNAbs, 0, b.internal({2, 3}), 1);
+               }),
+        simple("Handle", "xnodes[0] (Negate): debug_handle 4294967295",
+               [](auto& b) { b.handles = {UINT32_MAX}; }),
+        simple("BoundsSwapped", "xnodes[1] (Clamp): output_min_max is not a range: 2 to 1",
+               [](auto& b) {
+                 b.clamp(0, b.internal({2, 3}), {2, 1});
+               }),
+        simple("BoundsNan", "xnodes[1] (Clamp): output_min_max is not a range: nan to 1",
+               [](auto& b) {
+                 b.clamp(0, b.internal({2, 3}), {std::numeric_limits<float>::quiet_NaN(), 1});
+               }),
+        simple("BoundsUnsupported", "xnodes[1] (Minimum): output_min_max is not supported",
+               [](auto& b) {
+                 b.binary(Tag::XNNMinimum, 0, 0, b.internal({2, 3}), Bounds{0, 1});
+               }),
+        simple("MixedDatatypes", "xnodes[2] (Add): datatypes fp32, fp16 -> fp32 are not supported",
+               [](auto& b) {
+                 const uint32_t half = b.internal({2, 3}, Type::xnn_datatype_fp16);
+                 b.unary(Tag::XNNConvert, 0, half);
+                 b.binary(Tag::XNNAdd, 0, half, b.internal({2, 3}));
+               }),
+        simple("NoBroadcast", "xnodes[1] (Add): sizes 3 and 2 of the inputs do not broadcast",
+               [](PayloadBuilder& b) {
+                 b.binary(Tag::XNNAdd, 0, b.constant<float>({2}, {1, 2}), b.output({2, 3}));
+               }),
+        simple("Permutation", "xnodes[1] (StaticTranspose): perm is not a permutation",
+               [](auto& b) {
+                 b.transpose({0, 0}, 0, b.output({2, 3}));
+               }),
+        simple("PermutationRange", "xnodes[1] (StaticTranspose): perm is not a permutation",
+               [](auto& b) {
+                 b.transpose({0, 40}, 0, b.output({2, 3}));
+               }),
+        simple("PermutationRank", "xnodes[1] (StaticTranspose): its input has rank 2, not 1",
+               [](auto& b) {
+                 b.transpose({0}, 0, b.output({2, 3}));
+               }),
+        simple("TwoFreeDims", "xnodes[1] (StaticReshape): new_shape has more than one 0",
+               [](auto& b) {
+                 b.reshape({0, 0}, 0, b.output({2, 3}));
+               }),
+        simple("ReshapeCount", "xnodes[1] (StaticReshape): its new_shape does not fit 6 elements",
+               [](auto& b) { b.reshape({4}, 0, b.output({4})); }),
+        simple("ReshapeRest", "xnodes[1] (StaticReshape): its new_shape does not fit 6 elements",
+               [](auto& b) {
+                 b.reshape({4, 0}, 0, b.output({4}));
+               }),
+        simple("SliceOutside",
+               "xnodes[1] (StaticSlice): offset 2 and size 2 are not inside dimension 1 of size 3",
+               [](auto& b) {
+                 b.slice({0, 2}, {2, 2}, 0, b.output({2, 2}));
+               }),
+        simple("SliceLists", "xnodes[1] (StaticSlice): it has 2 offsets, but 1 sizes",
+               [](auto& b) {
+                 b.slice({0, 2}, {2}, 0, b.output({2, 2}));
+               }),
+        simple("PadLists",
+               "xnodes[1] (StaticConstantPad): it has 2 pre_paddings, but 1 post_paddings",
+               [](auto& b) {
+                 b.pad({0, 2}, {2}, 0, 0, b.output({2, 2}));
+               }),
+        simple("PadTooMuch", "xnodes[1] (StaticConstantPad): its output exceeds the bound",
+               [](auto& b) {
+                 b.pad({0, 2}, {4000000000, 0}, 0, 0, b.output({2, 2}));
+               }),
+        simple("Axis", "xnodes[1] (Concatenate2): axis is 2, but the rank is 2",
+               [](auto& b) {
+                 b.concatenate(Tag::XNNConcatenate2, 2, {0, 0}, b.output({2, 3}));
+               }),
+        simple("ConcatenatedShapes",
+               "xnodes[1] (Concatenate2): its inputs differ in a dimension other than axis 0",
+               [](PayloadBuilder& b) {
+                 const uint32_t other = b.constant<float>({1, 2}, {1, 2});
+                 b.concatenate(Tag::XNNConcatenate2, 0, {0, other}, b.output({3, 3}));
+               }),
         simple(
             "MatrixSizes",
-            [](PayloadBuilder& b) {
-              b.binary(Tag::XNNBatchMatrixMultiply, 0, 0, b.output({2, 3}));
-            },
             "xnodes[1] (BatchMatrixMultiply): its first input has 3 columns, but its second has 2 "
-            "rows"),
-        simple(
-            "ResizeToNothing",
-            [](PayloadBuilder& b) {
-              b.resize(0, 1, 0, b.output({2, 3}));
-            },
-            "xnodes[1] (StaticResizeBilinear2D): new_height is 0"),
+            "rows",
+            [](auto& b) {
+              b.binary(Tag::XNNBatchMatrixMultiply, 0, 0, b.output({2, 3}));
+            }),
+        simple("ResizeToNothing", "xnodes[1] (StaticResizeBilinear2D): new_height is 0",
+               [](auto& b) {
+                 b.resize(0, 1, 0, b.output({2, 3}));
+               }),
         simple(
             "ResizeHugely",
-            [](PayloadBuilder& b) {
+            "xnodes[1] (StaticResizeBilinear2D): its tables exceed the bound of 1073741824 bytes",
+            [](auto& b) {
               const uint32_t image = b.input({1, 1, 1, 1});
               b.resize(1 << 20, 1 << 20, image, b.output({1, 1, 1, 1}));
-            },
-            "xnodes[1] (StaticResizeBilinear2D): its tables exceed the bound of 1073741824 bytes"),
-        simple(
-            "ArgMaxHalfUsed",
-            [](PayloadBuilder& b) {
-              const uint32_t image = b.input({1, 2, 2, 1});
-              WindowSpec w;
-              w.kernel_height = w.kernel_width = 2;
-              b.argmax(w, image, b.output({1, 1, 1, 1}),
-                       b.internal({1, 1, 1, 1}, Type::xnn_datatype_int32));
-            },
-            "xnodes[1] (ArgMaxPooling2d): some of its outputs are not used")),
+            }),
+        simple("ArgMaxHalfUsed", "xnodes[1] (ArgMaxPooling2d): some of its outputs are not used",
+               [](auto& b) {
+                 const uint32_t image = b.input({1, 2, 2, 1});
+                 WindowSpec w;
+                 w.kernel_height = w.kernel_width = 2;
+                 b.argmax(w, image, b.output({1, 1, 1, 1}),
+                          b.internal({1, 1, 1, 1}, Type::xnn_datatype_int32));
+               })),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(
     Weights, ChecksTest,
     testing::Values(
-        layer(
-            "FilterRank", [](PayloadBuilder& b) { b.values[2].dims = {6}; },
-            "xnodes[0] (FullyConnected): its filter has rank 1, not 2"),
-        layer(
-            "InputChannels",
-            [](PayloadBuilder& b) {
-              b.values[0].dims = {2, 4};
-            },
-            "xnodes[0] (FullyConnected): its input has 4 channels, but its filter has 3"),
-        layer(
-            "BiasCount",
-            [](PayloadBuilder& b) {
-              b.values[3].dims = {1};
-              b.constants[1].resize(4);
-            },
-            "xnodes[0] (FullyConnected): it has 1 biases for 2 output channels"),
-        quantized(
-            "FilterDatatype",
-            [](PayloadBuilder& b) { b.values[1].type = Type::xnn_datatype_quint8; },
-            "xnodes[0] (FullyConnected): datatypes qint8, qcint8 -> quint8"),
+        layer("FilterRank", "xnodes[0] (FullyConnected): its filter has rank 1, not 2",
+              [](auto& b) { b.values[2].dims = {6}; }),
+        layer("InputChannels",
+              "xnodes[0] (FullyConnected): its input has 4 channels, but its filter has 3",
+              [](auto& b) {
+                b.values[0].dims = {2, 4};
+              }),
+        layer("BiasCount", "xnodes[0] (FullyConnected): it has 1 biases for 2 output channels",
+              [](auto& b) {
+                b.values[3].dims = {1};
+                b.constants[1].resize(4);
+              }),
+        quantized("FilterDatatype", "xnodes[0] (FullyConnected): datatypes qint8, qcint8 -> quint8",
+                  [](auto& b) { b.values[1].type = Type::xnn_datatype_quint8; }),
         Damage{"UnsignedFilterScale",
                [](PayloadBuilder& b) {
                  constexpr auto kUint8 = Type::xnn_datatype_quint8;
@@ -256,82 +206,70 @@ INSTANTIATE_TEST_SUITE_P(
                  b.fully_connected(0, 2, kInvalidId, 1);
                },
                "xnodes[0] (FullyConnected): its scales are too far apart"},
-        quantized(
-            "FilterNotConstant", [](PayloadBuilder& b) { b.values[2].constant = 0; },
-            "xnodes[0] (FullyConnected): its filter is not a constant"),
-        window(
-            "KernelWidth", Tag::XNNConv2d, [](auto& w, auto&) { w.kernel_width = 0; },
-            "xnodes[0] (Conv2d): kernel_width is 0"),
-        window(
-            "Stride", Tag::XNNConv2d, [](auto& w, auto&) { w.stride_height = 0; },
-            "xnodes[0] (Conv2d): subsampling_height is 0"),
-        window(
-            "Dilation", Tag::XNNConv2d, [](auto& w, auto&) { w.dilation_width = 0; },
-            "xnodes[0] (Conv2d): dilation_width is 0"),
-        window(
-            "Groups", Tag::XNNConv2d, [](auto& w, auto&) { w.groups = 0; },
-            "xnodes[0] (Conv2d): groups is 0"),
-        window(
-            "GroupInputChannels", Tag::XNNDepthwiseConv2d, [](auto& w, auto&) { w.group_in = 0; },
-            "xnodes[0] (DepthwiseConv2d): group_input_channels is 0"),
-        window(
-            "DepthwiseChannels", Tag::XNNDepthwiseConv2d, [](auto& w, auto&) { w.group_in = 2; },
-            "xnodes[0] (DepthwiseConv2d): group_input_channels is 2, not 1"),
-        window(
-            "Channels", Tag::XNNConv2d, [](auto& w, auto&) { w.group_in = 3; },
-            "xnodes[0] (Conv2d): its input has 2 channels, not 3"),
-        window(
-            "FilterShape", Tag::XNNConv2d, [](auto& w, auto&) { w.kernel_height = 3; },
-            "xnodes[0] (Conv2d): its filter is [2, 2, 2, 2], not [2, 3, 2, 2]"),
-        window(
-            "Padding", Tag::XNNConv2d, [](auto& w, auto&) { w.left = UINT32_MAX; },
-            "xnodes[0] (Conv2d): a padding, kernel, stride or dilation is 4294967295"),
-        window(
-            "KernelBeyondInput", Tag::XNNConv2d, [](auto& w, auto&) { w.dilation_height = 4; },
-            "xnodes[0] (Conv2d): its window covers 5, but the padded input's height is 4"),
-        window(
-            "InputRank", Tag::XNNConv2d,
-            [](auto&, auto& b) {
-              b.values[0].dims = {4, 8};
-            },
-            "xnodes[0] (Conv2d): its input has rank 2, not 4"),
-        window(
-            "Adjustment", Tag::XNNConvTranspose2d, [](auto& w, auto&) { w.adjustment_height = 1; },
-            "xnodes[0] (ConvTranspose2d): adjustment_height 1 is not below the stride 1"),
-        window(
-            "PaddingLeavesNothing", Tag::XNNConvTranspose2d, [](auto& w, auto&) { w.top = 5; },
-            "xnodes[0] (ConvTranspose2d): its padding is so large that its output has no height"),
-        window(
-            "PoolingWidth", Tag::XNNMaxPooling2d, [](auto& w, auto&) { w.kernel_width = 0; },
-            "xnodes[0] (MaxPooling2d): pooling_width is 0"),
-        window(
-            "HugePooling", Tag::XNNMaxPooling2d,
-            [](auto& w, auto&) {
-              w.kernel_height = w.kernel_width = w.top = w.left = 1u << 20;
-              w.bottom = w.right = 1u << 20;
-            },
-            "xnodes[0] (MaxPooling2d): its tables exceed the bound of 1073741824 bytes"),
+        quantized("FilterNotConstant", "xnodes[0] (FullyConnected): its filter is not a constant",
+                  [](auto& b) { b.values[2].constant = 0; }),
+        window("KernelWidth", Tag::XNNConv2d, "xnodes[0] (Conv2d): kernel_width is 0",
+               [](auto& w, auto&) { w.kernel_width = 0; }),
+        window("Stride", Tag::XNNConv2d, "xnodes[0] (Conv2d): subsampling_height is 0",
+               [](auto& w, auto&) { w.stride_height = 0; }),
+        window("Dilation", Tag::XNNConv2d, "xnodes[0] (Conv2d): dilation_width is 0",
+               [](auto& w, auto&) { w.dilation_width = 0; }),
+        window("Groups", Tag::XNNConv2d, "xnodes[0] (Conv2d): groups is 0",
+               [](auto& w, auto&) { w.groups = 0; }),
+        window("GroupInputChannels", Tag::XNNDepthwiseConv2d,
+               "xnodes[0] (DepthwiseConv2d): group_input_channels is 0",
+               [](auto& w, auto&) { w.group_in = 0; }),
+        window("DepthwiseChannels", Tag::XNNDepthwiseConv2d,
+               "xnodes[0] (DepthwiseConv2d): group_input_channels is 2, not 1",
+               [](auto& w, auto&) { w.group_in = 2; }),
+        window("Channels", Tag::XNNConv2d, "xnodes[0] (Conv2d): its input has 2 channels, not 3",
+               [](auto& w, auto&) { w.group_in = 3; }),
+        window("FilterShape", Tag::XNNConv2d,
+               "xnodes[0] (Conv2d): its filter is [2, 2, 2, 2], not [2, 3, 2, 2]",
+               [](auto& w, auto&) { w.kernel_height = 3; }),
+        window("Padding", Tag::XNNConv2d,
+               "xnodes[0] (Conv2d): a padding, kernel, stride or dilation is 4294967295",
+               [](auto& w, auto&) { w.left = UINT32_MAX; }),
+        window("KernelBeyondInput", Tag::XNNConv2d,
+               "xnodes[0] (Conv2d): its window covers 5, but the padded input's height is 4",
+               [](auto& w, auto&) { w.dilation_height = 4; }),
+        window("InputRank", Tag::XNNConv2d, "xnodes[0] (Conv2d): its input has rank 2, not 4",
+               [](auto&, auto& b) {
+                 b.values[0].dims = {4, 8};
+               }),
+        window("Adjustment", Tag::XNNConvTranspose2d,
+               "xnodes[0] (ConvTranspose2d): adjustment_height 1 is not below the stride 1",
+               [](auto& w, auto&) { w.adjustment_height = 1; }),
+        window("PaddingLeavesNothing", Tag::XNNConvTranspose2d,
+               "xnodes[0] (ConvTranspose2d): its padding is so large that its output has no height",
+               [](auto& w, auto&) { w.top = 5; }),
+        window("PoolingWidth", Tag::XNNMaxPooling2d, "xnodes[0] (MaxPooling2d): pooling_width is 0",
+               [](auto& w, auto&) { w.kernel_width = 0; }),
+        window("HugePooling", Tag::XNNMaxPooling2d,
+               "xnodes[0] (MaxPooling2d): its tables exceed the bound of 1073741824 bytes",
+               [](auto& w, auto&) {
+                 w.kernel_height = w.kernel_width = w.top = w.left = 1u << 20;
+                 w.bottom = w.right = 1u << 20;
+               }),
         // In the fifth row of windows, XNNPACK would read row 4 instead of the padding, but the
         // input only has rows 0 to 3.
-        window(
-            "DilatedPoolingPastItsInput", Tag::XNNMaxPooling2d,
-            [](auto& w, auto&) {
-              w.top = w.bottom = w.left = w.right = 1;
-              w.dilation_width = 2;
-            },
-            "xnodes[0] (MaxPooling2d): its dilated window would read element 4 of a height of 4"),
-        window(
-            "DilatedPoolingBeforeItsInput", Tag::XNNMaxPooling2d,
-            [](auto& w, auto&) {
-              w.left = w.right = 1;
-              w.dilation_width = 5;
-            },
-            "xnodes[0] (MaxPooling2d): its dilated window would read element 4 of a width of 4"),
-        window(
-            "RejectedByXnnpack", Tag::XNNMaxPooling2d, [](auto& w, auto&) { w.stride_height = 3; },
-            xnnpack::optional_nodes().sparse_max_pooling
-                ? "(none)"
-                : "xnodes[0] (MaxPooling2d): XNNPACK rejects it for fp32 -> fp32")),
+        window("DilatedPoolingPastItsInput", Tag::XNNMaxPooling2d,
+               "xnodes[0] (MaxPooling2d): its dilated window would read element 4 of a height of 4",
+               [](auto& w, auto&) {
+                 w.top = w.bottom = w.left = w.right = 1;
+                 w.dilation_width = 2;
+               }),
+        window("DilatedPoolingBeforeItsInput", Tag::XNNMaxPooling2d,
+               "xnodes[0] (MaxPooling2d): its dilated window would read element 4 of a width of 4",
+               [](auto& w, auto&) {
+                 w.left = w.right = 1;
+                 w.dilation_width = 5;
+               }),
+        window("RejectedByXnnpack", Tag::XNNMaxPooling2d,
+               xnnpack::optional_nodes().sparse_max_pooling
+                   ? "(none)"
+                   : "xnodes[0] (MaxPooling2d): XNNPACK rejects it for fp32 -> fp32",
+               [](auto& w, auto&) { w.stride_height = 3; })),
     name_of);
 
 }  // namespace

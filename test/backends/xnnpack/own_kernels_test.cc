@@ -19,18 +19,8 @@ struct Depthwise {
   uint32_t images = 1;
   Bounds bounds = {};
 
-  uint32_t out_height() const {
-    return (height + window.top + window.bottom -
-            (window.kernel_height - 1) * window.dilation_height - 1) /
-               window.stride_height +
-           1;
-  }
-  uint32_t out_width() const {
-    return (width + window.left + window.right - (window.kernel_width - 1) * window.dilation_width -
-            1) /
-               window.stride_width +
-           1;
-  }
+  uint32_t out_height() const { return window.result_height(height); }
+  uint32_t out_width() const { return window.result_width(width); }
   Shape in_shape() const { return {images, height, width, channels}; }
   Shape out_shape() const { return {images, out_height(), out_width(), channels}; }
 };
@@ -57,54 +47,13 @@ float depthwise_sum(const Depthwise& c, uint32_t image, uint32_t y, uint32_t x, 
 }
 
 const Depthwise kDepthwise[] = {
-    {"Padded",
-     17,
-     9,
-     11,
-     {.top = 3, .right = 3, .bottom = 3, .left = 3, .kernel_height = 7, .kernel_width = 7}},
-    {"SeveralImages",
-     64,
-     8,
-     8,
-     {.top = 3, .right = 3, .bottom = 3, .left = 3, .kernel_height = 7, .kernel_width = 7},
-     3},
-    {"Strided",
-     100,
-     13,
-     12,
-     {.top = 2,
-      .right = 3,
-      .bottom = 4,
-      .left = 1,
-      .kernel_height = 6,
-      .kernel_width = 5,
-      .stride_height = 2,
-      .stride_width = 3}},
-    {"Dilated",
-     3,
-     20,
-     30,
-     {.top = 6,
-      .right = 4,
-      .bottom = 6,
-      .left = 4,
-      .kernel_height = 7,
-      .kernel_width = 5,
-      .dilation_height = 2,
-      .dilation_width = 3}},
-    {"Clamped",
-     33,
-     10,
-     10,
-     {.top = 4, .right = 4, .bottom = 4, .left = 4, .kernel_height = 9, .kernel_width = 9},
-     1,
-     {0, 60}},
-    {"WindowAroundImage",
-     5,
-     2,
-     3,
-     {.top = 15, .right = 15, .bottom = 15, .left = 15, .kernel_height = 31, .kernel_width = 31}},
-    {"Line", 40, 1, 50, {.right = 16, .left = 16, .kernel_width = 33}},
+    {"Padded", 17, 9, 11, window_of(7, 7).padded(3)},
+    {"SeveralImages", 64, 8, 8, window_of(7, 7).padded(3), 3},
+    {"Strided", 100, 13, 12, window_of(6, 5).padded(2, 3, 4, 1).strided(2, 3)},
+    {"Dilated", 3, 20, 30, window_of(7, 5).padded(6, 4, 6, 4).dilated(2, 3)},
+    {"Clamped", 33, 10, 10, window_of(9, 9).padded(4), 1, {0, 60}},
+    {"WindowAroundImage", 5, 2, 3, window_of(31, 31).padded(15)},
+    {"Line", 40, 1, 50, window_of(1, 33).padded(0, 16, 0, 16)},
 };
 
 class OwnKernelsTest : public OwnKernelsFixture {

@@ -59,8 +59,7 @@ struct Bounds {
   float max = std::numeric_limits<float>::infinity();
 };
 
-// The parameters of a window. A test sets the parameters that it checks; the others have default
-// values.
+// The parameters of a window.
 struct WindowSpec {
   uint32_t top = 0, right = 0, bottom = 0, left = 0;
   uint32_t kernel_height = 1, kernel_width = 1;
@@ -68,7 +67,41 @@ struct WindowSpec {
   uint32_t dilation_height = 1, dilation_width = 1;
   uint32_t group_in = 1, group_out = 1, groups = 1;
   uint32_t adjustment_height = 0, adjustment_width = 0;
+
+  // These functions return a changed copy.
+  constexpr WindowSpec padded(uint32_t new_top, uint32_t new_right, uint32_t new_bottom,
+                              uint32_t new_left) const {
+    WindowSpec w = *this;
+    w.top = new_top, w.right = new_right, w.bottom = new_bottom, w.left = new_left;
+    return w;
+  }
+  constexpr WindowSpec padded(uint32_t sides) const { return padded(sides, sides, sides, sides); }
+  constexpr WindowSpec strided(uint32_t height, uint32_t width) const {
+    WindowSpec w = *this;
+    w.stride_height = height, w.stride_width = width;
+    return w;
+  }
+  constexpr WindowSpec dilated(uint32_t height, uint32_t width) const {
+    WindowSpec w = *this;
+    w.dilation_height = height, w.dilation_width = width;
+    return w;
+  }
+  // The sizes of the result of a convolution or pooling.
+  constexpr uint32_t result_height(uint32_t height) const {
+    return (height + top + bottom - (kernel_height - 1) * dilation_height - 1) / stride_height + 1;
+  }
+  constexpr uint32_t result_width(uint32_t width) const {
+    return (width + left + right - (kernel_width - 1) * dilation_width - 1) / stride_width + 1;
+  }
 };
+constexpr WindowSpec window_of(uint32_t height, uint32_t width, uint32_t group_in = 1,
+                               uint32_t group_out = 1, uint32_t groups = 1) {
+  return {.kernel_height = height,
+          .kernel_width = width,
+          .group_in = group_in,
+          .group_out = group_out,
+          .groups = groups};
+}
 
 class PayloadBuilder {
  public:

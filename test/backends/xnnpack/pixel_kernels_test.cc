@@ -2,7 +2,6 @@
 // with formulas.
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "backends/xnnpack/runtime/reader/node_definition.h"
 #include "kernels/optimized/simd/gemm.h"
@@ -160,51 +159,24 @@ struct Pooling {
     }
   }
   Shape out() const {
-    const WindowSpec& w = window;
-    return {
-        in[0],
-        (in[1] + w.top + w.bottom - (w.kernel_height - 1) * w.dilation_height - 1) /
-                w.stride_height +
-            1,
-        (in[2] + w.left + w.right - (w.kernel_width - 1) * w.dilation_width - 1) / w.stride_width +
-            1,
-        in[3]};
+    return {in[0], window.result_height(in[1]), window.result_width(in[2]), in[3]};
   }
 };
 
-const WindowSpec kPairs{
-    .kernel_height = 2, .kernel_width = 2, .stride_height = 2, .stride_width = 2};
-const WindowSpec kPaddedThrees{.top = 1,
-                               .right = 1,
-                               .bottom = 1,
-                               .left = 1,
-                               .kernel_height = 3,
-                               .kernel_width = 3,
-                               .stride_height = 2,
-                               .stride_width = 2};
-const WindowSpec kPaddedFives{
-    .top = 2, .right = 2, .bottom = 2, .left = 2, .kernel_height = 5, .kernel_width = 5};
-const WindowSpec kDilated{
-    .kernel_height = 3, .kernel_width = 2, .dilation_height = 2, .dilation_width = 3};
-const WindowSpec kUneven{.top = 1,
-                         .right = 1,
-                         .kernel_height = 4,
-                         .kernel_width = 3,
-                         .stride_height = 3,
-                         .stride_width = 2};
+const WindowSpec kPairs = window_of(2, 2).strided(2, 2);
 // Except in the last case, the channels fill at least two vectors of each dtype. Some counts also
 // need a partial vector.
 const Pooling kPoolings[] = {
     {"Pairs", {1, 6, 8, 128}, kPairs},
     {"PairsOfManyImages", {3, 4, 4, 150}, kPairs},
-    {"PaddedThrees", {2, 7, 6, 130}, kPaddedThrees},
-    {"PaddedFives", {1, 6, 5, 129}, kPaddedFives},
-    {"Uneven", {1, 9, 7, 128}, kUneven},
-    {"LargeWindow", {2, 7, 7, 128}, {.kernel_height = 6, .kernel_width = 6}, false},
-    {"WholeImage", {2, 5, 5, 128}, {.kernel_height = 5, .kernel_width = 5}},
+    {"PaddedThrees", {2, 7, 6, 130}, window_of(3, 3).padded(1).strided(2, 2)},
+    {"PaddedFives", {1, 6, 5, 129}, window_of(5, 5).padded(2)},
+    {"Uneven", {1, 9, 7, 128}, window_of(4, 3).padded(1, 1, 0, 0).strided(3, 2)},
+    {"LargeWindow", {2, 7, 7, 128}, window_of(6, 6), false},
+    {"WholeImage", {2, 5, 5, 128}, window_of(5, 5)},
     {"FewChannels", {1, 6, 6, 3}, kPairs, false},
 };
-const Pooling kDilatedPooling{"Dilated", {1, 9, 9, 140}, kDilated};
+const Pooling kDilatedPooling{"Dilated", {1, 9, 9, 140}, window_of(3, 2).dilated(2, 3)};
 
 class PoolingTest : public PixelKernelsTest {
  protected:
@@ -282,26 +254,12 @@ struct ConvolutionOfLines {
 // Windows of small integers have exact sums.
 TEST_P(PixelKernelsTest, ConvolutionsByLinesOfTheWindowMatchDirectSums) {
   const std::string_view kernel = if_wide("Vitrine Convolution of Window Lines (NHWC, F32)", 16);
-  const WindowSpec stem = {.top = 3,
-                           .right = 3,
-                           .bottom = 3,
-                           .left = 3,
-                           .kernel_height = 7,
-                           .kernel_width = 7,
-                           .stride_height = 2,
-                           .stride_width = 2};
-  const WindowSpec line = {.right = 3, .left = 3, .kernel_width = 7};
-  const WindowSpec tall = {.top = 7, .bottom = 7, .kernel_height = 15, .stride_height = 2};
-  const WindowSpec uneven = {.top = 2,
-                             .right = 4,
-                             .bottom = 3,
-                             .left = 1,
-                             .kernel_width = 5,
-                             .stride_height = 2,
-                             .stride_width = 3};
-  const WindowSpec wide = {.right = 40, .left = 40, .kernel_width = 50};  // around the image
-  const WindowSpec same = {
-      .top = 1, .right = 1, .bottom = 1, .left = 1, .kernel_height = 3, .kernel_width = 3};
+  const WindowSpec stem = window_of(7, 7).padded(3).strided(2, 2);
+  const WindowSpec line = window_of(1, 7).padded(0, 3, 0, 3);
+  const WindowSpec tall = window_of(15, 1).padded(7, 0, 7, 0).strided(2, 1);
+  const WindowSpec uneven = window_of(1, 5).padded(2, 4, 3, 1).strided(2, 3);
+  const WindowSpec wide = window_of(1, 50).padded(0, 40, 0, 40);  // around the image
+  const WindowSpec same = window_of(3, 3).padded(1);
   for (const ConvolutionOfLines& c :
        {ConvolutionOfLines{3, 64, stem, {2, 15, 22}, false},  // many lines
         {32, 40, line, {1, 1, 61}},
@@ -315,9 +273,7 @@ TEST_P(PixelKernelsTest, ConvolutionsByLinesOfTheWindowMatchDirectSums) {
         {4, 8, same, {1, 6, 6}, false}}) {  // Winograd's algorithm may run it
     SCOPED_TRACE(testing::PrintToString(std::vector{c.in_channels, c.out_channels}));
     const WindowSpec& w = c.window;
-    const uint32_t window_height = (w.kernel_height - 1) * w.dilation_height + 1;
-    const uint32_t height = (c.image[1] + w.top + w.bottom - window_height) / w.stride_height + 1;
-    const uint32_t width = (c.image[2] + w.left + w.right - w.kernel_width) / w.stride_width + 1;
+    const uint32_t height = w.result_height(c.image[1]), width = w.result_width(c.image[2]);
     const Shape in_shape{c.image[0], c.image[1], c.image[2], c.in_channels};
     const Shape out_shape{c.image[0], height, width, c.out_channels};
     const Shape weight_shape{c.out_channels, w.kernel_height, w.kernel_width, c.in_channels};
@@ -384,15 +340,8 @@ TEST_P(PixelKernelsTest, ConvolutionsWithFewOutputsMatchDirectSums) {
     PayloadBuilder b;
     const uint32_t x = b.input(in_shape), y = b.output(out_shape);
     b.convolution(Tag::XNNConv2d,
-                  {.top = pad,
-                   .right = pad,
-                   .bottom = pad,
-                   .left = pad,
-                   .kernel_height = c.kernel,
-                   .kernel_width = c.kernel,
-                   .group_in = c.in_channels,
-                   .group_out = c.out_channels},
-                  x, b.constant<float>(weight_shape, weights),
+                  window_of(c.kernel, c.kernel, c.in_channels, c.out_channels).padded(pad), x,
+                  b.constant<float>(weight_shape, weights),
                   b.constant<float>({c.out_channels}, biases), y, c.bounds);
     const std::vector<float> out = result(
         b, in_shape, in, out_shape,

@@ -26,8 +26,7 @@ struct ImageSize {
 
 struct SmallWindow {
   uint32_t in_channels, out_channels;
-  WindowSpec window = {
-      .top = 1, .right = 1, .bottom = 1, .left = 1, .kernel_height = 3, .kernel_width = 3};
+  WindowSpec window = window_of(3, 3).padded(1);
   Bounds bounds = {-kInfinity, kInfinity};
 };
 
@@ -164,15 +163,6 @@ class WinogradTest : public DelegateTest {
 
 bool can_replace() { return xnnpack::OwnKernels::are_built(); }
 
-WindowSpec padded(uint32_t top, uint32_t right, uint32_t bottom, uint32_t left) {
-  return {.top = top,
-          .right = right,
-          .bottom = bottom,
-          .left = left,
-          .kernel_height = 3,
-          .kernel_width = 3};
-}
-
 struct ConvolutionCase {
   SmallWindow convolution;
   ImageSize size;
@@ -180,9 +170,9 @@ struct ConvolutionCase {
 const ConvolutionCase kConvolutions[] = {
     {{32, 32}, {1, 16, 16}},
     {{33, 65}, {1, 17, 19}},
-    {{40, 30, padded(0, 0, 0, 0)}, {3, 18, 14}},
-    {{24, 100, padded(2, 0, 1, 2), {-1, 1}}, {1, 20, 21}},
-    {{64, 48, padded(1, 1, 1, 1), {0, kInfinity}}, {2, 15, 8}},
+    {{40, 30, window_of(3, 3).padded(0, 0, 0, 0)}, {3, 18, 14}},
+    {{24, 100, window_of(3, 3).padded(2, 0, 1, 2), {-1, 1}}, {1, 20, 21}},
+    {{64, 48, window_of(3, 3).padded(1), {0, kInfinity}}, {2, 15, 8}},
     {{256, 256}, {1, 7, 7}},  // tiles of 2
 };
 
@@ -209,7 +199,7 @@ TEST_F(WinogradTest, MatchesSumsOfProductsOnPoolsOfAnySize) {
 
 const ConvolutionCase kHalfConvolutions[] = {
     {{64, 64}, {1, 24, 24}},
-    {{65, 100, padded(2, 0, 1, 2), {-1, 1}}, {1, 23, 24}},
+    {{65, 100, window_of(3, 3).padded(2, 0, 1, 2), {-1, 1}}, {1, 23, 24}},
 };
 
 // On CPUs with f16 arithmetic, XNNPACK's kernel runs with and without the option "exact".
@@ -263,16 +253,8 @@ TEST_F(WinogradTest, RunsAtOtherSizesEvenIfTheDelegateHasFixedSizes) {
 TEST_F(WinogradTest, SharesAFilterWithXnnpack) {
   has_fixed_sizes = true;
   constexpr uint32_t kChannels = 32;
-  const WindowSpec window = {.top = 1,
-                             .right = 1,
-                             .bottom = 1,
-                             .left = 1,
-                             .kernel_height = 3,
-                             .kernel_width = 3,
-                             .group_in = kChannels,
-                             .group_out = kChannels};
-  WindowSpec strided = window;
-  strided.stride_height = strided.stride_width = 2;
+  const WindowSpec window = window_of(3, 3, kChannels, kChannels).padded(1);
+  const WindowSpec strided = window.strided(2, 2);
   std::vector<float> weights(size_t{9} * kChannels * kChannels);
   for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 7 % 11) - 5;
   PayloadBuilder b;

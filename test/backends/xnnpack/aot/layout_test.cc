@@ -4,9 +4,7 @@
 #include <cmath>
 
 #include "test/backends/xnnpack/aot/delegate_runner.h"
-#include "test/backends/xnnpack/aot/payload_text.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
-#include "test/backends/xnnpack/aot/test_program.h"
 
 namespace vitrine::aot::test {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "test/backends/xnnpack/aot/delegate_runner.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
-#include "test/backends/xnnpack/aot/test_program.h"
 
 namespace vitrine::aot::test {
 namespace {

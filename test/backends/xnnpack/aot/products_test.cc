@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "test/backends/xnnpack/aot/sample_calls.h"
-#include "test/backends/xnnpack/aot/test_program.h"
 
 namespace vitrine::aot::test {
 namespace {

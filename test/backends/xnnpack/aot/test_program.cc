@@ -1,7 +1,6 @@
 #include "test/backends/xnnpack/aot/test_program.h"
 
 #include <cstring>
-#include <numeric>
 
 namespace vitrine::aot::test {
 namespace {

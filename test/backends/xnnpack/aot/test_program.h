@@ -1,7 +1,6 @@
 // Builds small programs in the edge dialect.
 #pragma once
 
-#include <initializer_list>
 #include <string_view>
 #include <vector>
 

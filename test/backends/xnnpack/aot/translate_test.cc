@@ -7,7 +7,6 @@
 #include "backends/xnnpack/aot/operator_table.h"
 #include "backends/xnnpack/aot/rules.h"
 #include "test/backends/xnnpack/aot/delegate_runner.h"
-#include "test/backends/xnnpack/aot/test_program.h"
 
 namespace vitrine::aot::test {
 namespace {

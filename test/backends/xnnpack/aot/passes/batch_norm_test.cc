@@ -5,7 +5,6 @@
 
 #include "aot/graph/aot_error.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
-#include "test/backends/xnnpack/aot/test_program.h"
 
 namespace vitrine::aot::test {
 namespace {

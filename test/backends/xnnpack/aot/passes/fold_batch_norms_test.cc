@@ -2,9 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "test/backends/xnnpack/aot/delegate_runner.h"
-#include "test/backends/xnnpack/aot/payload_text.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
-#include "test/backends/xnnpack/aot/test_program.h"
 
 namespace vitrine::aot::test {
 namespace {

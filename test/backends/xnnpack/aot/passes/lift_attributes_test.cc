@@ -4,7 +4,6 @@
 
 #include "backends/xnnpack/aot/preprocessing.h"
 #include "test/backends/xnnpack/aot/delegate_runner.h"
-#include "test/backends/xnnpack/aot/test_program.h"
 
 namespace vitrine::aot::test {
 namespace {

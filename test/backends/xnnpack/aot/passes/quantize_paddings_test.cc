@@ -4,7 +4,6 @@
 #include "test/backends/xnnpack/aot/delegate_runner.h"
 #include "test/backends/xnnpack/aot/payload_text.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
-#include "test/backends/xnnpack/aot/test_program.h"
 
 namespace vitrine::aot::test {
 namespace {
