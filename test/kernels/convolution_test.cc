@@ -1,6 +1,5 @@
 // Tests convolution against its definition, over dimensions, windows, groups, dtypes and memory
 // formats.
-#include <gtest/gtest.h>
 
 #include <random>
 

@@ -5,13 +5,8 @@
 #include "test/kernels/kernel_call.h"
 #include "test/kernels/kernel_cases.h"
 
-namespace vitrine {
+namespace vitrine::test {
 namespace {
-
-using test::check_kernel;
-using test::KernelCall;
-using test::succeeds;
-using test::values_of;
 
 TEST(Creation, FullConvertsValueToDtype) {
   check_kernel("aten::full.out", {{"[2,1] 1.5 !f16[2,1]", "1.5,1.5"},
@@ -108,4 +103,4 @@ TEST(Creation, DropoutScalesTheElementsItKeeps) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::test

@@ -1,7 +1,6 @@
 // Tests operators that copy elements from one layout to another, such as permute, slice, cat and
 // flip.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 

@@ -5,14 +5,8 @@
 #include "test/kernels/kernel_call.h"
 #include "test/kernels/kernel_cases.h"
 
-namespace vitrine {
+namespace vitrine::test {
 namespace {
-
-using test::check_kernel;
-using test::fails;
-using test::KernelCall;
-using test::succeeds;
-using test::values_of;
 
 TEST(Elementwise, ErfOfErfinvReturnsTheInput) {
   KernelCall call;
@@ -220,4 +214,4 @@ TEST(Elementwise, RejectsIntegerDivisionByZero) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::test

@@ -1,5 +1,4 @@
 // Compares discrete Fourier transforms with their definition, computed in double.
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <complex>

@@ -1,5 +1,4 @@
 // Compares every kernel that supports f16 and bf16 with the same kernel on f64, rounded once.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,6 @@
 // return, and report an Error if the call is invalid. It must access only its arguments, and use
 // little memory and time. Most violations are only found under AddressSanitizer and
 // UndefinedBehaviorSanitizer.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cctype>

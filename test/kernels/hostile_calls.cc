@@ -1,7 +1,5 @@
 #include "test/kernels/hostile_calls.h"
 
-#include <gtest/gtest.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>

@@ -77,11 +77,8 @@ inline void gather(Comparison& c, const std::string& name) {
   picked[along] = static_cast<int32_t>(random.integer(0, 40));
   const auto index = c.tensor(ScalarType::kLong, picked);
   const bool wrong = random.chance(0.1);
-  for (int64_t i = 0; i < index.plain->numel(); ++i) {
-    const int64_t value = random.integer(wrong ? -1 : 0, sizes[along] - 1);
-    index.plain->mutable_data<int64_t>()[i] = value;
-    index.fast->mutable_data<int64_t>()[i] = value;
-  }
+  Comparison::fill<int64_t>(index,
+                            [&] { return random.integer(wrong ? -1 : 0, sizes[along] - 1); });
   c.run(name, {}, c.tensor(dtype, sizes), EValue(dim), index, EValue(false), c.out(dtype, picked));
 }
 

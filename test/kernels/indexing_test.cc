@@ -1,6 +1,5 @@
 // Tests index, index_put, embedding, gather, scatter, masks and distinct elements.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>

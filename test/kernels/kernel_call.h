@@ -51,11 +51,14 @@ class KernelCall : public TensorFactory {
   static EValue value_of(const char* value) { return EValue(std::string_view(value)); }
 
   Error run_values(std::string_view name, std::vector<EValue>& values) {
-    KernelRegistry plain;
-    if (Error error = plain.add("portable", portable::kernels()); !error.ok()) return error;
-    if (Error error = plain.add("quantized", quantized::kernels()); !error.ok()) return error;
-    if (Error error = plain.add("llm", llm::kernels()); !error.ok()) return error;
-    const Kernel* kernel = (registry != nullptr ? *registry : plain).find(name).kernel;
+    static const KernelRegistry* const kPlain = [] {
+      auto* made = new KernelRegistry;
+      EXPECT_TRUE(made->add("portable", portable::kernels()).ok());
+      EXPECT_TRUE(made->add("quantized", quantized::kernels()).ok());
+      EXPECT_TRUE(made->add("llm", llm::kernels()).ok());
+      return made;
+    }();
+    const Kernel* kernel = (registry != nullptr ? *registry : *kPlain).find(name).kernel;
     if (kernel == nullptr) {
       return Error::make(ErrorCode::kOperatorMissing, "no kernel %.*s",
                          static_cast<int>(name.size()), name.data());

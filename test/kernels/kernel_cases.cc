@@ -1,7 +1,5 @@
 #include "test/kernels/kernel_cases.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstring>
 #include <string_view>

@@ -22,6 +22,19 @@ namespace vitrine::test {
 using Sizes = std::vector<int32_t>;
 using Order = std::vector<uint8_t>;
 
+// The kernels that a program uses: the optimized ones, if they exist.
+inline const KernelRegistry& optimized_kernels() {
+  static const KernelRegistry* const kRegistry = [] {
+    auto* made = new KernelRegistry;
+    EXPECT_TRUE(made->add("optimized", optimized::kernels()).ok());
+    EXPECT_TRUE(made->add("portable", portable::kernels()).ok());
+    EXPECT_TRUE(made->add("quantized", quantized::kernels()).ok());
+    EXPECT_TRUE(made->add("llm", llm::kernels()).ok());
+    return made;
+  }();
+  return *kRegistry;
+}
+
 // Two bounds for the difference between two results. `ulps` is in units in the last place of the
 // output's dtype. `absolute` is for results in which numbers cancel. It suffices if a difference is
 // within one of the bounds.
@@ -79,7 +92,7 @@ enum class Values : uint8_t { kAny, kUnit, kPositive };
 class Comparison {
  public:
   Comparison(uint32_t seed, ThreadPool* pool) : random(seed) {
-    fast_.registry = &registry();
+    fast_.registry = &optimized_kernels();
     fast_.pool = pool;
   }
 
@@ -103,6 +116,13 @@ class Comparison {
     std::copy_n(pair.plain->unchecked_data<std::byte>(), pair.plain->nbytes(),
                 pair.fast->unchecked_mutable_data<std::byte>());
     return pair;
+  }
+  // Replaces the elements of both tensors by those that make() returns.
+  template <class T, class Make>
+  static void fill(const Pair& pair, const Make& make) {
+    for (int64_t i = 0; i < pair.plain->numel(); ++i) {
+      pair.plain->mutable_data<T>()[i] = pair.fast->mutable_data<T>()[i] = static_cast<T>(make());
+    }
   }
   Pair out(ScalarType dtype, const Sizes& sizes, const Order& order = {}) {
     outputs_.push_back({&fast_.make(dtype, sizes, order, ShapeDynamism::kDynamicBound),
@@ -135,17 +155,6 @@ class Comparison {
   double worst_ulps = 0;
 
  private:
-  static KernelRegistry& registry() {
-    static KernelRegistry* const kRegistry = [] {
-      auto* made = new KernelRegistry;
-      EXPECT_TRUE(made->add("optimized", optimized::kernels()).ok());
-      EXPECT_TRUE(made->add("portable", portable::kernels()).ok());
-      EXPECT_TRUE(made->add("quantized", quantized::kernels()).ok());
-      EXPECT_TRUE(made->add("llm", llm::kernels()).ok());
-      return made;
-    }();
-    return *kRegistry;
-  }
   static Tensor& side(const Pair& pair, bool fast) { return fast ? *pair.fast : *pair.plain; }
   template <class T>
   static const T& side(const T& value, bool) {

@@ -5,8 +5,6 @@
 
 #include <string>
 
-#include "kernels/optimized/optimized_kernels.h"
-#include "kernels/quantized/quantized_kernels.h"
 #include "test/kernels/kernel_comparison.h"
 
 namespace vitrine::test {
@@ -15,12 +13,7 @@ namespace vitrine::test {
 class Llm : public testing::TestWithParam<bool> {
  protected:
   Llm() {
-    if (GetParam()) {
-      EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
-    }
-    EXPECT_TRUE(registry_.add("llm", llm::kernels()).ok());
-    EXPECT_TRUE(registry_.add("quantized", quantized::kernels()).ok());
-    call.registry = &registry_;
+    if (GetParam()) call.registry = &optimized_kernels();
   }
 
   Error run(const char* name, auto&&... arguments) {
@@ -40,9 +33,6 @@ class Llm : public testing::TestWithParam<bool> {
 
   KernelCall call;
   Random random_{7};
-
- private:
-  KernelRegistry registry_;
 };
 
 inline double at(const Tensor& t, int64_t b, int64_t i, int64_t h, int64_t d) {

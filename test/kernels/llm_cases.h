@@ -120,21 +120,13 @@ inline void custom_quantized_sdpa(Comparison& c, const std::string& name) {
   };
   const auto bytes = [&](const Sizes& sizes) {
     const auto pair = c.tensor(ScalarType::kChar, ordered(sizes));
-    for (int64_t i = 0; i < pair.plain->numel(); ++i) {
-      const auto value = static_cast<int8_t>(c.random.integer(-128, 127));
-      pair.plain->mutable_data<int8_t>()[i] = value;
-      pair.fast->mutable_data<int8_t>()[i] = value;
-    }
+    Comparison::fill<int8_t>(pair, [&] { return c.random.integer(-128, 127); });
     return pair;
   };
   const auto scales = [&](Sizes sizes) {
     sizes.back() = 1;
     const auto pair = c.tensor(ScalarType::kFloat, ordered(sizes));
-    for (int64_t i = 0; i < pair.plain->numel(); ++i) {
-      const auto value = static_cast<float>(c.random.real(0.002, 0.008));
-      pair.plain->mutable_data<float>()[i] = value;
-      pair.fast->mutable_data<float>()[i] = value;
-    }
+    Comparison::fill<float>(pair, [&] { return c.random.real(0.002, 0.008); });
     return pair;
   };
   const auto zero_points = [&](Sizes sizes) {
@@ -193,11 +185,8 @@ inline void quantize_per_token(Comparison& c, const std::string& name) {
   const bool back = name.find("dequantize") != std::string::npos;
   const auto from = c.tensor(back ? bytes : real, sizes);
   if (!back && real == ScalarType::kFloat && c.random.chance(0.5)) {
-    for (int64_t i = 0; i < from.plain->numel(); ++i) {
-      const float value = 0.25F * static_cast<float>(c.random.integer(-200, 200));
-      from.plain->mutable_data<float>()[i] = value;
-      from.fast->mutable_data<float>()[i] = value;
-    }
+    Comparison::fill<float>(
+        from, [&] { return 0.25 * static_cast<double>(c.random.integer(-200, 200)); });
   }
   const auto out = c.out(back ? real : bytes, sizes);
   if (back) {

@@ -1,7 +1,6 @@
 // Tests llama:: operators: attention against its definition in double, caches, and invalid
 // arguments.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>

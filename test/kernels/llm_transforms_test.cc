@@ -1,5 +1,4 @@
 // Tests Hadamard transforms and the delta rule against their definitions in double.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,4 @@
 // Tests mm, bmm, addmm and linear against the definition of the product.
-#include <gtest/gtest.h>
 
 #include <random>
 

@@ -1,13 +1,10 @@
 // Tests softmax and normalizations.
-#include <gtest/gtest.h>
 
 #include "test/kernels/kernel_call.h"
 #include "test/kernels/kernel_cases.h"
 
-namespace vitrine {
+namespace vitrine::test {
 namespace {
-
-using test::check_kernel;
 
 TEST(Softmax, LargeValuesDoNotOverflow) {
   const std::string input = "f32[1,2]{1000,1001.0986122886681} -1 false !f32[1,2]";  // + log(3)
@@ -44,13 +41,13 @@ TEST(LayerNorm, NormalizesRowsWithWeightAndBias) {
 }
 
 TEST(LayerNorm, RejectsInputAsStatisticsOutput) {
-  test::KernelCall call;
+  KernelCall call;
   Tensor& a = call.make(ScalarType::kFloat, {2, 2}, {}, ShapeDynamism::kDynamicBound);
   Tensor& out = call.make(ScalarType::kFloat, {2, 2});
   Tensor& rstd = call.make(ScalarType::kFloat, {2, 1});
-  EXPECT_TRUE(test::fails(call.run("aten::native_layer_norm.out", a, call.ints({2}), call.none(),
-                                   call.none(), 1e-5, out, a, rstd),
-                          ErrorCode::kInvalidProgram, "is also an input of the operator"));
+  EXPECT_TRUE(fails(call.run("aten::native_layer_norm.out", a, call.ints({2}), call.none(),
+                             call.none(), 1e-5, out, a, rstd),
+                    ErrorCode::kInvalidProgram, "is also an input of the operator"));
 }
 
 // One batch has four channels of one element in two groups, {1, 3} and {10, 30}.
@@ -87,4 +84,4 @@ TEST(BatchNorm, ComputesStatisticsOfTheBatch) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::test

@@ -1,6 +1,5 @@
 // Checks that the generated page of operators lists exactly the operators in the tables.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <fstream>
 #include <set>

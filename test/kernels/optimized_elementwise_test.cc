@@ -1,6 +1,5 @@
 // Compares optimized element-wise kernels with the portable kernels for layouts in which operands
 // repeat. Also calls the kernels with outputs that are inputs, and with outputs that are resized.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <bit>
@@ -57,58 +56,50 @@ const Layouts kLayouts[] = {
     {{{2, 3}}, {{2}}, {{2, 3}}},  // fails
 };
 
-class OptimizedElementwise : public testing::TestWithParam<ScalarType> {
- protected:
-  // Calls run(comparison, layouts) for each element of kLayouts, with and without threads.
-  template <class Run>
-  static void for_each_layout(const Run& run) {
-    auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
-    ASSERT_TRUE(pool.ok());
+class OptimizedElementwise : public testing::TestWithParam<ScalarType> {};
+
+// Calls four kernels with each element of kLayouts, with and without threads.
+TEST_P(OptimizedElementwise, MatchesPortableKernelsInEveryLayout) {
+  using Call = void (*)(Comparison & c, const Layouts& layouts);
+  constexpr Call kCalls[] = {
+      [](Comparison& c, const Layouts& layouts) {
+        const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
+        const auto b = c.tensor(GetParam(), layouts.b.sizes, layouts.b.order);
+        const auto out = c.out(GetParam(), layouts.out.sizes, layouts.out.order);
+        c.run("aten::add.out", {}, a, b, EValue(int64_t{1}), out);
+      },
+      [](Comparison& c, const Layouts& layouts) {
+        const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
+        const auto b = c.tensor(GetParam(), layouts.b.sizes, layouts.b.order);
+        const auto out = c.out(ScalarType::kBool, layouts.out.sizes, layouts.out.order);
+        c.run("aten::lt.Tensor_out", {}, b, a, out);
+      },
+      [](Comparison& c, const Layouts& layouts) {
+        const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
+        const auto out = c.out(GetParam(), layouts.out.sizes, layouts.out.order);
+        c.run("aten::add.Scalar_out", {}, a, EValue(1.5), EValue(int64_t{2}), out);
+      },
+      [](Comparison& c, const Layouts& layouts) {
+        const auto condition = c.tensor(ScalarType::kBool, layouts.b.sizes, layouts.b.order);
+        const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
+        const auto b = c.tensor(GetParam(), {1});
+        const auto out = c.out(GetParam(), layouts.out.sizes, layouts.out.order);
+        c.run("aten::where.self_out", {}, condition, a, b, out);
+      },
+  };
+  auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
+  ASSERT_TRUE(pool.ok());
+  for (const Call& call : kCalls) {
     uint32_t seed = 0;
     for (const Layouts& layouts : kLayouts) {
-      SCOPED_TRACE(&layouts - kLayouts);
+      SCOPED_TRACE(testing::Message()
+                   << "call " << &call - kCalls << ", layout " << &layouts - kLayouts);
       for (ThreadPool* const threads : {pool->get(), static_cast<ThreadPool*>(nullptr)}) {
         Comparison c(++seed, threads);
-        run(c, layouts);
+        call(c, layouts);
       }
     }
   }
-};
-
-TEST_P(OptimizedElementwise, AddMatchesPortableKernel) {
-  for_each_layout([](Comparison& c, const Layouts& layouts) {
-    const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
-    const auto b = c.tensor(GetParam(), layouts.b.sizes, layouts.b.order);
-    const auto out = c.out(GetParam(), layouts.out.sizes, layouts.out.order);
-    c.run("aten::add.out", {}, a, b, EValue(int64_t{1}), out);
-  });
-}
-
-TEST_P(OptimizedElementwise, LessThanMatchesPortableKernel) {
-  for_each_layout([](Comparison& c, const Layouts& layouts) {
-    const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
-    const auto b = c.tensor(GetParam(), layouts.b.sizes, layouts.b.order);
-    const auto out = c.out(ScalarType::kBool, layouts.out.sizes, layouts.out.order);
-    c.run("aten::lt.Tensor_out", {}, b, a, out);
-  });
-}
-
-TEST_P(OptimizedElementwise, AddScalarMatchesPortableKernel) {
-  for_each_layout([](Comparison& c, const Layouts& layouts) {
-    const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
-    const auto out = c.out(GetParam(), layouts.out.sizes, layouts.out.order);
-    c.run("aten::add.Scalar_out", {}, a, EValue(1.5), EValue(int64_t{2}), out);
-  });
-}
-
-TEST_P(OptimizedElementwise, AtenWhereMatchesPortableKernel) {
-  for_each_layout([](Comparison& c, const Layouts& layouts) {
-    const auto condition = c.tensor(ScalarType::kBool, layouts.b.sizes, layouts.b.order);
-    const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
-    const auto b = c.tensor(GetParam(), {1});
-    const auto out = c.out(GetParam(), layouts.out.sizes, layouts.out.order);
-    c.run("aten::where.self_out", {}, condition, a, b, out);
-  });
 }
 
 // Operands of the same call repeat rows of different lengths: 3 and 12 elements.
@@ -127,14 +118,9 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, OptimizedElementwise,
 
 class OptimizedCall : public testing::Test {
  protected:
-  OptimizedCall() {
-    EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
-    EXPECT_TRUE(registry_.add("portable", portable::kernels()).ok());
-    call_.registry = &registry_;
-  }
+  OptimizedCall() { call_.registry = &optimized_kernels(); }
   Error add(Tensor& a, Tensor& b, Tensor& out) { return call_.run("aten::add.out", a, b, 1, out); }
 
-  KernelRegistry registry_;
   KernelCall call_;
 };
 

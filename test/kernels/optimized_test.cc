@@ -2,7 +2,6 @@
 // and values.
 #include "kernels/optimized/optimized_kernels.h"
 
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -262,11 +261,7 @@ void quantization(Comparison& c, const std::string& name) {
   if (!tensors) return call(EValue(random.real(0.01, 0.2)), EValue(random.integer(-20, 120)));
   const auto scales = c.tensor(ScalarType::kDouble, {count}, {}, Values::kPositive);
   const auto zero_points = c.tensor(ScalarType::kLong, {count});
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t value = random.integer(-20, 120);
-    zero_points.plain->mutable_data<int64_t>()[i] = value;
-    zero_points.fast->mutable_data<int64_t>()[i] = value;
-  }
+  Comparison::fill<int64_t>(zero_points, [&] { return random.integer(-20, 120); });
   call(scales, zero_points);
 }
 
@@ -401,10 +396,8 @@ TEST(OptimizedConvolution, RejectsTemporaryMemorySizeThatOverflows) {
   std::array<uint8_t, 4> order{0, 1, 2, 3};
   std::array<int64_t, 4> strides{};
   Tensor image(ScalarType::kFloat, sizes, order, strides, zeros);
-  KernelRegistry registry;
-  ASSERT_TRUE(registry.add("optimized", optimized::kernels()).ok());
   KernelCall call;
-  call.registry = &registry;
+  call.registry = &optimized_kernels();
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 1});
   // Padding removes all but one element of the result.
   EXPECT_TRUE(fails(call.run("aten::convolution.out", image, image, KernelCall::none(),

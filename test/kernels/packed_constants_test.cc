@@ -1,13 +1,11 @@
 // Tests that optimized kernels pack constant weights once.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "kernels/optimized/optimized_kernels.h"
 #include "runtime/extension/derived_data.h"
-#include "test/kernels/kernel_call.h"
+#include "test/kernels/kernel_comparison.h"
 
 namespace vitrine {
 namespace {
@@ -18,8 +16,7 @@ using namespace test;
 class PackedConvolution : public testing::Test {
  protected:
   PackedConvolution() {
-    EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
-    call_.registry = &registry_;
+    call_.registry = &optimized_kernels();
     call_.derived = &derived_;
     plain_.set_read_only();
   }
@@ -46,7 +43,6 @@ class PackedConvolution : public testing::Test {
   static constexpr size_t kFilterBytes = size_t{16} * 8 * 9 * sizeof(float);
   static constexpr float kSum = 8 * 4;  // the window at a corner covers 4 pixels of 8 channels
   KernelCall call_;
-  KernelRegistry registry_;
   Budget budget_{100'000};
   DerivedData derived_{budget_};
   Tensor& image_ = ones({1, 8, 4, 4});
@@ -85,8 +81,7 @@ TEST_F(PackedConvolution, PacksOnlyIfHalfOfTheBudgetStaysFree) {
 class PackedProduct : public testing::Test {
  protected:
   PackedProduct() {
-    EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
-    call_.registry = &registry_;
+    call_.registry = &optimized_kernels();
     call_.derived = &derived_;
     for (int i = 0; i < kOutputs * kDepth; ++i) weight_.mutable_data<float>()[i] = weight_at(i);
     std::fill_n(input_.mutable_data<float>(), input_.numel(), 1.0F);
@@ -110,7 +105,6 @@ class PackedProduct : public testing::Test {
   static constexpr int kOutputs = 53;
   static constexpr int kDepth = 40;
   KernelCall call_;
-  KernelRegistry registry_;
   Budget budget_{100'000};
   DerivedData derived_{budget_};
   Tensor& input_ = call_.make(ScalarType::kFloat, {kRows, kDepth});

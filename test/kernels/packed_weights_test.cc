@@ -1,6 +1,5 @@
 // Compares kernels that read torchao's packed weights with products of the same weights, computed
 // in double.
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>

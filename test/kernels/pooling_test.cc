@@ -1,11 +1,9 @@
 // Tests pooling: windows, padding, ties, NaN and memory formats.
-#include <gtest/gtest.h>
 
 #include <limits>
 
-#include "kernels/optimized/optimized_kernels.h"
-#include "test/kernels/kernel_call.h"
 #include "test/kernels/kernel_cases.h"
+#include "test/kernels/kernel_comparison.h"
 
 namespace vitrine::test {
 namespace {
@@ -42,10 +40,8 @@ TEST(Pooling, CeilModeAllowsWindowBeyondInput) {
 // the range of int32.
 TEST(Pooling, MaxReturnsMinusInfinityForWindowsOutsideImage) {
   KernelCall call;
-  KernelRegistry optimized;
-  ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
-  for (const KernelRegistry* registry : {static_cast<const KernelRegistry*>(nullptr),
-                                         static_cast<const KernelRegistry*>(&optimized)}) {
+  for (const KernelRegistry* registry :
+       {static_cast<const KernelRegistry*>(nullptr), &optimized_kernels()}) {
     call.registry = registry;
     Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 1000});
     Tensor& indices = call.make(ScalarType::kLong, {1, 1, 1, 1000});

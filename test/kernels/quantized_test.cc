@@ -1,12 +1,10 @@
 // Tests quantized_decomposed operators against values computed by hand.
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "kernels/optimized/optimized_kernels.h"
-#include "test/kernels/kernel_call.h"
 #include "test/kernels/kernel_cases.h"
+#include "test/kernels/kernel_comparison.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine::test {
@@ -100,11 +98,8 @@ TEST(QuantizedValues, PerTokenUsesParametersOfEachRow) {
 // the minimum i32.
 TEST_F(Quantized, RejectsOutputThatOverlapsParameters) {
   constexpr const char* kMessage = "the output overlaps the memory of an input";
-  KernelRegistry optimized;
-  ASSERT_TRUE(succeeds(optimized.add("optimized", optimized::kernels())));
-  ASSERT_TRUE(succeeds(optimized.add("quantized", quantized::kernels())));
   for (const bool fast : {false, true}) {
-    call.registry = fast ? &optimized : nullptr;
+    call.registry = fast ? &optimized_kernels() : nullptr;
     for (const bool overlap_scales : {false, true}) {
       Tensor& real = call.make<float>({2, 1}, {0, 3});
       Tensor& bytes = call.make<int8_t>({2, 1}, {0, 3});

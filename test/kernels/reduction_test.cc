@@ -3,13 +3,8 @@
 #include "test/kernels/kernel_call.h"
 #include "test/kernels/kernel_cases.h"
 
-namespace vitrine {
+namespace vitrine::test {
 namespace {
-
-using test::check_kernel;
-using test::KernelCall;
-using test::succeeds;
-using test::values_of;
 
 TEST(Reduction, SumReducesAnyDimensions) {
   const std::string self = "f32[2,3]{1,2,3,10,20,30} ";
@@ -132,4 +127,4 @@ TEST(Sort, TopkAcceptsOuterDimension) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::test

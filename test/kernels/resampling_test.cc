@@ -1,6 +1,5 @@
 // Tests resampling against values computed by hand from the formulas of the coordinates.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>

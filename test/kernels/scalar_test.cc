@@ -1,25 +1,12 @@
 // Tests operators on a tensor and a Scalar that the tensor's dtype cannot represent exactly.
-#include <gtest/gtest.h>
 
 #include <cstring>
 #include <string>
 
-#include "kernels/optimized/optimized_kernels.h"
-#include "test/kernels/kernel_call.h"
+#include "test/kernels/kernel_comparison.h"
 
 namespace vitrine::test {
 namespace {
-
-// The kernels that a program uses, the optimized kernels first.
-const KernelRegistry& all_kernels() {
-  static const KernelRegistry* const kRegistry = [] {
-    auto* made = new KernelRegistry;
-    EXPECT_TRUE(made->add("optimized", optimized::kernels()).ok());
-    EXPECT_TRUE(made->add("portable", portable::kernels()).ok());
-    return made;
-  }();
-  return *kRegistry;
-}
 
 // PyTorch converts the Scalar to a tensor of the common dtype before it compares or divides.
 TEST(ScalarOperand, RoundsScalarsLikeTensorElements) {
@@ -40,7 +27,7 @@ TEST(ScalarOperand, RoundsScalarsLikeTensorElements) {
     EXPECT_EQ(std::memcmp(with_tensor.raw_data(), with_scalar.raw_data(), with_tensor.nbytes()), 0);
   };
   for (const KernelRegistry* registry :
-       {static_cast<const KernelRegistry*>(nullptr), &all_kernels()}) {
+       {static_cast<const KernelRegistry*>(nullptr), &optimized_kernels()}) {
     call.registry = registry;
     for (const ScalarType dtype : {ScalarType::kHalf, ScalarType::kBFloat16}) {
       for (const double number : {0.1, 0.3, 0.7, 2049.0}) {
@@ -59,7 +46,7 @@ TEST(ScalarOperand, OptimizedKernelsRejectTheSameScalarsAsPortableKernels) {
   const auto check = [&](const std::string& name, const auto&... arguments) {
     KernelCall plain;
     KernelCall fast;
-    fast.registry = &all_kernels();
+    fast.registry = &optimized_kernels();
     const auto run = [&](KernelCall& call) {
       const bool returns_bool = name.find("eq.") != std::string::npos;
       return call.run(name, call.make<Half>({1}, {Half(1.0F)}), arguments...,

@@ -1,13 +1,11 @@
 // Tests the optimized sin and cos against the C library's in double precision.
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <vector>
 
-#include "kernels/optimized/optimized_kernels.h"
-#include "test/kernels/kernel_call.h"
+#include "test/kernels/kernel_comparison.h"
 
 namespace vitrine::test {
 namespace {
@@ -27,10 +25,8 @@ struct Function {
 class Sine : public testing::TestWithParam<Function> {
  protected:
   static std::vector<float> run(const std::vector<float>& angles) {
-    KernelRegistry registry;
-    EXPECT_TRUE(registry.add("optimized", optimized::kernels()).ok());
     KernelCall call;
-    call.registry = &registry;
+    call.registry = &optimized_kernels();
     const auto count = static_cast<int32_t>(angles.size());
     Tensor& self = call.make<float>({count}, angles);
     Tensor& out = call.make(ScalarType::kFloat, {count});

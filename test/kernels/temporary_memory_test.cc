@@ -1,28 +1,25 @@
 // Tests that kernels which repeat a computation reuse its temporary memory.
-#include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "kernels/optimized/optimized_kernels.h"
-#include "test/kernels/kernel_call.h"
+#include "test/kernels/kernel_comparison.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine::test {
 namespace {
 
-class TemporaryMemory : public testing::TestWithParam<ScalarType> {
+class TemporaryMemory : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
     auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
     ASSERT_TRUE(pool.ok());
     pool_ = std::move(*pool);
-    call.registry = &registry_;
+    call.registry = &optimized_kernels();
     call.pool = pool_.get();
   }
 
   Tensor& zeros(std::vector<int32_t> sizes) {
-    Tensor& tensor = call.make(GetParam(), std::move(sizes));
+    Tensor& tensor = call.make(dtype, std::move(sizes));
     std::memset(tensor.mutable_raw_data(), 0, tensor.nbytes());
     return tensor;
   }
@@ -43,41 +40,36 @@ class TemporaryMemory : public testing::TestWithParam<ScalarType> {
   // Returns the bytes that float copies of the convolution's tensors need, or 0 if the tensors are
   // floats already.
   size_t copies(int32_t batch, int32_t groups) const {
-    if (GetParam() == ScalarType::kFloat) return 0;
+    if (dtype == ScalarType::kFloat) return 0;
     const auto channels = static_cast<size_t>(16 * groups);
     return sizeof(float) * (2 * static_cast<size_t>(batch) * channels * 64 + channels * 16 * 9);
   }
 
   KernelCall call;
+  ScalarType dtype = ScalarType::kFloat;
 
  private:
-  KernelRegistry registry_;
   std::unique_ptr<ThreadPool> pool_;
 };
 
-TEST_P(TemporaryMemory, BmmMemoryDoesNotGrowWithBatchSize) {
-  const size_t one = bmm_memory(1);
-  EXPECT_LT(bmm_memory(64), 2 * one);
-}
+constexpr ScalarType kDtypes[] = {ScalarType::kFloat, ScalarType::kHalf, ScalarType::kBFloat16};
 
-TEST_P(TemporaryMemory, ConvolutionMemoryDoesNotGrowWithImagesOrGroups) {
-  for (const bool transposed : {false, true}) {
-    const size_t one = convolution_memory(1, 1, transposed);
-    EXPECT_LT(convolution_memory(64, 1, transposed), 2 * one + copies(64, 1)) << transposed;
-    EXPECT_LT(convolution_memory(1, 64, transposed), 2 * one + copies(1, 64)) << transposed;
+TEST_F(TemporaryMemory, ProductMemoryDoesNotGrowWithBatchesImagesOrGroups) {
+  for (const ScalarType tested : kDtypes) {
+    SCOPED_TRACE(scalar_type_name(tested));
+    dtype = tested;
+    EXPECT_LT(bmm_memory(64), 2 * bmm_memory(1));
+    for (const bool transposed : {false, true}) {
+      const size_t one = convolution_memory(1, 1, transposed);
+      EXPECT_LT(convolution_memory(64, 1, transposed), 2 * one + copies(64, 1)) << transposed;
+      EXPECT_LT(convolution_memory(1, 64, transposed), 2 * one + copies(1, 64)) << transposed;
+    }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Dtypes, TemporaryMemory,
-                         testing::Values(ScalarType::kFloat, ScalarType::kHalf,
-                                         ScalarType::kBFloat16),
-                         [](const auto& tested) { return scalar_type_name(tested.param); });
-
-using FloatMemory = TemporaryMemory;
-
 // The kernel has two lines per thread in temporary memory. The number of lines does not depend on
 // the height of the image.
-TEST_P(FloatMemory, ResamplingMemoryDoesNotGrowWithImageSize) {
+TEST_F(TemporaryMemory, ResamplingMemoryDoesNotGrowWithImageSize) {
   const auto image_memory = [&](int32_t height) {
     EXPECT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", zeros({1, 1, height, 500}),
                                   call.ints({2 * height, 1000}), false, KernelCall::none(),
@@ -87,24 +79,18 @@ TEST_P(FloatMemory, ResamplingMemoryDoesNotGrowWithImageSize) {
   EXPECT_EQ(image_memory(500), image_memory(5));
 }
 
-INSTANTIATE_TEST_SUITE_P(Dtypes, FloatMemory, testing::Values(ScalarType::kFloat),
-                         [](const auto& tested) { return scalar_type_name(tested.param); });
-
-using SixteenBitFloatMemory = TemporaryMemory;
-
 // The kernel converts only a part of the weights to float at a time.
-TEST_P(SixteenBitFloatMemory, LinearUsesLessMemoryThanTheWeights) {
-  for (const int32_t rows : {1, 3, 32}) {
-    Tensor& weight = zeros({2000, 500});
-    EXPECT_TRUE(succeeds(call.run("aten::linear.out", zeros({rows, 500}), weight, zeros({2000}),
-                                  zeros({rows, 2000}))));
-    EXPECT_LT(call.temporary_bytes, weight.nbytes()) << rows;
+TEST_F(TemporaryMemory, LinearUsesLessMemoryThanItsF16OrBf16Weights) {
+  for (const ScalarType tested : {ScalarType::kHalf, ScalarType::kBFloat16}) {
+    dtype = tested;
+    for (const int32_t rows : {1, 3, 32}) {
+      Tensor& weight = zeros({2000, 500});
+      EXPECT_TRUE(succeeds(call.run("aten::linear.out", zeros({rows, 500}), weight, zeros({2000}),
+                                    zeros({rows, 2000}))));
+      EXPECT_LT(call.temporary_bytes, weight.nbytes()) << rows << scalar_type_name(tested);
+    }
   }
 }
-
-INSTANTIATE_TEST_SUITE_P(Dtypes, SixteenBitFloatMemory,
-                         testing::Values(ScalarType::kHalf, ScalarType::kBFloat16),
-                         [](const auto& tested) { return scalar_type_name(tested.param); });
 
 }  // namespace
 }  // namespace vitrine::test

@@ -1,5 +1,4 @@
 // Tests copies that are large enough for threads, by the index of every element.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
