@@ -15,6 +15,29 @@ size_t count_of(const Dims& dims) {
   return count;
 }
 
+struct TypeInfo {
+  Type type;
+  const char* name;
+  ScalarType dtype;  // of a delegate's argument
+  float low, high;   // the range of stored integers
+};
+constexpr TypeInfo kTypeInfos[] = {
+    {kFloat32, "f32", ScalarType::kFloat, 0, 0},
+    {kFloat16, "f16", ScalarType::kHalf, 0, 0},
+    {kBrain16, "bf16", ScalarType::kBFloat16, 0, 0},
+    {kInt8, "qs8", ScalarType::kChar, -128, 127},
+    {kUint8, "qu8", ScalarType::kByte, 0, 255},
+    {Type::xnn_datatype_qcint8, "other", ScalarType::kFloat, -128, 127},
+    {Type::xnn_datatype_qcint4, "other", ScalarType::kFloat, -8, 7},
+    {Type::xnn_datatype_qbint4, "other", ScalarType::kFloat, -8, 7},
+    // 32-bit integers
+    {Type::xnn_datatype_invalid, "other", ScalarType::kFloat, -2147483648.0f, 2147483520.0f},
+};
+const TypeInfo& info_of(Type type) {
+  const auto* found = std::ranges::find(kTypeInfos, type, &TypeInfo::type);
+  return found != std::end(kTypeInfos) ? *found : *std::prev(std::end(kTypeInfos));
+}
+
 // The stored form of real numbers: a float type, or integers (number / scale + zero point).
 struct Encoding {
   Type type = kFloat32;
@@ -24,34 +47,8 @@ struct Encoding {
 
   float scale(size_t i) const { return scales[i / channel_stride % scales.size()]; }
 
-  float bound_low() const {
-    switch (type) {
-      case kInt8:
-      case Type::xnn_datatype_qcint8:
-        return -128;
-      case kUint8:
-        return 0;
-      case Type::xnn_datatype_qcint4:
-      case Type::xnn_datatype_qbint4:
-        return -8;
-      default:
-        return -2147483648.0f;
-    }
-  }
-  float bound_high() const {
-    switch (type) {
-      case kInt8:
-      case Type::xnn_datatype_qcint8:
-        return 127;
-      case kUint8:
-        return 255;
-      case Type::xnn_datatype_qcint4:
-      case Type::xnn_datatype_qbint4:
-        return 7;
-      default:
-        return 2147483520.0f;
-    }
-  }
+  float bound_low() const { return info_of(type).low; }
+  float bound_high() const { return info_of(type).high; }
 
   // Returns the number that is nearest to `number` among those that element `i` can store.
   float round(float number, size_t i) const {
@@ -231,21 +228,6 @@ uint32_t add_operand(PayloadBuilder& builder, const Operand& operand, const Stor
   return id;
 }
 
-ScalarType dtype_of(Type type) {
-  switch (type) {
-    case kFloat16:
-      return ScalarType::kHalf;
-    case kBrain16:
-      return ScalarType::kBFloat16;
-    case kInt8:
-      return ScalarType::kChar;
-    case kUint8:
-      return ScalarType::kByte;
-    default:
-      return ScalarType::kFloat;
-  }
-}
-
 Dims dims_in_call(const NodeCase& test, const Dims& dims, size_t index) {
   Dims result = dims;
   if (!test.batches.empty() && !result.empty()) result[0] = test.batches[index];
@@ -263,7 +245,7 @@ Tensor& delegate_tensor(KernelCall& call, const NodeCase& test, const Encoding& 
                         const Dims& dims, const std::vector<float>* numbers) {
   std::vector<uint8_t> dim_order;
   if (test.arguments == Arguments::kChannelsLast) dim_order = {0, 2, 3, 1};
-  Tensor& tensor = call.make(dtype_of(encoding.type), argument_sizes(test, dims), dim_order,
+  Tensor& tensor = call.make(info_of(encoding.type).dtype, argument_sizes(test, dims), dim_order,
                              ShapeDynamism::kDynamicBound);
   if (numbers != nullptr) {
     const std::vector<uint8_t> bytes = encoding.bytes(*numbers, dims.back());
@@ -321,22 +303,7 @@ void renew_inputs(const NodeCase& test, std::vector<StoredOperand>& stored, size
 
 }  // namespace
 
-const char* type_name(Type type) {
-  switch (type) {
-    case kFloat32:
-      return "f32";
-    case kFloat16:
-      return "f16";
-    case kBrain16:
-      return "bf16";
-    case kInt8:
-      return "qs8";
-    case kUint8:
-      return "qu8";
-    default:
-      return "other";
-  }
-}
+const char* type_name(Type type) { return info_of(type).name; }
 
 bool is_quantized(Type type) { return type == kInt8 || type == kUint8; }
 

@@ -45,15 +45,27 @@ struct Operand {
 // The relation between the dimensions of a caller's tensor and those in the payload.
 enum class Arguments { kSameDims, kChannelsLast, kRankZero };
 
+using Ids = const std::vector<uint32_t>&;
+using Operands = const std::vector<Tensor*>&;
+using BuildNode = std::function<void(PayloadBuilder&, Ids operands, uint32_t out)>;
+// Computes the expected f32 output in the layout of the delegate.
+using Reference = std::function<Tensor&(KernelCall&, Operands operands)>;
+
+// Nodes with one or two inputs and without parameters.
+inline BuildNode unary_node(Tag tag, uint32_t flags = 0) {
+  return [=](PayloadBuilder& b, Ids in, uint32_t out) { b.unary(tag, in[0], out, flags); };
+}
+inline BuildNode binary_node(Tag tag, std::optional<Bounds> bounds = {}) {
+  return [=](PayloadBuilder& b, Ids in, uint32_t out) { b.binary(tag, in[0], in[1], out, bounds); };
+}
+
 struct NodeCase {
   std::string name;
-  Tag tag;
   Type type = kFloat32;
   std::vector<Operand> operands;
   Dims out_dims;
-  std::function<void(PayloadBuilder&, const std::vector<uint32_t>& operands, uint32_t out)> build;
-  // Computes the expected f32 output in the layout of the delegate.
-  std::function<Tensor&(KernelCall&, const std::vector<Tensor*>& operands)> reference;
+  BuildNode build;
+  Reference reference;
   // The node only moves elements, so the result must be exact.
   bool moves_only = false;
   // A quantized output has the scale and zero point of the first operand. `moves_only` implies

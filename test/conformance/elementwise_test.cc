@@ -92,15 +92,12 @@ std::vector<NodeCase> unary_cases() {
       for (const Dims& dims : kShapes) {
         NodeCase test;
         test.name = std::string(node.name) + " " + type_name(type) + " " + shape_text(dims);
-        test.tag = node.tag;
         test.type = type;
         // The range of a quantized operand begins at zero if the function is undefined below zero.
         test.operands = {{dims, node.low, node.high}};
         test.out_dims = dims;
-        test.build = [tag = node.tag](PayloadBuilder& b, const std::vector<uint32_t>& in,
-                                      uint32_t out) { b.unary(tag, in[0], out); };
-        test.reference = [reference = node.reference](KernelCall& call,
-                                                      const std::vector<Tensor*>& in) -> Tensor& {
+        test.build = unary_node(node.tag);
+        test.reference = [reference = node.reference](KernelCall& call, Operands in) -> Tensor& {
           return reference(call, *in[0]);
         };
         test.moves_only = node.moves_only;
@@ -123,30 +120,29 @@ std::vector<NodeCase> parametric_cases() {
   std::vector<NodeCase> cases;
   const Dims dims = {3, 41};
   for (const Type type : kElementwiseTypes) {
-    const auto add = [&](const char* name, Tag tag, auto build, auto reference) {
+    const auto add = [&](const std::string& name, auto build, auto reference) {
       NodeCase test;
-      test.name = std::string(name) + " " + type_name(type);
-      test.tag = tag;
+      test.name = name + " " + type_name(type);
       test.type = type;
       test.operands = {{dims, -4, 4}};
       test.out_dims = dims;
-      test.build = [build](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
-        build(b, in[0], out);
-      };
-      test.reference = [reference](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+      test.build = [build](PayloadBuilder& b, Ids in, uint32_t out) { build(b, in[0], out); };
+      test.reference = [reference](KernelCall& call, Operands in) -> Tensor& {
         return reference(call, *in[0]);
       };
       cases.push_back(test);
     };
     for (const float slope : {0.01f, 0.5f}) {
-      add(("LeakyReLU " + std::to_string(slope)).c_str(), Tag::XNNLeakyReLU,
+      add(
+          "LeakyReLU " + std::to_string(slope),
           [slope](PayloadBuilder& b, uint32_t in, uint32_t out) { b.leaky_relu(in, out, slope); },
           [slope](KernelCall& call, Tensor& x) -> Tensor& {
             return compute(call, "aten::leaky_relu.out", sizes_of(x), x, double{slope});
           });
     }
     for (const float alpha : {1.0f, 0.5f}) {
-      add(("ELU " + std::to_string(alpha)).c_str(), Tag::XNNELU,
+      add(
+          "ELU " + std::to_string(alpha),
           [alpha](PayloadBuilder& b, uint32_t in, uint32_t out) { b.elu(in, out, alpha); },
           [alpha](KernelCall& call, Tensor& x) -> Tensor& {
             return compute(call, "aten::elu.out", sizes_of(x), x, double{alpha}, 1.0, 1.0);
@@ -154,8 +150,8 @@ std::vector<NodeCase> parametric_cases() {
     }
     const Bounds bounds[] = {{0, 6}, {-1, 1}, {0, INFINITY}, {-INFINITY, 2}, {1, 3}};
     for (const Bounds& bound : bounds) {
-      add(("Clamp " + std::to_string(bound.min) + " " + std::to_string(bound.max)).c_str(),
-          Tag::XNNClamp,
+      add(
+          "Clamp " + std::to_string(bound.min) + " " + std::to_string(bound.max),
           [bound](PayloadBuilder& b, uint32_t in, uint32_t out) { b.clamp(in, out, bound); },
           [bound](KernelCall& call, Tensor& x) -> Tensor& {
             return compute(call, "aten::clamp.out", sizes_of(x), x, double{bound.min},
@@ -211,14 +207,12 @@ std::vector<NodeCase> binary_cases() {
           NodeCase test;
           test.name = std::string(node.name) + " " + type_name(type) + " " + shape_text(dims.a) +
                       " and " + shape_text(dims.b) + (constant ? " constant" : "");
-          test.tag = node.tag;
           test.type = type;
           test.operands = {{dims.a, -3, 3}, {dims.b, node.low, node.high, constant}};
           test.out_dims = dims.out;
-          test.build = [tag = node.tag](PayloadBuilder& b, const std::vector<uint32_t>& in,
-                                        uint32_t out) { b.binary(tag, in[0], in[1], out); };
-          test.reference = [op = node.op, out = dims.out](
-                               KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+          test.build = binary_node(node.tag);
+          test.reference = [op = node.op, out = dims.out](KernelCall& call,
+                                                          Operands in) -> Tensor& {
             return binary_reference(call, op, out, *in[0], *in[1]);
           };
           cases.push_back(test);
@@ -231,12 +225,9 @@ std::vector<NodeCase> binary_cases() {
           test.batches = {};
           test.name = std::string(node.name) + " " + type_name(type) + " " + shape_text(dims.a) +
                       " with bounds";
-          test.build = [tag = node.tag](PayloadBuilder& b, const std::vector<uint32_t>& in,
-                                        uint32_t out) {
-            b.binary(tag, in[0], in[1], out, Bounds{0, 1.5f});
-          };
-          test.reference = [op = node.op, out = dims.out](
-                               KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+          test.build = binary_node(node.tag, Bounds{0, 1.5f});
+          test.reference = [op = node.op, out = dims.out](KernelCall& call,
+                                                          Operands in) -> Tensor& {
             Tensor& free = binary_reference(call, op, out, *in[0], *in[1]);
             return compute(call, "aten::hardtanh.out", sizes_of(free), free, 0.0, 1.5);
           };
@@ -255,14 +246,11 @@ std::vector<NodeCase> prelu_cases() {
     for (const Dims& dims : {Dims{2, 5}, Dims{1, 3, 3, 7}}) {
       NodeCase test;
       test.name = std::string("PReLU ") + type_name(type) + " " + shape_text(dims);
-      test.tag = Tag::XNNPReLU;
       test.type = type;
       test.operands = {{dims, -3, 3}, {{dims.back()}, -0.5f, 1, true}};
       test.out_dims = dims;
-      test.build = [](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
-        b.binary(Tag::XNNPReLU, in[0], in[1], out);
-      };
-      test.reference = [](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+      test.build = binary_node(Tag::XNNPReLU);
+      test.reference = [](KernelCall& call, Operands in) -> Tensor& {
         const std::vector<int32_t> sizes = sizes_of(*in[0]);
         Tensor& scaled = compute(call, "aten::mul.out", sizes, *in[0], *in[1]);
         Tensor& negative = call.make(ScalarType::kBool, sizes);
@@ -310,7 +298,6 @@ std::vector<NodeCase> scale_cases() {
   for (const ScaleCase& scales : kScales) {
     NodeCase test;
     test.name = std::string(scales.name) + " qs8 with scales";
-    test.tag = scales.tag;
     test.type = kInt8;
     test.out_dims = {3, 41};
     test.out_quant = scales.out;
@@ -320,7 +307,7 @@ std::vector<NodeCase> scale_cases() {
       operand.quant = quant;
       test.operands.push_back(operand);
     }
-    test.build = [scales](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+    test.build = [scales](PayloadBuilder& b, Ids in, uint32_t out) {
       if (scales.tag == Tag::XNNLeakyReLU) {
         b.leaky_relu(in[0], out, scales.slope);
       } else if (in.size() == 1) {
@@ -329,7 +316,7 @@ std::vector<NodeCase> scale_cases() {
         b.binary(scales.tag, in[0], in[1], out);
       }
     };
-    test.reference = [scales](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+    test.reference = [scales](KernelCall& call, Operands in) -> Tensor& {
       const std::vector<int32_t> sizes = sizes_of(*in[0]);
       if (scales.tag == Tag::XNNConvert) return copy(call, *in[0]);
       if (scales.tag == Tag::XNNLeakyReLU) {
@@ -347,13 +334,10 @@ INSTANTIATE_TEST_SUITE_P(Scales, Elementwise, testing::ValuesIn(scale_cases()), 
 // nodes.
 std::vector<NodeCase> argument_cases() {
   NodeCase negate;
-  negate.tag = Tag::XNNNegate;
   negate.operands = {{{1}, -3, 3}};
   negate.out_dims = {1};
-  negate.build = [](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
-    b.unary(Tag::XNNNegate, in[0], out);
-  };
-  negate.reference = [](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+  negate.build = unary_node(Tag::XNNNegate);
+  negate.reference = [](KernelCall& call, Operands in) -> Tensor& {
     return unary<kNeg>(call, *in[0]);
   };
   NodeCase rank_zero = negate;
@@ -362,21 +346,18 @@ std::vector<NodeCase> argument_cases() {
 
   NodeCase unused = negate;
   unused.name = "Negate after an unused node";
-  unused.build = [](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+  unused.build = [](PayloadBuilder& b, Ids in, uint32_t out) {
     b.unary(Tag::XNNExp, in[0], b.internal({1}));
     b.unary(Tag::XNNNegate, in[0], out);
   };
 
   NodeCase channels_last;
   channels_last.name = "Add channels last";
-  channels_last.tag = Tag::XNNAdd;
   channels_last.operands = {{{2, 4, 2, 3}, -3, 3}, {{3}, -3, 3, true}};
   channels_last.out_dims = {2, 4, 2, 3};
   channels_last.arguments = Arguments::kChannelsLast;
-  channels_last.build = [](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
-    b.binary(Tag::XNNAdd, in[0], in[1], out);
-  };
-  channels_last.reference = [](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+  channels_last.build = binary_node(Tag::XNNAdd);
+  channels_last.reference = [](KernelCall& call, Operands in) -> Tensor& {
     return binary_reference(call, "aten::add.out", {2, 4, 2, 3}, *in[0], *in[1]);
   };
   return {rank_zero, unused, channels_last};

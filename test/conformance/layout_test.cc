@@ -7,15 +7,11 @@ namespace {
 class Layout : public testing::TestWithParam<NodeCase> {};
 TEST_P(Layout, MatchesPortableKernels) { expect_conformance(GetParam()); }
 
-using Build = std::function<void(PayloadBuilder&, const std::vector<uint32_t>&, uint32_t)>;
-using Reference = std::function<Tensor&(KernelCall&, const std::vector<Tensor*>&)>;
-
 struct LayoutNode {
   std::string name;
-  Tag tag;
   std::vector<Dims> in;
   Dims out;
-  Build build;
+  BuildNode build;
   Reference reference;
   std::vector<uint32_t> batches = {};
 };
@@ -32,13 +28,10 @@ LayoutNode transpose(Dims in, std::vector<uint32_t> perm) {
     name += " " + std::to_string(dim);
   }
   return {name,
-          Tag::XNNStaticTranspose,
           {in},
           out,
-          [perm](PayloadBuilder& b, const std::vector<uint32_t>& x, uint32_t y) {
-            b.transpose(perm, x[0], y);
-          },
-          [perm, out](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
+          [perm](PayloadBuilder& b, Ids x, uint32_t y) { b.transpose(perm, x[0], y); },
+          [perm, out](KernelCall& call, Operands x) -> Tensor& {
             return compute(call, "aten::permute_copy.out", as_sizes(out), *x[0],
                            int_list(call, perm));
           }};
@@ -50,26 +43,20 @@ LayoutNode reshape(Dims in, Dims out, std::vector<uint32_t> written) {
   std::string name = "StaticReshape";
   for (const uint32_t dim : written) name += " " + std::to_string(dim);
   return {name + " of " + std::to_string(in.size()),
-          Tag::XNNStaticReshape,
           {in},
           out,
-          [written](PayloadBuilder& b, const std::vector<uint32_t>& x, uint32_t y) {
-            b.reshape(written, x[0], y);
-          },
-          [out](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
+          [written](PayloadBuilder& b, Ids x, uint32_t y) { b.reshape(written, x[0], y); },
+          [out](KernelCall& call, Operands x) -> Tensor& {
             return compute(call, "aten::view_copy.out", as_sizes(out), *x[0], int_list(call, out));
           }};
 }
 
 LayoutNode slice(Dims in, std::vector<uint32_t> offsets, Dims out) {
   return {"StaticSlice to " + std::to_string(out.back()) + " of rank " + std::to_string(in.size()),
-          Tag::XNNStaticSlice,
           {in},
           out,
-          [=](PayloadBuilder& b, const std::vector<uint32_t>& x, uint32_t y) {
-            b.slice(offsets, out, x[0], y);
-          },
-          [=](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
+          [=](PayloadBuilder& b, Ids x, uint32_t y) { b.slice(offsets, out, x[0], y); },
+          [=](KernelCall& call, Operands x) -> Tensor& {
             Tensor* result = x[0];
             std::vector<int32_t> sizes = as_sizes(in);
             for (size_t dim = 0; dim < in.size(); ++dim) {
@@ -91,13 +78,10 @@ LayoutNode pad(Dims in, std::vector<uint32_t> before, std::vector<uint32_t> afte
     pairs.push_back(after[dim]);
   }
   return {"StaticConstantPad with " + std::to_string(value) + " rank " + std::to_string(in.size()),
-          Tag::XNNStaticConstantPad,
           {in},
           out,
-          [=](PayloadBuilder& b, const std::vector<uint32_t>& x, uint32_t y) {
-            b.pad(before, after, value, x[0], y);
-          },
-          [=](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
+          [=](PayloadBuilder& b, Ids x, uint32_t y) { b.pad(before, after, value, x[0], y); },
+          [=](KernelCall& call, Operands x) -> Tensor& {
             return compute(call, "aten::constant_pad_nd.out", as_sizes(out), *x[0],
                            int_list(call, pairs), double{value});
           }};
@@ -112,13 +96,8 @@ LayoutNode concatenate(std::vector<Dims> in, uint32_t axis) {
   const Tag tag = kTags[in.size() - 2];
   return {"Concatenate" + std::to_string(in.size()) + " axis " + std::to_string(axis) + " rank " +
               std::to_string(out.size()),
-          tag,
-          in,
-          out,
-          [=](PayloadBuilder& b, const std::vector<uint32_t>& x, uint32_t y) {
-            b.concatenate(tag, axis, x, y);
-          },
-          [=](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
+          in, out, [=](PayloadBuilder& b, Ids x, uint32_t y) { b.concatenate(tag, axis, x, y); },
+          [=](KernelCall& call, Operands x) -> Tensor& {
             std::vector<int32_t> sizes = as_sizes(out);
             if (axis != 0) sizes[0] = x[0]->size(0);
             return compute(call, "aten::cat.out", sizes, call.tensors(x), int64_t{axis});
@@ -180,7 +159,6 @@ std::vector<NodeCase> cases() {
     for (const Type type : kTypes) {
       NodeCase test;
       test.name = node.name + " " + type_name(type);
-      test.tag = node.tag;
       test.type = type;
       for (const Dims& dims : node.in) test.operands.push_back({dims, -3, 3});
       test.out_dims = node.out;

@@ -68,7 +68,6 @@ NodeCase layer_case(const LayerKind& kind, const Layer& layer, bool has_bias, bo
   test.name = std::string("FullyConnected ") + kind.name + " " + layer_text(layer) +
               (has_bias ? "" : " without bias") + (transposed ? " transposed" : "") +
               (bounds.has_value() ? " with bounds" : "");
-  test.tag = Tag::XNNFullyConnected;
   test.type = kind.type;
   const uint32_t k = layer.in.back();
   Operand filter{transposed ? Dims{k, layer.out} : Dims{layer.out, k}, -1, 1, true};
@@ -83,19 +82,16 @@ NodeCase layer_case(const LayerKind& kind, const Layer& layer, bool has_bias, bo
   if (has_bias) test.operands.push_back(bias);
   test.out_dims = layer.in;
   test.out_dims.back() = layer.out;
-  test.build = [=](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+  test.build = [=](PayloadBuilder& b, Ids in, uint32_t out) {
     uint32_t x = in[0];
     if (kind.early) {
       b.values[x].dq_type = kInt8;
     } else if (kind.dynamic) {
-      x = b.internal(layer.in, Type::xnn_datatype_qdint8);
-      b.values[x].nonbatch_dims = 1;
-      b.unary(Tag::XNNConvert, in[0], x);
+      x = b.dynamically_quantized(x, 1);
     }
     b.fully_connected(x, in[1], has_bias ? in[2] : kInvalidId, out, transposed ? 1 : 0, bounds);
   };
-  test.reference = [=, dims = test.out_dims](KernelCall& call,
-                                             const std::vector<Tensor*>& in) -> Tensor& {
+  test.reference = [=, dims = test.out_dims](KernelCall& call, Operands in) -> Tensor& {
     const auto rows = static_cast<int32_t>(in[0]->numel() / k);
     const auto columns = static_cast<int32_t>(layer.out);
     Tensor& x = compute(call, "aten::view_copy.out", {rows, static_cast<int32_t>(k)}, *in[0],
@@ -176,7 +172,7 @@ std::vector<NodeCase> layer_variants() {
   const Bounds bounds{0, 0.75f};
   NodeCase clamped = layer_case(f32, {{8, 3}, 2}, false, false, bounds);
   clamped.batches = {2, 8, 1, 5};
-  clamped.build = [=](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+  clamped.build = [=](PayloadBuilder& b, Ids in, uint32_t out) {
     const uint32_t product = b.internal({8, 2});
     b.fully_connected(in[0], in[1], kInvalidId, product);
     b.clamp(product, out, bounds);
@@ -203,15 +199,12 @@ std::vector<NodeCase> product_cases() {
         test.name = "BatchMatrixMultiply " + std::to_string(shape.a.back()) + " rank " +
                     std::to_string(shape.a.size()) + " " + type_name(type) +
                     (constant ? " constant" : "");
-        test.tag = Tag::XNNBatchMatrixMultiply;
         test.type = type;
         test.operands = {{shape.a, -1, 1}, {shape.b, -1, 1, constant}};
         test.out_dims = shape.out;
         test.tolerance = type == kFloat16 ? 2e-2f : 3e-5f;
-        test.build = [](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
-          b.binary(Tag::XNNBatchMatrixMultiply, in[0], in[1], out);
-        };
-        test.reference = [shape](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+        test.build = binary_node(Tag::XNNBatchMatrixMultiply);
+        test.reference = [shape](KernelCall& call, Operands in) -> Tensor& {
           const auto flat = [&](Tensor& x, const Dims& dims) -> Tensor& {
             const auto m = static_cast<int32_t>(dims[dims.size() - 2]);
             const auto n = static_cast<int32_t>(dims.back());
@@ -238,14 +231,11 @@ std::vector<NodeCase> softmax_cases() {
     for (const Type type : {kFloat32, kFloat16}) {
       NodeCase test;
       test.name = "Softmax " + std::to_string(dims.back()) + " " + type_name(type);
-      test.tag = Tag::XNNSoftmax;
       test.type = type;
       test.operands = {{dims, -5, 5}};
       test.out_dims = dims;
-      test.build = [](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
-        b.unary(Tag::XNNSoftmax, in[0], out);
-      };
-      test.reference = [](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+      test.build = unary_node(Tag::XNNSoftmax);
+      test.reference = [](KernelCall& call, Operands in) -> Tensor& {
         return compute(call, "aten::_softmax.out", sizes_of(*in[0]), *in[0], -1, false);
       };
       all.push_back(test);
@@ -271,7 +261,6 @@ std::vector<NodeCase> attention_cases() {
       const uint32_t others = shape.key[shape.key.size() - 2];
       NodeCase test;
       test.name = std::string("ScaledDotProductAttention ") + shape.name + " " + type_name(type);
-      test.tag = Tag::XNNScaledDotProductAttention;
       test.type = type;
       if (!xnnpack::optional_nodes().attention) {
         test.expected_error = "xnodes[0] (ScaledDotProductAttention): XNNPACK rejects it";
@@ -284,11 +273,8 @@ std::vector<NodeCase> attention_cases() {
       test.out_dims = shape.query;
       test.out_dims.back() = shape.value.back();
       test.tolerance = type == kFloat16 ? 1e-2f : 1e-5f;
-      test.build = [](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
-        b.attention(in, out);
-      };
-      test.reference = [shape, out = test.out_dims](KernelCall& call,
-                                                    const std::vector<Tensor*>& in) -> Tensor& {
+      test.build = [](PayloadBuilder& b, Ids in, uint32_t out) { b.attention(in, out); };
+      test.reference = [shape, out = test.out_dims](KernelCall& call, Operands in) -> Tensor& {
         const auto t = in[4]->size(0);
         const auto u = in[4]->size(1);
         const auto c = in[0]->size(in[0]->rank() - 1);
@@ -329,16 +315,13 @@ std::vector<NodeCase> conversion_cases() {
         NodeCase test;
         test.name = std::string("Convert ") + type_name(from) + " to " + type_name(to) + " rank " +
                     std::to_string(dims.size());
-        test.tag = Tag::XNNConvert;
         test.type = to;
         Operand operand{dims, -3, 3};
         operand.type = from;
         test.operands = {operand};
         test.out_dims = dims;
-        test.build = [](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
-          b.unary(Tag::XNNConvert, in[0], out);
-        };
-        test.reference = [](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+        test.build = unary_node(Tag::XNNConvert);
+        test.reference = [](KernelCall& call, Operands in) -> Tensor& {
           return compute(call, "aten::clone.out", sizes_of(*in[0]), *in[0], KernelCall::none());
         };
         const bool same_float = from == to && !is_quantized(from);

@@ -131,8 +131,8 @@ Tensor& cropped(KernelCall& call, Tensor& x, int64_t dim, uint32_t start, uint32
                  int64_t{start} + count, 1);
 }
 
-Tensor& portable_convolution(KernelCall& call, const std::vector<Tensor*>& operands, Tag tag,
-                             Shape shape, std::optional<Bounds> bounds) {
+Tensor& portable_convolution(KernelCall& call, Operands operands, Tag tag, Shape shape,
+                             std::optional<Bounds> bounds) {
   const WindowSpec& w = shape.window;
   const bool transposed = tag == Tag::XNNConvTranspose2d;
   shape.in[0] = static_cast<uint32_t>(operands[0]->size(0));
@@ -164,7 +164,6 @@ NodeCase convolution_case(const char* node, Tag tag, const Shape& shape, Type ty
               (weights == Weights::kByChannel ? " by channel" : "") +
               (weights == Weights::kDynamic ? " qd8 of qc8" : "") +
               (has_bias ? "" : " without bias") + (bounds.has_value() ? " with bounds" : "");
-  test.tag = tag;
   test.type = type;
   const WindowSpec w = shape.window;
   Operand filter{filter_dims(tag, w), -1, 1, true};
@@ -179,16 +178,11 @@ NodeCase convolution_case(const char* node, Tag tag, const Shape& shape, Type ty
   test.operands = {{shape.in, -1, 1}, filter};
   if (has_bias) test.operands.push_back(bias);
   test.out_dims = convolution_dims(tag, shape);
-  test.build = [=](PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
-    uint32_t x = in[0];
-    if (weights == Weights::kDynamic) {
-      x = b.internal(b.values[in[0]].dims, Type::xnn_datatype_qdint8);
-      b.values[x].nonbatch_dims = 3;
-      b.unary(Tag::XNNConvert, in[0], x);
-    }
+  test.build = [=](PayloadBuilder& b, Ids in, uint32_t out) {
+    const uint32_t x = weights == Weights::kDynamic ? b.dynamically_quantized(in[0], 3) : in[0];
     b.convolution(tag, w, x, in[1], has_bias ? in[2] : kInvalidId, out, bounds);
   };
-  test.reference = [=](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+  test.reference = [=](KernelCall& call, Operands in) -> Tensor& {
     return portable_convolution(call, in, tag, shape, bounds);
   };
   // An output is a sum of up to 120 products of numbers below 1. XNNPACK may accumulate f16
@@ -253,8 +247,8 @@ std::vector<NodeCase> convolution_cases() {
   NodeCase clamped =
       convolution_case("Conv2d", Tag::XNNConv2d, shape, kFloat32, Weights::kPlain, false, bounds);
   clamped.name += " in a clamp";
-  clamped.build = [=, w = shape.window, dims = clamped.out_dims](
-                      PayloadBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+  clamped.build = [=, w = shape.window, dims = clamped.out_dims](PayloadBuilder& b, Ids in,
+                                                                 uint32_t out) {
     const uint32_t product = b.internal(dims);
     b.convolution(Tag::XNNConv2d, w, in[0], in[1], kInvalidId, product);
     b.clamp(product, out, bounds);
@@ -284,12 +278,12 @@ std::vector<NodeCase> pooling_cases() {
   const auto base = [](const char* name, Tag tag, const Shape& shape, Type type) {
     NodeCase test;
     test.name = std::string(name) + " " + shape.name + " " + type_name(type);
-    test.tag = tag;
     test.type = type;
     test.operands = {{shape.in, -3, 3}};
     test.out_dims = sliding_window_dims(shape.in, shape.window, shape.in[3]);
-    test.build = [=, w = shape.window](PayloadBuilder& b, const std::vector<uint32_t>& in,
-                                       uint32_t out) { b.pooling(tag, w, in[0], out); };
+    test.build = [=, w = shape.window](PayloadBuilder& b, Ids in, uint32_t out) {
+      b.pooling(tag, w, in[0], out);
+    };
     return test;
   };
   std::vector<Shape> maxima = kPools;
@@ -302,7 +296,7 @@ std::vector<NodeCase> pooling_cases() {
           !xnnpack::optional_nodes().sparse_max_pooling) {
         test.expected_error = "xnodes[0] (MaxPooling2d): XNNPACK rejects it";
       }
-      test.reference = [shape](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+      test.reference = [shape](KernelCall& call, Operands in) -> Tensor& {
         const WindowSpec& w = shape.window;
         Tensor& x = padded(call, to_nchw(call, *in[0]), w, -INFINITY);
         const std::vector<int32_t> out = nchw(sliding_window_dims(shape.in, w, shape.in[3]));
@@ -322,7 +316,7 @@ std::vector<NodeCase> pooling_cases() {
       NodeCase test = base("AvgPooling2d", Tag::XNNAvgPooling2d, shape, type);
       // XNNPACK does not count padding in the mean. The reference divides the mean of the padded
       // input by the mean of a tensor of ones with the same padding.
-      test.reference = [shape](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+      test.reference = [shape](KernelCall& call, Operands in) -> Tensor& {
         const WindowSpec& w = shape.window;
         const std::vector<int32_t> out = nchw(sliding_window_dims(shape.in, w, shape.in[3]));
         const auto mean = [&](Tensor& x) -> Tensor& {
@@ -338,8 +332,7 @@ std::vector<NodeCase> pooling_cases() {
       };
       all.push_back(test);
       test.name += " written by ExecuTorch";  // with dilation 0 and a flag
-      test.build = [w = shape.window.dilated(0, 0)](PayloadBuilder& b,
-                                                    const std::vector<uint32_t>& in, uint32_t y) {
+      test.build = [w = shape.window.dilated(0, 0)](PayloadBuilder& b, Ids in, uint32_t y) {
         b.pooling(Tag::XNNAvgPooling2d, w, in[0], y, /*flags: keep dims=*/0x40);
       };
       all.push_back(test);
@@ -351,15 +344,11 @@ std::vector<NodeCase> pooling_cases() {
         NodeCase test;
         test.name = "GlobalAvgPooling2d " + std::to_string(in[3]) + " " + type_name(type) +
                     (keep ? " keeping dims" : "");
-        test.tag = Tag::XNNGlobalAvgPooling2d;
         test.type = type;
         test.operands = {{in, -3, 3}};
         test.out_dims = keep ? Dims{in[0], 1, 1, in[3]} : Dims{in[0], in[3]};
-        test.build = [keep](PayloadBuilder& b, const std::vector<uint32_t>& x, uint32_t out) {
-          b.unary(Tag::XNNGlobalAvgPooling2d, x[0], out, keep ? 0x40 : 0);
-        };
-        test.reference = [keep, out = test.out_dims](KernelCall& call,
-                                                     const std::vector<Tensor*>& x) -> Tensor& {
+        test.build = unary_node(Tag::XNNGlobalAvgPooling2d, keep ? 0x40 : 0);
+        test.reference = [keep, out = test.out_dims](KernelCall& call, Operands x) -> Tensor& {
           return compute(call, "aten::mean.out", {out.begin(), out.end()}, *x[0], call.ints({1, 2}),
                          keep, KernelCall::none());
         };
@@ -384,18 +373,16 @@ std::vector<NodeCase> resize_cases() {
         NodeCase test;
         test.name = "StaticResizeBilinear2D " + std::to_string(shape.height) + "x" +
                     std::to_string(shape.width) + " " + type_name(type) + (align ? " aligned" : "");
-        test.tag = Tag::XNNStaticResizeBilinear2D;
         test.type = type;
         test.operands = {{shape.in, -3, 3}};
         test.out_dims = {shape.in[0], shape.height, shape.width, shape.in[3]};
         test.keeps_scale = true;
         test.tolerance =
             type == kFloat16 ? 5e-3f : 1e-5f;  // f16: three roundings of values up to 3
-        test.build = [=](PayloadBuilder& b, const std::vector<uint32_t>& x, uint32_t out) {
+        test.build = [=](PayloadBuilder& b, Ids x, uint32_t out) {
           b.resize(shape.height, shape.width, x[0], out, align ? 8 : 0);
         };
-        test.reference = [=, out = test.out_dims](KernelCall& call,
-                                                  const std::vector<Tensor*>& x) -> Tensor& {
+        test.reference = [=, out = test.out_dims](KernelCall& call, Operands x) -> Tensor& {
           return to_nhwc(call, compute(call, "aten::upsample_bilinear2d.vec_out", nchw(out),
                                        to_nchw(call, *x[0]), call.ints({shape.height, shape.width}),
                                        align, KernelCall::none()));
