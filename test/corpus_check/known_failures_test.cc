@@ -1,7 +1,6 @@
 #include "test/corpus_check/known_failures.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <stdexcept>
 

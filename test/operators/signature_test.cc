@@ -1,7 +1,6 @@
 #include "operators/signature.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <stdexcept>
 

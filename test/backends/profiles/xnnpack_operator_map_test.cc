@@ -1,7 +1,6 @@
 #include "backends/profiles/xnnpack_operator_map.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 #include <vector>

@@ -99,22 +99,16 @@ TEST_F(Bf16Test, RejectsMismatchedDtypesAndSizes) {
   b.binary(Tag::XNNAdd, x, c, y);
   EXPECT_THAT(load_error(b), HasSubstr("has 4 bytes, but its value needs 6"));
 
-  PayloadBuilder negated;
-  const uint32_t from = negated.input({3}, kBf16), to = negated.output({3}, kBf16);
-  negated.unary(Tag::XNNNegate, from, to);
-  load(negated);
+  load_unary(Tag::XNNNegate, {3}, kBf16);
   EXPECT_THAT(execute({&factory.make(ScalarType::kFloat, {3}), &make_bf16({3})}).message(),
               HasSubstr("argument 0: is f32[3], but the delegate expects bf16 of rank 1"));
 }
 
 TEST_F(Bf16Test, CopiesCountTowardTheMemoryBudget) {
   constexpr uint32_t kCount = 1000;
-  PayloadBuilder b;
-  const uint32_t x = b.input({kCount}, kBf16), y = b.output({kCount}, kBf16);
-  b.unary(Tag::XNNNegate, x, y);
   Budget budget(1 << 20);
   memory_budget = &budget;
-  load(b);
+  load_unary(Tag::XNNNegate, {kCount}, kBf16);
   const uint64_t before = budget.used();
   Tensor& in = make_bf16({kCount}, std::vector<float>(kCount, 1));
   Tensor& out = make_bf16({kCount});

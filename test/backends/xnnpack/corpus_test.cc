@@ -1,6 +1,5 @@
 // Compares the operator maps of real payloads with the nodes that an independent reader found in
 // the same payloads.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>

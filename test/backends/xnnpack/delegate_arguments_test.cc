@@ -11,9 +11,7 @@ using testing::HasSubstr;
 class ArgumentsTest : public DelegateTest {
  protected:
   void SetUp() override {
-    PayloadBuilder b;
-    negate(b);
-    load(b);
+    load_unary(Tag::XNNNegate, {2, 3});
     ASSERT_TRUE(delegate);
   }
   std::string error_of(const std::vector<Tensor*>& tensors) { return execute(tensors).message(); }

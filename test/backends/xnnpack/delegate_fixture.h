@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,6 +21,12 @@ class RecordingTracer final : public EventTracer {
  public:
   void begin_block(const char*) override {}
   void record(const TraceRecord& record) override { records.push_back(record); }
+  // Returns true if the name of a kernel that ran starts with `name` and `name` is not empty.
+  bool has_run(std::string_view name) const {
+    return !name.empty() && std::ranges::any_of(records, [&](const TraceRecord& record) {
+      return std::string_view(record.metadata, record.metadata_size).starts_with(name);
+    });
+  }
   std::vector<TraceRecord> records;
 };
 
@@ -94,6 +101,20 @@ class DelegateTest : public testing::Test {
   void run(const std::vector<Tensor*>& tensors) {
     const Error error = execute(tensors);
     ASSERT_TRUE(error.ok()) << error.message();
+  }
+
+  // Loads a network of one node.
+  void load_unary(Tag tag, const std::vector<uint32_t>& dims, Type type = Type::xnn_datatype_fp32) {
+    PayloadBuilder b;
+    const uint32_t x = b.input(dims, type), y = b.output(dims, type);
+    b.unary(tag, x, y);
+    load(b);
+  }
+
+  size_t memory_bytes(DelegateMemory::Kind kind) const {
+    DelegateMemory memory;
+    delegate->report_memory(memory);
+    return memory.bytes(kind);
   }
 
   std::string load_error(PayloadBuilder& builder, const xnnpack::Limits& limits = {}) {

@@ -143,17 +143,12 @@ class WindowFaultTest : public FaultTest {
   void load_windows() {
     PayloadBuilder b;
     const uint32_t x = b.input({1, 8, 8, 4}), image = b.input({1, 8, 8, 1});
-    WindowSpec w{.top = 1, .right = 1, .bottom = 1, .left = 1};
-    w.kernel_height = w.kernel_width = 3;
-    w.stride_height = w.stride_width = 2;
+    const WindowSpec w = window_of(3, 3).padded(1).strided(2, 2);
     b.pooling(Tag::XNNMaxPooling2d, w, x, b.output({1, 4, 4, 4}));
     b.unary(Tag::XNNGlobalAvgPooling2d, x, b.output({1, 1, 1, 4}), /*flags: keep dims=*/0x40);
-    WindowSpec undilated = w;
-    undilated.dilation_height = undilated.dilation_width = 0;  // as in payloads of ExecuTorch
+    const WindowSpec undilated = w.dilated(0, 0);  // as in payloads of ExecuTorch
     b.pooling(Tag::XNNAvgPooling2d, undilated, x, b.output({1, 4, 4, 4}));
-    WindowSpec upsampling;
-    upsampling.kernel_height = upsampling.kernel_width = 3;
-    upsampling.stride_height = upsampling.stride_width = 2;
+    const WindowSpec upsampling = window_of(3, 3).strided(2, 2);
     const uint32_t filter = b.constant<float>({1, 3, 3, 1}, {1, 0, 0, 0, 0, 0, 0, 0, 0});
     b.convolution(Tag::XNNConvTranspose2d, upsampling, image, filter, kInvalidId,
                   b.output({1, 17, 17, 1}));

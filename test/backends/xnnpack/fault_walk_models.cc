@@ -32,6 +32,10 @@ struct PlannedMethod {
     spec.kernel_call(spec.op(name, overload), std::move(args));
     return out;
   }
+  void delegate(PayloadBuilder& b, std::vector<int> args) {
+    spec.delegate_call(spec.delegate({.id = "XnnpackBackend", .payload = b.build()}),
+                       std::move(args));
+  }
 
   MethodSpec& spec;
 };
@@ -47,12 +51,10 @@ Bytes weights(size_t count) {
 AlignedBytes dynamically_quantized_linear() {
   PayloadBuilder b;
   const uint32_t x = b.input({4, 32}), y = b.output({4, 8});
-  const uint32_t quantized = b.internal({4, 32}, Type::xnn_datatype_qdint8);
-  b.values[quantized].nonbatch_dims = 1;
+  const uint32_t quantized = b.dynamically_quantized(x, 1);
   const uint32_t filter =
       b.constant<int8_t>({8, 32}, std::vector<int8_t>(8 * 32, 3), Type::xnn_datatype_qcint8);
   b.values[filter].per_channel = PerChannel{std::vector<float>(8, 0.25f)};
-  b.unary(Tag::XNNConvert, x, quantized);
   b.fully_connected(quantized, filter, b.constant<float>({8}, std::vector<float>(8, 1)), y);
   ProgramBuilder builder;
   PlannedMethod method(builder.method("forward"));
@@ -60,24 +62,17 @@ AlignedBytes dynamically_quantized_linear() {
   const int out = method.tensor({4, 8});
   method.spec.inputs = {in};
   method.spec.outputs = {out};
-  method.spec.delegate_call(method.spec.delegate({.id = "XnnpackBackend", .payload = b.build()}),
-                            {in, out});
+  method.delegate(b, {in, out});
   return builder.build();
 }
 
 AlignedBytes dynamically_quantized_convolutions() {
   PayloadBuilder b;
-  const uint32_t x = b.input({4, 5, 5, 4});
-  const uint32_t quantized = b.internal({4, 5, 5, 4}, Type::xnn_datatype_qdint8);
-  b.values[quantized].nonbatch_dims = 3;
-  b.unary(Tag::XNNConvert, x, quantized);
+  const uint32_t quantized = b.dynamically_quantized(b.input({4, 5, 5, 4}), 3);
   const uint32_t filter =
       b.constant<int8_t>({2, 3, 3, 4}, std::vector<int8_t>(72, 3), Type::xnn_datatype_qcint8);
   b.values[filter].per_channel = PerChannel{std::vector<float>(2, 0.25f)};
-  WindowSpec w{.top = 1, .right = 1, .bottom = 1, .left = 1};
-  w.kernel_height = w.kernel_width = 3;
-  w.group_in = 4;
-  w.group_out = 2;
+  const WindowSpec w = window_of(3, 3, 4, 2).padded(1);
   for (const Tag tag : {Tag::XNNConv2d, Tag::XNNConvTranspose2d}) {
     b.convolution(tag, w, quantized, filter, kInvalidId, b.output({4, 5, 5, 2}));
   }
@@ -86,8 +81,7 @@ AlignedBytes dynamically_quantized_convolutions() {
   const int in = method.tensor({4, 5, 5, 4});
   method.spec.inputs = {in};
   method.spec.outputs = {method.tensor({4, 5, 5, 2}), method.tensor({4, 5, 5, 2})};
-  method.spec.delegate_call(method.spec.delegate({.id = "XnnpackBackend", .payload = b.build()}),
-                            {in, method.spec.outputs[0], method.spec.outputs[1]});
+  method.delegate(b, {in, method.spec.outputs[0], method.spec.outputs[1]});
   return builder.build();
 }
 
@@ -96,15 +90,13 @@ AlignedBytes two_delegates() {
   const uint32_t x = b.input({4, 512}), square = b.internal({4, 512}), y = b.output({4, 512});
   b.binary(Tag::XNNMultiply, x, x, square);
   b.binary(Tag::XNNAdd, square, x, y);
-  const Bytes payload = b.build();
   ProgramBuilder builder;
   PlannedMethod method(builder.method("forward"));
   int last = method.tensor({4, 512});
   method.spec.inputs = {last};
   for (int i = 0; i < 2; ++i) {
     const int next = method.tensor({4, 512});
-    method.spec.delegate_call(method.spec.delegate({.id = "XnnpackBackend", .payload = payload}),
-                              {last, next});
+    method.delegate(b, {last, next});
     last = next;
   }
   method.spec.outputs = {last};
@@ -117,16 +109,11 @@ AlignedBytes windows() {
   const uint32_t rows = b.internal({1, 4, 8, 8}), channels = b.internal({1, 8, 8, 4});
   b.reshape({1, 0, 8, 8}, x, rows);
   b.reshape({1, 8, 8, 0}, x, channels);
-  WindowSpec w{.top = 1, .right = 1, .bottom = 1, .left = 1};
-  w.kernel_height = w.kernel_width = 3;
-  w.stride_height = w.stride_width = 2;
-  WindowSpec undilated = w;
-  undilated.dilation_height = undilated.dilation_width = 0;  // as in payloads of ExecuTorch
+  const WindowSpec w = window_of(3, 3, 8, 2).padded(1).strided(2, 2);
+  const WindowSpec undilated = w.dilated(0, 0);  // as in payloads of ExecuTorch
   b.pooling(Tag::XNNAvgPooling2d, undilated, rows, b.output({1, 2, 4, 8}));
   b.pooling(Tag::XNNMaxPooling2d, w, rows, b.output({1, 2, 4, 8}));
   b.unary(Tag::XNNGlobalAvgPooling2d, channels, b.output({1, 1, 1, 4}), /*flags: keep dims=*/0x40);
-  w.group_in = 8;
-  w.group_out = 2;
   const uint32_t filter = b.constant<float>({2, 3, 3, 8}, std::vector<float>(144, 0.5f));
   b.convolution(Tag::XNNConvTranspose2d, w, rows, filter, kInvalidId, b.output({1, 7, 15, 2}));
   ProgramBuilder builder;
@@ -138,8 +125,7 @@ AlignedBytes windows() {
     arguments.push_back(method.tensor(sizes));
     method.spec.outputs.push_back(arguments.back());
   }
-  method.spec.delegate_call(method.spec.delegate({.id = "XnnpackBackend", .payload = b.build()}),
-                            arguments);
+  method.delegate(b, arguments);
   return builder.build();
 }
 

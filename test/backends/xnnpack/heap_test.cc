@@ -111,12 +111,10 @@ constexpr WindowNode kWindowNodes[] = {
      kPointer * 9 * (2 * kSide - 1) * (2 * kSide - 1)},
     {"dynamically quantized",
      [](PayloadBuilder& b, uint32_t x, uint32_t) {
-       const uint32_t quantized = b.internal({1, kSide, kSide, 2}, Type::xnn_datatype_qdint8);
-       b.values[quantized].nonbatch_dims = 3;
+       const uint32_t quantized = b.dynamically_quantized(x, 3);
        const uint32_t filter =
            b.constant<int8_t>({2, 3, 3, 2}, std::vector<int8_t>(36, 1), Type::xnn_datatype_qcint8);
        b.values[filter].per_channel = PerChannel{{1, 1}};
-       b.unary(Tag::XNNConvert, x, quantized);
        b.convolution(Tag::XNNConv2d, kWindow, quantized, filter, b.constant<float>({2}, {0, 0}),
                      image(b));
      },
@@ -183,10 +181,8 @@ TEST_F(HeapTest, TablesOfWindowNodesCountTowardTheBudget) {
       if (xnnpack::operator_times_are_measured()) {  // otherwise the workspace is not counted
         EXPECT_GE(budget.used(), after > before ? after - before : 0);
       }
-      DelegateMemory memory;
-      delegate->report_memory(memory);
       const uint64_t tables = budget.used() - taken_at_load;
-      EXPECT_EQ(memory.bytes(DelegateMemory::Kind::kWorkspace), tables);
+      EXPECT_EQ(memory_bytes(DelegateMemory::Kind::kWorkspace), tables);
       EXPECT_GE(tables, kind.bytes * count);
       delegate.reset();
     }

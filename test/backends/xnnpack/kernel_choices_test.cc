@@ -84,7 +84,7 @@ class DelegateKernelChoices : public OwnKernelsFixture {
     const std::vector<float> in(64, 1);
     run({&factory.make<float>(sizes_of(shape), in), &factory.make(ScalarType::kFloat, {1, 64})});
     tracer = nullptr;
-    return has_run(recorded, "Vitrine Softmax") ? "Vitrine" : "XNNPACK";
+    return recorded.has_run("Vitrine Softmax") ? "Vitrine" : "XNNPACK";
   }
 
  private:

@@ -1,6 +1,5 @@
 // Tests the checks of nodes, and the error messages of these checks. Each check has one damaged
 // payload.
-#include <gtest/gtest.h>
 
 #include <limits>
 

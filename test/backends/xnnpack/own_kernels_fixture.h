@@ -2,8 +2,8 @@
 // kernels and with XNNPACK's.
 #pragma once
 
-#include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backends/xnnpack/runtime/execution/own_kernels.h"
@@ -19,34 +19,35 @@ class OwnKernelsFixture : public DelegateTest, public testing::WithParamInterfac
  protected:
   OwnKernelsFixture() { options = option_; }
 
-  // Runs a delegate that has one input and one output, and checks that the expected kernel ran.
-  // `vitrine_name` is empty if XNNPACK's kernel always runs.
+  // Runs a delegate with these inputs and one output, and checks that the expected kernel ran.
+  // `vitrine_name` is empty if XNNPACK's kernel always runs. `is_built` is true if this build has
+  // that kernel.
   template <class T>
-  std::vector<T> result(PayloadBuilder& b, const Shape& in_shape, const std::vector<T>& in,
-                        const Shape& out_shape, std::string_view vitrine_name) {
+  std::vector<T> result(PayloadBuilder& b,
+                        const std::vector<std::pair<Shape, std::vector<T>>>& inputs,
+                        const Shape& out_shape, std::string_view vitrine_name, bool is_built) {
     RecordingTracer recorded;
     tracer = &recorded;
     load(b);
     if (!delegate) return {};  // load() reported why
-    Tensor& input = factory.make<T>(sizes_of(in_shape), in);
-    Tensor& out = factory.make(input.dtype(), sizes_of(out_shape));
-    run({&input, &out});
-    tracer = nullptr;
-    const bool is_own = GetParam() && xnnpack::OwnKernels::have(vitrine_name);
-    if (vitrine_name.empty()) {
-      EXPECT_FALSE(has_run(recorded, "Vitrine"));
-    } else {
-      EXPECT_EQ(has_run(recorded, vitrine_name), is_own);
+    std::vector<Tensor*> tensors;
+    for (const auto& [shape, elements] : inputs) {
+      tensors.push_back(&factory.make<T>(sizes_of(shape), elements));
     }
-    return {out.data<T>(), out.data<T>() + out.numel()};
+    Tensor& out = factory.make(scalar_type_of<T>, sizes_of(out_shape));
+    tensors.push_back(&out);
+    run(tensors);
+    tracer = nullptr;
+    const bool is_xnnpack = vitrine_name.empty();
+    EXPECT_EQ(recorded.has_run(is_xnnpack ? "Vitrine" : vitrine_name),
+              !is_xnnpack && GetParam() && is_built);
+    return values_of<T>(out);
   }
-
-  // True if the name of a kernel that ran starts with `name` and `name` is not empty.
-  static bool has_run(const RecordingTracer& recorded, std::string_view name) {
-    if (name.empty()) return false;
-    return std::ranges::any_of(recorded.records, [&](const TraceRecord& record) {
-      return std::string_view(record.metadata, record.metadata_size).starts_with(name);
-    });
+  template <class T>
+  std::vector<T> result(PayloadBuilder& b, const Shape& in_shape, const std::vector<T>& in,
+                        const Shape& out_shape, std::string_view vitrine_name) {
+    return result<T>(b, {{in_shape, in}}, out_shape, vitrine_name,
+                     xnnpack::OwnKernels::have(vitrine_name));
   }
 
  private:

@@ -42,11 +42,7 @@ void product(PayloadBuilder& b, uint32_t x, uint32_t filter, Type out = Type::xn
 uint32_t flags_with(const std::function<void(PayloadBuilder&, uint32_t x)>& add,
                     uint32_t length = 32, Type in = Type::xnn_datatype_fp32) {
   PayloadBuilder b;
-  const uint32_t input = b.input({2, length}, in);
-  const uint32_t x = b.internal({2, length}, Type::xnn_datatype_qdint8);
-  b.values[x].nonbatch_dims = 1;
-  b.unary(Tag::XNNConvert, input, x);
-  add(b, x);
+  add(b, b.dynamically_quantized(b.input({2, length}, in), 1));
   const std::vector<std::byte> payload = b.build();
   Budget steps(1'000'000);
   const auto opened = xnnpack::open_payload(payload, steps);

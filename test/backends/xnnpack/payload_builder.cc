@@ -42,6 +42,13 @@ uint32_t PayloadBuilder::output(std::vector<uint32_t> dims, Type type,
   return id;
 }
 
+uint32_t PayloadBuilder::dynamically_quantized(uint32_t in, int32_t nonbatch_dims) {
+  const uint32_t id = internal(values[in].dims, Type::xnn_datatype_qdint8);
+  values[id].nonbatch_dims = nonbatch_dims;
+  unary(Tag::XNNConvert, in, id);
+  return id;
+}
+
 void PayloadBuilder::unary(Tag tag, uint32_t in, uint32_t out, uint32_t flags) {
   nodes_.push_back(
       {tag, {}, [=](Builder& b) { return fb::CreateNode1x1(b, in, out, flags).Union(); }});

@@ -130,6 +130,8 @@ class PayloadBuilder {
     return static_cast<uint32_t>(constants.size());
   }
 
+  // Adds a node that quantizes `in` at run time, and returns its result.
+  uint32_t dynamically_quantized(uint32_t in, int32_t nonbatch_dims);
   void unary(Tag tag, uint32_t in, uint32_t out, uint32_t flags = 0);
   void binary(Tag tag, uint32_t a, uint32_t b, uint32_t out, std::optional<Bounds> bounds = {});
   void clamp(uint32_t in, uint32_t out, Bounds bounds);

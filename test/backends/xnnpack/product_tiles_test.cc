@@ -109,12 +109,9 @@ class ProductTilesTest : public DelegateTest {
       b.fully_connected(x, filter, offsets, y);
     } else {
       b.convolution(layer.tag,
-                    {.right = layer.padding,
-                     .left = layer.padding,
-                     .kernel_width = layer.window,
-                     .stride_width = layer.stride,
-                     .group_in = kDepth,
-                     .group_out = n},
+                    window_of(1, layer.window, kDepth, n)
+                        .padded(0, layer.padding, 0, layer.padding)
+                        .strided(1, layer.stride),
                     x, filter, offsets, y);
     }
     load(b);
@@ -124,9 +121,7 @@ class ProductTilesTest : public DelegateTest {
       const Error saved = delegate->finish_load();
       ASSERT_TRUE(saved.ok()) << saved.message();
       load(b);
-      DelegateMemory memory;
-      delegate->report_memory(memory);
-      ASSERT_GT(memory.bytes(Kind::kMappedWeights), 0u);
+      ASSERT_GT(memory_bytes(Kind::kMappedWeights), 0u);
     }
     const auto sizes = [](const Shape& dims) {
       return std::vector<int32_t>(dims.begin(), dims.end());

@@ -73,15 +73,21 @@ PayloadBuilder sums(int count, const std::string& key) {
   return b;
 }
 
-Cost load_sums(int count, size_t letters, uint64_t limit, const OneConstant& data) {
-  PayloadBuilder builder = sums(count, std::string(letters, 'k'));
+Cost cost_of(PayloadBuilder& builder, uint64_t limit = UINT64_MAX,
+             const NamedDataMap* data = nullptr, std::string* message = nullptr) {
   const std::vector<std::byte> payload = builder.build();
   Budget steps(limit);
   BackendInitContext context;
-  context.named_data = &data;
+  context.named_data = data;
   context.load_steps = &steps;
   const auto loaded = XnnpackBackend().init(context, payload, {});
+  if (message != nullptr) *message = loaded.ok() ? "" : loaded.error().message();
   return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
+}
+
+Cost load_sums(int count, size_t letters, uint64_t limit, const OneConstant& data) {
+  PayloadBuilder builder = sums(count, std::string(letters, 'k'));
+  return cost_of(builder, limit, &data);
 }
 
 // `size` delegates share one payload. It has `size` tables that nothing reads.
@@ -115,13 +121,7 @@ Cost product_after(uint32_t negations, float scale, std::string* message) {
   const uint32_t filter =
       b.constant<int8_t>({1, 8}, std::vector<int8_t>(8, 1), kType, PerTensor{1});
   b.fully_connected(x, filter, kInvalidId, b.output({1, 1}, kType, PerTensor{scale}));
-  const std::vector<std::byte> payload = b.build();
-  Budget steps;
-  BackendInitContext context;
-  context.load_steps = &steps;
-  const auto loaded = XnnpackBackend().init(context, payload, {});
-  *message = loaded.ok() ? "" : loaded.error().message();
-  return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
+  return cost_of(b, UINT64_MAX, nullptr, message);
 }
 
 // The search for the node that XNNPACK rejects costs one step for each value, two for each
@@ -149,13 +149,7 @@ Cost negations_through(uint32_t values, uint64_t limit, std::string* message) {
     b.unary(Tag::XNNNegate, x, y);
     x = y;
   }
-  const std::vector<std::byte> payload = b.build();
-  Budget steps(limit);
-  BackendInitContext context;
-  context.load_steps = &steps;
-  const auto loaded = XnnpackBackend().init(context, payload, {});
-  *message = loaded.ok() ? "" : loaded.error().message();
-  return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
+  return cost_of(b, limit, nullptr, message);
 }
 
 // Each pair of planned values costs 1/32 of a step. All other costs are linear in the number of

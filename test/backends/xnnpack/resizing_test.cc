@@ -48,6 +48,7 @@ class ResizingTest : public DelegateTest {
 // quantization parameters. In the workspace, the memory of a smaller value follows these
 // parameters.
 void ResizingTest::check_dynamically_quantized(Tag tag) {
+  SCOPED_TRACE(fb::EnumNameXNodeUnion(tag));
   PayloadBuilder b;
   const uint32_t x = b.input({1, 64, 64, 1}), y = b.output({1, 64, 64, 1});
   const uint32_t quantized = b.internal({1, 64, 64, 1}, Type::xnn_datatype_qdint8);
@@ -55,12 +56,10 @@ void ResizingTest::check_dynamically_quantized(Tag tag) {
   const uint32_t filter =
       b.constant<int8_t>({1, 3, 3, 1}, std::vector<int8_t>(9, 1), Type::xnn_datatype_qcint8);
   b.values[filter].per_channel = PerChannel{{1}};
-  WindowSpec w{.top = 1, .right = 1, .bottom = 1, .left = 1};
-  w.kernel_height = w.kernel_width = 3;
   const uint32_t x2 = b.input({64}), kept = b.internal({64}), y2 = b.output({64});
   b.unary(Tag::XNNAbs, x2, kept);
   b.unary(Tag::XNNConvert, x, quantized);
-  b.convolution(tag, w, quantized, filter, b.constant<float>({1}, {0}), y);
+  b.convolution(tag, window_of(3, 3).padded(1), quantized, filter, b.constant<float>({1}, {0}), y);
   b.unary(Tag::XNNAbs, kept, y2);
   load(b);
   for (const auto& [images, side] : {std::pair(1, 64), std::pair(4096, 1)}) {
@@ -81,15 +80,12 @@ void ResizingTest::check_dynamically_quantized(Tag tag) {
 }
 
 TEST_F(ResizingTest, DynamicallyQuantizedConvolutionsAcceptMoreImages) {
-  check_dynamically_quantized(Tag::XNNConv2d);
-}
-
-TEST_F(ResizingTest, DynamicallyQuantizedTransposedConvolutionsAcceptMoreImages) {
-  check_dynamically_quantized(Tag::XNNConvTranspose2d);
+  for (const Tag tag : {Tag::XNNConv2d, Tag::XNNConvTranspose2d}) check_dynamically_quantized(tag);
 }
 
 // XNNPACK stores 32-bit sums in the workspace. They need more bytes than the output.
 void ResizingTest::check_global_average(Type type) {
+  SCOPED_TRACE(fb::EnumNameXNNDatatype(type));
   PayloadBuilder b;
   const PerTensor quant{1, 0};
   const uint32_t x = b.input({64, 2, 2, 1024}, type, quant);
@@ -109,12 +105,10 @@ void ResizingTest::check_global_average(Type type) {
   }
 }
 
-TEST_F(ResizingTest, Int8GlobalAveragePoolingAcceptsMoreImages) {
-  check_global_average(Type::xnn_datatype_qint8);
-}
-
-TEST_F(ResizingTest, Uint8GlobalAveragePoolingAcceptsMoreImages) {
-  check_global_average(Type::xnn_datatype_quint8);
+TEST_F(ResizingTest, GlobalAveragePoolingAcceptsMoreImages) {
+  for (const Type type : {Type::xnn_datatype_qint8, Type::xnn_datatype_quint8}) {
+    check_global_average(type);
+  }
 }
 
 // y = |(|x1|) + x2|. XNNPACK overwrites |x1| with the sum if both have the same size. This is true
@@ -152,16 +146,14 @@ TEST_F(ResizingTest, SumsDoNotOverwriteSmallerOperands) {
 
 // In the images each channel has a constant value.
 void ResizingTest::check_channels(int32_t from, int32_t to) {
+  SCOPED_TRACE(testing::Message() << from << " to " << to << " channels");
   PayloadBuilder b;
   const auto channels = static_cast<uint32_t>(from);
   const uint32_t x = b.input({1, 4, 4, channels});
-  WindowSpec w;
-  w.kernel_height = w.kernel_width = w.stride_height = w.stride_width = 2;
-  WindowSpec undilated = w;
-  undilated.dilation_height = undilated.dilation_width = 0;
+  const WindowSpec w = window_of(2, 2).strided(2, 2);
   const uint32_t index = b.output({1, 2, 2, channels}, Type::xnn_datatype_int32);
   b.pooling(Tag::XNNMaxPooling2d, w, x, b.output({1, 2, 2, channels}));
-  b.pooling(Tag::XNNAvgPooling2d, undilated, x, b.output({1, 2, 2, channels}));
+  b.pooling(Tag::XNNAvgPooling2d, w.dilated(0, 0), x, b.output({1, 2, 2, channels}));
   b.argmax(w, x, b.output({1, 2, 2, channels}), index);
   b.unary(Tag::XNNGlobalAvgPooling2d, x, b.output({1, 1, 1, channels}), kKeepDims);
   b.resize(8, 8, x, b.output({1, 8, 8, channels}));
@@ -188,16 +180,17 @@ void ResizingTest::check_channels(int32_t from, int32_t to) {
   }
 }
 
-TEST_F(ResizingTest, WindowNodesAcceptFewerChannels) { check_channels(64, 1); }
-TEST_F(ResizingTest, WindowNodesAcceptMoreChannels) { check_channels(1, 64); }
+TEST_F(ResizingTest, WindowNodesAcceptFewerAndMoreChannels) {
+  check_channels(64, 1);
+  check_channels(1, 64);
+}
 
 // If a node has two outputs, XNNPACK resizes only the first one.
 TEST_F(ResizingTest, MaxPoolingIndicesAreResized) {
   PayloadBuilder b;
   const uint32_t x = b.input({1, 2, 2, 3}), best = b.output({1, 1, 1, 3});
-  WindowSpec w;
-  w.kernel_height = w.kernel_width = w.stride_height = w.stride_width = 2;
-  b.argmax(w, x, best, b.output({1, 1, 1, 3}, Type::xnn_datatype_int32));
+  b.argmax(window_of(2, 2).strided(2, 2), x, best,
+           b.output({1, 1, 1, 3}, Type::xnn_datatype_int32));
   load(b);
   for (const int32_t side : {1, 32, 3}) {
     SCOPED_TRACE(side);

@@ -56,12 +56,9 @@ TEST_F(SlackTest, InputsAndOutputsMayEndAtTheEndOfAPage) {
 }
 
 TEST_F(SlackTest, ReadsInputsInPlaceIfBytesPastTheirEndAreReadable) {
-  PayloadBuilder b;
-  const uint32_t x = b.input({4}), y = b.output({4});
-  b.unary(Tag::XNNSquare, x, y);
   Budget budget;
   memory_budget = &budget;
-  load(b);
+  load_unary(Tag::XNNSquare, {4});
   const uint64_t loaded = budget.used();
   GuardedMemory memory(16, kPages);
   Tensor& in = factory.make<float>({4}, {1, 2, 3, 4});
@@ -146,12 +143,9 @@ TEST(MethodSlackTest, CopiesOutputsWithoutReadableBytesPastTheirEnd) {
 
 TEST_F(SlackTest, CopiesCountTowardTheMemoryBudget) {
   constexpr uint32_t kMax = 400'000;
-  PayloadBuilder b;
-  const uint32_t x = b.input({kMax}), y = b.output({kMax});
-  b.unary(Tag::XNNSquare, x, y);
   Budget budget;
   memory_budget = &budget;
-  load(b);
+  load_unary(Tag::XNNSquare, {kMax});
   const auto run_at_the_edge = [&](int32_t count) {
     return execute({&at_the_edge(count, 3), &factory.make(ScalarType::kFloat, {count})});
   };
@@ -218,10 +212,7 @@ TEST_F(SlackTest, RejectsOneTensorAsInputAndOutputOfDifferentShapes) {
 
 // A program that updates a state passes the state both as input and as output.
 TEST_F(SlackTest, AcceptsOneTensorAsInputAndOutputOfTheSameShape) {
-  PayloadBuilder b;
-  const uint32_t x = b.input({1024}), y = b.output({1024});
-  b.unary(Tag::XNNSquare, x, y);
-  load(b);
+  load_unary(Tag::XNNSquare, {1024});
   Tensor& both = at_the_edge(1024, 3);
   for (const float expected : {9.0f, 81.0f}) {
     run({&both, &both});
@@ -230,10 +221,7 @@ TEST_F(SlackTest, AcceptsOneTensorAsInputAndOutputOfTheSameShape) {
 }
 
 TEST_F(SlackTest, RejectsAConstantAsOutput) {
-  PayloadBuilder b;
-  const uint32_t x = b.input({4}), y = b.output({4});
-  b.unary(Tag::XNNSquare, x, y);
-  load(b);
+  load_unary(Tag::XNNSquare, {4});
   Tensor& out = factory.make(ScalarType::kFloat, {4});
   out.set_read_only();
   const Error error = execute({&factory.make<float>({4}, {1, 2, 3, 4}), &out});

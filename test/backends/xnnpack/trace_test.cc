@@ -33,13 +33,10 @@ void make_network(PayloadBuilder& b) {
   const uint32_t padded = b.internal({1, 6, 6, 2}), convolved = b.internal({1, 4, 4, 2});
   const uint32_t clamped = b.internal({1, 4, 4, 2}), added = b.internal({1, 4, 4, 2});
   const uint32_t y = b.output({1, 2, 4, 4});
-  WindowSpec w;
-  w.kernel_height = w.kernel_width = 3;
-  w.group_in = w.group_out = 2;
   b.transpose({0, 2, 3, 1}, x, nhwc);
   b.pad({0, 1, 1, 0}, {0, 1, 1, 0}, 0, nhwc, padded);
-  b.convolution(Tag::XNNConv2d, w, padded, b.constant({2, 3, 3, 2}, std::vector<float>(36, 1)),
-                kInvalidId, convolved);
+  b.convolution(Tag::XNNConv2d, window_of(3, 3, 2, 2), padded,
+                b.constant({2, 3, 3, 2}, std::vector<float>(36, 1)), kInvalidId, convolved);
   b.clamp(convolved, clamped, {0, 6});
   b.binary(Tag::XNNAdd, clamped, clamped, added, Bounds{0, 10});
   b.transpose({0, 3, 1, 2}, added, y);

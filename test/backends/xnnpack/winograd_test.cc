@@ -82,10 +82,7 @@ class WinogradTest : public DelegateTest {
       compare(size, in, out.data<float>());
     }
     tracer = nullptr;
-    const std::string_view kernel = is_half ? kHalfWinograd : kWinograd;
-    return std::ranges::any_of(recorded.records, [&](const TraceRecord& record) {
-      return std::string_view(record.metadata, record.metadata_size) == kernel;
-    });
+    return recorded.has_run(is_half ? kHalfWinograd : kWinograd);
   }
 
   // Errors of the last run, compared with sums of products in double.
@@ -304,10 +301,8 @@ TEST_F(WinogradTest, CountsTransformedWeightsAndRespectsTheBudget) {
     options = option;
     load_convolution({64, 64}, {1, 16, 16});
     EXPECT_TRUE(delegate->plan_memory().ok());
-    DelegateMemory memory;
-    delegate->report_memory(memory);
     options = {};
-    return memory.bytes(kind);
+    return memory_bytes(kind);
   };
   using Memory = DelegateMemory::Kind;
   constexpr size_t kTransformed = (36 * 64 * 64 + 64) * sizeof(float);
@@ -355,9 +350,7 @@ TEST_F(WinogradTest, WeightsCacheStoresTransformedWeights) {
     load_convolution({64, 64}, {1, 16, 16});
     ASSERT_TRUE(delegate);
     ASSERT_TRUE(delegate->finish_load().ok());
-    DelegateMemory memory;
-    delegate->report_memory(memory);
-    EXPECT_EQ(memory.bytes(is_warm ? DelegateMemory::Kind::kMappedWeights
+    EXPECT_EQ(memory_bytes(is_warm ? DelegateMemory::Kind::kMappedWeights
                                    : DelegateMemory::Kind::kPackedWeights),
               kTransformed);
     EXPECT_TRUE(run_and_compare({1, 16, 16}));

@@ -78,11 +78,7 @@ TEST(PlaceBlocks, ReturnsTheMaximumInsteadOfOverflowing) {
 
 class WorkspacePlanTest : public DelegateTest {
  protected:
-  size_t workspace() const {
-    DelegateMemory memory;
-    delegate->report_memory(memory);
-    return memory.bytes(DelegateMemory::Kind::kWorkspace);
-  }
+  size_t workspace() const { return memory_bytes(DelegateMemory::Kind::kWorkspace); }
   void SetUp() override {
     if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "needs XNNPACK's private headers";
   }

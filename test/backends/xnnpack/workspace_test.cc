@@ -36,9 +36,7 @@ class SoftmaxMemoryTest : public DelegateTest {
     std::vector<std::byte> zeros(in.nbytes() + kReadableSlack);
     in.set_data(zeros.data(), /*has_slack=*/true);
     run({&in, &factory.make(ScalarType::kFloat, sizes)});
-    DelegateMemory memory;
-    delegate->report_memory(memory);
-    return memory.bytes(DelegateMemory::Kind::kWorkspace) / in.nbytes();
+    return memory_bytes(DelegateMemory::Kind::kWorkspace) / in.nbytes();
   }
 };
 

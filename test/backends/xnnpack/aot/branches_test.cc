@@ -1,6 +1,5 @@
 // Tests delegates in branches of cond and of nested conds, from the partitioner to execution.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>

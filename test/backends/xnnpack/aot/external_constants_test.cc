@@ -1,6 +1,5 @@
 // Tests delegates whose weights are in one or more files next to the program.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "aot/emit/emit.h"
 #include "aot/lowering/constant_tags.h"

@@ -1,7 +1,6 @@
 #include "backends/xnnpack/aot/node_members.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace vitrine::aot::xnnpack {
 namespace {
@@ -53,21 +52,16 @@ TEST(NodeMembers, WritesEveryFieldOfAConvolution) {
   const WrittenNode written(node);
   const fb::NodeConv* found = written->xnode_union_as_XNNConv2d();
   ASSERT_NE(found, nullptr);
-  const std::vector<uint32_t> members = {found->padding_top(),
-                                         found->padding_right(),
-                                         found->padding_bottom(),
-                                         found->padding_left(),
-                                         found->kernel_height(),
-                                         found->kernel_width(),
-                                         found->subsampling_height(),
-                                         found->subsampling_width(),
-                                         found->dilation_height(),
-                                         found->dilation_width(),
-                                         found->group_input_channels(),
-                                         found->group_output_channels(),
-                                         found->groups(),
-                                         found->adjustment_height(),
-                                         found->adjustment_width()};
+  using Conv = fb::NodeConv;
+  std::vector<uint32_t> members;
+  for (const auto member :
+       {&Conv::padding_top, &Conv::padding_right, &Conv::padding_bottom, &Conv::padding_left,
+        &Conv::kernel_height, &Conv::kernel_width, &Conv::subsampling_height,
+        &Conv::subsampling_width, &Conv::dilation_height, &Conv::dilation_width,
+        &Conv::group_input_channels, &Conv::group_output_channels, &Conv::groups,
+        &Conv::adjustment_height, &Conv::adjustment_width}) {
+    members.push_back((found->*member)());
+  }
   EXPECT_THAT(members, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
   EXPECT_EQ(found->input1_id(), 80u);
   EXPECT_EQ(found->filter_id(), 81u);

@@ -3,7 +3,6 @@
 #include "backends/xnnpack/aot/partitioner.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "test/backends/xnnpack/aot/test_program.h"
 

@@ -85,6 +85,13 @@ class Describer {
     const auto add = [&](std::string_view name, const auto& value) {
       members += fmt::format(" {}={}", name, value);
     };
+    const auto has_one_input = [&](const auto& n) {
+      inputs = {n.input_id()};
+      output = n.output_id();
+    };
+    const auto add_list = [&](std::string_view key, const auto* items) {
+      add(key, fmt::format("{}", fmt::join(list(items), ",")));
+    };
     const void* table = node.xnode_union();
     const auto type = node.xnode_union_type();
     const std::string name = fb::EnumNameXNodeUnion(type) + 3;
@@ -108,8 +115,7 @@ class Describer {
       add("flags", n.flags());
     } else if (name.find("Pooling2d") != std::string::npos && name != "GlobalAvgPooling2d") {
       const auto& n = *static_cast<const fb::NodePooling2D*>(table);
-      inputs = {n.input_id()};
-      output = n.output_id();
+      has_one_input(n);
       add("pad", fmt::format("{},{},{},{}", n.padding_top(), n.padding_right(), n.padding_bottom(),
                              n.padding_left()));
       add("kernel", fmt::format("{}x{}", n.pooling_height(), n.pooling_width()));
@@ -118,37 +124,31 @@ class Describer {
       add("flags", n.flags());
     } else if (name == "StaticTranspose") {
       const auto& n = *static_cast<const fb::NodeStaticTranspose*>(table);
-      inputs = {n.input_id()};
-      output = n.output_id();
-      add("perm", fmt::format("{}", fmt::join(list(n.perm()), ",")));
+      has_one_input(n);
+      add_list("perm", n.perm());
     } else if (name == "StaticReshape") {
       const auto& n = *static_cast<const fb::NodeStaticReshape*>(table);
-      inputs = {n.input_id()};
-      output = n.output_id();
-      add("shape", fmt::format("{}", fmt::join(list(n.new_shape()), ",")));
+      has_one_input(n);
+      add_list("shape", n.new_shape());
     } else if (name == "StaticSlice") {
       const auto& n = *static_cast<const fb::NodeStaticSlice*>(table);
-      inputs = {n.input_id()};
-      output = n.output_id();
-      add("offsets", fmt::format("{}", fmt::join(list(n.offsets()), ",")));
-      add("sizes", fmt::format("{}", fmt::join(list(n.sizes()), ",")));
+      has_one_input(n);
+      add_list("offsets", n.offsets());
+      add_list("sizes", n.sizes());
     } else if (name == "StaticConstantPad") {
       const auto& n = *static_cast<const fb::NodeStaticConstantPad*>(table);
-      inputs = {n.input_id()};
-      output = n.output_id();
-      add("before", fmt::format("{}", fmt::join(list(n.pre_paddings()), ",")));
-      add("after", fmt::format("{}", fmt::join(list(n.post_paddings()), ",")));
+      has_one_input(n);
+      add_list("before", n.pre_paddings());
+      add_list("after", n.post_paddings());
       add("value", n.padding_value());
     } else if (name == "StaticResizeBilinear2D") {
       const auto& n = *static_cast<const fb::NodeStaticResizeBilinear2D*>(table);
-      inputs = {n.input_id()};
-      output = n.output_id();
+      has_one_input(n);
       add("size", fmt::format("{}x{}", n.new_height(), n.new_width()));
       add("flags", n.flags());
     } else if (name == "LeakyReLU") {
       const auto& n = *static_cast<const fb::NodeLeakyReLU*>(table);
-      inputs = {n.input_id()};
-      output = n.output_id();
+      has_one_input(n);
       add("slope", n.negative_slope());
     } else if (name.starts_with("Concatenate")) {
       const auto& n = *static_cast<const fb::NodeCat*>(table);
@@ -162,8 +162,7 @@ class Describer {
       add("flags", n.flags());
     } else {
       const auto& n = *static_cast<const fb::Node1x1*>(table);
-      inputs = {n.input_id()};
-      output = n.output_id();
+      has_one_input(n);
       add("flags", n.flags());
     }
     if (const fb::OutputMinMax* bounds = node.output_min_max()) {

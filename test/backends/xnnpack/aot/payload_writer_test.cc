@@ -1,7 +1,6 @@
 #include "backends/xnnpack/aot/payload_writer.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>

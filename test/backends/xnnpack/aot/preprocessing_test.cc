@@ -1,7 +1,6 @@
 #include "backends/xnnpack/aot/preprocessing.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstring>
 

@@ -1,6 +1,5 @@
 // Tests the rules that reject int8 products whose parameters XNNPACK rejects or computes wrongly.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 

@@ -1,7 +1,6 @@
 #include "backends/xnnpack/aot/translate.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "aot/graph/aot_error.h"
 #include "backends/xnnpack/aot/operator_table.h"

@@ -1,7 +1,6 @@
 #include "backends/xnnpack/aot/passes/batch_norm.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "aot/graph/aot_error.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"

@@ -1,5 +1,4 @@
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "test/backends/xnnpack/aot/delegate_runner.h"
 #include "test/backends/xnnpack/aot/payload_text.h"
