@@ -83,7 +83,10 @@ json drive(const std::string& browser, std::string page, const ScratchFolder& sc
     ADD_FAILURE() << "the page's script did not finish: " << dom.substr(0, 2000);
     return {};
   }
-  return json::parse(from_base64(dom.substr(begin + open.size())));
+  json seen = json::parse(from_base64(dom.substr(begin + open.size())));
+  EXPECT_EQ(seen.at("problems"), json::array());
+  EXPECT_LE(seen.value("overflow", 0), 0) << "the page scrolls sideways";
+  return seen;
 }
 
 std::string visit_graph(const std::string& open, const std::string& row) {

@@ -14,8 +14,8 @@ namespace vitrine::test {
 std::string find_browser();
 
 // Opens the page in a window of this size ("390,844") and runs `script` after the page's scripts.
-// Returns the object `seen`, which the script can fill. seen.problems has errors, warnings and
-// blocked requests.
+// Returns the object `seen`, which the script can fill. Expects that seen.problems, which has
+// errors, warnings and blocked requests, is empty, and that seen.overflow is not positive.
 nlohmann::json drive(const std::string& browser, std::string page, const ScratchFolder& scratch,
                      const char* window, const std::string& script);
 

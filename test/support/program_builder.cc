@@ -1,6 +1,5 @@
 #include "test/support/program_builder.h"
 
-#include <algorithm>
 #include <cstring>
 #include <numeric>
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 #include "test/tools/command.h"
 #include "test/tools/npy_file.h"
 #include "tools/common/files.h"
@@ -28,13 +29,6 @@ CommandResult quantize_sample(const std::string& calibration, const fs::path& pr
 
 std::string calibrate(const fs::path& path) { return " --calibrate " + path.string(); }
 
-std::vector<float> floats_in(const fs::path& file) {
-  const std::vector<std::byte> bytes = tools::read_file(file);
-  std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
-}
-
 // A .npy file with zeros.
 std::string npy_of(const std::string& dtype, const std::string& shape, size_t bytes) {
   return npy_file(dtype, shape, std::string(bytes, '\0'));
@@ -44,12 +38,11 @@ std::string npy_of(const std::string& dtype, const std::string& shape, size_t by
 void expect_pytorch_outputs(const fs::path& program) {
   const ScratchFolder scratch;
   for (const std::string call : {"", "_c1"}) {
-    const CommandResult run = executor_runner(program.string() + " --inputs " +
-                                              ptq_sample("input_0" + call + ".bin").string() +
-                                              " --output_file " + (scratch / "y").string());
-    ASSERT_EQ(run.exit_code, 0) << run.err;
-    const std::vector<float> found = floats_in(scratch / "y-0.bin");
-    const std::vector<float> expected = floats_in(ptq_sample("expected_0" + call + ".bin"));
+    succeeded(executor_runner(program.string() + " --inputs " +
+                              ptq_sample("input_0" + call + ".bin").string() + " --output_file " +
+                              (scratch / "y").string()));
+    const std::vector<float> found = read_floats(scratch / "y-0.bin");
+    const std::vector<float> expected = read_floats(ptq_sample("expected_0" + call + ".bin"));
     ASSERT_EQ(found.size(), expected.size());
     const float step = 0.0334329F;  // the scale of the output
     for (size_t i = 0; i < found.size(); ++i) {
@@ -61,13 +54,13 @@ void expect_pytorch_outputs(const fs::path& program) {
 TEST(CalibrationTest, ProgramsMatchPyTorch) {
   const ScratchFolder scratch;
   for (const std::string backend : {"none", "xnnpack"}) {
-    const CommandResult result = quantize_sample(calibrate(ptq_sample("")), scratch / "m.pte",
-                                                 " --explain=places --backend " + backend);
-    ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_THAT(result.out, HasSubstr("Int8: 7 calls. In float: 1."));
     EXPECT_THAT(
-        result.out,
-        HasSubstr("1 x aten.sum.dim_IntList: int8 does not cover this operator\n    sum_1\n"));
+        quantize_sample(calibrate(ptq_sample("")), scratch / "m.pte",
+                        " --explain=places --backend " + backend),
+        Prints(testing::AllOf(
+            HasSubstr("Int8: 7 calls. In float: 1."),
+            HasSubstr(
+                "1 x aten.sum.dim_IntList: int8 does not cover this operator\n    sum_1\n"))));
     expect_pytorch_outputs(scratch / "m.pte");
   }
 }
@@ -85,9 +78,8 @@ TEST(CalibrationTest, ReadsFoldersListFilesAndSingleFiles) {
       calibrate(ptq_sample("calib_0_0.bin")) + calibrate(ptq_sample("calib_1_0.bin"))};
   std::vector<std::byte> first;
   for (const std::string& way : ways) {
-    const CommandResult result = quantize_sample(way, scratch / "m.pte");
-    ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(result.err, "") << "progress is only for terminals";
+    EXPECT_THAT(quantize_sample(way, scratch / "m.pte"), Exits(0, ""))
+        << "progress is only for terminals";
     const std::vector<std::byte> program = tools::read_file(scratch / "m.pte");
     if (first.empty()) first = program;
     EXPECT_TRUE(program == first) << way;
@@ -117,9 +109,9 @@ TEST(CalibrationTest, RejectsInvalidCalibrationFiles) {
       {"image.png", "png", "image.png: expected a .bin, .npy or .npz file"}};
   for (const BadFile& bad : files) {
     tools::write_file(scratch / bad.name, bad.content);
-    const CommandResult result = quantize_sample(calibrate(scratch / bad.name), scratch / "m.pte");
-    EXPECT_EQ(result.exit_code, 1) << bad.name;
-    EXPECT_THAT(result.err, HasSubstr(bad.error));
+    EXPECT_THAT(quantize_sample(calibrate(scratch / bad.name), scratch / "m.pte"),
+                Exits(1, HasSubstr(bad.error)))
+        << bad.name;
     EXPECT_FALSE(fs::exists(scratch / "m.pte"));
   }
 }
@@ -148,7 +140,7 @@ TEST(CalibrationTest, GroupsFilesIntoSamplesForModelsWithSeveralInputs) {
   EXPECT_THAT(lower(scratch / "data").err,
               HasSubstr("data/1: expected a file for each input, but the input b has none"));
   fs::copy_file(sample / "input_1.bin", scratch / "data/1_b.bin");
-  EXPECT_EQ(lower(scratch / "data").exit_code, 0);
+  succeeded(lower(scratch / "data"));
   fs::copy_file(sample / "input_1.bin", scratch / "data/other.bin");
   EXPECT_THAT(lower(scratch / "data").err, HasSubstr("other.bin: the model has the inputs a, b; "
                                                      "end the name with _a or _0"));
@@ -158,8 +150,7 @@ TEST(CalibrationTest, AcceptsNumpyFiles) {
   const ScratchFolder scratch;
   for (const char* shape : {"2, 2, 8, 8", "2, 2, 8, 8,"}) {
     tools::write_file(scratch / "x.npy", npy_of("<f4", shape, 1024));
-    const CommandResult result = quantize_sample(calibrate(scratch / "x.npy"), scratch / "m.pte");
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    succeeded(quantize_sample(calibrate(scratch / "x.npy"), scratch / "m.pte"));
   }
 }
 

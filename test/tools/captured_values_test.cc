@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using testing::HasSubstr;
 
 // Returns the bytes of BASE-0.bin, BASE-1.bin and so on.
 std::vector<std::vector<std::byte>> outputs_of(const fs::path& base) {
@@ -56,12 +55,9 @@ TEST_P(CapturedValuesTest, LeaveOutputsUnchangedAndCoverEachOperator) {
   if (!fs::exists(folder())) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS";
   const ScratchFolder scratch;
   const std::string run = model().string() + " --cpu_threads 2 --print_output none --output_file ";
-  const CommandResult plain = executor_runner(run + (scratch / "plain").string());
-  ASSERT_EQ(plain.exit_code, 0) << plain.err;
-  const CommandResult captured =
-      executor_runner(run + (scratch / "captured").string() + " --debug_outputs --etdump_path " +
-                      (scratch / "trace.etdp").string());
-  ASSERT_EQ(captured.exit_code, 0) << captured.err;
+  succeeded(executor_runner(run + (scratch / "plain").string()));
+  succeeded(executor_runner(run + (scratch / "captured").string() +
+                            " --debug_outputs --etdump_path " + (scratch / "trace.etdp").string()));
   const auto expected = outputs_of(scratch / "plain");
   ASSERT_FALSE(expected.empty());
   EXPECT_EQ(outputs_of(scratch / "captured"), expected);
@@ -105,11 +101,10 @@ std::string with_record(const std::string& folder, const std::string& option) {
 }
 
 TEST(CapturedValues, MatchValuesOfPortableKernels) {
-  const CommandResult result = executor_runner(
+  const CommandResult result = succeeded(executor_runner(
       "--debug_outputs " + with_record("digits_portable", "--etrecord") + " --compare " +
       with_record("digits_xnnpack", "--compare_etrecord") +
-      " --min_sqnr 90 --format json --inputs " + sample("digits_portable/input_0.bin"));
-  EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
+      " --min_sqnr 90 --format json --inputs " + sample("digits_portable/input_0.bin")));
   const json report = json::parse(result.out);
   std::vector<std::string> ops;
   for (const json& value : report.at("values")) ops.push_back(value.at("op"));

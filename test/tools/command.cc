@@ -21,4 +21,9 @@ CommandResult executor_runner(const std::string& arguments) {
   return run_tool(VITRINE_EXECUTOR_RUNNER, arguments);
 }
 
+CommandResult succeeded(CommandResult result) {
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  return result;
+}
+
 }  // namespace vitrine::test

@@ -1,6 +1,9 @@
 // Runs the command-line tools in the same way as a user.
 #pragma once
 
+#include <gmock/gmock.h>
+
+#include <ostream>
 #include <string>
 
 #include "test/support/scratch_folder.h"
@@ -12,9 +15,30 @@ struct CommandResult {
   std::string out;
   std::string err;
 };
+inline void PrintTo(const CommandResult& result, std::ostream* to) {
+  *to << "exit code " << result.exit_code << "\n" << result.out << result.err;
+}
 
 // Runs `tool` with `arguments` in a shell.
 CommandResult run_tool(const std::string& tool, const std::string& arguments);
 CommandResult executor_runner(const std::string& arguments);
+
+// Expects the exit code 0, and returns the result.
+CommandResult succeeded(CommandResult result);
+
+// Matches the exit code, standard error and standard output of a CommandResult.
+MATCHER_P3(Exits, code, err, out, "") {
+  return arg.exit_code == code && testing::ExplainMatchResult(err, arg.err, result_listener) &&
+         testing::ExplainMatchResult(out, arg.out, result_listener);
+}
+template <class Err>
+auto Exits(int code, Err err) {
+  return Exits(code, err, testing::_);
+}
+// Matches standard output. The exit code must be 0.
+template <class Out>
+auto Prints(Out out) {
+  return Exits(0, testing::_, out);
+}
 
 }  // namespace vitrine::test

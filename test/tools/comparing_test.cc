@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -36,10 +34,8 @@ struct TracedRun {
 
 TracedRun run(const fs::path& folder, const etrecord::EtRecord& record) {
   const ScratchFolder scratch;
-  const CommandResult result =
-      executor_runner((folder / "model.pte").string() + " --num_executions 3 --etdump_path " +
-                      (scratch / "trace").string());
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  succeeded(executor_runner((folder / "model.pte").string() + " --num_executions 3 --etdump_path " +
+                            (scratch / "trace").string()));
   TracedRun side;
   side.trace = etdump::read_etdump(scratch / "trace");
   side.profile = test::joined_profile(side.trace, &record);
@@ -124,8 +120,7 @@ CommandResult compare_profiles(const std::string& a, const std::string& b,
 
 TEST(ComparingTest, SameProgramHasNoDifferences) {
   const std::string model = sample("digits_xnnpack/model.pte");
-  const CommandResult result = compare_profiles(model, model, "--format json");
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(compare_profiles(model, model, "--format json"));
   const json report = json::parse(result.out);
   EXPECT_EQ(report.at("paired"), true);
   EXPECT_EQ(report.at("outputs").at(0).at("different"), 0);
@@ -136,11 +131,10 @@ TEST(ComparingTest, SameProgramHasNoDifferences) {
 }
 
 TEST(ComparingTest, AlignsQuantizedOpsByModule) {
-  const CommandResult result =
+  const CommandResult result = succeeded(
       compare_profiles(sample("digits_xnnpack/model.pte"), sample("digits_xnnpack_q8/model.pte"),
                        "--format json --etrecord " + sample("digits_xnnpack/etrecord.bin") +
-                           " --compare_etrecord " + sample("digits_xnnpack_q8/etrecord.bin"));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+                           " --compare_etrecord " + sample("digits_xnnpack_q8/etrecord.bin")));
   const json report = json::parse(result.out);
   EXPECT_EQ(report.at("aligned_by"), "op and module");
   size_t convolutions = 0;
@@ -161,9 +155,8 @@ TEST(ComparingTest, ReportsOutputsThatDifferDueToAChangedWeight) {
   for (size_t i = 3456; i < 3536; ++i) bytes[i] = std::byte{0};
   tools::write_file(scratch / "wrong.pte", bytes);
   const CommandResult result =
-      compare_profiles(model, (scratch / "wrong.pte").string(),
-                       "--format json --inputs " + sample("linear_relu/input_0.bin"));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+      succeeded(compare_profiles(model, (scratch / "wrong.pte").string(),
+                                 "--format json --inputs " + sample("linear_relu/input_0.bin")));
   const json output = json::parse(result.out).at("outputs").at(0);
   EXPECT_EQ(output.at("elements"), 20);
   EXPECT_GT(output.at("different"), 0);
@@ -172,27 +165,23 @@ TEST(ComparingTest, ReportsOutputsThatDifferDueToAChangedWeight) {
 
 TEST(ComparingTest, FailAboveOptionSetsExitCode) {
   const std::string model = sample("digits_xnnpack/model.pte");
-  EXPECT_EQ(compare_profiles(model, model, "--fail_above 1000").exit_code, 0);
-  const CommandResult slower = compare_profiles(model, model, "--fail-above 0.001");
-  EXPECT_EQ(slower.exit_code, 2);
-  EXPECT_THAT(slower.err, HasSubstr("times as long"));
-  EXPECT_THAT(slower.out, HasSubstr("wall"));  // the report is still printed
+  succeeded(compare_profiles(model, model, "--fail_above 1000"));
+  EXPECT_THAT(
+      compare_profiles(model, model, "--fail-above 0.001"),
+      Exits(2, HasSubstr("times as long"), HasSubstr("wall")));  // the report is still printed
 }
 
 TEST(ComparingTest, TooFewRunsDoNotFail) {
   const std::string model = sample("digits_xnnpack/model.pte");
-  const CommandResult result = compare_profiles(model, model, "--fail_above 0.001", 2);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err,
-              HasSubstr("2 pairs of runs are too few to decide; use --num_executions 6 or more"));
-  EXPECT_THAT(result.out, HasSubstr(": 2 pairs of runs are too few to decide\n"));
+  EXPECT_THAT(
+      compare_profiles(model, model, "--fail_above 0.001", 2),
+      Exits(0, HasSubstr("2 pairs of runs are too few to decide; use --num_executions 6 or more"),
+            HasSubstr(": 2 pairs of runs are too few to decide\n")));
 }
 
 TEST(ComparingTest, RejectsProgramsWithDifferentInputs) {
-  const CommandResult result =
-      compare_profiles(sample("digits_xnnpack/model.pte"), sample("linear_relu/model.pte"));
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("input 0"));
+  EXPECT_THAT(compare_profiles(sample("digits_xnnpack/model.pte"), sample("linear_relu/model.pte")),
+              Exits(1, HasSubstr("input 0")));
 }
 
 TEST(ComparingTest, RejectsIncompleteOptions) {

@@ -133,8 +133,7 @@ TEST_P(IoFaultTest, FailedSystemCallLeavesOldOrCompleteFiles) {
   const Scenario& scenario = GetParam();
   const FaultRunner faults(scenario);
   faults.write_old_files();
-  const CommandResult plain = faults.run();
-  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  succeeded(faults.run());
   const std::set<std::string> files = faults.files();
   std::map<std::string, std::string> expected;
   for (const std::string& name : scenario.outputs) {
@@ -287,9 +286,7 @@ TEST(WeightsCacheFaultTest, RunsAndWarnsIfASystemCallFails) {
                             call.name == "close" || call.name == "rename";
         EXPECT_TRUE(has_warned || !writes || code <= 0) << "expected a warning";
         // The next run must use or replace the current cache file.
-        const CommandResult next = faults.run();
-        EXPECT_EQ(next.exit_code, 0);
-        EXPECT_EQ(next.err, "");
+        EXPECT_THAT(faults.run(), Exits(0, ""));
         EXPECT_EQ(faults.text("y-0.bin"), expected);
         if (HasFailure()) return;
       }

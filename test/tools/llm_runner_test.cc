@@ -48,9 +48,8 @@ TEST(LlmRunnerTest, FirstIdsMatchPyTorch) {
   for (const json& generated : read_json(samples_dir() / "kjv_8da4w/generate.json")) {
     auto ids = generated.at("ids").get<std::vector<int>>();
     ids.resize(5);
-    const CommandResult result = llm_runner(prompt_ids(generated) + " --max_new_tokens 5");
-    ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_THAT(result.out, HasSubstr(fmt::format("answer: {}\n", fmt::join(ids, " "))));
+    EXPECT_THAT(llm_runner(prompt_ids(generated) + " --max_new_tokens 5"),
+                Prints(HasSubstr(fmt::format("answer: {}\n", fmt::join(ids, " ")))));
   }
 }
 
@@ -60,13 +59,12 @@ void expect_pytorch_texts(const std::string& model, const std::filesystem::path&
   const std::string prompt = (scratch / "prompt").string();
   for (const json& generated : read_json(folder / "generate.json")) {
     tools::write_file(prompt, generated.at("prompt").get<std::string>());
-    const CommandResult result =
+    const CommandResult result = succeeded(
         run_tool(VITRINE_LLM_RUNNER,
                  fmt::format("--model_path {} --tokenizer_path {} --prompt_file {} --temperature 0 "
                              "--num_bos 1 --ignore_eos --max_new_tokens {}",
                              model, (folder / "tokenizer.model").string(), prompt,
-                             generated.at("ids").size()));
-    ASSERT_EQ(result.exit_code, 0) << result.err;
+                             generated.at("ids").size())));
     EXPECT_EQ(result.out.substr(0, result.out.find("\nPyTorchObserver")),
               generated.at("prompt").get<std::string>() +
                   generated.at("continuation").get<std::string>());
@@ -84,9 +82,7 @@ TEST(LlmRunnerTest, QuantizedModelTextMatchesPyTorch) {
   const ScratchFolder scratch;
   const std::filesystem::path folder = corpus_llm_dir() / "kjv_8da4w";
   const std::string model = (scratch / "model.pte").string();
-  const CommandResult lowered =
-      run_tool(VITRINE_PTE_LOWER, (folder / "model.pt2").string() + " -o " + model);
-  ASSERT_EQ(lowered.exit_code, 0) << lowered.err;
+  succeeded(run_tool(VITRINE_PTE_LOWER, (folder / "model.pt2").string() + " -o " + model));
   expect_pytorch_texts(model, folder);
 }
 
@@ -95,9 +91,8 @@ TEST(LlmRunnerTest, ProfileDoesNotChangeIds) {
   const std::string arguments = prompt_ids(generated) + " --max_new_tokens 60 --ignore_eos";
   const std::string plain = llm_runner(arguments).out;
   const ScratchFolder scratch;
-  const CommandResult result =
-      llm_runner(arguments + " --profile --etdump_path " + (scratch / "trace.etdp").string());
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(
+      llm_runner(arguments + " --profile --etdump_path " + (scratch / "trace.etdp").string()));
   const std::string ids = plain.substr(0, plain.find("PyTorchObserver"));
   EXPECT_THAT(ids, HasSubstr("answer: "));
   EXPECT_THAT(result.out, testing::StartsWith(ids));
@@ -108,8 +103,7 @@ TEST(LlmRunnerTest, ProfileDoesNotChangeIds) {
 
 TEST(LlmRunnerTest, StandardOutputContainsOnlyTheJsonReport) {
   const CommandResult result =
-      llm_runner("--prompt_ids 1,43 --max_new_tokens 4 --profile --format json");
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+      succeeded(llm_runner("--prompt_ids 1,43 --max_new_tokens 4 --profile --format json"));
   const json report = json::parse(result.out);
   EXPECT_EQ(report.at("phases").at("decode").at("steps"), 3);
   EXPECT_THAT(result.err, HasSubstr("PyTorchObserver"));
@@ -118,9 +112,8 @@ TEST(LlmRunnerTest, StandardOutputContainsOnlyTheJsonReport) {
 TEST(LlmRunnerTest, RandomPromptHasTheGivenLengthAndIsRepeatable) {
   const std::string arguments =
       "--random_prompt 100 --max_new_tokens 4 --ignore_eos --temperature 0 --print_ids ";
-  const CommandResult profiled = llm_runner(arguments + "--profile --format json");
-  ASSERT_EQ(profiled.exit_code, 0) << profiled.err;
-  EXPECT_THAT(profiled.err, HasSubstr("\"prompt_tokens\":100"));
+  EXPECT_THAT(llm_runner(arguments + "--profile --format json"),
+              Exits(0, HasSubstr("\"prompt_tokens\":100")));
   const auto ids = [&] {
     const std::string out = llm_runner(arguments).out;
     return out.substr(0, out.find("PyTorchObserver"));
@@ -135,12 +128,10 @@ TEST(LlmRunnerTest, WritesEveryReportFormat) {
   const ScratchFolder scratch;
   for (const char* format : {"table", "json", "csv", "html", "timeline"}) {
     const std::string file = (scratch / format).string();
-    const CommandResult result =
-        llm_runner(fmt::format("--prompt_ids 1,43 --max_new_tokens 4 --profile --format {} "
-                               "--output {}",
-                               format, file));
-    ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_THAT(result.out, HasSubstr("answer: "));
+    EXPECT_THAT(llm_runner(fmt::format("--prompt_ids 1,43 --max_new_tokens 4 --profile --format {} "
+                                       "--output {}",
+                                       format, file)),
+                Prints(HasSubstr("answer: ")));
     EXPECT_GT(read_text(file).size(), 500u) << format;  // digits of times vary
   }
   EXPECT_THAT(read_text(scratch / "timeline"), HasSubstr("decode at 2"));
@@ -163,10 +154,9 @@ TEST(LlmRunnerTest, CountsSharedWeightsOnce) {
   VITRINE_NEEDS_CORPUS_LLM();
   const std::string model = corpus_llm_dir() / "llama_prefill_decode_shared_kv/model.pte";
   const auto packed = [&](const std::string& methods) {
-    const CommandResult result = run_tool(
+    const CommandResult result = succeeded(run_tool(
         VITRINE_LLM_RUNNER, "--model_path " + model + " --temperature 0 --prompt_ids 1,5 " +
-                                "--max_new_tokens 4 --profile --format json " + methods);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+                                "--max_new_tokens 4 --profile --format json " + methods));
     return json::parse(result.out).at("memory").at("packed_weights").get<size_t>();
   };
   const size_t of_one = packed("--method decode");
@@ -178,21 +168,17 @@ TEST(LlmRunnerTest, ComparesProfilesPhaseByPhase) {
   const ScratchFolder scratch;
   const auto profile = [&](const char* name, const std::string& arguments) {
     const std::string file = (scratch / name).string();
-    const CommandResult result =
-        llm_runner("--profile --format json --output " + file + " " + arguments);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    succeeded(llm_runner("--profile --format json --output " + file + " " + arguments));
     return file;
   };
   const std::string a = profile("a.json", "--prompt_ids 1,43 --max_new_tokens 12");
   const std::string b = profile("b.json", "--prompt_ids 1,43,456 --max_new_tokens 20");
-  const CommandResult both = run_tool(VITRINE_LLM_RUNNER, "--compare " + a + " " + b);
-  ASSERT_EQ(both.exit_code, 0) << both.err;
+  const CommandResult both = succeeded(run_tool(VITRINE_LLM_RUNNER, "--compare " + a + " " + b));
   EXPECT_THAT(both.out, HasSubstr("A  a.json"));
   EXPECT_THAT(both.out, HasSubstr("prefill 3 tokens"));
   EXPECT_THAT(both.out, HasSubstr("the prompts have 2 and 3 tokens"));
-  const CommandResult run =
-      llm_runner("--prompt_ids 1,43 --max_new_tokens 12 --profile --format json --compare " + a);
-  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const CommandResult run = succeeded(
+      llm_runner("--prompt_ids 1,43 --max_new_tokens 12 --profile --format json --compare " + a));
   const json report = json::parse(run.out);
   EXPECT_EQ(report.at("b").at("file"), "this run");
   for (const json& row : report.at("phases").at("decode").at("rows")) {
@@ -202,7 +188,7 @@ TEST(LlmRunnerTest, ComparesProfilesPhaseByPhase) {
   const auto limited = [&](const std::string& limit) {
     return run_tool(VITRINE_LLM_RUNNER, "--compare " + a + " " + b + " --fail_above " + limit);
   };
-  EXPECT_EQ(limited("1000").exit_code, 0);
+  succeeded(limited("1000"));
   EXPECT_EQ(limited("0.001").exit_code, 2);
   EXPECT_THAT(limited("0.001").err, HasSubstr("times as long as A"));
   EXPECT_THAT(llm_runner("--prompt_ids 1 --fail_above 2").err,
@@ -241,10 +227,9 @@ TEST(LlmRunnerTest, ChatTreatsEachLineAsTurn) {
   const ScratchFolder scratch;
   const std::string turns = (scratch / "turns").string();
   tools::write_file(turns, std::string_view("And the LORD\r\n\nspake unto\n"));
-  const CommandResult result =
+  const CommandResult result = succeeded(
       llm_runner("--tokenizer_path " + sample("kjv_8da4w/tokenizer.model") +
-                 " --chat --chat_format '{}' --max_new_tokens 4 --ignore_eos < " + turns);
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+                 " --chat --chat_format '{}' --max_new_tokens 4 --ignore_eos < " + turns));
   std::vector<int> prompts;
   for (size_t at = 0; (at = result.out.find("PyTorchObserver ", at)) != std::string::npos; ++at) {
     const size_t begin = at + std::string_view("PyTorchObserver ").size();
@@ -266,9 +251,8 @@ TEST(LlmRunnerTest, ChatEndsWhenContextIsFull) {
   const std::string trace = (scratch / "trace.etdp").string();
   const std::string arguments =
       "--tokenizer_path " + sample("kjv_8da4w/tokenizer.model") + " --chat --ignore_eos --profile ";
-  const CommandResult result = llm_runner(
-      arguments + "--max_new_tokens 100 --format json --etdump_path " + trace + " < " + turns);
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(llm_runner(
+      arguments + "--max_new_tokens 100 --format json --etdump_path " + trace + " < " + turns));
   EXPECT_THAT(result.err, HasSubstr("the chat ends: the prompt has "));
   EXPECT_THAT(result.err, HasSubstr("the model's context of 256 has no room for an answer"));
   const json report = json::parse(result.out);
@@ -379,9 +363,8 @@ TEST(LlmRunnerTest, CtrlCInWarmUpEndsTool) {
 // Flags may have one dash or two, the last of repeated flags wins, and --data_paths may be empty.
 TEST(LlmRunnerTest, AcceptsTheFlagSyntaxOfTheExecuTorchRunner) {
   const std::string expected = llm_runner("--prompt_ids 1,43 --max_new_tokens 4").out;
-  const CommandResult result =
-      llm_runner("-prompt_ids=1,43 --data_paths '' --max_new_tokens 9 -max_new_tokens 4");
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(
+      llm_runner("-prompt_ids=1,43 --data_paths '' --max_new_tokens 9 -max_new_tokens 4"));
   const auto ids = [](const std::string& out) { return out.substr(0, out.find("PyTorch")); };
   EXPECT_EQ(ids(result.out), ids(expected));
   EXPECT_THAT(expected, HasSubstr("answer: "));
@@ -389,9 +372,9 @@ TEST(LlmRunnerTest, AcceptsTheFlagSyntaxOfTheExecuTorchRunner) {
 
 TEST(LlmRunnerTest, RejectsInvalidPromptIds) {
   for (const char* ids : {"''", "1,,2", "1,", "1,x", "99999999999999999999"}) {
-    const CommandResult result = llm_runner(fmt::format("--prompt_ids {}", ids));
-    EXPECT_EQ(result.exit_code, 64) << ids;
-    EXPECT_THAT(result.err, HasSubstr("is not a token id; expected a list such as 1,15043")) << ids;
+    EXPECT_THAT(llm_runner(fmt::format("--prompt_ids {}", ids)),
+                Exits(64, HasSubstr("is not a token id; expected a list such as 1,15043")))
+        << ids;
   }
 }
 

@@ -28,14 +28,12 @@ json lower_and_measure(
     const fs::path& folder, const std::string& options, const fs::path& program,
     const std::function<void()>& damage = [] {}, const std::string& more_inputs = "") {
   const std::string model = (folder / "model.pt2").string();
-  const CommandResult lowered = run_tool(VITRINE_COMMAND, "lower " + model + " --backend xnnpack " +
-                                                              options + " -o " + program.string());
-  EXPECT_EQ(lowered.exit_code, 0) << lowered.err;
+  succeeded(run_tool(VITRINE_COMMAND, "lower " + model + " --backend xnnpack " + options + " -o " +
+                                          program.string()));
   damage();
-  const CommandResult result =
+  const CommandResult result = succeeded(
       executor_runner("--numerics " + program.string() + " --reference " + model + " --inputs " +
-                      (folder / "input_0.bin").string() + more_inputs + " --format json");
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+                      (folder / "input_0.bin").string() + more_inputs + " --format json"));
   return json::parse(result.out);
 }
 
@@ -90,11 +88,9 @@ TEST(LoweredNumerics, IgnoresTheInfinitiesOfAttentionMasks) {
 TEST(LoweredNumerics, FailBelowOptionIsRejectedIfTheReferenceIsDelegated) {
   const std::string program = sample("linear_relu/model.pte");
   const std::string record = sample("linear_relu/etrecord.bin");
-  const CommandResult result =
-      executor_runner("--numerics " + program + " --etrecord " + record + " --reference " +
-                      program + " --reference_etrecord " + record + " --fail_below 30dB");
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, testing::HasSubstr("--fail_below: no operator was measured"));
+  EXPECT_THAT(executor_runner("--numerics " + program + " --etrecord " + record + " --reference " +
+                              program + " --reference_etrecord " + record + " --fail_below 30dB"),
+              Exits(1, testing::HasSubstr("--fail_below: no operator was measured")));
 }
 
 }  // namespace

@@ -48,8 +48,7 @@ LoweredProgram lower(const std::map<std::string, fs::path>& methods, const std::
   const std::string record = (scratch / "m.etrecord").string();
   std::string command = backends + " -o " + made.program + " --etrecord " + record;
   for (const auto& [name, file] : methods) command += " --method " + name + "=" + file.string();
-  const CommandResult result = run_tool(VITRINE_PTE_LOWER, command);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(run_tool(VITRINE_PTE_LOWER, command));
   if (result.exit_code != 0) return made;
   const etrecord::RecordMembers members = etrecord::read_record_members(record);
   made.handles = json::parse(members.debug_handle_map);
@@ -60,9 +59,8 @@ LoweredProgram lower(const std::map<std::string, fs::path>& methods, const std::
 // Checks the profile of a method and returns the number of operators of delegates.
 size_t check_profile(const std::string& program, const std::string& method, const json& handles,
                      const json& delegates, bool all_run) {
-  const CommandResult run = executor_runner(
-      "--profile --format json --num_executions 2 --method_name " + method + " " + program);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const CommandResult run = succeeded(executor_runner(
+      "--profile --format json --num_executions 2 --method_name " + method + " " + program));
   if (run.exit_code != 0) return 0;
   size_t operators = 0;
   std::map<std::string, std::set<uint32_t>> found;  // handles by instruction

@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "runtime/program/program_access.h"
 #include "test/aot/import/pt2_writer.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 #include "test/support/scratch_folder.h"
 #include "test/tools/command.h"
 #include "tools/common/files.h"
@@ -21,13 +21,6 @@ namespace {
 
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-std::vector<float> read_floats(const std::string& file) {
-  const std::vector<std::byte> bytes = tools::read_file(file);
-  std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
-  return values;
 }
 
 // Writes the named data as a safetensors file.
@@ -71,12 +64,10 @@ TEST(NativeModel, LowersGraphsWrittenByExecuTorch) {
       tools::write_file(model, write_zip({{"program.ptg", text_of(graph.bytes())},
                                           {"program.safetensors", safetensors(*weights)}}));
       const std::string lowered = (scratch / "model.pte").string();
-      const CommandResult lower = run_tool(VITRINE_PTE_LOWER, model + backend + " -o " + lowered);
-      ASSERT_EQ(lower.exit_code, 0) << lower.err;
+      succeeded(run_tool(VITRINE_PTE_LOWER, model + backend + " -o " + lowered));
       const std::string output = (scratch / ("output" + std::to_string(i))).string();
-      const CommandResult run = run_tool(
-          VITRINE_EXECUTOR_RUNNER, lowered + " --inputs " + input + " --output_file " + output);
-      ASSERT_EQ(run.exit_code, 0) << run.err;
+      succeeded(run_tool(VITRINE_EXECUTOR_RUNNER,
+                         lowered + " --inputs " + input + " --output_file " + output));
       input = output + "-0.bin";
     }
     const std::vector<float> results = read_floats(input);

@@ -105,8 +105,7 @@ INSTANTIATE_TEST_SUITE_P(All, Int8Numerics, testing::ValuesIn(kInt8Models), name
 
 TEST_P(Numerics, CorrectProgramReachesTheSqnrLimit) {
   const CommandResult result =
-      measure(std::string("--format json --fail_below ") + GetParam().limit);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+      succeeded(measure(std::string("--format json --fail_below ") + GetParam().limit));
   const json report = json::parse(result.out);
   EXPECT_TRUE(report.at("first_below").is_null());
   EXPECT_TRUE(report.at("first_not_finite").is_null());
@@ -155,8 +154,7 @@ TEST_P(FloatNumerics, ReportTheLayerWithNanInTheBias) {
   program_->write(layer.bias.offset, std::numeric_limits<float>::quiet_NaN());
   const json row = expect_first(layer);
   EXPECT_GT(row.at("nan").get<size_t>(), 0u);
-  const CommandResult table = measure("");
-  EXPECT_EQ(table.exit_code, 0) << table.err;  // no limit was given
+  const CommandResult table = succeeded(measure(""));  // no limit was given
   EXPECT_THAT(table.out, HasSubstr("first NaN or infinity  #" +
                                    std::to_string(row.at("row").get<size_t>() + 1) + " "));
 }
@@ -173,17 +171,14 @@ std::string linear_relu(const std::string& extra) {
 }
 
 TEST(NumericsCommand, LowersAnExportedModelAsReference) {
-  const CommandResult result =
-      executor_runner(linear_relu("--reference " + sample("linear_relu/model.pt2")));
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("measured 2 of 2 operator values"));
-  EXPECT_THAT(result.out, HasSubstr("no operator's own SQNR is below 30 dB"));
+  EXPECT_THAT(executor_runner(linear_relu("--reference " + sample("linear_relu/model.pt2"))),
+              Prints(testing::AllOf(HasSubstr("measured 2 of 2 operator values"),
+                                    HasSubstr("no operator's own SQNR is below 30 dB"))));
 }
 
 TEST(NumericsCommand, WritesCsv) {
-  const CommandResult result =
-      executor_runner(linear_relu("--format csv --reference " + sample("linear_relu/model.pt2")));
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(
+      executor_runner(linear_relu("--format csv --reference " + sample("linear_relu/model.pt2"))));
   EXPECT_EQ(result.out.find("row,result,op,module,ran_in,type,stored_as,scale,zero_point,"), 0u);
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 3);
 }
@@ -219,17 +214,13 @@ TEST(NumericsCommand, WritesAnHtmlPage) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
   const fs::path file = scratch / "errors.html";  // the extension implies the format
-  const CommandResult result =
-      executor_runner(linear_relu("--num_executions 3 --warmup 1 --reference " +
-                                  sample("linear_relu/model.pt2") + " -o " + file.string()));
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  succeeded(executor_runner(linear_relu("--num_executions 3 --warmup 1 --reference " +
+                                        sample("linear_relu/model.pt2") + " -o " + file.string())));
   const std::string page = read_text(file);
   const json data = page_data(page);
   for (const char* window : {"1280,900", "390,844"}) {
     SCOPED_TRACE(window);
     const json seen = drive(browser, page, scratch, window, kDrive);
-    ASSERT_TRUE(seen.is_object());
-    EXPECT_EQ(seen.at("problems"), json::array());
     EXPECT_EQ(seen.at("title"), "model.pte · forward · numerics");
     EXPECT_EQ(seen.at("cards").at(0), "none");
     EXPECT_EQ(seen.at("cards").at(2), "2 of 2");
@@ -240,7 +231,6 @@ TEST(NumericsCommand, WritesAnHtmlPage) {
     EXPECT_EQ(seen.at("filtered"), 1);
     EXPECT_EQ(seen.at("outputs"), 1);
     EXPECT_EQ(seen.at("theme"), "dark,light");
-    EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
   }
 }
 
@@ -250,12 +240,11 @@ TEST(NumericsCommand, DrawsTheGraphColoredByError) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
   const fs::path folder = samples_dir() / "digits_xnnpack_q8", file = scratch / "errors.html";
-  const CommandResult result = executor_runner(
-      "--numerics --num_executions 1 --warmup 0 --etrecord " + (folder / "etrecord.bin").string() +
-      " --reference " + sample("digits_portable/model.pte") + " --reference_etrecord " +
-      sample("digits_portable/etrecord.bin") + " -o " + file.string() + " " +
-      (folder / "model.pte").string());
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  succeeded(executor_runner("--numerics --num_executions 1 --warmup 0 --etrecord " +
+                            (folder / "etrecord.bin").string() + " --reference " +
+                            sample("digits_portable/model.pte") + " --reference_etrecord " +
+                            sample("digits_portable/etrecord.bin") + " -o " + file.string() + " " +
+                            (folder / "model.pte").string()));
   const std::string page = read_text(file);
   const json rows = page_data(page).at("rows");
   const auto measured =
@@ -266,8 +255,6 @@ TEST(NumericsCommand, DrawsTheGraphColoredByError) {
                                           std::to_string(measured - rows.begin()) +
                                           "].click(); document.querySelector('.to-graph').click();",
                                       "document.querySelector('tr.detail').previousSibling"));
-  ASSERT_TRUE(seen.is_object());
-  EXPECT_EQ(seen.at("problems"), json::array());
   EXPECT_EQ(seen.at("color"), "figure");
   EXPECT_EQ(seen.at("selected").at(1), measured->at("row"));
   EXPECT_EQ(seen.at("figures").at(0), measured->at("made_here").at("sqnr_db"));
@@ -295,11 +282,10 @@ seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
 TEST(NumericsCommand, ComparesTwoLowerings) {
-  const CommandResult result =
+  const CommandResult result = succeeded(
       executor_runner(linear_relu("--format json --reference " + sample("linear_relu/model.pt2") +
                                   " --compare " + sample("linear_relu/model.pte") +
-                                  " --compare_etrecord " + sample("linear_relu/etrecord.bin")));
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+                                  " --compare_etrecord " + sample("linear_relu/etrecord.bin"))));
   const json report = json::parse(result.out);
   ASSERT_EQ(report.at("rows").size(), 2u);
   for (const json& row : report.at("rows")) {
@@ -339,8 +325,6 @@ TEST(NumericsCommand, ComparesTwoLoweringsOnAPage) {
   for (const char* window : {"1280,900", "390,844"}) {
     SCOPED_TRACE(window);
     const json seen = drive(browser, page, scratch, window, kDrivePair);
-    ASSERT_TRUE(seen.is_object());
-    EXPECT_EQ(seen.at("problems"), json::array());
     EXPECT_EQ(seen.at("rows"), rows.size());
     EXPECT_EQ(seen.at("panels"), 3) << "errors, times of A, times of B";
     EXPECT_EQ(seen.at("outputs"), json({"A", "B"}));
@@ -348,7 +332,6 @@ TEST(NumericsCommand, ComparesTwoLoweringsOnAPage) {
     EXPECT_THAT(seen.at("detail").get<std::string>(), HasSubstr("A made here|"));
     EXPECT_THAT(seen.at("detail").get<std::string>(), HasSubstr("B made here|"));
     EXPECT_EQ(seen.at("theme"), "dark,light");
-    EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
     ASSERT_NE(below, rows.end()) << "a convolution in int8 is below 40 dB";
     EXPECT_EQ(seen.at("marked"), json({below - rows.begin() + 1}));
   }
@@ -357,10 +340,8 @@ TEST(NumericsCommand, ComparesTwoLoweringsOnAPage) {
 TEST(NumericsCommand, RejectsStoredProfilesAndProgramsWithDifferentInputs) {
   const ScratchFolder scratch;
   const std::string stored = (scratch / "p.json").string();
-  ASSERT_EQ(executor_runner("--profile --num_executions 1 " + sample("linear_relu/model.pte") +
-                            " -o " + stored)
-                .exit_code,
-            0);
+  succeeded(executor_runner("--profile --num_executions 1 " + sample("linear_relu/model.pte") +
+                            " -o " + stored));
   const std::string start = "--reference " + sample("linear_relu/model.pt2") + " --compare ";
   EXPECT_THAT(executor_runner(linear_relu(start + stored)).err,
               HasSubstr("a stored profile has no values: --numerics needs a second program"));
@@ -369,12 +350,12 @@ TEST(NumericsCommand, RejectsStoredProfilesAndProgramsWithDifferentInputs) {
 }
 
 TEST(NumericsCommand, ExplainsWhyADelegatedReferenceIsNotMeasured) {
-  const CommandResult result =
+  EXPECT_THAT(
       executor_runner(linear_relu("--reference " + sample("linear_relu/model.pte") +
-                                  " --reference_etrecord " + sample("linear_relu/etrecord.bin")));
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("the reference runs this op inside a delegate"));
-  EXPECT_THAT(result.out, HasSubstr("no operator was measured: only the outputs were compared"));
+                                  " --reference_etrecord " + sample("linear_relu/etrecord.bin"))),
+      Prints(
+          testing::AllOf(HasSubstr("the reference runs this op inside a delegate"),
+                         HasSubstr("no operator was measured: only the outputs were compared"))));
 }
 
 // ---- Several inputs
@@ -395,9 +376,8 @@ class NumericsSamples : public testing::Test {
   }
 
   json measure(const std::string& inputs) {
-    const CommandResult result = executor_runner(
-        linear_relu_with("--format json --reference " + sample("linear_relu/model.pt2"), inputs));
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const CommandResult result = succeeded(executor_runner(
+        linear_relu_with("--format json --reference " + sample("linear_relu/model.pt2"), inputs)));
     return json::parse(result.out);
   }
 
@@ -438,26 +418,23 @@ TEST_F(NumericsSamples, FiguresCoverAllSamplesAndShowTheWorstSample) {
 }
 
 TEST_F(NumericsSamples, TableShowsTheWorstSample) {
-  const CommandResult table = executor_runner(linear_relu_with(
-      "--fail_below 500dB --width 120 --reference " + sample("linear_relu/model.pt2"),
-      (scratch_ / "data").string()));
-  EXPECT_EQ(table.exit_code, 2) << table.err;
-  EXPECT_THAT(table.out, HasSubstr("inputs: 2 samples of "));
-  EXPECT_THAT(table.out, HasSubstr(" dB in " + (scratch_ / "data").string()));
+  EXPECT_THAT(executor_runner(linear_relu_with(
+                  "--fail_below 500dB --width 120 --reference " + sample("linear_relu/model.pt2"),
+                  (scratch_ / "data").string())),
+              Exits(2, testing::_,
+                    testing::AllOf(HasSubstr("inputs: 2 samples of "),
+                                   HasSubstr(" dB in " + (scratch_ / "data").string()))));
 }
 
 TEST_F(NumericsSamples, RejectsEmptyFoldersAndFoldersWithoutTheNumericsOption) {
   const std::string folder = (scratch_ / "data").string();
-  const CommandResult run =
-      executor_runner(sample("linear_relu/model.pte") + " --inputs " + folder);
-  EXPECT_EQ(run.exit_code, 64);
-  EXPECT_THAT(run.err, HasSubstr(folder + ": folders, lists (.txt) and .npz files of samples need "
-                                          "--numerics"));
+  EXPECT_THAT(executor_runner(sample("linear_relu/model.pte") + " --inputs " + folder),
+              Exits(64, HasSubstr(folder + ": folders, lists (.txt) and .npz files of samples need "
+                                           "--numerics")));
   fs::create_directory(scratch_ / "empty");
-  const CommandResult empty = executor_runner(linear_relu_with(
-      "--reference " + sample("linear_relu/model.pt2"), (scratch_ / "empty").string()));
-  EXPECT_EQ(empty.exit_code, 1);
-  EXPECT_THAT(empty.err, HasSubstr("the folder has no .bin, .npy or .npz files"));
+  EXPECT_THAT(executor_runner(linear_relu_with("--reference " + sample("linear_relu/model.pt2"),
+                                               (scratch_ / "empty").string())),
+              Exits(1, HasSubstr("the folder has no .bin, .npy or .npz files")));
 }
 
 TEST(NumericsCommand, RejectsInvalidCommandLines) {
@@ -478,9 +455,8 @@ TEST(NumericsCommand, RejectsInvalidCommandLines) {
       {sample("linear_relu/model.pte") + " --value_summaries --format html",
        "with --value_summaries, expected csv, table or json"}};
   for (const auto& each : cases) {
-    const CommandResult result = executor_runner(each.arguments);
-    EXPECT_EQ(result.exit_code, 64) << each.arguments;
-    EXPECT_THAT(result.err, HasSubstr(each.message));
+    EXPECT_THAT(executor_runner(each.arguments), Exits(64, HasSubstr(each.message)))
+        << each.arguments;
   }
 }
 

@@ -3,8 +3,6 @@
 // handles that were delegated.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -28,10 +26,9 @@ std::vector<std::string> strings(const json& list, const char* field) {
 }
 
 json profile(const fs::path& folder, const std::string& method, const std::string& extra = "") {
-  const CommandResult result = executor_runner(
+  const CommandResult result = succeeded(executor_runner(
       "--profile --format json --num_executions 3 --method_name " + method + " --etrecord " +
-      (folder / "etrecord.bin").string() + " " + extra + " " + (folder / "model.pte").string());
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+      (folder / "etrecord.bin").string() + " " + extra + " " + (folder / "model.pte").string()));
   return result.exit_code == 0 ? json::parse(result.out) : json::object({{"rows", json::array()}});
 }
 
@@ -166,9 +163,8 @@ void check_language_model(const fs::path& folder) {
   }
   const json methods = read_json(folder / "debug_handle_map.json");
   for (const auto& [method, instructions] : methods.items()) {
-    const CommandResult run = executor_runner(arguments + " --method_name " + method + " " +
-                                              (folder / "model.pte").string());
-    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const CommandResult run = succeeded(executor_runner(arguments + " --method_name " + method +
+                                                        " " + (folder / "model.pte").string()));
     std::map<std::string, std::set<int>> handles;  // by instruction
     const json result = json::parse(run.out);
     check_sums(result);

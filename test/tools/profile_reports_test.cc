@@ -24,10 +24,9 @@ using testing::HasSubstr;
 
 std::string profile(const std::string& arguments) {
   const std::filesystem::path model = samples_dir() / "mv2_025_xnnpack";
-  const CommandResult result = executor_runner("--profile --num_executions 4 --etrecord " +
-                                               (model / "etrecord.bin").string() + " " + arguments +
-                                               " " + (model / "model.pte").string());
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(executor_runner(
+      "--profile --num_executions 4 --etrecord " + (model / "etrecord.bin").string() + " " +
+      arguments + " " + (model / "model.pte").string()));
   return result.out;
 }
 
@@ -48,12 +47,9 @@ TEST(ProfileReports, AppliesTheFilterGroupByAndTopOptions) {
 TEST(ProfileReports, ReportsTracingOverheadOnlyForFiveOrMoreRuns) {
   const std::string model =
       "--profile --warmup 0 " + (samples_dir() / "linear_relu/model.pte").string();
-  const CommandResult few = executor_runner(model + " --num_executions 1");
-  ASSERT_EQ(few.exit_code, 0) << few.err;
-  EXPECT_THAT(few.out, testing::Not(HasSubstr("tracing")));
-  const CommandResult more = executor_runner(model + " --num_executions 5");
-  ASSERT_EQ(more.exit_code, 0) << more.err;
-  EXPECT_THAT(more.out, HasSubstr("tracing "));
+  EXPECT_THAT(executor_runner(model + " --num_executions 1"),
+              Prints(testing::Not(HasSubstr("tracing"))));
+  EXPECT_THAT(executor_runner(model + " --num_executions 5"), Prints(HasSubstr("tracing ")));
 }
 
 TEST(ProfileReports, JsonGroupsAddUpToWallTime) {

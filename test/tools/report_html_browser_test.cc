@@ -23,11 +23,9 @@ constexpr uintmax_t kMaxPageBytes = 1'000'000;
 
 std::string page_of(const fs::path& model, const ScratchFolder& scratch) {
   const fs::path file = scratch / "profile.html";
-  const CommandResult result =
-      run_tool(VITRINE_COMMAND, "profile --format html --num_executions 5 --etrecord " +
-                                    (model / "etrecord.bin").string() + " --output " +
-                                    file.string() + " " + (model / "model.pte").string());
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  succeeded(run_tool(VITRINE_COMMAND, "profile --format html --num_executions 5 --etrecord " +
+                                          (model / "etrecord.bin").string() + " --output " +
+                                          file.string() + " " + (model / "model.pte").string()));
   EXPECT_LT(fs::file_size(file), kMaxPageBytes);
   return read_text(file);
 }
@@ -99,8 +97,6 @@ TEST(ReportHtmlBrowser, LoadsSortsAndFiltersWithoutErrors) {
   for (const char* window : {"1280,900", "390,844"}) {
     SCOPED_TRACE(window);
     const json seen = drive(browser, page, scratch, window, kDrive);
-    ASSERT_TRUE(seen.is_object());
-    EXPECT_EQ(seen.at("problems"), json::array());
     EXPECT_EQ(seen.at("title"), "model.pte · forward");
     EXPECT_GE(seen.at("cards"), 4);
     EXPECT_EQ(seen.at("rows"), rows.size());
@@ -125,19 +121,16 @@ TEST(ReportHtmlBrowser, LoadsSortsAndFiltersWithoutErrors) {
     EXPECT_EQ(seen.at("zoom"), "200%");
     EXPECT_GT(seen.at("memory"), 0);
     EXPECT_EQ(seen.at("theme"), "dark,light");
-    EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
   }
   // Tests the tab with the graph. The slowest row links to its node, and the node links to the row.
   const json seen =
       drive(browser, page, scratch, "390,844",
             visit_graph("const row = " + std::to_string(longest) + ";" + std::string(kOpenRow),
                         "document.querySelector('tr.detail').previousSibling"));
-  EXPECT_EQ(seen.at("problems"), json::array());
   EXPECT_EQ(seen.at("button"), "Show in the graph");
   EXPECT_EQ(seen.at("selected"), json::array({"", longest}));
   EXPECT_EQ(seen.at("hidden"), json({true, false}));
   EXPECT_EQ(seen.at("row"), std::to_string(longest + 1));
-  EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
 }
 
 // A row of the comparison links to a node of program B, and the node links to the row. The change
@@ -148,17 +141,14 @@ TEST(ReportHtmlBrowser, DrawsTheGraphOfAComparison) {
   const fs::path folder = samples_dir() / "mv2_025_xnnpack", file = scratch / "comparison.html";
   const std::string model = (folder / "model.pte").string();
   const std::string record = (folder / "etrecord.bin").string();
-  const CommandResult result = run_tool(
-      VITRINE_COMMAND, "compare " + model + " " + model + " --num_executions 3 --etrecord " +
-                           record + " --compare_etrecord " + record + " -o " + file.string());
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  succeeded(run_tool(VITRINE_COMMAND,
+                     "compare " + model + " " + model + " --num_executions 3 --etrecord " + record +
+                         " --compare_etrecord " + record + " -o " + file.string()));
   const json seen =
       drive(browser, read_text(file), scratch, "390,844",
             visit_graph("document.querySelectorAll('tr.to-graph')[4].click();"
                         "seen.opens = document.querySelectorAll('tr.to-graph').length;",
                         "document.querySelector('tr.shown')"));
-  ASSERT_TRUE(seen.is_object());
-  EXPECT_EQ(seen.at("problems"), json::array());
   EXPECT_GT(seen.at("opens"), 60) << "rows of operators that are nodes of the payload";
   EXPECT_EQ(seen.at("hidden"), json({true, false}));
   EXPECT_EQ(seen.at("color"), "figure");
@@ -170,7 +160,6 @@ TEST(ReportHtmlBrowser, DrawsTheGraphOfAComparison) {
               std::stod(seen.at("cells").at(9).get<std::string>()), 0.051);
   EXPECT_NE(seen.at("panel").get<std::string>().find("Row #5"), std::string::npos);
   EXPECT_NE(seen.at("panel").get<std::string>().find("change of time"), std::string::npos);
-  EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
 }
 
 // Switches to the second method's page and back.
@@ -201,15 +190,11 @@ TEST(ReportHtmlBrowser, SwitchesBetweenMethods) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
   const fs::path file = scratch / "profile.html";
-  const CommandResult result =
-      run_tool(VITRINE_LLM_RUNNER,
-               "--prompt_ids 1,5,9 --max_new_tokens 9 --profile --format html --model_path " +
-                   (corpus / "llama_prefill_decode_shared_kv/model.pte").string() + " --output " +
-                   file.string());
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  succeeded(run_tool(VITRINE_LLM_RUNNER,
+                     "--prompt_ids 1,5,9 --max_new_tokens 9 --profile --format html --model_path " +
+                         (corpus / "llama_prefill_decode_shared_kv/model.pte").string() +
+                         " --output " + file.string()));
   const json seen = drive(browser, read_text(file), scratch, "1280,900", kVisitMethods);
-  ASSERT_TRUE(seen.is_object());
-  EXPECT_EQ(seen.at("problems"), json::array());
   EXPECT_EQ(seen.at("ids"), 0) << "duplicate ids";
   const json& pages = seen.at("pages");
   EXPECT_EQ(pages[0].at("selected"), json({"decode"}));

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -31,10 +30,9 @@ std::vector<float> floats(std::span<const std::byte> bytes) {
 }
 
 TEST(VerifyTest, AcceptsOutputsThatMatchPyTorch) {
-  const CommandResult result = executor_runner("--verify " + sample(kBundle));
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("f32[4,5]"), HasSubstr("2 of 2 outputs pass"),
-                                Not(HasSubstr("FAIL"))));
+  EXPECT_THAT(executor_runner("--verify " + sample(kBundle)),
+              Prints(AllOf(HasSubstr("f32[4,5]"), HasSubstr("2 of 2 outputs pass"),
+                           Not(HasSubstr("FAIL")))));
 }
 
 // Writes a copy of the sample bundle in which `by` is added to one expected element.
@@ -55,15 +53,15 @@ TEST(VerifyTest, ReportsFirstElementThatDiffers) {
   const ScratchFolder scratch;
   write_wrong_bundle(scratch / "wrong.bpte", 0.5f);
   const std::string command = "--verify " + (scratch / "wrong.bpte").string();
-  const CommandResult result = executor_runner(command);
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.out, AllOf(HasSubstr("1 of 2 outputs pass"),
-                                HasSubstr("FAIL: 1 of 20 elements differ; [7]")));
-  EXPECT_EQ(executor_runner(command + " --test_set 0").exit_code, 0);
+  EXPECT_THAT(executor_runner(command),
+              Exits(2, testing::_,
+                    AllOf(HasSubstr("1 of 2 outputs pass"),
+                          HasSubstr("FAIL: 1 of 20 elements differ; [7]"))));
+  succeeded(executor_runner(command + " --test_set 0"));
   EXPECT_EQ(executor_runner(command + " --test_set 1").exit_code, 2);
-  EXPECT_EQ(executor_runner(command + " --atol 0.6").exit_code, 0);
+  succeeded(executor_runner(command + " --atol 0.6"));
   EXPECT_EQ(executor_runner(command + " --min_sqnr 100").exit_code, 2);
-  EXPECT_EQ(executor_runner(command + " --min_sqnr 5").exit_code, 0);
+  succeeded(executor_runner(command + " --min_sqnr 5"));
   EXPECT_EQ(executor_runner(command + " --min_sqnr 5 --atol 1e-3").exit_code, 2);
   EXPECT_NE(executor_runner(command + " --test_set 2").exit_code, 0);
   EXPECT_EQ(executor_runner(command + " --test_set 2").exit_code, 1);
@@ -98,12 +96,11 @@ TEST(VerifyTest, JsonListsEveryCheck) {
 TEST(VerifyTest, VerifiesProgramsWithInputAndOutputFiles) {
   const std::string command = "--verify " + sample("linear_relu/model.pte") + " --inputs " +
                               sample("linear_relu/input_0.bin") + " --expected_output ";
-  EXPECT_EQ(executor_runner(command + sample("linear_relu/expected_0.bin")).exit_code, 0);
+  succeeded(executor_runner(command + sample("linear_relu/expected_0.bin")));
   EXPECT_EQ(executor_runner(command + sample("linear_relu/input_0.bin")).exit_code, 2);
-  const CommandResult two = executor_runner(command + sample("linear_relu/expected_0.bin") + "," +
-                                            sample("linear_relu/expected_0.bin"));
-  EXPECT_EQ(two.exit_code, 1);
-  EXPECT_THAT(two.err, HasSubstr("2 expected outputs were given, but the method has 1"));
+  EXPECT_THAT(executor_runner(command + sample("linear_relu/expected_0.bin") + "," +
+                              sample("linear_relu/expected_0.bin")),
+              Exits(1, HasSubstr("2 expected outputs were given, but the method has 1")));
 }
 
 TEST(VerifyTest, AcceptsNumpyFilesForPlainProgram) {
@@ -116,24 +113,18 @@ TEST(VerifyTest, AcceptsNumpyFilesForPlainProgram) {
     return executor_runner("--verify " + sample("linear_relu/model.pte") + " --inputs " +
                            sample("linear_relu/input_0.bin") + " --expected_output " + file);
   };
-  const CommandResult same = verify("<f4", "4, 5");
-  EXPECT_EQ(same.exit_code, 0) << same.err;
-  EXPECT_THAT(same.out, HasSubstr("1 of 1 outputs pass"));
+  EXPECT_THAT(verify("<f4", "4, 5"), Prints(HasSubstr("1 of 1 outputs pass")));
   for (const auto& [dtype, shape, message] : {std::tuple("<f4", "5, 4", "expected f32[5,4]"),
                                               std::tuple("<i4", "4, 5", "expected i32[4,5]")}) {
-    const CommandResult other = verify(dtype, shape);
-    EXPECT_EQ(other.exit_code, 2);
-    EXPECT_THAT(other.out, HasSubstr(message));
+    EXPECT_THAT(verify(dtype, shape), Exits(2, testing::_, HasSubstr(message)));
   }
-  const CommandResult damaged = verify("<f4", "4, 6");
-  EXPECT_EQ(damaged.exit_code, 1);
-  EXPECT_THAT(damaged.err, HasSubstr("expected 96 bytes of elements, found 80"));
+  EXPECT_THAT(verify("<f4", "4, 6"),
+              Exits(1, HasSubstr("expected 96 bytes of elements, found 80")));
 }
 
 TEST(VerifyTest, ReportsMissingTestSets) {
-  const CommandResult plain = executor_runner("--verify " + sample("linear_relu/model.pte"));
-  EXPECT_EQ(plain.exit_code, 1);
-  EXPECT_THAT(plain.err, HasSubstr("--expected_output"));
+  EXPECT_THAT(executor_runner("--verify " + sample("linear_relu/model.pte")),
+              Exits(1, HasSubstr("--expected_output")));
   const CommandResult method = executor_runner("--verify --method_name nope " + sample(kBundle));
   EXPECT_EQ(method.exit_code, 1);
   EXPECT_THAT(method.err, HasSubstr("has no test sets of method nope"));
@@ -164,9 +155,9 @@ TEST(VerifyCorpusTest, BundlesFromExecuTorchPass) {
   size_t bundles = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
     if (entry.path().extension() != ".bpte") continue;
-    const CommandResult result = executor_runner("--verify " + entry.path().string());
-    EXPECT_EQ(result.exit_code, 0) << entry.path() << result.err << result.out;
-    EXPECT_THAT(result.out, HasSubstr("2 of 2 outputs pass"));
+    EXPECT_THAT(executor_runner("--verify " + entry.path().string()),
+                Prints(HasSubstr("2 of 2 outputs pass")))
+        << entry.path();
     ++bundles;
   }
   EXPECT_GE(bundles, 8u);
@@ -176,10 +167,9 @@ TEST(BundleTest, RunUsesInputsOfTestSet) {
   const ScratchFolder scratch;
   const bundled::BundledProgram bundle = bundled::read_bundled_program(sample(kBundle));
   for (const size_t set : {size_t{0}, size_t{1}}) {
-    const CommandResult result =
-        executor_runner(sample(kBundle) + " --test_set " + std::to_string(set) + " --output_file " +
-                        (scratch / "y").string() + " --etdump_path " + (scratch / "t").string());
-    ASSERT_EQ(result.exit_code, 0) << result.err;
+    succeeded(executor_runner(sample(kBundle) + " --test_set " + std::to_string(set) +
+                              " --output_file " + (scratch / "y").string() + " --etdump_path " +
+                              (scratch / "t").string()));
     const auto& expected =
         std::get<bundled::BundledTensor>(bundle.suites.at(0).sets.at(set).expected_outputs.at(0));
     const std::vector<float> y = floats(tools::read_file(scratch / "y-0.bin"));
@@ -200,10 +190,9 @@ struct DebugRun {
 
 DebugRun debug_run(const std::string& name) {
   const ScratchFolder scratch;
-  const CommandResult result =
-      executor_runner(sample(name + "/model.pte") + " --inputs " + sample(name + "/input_0.bin") +
-                      " --debug_outputs --etdump_path " + (scratch / "t.etdp").string());
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  succeeded(executor_runner(sample(name + "/model.pte") + " --inputs " +
+                            sample(name + "/input_0.bin") + " --debug_outputs --etdump_path " +
+                            (scratch / "t.etdp").string()));
   DebugRun run{etdump::read_etdump(scratch / "t.etdp")};
   etdump::read_debug_data(run.dump, scratch / "t.etdp.data");
   return run;
@@ -256,12 +245,11 @@ TEST(DebugOutputsTest, TraceHasValuesOfDelegates) {
 
 TEST(DebugOutputsTest, ReportsOutputsThatDoNotFit) {
   const ScratchFolder scratch;
-  const CommandResult result =
+  EXPECT_THAT(
       executor_runner(sample("digits_portable/model.pte") + " --debug_outputs --etdump_path " +
                       (scratch / "t").string() + " --debug_buffer_size 100 --debug_buffer_path " +
-                      (scratch / "values").string());
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.err, HasSubstr("did not fit"));
+                      (scratch / "values").string()),
+      Exits(0, HasSubstr("did not fit")));
   EXPECT_LE(std::filesystem::file_size(scratch / "values"), 100u);
 }
 

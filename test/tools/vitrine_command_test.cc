@@ -33,19 +33,15 @@ constexpr const char* kTools[] = {VITRINE_EXECUTOR_RUNNER, VITRINE_LLM_RUNNER, V
                                   VITRINE_PTE_LOWER, VITRINE_RUN};
 
 TEST(VitrineCommand, RunsAndProfilesPrograms) {
-  const CommandResult run = vitrine("run " + sample(kModel));
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, StartsWith("output 0: f32[2,3]"));
-  const CommandResult profile = vitrine("profile --executions 2 " + sample(kModel));
-  EXPECT_EQ(profile.exit_code, 0) << profile.err;
-  EXPECT_THAT(profile.out, AllOf(HasSubstr("aten"), HasSubstr("unattributed")));
+  EXPECT_THAT(vitrine("run " + sample(kModel)), Prints(StartsWith("output 0: f32[2,3]")));
+  EXPECT_THAT(vitrine("profile --executions 2 " + sample(kModel)),
+              Prints(AllOf(HasSubstr("aten"), HasSubstr("unattributed"))));
 }
 
 TEST(VitrineCommand, LowersInspectsAndVerifies) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "m.pte").string();
-  const CommandResult lower = vitrine("lower " + sample(kExported) + " -o " + program);
-  EXPECT_EQ(lower.exit_code, 0) << lower.err;
+  succeeded(vitrine("lower " + sample(kExported) + " -o " + program));
   EXPECT_THAT(vitrine("inspect " + program).out, HasSubstr("program (.pte)"));
   const std::string folder = sample("linear_relu");
   const std::string verify = "verify " + program + " --inputs " + folder +
@@ -55,38 +51,31 @@ TEST(VitrineCommand, LowersInspectsAndVerifies) {
 
 TEST(VitrineCommand, LowersExportedModelsInMemory) {
   const std::string folder = sample("linear_relu");
-  const CommandResult verify =
-      vitrine("verify " + sample(kExported) + " --inputs " + folder +
-              "/input_0.bin --expected_output " + folder + "/expected_0.bin");
-  EXPECT_EQ(verify.exit_code, 0) << verify.err;
-  EXPECT_THAT(verify.err, HasSubstr("model.pt2: lowered for XnnpackBackend in memory in "));
-  const CommandResult profile = vitrine("profile --executions 2 " + sample(kExported));
-  EXPECT_EQ(profile.exit_code, 0) << profile.err;
-  EXPECT_THAT(profile.out, HasSubstr("linear"));
+  EXPECT_THAT(vitrine("verify " + sample(kExported) + " --inputs " + folder +
+                      "/input_0.bin --expected_output " + folder + "/expected_0.bin"),
+              Exits(0, HasSubstr("model.pt2: lowered for XnnpackBackend in memory in ")));
+  EXPECT_THAT(vitrine("profile --executions 2 " + sample(kExported)), Prints(HasSubstr("linear")));
 }
 
 TEST(VitrineCommand, RefusesToReplaceDelegatesIfTheSourceIsAnotherModel) {
-  const CommandResult run = vitrine("run " + sample("formats/vulkan_conv_relu_linear.pte") +
-                                    " --replace_delegates " + sample(kExported));
-  EXPECT_EQ(run.exit_code, 1);
-  EXPECT_THAT(run.err,
-              HasSubstr("--replace_delegates: the replacement is another model: input 0 is f32["));
+  EXPECT_THAT(
+      vitrine("run " + sample("formats/vulkan_conv_relu_linear.pte") + " --replace_delegates " +
+              sample(kExported)),
+      Exits(1,
+            HasSubstr("--replace_delegates: the replacement is another model: input 0 is f32[")));
 }
 
 TEST(VitrineCommand, ReplacesDelegatesOfMissingBackends) {
   const std::filesystem::path folder = corpus_foreign_dir() / "vk_conv_relu_linear";
   if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_FOREIGN";
   const auto file = [&](const char* name) { return (folder / name).string(); };
-  const CommandResult missing = vitrine("run " + file("model.pte"));
-  EXPECT_EQ(missing.exit_code, 1);
-  EXPECT_THAT(missing.err, HasSubstr("--replace_delegates MODEL.pt2"));
-  const CommandResult verify =
-      vitrine("verify " + file("model.pte") + " --replace_delegates " + file("model.pt2") +
-              " --inputs " + file("input_0.bin") + " --expected_output " + file("expected_0.bin") +
-              " --rtol 1e-3 --atol 1e-3");
-  EXPECT_EQ(verify.exit_code, 0) << verify.err << verify.out;
-  EXPECT_THAT(verify.err, AllOf(HasSubstr("delegate 0: VulkanBackend: Vulkan graph, "),
-                                HasSubstr("delegate 0: XnnpackBackend: ")));
+  EXPECT_THAT(vitrine("run " + file("model.pte")),
+              Exits(1, HasSubstr("--replace_delegates MODEL.pt2")));
+  EXPECT_THAT(vitrine("verify " + file("model.pte") + " --replace_delegates " + file("model.pt2") +
+                      " --inputs " + file("input_0.bin") + " --expected_output " +
+                      file("expected_0.bin") + " --rtol 1e-3 --atol 1e-3"),
+              Exits(0, AllOf(HasSubstr("delegate 0: VulkanBackend: Vulkan graph, "),
+                             HasSubstr("delegate 0: XnnpackBackend: "))));
 }
 
 // Strips a lowered program, and compares it with the same model lowered without debug maps.
@@ -94,11 +83,11 @@ TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
   const ScratchFolder scratch;
   const auto path = [&](const char* name) { return (scratch / name).string(); };
   const std::string lower = "lower " + sample(kExported) + " --backend xnnpack -o ";
-  ASSERT_EQ(vitrine(lower + path("whole.pte")).exit_code, 0);
-  ASSERT_EQ(vitrine(lower + path("plain.pte") + " --no-debug-maps").exit_code, 0);
-  const CommandResult strip = vitrine("strip " + path("whole.pte") + " -o " + path("small.pte") +
-                                      " --etrecord " + path("whole.etrecord"));
-  ASSERT_EQ(strip.exit_code, 0) << strip.err;
+  succeeded(vitrine(lower + path("whole.pte")));
+  succeeded(vitrine(lower + path("plain.pte") + " --no-debug-maps"));
+  const CommandResult strip =
+      succeeded(vitrine("strip " + path("whole.pte") + " -o " + path("small.pte") + " --etrecord " +
+                        path("whole.etrecord")));
   EXPECT_THAT(strip.err, HasSubstr("removed a record of"));
   // The stripped program still contains the digest of the record and the list entries that refer to
   // the record.
@@ -109,9 +98,7 @@ TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
   const std::string input = " --inputs " + sample("linear_relu/input_0.bin");
   std::vector<std::string> outputs;
   for (const char* name : {"whole.pte", "small.pte", "plain.pte"}) {
-    const CommandResult run =
-        vitrine("run " + path(name) + input + " --output_file " + path("out"));
-    ASSERT_EQ(run.exit_code, 0) << run.err;
+    succeeded(vitrine("run " + path(name) + input + " --output_file " + path("out")));
     outputs.push_back(read_text(path("out-0.bin")));
   }
   EXPECT_FALSE(outputs[0].empty());
@@ -126,103 +113,78 @@ TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
   EXPECT_EQ(vitrine(profile + " --etrecord " + sample("add_mul/etrecord.bin")).exit_code, 1);
 
   // The stripped program does not contain a record, so a second strip changes nothing.
-  const CommandResult again = vitrine("strip " + path("small.pte") + " -o " + path("again.pte"));
-  EXPECT_EQ(again.exit_code, 0);
-  EXPECT_THAT(again.err, HasSubstr("does not contain a record"));
+  EXPECT_THAT(vitrine("strip " + path("small.pte") + " -o " + path("again.pte")),
+              Exits(0, HasSubstr("does not contain a record")));
   EXPECT_EQ(read_text(path("again.pte")), read_text(path("small.pte")));
 }
 
 TEST(VitrineCommand, StripRefusesUnsupportedFilesAndTheInputAsOutput) {
   const ScratchFolder scratch;
   const std::string output = " -o " + (scratch / "out.pte").string();
-  const CommandResult wrong = vitrine("strip " + sample(kExported) + output);
-  EXPECT_EQ(wrong.exit_code, 1);
-  EXPECT_THAT(wrong.err, HasSubstr("exported model (.pt2)"));
+  EXPECT_THAT(vitrine("strip " + sample(kExported) + output),
+              Exits(1, HasSubstr("exported model (.pt2)")));
   EXPECT_EQ(vitrine("strip " + sample(kModel) + " -o " + sample(kModel)).exit_code, 1);
   EXPECT_EQ(vitrine("strip " + sample(kModel)).exit_code, 64);
 }
 
 TEST(VitrineCommand, ComparesPrograms) {
-  const CommandResult times =
-      vitrine("compare " + sample(kModel) + " " + sample(kModel) + " --executions 3");
-  EXPECT_EQ(times.exit_code, 0) << times.err;
-  EXPECT_THAT(times.out, HasSubstr("B/A"));
-  const CommandResult values =
-      vitrine("compare " + sample(kModel) + " " + sample(kModel) + " --debug_outputs");
-  EXPECT_EQ(values.exit_code, 0) << values.err;
-  EXPECT_THAT(values.out, HasSubstr("SQNR"));
+  EXPECT_THAT(vitrine("compare " + sample(kModel) + " " + sample(kModel) + " --executions 3"),
+              Prints(HasSubstr("B/A")));
+  EXPECT_THAT(vitrine("compare " + sample(kModel) + " " + sample(kModel) + " --debug_outputs"),
+              Prints(HasSubstr("SQNR")));
 }
 
 TEST(VitrineCommand, ComparesTracesAndTokenProfiles) {
   const ScratchFolder scratch;
   const std::string trace = (scratch / "t.etdp").string();
-  const CommandResult run =
-      vitrine("run --etdump_path " + trace + " --executions 3 " + sample(kModel));
-  ASSERT_EQ(run.exit_code, 0) << run.err;
-  const CommandResult traces = vitrine("compare " + trace + " " + trace);
-  EXPECT_EQ(traces.exit_code, 0) << traces.err;
-  EXPECT_THAT(traces.out, HasSubstr("B/A"));
+  succeeded(vitrine("run --etdump_path " + trace + " --executions 3 " + sample(kModel)));
+  EXPECT_THAT(vitrine("compare " + trace + " " + trace), Prints(HasSubstr("B/A")));
 
   const std::string tokens = (scratch / "t.json").string();
   const std::string folder = sample("kjv_8da4w");
-  const CommandResult chat = vitrine("chat " + folder + "/model.pte --tokenizer " + folder +
-                                     "/tokenizer.model --prompt God --max_new_tokens 8 --profile " +
-                                     "--ignore_eos -o " + tokens);
-  ASSERT_EQ(chat.exit_code, 0) << chat.err;
-  const CommandResult compared = vitrine("compare " + tokens + " " + tokens);
-  EXPECT_EQ(compared.exit_code, 0) << compared.err;
+  succeeded(vitrine("chat " + folder + "/model.pte --tokenizer " + folder +
+                    "/tokenizer.model --prompt God --max_new_tokens 8 --profile " +
+                    "--ignore_eos -o " + tokens));
+  succeeded(vitrine("compare " + tokens + " " + tokens));
 }
 
 TEST(VitrineCommand, ChatDoesNotRequireAPrompt) {
   const std::string folder = sample("kjv_8da4w");
-  const CommandResult result =
+  EXPECT_THAT(
       run_tool("echo God | " VITRINE_COMMAND, "chat " + folder + "/model.pte --tokenizer " +
-                                                  folder + "/tokenizer.model --max_new_tokens 4");
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("PyTorchObserver"));
+                                                  folder + "/tokenizer.model --max_new_tokens 4"),
+      Prints(HasSubstr("PyTorchObserver")));
 }
 
 TEST(VitrineCommand, ComparesStoredProfiles) {
   const ScratchFolder scratch;
   const std::string stored = (scratch / "old.json").string();
   const std::string model = sample(kModel);
-  ASSERT_EQ(vitrine("profile --executions 8 " + model + " -o " + stored).exit_code, 0);
-  const CommandResult both = vitrine("compare " + stored + " " + stored);
-  EXPECT_EQ(both.exit_code, 0) << both.err;
-  EXPECT_THAT(both.out, HasSubstr("B/A 1.00"));
-  const CommandResult run =
-      vitrine("compare " + stored + " " + model + " --executions 8 --fail_above 0.0001");
-  EXPECT_EQ(run.exit_code, 2) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("A  model.pte"));
+  succeeded(vitrine("profile --executions 8 " + model + " -o " + stored));
+  EXPECT_THAT(vitrine("compare " + stored + " " + stored), Prints(HasSubstr("B/A 1.00")));
+  EXPECT_THAT(vitrine("compare " + stored + " " + model + " --executions 8 --fail_above 0.0001"),
+              Exits(2, testing::_, HasSubstr("A  model.pte")));
   EXPECT_EQ(vitrine("compare " + model + " " + stored).exit_code, 64);
-  const CommandResult csv =
-      vitrine("compare " + stored + " " + stored + " -o " + (scratch / "c.csv").string());
-  EXPECT_EQ(csv.exit_code, 0) << csv.err;
+  succeeded(vitrine("compare " + stored + " " + stored + " -o " + (scratch / "c.csv").string()));
   EXPECT_THAT(read_text(scratch / "c.csv"), StartsWith("op,module,"));
-  const CommandResult page =
-      vitrine("compare " + model + " " + model + " --executions 3 --format html");
-  EXPECT_EQ(page.exit_code, 0) << page.err;
-  EXPECT_THAT(page.out, StartsWith("<!doctype html>"));
+  EXPECT_THAT(vitrine("compare " + model + " " + model + " --executions 3 --format html"),
+              Prints(StartsWith("<!doctype html>")));
 }
 
 TEST(Tools, WarnIfTheFilterMatchesNothing) {
-  const CommandResult result = vitrine("profile --filter zzz " + sample(kModel));
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("warning: --filter zzz matches no row"));
+  EXPECT_THAT(vitrine("profile --filter zzz " + sample(kModel)),
+              Exits(0, HasSubstr("warning: --filter zzz matches no row")));
   EXPECT_EQ(vitrine("profile --filter add " + sample(kModel)).err, "");
 }
 
 TEST(VitrineCommand, ErrorsNameTheSubcommand) {
-  const CommandResult result = vitrine("profile nowhere.pte");
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, StartsWith("vitrine profile: error: "));
+  EXPECT_THAT(vitrine("profile nowhere.pte"), Exits(1, StartsWith("vitrine profile: error: ")));
   EXPECT_THAT(vitrine("lower --help").out, HasSubstr("vitrine lower [OPTIONS]"));
 }
 
 TEST(VitrineCommand, SuggestsCommands) {
-  const CommandResult typo = vitrine("profil " + sample(kModel));
-  EXPECT_EQ(typo.exit_code, 64);
-  EXPECT_THAT(typo.err, HasSubstr("profil is not a command; did you mean profile?"));
+  EXPECT_THAT(vitrine("profil " + sample(kModel)),
+              Exits(64, HasSubstr("profil is not a command; did you mean profile?")));
   const CommandResult file = vitrine(sample(kModel));
   EXPECT_EQ(file.exit_code, 64);
   EXPECT_THAT(file.err, HasSubstr("is a file: expected a command before it"));
@@ -234,9 +196,7 @@ TEST(VitrineCommand, ActsAsTheToolNamedByASymbolicLink) {
   const ScratchFolder scratch;
   const std::string link = (scratch / "executor_runner").string();
   std::filesystem::create_symlink(VITRINE_COMMAND, link);
-  const CommandResult profile = run_tool(link, "--profile " + sample(kModel));
-  EXPECT_EQ(profile.exit_code, 0) << profile.err;
-  EXPECT_THAT(profile.out, HasSubstr("unattributed"));
+  EXPECT_THAT(run_tool(link, "--profile " + sample(kModel)), Prints(HasSubstr("unattributed")));
   EXPECT_THAT(run_tool(link, "nowhere.pte").err, StartsWith("executor_runner: error: "));
 }
 
@@ -245,17 +205,15 @@ TEST(Tools, PrintTheVersion) {
   EXPECT_THAT(expected,
               testing::MatchesRegex("vitrine [0-9.]+\n(commit [^\n]*\n)?XNNPACK [0-9a-f]+\n"));
   for (const char* tool : kTools) {
-    const CommandResult result = run_tool(tool, "--version");
-    EXPECT_EQ(result.exit_code, 0) << tool;
-    EXPECT_EQ(result.out, expected) << tool;
+    EXPECT_THAT(run_tool(tool, "--version"), Prints(expected)) << tool;
   }
 }
 
 TEST(Tools, ReturnExitCode64ForWrongCommandLines) {
   for (const char* tool : kTools) {
-    const CommandResult result = run_tool(tool, "--versoin");
-    EXPECT_EQ(result.exit_code, 64) << tool;
-    EXPECT_THAT(result.err, AllOf(HasSubstr(": error: "), HasSubstr("did you mean --version?")));
+    EXPECT_THAT(run_tool(tool, "--versoin"),
+                Exits(64, AllOf(HasSubstr(": error: "), HasSubstr("did you mean --version?"))))
+        << tool;
     EXPECT_THAT(run_tool(tool, "--help").out, HasSubstr("Exit status:\n  0   success")) << tool;
   }
 }
@@ -284,10 +242,9 @@ TEST(Tools, HelpFitsOneHundredColumnsAndHasNoNotesFromTheParser) {
 // Runs the bash completion for `word`. `before` is the preceding word.
 std::string completed(const std::string& tool, const std::string& word, const std::string& before) {
   const std::string script = VITRINE_SOURCE_DIR "/cmake/package/completion.bash";
-  const CommandResult result =
+  const CommandResult result = succeeded(
       run_tool("bash", "-c '. " + script + "; COMP_CWORD=1; _vitrine_options " + tool + " \"" +
-                           word + "\" " + before + "; echo \"${COMPREPLY[*]}\"'");
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+                           word + "\" " + before + "; echo \"${COMPREPLY[*]}\"'"));
   return result.out;
 }
 
@@ -316,10 +273,9 @@ TEST(Tools, AcceptTheSameSpellingsOfOptions) {
 }
 
 TEST(Tools, RejectNumbersThatAreTooLarge) {
-  const CommandResult runs =
-      run_tool(VITRINE_EXECUTOR_RUNNER, sample(kModel) + " --executions 99999999999999999999");
-  EXPECT_EQ(runs.exit_code, 64);
-  EXPECT_THAT(runs.err, HasSubstr("99999999999999999999: expected 1 to 1000000000"));
+  EXPECT_THAT(
+      run_tool(VITRINE_EXECUTOR_RUNNER, sample(kModel) + " --executions 99999999999999999999"),
+      Exits(64, HasSubstr("99999999999999999999: expected 1 to 1000000000")));
   const CommandResult threads =
       run_tool(VITRINE_EXECUTOR_RUNNER, sample(kModel) + " --threads 1025");
   EXPECT_THAT(threads.err, HasSubstr("1025: expected -1 to 1024"));
@@ -331,8 +287,7 @@ TEST(Tools, ChooseTheReportFormatByFileExtension) {
       {"x.html", "<!"}, {"x.json", "{"}, {"x.csv", "row,"}, {"x.jsonl", "{"}, {"x.svg", "<svg"}};
   for (const auto& [name, start] : starts) {
     const std::string file = (scratch / name).string();
-    const CommandResult result = vitrine("profile " + sample(kModel) + " -o " + file);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    succeeded(vitrine("profile " + sample(kModel) + " -o " + file));
     EXPECT_THAT(read_text(file), StartsWith(start)) << name;
   }
   const CommandResult table = vitrine("profile " + sample(kModel) + " --format csv --output -");
@@ -340,10 +295,9 @@ TEST(Tools, ChooseTheReportFormatByFileExtension) {
 }
 
 TEST(Tools, CanProfileSeveralThreadCounts) {
-  const CommandResult table = vitrine("profile --threads 1,2 --executions 3 " + sample(kModel));
-  EXPECT_EQ(table.exit_code, 0) << table.err;
-  EXPECT_THAT(table.out, AllOf(HasSubstr("1 thread us"), HasSubstr("2 threads us"),
-                               HasSubstr("speed-up"), HasSubstr("unattributed")));
+  EXPECT_THAT(vitrine("profile --threads 1,2 --executions 3 " + sample(kModel)),
+              Prints(AllOf(HasSubstr("1 thread us"), HasSubstr("2 threads us"),
+                           HasSubstr("speed-up"), HasSubstr("unattributed"))));
   const CommandResult json =
       vitrine("profile --threads 1,2 --executions 3 --format json " + sample(kModel));
   EXPECT_THAT(json.out, StartsWith("["));
@@ -351,18 +305,17 @@ TEST(Tools, CanProfileSeveralThreadCounts) {
 }
 
 TEST(Tools, ReportTheRunsCompletedBeforeCtrlC) {
-  const CommandResult result =
+  EXPECT_THAT(
       run_tool("timeout --preserve-status --signal INT --kill-after 60 4 " VITRINE_EXECUTOR_RUNNER,
-               "--profile --executions 100000000 " + sample("digits_portable/model.pte"));
-  EXPECT_EQ(result.exit_code, 128 + SIGINT) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("warning: interrupted after "), HasSubstr("wall")));
+               "--profile --executions 100000000 " + sample("digits_portable/model.pte")),
+      Exits(128 + SIGINT, testing::_,
+            AllOf(HasSubstr("warning: interrupted after "), HasSubstr("wall"))));
 }
 
 TEST(Tools, ReadInputsFromStandardInput) {
   const CommandResult result =
-      run_tool("cat " + sample("linear_relu/input_0.bin") + " | " VITRINE_EXECUTOR_RUNNER,
-               sample("linear_relu/model.pte") + " --inputs -");
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+      succeeded(run_tool("cat " + sample("linear_relu/input_0.bin") + " | " VITRINE_EXECUTOR_RUNNER,
+                         sample("linear_relu/model.pte") + " --inputs -"));
   const CommandResult from_file =
       run_tool(VITRINE_EXECUTOR_RUNNER,
                sample("linear_relu/model.pte") + " --inputs " + sample("linear_relu/input_0.bin"));
@@ -371,12 +324,10 @@ TEST(Tools, ReadInputsFromStandardInput) {
 
 TEST(Tools, ExplainOptionDoesNotRequireAnOutputFile) {
   const CommandResult result =
-      run_tool(VITRINE_PTE_LOWER, sample(kExported) + " --backend xnnpack --explain");
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+      succeeded(run_tool(VITRINE_PTE_LOWER, sample(kExported) + " --backend xnnpack --explain"));
   EXPECT_FALSE(result.out.empty());
-  const CommandResult without = run_tool(VITRINE_PTE_LOWER, sample(kExported));
-  EXPECT_EQ(without.exit_code, 64);
-  EXPECT_THAT(without.err, HasSubstr("--output is required"));
+  EXPECT_THAT(run_tool(VITRINE_PTE_LOWER, sample(kExported)),
+              Exits(64, HasSubstr("--output is required")));
 }
 
 TEST(Tools, ErrorsNameTheKindOfAWrongFile) {
@@ -397,14 +348,10 @@ TEST(Tools, ErrorsNameTheKindOfAWrongFile) {
   const CommandResult array =
       run_tool(VITRINE_PTE_LOWER, (scratch / "x.npy").string() + " -o x.pte");
   EXPECT_THAT(array.err, HasSubstr("found a NumPy array (.npy)"));
-  const CommandResult record =
-      run_tool(VITRINE_PTE_INSPECT, sample("linear_relu/etrecord.bin") + " --explain");
-  EXPECT_EQ(record.exit_code, 1);
-  EXPECT_THAT(record.err, HasSubstr("expected a program (.pte), found "));
-  const CommandResult without =
-      run_tool(VITRINE_PTE_INSPECT, sample("linear_relu/model.pte") + " --explain");
-  EXPECT_EQ(without.exit_code, 1);
-  EXPECT_THAT(without.err, HasSubstr("give the record's file with --etrecord"));
+  EXPECT_THAT(run_tool(VITRINE_PTE_INSPECT, sample("linear_relu/etrecord.bin") + " --explain"),
+              Exits(1, HasSubstr("expected a program (.pte), found ")));
+  EXPECT_THAT(run_tool(VITRINE_PTE_INSPECT, sample("linear_relu/model.pte") + " --explain"),
+              Exits(1, HasSubstr("give the record's file with --etrecord")));
 }
 
 TEST(Tools, ReadInputsFromNumpyFiles) {
@@ -414,21 +361,17 @@ TEST(Tools, ReadInputsFromNumpyFiles) {
   const std::string expected =
       " --verify --expected_output " + sample("linear_relu/expected_0.bin");
   const std::string run = sample("linear_relu/model.pte") + expected + " --inputs ";
-  const CommandResult same_as_raw =
-      run_tool(VITRINE_EXECUTOR_RUNNER, run + sample("linear_relu/input_0.bin"));
-  EXPECT_EQ(same_as_raw.exit_code, 0) << same_as_raw.err;
+  succeeded(run_tool(VITRINE_EXECUTOR_RUNNER, run + sample("linear_relu/input_0.bin")));
   const std::filesystem::path file = scratch / "x.npy";
   tools::write_file(file, npy_file("<f4", "4, 16", elements));
-  const CommandResult good = run_tool(VITRINE_EXECUTOR_RUNNER, run + file.string());
-  EXPECT_EQ(good.exit_code, 0) << good.err << good.out;
+  succeeded(run_tool(VITRINE_EXECUTOR_RUNNER, run + file.string()));
   const struct {
     const char *dtype, *shape, *message;
   } wrong[] = {{"<i4", "4, 16", "the array is i32"}, {"<f4", "64,", "but input 0 is f32"}};
   for (const auto& each : wrong) {
     tools::write_file(file, npy_file(each.dtype, each.shape, elements));
-    const CommandResult bad = run_tool(VITRINE_EXECUTOR_RUNNER, run + file.string());
-    EXPECT_EQ(bad.exit_code, 1);
-    EXPECT_THAT(bad.err, AllOf(HasSubstr("--inputs " + file.string()), HasSubstr(each.message)));
+    EXPECT_THAT(run_tool(VITRINE_EXECUTOR_RUNNER, run + file.string()),
+                Exits(1, AllOf(HasSubstr("--inputs " + file.string()), HasSubstr(each.message))));
   }
 }
 

@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "test/support/corpus.h"
+#include "test/support/results.h"
 #include "test/tools/advise/sample_context.h"
 #include "test/tools/command.h"
 #include "tools/advise/apply.h"
@@ -115,12 +115,7 @@ TEST(AdviceRanking, SortsByMidpointAndPutsTimeGainsFirst) {
 }
 
 std::string refusal(const std::vector<std::string>& chosen, const std::vector<Advice>& advice) {
-  try {
-    chosen_lines(chosen, advice);
-  } catch (const ToolError& error) {
-    return error.what();
-  }
-  return "";
+  return thrown<ToolError>([&] { chosen_lines(chosen, advice); });
 }
 
 TEST(AdviceRanking, RefusesAdviceThatCannotBeApplied) {
@@ -348,8 +343,7 @@ TEST(AdviseCommand, TriesChangesAndWritesTheImprovedProgram) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "out.pte").string();
   const std::string model = sample("linear_relu/model.pt2");
-  const CommandResult json = advise("--seconds 1 --format json " + model);
-  ASSERT_EQ(json.exit_code, 0) << json.err;
+  const CommandResult json = succeeded(advise("--seconds 1 --format json " + model));
   const auto advice = nlohmann::json::parse(json.out);
   EXPECT_EQ(advice["baseline"], nlohmann::json({"--backend", "xnnpack"}));
   EXPECT_FALSE(advice["is_program"]);
@@ -357,23 +351,18 @@ TEST(AdviseCommand, TriesChangesAndWritesTheImprovedProgram) {
     if (line["saved"].is_null()) continue;  // a rule without a figure
     EXPECT_LE(line["saved"][0].get<double>(), line["saved"][1].get<double>());
   }
-  const CommandResult applied =
-      advise("--no_trials --apply no_debug_maps -o " + program + " " + model);
-  ASSERT_EQ(applied.exit_code, 0) << applied.err;
-  EXPECT_THAT(applied.out, AllOf(HasSubstr("vitrine lower "), HasSubstr("--no-debug-maps")));
+  EXPECT_THAT(advise("--no_trials --apply no_debug_maps -o " + program + " " + model),
+              Prints(AllOf(HasSubstr("vitrine lower "), HasSubstr("--no-debug-maps"))));
   const std::string folder = sample("linear_relu");
-  EXPECT_EQ(
-      run_tool(VITRINE_COMMAND, "verify " + program + " --inputs " + folder +
-                                    "/input_0.bin --expected_output " + folder + "/expected_0.bin")
-          .exit_code,
-      0);
+  succeeded(run_tool(VITRINE_COMMAND, "verify " + program + " --inputs " + folder +
+                                          "/input_0.bin --expected_output " + folder +
+                                          "/expected_0.bin"));
 }
 
 TEST(AdviseCommand, GivesOnlyAdviceThatNeedsNoLoweringWithoutAModel) {
-  const CommandResult result = advise("--no_trials " + sample("digits_portable/model.pte"));
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("advice that needs the exported model was left out"),
-                                HasSubstr("#1"), HasSubstr("XNNPACK")));
+  EXPECT_THAT(advise("--no_trials " + sample("digits_portable/model.pte")),
+              Prints(AllOf(HasSubstr("advice that needs the exported model was left out"),
+                           HasSubstr("#1"), HasSubstr("XNNPACK"))));
 }
 
 TEST(AdviseCommand, VerifiesAppliedAdvice) {
@@ -389,10 +378,9 @@ TEST(AdviseCommand, VerifiesAppliedAdvice) {
 }
 
 TEST(AdviseCommand, DecodersRunOneTokenInTheMiddleOfTheContext) {
-  const CommandResult result = advise("--no_trials " + sample("kjv_8da4w/model.pte"));
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("1 token at position 128 of 256"),
-                                HasSubstr("note: a token takes ")));
+  EXPECT_THAT(advise("--no_trials " + sample("kjv_8da4w/model.pte")),
+              Prints(AllOf(HasSubstr("1 token at position 128 of 256"),
+                           HasSubstr("note: a token takes "))));
 }
 
 TEST(AdviseCommand, ReportsInvalidInput) {

@@ -4,14 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "inspector/report/report_json.h"
 #include "test/support/corpus.h"
-#include "test/support/read_text.h"
 #include "test/support/scratch_folder.h"
 #include "test/tools/command.h"
 #include "tools/advise/device_model.h"
@@ -185,10 +183,8 @@ TEST(AdviseCommand, RejectsProfilesOfOtherPrograms) {
   const ScratchFolder scratch;
   const std::string json = (scratch / "p.json").string();
   const std::string model = sample("linear_relu/model.pt2");
-  ASSERT_EQ(run_tool(VITRINE_COMMAND, "profile --threads 1 --executions 3 -o " + json + " " +
-                                          sample("add_mul/model.pte"))
-                .exit_code,
-            0);
+  succeeded(run_tool(VITRINE_COMMAND, "profile --threads 1 --executions 3 -o " + json + " " +
+                                          sample("add_mul/model.pte")));
   EXPECT_THAT(
       advise_for("--profile " + json + " " + model).err,
       testing::AllOf(HasSubstr("the profile does not belong to the program of 'vitrine lower"),

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "tools/common/tool_error.h"
 
 namespace vitrine::tools {

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "test/support/corpus.h"
-#include "test/support/scratch_folder.h"
 #include "tools/common/tool_error.h"
 #include "vitrine/data_source.h"
 

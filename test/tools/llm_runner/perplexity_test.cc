@@ -59,8 +59,7 @@ double mean(const std::vector<double>& values) {
 TEST_F(PerplexityTest, MatchesDirectFormula) {
   const auto tokenizer = load_tokenizer(tokenizer_);
   const std::vector<double> nats = direct_nats(model_, tokenizer->encode(kText, {.num_bos = 1}));
-  const CommandResult result = run("--num_bos 1 --format json --perplexity " + text_);
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(run("--num_bos 1 --format json --perplexity " + text_));
   const json report = json::parse(result.out);
   const json& figures = report.at("models").at(0);
   EXPECT_EQ(report.at("scored_tokens"), nats.size());
@@ -78,9 +77,8 @@ TEST_F(PerplexityTest, DifferenceOfTwoModelsMatchesDirectFormula) {
   const auto ids = load_tokenizer(tokenizer_)->encode(kText, {.num_bos = 1});
   const double a = mean(direct_nats(model_, ids));
   const double b = mean(direct_nats(reference, ids));
-  const CommandResult result =
-      run(fmt::format("--num_bos 1 --format json --perplexity {} --compare {}", text_, reference));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(
+      run(fmt::format("--num_bos 1 --format json --perplexity {} --compare {}", text_, reference)));
   const json report = json::parse(result.out);
   const json& change = report.at("b_against_a").at("nats_per_token");
   EXPECT_NEAR(report.at("models").at(1).at("nats_per_token").at("value"), b, 1e-5);
@@ -89,12 +87,10 @@ TEST_F(PerplexityTest, DifferenceOfTwoModelsMatchesDirectFormula) {
 }
 
 TEST_F(PerplexityTest, ProgramDoesNotDifferFromItself) {
-  const CommandResult result =
-      run(fmt::format("--width 80 --perplexity {} --compare {}", text_, model_));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("mean 0.00000 ± 0.00000 nats"));
-  EXPECT_THAT(result.out, HasSubstr("same top token at 100.0 ± 0.0 %"));
-  EXPECT_THAT(result.out, HasSubstr("the first token is not scored"));
+  EXPECT_THAT(run(fmt::format("--width 80 --perplexity {} --compare {}", text_, model_)),
+              Prints(testing::AllOf(HasSubstr("mean 0.00000 ± 0.00000 nats"),
+                                    HasSubstr("same top token at 100.0 ± 0.0 %"),
+                                    HasSubstr("the first token is not scored"))));
 }
 
 TEST_F(PerplexityTest, ReportsUnusableTextsAndOptions) {
@@ -117,8 +113,7 @@ TEST_F(PerplexityTest, ReportsUnusableTextsAndOptions) {
 }
 
 TEST_F(PerplexityTest, ScoresAtMostMaxTokensAndWritesOneLinePerToken) {
-  const CommandResult result = run("--max_tokens 9 --format csv --perplexity " + text_);
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(run("--max_tokens 9 --format csv --perplexity " + text_));
   EXPECT_EQ(std::ranges::count(result.out, '\n'), 9);  // the header and eight tokens
   EXPECT_THAT(run("--max_tokens 9 --perplexity " + text_).out,
               HasSubstr("only the first 9 tokens of the file were scored"));

@@ -27,8 +27,6 @@ TEST_F(SampleProfile, PageShowsAllStepsOfLongRun) {
 seen.bars = document.querySelector('#steps path').getAttribute('d').split('M').length - 1;
 seen.dots = document.querySelector('#growth .tokens').getAttribute('d').split('M').length - 1;
 )");
-  ASSERT_TRUE(seen.is_object());
-  EXPECT_EQ(seen.at("problems"), json::array());
   EXPECT_EQ(seen.at("bars"), kSteps);
   EXPECT_EQ(seen.at("dots"), kSteps);
 }
