@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/format_error.h"
+#include "test/support/results.h"
 
 namespace vitrine {
 namespace {
@@ -19,13 +20,10 @@ using testing::StartsWith;
 // Returns the error of act(root) for a document, or an empty string.
 template <class Act>
 std::string json_error(const std::string& text, Act act) {
-  try {
+  return test::thrown<FormatError>([&] {
     const JsonDocument document(text, "model.json");
     act(document.root());
-  } catch (const FormatError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 std::string parse_error(const std::string& text) {

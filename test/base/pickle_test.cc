@@ -10,6 +10,7 @@
 
 #include "base/format_error.h"
 #include "test/support/damaged_bytes.h"
+#include "test/support/results.h"
 
 namespace vitrine {
 namespace {
@@ -20,12 +21,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string pickle_error(const std::string& bytes) {
-  try {
-    parse_pickle(bytes, "x");
-  } catch (const FormatError& error) {
-    return error.what();
-  }
-  return "";
+  return test::thrown<FormatError>([&] { parse_pickle(bytes, "x"); });
 }
 
 // Parses the opcodes and the final STOP. Returns the root.

@@ -8,13 +8,13 @@
 
 #include "base/format_error.h"
 #include "test/aot/import/pt2_writer.h"
+#include "test/support/results.h"
 
 namespace vitrine {
 namespace {
 
 using namespace std::string_literals;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 constexpr uint64_t kMaxBytes = 1000;
 
@@ -57,13 +57,10 @@ Archive archive_of(const std::string& opcodes, const std::string& order = "littl
 // Reads the root as a tensor. Returns the error, or an empty string.
 std::string tensor_error(const Archive& members, uint64_t max_bytes = kMaxBytes) {
   const std::vector<std::byte> bytes = test::write_zip(members);
-  try {
+  return test::thrown<FormatError>([&] {
     SavedObjects objects({bytes, nullptr}, "weights", max_bytes);
     objects.tensor(objects.root());
-  } catch (const FormatError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 std::string error_of_tensor(const TensorOpcodes& opcodes) {

@@ -10,6 +10,7 @@
 #include "base/format_error.h"
 #include "test/aot/import/pt2_writer.h"
 #include "test/support/damaged_bytes.h"
+#include "test/support/results.h"
 
 namespace vitrine {
 namespace {
@@ -215,13 +216,10 @@ struct RawArchive {
 
 // Opens the archive and reads its members. Returns the error, or an empty string.
 std::string zip_error(const std::vector<std::byte>& bytes) {
-  try {
+  return test::thrown<FormatError>([&] {
     const ZipArchive archive({bytes, nullptr}, "x.zip");
     for (const std::string& name : archive.names()) archive.read(name, 1000);
-  } catch (const FormatError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 RawArchive two_members() {

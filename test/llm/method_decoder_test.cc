@@ -12,6 +12,7 @@
 #include "test/support/corpus.h"
 #include "test/support/program_builder.h"
 #include "test/support/read_json.h"
+#include "test/support/results.h"
 #include "test/support/tensor_factory.h"
 #include "tools/common/session.h"
 #include "vitrine/data_source.h"
@@ -159,12 +160,7 @@ class SmallDecoder : public testing::Test {
   }
 
   std::string refusal(const MethodLimits& limits = {}) {
-    try {
-      load(limits);
-    } catch (const GenerationError& error) {
-      return error.what();
-    }
-    return "accepted";
+    return test::thrown<GenerationError>([&] { load(limits); });
   }
 
   test::ProgramBuilder builder_;

@@ -5,14 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-
-#include <nlohmann/json.hpp>
 
 #include "examples/models/llama_decoder.h"
 #include "test/llm/lowered_models.h"
 #include "test/support/corpus.h"
-#include "test/support/read_json.h"
+#include "test/support/read_text.h"
 #include "test/support/scratch_folder.h"
 #include "tools/common/files.h"
 #include "tools/common/session.h"
@@ -242,10 +239,7 @@ class LlmCorpus : public testing::Test {
  protected:
   void SetUp() override { VITRINE_NEEDS_CORPUS_LLM(); }
   static std::vector<float> floats(const std::filesystem::path& file) {
-    const std::vector<std::byte> bytes = tools::read_file(file);
-    std::vector<float> values(bytes.size() / sizeof(float));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
+    return test::read_floats(file);
   }
   static std::vector<int64_t> integers(const std::filesystem::path& file) {
     const std::vector<std::byte> bytes = tools::read_file(file);

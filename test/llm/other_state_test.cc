@@ -1,6 +1,5 @@
 // Tests state that is not indexed by position, such as the state of convolutions and recurrent
 // layers. A new text must not depend on the state after the previous text.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -2,12 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstring>
 
 #include "examples/models/model_builder.h"
 #include "test/llm/lowered_models.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
+#include "test/support/results.h"
 #include "test/support/scratch_folder.h"
 #include "tools/common/files.h"
 #include "tools/common/session.h"
@@ -198,12 +199,7 @@ TEST_F(EncoderRowsInPrompts, AreFedAgainInEveryCallWithoutCache) {
 }
 
 std::string refusal(TextGenerator& generator, const Ids& prompt, const GenerateOptions& options) {
-  try {
-    generator.generate(prompt, options);
-  } catch (const GenerationError& error) {
-    return error.what();
-  }
-  return "";
+  return test::thrown<GenerationError>([&] { generator.generate(prompt, options); });
 }
 
 TEST_F(EncoderRowsInPrompts, RejectedPromptLeavesTextUnchangedWithoutACache) {
@@ -271,12 +267,7 @@ TEST(FindRowId, AcceptsTokenTextOrId) {
 TEST_F(EncoderRowsInPrompts, LogitsMatchPyTorch) {
   VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / "multimodal_three_methods";
-  const auto floats = [&](const char* name) {
-    const std::vector<std::byte> bytes = tools::read_file(folder / name);
-    Floats values(bytes.size() / sizeof(float));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
-  };
+  const auto floats = [&](const char* name) { return test::read_floats(folder / name); };
   const auto expect_near = [](const Floats& found, const Floats& expected) {
     ASSERT_EQ(found.size(), expected.size());
     for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-3) << i;

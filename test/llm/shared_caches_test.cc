@@ -2,7 +2,6 @@
 // reads it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <numeric>
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "llm/block_interval.h"
+#include "test/support/results.h"
 
 namespace vitrine::test {
 namespace {
@@ -130,12 +131,7 @@ TEST(TextEvaluation, TokenWithLogitMinusInfinityHasInfiniteNats) {
 
 template <class Run>
 std::string error_of(Run run) {
-  try {
-    run();
-  } catch (const GenerationError& error) {
-    return error.what();
-  }
-  return "no error";
+  return thrown<GenerationError>([&] { run(); });
 }
 
 TEST(TextEvaluation, RejectsUnsuitableTextsAndModels) {

@@ -8,6 +8,7 @@
 
 #include "test/support/corpus.h"
 #include "test/support/read_text.h"
+#include "test/support/results.h"
 #include "test/tokenizers/small_files.h"
 #include "vitrine/tokenizer.h"
 
@@ -19,12 +20,7 @@ using test::llama2c_file;
 using test::tokenizer_text;
 
 std::string refusal(const std::string& bytes) {
-  try {
-    parse_tokenizer(bytes, "the file");
-  } catch (const TokenizerError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return test::thrown<TokenizerError>([&] { parse_tokenizer(bytes, "the file"); });
 }
 
 struct Damage {

@@ -16,7 +16,6 @@ namespace {
 
 using test::tokenizer_path;
 using testing::ElementsAre;
-using testing::IsEmpty;
 using Ids = std::vector<TokenId>;
 
 struct Example {

@@ -1,6 +1,5 @@
 // Tests each step of a tokenizer.json separately. Expected results are those of Hugging Face's
 // tokenizers 0.23.2 for the same step.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
