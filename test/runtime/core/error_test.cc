@@ -9,8 +9,6 @@
 namespace vitrine {
 namespace {
 
-using testing::StartsWith;
-
 TEST(Error, DefaultIsSuccess) {
   const Error error;
   EXPECT_TRUE(error.ok());

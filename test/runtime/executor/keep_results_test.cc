@@ -73,16 +73,27 @@ class KeepResultsTest : public PlanTest {
     return forward_.tensor({.sizes = {2, 3}, .data = data});
   }
   void transpose_to(int32_t from, int32_t to) { call("aten::t_copy.out", {from, to, to}); }
+  // Transposes the constant to byte `offset` of memory 1.
+  int32_t transposed_at(uint64_t offset) {
+    const int32_t to = matrix_at(offset);
+    transpose_to(constant(), to);
+    return to;
+  }
+  // The output is 2 * from, with the shape of `from`.
+  void return_doubled(int32_t from, uint64_t offset) {
+    TensorSpec spec = forward_.values[static_cast<size_t>(from)].tensor;
+    spec.planned = Planned{1, offset};
+    forward_.outputs = {forward_.tensor(spec)};
+    scale(from, forward_.outputs[0]);
+  }
 
   // out = 2 * transposed + 2 * x. The last product overwrites the planned memory of `transposed`.
   void build_sum() {
     const int32_t x = input_matrix(128);
-    transposed_ = matrix_at(0);
     const int32_t doubled = matrix_at(32);
     const int32_t other = matrix_at(0);
     const int32_t out = matrix_at(64);
-    transpose_to(constant(), transposed_);
-    scale(transposed_, doubled);
+    scale(transposed_at(0), doubled);
     scale(x, other);
     add(doubled, other, out);
     forward_.outputs = {out};
@@ -109,8 +120,11 @@ class KeepResultsTest : public PlanTest {
     }
     return output(*method);
   }
-
-  int32_t transposed_ = 0;
+  // Expects these outputs of the second run, and this number of calls of the kernel in both runs.
+  void expect_run(const std::vector<float>& outputs, int calls) {
+    EXPECT_EQ(run_twice(options()), outputs);
+    EXPECT_EQ(transpositions, calls);
+  }
 };
 
 TEST_F(KeepResultsTest, RunsTheKernelOnceAndCountsTheMemoryOfTheResult) {
@@ -134,111 +148,75 @@ TEST_F(KeepResultsTest, TracersReceiveTheResultInEachRun) {
 }
 
 TEST_F(KeepResultsTest, ValuesThatDependOnlyOnKeptResultsAreComputedOnce) {
-  const int32_t once = matrix_at(0);
   const int32_t twice = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 32}});
-  const int32_t out = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 64}});
-  transpose_to(constant(), once);
-  transpose_to(once, twice);
-  scale(twice, out);
-  forward_.outputs = {out};
-  EXPECT_THAT(run_twice(options()), ElementsAre(2, 4, 6, 8, 10, 12));
-  EXPECT_EQ(transpositions, 2);
+  transpose_to(transposed_at(0), twice);
+  return_doubled(twice, 64);
+  expect_run({2, 4, 6, 8, 10, 12}, 2);
 }
 
 TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfTheInputMayChange) {
-  const int32_t x = input_matrix(128);
   const int32_t transposed = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 0}});
-  const int32_t out = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 32}});
-  transpose_to(x, transposed);
-  scale(transposed, out);
-  forward_.outputs = {out};
-  EXPECT_THAT(run_twice(options()), ElementsAre(0, 4, 8, 2, 6, 10));
-  EXPECT_EQ(transpositions, 2);
+  transpose_to(input_matrix(128), transposed);
+  return_doubled(transposed, 32);
+  expect_run({0, 4, 8, 2, 6, 10}, 2);
 }
 
 TEST_F(KeepResultsTest, WritesOutputsInEachRun) {
-  const int32_t out = matrix_at(0);
-  transpose_to(constant(), out);
-  forward_.outputs = {out};
-  EXPECT_THAT(run_twice(options()), ElementsAre(1, 4, 2, 5, 3, 6));
-  EXPECT_EQ(transpositions, 2);
+  forward_.outputs = {transposed_at(0)};
+  expect_run({1, 4, 2, 5, 3, 6}, 2);
 }
 
-// `view` is a view of the result, because the memory plan gives both the same address.
+// The view has the result's memory, because the memory plan gives both the same address.
 TEST_F(KeepResultsTest, WritesTheResultInEachRunIfAViewReadsItsPlannedMemory) {
-  const int32_t transposed = matrix_at(0);
-  const int32_t view = at(0, 6);
-  const int32_t out = at(32, 6);
-  transpose_to(constant(), transposed);
-  scale(view, out);
-  forward_.outputs = {out};
-  EXPECT_THAT(run_twice(options()), ElementsAre(2, 8, 4, 10, 6, 12));
-  EXPECT_EQ(transpositions, 2);
+  transposed_at(0);
+  return_doubled(at(0, 6), 32);
+  expect_run({2, 8, 4, 10, 6, 12}, 2);
 }
 
 TEST_F(KeepResultsTest, WritesTheResultInEachRunIfAnOutputReturnsItsPlannedMemory) {
-  transpose_to(constant(), matrix_at(0));
+  transposed_at(0);
   forward_.outputs = {at(0, 6)};
-  EXPECT_THAT(run_twice(options()), ElementsAre(1, 4, 2, 5, 3, 6));
-  EXPECT_EQ(transpositions, 2);
+  expect_run({1, 4, 2, 5, 3, 6}, 2);
 }
 
 // `view` is read only after another value has overwritten the result. It is therefore a view of
 // that value and not of the result, although all three have the same address.
 TEST_F(KeepResultsTest, IgnoresViewsOfLaterValues) {
   const int32_t x = input_matrix(128);
-  const int32_t transposed = matrix_at(0);
   const int32_t doubled = matrix_at(32);
-  const int32_t later = matrix_at(0);
   const int32_t view = at(0, 6);
   const int32_t out = at(64, 6);
-  transpose_to(constant(), transposed);
-  scale(transposed, doubled);
-  scale(x, later);
+  scale(transposed_at(0), doubled);
+  scale(x, matrix_at(0));
   add(view, doubled, out);
   forward_.outputs = {out};
-  EXPECT_THAT(run_twice(options()), ElementsAre(2, 10, 8, 16, 14, 22));
-  EXPECT_EQ(transpositions, 1);
+  expect_run({2, 10, 8, 16, 14, 22}, 1);
 }
 
 // Another instruction overwrites only the end of the result, so the view still contains elements of
 // the result.
 TEST_F(KeepResultsTest, WritesTheResultInEachRunIfAViewReadsAPartOfIt) {
   const int32_t x = input_matrix(128);
-  const int32_t transposed = matrix_at(0);
-  const int32_t view = at(8, 6);
-  const int32_t out = at(64, 6);
-  transpose_to(constant(), transposed);
+  transposed_at(0);
   scale(x, matrix_at(16));
-  scale(view, out);
-  forward_.outputs = {out};
-  EXPECT_THAT(run_twice(options()), ElementsAre(4, 10, 0, 4, 8, 12));
-  EXPECT_EQ(transpositions, 2);
+  return_doubled(at(8, 6), 64);
+  expect_run({4, 10, 0, 4, 8, 12}, 2);
 }
 
 TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfAStepChangesTheResult) {
-  const int32_t transposed = matrix_at(0);
-  const int32_t out = matrix_at(32);
-  transpose_to(constant(), transposed);
+  const int32_t transposed = transposed_at(0);
   scale(transposed, transposed);
-  scale(transposed, out);
-  forward_.outputs = {out};
-  EXPECT_THAT(run_twice(options()), ElementsAre(4, 16, 8, 20, 12, 24));
-  EXPECT_EQ(transpositions, 2);
+  return_doubled(transposed, 32);
+  expect_run({4, 16, 8, 20, 12, 24}, 2);
 }
 
 // An instruction can write to the result through the view.
 TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfAStepMakesAViewOfTheResult) {
-  const int32_t transposed = matrix_at(0);
   const int32_t view = at(64, 6);
-  const int32_t out = at(32, 6);
-  transpose_to(constant(), transposed);
-  call("keep::view", {transposed, view});
+  call("keep::view", {transposed_at(0), view});
   scale(view, view);
-  scale(view, out);
-  forward_.outputs = {out};
-  EXPECT_THAT(run_twice(options()), ElementsAre(4, 16, 8, 20, 12, 24));
-  EXPECT_EQ(transpositions, 2);
+  return_doubled(view, 32);
+  expect_run({4, 16, 8, 20, 12, 24}, 2);
 }
 
 TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfTheBudgetIsTooSmall) {
@@ -258,13 +236,9 @@ TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfTheBudgetIsTooSmall) {
 
 TEST_F(KeepResultsTest, ReportsErrorsOfTheKernelWhenTheMethodRuns) {
   const int32_t transposed = at(0);
-  const int32_t out = at(32);
   transpose_to(constant(), transposed);
-  scale(transposed, out);
-  forward_.outputs = {out};
-  const auto method = load(options());
-  ASSERT_NE(method, nullptr);
-  EXPECT_THAT(method->execute().message(), testing::HasSubstr("two matrices"));
+  return_doubled(transposed, 32);
+  EXPECT_THAT(load(options())->execute().message(), testing::HasSubstr("two matrices"));
 }
 
 }  // namespace

@@ -1,16 +1,15 @@
 // Loads methods of programs that a test builds.
 #pragma once
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <deque>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "test/support/program_builder.h"
+#include "test/support/results.h"
 #include "test/support/tensor_factory.h"
 #include "test/support/test_backend.h"
 #include "test/support/test_kernels.h"
@@ -64,6 +63,13 @@ class MethodTest : public testing::Test {
   }
   static std::vector<float> output(const Method& method, size_t index = 0) {
     return values_of<float>(method.output(index).unchecked_tensor());
+  }
+  // Sets input 0 and executes. Returns the first output; empty after an error.
+  static std::vector<float> run(Method& method, const EValue& input) {
+    Error error = method.set_input(0, input);
+    if (error.ok()) error = method.execute();
+    EXPECT_TRUE(error.ok()) << error.message();
+    return error.ok() ? output(method) : std::vector<float>();
   }
 
   ProgramBuilder builder_;

@@ -8,10 +8,8 @@ namespace {
 using test::multiply_by;
 using testing::AllOf;
 using testing::ElementsAre;
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
-using testing::StartsWith;
 
 class MethodLoadingTest : public test::MethodTest {};
 
@@ -23,13 +21,12 @@ TEST_F(MethodLoadingTest, ErrorNamesEverythingThatIsMissing) {
   forward_.delegate({.id = "LongBackend", .payload = multiply_by(1)});
   forward_.delegate({.id = "Long", .payload = multiply_by(1)});  // prefix of the other id
   forward_.delegate({.id = "TestBackend", .payload = multiply_by(1)});
-  const auto method = try_load();
-  ASSERT_FALSE(method.ok());
-  EXPECT_EQ(method.error().code(), ErrorCode::kOperatorMissing);
-  EXPECT_STREQ(
-      method.error().message(),
-      "forward: this build lacks the operators aten::also_missing, aten::missing.out and "
-      "the backends Long, LongBackend: register, link or select them (VITRINE_SELECT_OPS)");
+  EXPECT_THAT(
+      try_load(),
+      test::FailsWith(
+          ErrorCode::kOperatorMissing,
+          "forward: this build lacks the operators aten::also_missing, aten::missing.out and "
+          "the backends Long, LongBackend: register, link or select them (VITRINE_SELECT_OPS)"));
 }
 
 TEST_F(MethodLoadingTest, ErrorNamesAHundredMissingOperators) {
@@ -44,11 +41,9 @@ TEST_F(MethodLoadingTest, ErrorNamesAHundredMissingOperators) {
 
 TEST_F(MethodLoadingTest, ErrorNamesMissingBackends) {
   forward_.delegate({.id = "NoBackend", .payload = multiply_by(1)});
-  const auto method = try_load();
-  ASSERT_FALSE(method.ok());
-  EXPECT_EQ(method.error().code(), ErrorCode::kNotFound);
-  EXPECT_THAT(method.error().message(),
-              AllOf(HasSubstr("lacks the backends NoBackend"), Not(HasSubstr("operators"))));
+  EXPECT_THAT(try_load(),
+              test::FailsWith(ErrorCode::kNotFound, AllOf(HasSubstr("lacks the backends NoBackend"),
+                                                          Not(HasSubstr("operators")))));
 }
 
 // The comparison of ids must not stop at a NUL.
@@ -67,20 +62,18 @@ TEST_F(MethodLoadingTest, ReportsMissingOperatorsWithoutRegistries) {
 }
 
 TEST_F(MethodLoadingTest, UnknownMethodErrorListsExistingMethods) {
-  const auto method = Method::load(build(), "backward", {});
-  ASSERT_FALSE(method.ok());
-  EXPECT_EQ(method.error().code(), ErrorCode::kInvalidArgument);
-  EXPECT_STREQ(method.error().message(), "the program has no method backward; it has: forward");
+  EXPECT_THAT(Method::load(build(), "backward", {}),
+              test::FailsWith(ErrorCode::kInvalidArgument,
+                              "the program has no method backward; it has: forward"));
 }
 
 TEST_F(MethodLoadingTest, ChecksTheNumberOfKernelArguments) {
   build_scaling();
   forward_.chains[0][0].args.pop_back();
-  const auto method = try_load();
-  ASSERT_FALSE(method.ok());
-  EXPECT_EQ(method.error().code(), ErrorCode::kInvalidProgram);
-  EXPECT_STREQ(method.error().message(),
-               "forward, chains[0].instructions[0]: test::scale.out needs 4 arguments, got 3");
+  EXPECT_THAT(try_load(),
+              test::FailsWith(
+                  ErrorCode::kInvalidProgram,
+                  "forward, chains[0].instructions[0]: test::scale.out needs 4 arguments, got 3"));
 }
 
 TEST_F(MethodLoadingTest, LoadsEveryKindOfValue) {
@@ -129,10 +122,8 @@ TEST_F(MethodLoadingTest, InputsAndOutputsOutOfRangeAreNone) {
 TEST_F(MethodLoadingTest, LimitsTheMemoryOfTheMethod) {
   build_scaling();
   for (int i = 0; i < 2000; ++i) forward_.integer(i);
-  const auto method = try_load({.limits = {.max_memory_bytes = 20000}});
-  ASSERT_FALSE(method.ok());
-  EXPECT_EQ(method.error().code(), ErrorCode::kMemoryAllocationFailed);
-  EXPECT_THAT(method.error().message(), HasSubstr("max_memory_bytes"));
+  EXPECT_THAT(try_load({.limits = {.max_memory_bytes = 20000}}),
+              test::FailsWith(ErrorCode::kMemoryAllocationFailed, HasSubstr("max_memory_bytes")));
   EXPECT_TRUE(try_load({.limits = {.max_memory_bytes = 100000}}).ok());
 }
 
@@ -150,11 +141,11 @@ TEST_F(MethodLoadingTest, ErrorNamesTheFailingKernelAndInstruction) {
   const auto method = load();
   for (int run = 0; run < 2; ++run) {
     ASSERT_TRUE(method->set_input(0, value({2, 3}, std::vector<float>(6))).ok());
-    const Error error = method->execute();
-    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    EXPECT_STREQ(error.message(),
-                 "forward, chain 0, instruction 1 (kernel test::fail.out): this kernel always "
-                 "fails");
+    EXPECT_THAT(method->execute(),
+                test::FailsWith(
+                    ErrorCode::kInvalidArgument,
+                    "forward, chain 0, instruction 1 (kernel test::fail.out): this kernel always "
+                    "fails"));
   }
 }
 
@@ -216,11 +207,11 @@ TEST_F(MethodDelegatesTest, AreDestroyedWithTheMethod) {
 TEST_F(MethodDelegatesTest, ErrorNamesADelegateThatDoesNotLoad) {
   build_delegate({.id = "TestBackend", .payload = multiply_by(3)});
   forward_.delegate({.id = "TestBackend", .payload = test::bytes_of("??")});
-  const auto method = try_load();
-  ASSERT_FALSE(method.ok());
-  EXPECT_EQ(method.error().code(), ErrorCode::kDelegateInvalidCompatibility);
-  EXPECT_STREQ(method.error().message(),
-               "forward, delegates[1] (TestBackend): byte 0 of the payload: it must start with TB");
+  EXPECT_THAT(
+      try_load(),
+      test::FailsWith(
+          ErrorCode::kDelegateInvalidCompatibility,
+          "forward, delegates[1] (TestBackend): byte 0 of the payload: it must start with TB"));
   EXPECT_EQ(backend_.live_delegates(), 0) << "the delegates that loaded must be destroyed";
 }
 

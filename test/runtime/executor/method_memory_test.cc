@@ -23,10 +23,9 @@ class PlannedMemoryTest : public test::MethodTest {
   PlannedMemoryTest() { build_scaling(); }
 
   std::string refusal(const MethodOptions& options, ErrorCode code) {
-    const auto method = try_load(options);
-    EXPECT_FALSE(method.ok());
-    EXPECT_EQ(method.error().code(), code);
-    return method.error().message();
+    const Error error = try_load(options).take_error();
+    EXPECT_EQ(error.code(), code);
+    return error.message();
   }
 };
 
@@ -78,9 +77,7 @@ TEST_F(PlannedMemoryTest, ResetRestoresTheLoadedState) {
       const std::vector<float> once =
           has_value ? std::vector<float>{11, 21} : std::vector<float>{1, 1};
       for (int text = 0; text < 2; ++text) {
-        ASSERT_TRUE(method->set_input(0, value({2}, {1, 1})).ok());
-        ASSERT_TRUE(method->execute().ok());
-        EXPECT_EQ(output(*method), once);
+        EXPECT_EQ(run(*method, value({2}, {1, 1})), once);
         ASSERT_TRUE(method->execute().ok());
         EXPECT_EQ(output(*method)[0], once[0] + 1);
         ASSERT_TRUE(method->reset_state().ok());
@@ -146,10 +143,8 @@ TEST_F(PlannedMemoryTest, TemporaryMemoryMatchesKernelRequests) {
   EXPECT_EQ(method->memory_usage().temporary, 0u);
   constexpr uint64_t kAligned = 2 * (kCopy + alignof(float));  // includes padding for alignment
   const uint64_t before = method->memory_usage().taken;
-  for (int run = 0; run < 3; ++run) {
-    ASSERT_TRUE(method->set_input(0, value({kCount}, std::vector<float>(kCount, 3))).ok());
-    ASSERT_TRUE(method->execute().ok());
-    EXPECT_THAT(output(*method), testing::Each(6.f));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(run(*method, value({kCount}, std::vector<float>(kCount, 3))), testing::Each(6.f));
     const MemoryUsage usage = method->memory_usage();
     EXPECT_EQ(usage.temporary, kAligned);
     EXPECT_LE(usage.taken,
@@ -160,9 +155,9 @@ TEST_F(PlannedMemoryTest, TemporaryMemoryMatchesKernelRequests) {
   const MethodOptions bounded{.limits = {.max_memory_bytes = usage.taken - 1}};
   const auto refused = load(bounded);
   ASSERT_TRUE(refused->set_input(0, value({kCount}, std::vector<float>(kCount, 3))).ok());
-  const Error error = refused->execute();
-  EXPECT_EQ(error.code(), ErrorCode::kMemoryAllocationFailed);
-  EXPECT_THAT(error.message(), HasSubstr("no temporary memory for 10000 elements"));
+  EXPECT_THAT(refused->execute(),
+              test::FailsWith(ErrorCode::kMemoryAllocationFailed,
+                              HasSubstr("no temporary memory for 10000 elements")));
 }
 
 // The sum of the buffers' sizes, or the rounded-up sum, exceeds the range of its integer type.
@@ -187,10 +182,10 @@ TEST_F(PlannedMemoryTest, IsZeroedAndAligned) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(method->output(1).unchecked_tensor().raw_data()) % 64, 0u);
 }
 
-class StateTest : public test::MethodTest {
- protected:
-  // state = state + x. The state is planned and starts at 10 if `initial`, otherwise at 0.
-  void build_state(bool initial) {
+// state = state + x. The state is planned and starts at 10 if it has an initial value, else at 0.
+TEST_F(PlannedMemoryTest, StateIsSeparateForEachMethodAndStartsAtItsInitialValueOrZero) {
+  for (const bool initial : {true, false}) {
+    start_over();
     forward_.buffer_sizes = {0, 64};
     x_ = forward_.tensor({.sizes = {2}, .planned = Planned{1, 0}});
     const uint32_t data = initial ? builder_.initial_state(bytes_of<float>({10, 10})) : 0;
@@ -198,37 +193,15 @@ class StateTest : public test::MethodTest {
     forward_.inputs = {x_};
     forward_.outputs = {out_};
     forward_.kernel_call(forward_.op("test::add", "out"), {out_, x_, out_, out_});
+    const float start = initial ? 10 : 0;
+    const std::shared_ptr<const Program> program = build();
+    const MethodOptions options{.kernels = &test::test_kernels()};
+    const auto first = test::require(Method::load(program, "forward", options));
+    const auto second = test::require(Method::load(program, "forward", options));
+    EXPECT_THAT(run(*first, value({2}, {1, 1})), testing::Each(start + 1));
+    EXPECT_THAT(run(*second, value({2}, {5, 5})), testing::Each(start + 5));
+    EXPECT_THAT(run(*first, value({2}, {2, 2})), testing::Each(start + 1 + 2));
   }
-  float run(Method& method, float x) {
-    EXPECT_TRUE(method.set_input(0, value({2}, {x, x})).ok());
-    EXPECT_TRUE(method.execute().ok());
-    return output(method)[1];
-  }
-};
-
-TEST_F(StateTest, HasTheInitialValueFromTheProgram) {
-  build_state(true);
-  const auto method = load();
-  EXPECT_EQ(run(*method, 1), 11);
-  EXPECT_EQ(run(*method, 2), 13);
-}
-
-TEST_F(StateTest, IsSeparateForEachMethod) {
-  build_state(true);
-  const std::shared_ptr<const Program> program = build();
-  const MethodOptions options{.kernels = &test::test_kernels()};
-  const auto first = Method::load(program, "forward", options);
-  const auto second = Method::load(program, "forward", options);
-  ASSERT_TRUE(first.ok() && second.ok());
-  EXPECT_EQ(run(**first, 1), 11);
-  EXPECT_EQ(run(**second, 5), 15);
-  EXPECT_EQ(run(**first, 1), 12);
-}
-
-TEST_F(StateTest, IsZeroWithoutAnInitialValue) {
-  build_state(false);
-  const auto method = load();
-  EXPECT_EQ(run(*method, 3), 3);
 }
 
 // A map of named f32 tensors.
@@ -275,17 +248,10 @@ class ConstantsTest : public test::MethodTest {
     forward_.kernel_call(forward_.op(op, "out"), {x_, constant_, out_, out_});
   }
   void expect_sum(const MethodOptions& options = {}) {
-    const auto method = load(options);
-    ASSERT_NE(method, nullptr);
-    ASSERT_TRUE(method->set_input(0, value({2}, {1, 2})).ok());
-    const Error error = method->execute();
-    ASSERT_TRUE(error.ok()) << error.message();
-    EXPECT_THAT(output(*method), ElementsAre(11, 22));
+    EXPECT_THAT(run(*test::require(try_load(options)), value({2}, {1, 2})), ElementsAre(11, 22));
   }
   std::string refusal(const MethodOptions& options) {
-    const auto method = try_load(options);
-    EXPECT_FALSE(method.ok());
-    return method.error().message();
+    return try_load(options).take_error().message();
   }
   static test::AlignedBytes aligned(const std::vector<float>& values) {
     const test::Bytes bytes = bytes_of(values);
@@ -296,9 +262,11 @@ class ConstantsTest : public test::MethodTest {
   FakeExternalData external_;
 };
 
-TEST_F(ConstantsTest, AreReadFromTheSegment) {
+TEST_F(ConstantsTest, AreReadFromTheSegmentOrTheFlatbufferOfOldPrograms) {
   builder_.constant(bytes_of<float>({7}));
   build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
+  expect_sum();
+  builder_.legacy_constants = true;
   expect_sum();
 }
 
@@ -340,18 +308,8 @@ TEST_F(ConstantsTest, KernelsCannotKeepCopiesOfStates) {
   forward_.kernel_call(forward_.op("test::add", "out"),
                        {constant_, constant_, constant_, constant_});
   const auto method = load();
-  ASSERT_TRUE(method->set_input(0, value({2}, {1, 2})).ok());
-  ASSERT_TRUE(method->execute().ok());
-  EXPECT_THAT(output(*method), ElementsAre(11, 22));
-  ASSERT_TRUE(method->set_input(0, value({2}, {1, 2})).ok());
-  ASSERT_TRUE(method->execute().ok());
-  EXPECT_THAT(output(*method), ElementsAre(21, 42));
-}
-
-TEST_F(ConstantsTest, AreReadFromTheFlatbufferOfOldPrograms) {
-  builder_.legacy_constants = true;
-  build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
-  expect_sum();
+  EXPECT_THAT(run(*method, value({2}, {1, 2})), ElementsAre(11, 22));
+  EXPECT_THAT(run(*method, value({2}, {1, 2})), ElementsAre(21, 42));
 }
 
 TEST_F(ConstantsTest, AcceptMisalignedOffsets) {
@@ -374,22 +332,21 @@ TEST_F(ConstantsTest, KernelsCannotWriteConstants) {
   forward_.kernel_call(0, {x_, x_, constant_, constant_});
   const auto method = load();
   ASSERT_TRUE(method->set_input(0, value({2}, {1, 2})).ok());
-  const Error error = method->execute();
-  EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
-  EXPECT_THAT(error.message(), HasSubstr("instruction 1 (kernel test::add.out): argument 2"));
+  EXPECT_THAT(method->execute(),
+              test::FailsWith(ErrorCode::kInvalidProgram,
+                              HasSubstr("instruction 1 (kernel test::add.out): argument 2")));
 }
 
 TEST_F(ConstantsTest, DelegatesCannotWriteConstants) {
   build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
   forward_.delegate_call(forward_.delegate({.id = "TestBackend", .payload = test::multiply_by(3)}),
                          {x_, constant_});  // the delegate may write this argument
-  const auto method = try_load();
-  ASSERT_FALSE(method.ok());
-  EXPECT_EQ(method.error().code(), ErrorCode::kInvalidProgram);
-  EXPECT_STREQ(
-      method.error().message(),
-      "forward, chains[0].instructions[1]: argument 1 of the delegate is an output, but it is "
-      "a constant of the program");
+  EXPECT_THAT(
+      try_load(),
+      test::FailsWith(
+          ErrorCode::kInvalidProgram,
+          "forward, chains[0].instructions[1]: argument 1 of the delegate is an output, but it is "
+          "a constant of the program"));
 }
 
 TEST_F(ConstantsTest, DelegatesCanReadConstants) {
@@ -399,9 +356,7 @@ TEST_F(ConstantsTest, DelegatesCanReadConstants) {
                                             .compile_specs = {{"inputs", {std::byte{1}}}}}),
                          {constant_, out_});
   const auto method = load();
-  ASSERT_TRUE(method->set_input(0, value({2}, {1, 2})).ok());
-  ASSERT_TRUE(method->execute().ok());
-  EXPECT_THAT(output(*method), ElementsAre(30, 60));
+  EXPECT_THAT(run(*method, value({2}, {1, 2})), ElementsAre(30, 60));
 }
 
 TEST_F(ConstantsTest, AreReadFromExternalData) {
@@ -457,15 +412,13 @@ TEST_F(ConstantsTest, ExecutionFailsAfterAFailedReset) {
   EXPECT_EQ(method->execute().code(), ErrorCode::kInvalidState)
       << "the reset clears its planned input";
   ASSERT_TRUE(method->set_input(0, x).ok());
-  const Error error = method->execute();
-  EXPECT_EQ(error.code(), ErrorCode::kInvalidState);
-  EXPECT_STREQ(error.message(),
-               "the last reset_state() failed; call it again before the next execution");
+  EXPECT_THAT(
+      method->execute(),
+      test::FailsWith(ErrorCode::kInvalidState,
+                      "the last reset_state() failed; call it again before the next execution"));
   external_.tensors = kept;
   ASSERT_TRUE(method->reset_state().ok());
-  ASSERT_TRUE(method->set_input(0, x).ok());
-  ASSERT_TRUE(method->execute().ok());
-  EXPECT_THAT(output(*method), ElementsAre(11, 22));
+  EXPECT_THAT(run(*method, x), ElementsAre(11, 22));
 }
 
 TEST_F(ConstantsTest, ExternalDataMustMatchTheProgram) {

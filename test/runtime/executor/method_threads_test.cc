@@ -110,8 +110,7 @@ TEST_F(MethodThreadsTest, ThreadsShareAProgram) {
   forward_.kernel_call(add, {out_, x_, out_, out_});
   forward_.kernel_call(add, {out_, constant, out_, out_});
   const test::TemporaryFile file(builder_.build());
-  const auto program = Program::load(*open_file(file.path()));
-  ASSERT_TRUE(program.ok());
+  const auto program = test::require(Program::load(*open_file(file.path())));
 
   std::array<float, 2> results{};
   std::array<std::thread, 2> threads;
@@ -121,7 +120,7 @@ TEST_F(MethodThreadsTest, ThreadsShareAProgram) {
       const auto step = static_cast<float>(i + 1);
       const EValue x(&factory.make<float>({2}, {step, step}));
       for (int load = 0; load < 20; ++load) {
-        auto method = Method::load(*program, "forward", {.kernels = &test::test_kernels()});
+        auto method = Method::load(program, "forward", {.kernels = &test::test_kernels()});
         if (!method.ok()) return;
         for (int run = 0; run < kRuns; ++run) {
           if (!(*method)->set_input(0, x).ok() || !(*method)->execute().ok()) return;

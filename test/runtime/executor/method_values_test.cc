@@ -1,5 +1,4 @@
 // Tests which values a method passes to a tracer that records values.
-#include <string>
 #include <vector>
 
 #include "test/runtime/executor/method_fixture.h"

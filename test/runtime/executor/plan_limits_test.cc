@@ -33,10 +33,9 @@ TEST_F(PlanLimitsTest, ReportsFailedAllocation) {
     return Method::load(program, "forward", bounded).ok();
   });
   bounded.check_plan = &refuse_overlaps;
-  const auto method = Method::load(program, "forward", bounded);
-  ASSERT_FALSE(method.ok());
-  EXPECT_EQ(method.error().code(), ErrorCode::kMemoryAllocationFailed);
-  EXPECT_THAT(method.error().message(), HasSubstr("no memory for the check of the memory plan"));
+  EXPECT_THAT(Method::load(program, "forward", bounded),
+              test::FailsWith(ErrorCode::kMemoryAllocationFailed,
+                              HasSubstr("no memory for the check of the memory plan")));
 }
 
 // Measures the steps of a load by searching for the smallest sufficient limit.

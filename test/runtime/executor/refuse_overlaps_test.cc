@@ -69,15 +69,27 @@ class OverlapCheckTest : public test::PlanTest {
     kernels_ = &all_;
   }
 
+  // Adds the value 2 * from at byte `offset` of memory 1.
+  int32_t scaled(int32_t from, uint64_t offset) {
+    const int32_t to = at(offset);
+    scale(from, to);
+    return to;
+  }
+
   // Loads the method with the check for overlaps. Returns the error, or an empty string if the
   // method loads. Expects that the method loads without the check.
   std::string refusal() {
     EXPECT_NE(load({.kernels = kernels_}), nullptr);
-    const auto method = try_load(options());
-    if (method.ok()) return "";
-    EXPECT_EQ(method.error().code(), ErrorCode::kInvalidProgram);
-    return method.error().message();
+    const Error error = try_load(options()).take_error();
+    EXPECT_TRUE(error.ok() || error.code() == ErrorCode::kInvalidProgram);
+    return error.message();
   }
+  static std::string value_text(int32_t value) { return "values[" + std::to_string(value) + "]"; }
+  static auto Needs(const std::string& user, int32_t value) {
+    return HasSubstr(user + ": needs " + value_text(value));
+  }
+
+  const int32_t x_ = input(0);
 
  private:
   KernelRegistry all_;
@@ -85,147 +97,114 @@ class OverlapCheckTest : public test::PlanTest {
 };
 
 TEST_F(OverlapCheckTest, AllowsReuseOfMemory) {
-  const int32_t x = input(0);
-  const int32_t a = at(16);
-  const int32_t b = at(0);  // x is not read again
-  scale(x, a);
-  scale(a, b);
-  forward_.outputs = {b};
+  const int32_t a = scaled(x_, 16);
+  forward_.outputs = {scaled(a, 0)};  // x is not read again
   EXPECT_EQ(refusal(), "");
 }
 
 TEST_F(OverlapCheckTest, RejectsOverwrittenResults) {
-  const int32_t x = input(0);
-  const int32_t a = at(16);
-  const int32_t b = at(24);
+  const int32_t a = scaled(x_, 16);
+  const int32_t b = scaled(x_, 24);
   const int32_t c = at(64);
-  scale(x, a);
-  scale(x, b);
   add(a, b, c);
   forward_.outputs = {c};
-  EXPECT_EQ(refusal(),
-            "forward, chains[0].instructions[2]: needs values[1] (bytes 16 to 32 of memory 1) as "
-            "written by chains[0].instructions[0] (test::scale.out), but chains[0].instructions[1] "
-            "(test::scale.out) has overwritten it with values[2] (bytes 24 to 40 of memory 1): the "
-            "memory plan is wrong");
+  EXPECT_EQ(refusal(), "forward, chains[0].instructions[2]: needs " + value_text(a) +
+                           " (bytes 16 to 32 of memory 1) as written by chains[0].instructions[0] "
+                           "(test::scale.out), but chains[0].instructions[1] (test::scale.out) has "
+                           "overwritten it with " +
+                           value_text(b) +
+                           " (bytes 24 to 40 of memory 1): the memory plan is wrong");
 }
 
 TEST_F(OverlapCheckTest, RejectsOverwrittenInputs) {
-  const int32_t x = input(0);
   const int32_t y = input(32);
-  const int32_t a = at(44);  // overlaps one element of y
-  scale(x, a);
-  add(a, y, at(64));
+  add(scaled(x_, 44), y, at(64));  // overlaps one element of y
   EXPECT_THAT(refusal(),
               HasSubstr("needs values[1] (bytes 32 to 48 of memory 1) as written by inputs[1]"));
 }
 
 TEST_F(OverlapCheckTest, RejectsOverlappingInputs) {
-  const int32_t x = input(0);
   const int32_t y = input(12);
-  const int32_t sum = at(64);
-  add(x, y, sum);
+  add(x_, y, at(64));
   EXPECT_THAT(refusal(),
               HasSubstr("written by inputs[0], but inputs[1] has overwritten it with values[1]"));
 }
 
 TEST_F(OverlapCheckTest, RejectsOverwrittenOutputs) {
-  const int32_t x = input(0);
-  const int32_t a = at(32);
-  const int32_t b = at(32);
-  scale(x, a);
-  scale(x, b);
+  const int32_t a = scaled(x_, 32);
+  const int32_t b = scaled(x_, 32);
   forward_.outputs = {b};
   EXPECT_EQ(refusal(), "");
   forward_.outputs = {b, a};
-  EXPECT_THAT(refusal(), HasSubstr("forward, outputs[1]: needs values[1]"));
+  EXPECT_THAT(refusal(), Needs("forward, outputs[1]", a));
 }
 
 // The check accepts in-place results. Kernels that cannot work in place reject them.
 TEST_F(OverlapCheckTest, AllowsInPlaceResults) {
-  const int32_t x = input(0);
-  const int32_t a = at(32);
-  const int32_t b = at(32);
-  const int32_t c = at(40);
-  scale(x, a);
-  scale(a, b);
-  scale(b, c);
+  const int32_t c = scaled(scaled(scaled(x_, 32), 32), 40);
   forward_.outputs = {c};
   EXPECT_EQ(refusal(), "");
-  const int32_t d = at(44);
-  scale(x, d);
-  EXPECT_THAT(refusal(), HasSubstr("forward, outputs[0]: needs values[3] (bytes 40 to 56"));
+  scaled(x_, 44);
+  EXPECT_THAT(refusal(),
+              HasSubstr("forward, outputs[0]: needs " + value_text(c) + " (bytes 40 to 56"));
 }
 
 // A planner may give a copy the memory of its source.
 TEST_F(OverlapCheckTest, AllowsACopyInTheMemoryOfItsSource) {
-  const int32_t x = input(0);
-  const int32_t a = at(32);
+  const int32_t a = scaled(x_, 32);
   const int32_t copy = at(32);
-  scale(x, a);
   call("test::scale.out", {a, forward_.integer(1), copy, copy});
   forward_.outputs = {a, copy};
   EXPECT_EQ(refusal(), "");
 }
 
 TEST_F(OverlapCheckTest, AllowsViewsWithoutAViewInstruction) {
-  const int32_t x = input(0);
   const int32_t a = at(32, 8);
   const int32_t part = at(48);  // a part of a
-  call("plan::join.out", {forward_.optional_tensor_list({x, x}), a, a});
-  scale(part, at(64));
-  scale(part, at(80));
+  call("plan::join.out", {forward_.optional_tensor_list({x_, x_}), a, a});
+  scaled(part, 64);
+  scaled(part, 80);
   EXPECT_EQ(refusal(), "");
 }
 
 // The memory of the parts is also the memory of their concatenation, so no instruction writes the
 // concatenation itself.
 TEST_F(OverlapCheckTest, AllowsPartsComputedInTheMemoryOfAConcatenation) {
-  const int32_t x = input(0);
-  const int32_t first = at(32);
-  const int32_t second = at(48);
-  const int32_t whole = at(32, 8);
-  scale(x, first);
-  scale(x, second);
-  scale(first, at(64));
-  scale(whole, at(96, 8));
+  const int32_t first = scaled(x_, 32);
+  scaled(x_, 48);
+  scaled(first, 64);
+  scale(at(32, 8), at(96, 8));
   EXPECT_EQ(refusal(), "");
 }
 
 // The address of the view is known only at run time.
 TEST_F(OverlapCheckTest, IgnoresResultsOfViewInstructions) {
-  const int32_t x = input(0);
-  const int32_t seen = at(16);
-  scale(x, seen);
-  call("plan::view", {x, seen});
-  scale(x, at(16));
-  scale(seen, at(64));
+  const int32_t seen = scaled(x_, 16);
+  call("plan::view", {x_, seen});
+  scaled(x_, 16);
+  scaled(seen, 64);
   EXPECT_EQ(refusal(), "");
 }
 
 TEST_F(OverlapCheckTest, AllowsStatesThatAreWrittenBack) {
   const uint32_t initial = builder_.initial_state(bytes_of<float>({1, 2, 3, 4}));
   const int32_t state = forward_.tensor({.sizes = {4}, .planned = Planned{1, 32}, .data = initial});
-  const int32_t x = input(0);
   const int32_t sum = at(64);
-  add(state, x, sum);
+  add(state, x_, sum);
   call("plan::copy_", {state, sum, state});
-  call("plan::update.out", {x, state, at(128), at(144)});
+  call("plan::update.out", {x_, state, at(128), at(144)});
   forward_.outputs = {sum};
   EXPECT_EQ(refusal(), "");
   const auto method = load(options());
   for (const float expected : {11.0F, 20.0F}) {
-    ASSERT_TRUE(method->set_input(0, value({4}, {10, 10, 10, 10})).ok());
-    ASSERT_TRUE(method->execute().ok());
-    EXPECT_EQ(output(*method)[0], expected);
+    EXPECT_EQ(run(*method, value({4}, {10, 10, 10, 10}))[0], expected);
   }
 }
 
 // Several methods may use the same memory, as they do for shared buffers. The check of a method
 // covers only the method's own instructions.
 TEST_F(OverlapCheckTest, ChecksEachMethodSeparately) {
-  const int32_t x = input(0);
-  scale(x, at(32));
+  scaled(x_, 32);
   test::MethodSpec& other = builder_.method("other");
   other.buffer_sizes = {0, 64};
   const int y = other.tensor({.sizes = {4}, .planned = Planned{1, 0}});
@@ -238,42 +217,34 @@ TEST_F(OverlapCheckTest, ChecksEachMethodSeparately) {
   EXPECT_EQ(refusal(), "");
   const auto program = build();
   EXPECT_TRUE(Method::load(program, "forward", options()).ok());
-  const auto loaded = Method::load(program, "other", options());
-  ASSERT_FALSE(loaded.ok());
-  EXPECT_THAT(loaded.error().message(), HasSubstr("other, outputs[0]: needs values[0]"));
+  EXPECT_THAT(Method::load(program, "other", options()).take_error().message(),
+              HasSubstr("other, outputs[0]: needs values[0]"));
 }
 
 TEST_F(OverlapCheckTest, InPlaceWriteThroughAnAliasKeepsTheValue) {
-  const int32_t x = input(0);
-  const int32_t a = at(32);
+  const int32_t a = scaled(x_, 32);
   const int32_t alias = at(32);
-  scale(x, a);
-  call("plan::copy_", {alias, x, alias});
+  call("plan::copy_", {alias, x_, alias});
   forward_.outputs = {a};
   EXPECT_EQ(refusal(), "");
   // A later result in the same memory still overwrites the value.
-  scale(x, at(36));
-  EXPECT_THAT(refusal(), HasSubstr("forward, outputs[0]: needs values[1]"));
+  scaled(x_, 36);
+  EXPECT_THAT(refusal(), Needs("forward, outputs[0]", a));
 }
 
 TEST_F(OverlapCheckTest, OnlyReturnedArgumentsCountAsResults) {
-  const int32_t x = input(0);
-  const int32_t a = at(32);
+  forward_.outputs = {scaled(x_, 32)};
   const int32_t alias = at(32);
   const int32_t returned = at(64);
-  scale(x, a);
-  call("plan::update.out", {x, alias, returned, returned});
-  call("plan::twice.out", {x, alias, at(80), forward_.none()});
-  forward_.outputs = {a};
+  call("plan::update.out", {x_, alias, returned, returned});
+  call("plan::twice.out", {x_, alias, at(80), forward_.none()});
   EXPECT_EQ(refusal(), "");
 }
 
 TEST_F(OverlapCheckTest, InPlaceWriteRestoresAnOverwrittenValue) {
-  const int32_t x = input(0);
-  const int32_t a = at(32);
-  scale(x, a);
-  scale(x, at(40));
-  call("plan::copy_", {a, x, a});
+  const int32_t a = scaled(x_, 32);
+  scaled(x_, 40);
+  call("plan::copy_", {a, x_, a});
   forward_.outputs = {a};
   EXPECT_EQ(refusal(), "");
 }
@@ -281,155 +252,117 @@ TEST_F(OverlapCheckTest, InPlaceWriteRestoresAnOverwrittenValue) {
 // The kernel writes its last argument. Since the name of the kernel ends in "_", the argument is
 // not a new result.
 TEST_F(OverlapCheckTest, InPlaceKernelsHaveNoNewResult) {
-  const int32_t x = input(0);
-  const int32_t a = at(32);
+  forward_.outputs = {scaled(x_, 32)};
   const int32_t alias = at(32);
-  scale(x, a);
-  call("plan::scale_", {x, alias, alias});
-  forward_.outputs = {a};
+  call("plan::scale_", {x_, alias, alias});
   EXPECT_EQ(refusal(), "");
 }
 
 TEST_F(OverlapCheckTest, RejectsOverwrittenItemsOfLongLists) {
   forward_.buffer_sizes = {0, 2048};
-  const int32_t x = input(0);
   std::vector<int64_t> items;
-  for (uint64_t i = 1; i <= 40; ++i) {
-    items.push_back(at(16 * i));
-    scale(x, static_cast<int32_t>(items.back()));
-  }
+  for (uint64_t i = 1; i <= 40; ++i) items.push_back(scaled(x_, 16 * i));
   const int32_t joined = at(1024, 160);
   const int32_t list = forward_.optional_tensor_list(items);
   call("plan::join.out", {list, joined, joined});
   forward_.outputs = {joined};
   EXPECT_EQ(refusal(), "");
-  scale(x, at(16 * 40));
+  scaled(x_, 16 * 40);
   EXPECT_EQ(refusal(), "");
   call("plan::join.out", {list, joined, joined});
   EXPECT_THAT(refusal(), HasSubstr("instructions[42]: needs values[79] (bytes 640 to 656"));
 }
 
 TEST_F(OverlapCheckTest, AllowsListsWithoutOverlap) {
-  const int32_t x = input(0, 8);
+  forward_.values[0].tensor.sizes = {8};
   const int32_t a = at(32);
   const int32_t b = at(48);
   const int32_t parts = forward_.tensor_list({a, b});
   const int32_t joined = at(64, 8);
-  call("plan::split.out", {x, parts, parts});
+  call("plan::split.out", {x_, parts, parts});
   call("plan::join.out", {forward_.optional_tensor_list({a, -1, b}), joined, joined});
   forward_.outputs = {joined};
   EXPECT_EQ(refusal(), "");
-  const auto method = load(options());
-  ASSERT_TRUE(method->set_input(0, value({8}, {1, 2, 3, 4, 5, 6, 7, 8})).ok());
-  ASSERT_TRUE(method->execute().ok());
-  EXPECT_THAT(output(*method), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_THAT(run(*load(options()), value({8}, {1, 2, 3, 4, 5, 6, 7, 8})),
+              ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
 }
 
 TEST_F(OverlapCheckTest, RejectsOverwrittenListItems) {
-  const int32_t x = input(0, 8);
+  forward_.values[0].tensor.sizes = {8};
   const int32_t a = at(32);
   const int32_t b = at(48);
   const int32_t parts = forward_.tensor_list({a, b});
-  call("plan::split.out", {x, parts, parts});
-  scale(a, at(60));  // overlaps the last element of b
+  call("plan::split.out", {x_, parts, parts});
+  scaled(a, 60);  // overlaps the last element of b
   const int32_t joined = at(96, 8);
   call("plan::join.out", {forward_.optional_tensor_list({-1, b}), joined, joined});
   EXPECT_THAT(refusal(), HasSubstr("instructions[2]: needs values[2] (bytes 48 to 64"));
 }
 
 TEST_F(OverlapCheckTest, RejectsOverlappingResultsOfOneStep) {
-  const int32_t x = input(0);
   const int32_t once = at(32);
   const int32_t doubled = at(44);
-  call("plan::twice.out", {x, once, doubled, forward_.tensor_list({once, doubled})});
+  call("plan::twice.out", {x_, once, doubled, forward_.tensor_list({once, doubled})});
   forward_.outputs = {doubled};
   EXPECT_EQ(refusal(), "");  // the other result is not read
   forward_.outputs = {doubled, once};
-  EXPECT_THAT(refusal(), HasSubstr("forward, outputs[1]: needs values[1]"));
+  EXPECT_THAT(refusal(), Needs("forward, outputs[1]", once));
 }
 
 TEST_F(OverlapCheckTest, RejectsDelegatesThatOverwriteALiveValue) {
-  const auto build_call = [this](std::vector<test::CompileSpecSpec> specs) {
-    start_over();
-    forward_.buffer_sizes = {0, 256};
-    const int32_t x = input(0);
-    const int32_t a = at(32);
-    const int32_t b = at(40);
-    scale(x, a);
-    forward_.delegate_call(forward_.delegate({.id = "TestBackend",
-                                              .payload = test::multiply_by(3),
-                                              .compile_specs = std::move(specs)}),
-                           {x, b});
-    add(a, b, at(64));
-  };
-  build_call({{.key = "inputs", .value = {std::byte{1}}}});
+  const int32_t a = scaled(x_, 32);
+  const int32_t b = at(40);
+  forward_.delegate_call(forward_.delegate({.id = "TestBackend",
+                                            .payload = test::multiply_by(3),
+                                            .compile_specs = {{"inputs", {std::byte{1}}}}}),
+                         {x_, b});
+  add(a, b, at(64));
   EXPECT_THAT(refusal(), HasSubstr("but chains[0].instructions[1] (TestBackend) has overwritten "
-                                   "it with values[2] (bytes 40 to 56 of memory 1)"));
-  build_call({});  // without the option, the delegate does not report what it writes
+                                   "it with " +
+                                   value_text(b) + " (bytes 40 to 56 of memory 1)"));
+  forward_.delegates[0].compile_specs = {};  // the delegate does not report what it writes
   EXPECT_EQ(refusal(), "");
 }
 
 // Only one branch runs, so both may use the same memory. After the branches, the check does not
 // know which values the memory holds.
 TEST_F(OverlapCheckTest, AllowsBranchesInTheSameMemory) {
-  const int32_t x = input(0);
-  const int32_t a = at(32);
-  const int32_t b = at(32);
-  const int32_t result = forward_.tensor({.sizes = {4}, .planned = Planned{1, 64}});
-  const int32_t condition = forward_.boolean(true);
-  const int32_t no = forward_.boolean(false);
-  forward_.jump_false(condition, 4);
-  scale(x, a);
-  forward_.move(a, result);
-  forward_.jump_false(no, 6);
-  scale(x, b);
-  forward_.move(b, result);
-  const int32_t out = at(96);
-  scale(result, out);
-  forward_.outputs = {out};
+  const int32_t result = at(64);
+  forward_.jump_false(forward_.boolean(true), 4);
+  forward_.move(scaled(x_, 32), result);
+  forward_.jump_false(forward_.boolean(false), 6);
+  forward_.move(scaled(x_, 32), result);
+  forward_.outputs = {scaled(result, 96)};
   EXPECT_EQ(refusal(), "");
 }
 
 TEST_F(OverlapCheckTest, AllowsBranchResultsAtTheSameAddress) {
-  const int32_t x = input(0);
-  const int32_t one = at(32);
-  const int32_t other = at(32);
   forward_.jump_false(forward_.boolean(true), 3);
-  scale(x, one);
+  const int32_t one = scaled(x_, 32);
   forward_.jump_false(forward_.boolean(false), 4);
-  scale(x, other);
-  scale(one, at(64));
+  const int32_t other = scaled(x_, 32);
+  scaled(one, 64);
   EXPECT_EQ(refusal(), "");
   // After the end of the branches, the check applies again.
-  scale(x, one);
-  scale(x, other);
-  scale(one, at(64));
-  EXPECT_THAT(refusal(), HasSubstr("instructions[7]: needs values[1]"));
+  scale(x_, one);
+  scale(x_, other);
+  scaled(one, 64);
+  EXPECT_THAT(refusal(), Needs("instructions[7]", one));
 }
 
 TEST_F(OverlapCheckTest, ChecksInstructionsInsideBranches) {
-  const int32_t x = input(0);
   forward_.jump_false(forward_.boolean(true), 4);
-  const int32_t a = at(32);
-  const int32_t b = at(40);
-  scale(x, a);
-  scale(x, b);
-  add(a, b, at(64));
-  EXPECT_THAT(refusal(), HasSubstr("instructions[3]: needs values[2]"));
+  const int32_t a = scaled(x_, 32);
+  add(a, scaled(x_, 40), at(64));
+  EXPECT_THAT(refusal(), Needs("instructions[3]", a));
 }
 
 TEST_F(OverlapCheckTest, AllowsValuesCarriedByALoop) {
-  const int32_t x = input(0);
-  const int32_t carried = at(32);
-  const int32_t next = at(48);
-  const int32_t scratch = at(16);
-  const int32_t done = forward_.boolean(true);
-  scale(x, carried);
+  const int32_t carried = scaled(x_, 32);
   const int begin = forward_.next_instruction();
-  scale(carried, next);
-  scale(next, carried);
-  scale(carried, scratch);
-  forward_.jump_false(done, begin);
+  scale(scaled(carried, 48), carried);
+  scaled(carried, 16);
+  forward_.jump_false(forward_.boolean(true), begin);
   forward_.outputs = {carried};
   EXPECT_EQ(refusal(), "");
 }

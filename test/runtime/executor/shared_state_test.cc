@@ -1,6 +1,5 @@
 #include <array>
 #include <atomic>
-#include <string>
 #include <thread>
 
 #include "test/runtime/executor/method_fixture.h"
@@ -49,24 +48,15 @@ class SharedStateTest : public test::MethodTest {
   // Creates the shared state of the program that the builder describes.
   void make_state() {
     program_ = build();
-    auto made = SharedState::create(program_);
-    ASSERT_TRUE(made.ok()) << made.error().message();
-    state_ = std::move(*made);
+    state_ = test::require(SharedState::create(program_));
   }
   Result<std::unique_ptr<Method>> try_over(std::string_view name, SharedState* state) {
     return Method::load(program_, name, {.kernels = &test::test_kernels(), .shared_state = state});
   }
   std::unique_ptr<Method> over(std::string_view name, SharedState* state) {
-    auto method = try_over(name, state);
-    EXPECT_TRUE(method.ok()) << method.error().message();
-    return method.ok() ? std::move(*method) : nullptr;
+    return test::require(try_over(name, state));
   }
-  float run(Method& method, float x) {
-    EXPECT_TRUE(method.set_input(0, value({2}, {x, x})).ok());
-    const Error error = method.execute();
-    EXPECT_TRUE(error.ok()) << error.message();
-    return output(method)[1];
-  }
+  float run(Method& method, float x) { return MethodTest::run(method, value({2}, {x, x})).at(1); }
 
   MethodSpec& second_ = builder_.method("second");
   std::shared_ptr<const Program> program_;
@@ -76,7 +66,6 @@ class SharedStateTest : public test::MethodTest {
 TEST_F(SharedStateTest, MethodsContinueWithTheStateThatOtherMethodsLeft) {
   build_two();
   make_state();
-  ASSERT_NE(state_, nullptr);
   EXPECT_EQ(state_->bytes(), kStateBytes);
   const auto first = over("forward", state_.get());
   EXPECT_EQ(run(*first, 1), 1);
@@ -88,28 +77,21 @@ TEST_F(SharedStateTest, MethodsContinueWithTheStateThatOtherMethodsLeft) {
   EXPECT_EQ(usage.planned, 64u);
 }
 
-TEST_F(SharedStateTest, MethodsHaveSeparateStatesByDefault) {
+TEST_F(SharedStateTest, MethodsWithoutACommonStateAreIndependent) {
   build_two();
   make_state();
-  const auto first = over("forward", nullptr);
-  const auto second = over("second", nullptr);
-  EXPECT_EQ(run(*first, 1), 1);
-  EXPECT_EQ(run(*second, 2), 2);
-  EXPECT_EQ(first->memory_usage().planned, 64 + kStateBytes);
-}
-
-TEST_F(SharedStateTest, TwoStatesAreIndependent) {
-  build_two();
-  make_state();
-  const auto other = SharedState::create(program_);
-  ASSERT_TRUE(other.ok());
+  const auto own = over("forward", nullptr);
+  EXPECT_EQ(run(*own, 1), 1);
+  EXPECT_EQ(run(*over("second", nullptr), 2), 2);
+  EXPECT_EQ(own->memory_usage().planned, 64 + kStateBytes);
+  const auto other = test::require(SharedState::create(program_));
   const auto first = over("forward", state_.get());
-  const auto second = over("second", other->get());
+  const auto second = over("second", other.get());
   EXPECT_EQ(run(*first, 1), 1);
   EXPECT_EQ(run(*second, 2), 2);
 }
 
-TEST_F(SharedStateTest, FirstLoadedMethodSetsTheInitialValue) {
+TEST_F(SharedStateTest, StartsWithTheInitialValueAfterTheFirstLoadAndAfterAReset) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
   add_to_state(forward_, 0, kStateBytes, data);
   add_to_state(second_, 0, kStateBytes, data);
@@ -117,28 +99,33 @@ TEST_F(SharedStateTest, FirstLoadedMethodSetsTheInitialValue) {
   const int own = second_.tensor({.sizes = {2}, .planned = Planned{2, 32}, .data = data});
   second_.outputs.push_back(own);
   make_state();
-  ASSERT_NE(state_, nullptr);
   const auto first = over("forward", state_.get());
   EXPECT_EQ(run(*first, 1), 11);
   const auto second = over("second", state_.get());
   EXPECT_EQ(run(*second, 2), 13) << "loading must not reset the state";
   EXPECT_EQ(output(*second, 1)[0], 10);
-  const auto again = over("forward", state_.get());
-  EXPECT_EQ(run(*again, 1), 14);
+  EXPECT_EQ(run(*over("forward", state_.get()), 1), 14);
+  // Any method can reset the state.
+  ASSERT_TRUE(second->reset_state().ok());
+  EXPECT_EQ(run(*first, 1), 11);
+  EXPECT_EQ(run(*second, 2), 13);
 }
 
 // A view shares the state's memory and has no initial value.
-TEST_F(SharedStateTest, ViewsDoNotSetAnInitialValue) {
-  const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
-  for (MethodSpec* method : {&forward_, &second_}) {
-    method->tensor({.sizes = {2, 1}, .planned = Planned{2, 0}});
-    add_to_state(*method, 0, kStateBytes, data);
+TEST_F(SharedStateTest, ViewsAndEmptyTensorsDoNotSetAnInitialValue) {
+  for (const std::vector<int32_t>& sizes : {std::vector<int32_t>{2, 1}, {0}}) {
+    start_over();
+    second_ = {};
+    second_.name = "second";
+    const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
+    for (MethodSpec* method : {&forward_, &second_}) {
+      method->tensor({.sizes = sizes, .planned = Planned{2, 0}});
+      add_to_state(*method, 0, kStateBytes, data);
+    }
+    make_state();
+    EXPECT_EQ(run(*over("forward", state_.get()), 1), 11) << sizes.size();
+    EXPECT_EQ(run(*over("second", state_.get()), 2), 13) << sizes.size();
   }
-  make_state();
-  const auto first = over("forward", state_.get());
-  EXPECT_EQ(run(*first, 1), 11);
-  const auto second = over("second", state_.get());
-  EXPECT_EQ(run(*second, 2), 13);
 }
 
 // Loading does not copy any of these initial values, but a reset copies all of them.
@@ -159,53 +146,28 @@ TEST_F(SharedStateTest, InitialValuesOfOtherMethodsCountTowardTheBudget) {
   EXPECT_TRUE(Method::load(program_, "second", options).ok());
 }
 
-TEST_F(SharedStateTest, AnyMethodCanResetTheState) {
-  const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
-  add_to_state(forward_, 0, kStateBytes, data);
-  add_to_state(second_, 0, kStateBytes, data);
-  make_state();
-  ASSERT_NE(state_, nullptr);
-  const auto first = over("forward", state_.get());
-  const auto second = over("second", state_.get());
-  EXPECT_EQ(run(*first, 1), 11);
-  EXPECT_EQ(run(*second, 2), 13);
-  ASSERT_TRUE(second->reset_state().ok());
-  EXPECT_EQ(run(*first, 1), 11);
-  EXPECT_EQ(run(*second, 2), 13);
-}
-
 TEST_F(SharedStateTest, IgnoresMethodsWithoutSharedBuffers) {
   build_two();
   MethodSpec& constant = builder_.method("constant");
   constant.buffer_sizes = {0};
   constant.outputs = {constant.integer(7)};
   make_state();
-  ASSERT_NE(state_, nullptr);
   const auto method = over("constant", state_.get());
   EXPECT_EQ(method->memory_usage().shared, 0u);
   EXPECT_TRUE(method->execute().ok());
 }
 
-TEST_F(SharedStateTest, AcceptsMemoryOfTheCaller) {
-  build_two();
-  program_ = build();
-  alignas(16) std::array<std::byte, kStateBytes> memory{};
-  const auto state = SharedState::create(program_, memory);
-  ASSERT_TRUE(state.ok());
-  const auto method = over("second", state->get());
-  EXPECT_EQ(run(*method, 3), 3);
-  EXPECT_EQ(method->output(0).unchecked_tensor().raw_data(), memory.data());
-}
-
-TEST_F(SharedStateTest, RejectsSmallOrMisalignedMemory) {
+TEST_F(SharedStateTest, AcceptsMemoryOfTheCallerUnlessItIsSmallOrMisaligned) {
   build_two();
   program_ = build();
   alignas(16) std::array<std::byte, kStateBytes + 8> memory{};
-  const auto small = SharedState::create(program_, std::span(memory).first(kStateBytes - 1));
-  ASSERT_FALSE(small.ok());
-  EXPECT_EQ(small.error().code(), ErrorCode::kInvalidArgument);
-  EXPECT_STREQ(small.error().message(),
-               "the shared memory must have 64 bytes, 16-byte aligned; got 63");
+  const auto state = test::require(SharedState::create(program_, memory));
+  const auto method = over("second", state.get());
+  EXPECT_EQ(run(*method, 3), 3);
+  EXPECT_EQ(method->output(0).unchecked_tensor().raw_data(), memory.data());
+  EXPECT_THAT(SharedState::create(program_, std::span(memory).first(kStateBytes - 1)),
+              test::FailsWith(ErrorCode::kInvalidArgument,
+                              "the shared memory must have 64 bytes, 16-byte aligned; got 63"));
   EXPECT_FALSE(SharedState::create(program_, std::span(memory).subspan(8)).ok());
 }
 
@@ -227,56 +189,47 @@ TEST_F(SharedStateTest, EnforcesTheMemoryLimit) {
   build_two();
   program_ = build();
   EXPECT_TRUE(SharedState::create(program_, {}, kStateBytes).ok());
-  const auto state = SharedState::create(program_, {}, kStateBytes - 1);
-  ASSERT_FALSE(state.ok());
-  EXPECT_EQ(state.error().code(), ErrorCode::kMemoryAllocationFailed);
-  EXPECT_STREQ(state.error().message(),
-               "no memory for the 64 bytes that the methods share; max_memory_bytes allows 63");
+  EXPECT_THAT(SharedState::create(program_, {}, kStateBytes - 1),
+              test::FailsWith(
+                  ErrorCode::kMemoryAllocationFailed,
+                  "no memory for the 64 bytes that the methods share; max_memory_bytes allows 63"));
 }
 
 TEST_F(SharedStateTest, CannotBeUsedWithAnotherProgram) {
   build_two();
   make_state();
   program_ = build();
-  const auto method = try_over("forward", state_.get());
-  ASSERT_FALSE(method.ok());
-  EXPECT_EQ(method.error().code(), ErrorCode::kInvalidArgument);
-  EXPECT_STREQ(method.error().message(), "the shared state belongs to another program");
+  EXPECT_THAT(
+      try_over("forward", state_.get()),
+      test::FailsWith(ErrorCode::kInvalidArgument, "the shared state belongs to another program"));
 }
 
-// In the following programs, memory 2 does not have the form of a shared state, so the methods do
-// not share it.
-TEST_F(SharedStateTest, BuffersOfDifferentSizesAreNotShared) {
-  build_two(0, kStateBytes + 64);
-  make_state();
-  EXPECT_EQ(state_, nullptr);
-}
-
-TEST_F(SharedStateTest, OverlappingTensorsAreNotShared) {
-  build_two(4);
-  make_state();
-  EXPECT_EQ(state_, nullptr);
-}
-
-TEST_F(SharedStateTest, InputsAreNotShared) {
-  build_two();
-  second_.inputs = {second_.tensor({.sizes = {2}, .planned = Planned{2, 32}})};
-  make_state();
-  EXPECT_EQ(state_, nullptr);
-}
-
-TEST_F(SharedStateTest, SingleMethodSharesNothing) {
-  add_to_state(forward_, 0, kStateBytes);
-  second_.buffer_sizes = {0, 64};
-  make_state();
-  EXPECT_EQ(state_, nullptr);
-}
-
-TEST_F(SharedStateTest, MethodsWithAnAdditionalBufferShareNothing) {
-  build_two();
-  forward_.buffer_sizes.push_back(64);
-  make_state();
-  EXPECT_EQ(state_, nullptr);
+// In these programs, memory 2 does not have the form of a shared state, so the methods do not share
+// it.
+TEST_F(SharedStateTest, MethodsWithoutACommonStateShareNothing) {
+  const auto expect_nothing_shared = [this](const char* reason, const auto& change) {
+    SCOPED_TRACE(reason);
+    start_over();
+    second_ = {};
+    second_.name = "second";
+    change();
+    make_state();
+    EXPECT_EQ(state_, nullptr);
+  };
+  expect_nothing_shared("different sizes", [this] { build_two(0, kStateBytes + 64); });
+  expect_nothing_shared("overlapping tensors", [this] { build_two(4); });
+  expect_nothing_shared("an input in memory 2", [this] {
+    build_two();
+    second_.inputs = {second_.tensor({.sizes = {2}, .planned = Planned{2, 32}})};
+  });
+  expect_nothing_shared("a single method", [this] {
+    add_to_state(forward_, 0, kStateBytes);
+    second_.buffer_sizes = {0, 64};
+  });
+  expect_nothing_shared("an additional buffer", [this] {
+    build_two();
+    forward_.buffer_sizes.push_back(64);
+  });
 }
 
 TEST_F(SharedStateTest, StaysUsableAfterAFailedLoad) {
@@ -326,13 +279,11 @@ TEST_F(SharedStateTest, NextLoadSetsTheInitialValueAfterAFailedLoad) {
     EXPECT_THAT(method.error().message(), HasSubstr("the disk is broken"));
   }
   data.is_whole = true;
-  const auto second = try_both("second");
-  ASSERT_TRUE(second.ok()) << second.error().message();
-  EXPECT_EQ(run(**second, 1), 11);
+  const auto second = test::require(try_both("second"));
+  EXPECT_EQ(run(*second, 1), 11);
   data.is_whole = false;  // the value is not read again
-  const auto first = try_both("forward");
-  ASSERT_TRUE(first.ok()) << first.error().message();
-  EXPECT_EQ(run(**first, 2), 13);
+  const auto first = test::require(try_both("forward"));
+  EXPECT_EQ(run(*first, 2), 13);
 }
 
 TEST_F(SharedStateTest, NoMethodExecutesAfterAFailedReset) {
@@ -359,18 +310,6 @@ TEST_F(SharedStateTest, NoMethodExecutesAfterAFailedReset) {
       << "the reset of its own memory failed";
   ASSERT_TRUE((*second)->reset_state().ok());
   EXPECT_EQ(run(**second, 2), 12);
-}
-
-TEST_F(SharedStateTest, AcceptsTensorsWithoutElements) {
-  const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
-  for (MethodSpec* method : {&forward_, &second_}) {
-    method->tensor({.sizes = {0}, .planned = Planned{2, 0}});
-    add_to_state(*method, 0, kStateBytes, data);
-  }
-  make_state();
-  ASSERT_NE(state_, nullptr);
-  EXPECT_EQ(run(*over("forward", state_.get()), 1), 11);
-  EXPECT_EQ(run(*over("second", state_.get()), 2), 13);
 }
 
 TEST_F(SharedStateTest, OnlyOneMethodAtATimeUsesTheState) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "runtime/core/checked_math.h"
+#include "test/support/results.h"
 #include "test/support/tensor_factory.h"
 
 namespace vitrine {
@@ -20,9 +21,7 @@ TEST(KernelContext, KeepsTheFirstFailure) {
   context.fail(ErrorCode::kInvalidArgument, "first %d", 1);
   context.fail(ErrorCode::kInternal, "second");
   EXPECT_TRUE(context.failed());
-  const Error error = context.take_error();
-  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-  EXPECT_STREQ(error.message(), "first 1");
+  EXPECT_THAT(context.take_error(), test::FailsWith(ErrorCode::kInvalidArgument, "first 1"));
   EXPECT_FALSE(context.failed());
   EXPECT_TRUE(context.take_error().ok());
 }
@@ -47,9 +46,8 @@ TEST(KernelContext, ReturnsAlignedTemporaryMemoryOrFails) {
   EXPECT_EQ(context.allocate_temp_array<float>(4).size(), 4u);
   EXPECT_FALSE(context.failed());
   EXPECT_EQ(context.allocate_temp(8000), nullptr);
-  const Error error = context.take_error();
-  EXPECT_EQ(error.code(), ErrorCode::kMemoryAllocationFailed);
-  EXPECT_THAT(error.message(), HasSubstr("8000 bytes"));
+  EXPECT_THAT(context.take_error(),
+              test::FailsWith(ErrorCode::kMemoryAllocationFailed, HasSubstr("8000 bytes")));
   EXPECT_TRUE(context.allocate_temp_array<float>(SIZE_MAX / 4).empty());
   EXPECT_TRUE(context.failed());
 }
@@ -69,9 +67,9 @@ TEST(KernelContext, RejectsOverflowingSizesOfTemporaryMemory) {
         {INT64_MAX},
         {static_cast<int64_t>(kMaxBytes) + 1}}) {
     EXPECT_EQ(context.allocate_temp(factors), nullptr);
-    const Error error = context.take_error();
-    EXPECT_EQ(error.code(), ErrorCode::kMemoryAllocationFailed);
-    EXPECT_THAT(error.message(), HasSubstr("the size of temporary memory overflows"));
+    EXPECT_THAT(context.take_error(),
+                test::FailsWith(ErrorCode::kMemoryAllocationFailed,
+                                HasSubstr("the size of temporary memory overflows")));
   }
   // 2^32 bytes wrap around to 0 in a 32-bit size_t.
   EXPECT_EQ(context.allocate_temp({65536, 16384, 4}), nullptr);

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <deque>
 #include <string>
@@ -15,7 +14,6 @@ namespace vitrine {
 namespace {
 
 using test::TensorFactory;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Text of the arguments of the latest call. It is global because kernels are plain functions.

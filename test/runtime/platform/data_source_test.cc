@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "test/support/program_builder.h"
+#include "test/support/results.h"
 #include "test/support/temporary_file.h"
 
 namespace vitrine {
@@ -36,9 +37,8 @@ struct Kind {
 class DataSourceTest : public testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
-    Result<std::unique_ptr<DataSource>> source = GetParam().make(file_, bytes_);
-    ASSERT_TRUE(source.ok()) << source.error().message();
-    source_ = std::move(*source);
+    auto source = test::require(GetParam().make(file_, bytes_));
+    source_ = std::move(source);
   }
 
   const test::Bytes bytes_ = bytes_of("0123456789");
@@ -100,47 +100,39 @@ TEST(LargeFile, IsRejectedIfItExceedsTheAddressSpace) {
 
 TEST(DataSource, ReportsMissingFilesByName) {
   for (const auto open : {open_file, map_file}) {
-    const Error error = open("/nonexistent.pte").take_error();
-    EXPECT_EQ(error.code(), ErrorCode::kNotFound);
-    EXPECT_THAT(error.message(), HasSubstr("/nonexistent.pte"));
+    EXPECT_THAT(open("/nonexistent.pte"),
+                test::FailsWith(ErrorCode::kNotFound, HasSubstr("/nonexistent.pte")));
   }
 }
 
 TEST(DataSource, FilesAreReadIntoAlignedMemory) {
   const TemporaryFile file(bytes_of("0123456789"));
-  const auto source = open_file(file.path());
-  ASSERT_TRUE(source.ok());
-  const Result<DataBuffer> buffer = (*source)->read(1, 5);
-  ASSERT_TRUE(buffer.ok());
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer->data()) % 64, 0u);
+  const auto source = test::require(open_file(file.path()));
+  const auto buffer = test::require(source->read(1, 5));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % 64, 0u);
 }
 
 TEST(DataSource, BuffersAreNotCopied) {
   const test::Bytes bytes = bytes_of("0123456789");
-  const auto source = view_buffer(bytes);
-  ASSERT_TRUE(source.ok());
-  Result<DataBuffer> buffer = (*source)->read(2, 3);
-  ASSERT_TRUE(buffer.ok());
-  EXPECT_EQ(buffer->data(), bytes.data() + 2);
-  EXPECT_EQ(buffer->owned_data(), nullptr);
+  const auto source = test::require(view_buffer(bytes));
+  auto buffer = test::require(source->read(2, 3));
+  EXPECT_EQ(buffer.data(), bytes.data() + 2);
+  EXPECT_EQ(buffer.owned_data(), nullptr);
 }
 
 TEST(DataSource, ReportsAFileThatShrank) {
   const TemporaryFile file(bytes_of("0123456789"));
-  const auto source = open_file(file.path());
-  ASSERT_TRUE(source.ok());
+  const auto source = test::require(open_file(file.path()));
   std::filesystem::resize_file(file.path(), 4);
-  const Error error = (*source)->read(2, 8).take_error();
-  EXPECT_EQ(error.code(), ErrorCode::kAccessFailed);
-  EXPECT_THAT(error.message(), HasSubstr("too short"));
+  EXPECT_THAT(source->read(2, 8),
+              test::FailsWith(ErrorCode::kAccessFailed, HasSubstr("too short")));
 }
 
 TEST(DataBuffer, OwnsAllocatedMemory) {
-  Result<DataBuffer> buffer = DataBuffer::allocate(100);
-  ASSERT_TRUE(buffer.ok());
-  ASSERT_NE(buffer->owned_data(), nullptr);
-  buffer->owned_data()[99] = std::byte{7};
-  const DataBuffer moved = std::move(*buffer);
+  auto buffer = test::require(DataBuffer::allocate(100));
+  ASSERT_NE(buffer.owned_data(), nullptr);
+  buffer.owned_data()[99] = std::byte{7};
+  const DataBuffer moved = std::move(buffer);
   EXPECT_EQ(moved.bytes()[99], std::byte{7});
 }
 

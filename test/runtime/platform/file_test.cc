@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "test/support/program_builder.h"
+#include "test/support/results.h"
 #include "test/support/temporary_file.h"
 #include "vitrine/tensor.h"
 
@@ -20,42 +21,35 @@ using testing::HasSubstr;
 
 TEST(File, ReadsAtAnOffset) {
   const TemporaryFile temporary(bytes_of("0123456789"));
-  Result<File> file = File::open(temporary.path());
-  ASSERT_TRUE(file.ok());
-  EXPECT_EQ(file->size(), 10u);
+  auto file = test::require(File::open(temporary.path()));
+  EXPECT_EQ(file.size(), 10u);
   std::array<std::byte, 3> out{};
-  ASSERT_TRUE(file->read(4, out).ok());
+  ASSERT_TRUE(file.read(4, out).ok());
   EXPECT_EQ(out[0], std::byte{'4'});
   EXPECT_EQ(out[2], std::byte{'6'});
 }
 
 TEST(File, ReportsReadsPastTheEnd) {
   const TemporaryFile temporary(bytes_of("0123456789"));
-  Result<File> file = File::open(temporary.path());
-  ASSERT_TRUE(file.ok());
+  auto file = test::require(File::open(temporary.path()));
   std::array<std::byte, 3> out{};
-  const Error error = file->read(8, out);
-  EXPECT_EQ(error.code(), ErrorCode::kAccessFailed);
-  EXPECT_THAT(error.message(), HasSubstr("offset 8"));
+  EXPECT_THAT(file.read(8, out), test::FailsWith(ErrorCode::kAccessFailed, HasSubstr("offset 8")));
 }
 
 TEST(File, ReportsAMissingFileByName) {
-  const Error error = File::open("/nonexistent/model.pte").take_error();
-  EXPECT_EQ(error.code(), ErrorCode::kNotFound);
-  EXPECT_THAT(error.message(), HasSubstr("/nonexistent/model.pte"));
+  EXPECT_THAT(File::open("/nonexistent/model.pte"),
+              test::FailsWith(ErrorCode::kNotFound, HasSubstr("/nonexistent/model.pte")));
 }
 
 TEST(File, RejectsDirectories) {
-  const Error error = File::open("/").take_error();
-  EXPECT_EQ(error.code(), ErrorCode::kAccessFailed);
-  EXPECT_THAT(error.message(), HasSubstr("not a regular file"));
+  EXPECT_THAT(File::open("/"),
+              test::FailsWith(ErrorCode::kAccessFailed, HasSubstr("not a regular file")));
 }
 
 TEST(File, CanBeMoved) {
   const TemporaryFile temporary(bytes_of("0123456789"));
-  Result<File> opened = File::open(temporary.path());
-  ASSERT_TRUE(opened.ok());
-  File file = std::move(*opened);
+  auto opened = test::require(File::open(temporary.path()));
+  File file = std::move(opened);
   std::array<std::byte, 1> out{};
   EXPECT_TRUE(file.read(9, out).ok());
 }
@@ -64,14 +58,12 @@ TEST(File, CanBeMoved) {
 // change the file's stamp. The stamp of a file that changed recently is therefore not reliable.
 TEST(File, StampIsUnreliableRightAfterAChange) {
   const TemporaryFile temporary(bytes_of("0123456789"));
-  Result<File> fresh = File::open(temporary.path());
-  ASSERT_TRUE(fresh.ok());
-  EXPECT_FALSE(fresh->is_settled());
-  EXPECT_EQ(Mapping::map(*fresh)->stamp(), 0u);
-  Result<File> old = File::open("/usr/bin/env");
-  ASSERT_TRUE(old.ok()) << old.error().message();
-  EXPECT_TRUE(old->is_settled());
-  EXPECT_EQ(Mapping::map(*old)->stamp(), old->stamp());
+  auto fresh = test::require(File::open(temporary.path()));
+  EXPECT_FALSE(fresh.is_settled());
+  EXPECT_EQ(Mapping::map(fresh)->stamp(), 0u);
+  auto old = test::require(File::open("/usr/bin/env"));
+  EXPECT_TRUE(old.is_settled());
+  EXPECT_EQ(Mapping::map(old)->stamp(), old.stamp());
 }
 
 TEST(File, SealDoesNotModifyAFileThatHasChanged) {
@@ -98,9 +90,8 @@ TEST(Mapping, ContainsTheFileAndReadableBytesPastItsEnd) {
 // docs/trust.md states this rule: mapped files must not be truncated.
 TEST(MappingDeathTest, ReadingATruncatedFileEndsTheProcess) {
   const TemporaryFile temporary(bytes_of("0123456789"));
-  const Result<Mapping> mapping = Mapping::map(*File::open(temporary.path()));
-  ASSERT_TRUE(mapping.ok());
-  const std::span<const std::byte> bytes = mapping->bytes();
+  const auto mapping = test::require(Mapping::map(*File::open(temporary.path())));
+  const std::span<const std::byte> bytes = mapping.bytes();
   const auto first = [&]() -> std::byte {
     return *static_cast<const volatile std::byte*>(bytes.data());
   };
@@ -113,20 +104,16 @@ TEST(MappingDeathTest, ReadingATruncatedFileEndsTheProcess) {
 // separate page.
 TEST(Mapping, FullPagesAreFollowedByReadableBytes) {
   const TemporaryFile temporary(std::vector<std::byte>(65536, std::byte{1}));
-  Result<File> file = File::open(temporary.path());
-  ASSERT_TRUE(file.ok());
-  Result<Mapping> mapping = Mapping::map(*file);
-  ASSERT_TRUE(mapping.ok());
-  EXPECT_EQ(mapping->bytes().data()[65536 + kReadableSlack - 1], std::byte{0});
+  auto file = test::require(File::open(temporary.path()));
+  auto mapping = test::require(Mapping::map(file));
+  EXPECT_EQ(mapping.bytes().data()[65536 + kReadableSlack - 1], std::byte{0});
 }
 
 TEST(Mapping, IsEmptyForAnEmptyFile) {
   const TemporaryFile temporary({});
-  Result<File> file = File::open(temporary.path());
-  ASSERT_TRUE(file.ok());
-  Result<Mapping> mapping = Mapping::map(*file);
-  ASSERT_TRUE(mapping.ok());
-  EXPECT_TRUE(mapping->bytes().empty());
+  auto file = test::require(File::open(temporary.path()));
+  auto mapping = test::require(Mapping::map(file));
+  EXPECT_TRUE(mapping.bytes().empty());
 }
 
 }  // namespace

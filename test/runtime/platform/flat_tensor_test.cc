@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "test/support/damaged_bytes.h"
 #include "test/support/file_bytes.h"
 #include "test/support/program_builder.h"
+#include "test/support/results.h"
 
 namespace vitrine {
 namespace {
@@ -114,40 +114,35 @@ std::string patched_failure(size_t at, uint64_t value, size_t bytes = 8) {
 
 TEST(FlatTensor, ReturnsTensorsAndLayouts) {
   const AlignedBytes file = write({});
-  const auto map = load_data(file);
-  ASSERT_TRUE(map.ok()) << map.error().message();
-  ASSERT_EQ((*map)->size(), 1u);
-  EXPECT_EQ((*map)->key(0), "w");
-  EXPECT_EQ((*map)->key((*map)->size()), "");
-  const auto layout = (*map)->layout("w");
+  const auto map = test::require(load_data(file));
+  ASSERT_EQ(map->size(), 1u);
+  EXPECT_EQ(map->key(0), "w");
+  EXPECT_EQ(map->key(map->size()), "");
+  const auto layout = map->layout("w");
   ASSERT_TRUE(layout.ok() && layout->has_value());
   EXPECT_EQ((*layout)->dtype, ScalarType::kFloat);
   EXPECT_THAT((*layout)->sizes, ElementsAre(2, 3));
-  const auto data = (*map)->get("w");
-  ASSERT_TRUE(data.ok());
-  ASSERT_EQ(data->size(), 24u);
+  const auto data = test::require(map->get("w"));
+  ASSERT_EQ(data.size(), 24u);
   float last = 0;
-  std::memcpy(&last, data->data() + 20, sizeof last);
+  std::memcpy(&last, data.data() + 20, sizeof last);
   EXPECT_EQ(last, 6.f);
 }
 
 TEST(FlatTensor, ReportsUnknownKeys) {
   const AlignedBytes file = write({});
-  const auto map = load_data(file);
-  ASSERT_TRUE(map.ok());
-  EXPECT_EQ((*map)->get("other").error().code(), ErrorCode::kNotFound);
-  EXPECT_THAT((*map)->layout("other").error().message(), HasSubstr("other"));
+  const auto map = test::require(load_data(file));
+  EXPECT_EQ(map->get("other").error().code(), ErrorCode::kNotFound);
+  EXPECT_THAT(map->layout("other").error().message(), HasSubstr("other"));
 }
 
 TEST(FlatTensor, OpaqueBytesHaveNoLayout) {
   FileSpec spec;
   spec.entry.has_layout = false;
   const AlignedBytes file = write(spec);
-  const auto map = load_data(file);
-  ASSERT_TRUE(map.ok());
-  const auto layout = (*map)->layout("w");
-  ASSERT_TRUE(layout.ok());
-  EXPECT_FALSE(layout->has_value());
+  const auto map = test::require(load_data(file));
+  const auto layout = test::require(map->layout("w"));
+  EXPECT_FALSE(layout.has_value());
 }
 
 TEST(FlatTensor, RejectsInvalidHeaders) {
@@ -235,17 +230,15 @@ TEST(FlatTensor, SurvivesEveryFlippedByte) {
 TEST(FlatTensor, ReadsFilesWrittenByExecuTorch) {
   VITRINE_CORPUS_CASE(folder, "ptd_weights");
   const AlignedBytes file = test::read_file_bytes(folder / "_default_external_constant.ptd");
-  const auto map = load_data(file);
-  ASSERT_TRUE(map.ok()) << map.error().message();
-  ASSERT_GT((*map)->size(), 0u);
-  for (size_t i = 0; i < (*map)->size(); ++i) {
-    const auto layout = (*map)->layout((*map)->key(i));
-    ASSERT_TRUE(layout.ok() && layout->has_value()) << (*map)->key(i);
+  const auto map = test::require(load_data(file));
+  ASSERT_GT(map->size(), 0u);
+  for (size_t i = 0; i < map->size(); ++i) {
+    const auto layout = map->layout(map->key(i));
+    ASSERT_TRUE(layout.ok() && layout->has_value()) << map->key(i);
     size_t nbytes = element_size((*layout)->dtype);
     for (const int32_t size : (*layout)->sizes) nbytes *= static_cast<size_t>(size);
-    const auto data = (*map)->get((*map)->key(i));
-    ASSERT_TRUE(data.ok());
-    EXPECT_GE(data->size(), nbytes);
+    const auto data = test::require(map->get(map->key(i)));
+    EXPECT_GE(data.size(), nbytes);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "test/support/read_text.h"
+#include "test/support/results.h"
 #include "test/support/scratch_folder.h"
 
 namespace vitrine::platform {
@@ -24,10 +25,9 @@ using test::ScratchFolder;
 using testing::HasSubstr;
 
 void write(const fs::path& path, std::string_view text, Kind kind = Kind::kOutput) {
-  Result<NewFile> file = NewFile::create(path.c_str(), kind);
-  ASSERT_TRUE(file.ok()) << file.error().message();
-  ASSERT_TRUE(file->write(std::as_bytes(std::span(text))).ok());
-  ASSERT_TRUE(file->commit().ok());
+  auto file = test::require(NewFile::create(path.c_str(), kind));
+  ASSERT_TRUE(file.write(std::as_bytes(std::span(text))).ok());
+  ASSERT_TRUE(file.commit().ok());
 }
 
 TEST(NewFileTest, FollowsLinksToMissingFiles) {
@@ -92,11 +92,10 @@ TEST(NewFileTest, UncommittedFilesAreRemoved) {
   const ScratchFolder scratch;
   write(scratch / "file", "former");
   for (const bool is_finished : {false, true}) {
-    auto file = NewFile::create((scratch / "file").c_str(), Kind::kOutput);
-    ASSERT_TRUE(file.ok());
-    EXPECT_TRUE(file->write(std::as_bytes(std::span("new"))).ok());
+    auto file = test::require(NewFile::create((scratch / "file").c_str(), Kind::kOutput));
+    EXPECT_TRUE(file.write(std::as_bytes(std::span("new"))).ok());
     if (is_finished) {
-      EXPECT_TRUE(file->finish().ok());
+      EXPECT_TRUE(file.finish().ok());
     }
   }
   EXPECT_EQ(read_text(scratch / "file"), "former");

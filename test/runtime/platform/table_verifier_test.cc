@@ -3,7 +3,6 @@
 // elements.
 #include "runtime/platform/table_verifier.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "test/support/program_builder.h"
+#include "test/support/results.h"
 #include "vitrine/program.h"
 
 namespace vitrine {
@@ -61,9 +62,8 @@ class MethodMetaTest : public testing::Test {
 };
 
 TEST_F(MethodMetaTest, DescribesInputsAndOutputs) {
-  const auto program = Program::load(*view_buffer(file_));
-  ASSERT_TRUE(program.ok()) << program.error().message();
-  const MethodMeta meta = *(*program)->method_meta("forward");
+  const auto program = test::require(Program::load(*view_buffer(file_)));
+  const MethodMeta meta = *program->method_meta("forward");
   ASSERT_EQ(meta.num_inputs(), 7u);
   const std::vector<Tag> inputs{Tag::kTensor, Tag::kTensor, Tag::kInt,   Tag::kNone,
                                 Tag::kBool,   Tag::kDouble, Tag::kString};
@@ -90,9 +90,8 @@ TEST_F(MethodMetaTest, DescribesInputsAndOutputs) {
 }
 
 TEST_F(MethodMetaTest, DescribesBuffersOperatorsAndDelegates) {
-  const auto program = Program::load(*view_buffer(file_));
-  ASSERT_TRUE(program.ok()) << program.error().message();
-  const MethodMeta meta = *(*program)->method_meta("forward");
+  const auto program = test::require(Program::load(*view_buffer(file_)));
+  const MethodMeta meta = *program->method_meta("forward");
   ASSERT_EQ(meta.num_planned_buffers(), 2u);
   EXPECT_EQ(meta.planned_buffer_size(0), 96u);
   EXPECT_EQ(meta.planned_buffer_size(1), 32u);
@@ -105,9 +104,8 @@ TEST_F(MethodMetaTest, DescribesBuffersOperatorsAndDelegates) {
 }
 
 TEST_F(MethodMetaTest, ReturnsEmptyDescriptionsForIndicesOutOfRange) {
-  const auto program = Program::load(*view_buffer(file_));
-  ASSERT_TRUE(program.ok()) << program.error().message();
-  const MethodMeta meta = *(*program)->method_meta("forward");
+  const auto program = test::require(Program::load(*view_buffer(file_)));
+  const MethodMeta meta = *program->method_meta("forward");
   for (const size_t past : {size_t{7}, SIZE_MAX}) {
     EXPECT_EQ(meta.input_tag(past), Tag::kNone);
     EXPECT_EQ(meta.output_tag(past), Tag::kNone);
@@ -126,9 +124,8 @@ TEST(MethodMeta, ConstantMethodsHaveNoBuffersOrOperators) {
   MethodSpec& spec = builder.method("get_version");
   spec.outputs = {spec.integer(3)};
   const AlignedBytes file = builder.build();
-  const auto program = Program::load(*view_buffer(file));
-  ASSERT_TRUE(program.ok()) << program.error().message();
-  const MethodMeta meta = *(*program)->method_meta("get_version");
+  const auto program = test::require(Program::load(*view_buffer(file)));
+  const MethodMeta meta = *program->method_meta("get_version");
   EXPECT_EQ(meta.num_inputs(), 0u);
   EXPECT_EQ(meta.num_planned_buffers(), 0u);
   EXPECT_EQ(meta.num_instructions(), 0u);

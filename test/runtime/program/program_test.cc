@@ -4,12 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <string>
 
 #include "test/support/program_builder.h"
+#include "test/support/results.h"
 #include "test/support/temporary_file.h"
 
 namespace vitrine {
@@ -44,24 +44,22 @@ ProgramBuilder sample() {
 
 TEST(Program, ListsMethods) {
   const AlignedBytes file = sample().build();
-  const auto program = load(file);
-  ASSERT_TRUE(program.ok()) << program.error().message();
-  ASSERT_EQ((*program)->num_methods(), 2u);
-  EXPECT_EQ((*program)->method_name(0), "forward");
-  EXPECT_EQ((*program)->method_name(1), "encode");
-  EXPECT_EQ((*program)->method_name(2), "");
-  EXPECT_EQ((*program)->method_name(SIZE_MAX), "");
-  EXPECT_EQ((*program)->method_meta("encode")->name(), "encode");
+  const auto program = test::require(load(file));
+  ASSERT_EQ(program->num_methods(), 2u);
+  EXPECT_EQ(program->method_name(0), "forward");
+  EXPECT_EQ(program->method_name(1), "encode");
+  EXPECT_EQ(program->method_name(2), "");
+  EXPECT_EQ(program->method_name(SIZE_MAX), "");
+  EXPECT_EQ(program->method_meta("encode")->name(), "encode");
 }
 
 TEST(Program, ReportsTruncatedFiles) {
   const test::TemporaryFile file(sample().build());
-  const auto program = Program::load(*open_file(file.path()));
-  ASSERT_TRUE(program.ok()) << program.error().message();
+  const auto program = test::require(Program::load(*open_file(file.path())));
   auto opened = open_file(file.path());
   std::filesystem::resize_file(file.path(), 100);
   const Error errors[] = {Program::load(std::move(*opened)).take_error(),
-                          ProgramAccess::mutable_data(**program, 2, 5).take_error()};
+                          ProgramAccess::mutable_data(*program, 2, 5).take_error()};
   for (const Error& error : errors) {
     EXPECT_EQ(error.code(), ErrorCode::kAccessFailed);
     EXPECT_THAT(error.message(), HasSubstr("the file is too short"));
@@ -70,18 +68,16 @@ TEST(Program, ReportsTruncatedFiles) {
 
 TEST(Program, UnknownMethodErrorListsExistingMethods) {
   const AlignedBytes file = sample().build();
-  const auto program = load(file);
-  ASSERT_TRUE(program.ok());
-  const Error error = (*program)->method_meta("decode").take_error();
-  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-  EXPECT_STREQ(error.message(), "the program has no method decode; it has: forward, encode");
+  const auto program = test::require(load(file));
+  EXPECT_THAT(program->method_meta("decode"),
+              test::FailsWith(ErrorCode::kInvalidArgument,
+                              "the program has no method decode; it has: forward, encode"));
 }
 
 TEST(Program, ReturnsEachKindOfSegmentData) {
   const AlignedBytes file = sample().build();
-  const auto loaded = load(file);
-  ASSERT_TRUE(loaded.ok()) << loaded.error().message();
-  const Program& program = **loaded;
+  const auto loaded = test::require(load(file));
+  const Program& program = *loaded;
   EXPECT_EQ(text_of(*ProgramAccess::constant_data(program, 1, 8)), "constant");
   EXPECT_EQ(text_of(ProgramAccess::mutable_data(program, 2, 5)->bytes()), "state");
   const auto reference = [&program](uint32_t plan) -> const auto& {
@@ -102,10 +98,9 @@ TEST(Program, LoadsFromFilesAndMappedFiles) {
   const AlignedBytes file = sample().build();
   const test::TemporaryFile temporary(file);
   for (const auto open : {open_file, map_file}) {
-    const auto program = Program::load(*open(temporary.path()));
-    ASSERT_TRUE(program.ok()) << program.error().message();
-    EXPECT_EQ(text_of(*ProgramAccess::constant_data(**program, 1, 8)), "constant");
-    EXPECT_EQ(text_of((*program)->named_data().get("weights")->bytes()), "named");
+    const auto program = test::require(Program::load(*open(temporary.path())));
+    EXPECT_EQ(text_of(*ProgramAccess::constant_data(*program, 1, 8)), "constant");
+    EXPECT_EQ(text_of(program->named_data().get("weights")->bytes()), "named");
   }
 }
 
@@ -113,9 +108,8 @@ TEST(Program, SegmentsOfOldHeadersEndAtTheEndOfTheFile) {
   ProgramBuilder builder = sample();
   builder.header_length = 24;
   const AlignedBytes file = builder.build();
-  const auto program = load(file);
-  ASSERT_TRUE(program.ok()) << program.error().message();
-  EXPECT_EQ(text_of((*program)->named_data().get("weights")->bytes()), "named");
+  const auto program = test::require(load(file));
+  EXPECT_EQ(text_of(program->named_data().get("weights")->bytes()), "named");
   // The end of the file limits the segments.
   const AlignedBytes cut(file.begin(), file.end() - 1);
   EXPECT_THAT(load(cut).error().message(), HasSubstr("segments[3]"));
@@ -127,9 +121,8 @@ TEST(Program, ReadsConstantsOfProgramsWithoutAConstantSegment) {
   builder.constant(bytes_of("constant"));
   builder.method("forward");
   const AlignedBytes file = builder.build();
-  const auto program = load(file);
-  ASSERT_TRUE(program.ok()) << program.error().message();
-  EXPECT_EQ(text_of(*ProgramAccess::constant_data(**program, 1, 8)), "constant");
+  const auto program = test::require(load(file));
+  EXPECT_EQ(text_of(*ProgramAccess::constant_data(*program, 1, 8)), "constant");
 }
 
 TEST(Program, AlignsPayloads) {
@@ -140,14 +133,12 @@ TEST(Program, AlignsPayloads) {
   builder.method("forward").delegate(
       {.id = "B", .location = schema::program::DataLocation::SEGMENT, .payload = bytes_of("seg")});
   const AlignedBytes file = builder.build();
-  const auto program = load(file);
-  ASSERT_TRUE(program.ok()) << program.error().message();
+  const auto program = test::require(load(file));
   const auto& reference =
-      *ProgramAccess::root(**program).execution_plan()->Get(0)->delegates()->Get(0)->processed();
-  const auto payload = ProgramAccess::payload(**program, reference);
-  ASSERT_TRUE(payload.ok());
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(payload->data()) % 16, 0u);
-  EXPECT_EQ(text_of(payload->bytes()), "seg");
+      *ProgramAccess::root(*program).execution_plan()->Get(0)->delegates()->Get(0)->processed();
+  const auto payload = test::require(ProgramAccess::payload(*program, reference));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(payload.data()) % 16, 0u);
+  EXPECT_EQ(text_of(payload.bytes()), "seg");
 }
 
 TEST(Program, ReportsFilesThatAreNotPrograms) {
@@ -186,10 +177,8 @@ TEST(Program, ChecksTheExtendedHeader) {
 TEST(Program, RejectsUnalignedBuffers) {
   AlignedBytes file = sample().build();
   file.insert(file.begin(), std::byte{0});
-  const auto program = Program::load(*view_buffer(std::span<const std::byte>(file).subspan(1)));
-  ASSERT_FALSE(program.ok());
-  EXPECT_EQ(program.error().code(), ErrorCode::kInvalidArgument);
-  EXPECT_THAT(program.error().message(), HasSubstr("aligned"));
+  EXPECT_THAT(Program::load(*view_buffer(std::span<const std::byte>(file).subspan(1))),
+              test::FailsWith(ErrorCode::kInvalidArgument, HasSubstr("aligned")));
 }
 
 TEST(Program, LoadsUnverifiedProgramsOnRequest) {
