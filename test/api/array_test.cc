@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <numeric>
 #include <vector>
+
+#include "test/support/results.h"
 
 namespace vitrine {
 namespace {
@@ -16,41 +17,36 @@ using testing::HasSubstr;
 constexpr std::array kNumbers = {1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F};
 
 TEST(Array, CopiesElements) {
-  auto array = Array::copy_of<float>(kNumbers, {2, 3});
-  ASSERT_TRUE(array.ok()) << array.error().message();
-  EXPECT_THAT(array->sizes(), ElementsAre(2, 3));
-  EXPECT_THAT(*array->data<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
-  EXPECT_TRUE(array->owns_memory());
-  EXPECT_NE(array->data<float>()->data(), kNumbers.data());
+  auto array = test::require(Array::copy_of<float>(kNumbers, {2, 3}));
+  EXPECT_THAT(array.sizes(), ElementsAre(2, 3));
+  EXPECT_THAT(*array.data<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_TRUE(array.owns_memory());
+  EXPECT_NE(array.data<float>()->data(), kNumbers.data());
 }
 
 TEST(Array, BorrowsMemory) {
   std::array<int64_t, 4> memory = {1, 2, 3, 4};
-  auto array = Array::borrow<int64_t>(memory, {2, 2});
-  ASSERT_TRUE(array.ok()) << array.error().message();
-  (*array->mutable_data<int64_t>())[3] = 9;
+  auto array = test::require(Array::borrow<int64_t>(memory, {2, 2}));
+  (*array.mutable_data<int64_t>())[3] = 9;
   EXPECT_EQ(memory[3], 9);
-  EXPECT_FALSE(array->owns_memory());
+  EXPECT_FALSE(array.owns_memory());
 }
 
 TEST(Array, CopiesShareMemoryUntilTheLastIsDestroyed) {
   Array kept;
   {
-    auto array = Array::copy_of<float>(kNumbers, {6});
-    ASSERT_TRUE(array.ok());
-    kept = *array;
-    (*array->mutable_data<float>())[0] = 7;
+    auto array = test::require(Array::copy_of<float>(kNumbers, {6}));
+    kept = array;
+    (*array.mutable_data<float>())[0] = 7;
   }
   EXPECT_THAT(*kept.data<float>(), ElementsAre(7, 2, 3, 4, 5, 6));
 }
 
 TEST(Array, ZerosAcceptsEmptyShapesAndScalars) {
-  auto array = Array::zeros(ScalarType::kInt, {2, 0});
-  ASSERT_TRUE(array.ok()) << array.error().message();
-  EXPECT_EQ(array->numel(), 0);
-  auto scalar = Array::zeros(ScalarType::kInt, std::span<const int32_t>());
-  ASSERT_TRUE(scalar.ok()) << scalar.error().message();
-  EXPECT_THAT(*scalar->data<int32_t>(), ElementsAre(0));
+  auto array = test::require(Array::zeros(ScalarType::kInt, {2, 0}));
+  EXPECT_EQ(array.numel(), 0);
+  auto scalar = test::require(Array::zeros(ScalarType::kInt, std::span<const int32_t>()));
+  EXPECT_THAT(*scalar.data<int32_t>(), ElementsAre(0));
 }
 
 TEST(Array, CopiesOfChannelsLastTensorsAreRowMajor) {
@@ -60,31 +56,29 @@ TEST(Array, CopiesOfChannelsLastTensorsAreRowMajor) {
   std::array<int64_t, 4> strides{};
   std::array<float, 6> memory = {0, 10, 1, 11, 2, 12};
   const Tensor tensor(ScalarType::kFloat, sizes, order, strides, memory.data());
-  auto array = Array::copy_of(tensor);
-  ASSERT_TRUE(array.ok()) << array.error().message();
-  EXPECT_THAT(*array->data<float>(), ElementsAre(0, 1, 2, 10, 11, 12));
+  auto array = test::require(Array::copy_of(tensor));
+  EXPECT_THAT(*array.data<float>(), ElementsAre(0, 1, 2, 10, 11, 12));
 }
 
 TEST(Array, CopiesFromRowMajorElementsToAnyDimOrder) {
   constexpr std::array<uint8_t, 4> kChannelsLast = {0, 2, 3, 1};
-  auto array = Array::zeros(ScalarType::kFloat, {1, 2, 1, 3}, kChannelsLast);
-  ASSERT_TRUE(array.ok()) << array.error().message();
-  EXPECT_THAT(*array->data<float>(), testing::Each(0));
-  EXPECT_THAT(array->tensor().dim_order(), testing::ElementsAreArray(kChannelsLast));
-  EXPECT_TRUE(array->tensor().has_slack());
-  ASSERT_TRUE(array->copy_from(std::as_bytes(std::span(kNumbers))).ok());
+  auto array = test::require(Array::zeros(ScalarType::kFloat, {1, 2, 1, 3}, kChannelsLast));
+  EXPECT_THAT(*array.data<float>(), testing::Each(0));
+  EXPECT_THAT(array.tensor().dim_order(), testing::ElementsAreArray(kChannelsLast));
+  EXPECT_TRUE(array.tensor().has_slack());
+  ASSERT_TRUE(array.copy_from(std::as_bytes(std::span(kNumbers))).ok());
   // Element (c, w) has index 3 * c + w in row-major order and w * 2 + c in memory.
-  EXPECT_THAT(*array->data<float>(), ElementsAre(1, 4, 2, 5, 3, 6));
-  EXPECT_THAT(*Array::copy_of(array->tensor())->data<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(*array.data<float>(), ElementsAre(1, 4, 2, 5, 3, 6));
+  EXPECT_THAT(*Array::copy_of(array.tensor())->data<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
 TEST(Array, RejectsWrongNumberOfElements) {
   auto array = Array::zeros(ScalarType::kInt, {2});
   const std::array<int32_t, 3> numbers = {1, 2, 3};
   const auto bytes = std::as_bytes(std::span(numbers));
-  const Error error = array->copy_from(bytes);
-  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-  EXPECT_THAT(error.message(), HasSubstr("the array needs 8 bytes, got 12"));
+  EXPECT_THAT(
+      array->copy_from(bytes),
+      test::FailsWith(ErrorCode::kInvalidArgument, HasSubstr("the array needs 8 bytes, got 12")));
   EXPECT_THAT(*array->data<int32_t>(), ElementsAre(0, 0));
   ASSERT_TRUE(array->copy_from(bytes.first(8)).ok());
   EXPECT_THAT(*array->data<int32_t>(), ElementsAre(1, 2));
@@ -96,9 +90,9 @@ TEST(Array, RejectsWrongNumberOfElements) {
 TEST(Array, RejectsDimOrdersThatAreNotPermutations) {
   const std::vector<std::vector<uint8_t>> wrong = {{0}, {0, 1, 2}, {1, 1}, {0, 2}};
   for (const std::vector<uint8_t>& order : wrong) {
-    const auto array = Array::zeros(ScalarType::kInt, {2, 2}, order);
-    EXPECT_EQ(array.error().code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(array.error().message(), HasSubstr("each of the 2 dimensions once"));
+    EXPECT_THAT(
+        Array::zeros(ScalarType::kInt, {2, 2}, order),
+        test::FailsWith(ErrorCode::kInvalidArgument, HasSubstr("each of the 2 dimensions once")));
   }
 }
 

@@ -3,8 +3,6 @@
 // the same module must then produce the correct outputs and profile.
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <initializer_list>
 #include <iostream>
 #include <regex>
 #include <string>

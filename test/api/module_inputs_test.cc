@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "test/corruption/guarded_memory.h"
 #include "test/support/program_builder.h"
+#include "test/support/results.h"
 #include "vitrine/module.h"
 
 namespace vitrine {
@@ -40,8 +40,7 @@ TEST(Module, NeitherWritesBorrowedInputsNorReadsPastTheirEnd) {
   method.outputs = {y};
   for (const int to : {x, y}) method.kernel_call(add, {x, x, method.integer(1), to, to});
   const test::AlignedBytes file = builder.build();
-  auto module = Module::load(file);
-  ASSERT_TRUE(module.ok()) << module.error().message();
+  auto module = test::require(Module::load(file));
 
   test::GuardedMemory guarded(kCount * sizeof(float), 0);
   const std::span<float> memory(reinterpret_cast<float*>(guarded.data()), kCount);
@@ -49,9 +48,8 @@ TEST(Module, NeitherWritesBorrowedInputsNorReadsPastTheirEnd) {
   const Array borrowed = *Array::borrow<float>(memory, sizes);
   const Array owned = *Array::copy_of<float>(memory, sizes);
   for (const Array& array : {borrowed, owned}) {
-    const auto outputs = module->forward({array});
-    ASSERT_TRUE(outputs.ok()) << outputs.error().message();
-    EXPECT_THAT(elements_of(*outputs->at(0).array()), Each(12));
+    const auto outputs = test::require(module.forward({array}));
+    EXPECT_THAT(elements_of(*outputs.at(0).array()), Each(12));
   }
   EXPECT_THAT(memory, Each(3));
   EXPECT_THAT(elements_of(owned), Each(6))
@@ -77,14 +75,12 @@ TEST(Module, AcceptsInputsInAnyDimOrder) {
   for (const bool is_planned : {true, false}) {
     for (const auto& of_program : orders) {
       const test::AlignedBytes file = program_in_order(of_program, is_planned);
-      auto module = Module::load(file);
-      ASSERT_TRUE(module.ok()) << module.error().message();
+      auto module = test::require(Module::load(file));
       for (const auto& of_input : orders) {
         auto input = Array::zeros(ScalarType::kFloat, {1, 2, 1, 3}, of_input);
         ASSERT_TRUE(input->copy_from(std::as_bytes(std::span(numbers))).ok());
-        const auto outputs = module->forward({*input});
-        ASSERT_TRUE(outputs.ok()) << outputs.error().message();
-        EXPECT_EQ(elements_of(*outputs->at(0).array()), numbers);
+        const auto outputs = test::require(module.forward({*input}));
+        EXPECT_EQ(elements_of(*outputs.at(0).array()), numbers);
       }
     }
   }
@@ -128,9 +124,8 @@ TEST_F(ModuleInputs, AreConvertedToTheDimOrderOfTheProgram) {
   for (const std::vector<uint8_t>& order :
        {std::vector<uint8_t>{0, 1}, std::vector<uint8_t>{1, 0}}) {
     for (int run = 0; run < 2; ++run) {
-      const auto outputs = call(order, 7);
-      ASSERT_TRUE(outputs.ok()) << outputs.error().message();
-      EXPECT_THAT(*outputs->at(0).array()->data<float>(), ElementsAre(1, 2, 3, 4));
+      const auto outputs = test::require(call(order, 7));
+      EXPECT_THAT(*outputs.at(0).array()->data<float>(), ElementsAre(1, 2, 3, 4));
     }
   }
 }

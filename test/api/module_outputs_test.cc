@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "test/support/program_builder.h"
+#include "test/support/results.h"
 #include "vitrine.h"
 #include "vitrine/module.h"
 
@@ -94,9 +95,8 @@ TEST(ModuleOutputs, NeedNoMemoryIfEmpty) {
   method.outputs = {output};
   method.move(nothing, output);
   const AlignedBytes file = builder.build();
-  const auto outputs = load(file, 0)->forward({});
-  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
-  EXPECT_EQ(outputs->at(0).array()->numel(), 0);
+  const auto outputs = test::require(load(file, 0)->forward({}));
+  EXPECT_EQ(outputs.at(0).array()->numel(), 0);
 }
 
 TEST(ModuleOutputs, UnplannedOutputsCountTowardTheMemoryBudget) {
@@ -105,17 +105,15 @@ TEST(ModuleOutputs, UnplannedOutputsCountTowardTheMemoryBudget) {
               HasSubstr("of the 1048576 bytes that max_memory_bytes allows"));
   const AlignedBytes file = program_of_outputs(once, false);
   auto module = load(file, kEnough);
-  const auto outputs = module->forward({});
-  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
-  for (const std::byte byte : outputs->at(0).array()->bytes()) ASSERT_EQ(byte, std::byte{});
+  const auto outputs = test::require(module->forward({}));
+  for (const std::byte byte : outputs.at(0).array()->bytes()) ASSERT_EQ(byte, std::byte{});
   EXPECT_GE(module->memory_usage().taken, uint64_t{kBytes});
 }
 
 TEST(ModuleOutputs, UnplannedOutputsAreAllocatedOnce) {
   const AlignedBytes file = program_of_outputs(ten_times, false);
   auto module = load(file, uint64_t{20} * kBytes);
-  const auto outputs = module->forward({});
-  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
+  const auto outputs = test::require(module->forward({}));
   EXPECT_GE(module->memory_usage().taken, uint64_t{kBytes});
   EXPECT_LT(module->memory_usage().taken, uint64_t{2} * kBytes);
 }
@@ -124,9 +122,8 @@ TEST(ModuleOutputs, AreLimitedInTotalSize) {
   const AlignedBytes file = program_of_outputs(ten_times, true);
   EXPECT_EQ(refusal(file, 10 * kBytes - 1, ErrorCode::kMemoryAllocationFailed),
             "forward: the outputs need more than the 10485759 bytes that max_memory_bytes allows");
-  const auto outputs = load(file, 10 * kBytes)->forward({});
-  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
-  EXPECT_EQ(outputs->size(), 10u);
+  const auto outputs = test::require(load(file, 10 * kBytes)->forward({}));
+  EXPECT_EQ(outputs.size(), 10u);
 }
 
 TEST(ModuleOutputs, SizeLimitIncludesStrings) {

@@ -14,13 +14,13 @@
 #include "test/support/corpus.h"
 #include "test/support/program_builder.h"
 #include "test/support/read_text.h"
+#include "test/support/results.h"
 
 namespace vitrine {
 namespace {
 
 using test::read_floats;
 using test::sample;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pointwise;
 
@@ -50,12 +50,11 @@ std::vector<float> floats_of(const Value& value) {
 TEST(Module, MatchesPyTorch) {
   for (const std::string name : {"digits_portable", "digits_xnnpack", "mv2_025_xnnpack"}) {
     Module module = load(name);
-    const auto meta = module.method_meta("forward");
-    ASSERT_TRUE(meta.ok()) << meta.error().message();
-    const TensorInfo info = meta->input_tensor(0);
-    const auto outputs = module.forward({array_of(name + "/input_0.bin", info.sizes)});
-    ASSERT_TRUE(outputs.ok()) << outputs.error().message();
-    EXPECT_THAT(floats_of(outputs->at(0)),
+    const auto meta = test::require(module.method_meta("forward"));
+    const TensorInfo info = meta.input_tensor(0);
+    const auto outputs =
+        test::require(module.forward({array_of(name + "/input_0.bin", info.sizes)}));
+    EXPECT_THAT(floats_of(outputs.at(0)),
                 Pointwise(IsNear(), read_floats(sample(name + "/expected_0.bin"))))
         << name;
   }
@@ -66,9 +65,9 @@ TEST(Module, OutputsOutliveTheNextCallAndTheModule) {
   {
     Module module = load("digits_xnnpack");
     const TensorInfo info = module.method_meta("forward")->input_tensor(0);
-    auto outputs = module.forward({array_of("digits_xnnpack/input_0.bin", info.sizes)});
-    ASSERT_TRUE(outputs.ok());
-    first = std::move(*outputs);
+    auto outputs =
+        test::require(module.forward({array_of("digits_xnnpack/input_0.bin", info.sizes)}));
+    first = std::move(outputs);
     ASSERT_TRUE(module.forward({array_of("digits_xnnpack/input_0_c1.bin", info.sizes)}).ok());
   }
   EXPECT_THAT(floats_of(first[0]),
@@ -87,10 +86,9 @@ TEST(Module, MethodsShareTheStateOfTheProgram) {
     method.kernel_call(method.op("aten::add", "out"), {state, x, method.integer(1), state, state});
   }
   const test::AlignedBytes file = builder.build();
-  auto module = Module::load(file);
-  ASSERT_TRUE(module.ok()) << module.error().message();
+  auto module = test::require(Module::load(file));
   const auto add = [&](const char* name, float value) {
-    const auto outputs = module->call(name, {*Array::copy_of<float>({&value, 1}, {1})});
+    const auto outputs = module.call(name, {*Array::copy_of<float>({&value, 1}, {1})});
     EXPECT_TRUE(outputs.ok()) << outputs.error().message();
     return outputs.ok() ? floats_of(outputs->at(0))[0] : 0;
   };
@@ -106,10 +104,9 @@ TEST(Module, AcceptsChangingSizes) {
   for (const std::string call : {"", "_c1", "_c2"}) {
     const std::string folder = "dynamic_batch_xnnpack/";
     const auto rows = read_floats(sample(folder + "input_0" + call + ".bin")).size() / width;
-    const auto outputs = module.forward({array_of(folder + "input_0" + call + ".bin",
-                                                  {static_cast<int32_t>(rows), info.sizes[1]})});
-    ASSERT_TRUE(outputs.ok()) << outputs.error().message();
-    EXPECT_THAT(floats_of(outputs->at(0)),
+    const auto outputs = test::require(module.forward({array_of(
+        folder + "input_0" + call + ".bin", {static_cast<int32_t>(rows), info.sizes[1]})}));
+    EXPECT_THAT(floats_of(outputs.at(0)),
                 Pointwise(IsNear(), read_floats(sample(folder + "expected_0" + call + ".bin"))));
   }
 }
@@ -117,9 +114,9 @@ TEST(Module, AcceptsChangingSizes) {
 TEST(Module, PortableKernelsMatchPyTorch) {
   Module module = load("digits_portable", {.threads = 1, .optimized_kernels = false});
   const TensorInfo info = module.method_meta("forward")->input_tensor(0);
-  const auto outputs = module.forward({array_of("digits_portable/input_0.bin", info.sizes)});
-  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
-  EXPECT_THAT(floats_of(outputs->at(0)),
+  const auto outputs =
+      test::require(module.forward({array_of("digits_portable/input_0.bin", info.sizes)}));
+  EXPECT_THAT(floats_of(outputs.at(0)),
               Pointwise(IsNear(), read_floats(sample("digits_portable/expected_0.bin"))));
 }
 
@@ -144,9 +141,8 @@ TEST(Module, ReportsInvalidCallsAndStaysUsable) {
   EXPECT_THAT(message({x, *Array::zeros(ScalarType::kFloat, {1, 2, 3, 4, 5})}),
               HasSubstr("input 1"));
   EXPECT_THAT(message({x, y}, "backward"), HasSubstr("backward"));
-  const auto outputs = module.forward({x, y});
-  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
-  EXPECT_THAT(floats_of(outputs->at(0)),
+  const auto outputs = test::require(module.forward({x, y}));
+  EXPECT_THAT(floats_of(outputs.at(0)),
               Pointwise(IsNear(), read_floats(sample("add_mul/expected_0.bin"))));
 }
 
@@ -179,10 +175,9 @@ test::AlignedBytes program_of_constants() {
 
 TEST(Module, ErrorNamesTheExpectedValue) {
   const test::AlignedBytes file = program_of_constants();
-  auto module = Module::load(file);
-  ASSERT_TRUE(module.ok()) << module.error().message();
+  auto module = test::require(Module::load(file));
   const auto message = [&](std::initializer_list<Value> inputs) {
-    const auto outputs = module->forward(inputs);
+    const auto outputs = module.forward(inputs);
     EXPECT_EQ(outputs.error().code(), ErrorCode::kInvalidArgument);
     return std::string(outputs.error().message());
   };
@@ -192,9 +187,8 @@ TEST(Module, ErrorNamesTheExpectedValue) {
   EXPECT_THAT(message({7, 0.5, false, "exactly this"}), HasSubstr("; it must be true"));
   EXPECT_THAT(message({7, 0.5, true, "else"}), HasSubstr("; it must be \"exactly this\""));
   const std::vector<Value> right = {size_t{7}, 0.5, true, "exactly this"};
-  const auto outputs = module->forward(right);
-  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
-  EXPECT_EQ(*outputs->at(0).integer(), 3);
+  const auto outputs = test::require(module.forward(right));
+  EXPECT_EQ(*outputs.at(0).integer(), 3);
 }
 
 TEST(Module, ErrorNamesTheAcceptedSizes) {
@@ -222,9 +216,8 @@ TEST(Module, RejectsSizesThatDifferFromAStaticShape) {
   const TensorInfo info = module.method_meta("forward")->input_tensor(0);
   std::vector<int32_t> sizes(info.sizes.begin(), info.sizes.end());
   sizes.back() += 1;
-  const auto outputs = module.forward({*Array::zeros(ScalarType::kFloat, sizes)});
-  EXPECT_EQ(outputs.error().code(), ErrorCode::kNotSupported);
-  EXPECT_THAT(outputs.error().message(), HasSubstr("forward: input 0: "));
+  EXPECT_THAT(module.forward({*Array::zeros(ScalarType::kFloat, sizes)}),
+              test::FailsWith(ErrorCode::kNotSupported, HasSubstr("forward: input 0: ")));
 }
 
 TEST(Module, MovedFromModuleReportsErrors) {
@@ -254,13 +247,13 @@ TEST(Module, ReturnsNoDescriptionForAnInputOutOfRange) {
 }
 
 TEST(Module, RejectsOptionsOfUnknownBackends) {
-  const auto module = Module::load(
-      sample("add_mul/model.pte").c_str(),
-      {.backend_options = {{"XnnpackBackend", "weight_sharing", true}, {"xnnpack", "x", true}}});
-  EXPECT_EQ(module.error().code(), ErrorCode::kInvalidArgument);
-  EXPECT_THAT(module.error().message(),
-              HasSubstr("backend_options[1]: this build has no backend xnnpack; it has "
-                        "XnnpackBackend"));
+  EXPECT_THAT(
+      Module::load(sample("add_mul/model.pte").c_str(),
+                   {.backend_options = {{"XnnpackBackend", "weight_sharing", true},
+                                        {"xnnpack", "x", true}}}),
+      test::FailsWith(ErrorCode::kInvalidArgument,
+                      HasSubstr("backend_options[1]: this build has no backend xnnpack; it has "
+                                "XnnpackBackend")));
 }
 
 TEST(Module, EnforcesLimits) {
@@ -303,9 +296,8 @@ TEST(Module, EndsCallsAtTheDeadline) {
       load("endless_loop",
            {.threads = 1,
             .limits = {.max_instructions_per_run = UINT64_MAX, .max_milliseconds_per_run = 1500}});
-  const auto outputs = call_loop(module, false);
-  EXPECT_EQ(outputs.error().code(), ErrorCode::kOutOfResources);
-  EXPECT_THAT(outputs.error().message(), HasSubstr("max_milliseconds_per_run"));
+  EXPECT_THAT(call_loop(module, false),
+              test::FailsWith(ErrorCode::kOutOfResources, HasSubstr("max_milliseconds_per_run")));
   const auto next = call_loop(module, true);  // may also exceed the limit on a very slow machine
   ASSERT_TRUE(next.ok()) << next.error().message();
   EXPECT_EQ(*next->at(0).integer(), 7);
@@ -394,9 +386,8 @@ TEST(Module, RejectsMisalignedPrograms) {
   const std::string program = test::read_text(sample("add_mul/model.pte"));
   test::AlignedBytes file(program.size() + 1);
   std::memcpy(file.data() + 1, program.data(), program.size());
-  const auto module = Module::load(std::span<const std::byte>(file).subspan(1));
-  EXPECT_EQ(module.error().code(), ErrorCode::kInvalidArgument);
-  EXPECT_THAT(module.error().message(), HasSubstr("not aligned to"));
+  EXPECT_THAT(Module::load(std::span<const std::byte>(file).subspan(1)),
+              test::FailsWith(ErrorCode::kInvalidArgument, HasSubstr("not aligned to")));
 }
 
 TEST(Module, MissingBackendCausesErrorCodeNotFound) {
@@ -404,17 +395,15 @@ TEST(Module, MissingBackendCausesErrorCodeNotFound) {
   test::MethodSpec& method = builder.method("forward");
   method.delegates.push_back({.id = "NoSuchBackend"});
   const test::AlignedBytes file = builder.build();
-  auto module = Module::load(file);
-  ASSERT_TRUE(module.ok()) << module.error().message();
-  EXPECT_EQ(module->load_method("forward").code(), ErrorCode::kNotFound);
+  auto module = test::require(Module::load(file));
+  EXPECT_EQ(module.load_method("forward").code(), ErrorCode::kNotFound);
 }
 
 TEST(Module, LoadsFromMemory) {
   const std::string program = test::read_text(sample("add_mul/model.pte"));
-  auto module = Module::load(std::as_bytes(std::span(program)));
-  ASSERT_TRUE(module.ok()) << module.error().message();
-  EXPECT_TRUE(module->load_method("forward").ok());
-  EXPECT_FALSE(module->load_method("other").ok());
+  auto module = test::require(Module::load(std::as_bytes(std::span(program))));
+  EXPECT_TRUE(module.load_method("forward").ok());
+  EXPECT_FALSE(module.load_method("other").ok());
 }
 
 TEST(Module, RejectsMemoryPlansThatOverwriteNeededValues) {
@@ -426,11 +415,10 @@ TEST(Module, RejectsMemoryPlansThatOverwriteNeededValues) {
   forward.inputs = {x, y};
   forward.outputs = {x};
   const test::AlignedBytes file = builder.build();
-  auto module = Module::load(file);
-  ASSERT_TRUE(module.ok()) << module.error().message();
-  const Error error = module->load_method("forward");
-  EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
-  EXPECT_THAT(error.message(), HasSubstr("forward, outputs[0]: needs values[0]"));
+  auto module = test::require(Module::load(file));
+  EXPECT_THAT(module.load_method("forward"),
+              test::FailsWith(ErrorCode::kInvalidProgram,
+                              HasSubstr("forward, outputs[0]: needs values[0]")));
 }
 
 TEST(Module, ErrorNamesTheFile) {
@@ -438,10 +426,8 @@ TEST(Module, ErrorNamesTheFile) {
   ASSERT_FALSE(missing.ok());
   EXPECT_THAT(missing.error().message(), HasSubstr("no_such_file.pte"));
   const std::string path = sample("add_mul/input_0.bin");
-  const auto wrong = Module::load(path.c_str());
-  ASSERT_FALSE(wrong.ok());
-  EXPECT_EQ(wrong.error().code(), ErrorCode::kInvalidProgram);
-  EXPECT_THAT(wrong.error().message(), HasSubstr(path));
+  EXPECT_THAT(Module::load(path.c_str()),
+              test::FailsWith(ErrorCode::kInvalidProgram, HasSubstr(path)));
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Tests profiles of real programs. Their rows must match the instructions of the program, and their
 // times must match the clock.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>

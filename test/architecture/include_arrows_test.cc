@@ -75,7 +75,6 @@ TEST(IncludeRules, FindsTheInnermostListedFolder) {
 TEST(IncludeRules, AcceptsAllowedIncludes) {
   EXPECT_THAT(violations("runtime/executor/method.cc", R"(
 #include "vitrine/method.h"
-#include <vector>
 #include "vitrine/kernel.h"
 #include "schema/program_generated.h"
 #  include "runtime/platform/clock.h"

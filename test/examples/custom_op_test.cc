@@ -12,6 +12,7 @@
 #include "kernels/portable/portable_kernels.h"
 #include "test/support/program_builder.h"
 #include "test/support/read_text.h"
+#include "test/support/results.h"
 #include "test/support/scratch_folder.h"
 #include "test/support/temporary_file.h"
 #include "test/support/tensor_factory.h"
@@ -78,21 +79,16 @@ TEST(CustomOp, ErrorReportsExpectedNumberOfValues) {
 // Once a shared library is loaded, existing modules can call its operators.
 TEST(LoadLibrary, AddsOperatorsToModules) {
   const test::TemporaryFile model(program());
-  Result<Module> before = Module::load(model.path());
-  ASSERT_TRUE(before.ok()) << before.error().message();
-  EXPECT_EQ(before->load_method("forward").code(), ErrorCode::kOperatorMissing);
+  auto before = test::require(Module::load(model.path()));
+  EXPECT_EQ(before.load_method("forward").code(), ErrorCode::kOperatorMissing);
 
-  const Result<const Extension*> library = load_library(VITRINE_MY_OPS);
-  ASSERT_TRUE(library.ok()) << library.error().message();
-  EXPECT_STREQ((*library)->name, "my_ops");
-  EXPECT_EQ((*library)->kernels.kernels.size(), 2u);
-  Result<Module> module = Module::load(model.path());
-  ASSERT_TRUE(module.ok()) << module.error().message();
-  const Result<Array> input = Array::copy_of<float>({{3, -5, 7}}, {3});
-  ASSERT_TRUE(input.ok());
-  const auto outputs = module->forward({*input});
-  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
-  EXPECT_THAT(*outputs->at(0).array()->data<float>(), ElementsAre(3, 5, 21));
+  const auto library = test::require(load_library(VITRINE_MY_OPS));
+  EXPECT_STREQ(library->name, "my_ops");
+  EXPECT_EQ(library->kernels.kernels.size(), 2u);
+  auto module = test::require(Module::load(model.path()));
+  const auto input = test::require(Array::copy_of<float>({{3, -5, 7}}, {3}));
+  const auto outputs = test::require(module.forward({input}));
+  EXPECT_THAT(*outputs.at(0).array()->data<float>(), ElementsAre(3, 5, 21));
 }
 
 TEST(LoadLibrary, RejectsFilesThatAreNotExtensions) {

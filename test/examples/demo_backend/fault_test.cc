@@ -9,6 +9,7 @@
 #include "demo_backend/format.h"
 #include "demo_backend/runtime.h"
 #include "test/support/allocation_counter.h"
+#include "test/support/results.h"
 #include "test/support/tensor_factory.h"
 
 namespace vitrine::test {
@@ -60,8 +61,7 @@ TEST(DemoBackendFaultTest, ReportsEveryFailedAllocationDuringLoad) {
 TEST(DemoBackendFaultTest, ResultsCountTowardTheMemoryBudget) {
   Budget budget(1 << 20);
   {
-    const auto delegate = load_demo(4000, &budget);
-    ASSERT_TRUE(delegate.ok()) << delegate.error().message();
+    const auto delegate = test::require(load_demo(4000, &budget));
     EXPECT_GE(budget.used(), 16000u);
   }
   EXPECT_EQ(budget.used(), 0u);
@@ -95,13 +95,12 @@ TEST(DemoBackendFaultTest, CountsOneLoadStepPerWordOfThePayload) {
 }
 
 TEST(DemoBackendFaultTest, ComputesIntermediateValuesInItsOwnMemory) {
-  const auto delegate = load_demo(3);
-  ASSERT_TRUE(delegate.ok()) << delegate.error().message();
+  const auto delegate = test::require(load_demo(3));
   TensorFactory factory;
   Tensor& x = factory.make<float>({3}, {0, 1, -2});
   Tensor& z = factory.make(ScalarType::kFloat, {3});
   EValue* arguments[] = {&factory.value(x), &factory.value(z)};
-  ASSERT_TRUE((*delegate)->execute({}, arguments).ok());
+  ASSERT_TRUE(delegate->execute({}, arguments).ok());
   for (size_t i = 0; i < 3; ++i) {
     EXPECT_FLOAT_EQ(z.data<float>()[i], std::cos(std::sin(x.data<float>()[i])));
   }

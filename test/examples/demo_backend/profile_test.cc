@@ -1,5 +1,4 @@
 // Tests the demo backend from model to profile: lowering, execution and report.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -23,6 +22,7 @@
 #include "runtime/extension/trace_buffer.h"
 #include "test/support/corpus.h"
 #include "test/support/read_text.h"
+#include "test/support/results.h"
 #include "test/support/tensor_factory.h"
 #include "vitrine/kernels.h"
 #include "vitrine/method.h"
@@ -44,31 +44,27 @@ struct DemoBackendProfile : testing::Test {
     ASSERT_TRUE(kernels.add("portable", portable::kernels()).ok());
     BackendRegistry backends;
     ASSERT_TRUE(backends.add(&backend()).ok());
-    auto loaded = Program::load(*view_buffer(model.emitted.pte));
-    ASSERT_TRUE(loaded.ok()) << loaded.error().message();
-    program = std::move(*loaded);
+    auto loaded = test::require(Program::load(*view_buffer(model.emitted.pte)));
+    program = std::move(loaded);
     TraceBuffer trace;
-    auto method = Method::load(program, "forward",
-                               {.kernels = &kernels, .backends = &backends, .tracer = &trace});
-    ASSERT_TRUE(method.ok()) << method.error().message();
+    auto method = test::require(Method::load(
+        program, "forward", {.kernels = &kernels, .backends = &backends, .tracer = &trace}));
     test::TensorFactory factory;
     Tensor& x = factory.make<float>({1, 3, 16, 16}, test::read_floats(folder / "input_0.bin"));
     for (int i = 0; i < 3; ++i) {
-      ASSERT_TRUE((*method)->set_input(0, factory.value(x)).ok());
-      ASSERT_TRUE((*method)->execute().ok());
+      ASSERT_TRUE(method->set_input(0, factory.value(x)).ok());
+      ASSERT_TRUE(method->execute().ok());
     }
     const std::vector<float> expected = test::read_floats(folder / "expected_0.bin");
-    const Tensor& y = (*method)->output(0).unchecked_tensor();
+    const Tensor& y = method->output(0).unchecked_tensor();
     ASSERT_EQ(static_cast<size_t>(y.numel()), expected.size());
     for (size_t i = 0; i < expected.size(); ++i) {
       ASSERT_NEAR(y.data<float>()[i], expected[i], 1e-4 + 1e-4 * std::abs(expected[i])) << i;
     }
-    const auto bytes = write_etdump(trace);
-    ASSERT_TRUE(bytes.ok());
-    dump = etdump::parse_etdump(std::as_bytes(std::span(*bytes)));
-    const auto embedded = program->named_data().get(etrecord::kEmbeddedRecordKey);
-    ASSERT_TRUE(embedded.ok());
-    record = etrecord::parse_etrecord((*embedded).bytes());
+    const auto bytes = test::require(write_etdump(trace));
+    dump = etdump::parse_etdump(std::as_bytes(std::span(bytes)));
+    const auto embedded = test::require(program->named_data().get(etrecord::kEmbeddedRecordKey));
+    record = etrecord::parse_etrecord(embedded.bytes());
   }
 
   aot::LoweredModel model;
