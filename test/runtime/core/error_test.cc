@@ -6,6 +6,9 @@
 #include <string>
 #include <type_traits>
 
+#include "runtime/core/parse_real.h"
+#include "runtime/core/printable.h"
+
 namespace vitrine {
 namespace {
 
@@ -38,18 +41,17 @@ TEST(Error, AddingALocationToSuccessHasNoEffect) {
 
 TEST(Error, CutsLongMessages) {
   const std::string text(20000, 'x');
-  const Error error = Error::make(ErrorCode::kInternal, "%s", text.c_str());
-  EXPECT_EQ(std::string(error.message()), text.substr(0, 16000));
-  const Error placed = Error::make(ErrorCode::kInternal, "%s", text.c_str()).in("at");
-  EXPECT_EQ(std::string(placed.message()), "at: " + text.substr(0, 15996));
-  const Error long_place = Error::make(ErrorCode::kInternal, "x").in("%s", text.c_str());
-  EXPECT_EQ(std::string(long_place.message()), text.substr(0, 16000));
+  EXPECT_EQ(std::string(Error::make(ErrorCode::kInternal, "%s", text.c_str()).message()),
+            text.substr(0, 16000));
+  EXPECT_EQ(std::string(Error::make(ErrorCode::kInternal, "%s", text.c_str()).in("at").message()),
+            "at: " + text.substr(0, 15996));
+  EXPECT_EQ(std::string(Error::make(ErrorCode::kInternal, "x").in("%s", text.c_str()).message()),
+            text.substr(0, 16000));
 }
 
 TEST(Error, MovingTransfersTheMessage) {
   Error from = Error::make(ErrorCode::kInternal, "text");
-  const Error to = std::move(from);
-  EXPECT_STREQ(to.message(), "text");
+  EXPECT_STREQ(std::move(from).message(), "text");
 }
 
 TEST(ErrorCode, NumbersAndNamesMatchExecuTorch) {
@@ -101,6 +103,49 @@ TEST(Result, MacrosPropagateErrors) {
   EXPECT_STREQ(quarter_of(6).error().message(), "3 is odd");
   EXPECT_TRUE(check_quarter(8).ok());
   EXPECT_STREQ(check_quarter(5).message(), "5 is odd");
+}
+
+std::string printable(std::string text) {
+  make_printable(text);
+  return text;
+}
+
+TEST(Printable, ReplacesEachByteOfControlCharacters) {
+  EXPECT_EQ(printable("a\x1b[31mb\a\r\x7f\r\n"), "a?[31mb????\n");
+  EXPECT_EQ(printable(std::string("\0x", 2)), "?x");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "??31m");  // U+009B, a control character that begins an escape sequence
+}
+
+TEST(Printable, KeepsTextTabsAndNewLines) {
+  const std::string text = "caf\u00e9 \u4e2d\U0001f468\u200d\U0001f469\tx\ny\n\u00a0";
+  EXPECT_EQ(printable(text), text);
+}
+
+TEST(Printable, ReplacesBytesThatAreNotUtf8) {
+  EXPECT_EQ(printable("\xff"), "?");
+  EXPECT_EQ(printable("a\xc3"), "a?");               // incomplete
+  EXPECT_EQ(printable("\xc0\x80"), "??");            // an overlong encoding
+  EXPECT_EQ(printable("\xed\xa0\x80"), "???");       // a surrogate
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "????");  // above U+10FFFF
+  EXPECT_EQ(printable("\xe2\x28\xa1"), "?(?");
+}
+
+TEST(ParseReal, AcceptsOnlyTextThatIsEntirelyANumber) {
+  double number = 0;
+  EXPECT_TRUE(parse_real("-0.5", number) && number == -0.5);
+  EXPECT_TRUE(parse_real("1e-05", number) && number == 1e-5);
+  EXPECT_TRUE(parse_real("2", number) && number == 2);
+  for (const char* text : {"", "-", "1,5", "1.5 ", " 1.5", "+1.5", "0x10", "1.5f", "one"}) {
+    EXPECT_FALSE(parse_real(text, number)) << text;
+  }
+}
+
+TEST(ParseReal, NeverReadsPastTheText) {
+  double number = 0;
+  EXPECT_TRUE(parse_real(std::string_view("1.25", 3), number));
+  EXPECT_EQ(number, 1.2);
 }
 
 }  // namespace

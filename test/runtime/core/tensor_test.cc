@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "test/support/results.h"
 #include "test/support/tensor_factory.h"
 
 namespace vitrine {
@@ -23,6 +24,14 @@ std::string text_of(const Tensor& tensor, size_t size = 128) {
   describe(tensor, text.data(), size);
   return text.data();
 }
+
+class TensorTest : public testing::Test {
+ protected:
+  TensorFactory factory;
+};
+using TensorResize = TensorTest;
+using TensorAlias = TensorTest;
+using Describe = TensorTest;
 
 Error resize(Tensor& tensor, std::vector<int32_t> sizes) { return tensor.resize(sizes); }
 
@@ -51,8 +60,7 @@ TEST(IsPermutation, RejectsDuplicatesAndOutOfRange) {
   EXPECT_FALSE(is_permutation(long_order));  // above kMaxRank
 }
 
-TEST(Tensor, StridesFollowSizesAndDimOrder) {
-  TensorFactory factory;
+TEST_F(TensorTest, StridesFollowSizesAndDimOrder) {
   EXPECT_THAT(factory.make(ScalarType::kFloat, {2, 3, 4}).strides(), ElementsAre(12, 4, 1));
   EXPECT_THAT(factory.make(ScalarType::kFloat, {2, 3, 4, 5}, {0, 2, 3, 1}).strides(),
               ElementsAre(60, 1, 15, 3));
@@ -60,8 +68,7 @@ TEST(Tensor, StridesFollowSizesAndDimOrder) {
   EXPECT_THAT(factory.make(ScalarType::kFloat, {}).strides(), ElementsAre());
 }
 
-TEST(Tensor, ReturnsTypedElementsOnlyForTheMatchingDtype) {
-  TensorFactory factory;
+TEST_F(TensorTest, ReturnsTypedElementsOnlyForTheMatchingDtypeAndNotForWritingConstants) {
   Tensor& tensor = factory.make<float>({2}, {1.5F, 2.5F});
   EXPECT_EQ(tensor.data<float>(), tensor.raw_data());
   EXPECT_EQ(tensor.mutable_data<float>(), tensor.raw_data());
@@ -73,28 +80,18 @@ TEST(Tensor, ReturnsTypedElementsOnlyForTheMatchingDtype) {
   EXPECT_EQ(factory.make(ScalarType::kBool, {1}).data<uint8_t>(), nullptr);
   tensor.set_data(nullptr);
   EXPECT_EQ(tensor.data<float>(), nullptr);
+  Tensor& constant = factory.make<float>({1}, {1});
+  constant.set_read_only();
+  EXPECT_EQ(constant.data<float>(), constant.raw_data());
+  EXPECT_EQ(constant.mutable_data<float>(), nullptr);
 }
 
-TEST(Tensor, ReturnsNoWritableMemoryForConstants) {
-  TensorFactory factory;
-  Tensor& tensor = factory.make<float>({1}, {1});
-  tensor.set_read_only();
-  EXPECT_EQ(tensor.data<float>(), tensor.raw_data());
-  EXPECT_EQ(tensor.mutable_data<float>(), nullptr);
-}
-
-TEST(Tensor, MissingDimensionsHaveSizeZero) {
-  TensorFactory factory;
-  const Tensor& tensor = factory.make(ScalarType::kFloat, {2, 3});
+TEST_F(TensorTest, CountsElementsAndBytesAndMissingDimensionsHaveSizeZero) {
+  const Tensor& tensor = factory.make(ScalarType::kHalf, {2, 3});
   EXPECT_EQ(tensor.size(1), 3);
   EXPECT_EQ(tensor.size(2), 0);
   EXPECT_EQ(tensor.size(SIZE_MAX), 0);
   EXPECT_EQ(Tensor().size(0), 0);
-}
-
-TEST(Tensor, CountsElementsAndBytes) {
-  TensorFactory factory;
-  const Tensor& tensor = factory.make(ScalarType::kHalf, {2, 3});
   EXPECT_EQ(tensor.numel(), 6);
   EXPECT_EQ(tensor.nbytes(), 12u);
   EXPECT_EQ(tensor.rank(), 2u);
@@ -102,8 +99,7 @@ TEST(Tensor, CountsElementsAndBytes) {
   EXPECT_EQ(factory.make(ScalarType::kFloat, {3, 0}).nbytes(), 0u);
 }
 
-TEST(Tensor, ReportsItsLayout) {
-  TensorFactory factory;
+TEST_F(TensorTest, ReportsItsLayout) {
   const Tensor& plain = factory.make(ScalarType::kFloat, {1, 2, 3, 4});
   const Tensor& last = factory.make(ScalarType::kFloat, {1, 2, 3, 4}, {0, 2, 3, 1});
   const Tensor& last5 = factory.make(ScalarType::kFloat, {1, 2, 3, 4, 5}, {0, 2, 3, 4, 1});
@@ -118,18 +114,16 @@ TEST(Tensor, ReportsItsLayout) {
   EXPECT_TRUE(last.same_dim_order(factory.make(ScalarType::kFloat, {9, 9, 9, 9}, {0, 2, 3, 1})));
 }
 
-TEST(TensorResize, RejectsChangesOfStaticShapes) {
-  TensorFactory factory;
+TEST_F(TensorResize, RejectsChangesOfStaticShapes) {
   Tensor& tensor = factory.make(ScalarType::kFloat, {2, 3});
   EXPECT_TRUE(resize(tensor, {2, 3}).ok());
-  const Error error = resize(tensor, {3, 2});
-  EXPECT_EQ(error.code(), ErrorCode::kNotSupported);
-  EXPECT_STREQ(error.message(), "f32[2,3] cannot become [3,2]: its shape is static");
+  EXPECT_THAT(resize(tensor, {3, 2}),
+              test::FailsWith(ErrorCode::kNotSupported,
+                              "f32[2,3] cannot become [3,2]: its shape is static"));
   EXPECT_THAT(tensor.sizes(), ElementsAre(2, 3));
 }
 
-TEST(TensorResize, AcceptsBoundedShapesUpToTheirElementCount) {
-  TensorFactory factory;
+TEST_F(TensorResize, AcceptsBoundedShapesUpToTheirElementCount) {
   Tensor& tensor = factory.make(ScalarType::kFloat, {4, 6}, {}, ShapeDynamism::kDynamicBound);
   EXPECT_TRUE(resize(tensor, {2, 6}).ok());
   EXPECT_EQ(tensor.numel(), 12);
@@ -140,14 +134,12 @@ TEST(TensorResize, AcceptsBoundedShapesUpToTheirElementCount) {
   EXPECT_TRUE(resize(tensor, {0, 100}).ok());
   EXPECT_EQ(tensor.numel(), 0);
   EXPECT_EQ(tensor.max_nbytes(), 96u);
-  const Error error = resize(tensor, {5, 5});
-  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-  EXPECT_THAT(error.message(), HasSubstr("at most 24 elements"));
+  EXPECT_THAT(resize(tensor, {5, 5}),
+              test::FailsWith(ErrorCode::kInvalidArgument, HasSubstr("at most 24 elements")));
   EXPECT_THAT(tensor.sizes(), ElementsAre(0, 100)) << "a failed resize must keep the sizes";
 }
 
-TEST(TensorResize, RejectsRankChangesNegativeSizesAndOverflow) {
-  TensorFactory factory;
+TEST_F(TensorResize, RejectsRankChangesNegativeSizesAndOverflow) {
   Tensor& tensor = factory.make(ScalarType::kFloat, {4, 6}, {}, ShapeDynamism::kDynamicBound);
   EXPECT_STREQ(resize(tensor, {24}).message(), "f32[4,6] cannot become [24]: its rank is fixed");
   EXPECT_THAT(resize(tensor, {-1, 2}).message(), HasSubstr("negative"));
@@ -156,8 +148,7 @@ TEST(TensorResize, RejectsRankChangesNegativeSizesAndOverflow) {
   EXPECT_THAT(resize(wide, {kHuge, kHuge, kHuge}).message(), HasSubstr("overflows"));
 }
 
-TEST(TensorResize, KeepsTheDimOrder) {
-  TensorFactory factory;
+TEST_F(TensorResize, KeepsTheDimOrder) {
   Tensor& tensor =
       factory.make(ScalarType::kFloat, {1, 8, 4, 4}, {0, 2, 3, 1}, ShapeDynamism::kDynamicBound);
   ASSERT_TRUE(resize(tensor, {1, 8, 2, 3}).ok());
@@ -165,8 +156,7 @@ TEST(TensorResize, KeepsTheDimOrder) {
   EXPECT_THAT(tensor.strides(), ElementsAre(48, 1, 24, 8));
 }
 
-TEST(TensorAlias, SharesMemoryAndWritability) {
-  TensorFactory factory;
+TEST_F(TensorAlias, SharesMemoryAndWritability) {
   Tensor& memory = factory.make<float>({6}, {1, 2, 3, 4, 5, 6});
   memory.set_read_only();
   Tensor& view = factory.make(ScalarType::kFloat, {2, 3});
@@ -176,8 +166,7 @@ TEST(TensorAlias, SharesMemoryAndWritability) {
   EXPECT_FALSE(view.is_writable());
 }
 
-TEST(TensorAlias, RejectsTooLittleMemoryAndLeavesTheTensorUnchanged) {
-  TensorFactory factory;
+TEST_F(TensorAlias, RejectsTooLittleMemoryAndLeavesTheTensorUnchanged) {
   Tensor& memory = factory.make(ScalarType::kFloat, {5});
   Tensor& view = factory.make(ScalarType::kFloat, {2, 3});
   const void* before = view.raw_data();
@@ -186,8 +175,7 @@ TEST(TensorAlias, RejectsTooLittleMemoryAndLeavesTheTensorUnchanged) {
   EXPECT_EQ(view.alias(memory, std::array{1, 3}).code(), ErrorCode::kNotSupported);
 }
 
-TEST(TensorAlias, CannotGrowBeyondItsMemoryUntilItAliasesMoreMemory) {
-  TensorFactory factory;
+TEST_F(TensorAlias, CannotGrowBeyondItsMemoryUntilItAliasesMoreMemory) {
   Tensor& small = factory.make(ScalarType::kFloat, {4});
   Tensor& large = factory.make(ScalarType::kFloat, {100});
   Tensor& view = factory.make(ScalarType::kFloat, {10}, {}, ShapeDynamism::kDynamicBound);
@@ -200,8 +188,7 @@ TEST(TensorAlias, CannotGrowBeyondItsMemoryUntilItAliasesMoreMemory) {
   EXPECT_FALSE(view.alias(large, std::array{11}).ok());
 }
 
-TEST(TensorAlias, ComparesCapacityInBytes) {
-  TensorFactory factory;
+TEST_F(TensorAlias, ComparesCapacityInBytes) {
   Tensor& bytes = factory.make(ScalarType::kByte, {16});
   Tensor& view = factory.make(ScalarType::kFloat, {4});
   EXPECT_TRUE(view.alias(bytes, std::array{4}).ok());
@@ -209,7 +196,7 @@ TEST(TensorAlias, ComparesCapacityInBytes) {
   EXPECT_FALSE(wide.alias(bytes, std::array{4}).ok());
 }
 
-TEST(Tensor, IsReadableAndWritableOnlyWithMemory) {
+TEST_F(TensorTest, IsReadableAndWritableOnlyWithMemory) {
   std::array sizes{2};
   std::array<uint8_t, 1> order{0};
   std::array<int64_t, 1> strides{};
@@ -224,28 +211,17 @@ TEST(Tensor, IsReadableAndWritableOnlyWithMemory) {
   const Tensor none(ScalarType::kFloat, empty, order, strides, nullptr);
   EXPECT_TRUE(none.is_readable());
   EXPECT_TRUE(none.is_writable());
+  // An empty tensor that can grow is readable without memory but not writable.
+  Tensor grows(ScalarType::kFloat, sizes, order, strides, nullptr, ShapeDynamism::kDynamicBound);
+  ASSERT_TRUE(grows.resize(std::array{0}).ok());
+  EXPECT_TRUE(grows.is_readable());
+  EXPECT_FALSE(grows.is_writable());
 }
 
-// An empty tensor that can grow is readable without memory but not writable.
-TEST(Tensor, EmptyTensorThatCanGrowIsNotWritableWithoutMemory) {
-  std::array sizes{2};
-  std::array<uint8_t, 1> order{0};
-  std::array<int64_t, 1> strides{};
-  Tensor tensor(ScalarType::kFloat, sizes, order, strides, nullptr, ShapeDynamism::kDynamicBound);
-  ASSERT_TRUE(tensor.resize(std::array{0}).ok());
-  EXPECT_TRUE(tensor.is_readable());
-  EXPECT_FALSE(tensor.is_writable());
-}
-
-TEST(Describe, WritesDtypeAndSizes) {
-  TensorFactory factory;
-  EXPECT_EQ(text_of(factory.make(ScalarType::kFloat, {1, 3, 224, 224})), "f32[1,3,224,224]");
+TEST_F(Describe, WritesDtypeAndSizesAndCutsLongDescriptions) {
   EXPECT_EQ(text_of(factory.make(ScalarType::kBool, {})), "bool[]");
-}
-
-TEST(Describe, CutsLongDescriptions) {
-  TensorFactory factory;
   const Tensor& tensor = factory.make(ScalarType::kFloat, {1, 3, 224, 224});
+  EXPECT_EQ(text_of(tensor), "f32[1,3,224,224]");
   EXPECT_EQ(text_of(tensor, 17), "f32[1,3,224,224]");
   EXPECT_EQ(text_of(tensor, 16), "f32[1,3,224,...");
   EXPECT_EQ(text_of(tensor, 8), "f32[...");
