@@ -32,13 +32,24 @@ void expect_error(vitrine_error* error, uint32_t code, const char* text) {
   vitrine_error_free(error);
 }
 
-void call_with_zeros(vitrine_module* module) {
+vitrine_module* load(const char* path, const vitrine_options* options) {
+  vitrine_module* module = NULL;
+  need(vitrine_module_load_file(path, options, &module));
+  return module;
+}
+
+vitrine_value zeros(vitrine_module* module) {
   vitrine_info in;
   vitrine_value input;
-  vitrine_value output;
   need(vitrine_method_input(module, "forward", 0, &in));
   input.kind = VITRINE_ARRAY;
   need(vitrine_array_new(in.dtype, in.sizes, in.rank, &input.as.array));
+  return input;
+}
+
+void call_with_zeros(vitrine_module* module) {
+  vitrine_value input = zeros(module);
+  vitrine_value output;
   need(vitrine_module_call(module, "forward", &input, 1, &output, 1));
   vitrine_value_clear(&output);
   vitrine_value_clear(&input);

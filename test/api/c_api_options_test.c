@@ -12,11 +12,10 @@
 
 /* Passes the options of a program that was compiled before `profile` was added. */
 static void check_older_options(const char* path) {
-  vitrine_module* module = NULL;
   vitrine_options options = VITRINE_OPTIONS_INIT;
   options.struct_size = offsetof(vitrine_options, profile);
   options.profile = 1;
-  need(vitrine_module_load_file(path, &options, &module));
+  vitrine_module* module = load(path, &options);
   char* json = NULL;
   expect_error(vitrine_module_profile_json(module, &json), 0x2, "vitrine_options.profile");
   vitrine_module_free(module);
@@ -54,10 +53,9 @@ static vitrine_options older_options(size_t struct_size) {
 }
 
 static void check_padding(const char* path) {
-  vitrine_module* module = NULL;
   vitrine_options options = older_options(offsetof(vitrine_options, portable_kernels_only));
   options.profile = 1;
-  need(vitrine_module_load_file(path, &options, &module));
+  vitrine_module* module = load(path, &options);
   call_with_zeros(module);
   char* json = NULL;
   need(vitrine_module_profile_json(module, &json));
@@ -90,8 +88,7 @@ static void check_backend_options(const char* path, const char* folder) {
   options.threads = 1;
   options.backend_options = given;
   options.num_backend_options = 3;
-  vitrine_module* module = NULL;
-  need(vitrine_module_load_file(path, &options, &module));
+  vitrine_module* module = load(path, &options);
   memset(file, 'x', sizeof(file) - 1);
   memset(given, 0xFF, sizeof(given));
   call_with_zeros(module);
@@ -131,12 +128,8 @@ static void check_wrong_backend_options(const char* path) {
   given[0].backend = "XnnpackBackend";
   given[0].as.integer = 7;
   need(vitrine_module_load_file(path, &options, &module));
-  vitrine_value input;
+  vitrine_value input = zeros(module);
   vitrine_value output;
-  vitrine_info in;
-  need(vitrine_method_input(module, "forward", 0, &in));
-  input.kind = VITRINE_ARRAY;
-  need(vitrine_array_new(in.dtype, in.sizes, in.rank, &input.as.array));
   vitrine_error* error = vitrine_module_call(module, "forward", &input, 1, &output, 1);
   expect(strstr(vitrine_error_message(error), "XnnpackBackend") != NULL, "the backend is named");
   expect_error(error, 0x12,
@@ -155,8 +148,7 @@ static void check_without_later_members(const char* path) {
   before_limits.max_load_steps = 1; /* not sufficient, but must be ignored */
   const vitrine_options* const all[] = {&before_backends, &before_limits};
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) {
-    vitrine_module* module = NULL;
-    need(vitrine_module_load_file(path, all[i], &module));
+    vitrine_module* module = load(path, all[i]);
     call_with_zeros(module);
     vitrine_module_free(module);
   }
@@ -177,14 +169,9 @@ static void check_limits(const char* path) {
                {&steps, 0x25, "more than 10 steps (max_load_steps)"},
                {&instructions, 0x23, "after 1 instructions (max_instructions_per_run)"}};
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
-    vitrine_module* module = NULL;
-    vitrine_value input;
+    vitrine_module* module = load(path, cases[i].options);
+    vitrine_value input = zeros(module);
     vitrine_value output;
-    vitrine_info in;
-    need(vitrine_module_load_file(path, cases[i].options, &module));
-    need(vitrine_method_input(module, "forward", 0, &in));
-    input.kind = VITRINE_ARRAY;
-    need(vitrine_array_new(in.dtype, in.sizes, in.rank, &input.as.array));
     expect_error(vitrine_module_call(module, "forward", &input, 1, &output, 1), cases[i].code,
                  cases[i].what);
     vitrine_value_clear(&input);
@@ -206,11 +193,10 @@ static vitrine_error* call_loop(vitrine_module* module, uint8_t ends) {
 }
 
 static void check_deadline(const char* path) {
-  vitrine_module* module = NULL;
   vitrine_options options = VITRINE_OPTIONS_INIT;
   options.max_instructions_per_run = UINT64_MAX;
   options.max_milliseconds_per_run = 500;
-  need(vitrine_module_load_file(path, &options, &module));
+  vitrine_module* module = load(path, &options);
   expect_error(call_loop(module, 0), 0x25, "max_milliseconds_per_run");
   need(call_loop(module, 1));
   vitrine_module_free(module);
@@ -239,12 +225,11 @@ static void check_cancel(const char* path) {
 }
 
 static void check_portable_kernels(const char* path) {
-  vitrine_module* module = NULL;
   vitrine_options options = VITRINE_OPTIONS_INIT;
   options.threads = 1;
   options.profile = 1;
   options.portable_kernels_only = 1;
-  need(vitrine_module_load_file(path, &options, &module));
+  vitrine_module* module = load(path, &options);
   call_with_zeros(module);
   char* json = NULL;
   need(vitrine_module_profile_json(module, &json));

@@ -41,9 +41,7 @@ static void check_outputs(vitrine_module* module, const char* folder, const char
   need(vitrine_method_output(module, "forward", 0, &out));
   expect(in.kind == VITRINE_ARRAY && in.dtype == VITRINE_F32, "the input has dtype f32");
 
-  vitrine_value input;
-  input.kind = VITRINE_ARRAY;
-  need(vitrine_array_new(in.dtype, in.sizes, in.rank, &input.as.array));
+  vitrine_value input = zeros(module);
   char name[256];
   snprintf(name, sizeof(name), "%s/input_0.bin", sample);
   void* bytes = read_bytes(folder, name, vitrine_array_nbytes(input.as.array));
@@ -117,11 +115,10 @@ static long long next_number(const char** text, const char* field) {
 
 /* Checks that the numbers of a profile are consistent. The C++ tests compare each of them. */
 static void check_profile(const char* path, const char* where) {
-  vitrine_module* module = NULL;
   vitrine_options options = VITRINE_OPTIONS_INIT;
   options.threads = 1;
   options.profile = 1;
-  need(vitrine_module_load_file(path, &options, &module));
+  vitrine_module* module = load(path, &options);
   call_with_zeros(module);
   call_with_zeros(module);
   char* json = NULL;
@@ -183,11 +180,8 @@ static void check_null(void) {
 
 /* If an output could be the same vitrine_value as an input, the input's array would be lost. */
 static void check_in_place(vitrine_module* module) {
-  vitrine_info in;
   vitrine_value values[2];
-  need(vitrine_method_input(module, "forward", 0, &in));
-  values[0].kind = VITRINE_ARRAY;
-  need(vitrine_array_new(in.dtype, in.sizes, in.rank, &values[0].as.array));
+  values[0] = zeros(module);
   vitrine_array* const mine = values[0].as.array;
   expect_error(vitrine_module_call(module, "forward", values, 1, values, 1), 0x12,
                "the same vitrine_value");
@@ -201,8 +195,7 @@ static void check_in_place(vitrine_module* module) {
 static void check_names(const char* folder) {
   char path[1024];
   snprintf(path, sizeof(path), "%s/kjv_8da4w/model.pte", folder);
-  vitrine_module* module = NULL;
-  need(vitrine_module_load_file(path, NULL, &module));
+  vitrine_module* module = load(path, NULL);
   vitrine_info info;
   need(vitrine_method_input(module, "forward", 0, &info));
   expect(info.name == NULL, "the first input has no name");

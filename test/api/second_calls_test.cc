@@ -7,6 +7,7 @@
 
 #include "api/builtin.h"
 #include "test/support/program_builder.h"
+#include "test/support/results.h"
 #include "test/support/tensor_factory.h"
 #include "vitrine/method.h"
 
@@ -32,8 +33,15 @@ class SecondCallsTest : public testing::Test {
   int flag() {
     return forward_.tensor({.dtype = ScalarType::kBool, .sizes = {}, .planned = Planned{1, 0}});
   }
+  void signature(std::vector<int32_t> inputs, std::vector<int32_t> outputs) {
+    forward_.inputs = std::move(inputs);
+    forward_.outputs = std::move(outputs);
+  }
   void abs(int from, int to) {
     forward_.kernel_call(forward_.op("aten::abs", "out"), {from, to, to});
+  }
+  void neg(int from, int to) {
+    forward_.kernel_call(forward_.op("aten::neg", "out"), {from, to, to});
   }
   void view(int from, int to) {
     forward_.kernel_call(forward_.op("executorch_prim::et_view", "default"),
@@ -41,10 +49,9 @@ class SecondCallsTest : public testing::Test {
   }
   void load() {
     file_ = builder_.build();
-    auto method = Method::load(*Program::load(*view_buffer(file_)), "forward",
-                               {.kernels = &builtin_kernels(true), .check_plan = &refuse_overlaps});
-    ASSERT_TRUE(method.ok()) << method.error().message();
-    method_ = std::move(*method);
+    method_ = test::require(
+        Method::load(*Program::load(*view_buffer(file_)), "forward",
+                     {.kernels = &builtin_kernels(true), .check_plan = &refuse_overlaps}));
   }
 
   // Sets an input to the caller's floats. If the input is not planned, the method reads them in
@@ -54,8 +61,7 @@ class SecondCallsTest : public testing::Test {
     const std::array<uint8_t, 1> order = {0};
     std::array<int64_t, 1> strides = {};
     Tensor tensor(ScalarType::kFloat, sizes, order, strides, floats.data());
-    const Error error = method_->set_input(index, EValue(&tensor));
-    ASSERT_TRUE(error.ok()) << error.message();
+    EXPECT_STREQ(method_->set_input(index, EValue(&tensor)).message(), "");
   }
   void set(size_t index, bool holds) {
     Tensor& tensor = factory_.make(ScalarType::kBool, {});
@@ -63,11 +69,16 @@ class SecondCallsTest : public testing::Test {
     ASSERT_TRUE(method_->set_input(index, EValue(&tensor)).ok());
   }
   void set_output(Floats& floats, size_t index = 0) {
-    const Error error = method_->set_output_data(index, std::as_writable_bytes(std::span(floats)));
-    ASSERT_TRUE(error.ok()) << error.message();
+    const auto bytes = std::as_writable_bytes(std::span(floats));
+    EXPECT_STREQ(method_->set_output_data(index, bytes).message(), "");
   }
   std::vector<float> output() const {
     return test::values_of<float>(method_->output(0).unchecked_tensor());
+  }
+  // Executes the method, and returns its first output.
+  std::vector<float> run_again() {
+    EXPECT_STREQ(method_->execute().message(), "");
+    return output();
   }
 
   test::ProgramBuilder builder_;
@@ -83,8 +94,7 @@ TEST_F(SecondCallsTest, ViewsOfInputsAreDiscarded) {
   const int jumps = flag();
   const int seen = tensor();
   const int out = tensor(64);
-  forward_.inputs = {x, jumps};
-  forward_.outputs = {out};
+  signature({x, jumps}, {out});
   forward_.jump_false(jumps, 2);
   abs(seen, out);
   view(x, seen);
@@ -101,8 +111,7 @@ TEST_F(SecondCallsTest, InputsThatBecameViewsAreRestored) {
   const int x = tensor();
   const int y = tensor();
   const int out = tensor(64);
-  forward_.inputs = {x, y};
-  forward_.outputs = {out};
+  signature({x, y}, {out});
   abs(y, out);
   view(x, y);
   load();
@@ -111,16 +120,14 @@ TEST_F(SecondCallsTest, InputsThatBecameViewsAreRestored) {
   set(0, one);
   set(1, two);
   for (int run = 0; run < 2; ++run) {
-    ASSERT_TRUE(method_->execute().ok());
-    EXPECT_THAT(output(), Each(2));
+    EXPECT_THAT(run_again(), Each(2));
   }
 }
 
 TEST_F(SecondCallsTest, SettingAnInputNeverWritesToMemoryAssignedByAMove) {
   const int planned = tensor(64);
   const int x = tensor();
-  forward_.inputs = {planned, x};
-  forward_.outputs = {planned};
+  signature({planned, x}, {planned});
   forward_.move(x, planned);
   load();
   Floats first = {1, 1, 1, 1};
@@ -128,8 +135,7 @@ TEST_F(SecondCallsTest, SettingAnInputNeverWritesToMemoryAssignedByAMove) {
   Floats second = {3, 3, 3, 3};
   set(0, first);
   set(1, moved);
-  ASSERT_TRUE(method_->execute().ok());
-  EXPECT_THAT(output(), Each(2));
+  EXPECT_THAT(run_again(), Each(2));
   set(0, second);
   EXPECT_THAT(moved, Each(2)) << "the caller's memory must not change";
 }
@@ -142,8 +148,7 @@ TEST_F(SecondCallsTest, DiscardsInputMemoryThatAMoveInstructionAssigned) {
   const int jumps = flag();
   const int kept = tensor();
   const int spare = tensor();
-  forward_.inputs = {x, y, jumps};
-  forward_.outputs = {y};
+  signature({x, y, jumps}, {y});
   forward_.jump_false(jumps, 2);
   abs(y, kept);
   forward_.move(x, kept);
@@ -167,8 +172,7 @@ TEST_F(SecondCallsTest, DiscardsOutputMemoryThatAMoveInstructionAssigned) {
   const int out = tensor();
   const int kept = tensor();
   const int spare = tensor(128);
-  forward_.inputs = {x, jumps};
-  forward_.outputs = {out};
+  signature({x, jumps}, {out});
   forward_.jump_false(jumps, 2);
   abs(x, kept);
   forward_.move(out, kept);
@@ -197,13 +201,12 @@ TEST_F(SecondCallsTest, BranchesWriteToTheCallersMemory) {
   const int negative = tensor(192);
   const int out = tensor();
   const int no = forward_.boolean(false);
-  forward_.inputs = {holds, x};
-  forward_.outputs = {out};
+  signature({holds, x}, {out});
   forward_.jump_false(holds, 4);
   abs(x, positive);
   forward_.move(positive, out);
   forward_.jump_false(no, 6);
-  forward_.kernel_call(forward_.op("aten::neg", "out"), {x, negative, negative});
+  neg(x, negative);
   forward_.move(negative, out);
   load();
   Floats given = {5, 6, 7, 8};
@@ -226,8 +229,7 @@ TEST_F(SecondCallsTest, BranchesWriteToTheCallersMemory) {
 TEST_F(SecondCallsTest, OutputsThatAreViewsAreCopiedToTheCallersMemory) {
   const int x = tensor(64);
   const int out = tensor();
-  forward_.inputs = {x};
-  forward_.outputs = {out};
+  signature({x}, {out});
   view(x, out);
   load();
   Floats given = {5, 6, 7, 8};
@@ -246,10 +248,9 @@ TEST_F(SecondCallsTest, MoveInstructionsCanSwapOutputs) {
   const int now = tensor();
   const int before = tensor();
   const int spare = tensor();
-  forward_.inputs = {x};
-  forward_.outputs = {now, before};
+  signature({x}, {now, before});
   abs(x, now);
-  forward_.kernel_call(forward_.op("aten::neg", "out"), {x, before, before});
+  neg(x, before);
   forward_.move(now, spare);
   forward_.move(before, now);
   forward_.move(spare, before);
@@ -282,10 +283,9 @@ TEST_F(SecondCallsTest, OutputCanTakeTheFormerValueOfAnotherOutput) {
       const int second = tensor();
       const int now = now_first ? first : second;
       const int before = now_first ? second : first;
-      forward_.inputs = {x};
-      forward_.outputs = {now, before};
+      signature({x}, {now, before});
       abs(x, now);
-      forward_.kernel_call(forward_.op("aten::neg", "out"), {x, next, next});
+      neg(x, next);
       by_view ? view(now, before) : forward_.move(now, before);
       forward_.move(next, now);
       load();
@@ -326,8 +326,7 @@ TEST_F(SecondCallsTest, CallerCanSetOutputMemoryAfterACall) {
   const int x = tensor(64);
   const int y = tensor(128);
   const int out = tensor();
-  forward_.inputs = {x};
-  forward_.outputs = {out};
+  signature({x}, {out});
   abs(x, y);
   forward_.move(y, out);
   load();
@@ -368,8 +367,7 @@ class LoopTest : public SecondCallsTest {
     const int none = forward_.integer(-1);
     const int no = forward_.boolean(false);
     const int done = forward_.boolean(false);
-    forward_.inputs = {indices};
-    forward_.outputs = {out};
+    signature({indices}, {out});
     forward_.kernel_call(forward_.op("aten::sym_size", "int"), {indices, zero, length});
     forward_.kernel_call(forward_.op("aten::select_copy", "int_out"),
                          {indices, zero, counter, index, index});
@@ -407,8 +405,7 @@ TEST_F(SecondCallsTest, InputsOverwrittenByCopyIndexMustBeSetAgain) {
                        .planned = Planned{1, 64},
                        .dynamism = schema::program::TensorShapeDynamism::DYNAMIC_BOUND});
   const int row = forward_.tensor({.sizes = {1}, .planned = Planned{1, 192}});
-  forward_.inputs = {x, y};
-  forward_.outputs = {y};
+  signature({x, y}, {y});
   abs(x, y);
   forward_.kernel_call(forward_.op("executorch_prim::et_copy_index", "tensor"),
                        {all, row, forward_.integer(0)});
@@ -425,16 +422,14 @@ TEST_F(SecondCallsTest, InputsReadThroughAViewKeepTheirValues) {
   const int x = tensor(64);
   const int seen = tensor(64);
   const int out = tensor(128);
-  forward_.inputs = {x};
-  forward_.outputs = {out};
+  signature({x}, {out});
   view(x, seen);
   abs(seen, out);
   load();
   Floats given = {1, 2, 3, 4};
   set(0, given);
   for (int run = 0; run < 2; ++run) {
-    ASSERT_TRUE(method_->execute().ok());
-    EXPECT_THAT(output(), ElementsAre(1, 2, 3, 4));
+    EXPECT_THAT(run_again(), ElementsAre(1, 2, 3, 4));
   }
 }
 
