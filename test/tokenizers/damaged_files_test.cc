@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 using test::llama2c_file;
 using test::tokenizer_text;
+using testing::HasSubstr;
 
 std::string refusal(const std::string& bytes) {
   return test::thrown<TokenizerError>([&] { parse_tokenizer(bytes, "the file"); });
@@ -99,49 +100,48 @@ TEST(DamagedFiles, ErrorNamesInvalidJsonValues) {
     json file = json::parse(tokenizer_text(damage.file));
     file[json::json_pointer(damage.pointer)] = json::parse(damage.value);
     const std::string text = refusal(file.dump());
-    EXPECT_THAT(text, testing::HasSubstr(damage.error)) << damage.pointer;
+    EXPECT_THAT(text, HasSubstr(damage.error)) << damage.pointer;
     EXPECT_THAT(text, testing::StartsWith("the file")) << damage.pointer;
   }
 }
 
 TEST(DamagedFiles, RejectsMalformedJson) {
-  EXPECT_THAT(refusal("{"), testing::HasSubstr("is not JSON"));
-  EXPECT_THAT(refusal("{}"), testing::HasSubstr("neither a tokenizer.json"));
-  EXPECT_THAT(refusal(std::string(100'000, '{')),
-              testing::HasSubstr("nested deeper than 64 levels"));
+  EXPECT_THAT(refusal("{"), HasSubstr("is not JSON"));
+  EXPECT_THAT(refusal("{}"), HasSubstr("neither a tokenizer.json"));
+  EXPECT_THAT(refusal(std::string(100'000, '{')), HasSubstr("nested deeper than 64 levels"));
   std::string deep = "{\"model\":";
   for (int i = 0; i < 1000; ++i) deep += "[";
-  EXPECT_THAT(refusal(deep), testing::HasSubstr("nested deeper than 64 levels"));
-  EXPECT_THAT(refusal("{\"model\":\"\xFF\"}"), testing::HasSubstr("is not JSON"));
+  EXPECT_THAT(refusal(deep), HasSubstr("nested deeper than 64 levels"));
+  EXPECT_THAT(refusal("{\"model\":\"\xFF\"}"), HasSubstr("is not JSON"));
   EXPECT_THAT(refusal(""), testing::StartsWith("the file"));
 }
 
 TEST(DamagedFiles, RejectsDamagedTiktokenRanks) {
   const std::string good = tokenizer_text("ranks.tiktoken");
-  EXPECT_THAT(refusal(good + "!!! 300\n"), testing::HasSubstr("line 265"));
-  EXPECT_THAT(refusal(good + "YWE=\n"), testing::HasSubstr("line 265"));
-  EXPECT_THAT(refusal(good + "YWE= -1\n"), testing::HasSubstr("line 265"));
-  EXPECT_THAT(refusal(good + "YWE= 99999999999999999999\n"), testing::HasSubstr("line 265"));
-  EXPECT_THAT(refusal(good + "YWE= 4000000000\n"), testing::HasSubstr("far beyond"));
-  EXPECT_THAT(refusal(good + "YWE= 5\n"), testing::HasSubstr("id 5 is both"));
-  EXPECT_THAT(refusal(good + "YWI= 270\n"), testing::HasSubstr("a token has two ranks"));
+  EXPECT_THAT(refusal(good + "!!! 300\n"), HasSubstr("line 265"));
+  EXPECT_THAT(refusal(good + "YWE=\n"), HasSubstr("line 265"));
+  EXPECT_THAT(refusal(good + "YWE= -1\n"), HasSubstr("line 265"));
+  EXPECT_THAT(refusal(good + "YWE= 99999999999999999999\n"), HasSubstr("line 265"));
+  EXPECT_THAT(refusal(good + "YWE= 4000000000\n"), HasSubstr("far beyond"));
+  EXPECT_THAT(refusal(good + "YWE= 5\n"), HasSubstr("id 5 is both"));
+  EXPECT_THAT(refusal(good + "YWI= 270\n"), HasSubstr("a token has two ranks"));
 }
 
 TEST(DamagedFiles, RejectsDamagedLlama2cFiles) {
   EXPECT_THAT(refusal(llama2c_file(2'000'000'000, 1, 2, 4, {{0, " "}})),
-              testing::HasSubstr("expected 2000000000 tokens, found 1"));
+              HasSubstr("expected 2000000000 tokens, found 1"));
   EXPECT_THAT(refusal(llama2c_file(-1, 1, 2, 4, {{0, " "}})),
-              testing::HasSubstr("more bytes follow the last token"));
+              HasSubstr("more bytes follow the last token"));
   EXPECT_THAT(refusal(llama2c_file(1, 7, 0, 4, {{0, " "}})),
-              testing::HasSubstr("has id 7, but there are 1 tokens"));
+              HasSubstr("has id 7, but there are 1 tokens"));
   EXPECT_THAT(refusal(llama2c_file(1, 0, -1, 4, {{0, " "}})),
-              testing::HasSubstr("has id -1, but there are 1 tokens"));
-  EXPECT_THAT(refusal(llama2c_file(1, 0, 0, 0, {{0, " "}})), testing::HasSubstr("has 1 bytes"));
+              HasSubstr("has id -1, but there are 1 tokens"));
+  EXPECT_THAT(refusal(llama2c_file(1, 0, 0, 0, {{0, " "}})), HasSubstr("has 1 bytes"));
   EXPECT_THAT(refusal(llama2c_file(1, 0, 0, 4, {{std::nanf(""), " "}})),
-              testing::HasSubstr("a score is NaN"));
+              HasSubstr("a score is NaN"));
   std::string cut = llama2c_file(2, 0, 0, 4, {{0, " "}, {0, "abcd"}});
   cut.pop_back();
-  EXPECT_THAT(refusal(cut), testing::HasSubstr("expected 4 bytes, found 3"));
+  EXPECT_THAT(refusal(cut), HasSubstr("expected 4 bytes, found 3"));
 }
 
 // The damage replaces, removes or repeats bytes.
@@ -183,19 +183,15 @@ TEST(DamagedFiles, RejectsATruncatedSentencePieceModel) {
   std::string model = test::read_text(test::sample("kjv_8da4w/tokenizer.model"));
   model.resize(model.size() / 2);
   const std::string text = refusal(model);
-  EXPECT_THAT(text, testing::HasSubstr("the file"));
-  EXPECT_THAT(text, testing::HasSubstr("SentencePiece"));
-  EXPECT_THAT(text, testing::AnyOf(testing::HasSubstr("cut off or damaged?"),
-                                   testing::HasSubstr("lacks its library")));
+  EXPECT_THAT(text, HasSubstr("the file"));
+  EXPECT_THAT(text, HasSubstr("SentencePiece"));
+  EXPECT_THAT(text,
+              testing::AnyOf(HasSubstr("cut off or damaged?"), HasSubstr("lacks its library")));
 }
 
 TEST(DamagedFiles, ReportsThePathOfAMissingFile) {
-  try {
-    load_tokenizer("/nowhere/tokenizer.json");
-    FAIL();
-  } catch (const TokenizerError& error) {
-    EXPECT_STREQ(error.what(), "/nowhere/tokenizer.json: No such file or directory");
-  }
+  EXPECT_EQ(test::thrown<TokenizerError>([] { load_tokenizer("/nowhere/tokenizer.json"); }),
+            "/nowhere/tokenizer.json: No such file or directory");
 }
 
 }  // namespace

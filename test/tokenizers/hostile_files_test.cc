@@ -22,6 +22,9 @@ using testing::HasSubstr;
 // sanitizers.
 class HostileFiles : public testing::Test {
  protected:
+  json file = {
+      {"model", {{"type", "WordLevel"}, {"vocab", {{"a", 0}, {"?", 1}}}, {"unk_token", "?"}}}};
+
   void SetUp() override { begin_ns_ = platform::thread_cpu_ns(); }
   void TearDown() override { EXPECT_LT(platform::thread_cpu_ns() - begin_ns_, 20'000'000'000U); }
 
@@ -41,9 +44,6 @@ std::string refusal_to_encode(const json& file, const std::string& text) {
   return refusal_of([&] { tokenizer->encode(text); });
 }
 
-json word_level() {
-  return {{"model", {{"type", "WordLevel"}, {"vocab", {{"a", 0}, {"?", 1}}}, {"unk_token", "?"}}}};
-}
 json replace_step(const char* pattern, size_t size) {
   return {{"type", "Replace"},
           {"pattern", {{"String", pattern}}},
@@ -59,7 +59,6 @@ constexpr const char* kGrows = "the tokenizer turns a text of";
 constexpr const char* kTooLong = "the tokenizer takes too long";
 
 TEST_F(HostileFiles, ChainedNormalizersShareLimitsOnSizeAndTime) {
-  json file = word_level();
   file["normalizer"] = sequence("normalizers", replace_step("a", 64), 4);
   EXPECT_THAT(
       refusal_to_encode(file, "a"),
@@ -75,16 +74,12 @@ TEST_F(HostileFiles, ChainedNormalizersShareLimitsOnSizeAndTime) {
   // No step of the normalizer makes the text longer, but there are many steps.
   file["normalizer"] = sequence("normalizers", {{"type", "Lowercase"}}, 5000);
   EXPECT_THAT(refusal_to_encode(file, std::string(40'000, 'a')), HasSubstr(kTooLong));
-}
-
-TEST_F(HostileFiles, NestedNormalizersShareOneGrowthLimit) {
-  json file = word_level();
+  // The steps are nested.
   file["normalizer"] = sequence("normalizers", sequence("normalizers", replace_step("a", 2), 8), 8);
   EXPECT_THAT(refusal_to_encode(file, "a"), HasSubstr(kGrows));
 }
 
 TEST_F(HostileFiles, PiecesBetweenAddedTokensShareOneGrowthLimit) {
-  json file = word_level();
   file["added_tokens"] = {{{"id", 2}, {"content", "|"}, {"special", true}}};
   file["normalizer"] = {{"type", "Prepend"}, {"prepend", std::string(256, 'a')}};
   std::string text;
@@ -93,7 +88,6 @@ TEST_F(HostileFiles, PiecesBetweenAddedTokensShareOneGrowthLimit) {
 }
 
 TEST_F(HostileFiles, ChainedPreTokenizersShareLimitsOnSizeAndTime) {
-  json file = word_level();
   const json byte_level = {
       {"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
   file["pre_tokenizer"] = sequence("pretokenizers", byte_level, 40);
@@ -104,7 +98,6 @@ TEST_F(HostileFiles, ChainedPreTokenizersShareLimitsOnSizeAndTime) {
 }
 
 TEST_F(HostileFiles, NormalizedAddedTokensShareOneGrowthLimit) {
-  json file = word_level();
   file["normalizer"] = sequence("normalizers", replace_step("a", 64), 7);
   file["added_tokens"] = {{{"id", 2}, {"content", "a!"}, {"normalized", true}}};
   EXPECT_THAT(refusal_to_load(file),
@@ -123,7 +116,6 @@ TEST_F(HostileFiles, NormalizedAddedTokensShareOneGrowthLimit) {
 }
 
 TEST_F(HostileFiles, RegularExpressionMatchesOfAllPiecesShareOneTimeLimit) {
-  json file = word_level();
   const json cut = {{"type", "FixedLength"}, {"length", 24}};
   const json split = {{"type", "Split"},
                       {"pattern", {{"Regex", "(a|a|b){19}[cd]"}}},
@@ -138,13 +130,13 @@ TEST_F(HostileFiles, RegularExpressionMatchesOfAllPiecesShareOneTimeLimit) {
 TEST_F(HostileFiles, WordPieceTakesLinearTime) {
   json vocabulary = {{"?", 0}, {std::string(20'000, 'x'), 1}};
   for (char c = ' '; c < '?'; ++c) vocabulary[std::string(1, c)] = vocabulary.size();
-  const json file = {{"pre_tokenizer", {{"type", "FixedLength"}, {"length", 4096}}},
-                     {"model",
-                      {{"type", "WordPiece"},
-                       {"vocab", vocabulary},
-                       {"unk_token", "?"},
-                       {"continuing_subword_prefix", ""},
-                       {"max_input_chars_per_word", 4096}}}};
+  file = {{"pre_tokenizer", {{"type", "FixedLength"}, {"length", 4096}}},
+          {"model",
+           {{"type", "WordPiece"},
+            {"vocab", vocabulary},
+            {"unk_token", "?"},
+            {"continuing_subword_prefix", ""},
+            {"max_input_chars_per_word", 4096}}}};
   const auto tokenizer = parse_tokenizer(file.dump(), "the file");
   const std::string text(40'000, '!');
   EXPECT_EQ(tokenizer->encode(text),
@@ -153,12 +145,12 @@ TEST_F(HostileFiles, WordPieceTakesLinearTime) {
 
 TEST_F(HostileFiles, WordPieceTakesLinearTimeWhenLongTokensAlmostMatch) {
   const std::string almost = std::string(30'000, 'x') + "y";
-  const json file = {{"model",
-                      {{"type", "WordPiece"},
-                       {"vocab", {{"?", 0}, {"x", 1}, {almost, 2}, {"##x", 3}, {"##" + almost, 4}}},
-                       {"unk_token", "?"},
-                       {"continuing_subword_prefix", "##"},
-                       {"max_input_chars_per_word", 1'000'000'000}}}};
+  file = {{"model",
+           {{"type", "WordPiece"},
+            {"vocab", {{"?", 0}, {"x", 1}, {almost, 2}, {"##x", 3}, {"##" + almost, 4}}},
+            {"unk_token", "?"},
+            {"continuing_subword_prefix", "##"},
+            {"max_input_chars_per_word", 1'000'000'000}}}};
   const auto tokenizer = parse_tokenizer(file.dump(), "the file");
   std::vector<TokenId> expected(1'000'000, 3);
   expected.front() = 1;
@@ -171,7 +163,7 @@ TEST_F(HostileFiles, UnigramIsRejectedOrTakesLittleTime) {
   for (size_t size = 0; size <= 1024; ++size) {
     vocabulary.push_back({size == 0 ? "?" : std::string(size, 'a'), -1.0});
   }
-  const json file = {{"model", {{"type", "Unigram"}, {"vocab", vocabulary}, {"unk_id", 0}}}};
+  file = {{"model", {{"type", "Unigram"}, {"vocab", vocabulary}, {"unk_id", 0}}}};
   EXPECT_THAT(refusal_to_encode(file, std::string(40'000, 'a')),
               testing::AnyOf("", HasSubstr(kTooLong)));
 }
@@ -179,12 +171,12 @@ TEST_F(HostileFiles, UnigramIsRejectedOrTakesLittleTime) {
 TEST_F(HostileFiles, ByteFallbackOfPrefixesIsLimited) {
   json vocabulary = {{"?", 0}};
   for (const char* byte : {"<0x61>", "<0x62>"}) vocabulary[byte] = vocabulary.size();
-  const json file = {{"model",
-                      {{"type", "BPE"},
-                       {"vocab", vocabulary},
-                       {"merges", json::array()},
-                       {"byte_fallback", true},
-                       {"continuing_subword_prefix", std::string(256, 'b')}}}};
+  file = {{"model",
+           {{"type", "BPE"},
+            {"vocab", vocabulary},
+            {"merges", json::array()},
+            {"byte_fallback", true},
+            {"continuing_subword_prefix", std::string(256, 'b')}}}};
   EXPECT_EQ(refusal_to_encode(file, "aaa"), "");
   EXPECT_THAT(refusal_to_encode(file, std::string(40'000, 'a')),
               testing::AnyOf(HasSubstr(kGrows), HasSubstr(kTooLong)));
@@ -204,7 +196,6 @@ std::string refusal_to_decode(const json& file, size_t num_tokens) {
 }
 
 TEST_F(HostileFiles, ChainedDecodersShareLimitsOnSizeAndTime) {
-  json file = word_level();
   file["decoder"] = sequence("decoders", replace_step("a", 64), 4);
   EXPECT_THAT(refusal_to_decode(file, 1), HasSubstr("the file: the tokenizer turns a text of"));
   // Each token is within the limit, but all tokens together exceed it.
@@ -215,7 +206,6 @@ TEST_F(HostileFiles, ChainedDecodersShareLimitsOnSizeAndTime) {
 }
 
 TEST_F(HostileFiles, RegularExpressionMatchesOfDecodersShareOneTimeLimit) {
-  json file = word_level();
   file["model"]["vocab"] = {{std::string(22, 'a') + "d", 0}, {"?", 1}};
   file["decoder"] = {
       {"type", "Replace"}, {"pattern", {{"Regex", "(a|a|b){19}[cd]e?[fd]"}}}, {"content", ""}};
@@ -223,7 +213,6 @@ TEST_F(HostileFiles, RegularExpressionMatchesOfDecodersShareOneTimeLimit) {
 }
 
 TEST_F(HostileFiles, StripDecoderTakesLinearTime) {
-  json file = word_level();
   const json strip = {{"type", "Strip"}, {"content", "a"}, {"start", 0}, {"stop", 1'000'000}};
   file["decoder"] = {{"type", "Sequence"}, {"decoders", {{{"type", "Fuse"}}, strip}}};
   EXPECT_EQ(refusal_to_decode(file, 200'000), "");
