@@ -148,13 +148,8 @@ class SmallDecoder : public testing::Test {
 
   std::unique_ptr<MethodDecoder> load(const MethodLimits& limits = {}) {
     file_ = builder_.build();
-    auto source = view_buffer(file_);
-    auto program = Program::load(std::move(*source));
-    if (!program.ok()) throw std::logic_error(program.error().message());
-    program_ = *program;
-    auto method = Method::load(program_, "forward", {.limits = limits});
-    if (!method.ok()) throw std::logic_error(method.error().message());
-    method_ = std::move(*method);
+    program_ = test::require(Program::load(*view_buffer(file_)));
+    method_ = test::require(Method::load(program_, "forward", {.limits = limits}));
     return std::make_unique<MethodDecoder>(program_, DecoderMethods{.decode = method_.get()},
                                            MethodDecoderOptions{.limits = limits});
   }
@@ -193,22 +188,18 @@ TEST_F(SmallDecoder, ReadsMetadata) {
   EXPECT_EQ(decoder->feed(Ids{1, 2}, 7).back(), 5.0F);
 }
 
-TEST_F(SmallDecoder, ReportsMissingMetadata) {
+TEST_F(SmallDecoder, ReportsMissingMetadataAndDisablesParallelPrefillWithoutDynamicShape) {
   forward({});
   const auto decoder = load();
   EXPECT_EQ(decoder->info().max_context, 4);
   EXPECT_TRUE(decoder->info().parallel_prefill) << "the input takes 1 to 4 ids";
   ASSERT_EQ(decoder->notes().size(), 1U);
   EXPECT_THAT(decoder->notes()[0], testing::HasSubstr("get_max_seq_len"));
-}
-
-TEST_F(SmallDecoder, DisablesParallelPrefillWithoutDynamicShape) {
-  forward({});
   flag("enable_dynamic_shape", false);
   EXPECT_FALSE(load()->info().parallel_prefill);
 }
 
-TEST_F(SmallDecoder, ReturnsLogitsOfLastToken) {
+TEST_F(SmallDecoder, ReturnsLogitsOfEachTokenOrOfTheLastToken) {
   forward({.logits = {1, 4, 6}});
   constant("get_max_seq_len", 5);
   const auto decoder = load();
@@ -260,50 +251,32 @@ TEST_F(SmallDecoder, AppliesLimitsToMetadataMethods) {
               testing::HasSubstr("stopped after 5 instructions"));
 }
 
-TEST_F(SmallDecoder, RejectsVocabularySizeUnequalToLogits) {
-  forward({});
-  constant("get_max_seq_len", 5);
-  constant("get_vocab_size", 7);
-  EXPECT_THAT(refusal(),
-              testing::HasSubstr("get_vocab_size returns 7, but the method returns 6 logits"));
-}
-
-TEST_F(SmallDecoder, RejectsKvCacheFlagWithoutPositionInput) {
-  forward({.has_position = false});
-  flag("use_kv_cache", true);
-  EXPECT_THAT(refusal(),
-              testing::HasSubstr("use_kv_cache is true, but the method has no position"));
-}
-
-TEST_F(SmallDecoder, RejectsContextShorterThanSequence) {
-  forward({});
-  constant("get_max_seq_len", 5);
-  constant("get_max_context_len", 4);
-  EXPECT_THAT(refusal(),
-              testing::HasSubstr("get_max_context_len returns 4, less than get_max_seq_len (5)"));
-}
-
-TEST_F(SmallDecoder, RejectsEndIdOutsideVocabulary) {
-  forward({});
-  constant("get_eos_ids", 6);
-  EXPECT_THAT(refusal(), testing::HasSubstr("end id 6 is not in the vocabulary of 6"));
-}
-
-TEST_F(SmallDecoder, RejectsNegativeLength) {
-  forward({});
-  constant("get_max_seq_len", -5);
-  EXPECT_THAT(refusal(),
-              testing::HasSubstr("get_max_seq_len: returned -5, expected a positive number"));
-}
-
-TEST_F(SmallDecoder, RejectsBatchOfIds) {
-  forward({.ids = {2, 4}});
-  EXPECT_THAT(refusal(), testing::HasSubstr("takes a batch of 2 rows of ids"));
-}
-
-TEST_F(SmallDecoder, RejectsIntegerLogits) {
-  forward({.dtype = ScalarType::kInt});
-  EXPECT_THAT(refusal(), testing::HasSubstr("its only output must be logits"));
+TEST_F(SmallDecoder, RejectsContradictoryMetadataAndShapes) {
+  struct Case {
+    const char* message;
+    Shape shape = {};
+    std::vector<std::pair<const char*, int64_t>> constants = {};
+    bool has_cache = false;
+  };
+  const Case cases[] = {
+      {"get_vocab_size returns 7, but the method returns 6 logits",
+       {},
+       {{"get_max_seq_len", 5}, {"get_vocab_size", 7}}},
+      {"use_kv_cache is true, but the method has no position", {.has_position = false}, {}, true},
+      {"get_max_context_len returns 4, less than get_max_seq_len (5)",
+       {},
+       {{"get_max_seq_len", 5}, {"get_max_context_len", 4}}},
+      {"end id 6 is not in the vocabulary of 6", {}, {{"get_eos_ids", 6}}},
+      {"get_max_seq_len: returned -5, expected a positive number", {}, {{"get_max_seq_len", -5}}},
+      {"takes a batch of 2 rows of ids", {.ids = {2, 4}}},
+      {"its only output must be logits", {.dtype = ScalarType::kInt}}};
+  for (const Case& each : cases) {
+    builder_ = {};
+    forward(each.shape);
+    for (const auto& [name, value] : each.constants) constant(name, value);
+    if (each.has_cache) flag("use_kv_cache", true);
+    EXPECT_THAT(refusal(), testing::HasSubstr(each.message));
+  }
 }
 
 // Makes the method's output a tensor without memory.

@@ -31,12 +31,14 @@ GenerateOptions greedy(int64_t max_new_tokens = -1) {
   return {.max_new_tokens = max_new_tokens, .sampling = {.temperature = 0}};
 }
 
-DecoderInfo small_info() {
-  return {.max_context = 20, .max_tokens_per_call = 3, .parallel_prefill = true, .vocabulary = 100};
-}
+class TextGeneratorTest : public testing::Test {
+ protected:
+  DecoderInfo info = {
+      .max_context = 20, .max_tokens_per_call = 3, .parallel_prefill = true, .vocabulary = 100};
+};
 
-TEST(TextGenerator, FeedsPromptInChunks) {
-  FakeDecoder model(small_info());
+TEST_F(TextGeneratorTest, FeedsPromptInChunks) {
+  FakeDecoder model(info);
   TextGenerator generator(model, nullptr);
   const Generation result = generator.generate(Ids{1, 2, 3, 4}, greedy(3));
   EXPECT_THAT(result.ids, ElementsAre(5, 6, 7));
@@ -46,34 +48,27 @@ TEST(TextGenerator, FeedsPromptInChunks) {
   EXPECT_EQ(generator.position(), 6);
 }
 
-TEST(TextGenerator, FeedsPromptTokenByTokenWithoutParallelPrefill) {
-  DecoderInfo info = small_info();
-  info.parallel_prefill = false;
-  FakeDecoder model(info);
-  TextGenerator(model, nullptr).generate(Ids{7, 8}, greedy(1));
-  EXPECT_THAT(model.calls, ElementsAre(FakeDecoder::Call{{7}, 0}, FakeDecoder::Call{{8}, 1}));
-}
-
-TEST(TextGenerator, FeedsIncompleteChunkTokenByToken) {
-  DecoderInfo info = small_info();
+TEST_F(TextGeneratorTest, CallsFollowTheCapabilitiesOfTheModel) {
+  using Calls = std::vector<FakeDecoder::Call>;
+  const auto calls = [this](const Ids& prompt, int64_t max_new_tokens) {
+    FakeDecoder model(info);
+    TextGenerator(model, nullptr).generate(prompt, greedy(max_new_tokens));
+    return model.calls;
+  };
   info.min_tokens_per_call = info.max_tokens_per_call;
-  FakeDecoder model(info);
-  TextGenerator(model, nullptr).generate(Ids{1, 2, 3, 4, 5}, greedy(1));
-  EXPECT_THAT(model.calls, ElementsAre(FakeDecoder::Call{{1, 2, 3}, 0}, FakeDecoder::Call{{4}, 3},
-                                       FakeDecoder::Call{{5}, 4}));
-}
-
-TEST(TextGenerator, FeedsAllTokensAgainWithoutCache) {
-  DecoderInfo info = small_info();
+  EXPECT_EQ(calls({1, 2, 3, 4, 5}, 1), (Calls{{{1, 2, 3}, 0}, {{4}, 3}, {{5}, 4}}))
+      << "an incomplete chunk is fed token by token";
+  info.min_tokens_per_call = 1;
+  info.parallel_prefill = false;
+  EXPECT_EQ(calls({7, 8}, 1), (Calls{{{7}, 0}, {{8}, 1}}));
+  info.parallel_prefill = true;
   info.has_cache = false;
-  FakeDecoder model(info);
-  TextGenerator(model, nullptr).generate(Ids{7, 8}, greedy(2));
-  EXPECT_THAT(model.calls,
-              ElementsAre(FakeDecoder::Call{{7, 8}, 0}, FakeDecoder::Call{{7, 8, 9}, 0}));
+  EXPECT_EQ(calls({7, 8}, 2), (Calls{{{7, 8}, 0}, {{7, 8, 9}, 0}}))
+      << "without a cache, all tokens are fed again";
 }
 
-TEST(TextGenerator, LaterPromptContinuesConversation) {
-  FakeDecoder model(small_info());
+TEST_F(TextGeneratorTest, LaterPromptContinuesConversation) {
+  FakeDecoder model(info);
   TextGenerator generator(model, nullptr);
   generator.generate(Ids{1}, greedy(2));  // the answer is 2, 3; 3 is not fed yet
   model.calls.clear();
@@ -87,8 +82,7 @@ TEST(TextGenerator, LaterPromptContinuesConversation) {
   EXPECT_THAT(model.calls, ElementsAre(FakeDecoder::Call{{9}, 0}));
 }
 
-TEST(TextGenerator, StopsAtEndId) {
-  DecoderInfo info = small_info();
+TEST_F(TextGeneratorTest, StopsAtEndId) {
   info.eos_ids = {40, 12};
   FakeDecoder model(info);
   TextGenerator generator(model, nullptr);
@@ -103,8 +97,8 @@ TEST(TextGenerator, StopsAtEndId) {
   EXPECT_EQ(generator.generate(Ids{9}, on).ids.size(), 5U);
 }
 
-TEST(TextGenerator, StopsBeforeExceedingTheContext) {
-  FakeDecoder model(small_info());
+TEST_F(TextGeneratorTest, StopsBeforeExceedingTheContext) {
+  FakeDecoder model(info);
   TextGenerator generator(model, nullptr);
   const Generation result = generator.generate(Ids{1, 2}, greedy());
   EXPECT_EQ(result.ids.size(), 18U) << "20 positions, of which the prompt uses 2";
@@ -116,8 +110,8 @@ TEST(TextGenerator, StopsBeforeExceedingTheContext) {
   EXPECT_EQ(generator.generate(Ids(19, 1), greedy()).ids.size(), 1U);
 }
 
-TEST(TextGenerator, AppliesSmallerOfTwoLimits) {
-  FakeDecoder model(small_info());
+TEST_F(TextGeneratorTest, AppliesSmallerOfTwoLimits) {
+  FakeDecoder model(info);
   TextGenerator generator(model, nullptr);
   GenerateOptions options = greedy(4);
   options.seq_len = 5;
@@ -128,23 +122,23 @@ TEST(TextGenerator, AppliesSmallerOfTwoLimits) {
   EXPECT_THROW(generator.generate(Ids{1, 2}, greedy(0)), GenerationError);
 }
 
-TEST(TextGenerator, RejectsInvalidPrompts) {
-  FakeDecoder model(small_info());
+TEST_F(TextGeneratorTest, RejectsInvalidPrompts) {
+  FakeDecoder model(info);
   TextGenerator generator(model, nullptr);
   EXPECT_THROW(generator.generate(Ids{}, greedy()), GenerationError);
   EXPECT_THROW(generator.generate("text", greedy()), GenerationError) << "a text needs a tokenizer";
-  try {
-    generator.generate(Ids{1, 100}, greedy());
-    FAIL();
-  } catch (const GenerationError& error) {
-    EXPECT_STREQ(error.what(), "token 1 of the prompt has id 100, but the vocabulary has 100 ids");
-  }
+  EXPECT_THAT(
+      [&] {
+        generator.generate(Ids{1, 100}, greedy());
+      },
+      testing::ThrowsMessage<GenerationError>(
+          "token 1 of the prompt has id 100, but the vocabulary has 100 ids"));
   EXPECT_THROW(generator.generate(Ids{-1}, greedy()), GenerationError);
   EXPECT_TRUE(model.calls.empty());
 }
 
-TEST(TextGenerator, ResetsConversationWhenModelFails) {
-  FakeDecoder model(small_info());
+TEST_F(TextGeneratorTest, ResetsConversationWhenModelFails) {
+  FakeDecoder model(info);
   TextGenerator generator(model, nullptr);
   model.fails_at = 3;
   EXPECT_THROW(generator.generate(Ids{1, 2}, greedy()), GenerationError);
@@ -153,9 +147,8 @@ TEST(TextGenerator, ResetsConversationWhenModelFails) {
   EXPECT_THAT(generator.generate(Ids{5}, greedy(1)).ids, ElementsAre(6));
 }
 
-TEST(TextGenerator, RejectsTokenizerOfAnotherModel) {
+TEST_F(TextGeneratorTest, RejectsTokenizerOfAnotherModel) {
   const auto tokenizer = ranks();
-  DecoderInfo info = small_info();
   for (const auto& [logits, fits] : {std::pair<size_t, bool>{kTokenizerIds / 2, false},
                                      {kTokenizerIds - 1, true},  // one id has no logit
                                      {kTokenizerIds, true},
@@ -172,9 +165,8 @@ TEST(TextGenerator, RejectsTokenizerOfAnotherModel) {
 }
 
 // In Gemma 3's text models, the id of the image placeholder is too large to have a logit.
-TEST(TextGenerator, RejectsPromptIdsWithoutLogits) {
+TEST_F(TextGeneratorTest, RejectsPromptIdsWithoutLogits) {
   const auto tokenizer = ranks();
-  DecoderInfo info = small_info();
   info.vocabulary = kTokenizerIds - 2;
   FakeDecoder model(info);
   TextGenerator generator(model, tokenizer.get());
@@ -183,9 +175,8 @@ TEST(TextGenerator, RejectsPromptIdsWithoutLogits) {
   EXPECT_THROW(generator.generate("A<|reserved_special_token_246|>B", greedy(1)), GenerationError);
 }
 
-TEST(TextGenerator, StreamsTextUntilStopIsCalled) {
+TEST_F(TextGeneratorTest, StreamsTextUntilStopIsCalled) {
   const auto tokenizer = ranks();
-  DecoderInfo info = small_info();
   info.vocabulary = kTokenizerIds;
   FakeDecoder model(info);
   TextGenerator generator(model, tokenizer.get());
@@ -210,8 +201,7 @@ class OpenSteps final : public GenerationObserver {
   int open = 0;
 };
 
-TEST(TextGenerator, StopEndsPrefillBetweenChunks) {
-  DecoderInfo info = small_info();
+TEST_F(TextGeneratorTest, StopEndsPrefillBetweenChunks) {
   info.max_context = 100;
   FakeDecoder model(info);
   TextGenerator generator(model, nullptr);
@@ -231,8 +221,8 @@ TEST(TextGenerator, StopEndsPrefillBetweenChunks) {
   EXPECT_EQ(model.calls.back(), (FakeDecoder::Call{{7}, 9}));
 }
 
-TEST(TextGenerator, PendingTokenIsFedOnlyOnceAfterAStoppedPrefill) {
-  FakeDecoder model(small_info());
+TEST_F(TextGeneratorTest, PendingTokenIsFedOnlyOnceAfterAStoppedPrefill) {
+  FakeDecoder model(info);
   TextGenerator generator(model, nullptr);
   generator.generate(Ids{1}, greedy(1));  // 2 is not fed yet
   model.on_feed = [&] { generator.stop(); };
@@ -243,8 +233,8 @@ TEST(TextGenerator, PendingTokenIsFedOnlyOnceAfterAStoppedPrefill) {
   EXPECT_EQ(model.calls.back(), (FakeDecoder::Call{{9}, 4}));
 }
 
-TEST(TextGenerator, SamplingTimeExcludesCallbacks) {
-  FakeDecoder model(small_info());
+TEST_F(TextGeneratorTest, SamplingTimeExcludesCallbacks) {
+  FakeDecoder model(info);
   constexpr std::chrono::milliseconds kSlow{50};
   const Generation result =
       TextGenerator(model, nullptr).generate(Ids{1}, greedy(2), [&](const NewToken&) {
@@ -258,8 +248,7 @@ TEST(TextGenerator, SamplingTimeExcludesCallbacks) {
 }
 
 // At this temperature, all tokens are equally probable.
-TEST(TextGenerator, RandomSequenceDoesNotRestartWithinAConversation) {
-  DecoderInfo info = small_info();
+TEST_F(TextGeneratorTest, RandomSequenceDoesNotRestartWithinAConversation) {
   info.max_context = 100;
   FakeDecoder model(info);
   TextGenerator generator(model, nullptr);
@@ -279,9 +268,8 @@ TEST(TextGenerator, RandomSequenceDoesNotRestartWithinAConversation) {
   EXPECT_EQ(answer(), second);
 }
 
-TEST(TextGenerator, AddsTemplatePrefixToFirstPromptOnly) {
+TEST_F(TextGeneratorTest, AddsTemplatePrefixToFirstPromptOnly) {
   const auto tokenizer = load_tokenizer(test::sample("tokenizers/byte_level.json"));
-  DecoderInfo info = small_info();
   info.vocabulary = tokenizer->vocabulary_size();
   for (const bool encodes_prompt : {false, true}) {
     info.encodes_prompt = encodes_prompt;
@@ -303,7 +291,7 @@ TEST(TextGenerator, AddsTemplatePrefixToFirstPromptOnly) {
 }
 
 // num_bos and num_eos add tokens before and after the tokens of the template.
-TEST(TextGenerator, LaterPromptsKeepTemplateSuffix) {
+TEST_F(TextGeneratorTest, LaterPromptsKeepTemplateSuffix) {
   auto file = nlohmann::json::parse(test::read_text(test::sample("tokenizers/byte_level.json")));
   const auto special = [](const char* name, TokenId id) {
     return nlohmann::json{{"id", name}, {"ids", {id}}, {"tokens", {name}}};
@@ -321,7 +309,6 @@ TEST(TextGenerator, LaterPromptsKeepTemplateSuffix) {
   const auto tokenizer = parse_tokenizer(file.dump(), "the file");
   const TokenId bos = tokenizer->bos().value();
   const TokenId eos = tokenizer->eos().value();
-  DecoderInfo info = small_info();
   info.max_context = 100;
   info.vocabulary = tokenizer->vocabulary_size();
   FakeDecoder model(info);
@@ -339,9 +326,8 @@ TEST(TextGenerator, LaterPromptsKeepTemplateSuffix) {
 }
 
 // Token 5 is "\u2581a": "a" with a space before it.
-TEST(TextGenerator, AnswerToEncodedPromptHasNoLeadingSpace) {
+TEST_F(TextGeneratorTest, AnswerToEncodedPromptHasNoLeadingSpace) {
   const auto tokenizer = load_tokenizer(test::sample("tokenizers/unigram.json"));
-  DecoderInfo info = small_info();
   info.vocabulary = tokenizer->vocabulary_size();
   FakeDecoder plain(info);
   EXPECT_EQ(TextGenerator(plain, tokenizer.get()).generate(Ids{4}, greedy(1)).text, " a");
@@ -352,9 +338,8 @@ TEST(TextGenerator, AnswerToEncodedPromptHasNoLeadingSpace) {
   EXPECT_THAT(model.encoded, ElementsAre(2));
 }
 
-TEST(TextGenerator, IncompleteCharacterBecomesReplacementCharacter) {
+TEST_F(TextGeneratorTest, IncompleteCharacterBecomesReplacementCharacter) {
   const auto tokenizer = ranks();
-  DecoderInfo info = small_info();
   info.vocabulary = kTokenizerIds;
   FakeDecoder model(info);
   TextGenerator generator(model, tokenizer.get());
