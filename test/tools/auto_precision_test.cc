@@ -61,11 +61,15 @@ double sqnr_over_samples(const fs::path& program, const fs::path& reference,
   return 10 * std::log10(signal / noise);
 }
 
+class AutoPrecisionTest : public testing::Test {
+ protected:
+  const ScratchFolder scratch;
+};
+
 // The digits classifier has trained weights. Its samples are images of the test set.
-TEST(AutoPrecisionTest, PrintedCommandReproducesAProgramThatMeetsTheBound) {
+TEST_F(AutoPrecisionTest, PrintedCommandReproducesAProgramThatMeetsTheBound) {
   const fs::path corpus = corpus_dir();
   if (corpus.empty()) GTEST_SKIP() << "VITRINE_CORPUS is not set";
-  const ScratchFolder scratch;
   constexpr size_t kImageBytes = 256;
   const std::vector<std::byte> images = tools::read_file(corpus / "digits_test" / "images.bin");
   std::vector<fs::path> samples;
@@ -106,8 +110,7 @@ TEST(AutoPrecisionTest, PrintedCommandReproducesAProgramThatMeetsTheBound) {
   EXPECT_EQ(tools::read_file(scratch / "a.pte"), program);
 }
 
-TEST(AutoPrecisionTest, RulesMixInt8Int4AndFloatInOneModel) {
-  const ScratchFolder scratch;
+TEST_F(AutoPrecisionTest, RulesMixInt8Int4AndFloatInOneModel) {
   const auto lowered = [&](const std::string& options) {
     const fs::path program = scratch / "m.pte";
     const CommandResult result = search(options + " -o " + program.string() + " --explain=places");
@@ -131,8 +134,7 @@ TEST(AutoPrecisionTest, RulesMixInt8Int4AndFloatInOneModel) {
               HasSubstr("no linear layer"));
 }
 
-TEST(AutoPrecisionTest, F16MakesLinearLayersSmallerAndKeepsThreeDigits) {
-  const ScratchFolder scratch;
+TEST_F(AutoPrecisionTest, F16MakesLinearLayersSmallerAndKeepsThreeDigits) {
   const std::string model =
       sample("encoder_layer/model.pt2") + " --backend xnnpack --no-debug-maps ";
   const auto lower = [&](const std::string& options, const char* name) {
@@ -161,8 +163,7 @@ TEST(AutoPrecisionTest, F16MakesLinearLayersSmallerAndKeepsThreeDigits) {
   EXPECT_LT(bf16, 72);
 }
 
-TEST(AutoPrecisionTest, F16AndInt8MixInOneProgram) {
-  const ScratchFolder scratch;
+TEST_F(AutoPrecisionTest, F16AndInt8MixInOneProgram) {
   const auto lower = [&](const std::string& options) {
     const fs::path program = scratch / "m.pte";
     const CommandResult result =
@@ -179,8 +180,7 @@ TEST(AutoPrecisionTest, F16AndInt8MixInOneProgram) {
   EXPECT_EQ(delegates(lower("--keep c2=f16")), delegates(lower("--keep c2=float")));
 }
 
-TEST(AutoPrecisionTest, RulesThatMatchNothingAreErrors) {
-  const ScratchFolder scratch;
+TEST_F(AutoPrecisionTest, RulesThatMatchNothingAreErrors) {
   const std::pair<const char*, const char*> cases[] = {
       {"--quantize float --keep c1=8da4w:0", "--keep c1=...: no linear layer of this part"},
       {"--quantize float --keep fc=8da4w:7", "is not a multiple of the group size 7"},
@@ -201,8 +201,7 @@ TEST(AutoPrecisionTest, RulesThatMatchNothingAreErrors) {
   EXPECT_TRUE(fs::is_empty((scratch / "")));
 }
 
-TEST(AutoPrecisionTest, CtrlCPrintsTheBestCommandSoFarAndWritesNoProgram) {
-  const ScratchFolder scratch;
+TEST_F(AutoPrecisionTest, CtrlCPrintsTheBestCommandSoFarAndWritesNoProgram) {
   // The command that scores the first program interrupts pte_lower, which is the parent process of
   // the command's shell.
   EXPECT_THAT(search(auto_options("--at_least 0.5", scratch / "a.pte") + " --search_report " +
@@ -230,9 +229,8 @@ constexpr char kDrive[] = R"js(
   seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )js";
 
-TEST(AutoPrecisionTest, PageShowsPartsCurvesAndTheCommand) {
+TEST_F(AutoPrecisionTest, PageShowsPartsCurvesAndTheCommand) {
   VITRINE_BROWSER(browser);
-  const ScratchFolder scratch;
   const fs::path report = scratch / "report.html";
   succeeded(search(auto_options("--at_least 30dB", scratch / "a.pte") + " --search_report " +
                    report.string()));
@@ -252,8 +250,7 @@ TEST(AutoPrecisionTest, PageShowsPartsCurvesAndTheCommand) {
   }
 }
 
-TEST(AutoPrecisionTest, UnreachableBoundWritesNoProgram) {
-  const ScratchFolder scratch;
+TEST_F(AutoPrecisionTest, UnreachableBoundWritesNoProgram) {
   EXPECT_THAT(search(auto_options("--at_most_bytes 1kB", scratch / "a.pte")),
               Exits(2, HasSubstr("more than 1000; no program was written")));
   EXPECT_TRUE(fs::is_empty((scratch / "")));
@@ -279,8 +276,7 @@ double row_ms(const nlohmann::json& profile, const std::string& module) {
   return ns / 1e6;
 }
 
-TEST(AutoPrecisionTest, DeviceTimesComeFromTheProfiles) {
-  const ScratchFolder scratch;
+TEST_F(AutoPrecisionTest, DeviceTimesComeFromTheProfiles) {
   const fs::path in_float = scratch / "float.json", in_int8 = scratch / "int8.json";
   const fs::path input = searched_sample("input_0.bin");
   profile_sample("", input, in_float);
@@ -356,8 +352,7 @@ TEST(AutoPrecisionTest, DeviceTimesComeFromTheProfiles) {
 }
 
 // The inputs are about 1e5, which overflows in f16.
-TEST(AutoPrecisionTest, PartsThatOverflowInF16AreTriedInBf16) {
-  const ScratchFolder scratch;
+TEST_F(AutoPrecisionTest, PartsThatOverflowInF16AreTriedInBf16) {
   std::vector<float> values = read_floats(sample("encoder_layer/input_0.bin"));
   for (float& value : values) value *= 1e5F;
   tools::write_file(scratch / "0.bin", std::as_bytes(std::span(values)));
@@ -381,16 +376,14 @@ TEST(AutoPrecisionTest, PartsThatOverflowInF16AreTriedInBf16) {
   EXPECT_GT(overflows, 0u);
 }
 
-TEST(AutoPrecisionTest, ScoreOfTheAccuracyCommandReplacesTheSqnr) {
-  const ScratchFolder scratch;
+TEST_F(AutoPrecisionTest, ScoreOfTheAccuracyCommandReplacesTheSqnr) {
   // Every program that is not empty gets the score 1, so all programs are within the bound.
   succeeded(search(auto_options("--at_least 0.5", scratch / "a.pte") +
                    " --accuracy 'echo score 1; test -s'"));
   EXPECT_TRUE(fs::exists(scratch / "a.pte"));
 }
 
-TEST(AutoPrecisionTest, InvalidOptionsAreErrors) {
-  const ScratchFolder scratch;
+TEST_F(AutoPrecisionTest, InvalidOptionsAreErrors) {
   const fs::path out = scratch / "a.pte";
   const std::pair<std::string, const char*> cases[] = {
       {auto_options("", out), "needs one bound"},

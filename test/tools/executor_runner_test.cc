@@ -30,8 +30,13 @@ void expect_near(const std::vector<float>& actual, const std::vector<float>& exp
   }
 }
 
+class ExecutorRunnerTest : public testing::Test {
+ protected:
+  const ScratchFolder scratch;
+};
+
 // ExecuTorch's exporter dropped the instruction that writes output 1.
-TEST(ExecutorRunnerTest, RefusesProgramsThatDoNotWriteAnOutput) {
+TEST_F(ExecutorRunnerTest, RefusesProgramsThatDoNotWriteAnOutput) {
   EXPECT_THAT(executor_runner(sample("lost_output/model.pte")),
               Exits(1, HasSubstr("outputs[1]: no instruction writes it; a delegate "
                                  "(XnnpackBackend) is called with it as argument 3")));
@@ -39,8 +44,7 @@ TEST(ExecutorRunnerTest, RefusesProgramsThatDoNotWriteAnOutput) {
               Exits(0, HasSubstr("warning: forward, outputs[1]: no instruction writes it")));
 }
 
-TEST(ExecutorRunnerTest, OutputsMatchPyTorch) {
-  const ScratchFolder scratch;
+TEST_F(ExecutorRunnerTest, OutputsMatchPyTorch) {
   succeeded(executor_runner(sample("linear_relu/model.pte") + " --inputs " +
                             sample("linear_relu/input_0.bin") + " --output_file " +
                             (scratch / "y").string()));
@@ -48,18 +52,14 @@ TEST(ExecutorRunnerTest, OutputsMatchPyTorch) {
               read_floats(samples_dir() / "linear_relu/expected_0.bin"));
 }
 
-TEST(ExecutorRunnerTest, AcceptsModelPathOption) {
+TEST_F(ExecutorRunnerTest, AcceptsModelPathOptionAndModelAfterInputs) {
   succeeded(executor_runner("--model_path " + sample("linear_relu/model.pte")));
-}
-
-TEST(ExecutorRunnerTest, AcceptsModelAfterInputs) {
   succeeded(executor_runner("--inputs " + sample("linear_relu/input_0.bin") + " " +
                             sample("linear_relu/model.pte")));
 }
 
 // The sample multiplies matrices in a loop while its input is false.
-TEST(ExecutorRunnerTest, CtrlCCancelsTheExecution) {
-  const ScratchFolder scratch;
+TEST_F(ExecutorRunnerTest, CtrlCCancelsTheExecution) {
   tools::write_file(scratch / "false.bin", std::vector<std::byte>(1));
   EXPECT_THAT(
       run_tool("timeout --preserve-status --signal INT --kill-after 60 1 " VITRINE_EXECUTOR_RUNNER,
@@ -68,8 +68,7 @@ TEST(ExecutorRunnerTest, CtrlCCancelsTheExecution) {
       Exits(128 + SIGINT, HasSubstr("executor_runner: error: Canceled (0x40): forward, chain 0")));
 }
 
-TEST(ExecutorRunnerTest, TimeoutEndsTheExecution) {
-  const ScratchFolder scratch;
+TEST_F(ExecutorRunnerTest, TimeoutEndsTheExecution) {
   tools::write_file(scratch / "false.bin", std::vector<std::byte>(1));
   const std::string loop =
       sample("endless_loop/model.pte") + " --inputs " + (scratch / "false.bin").string();
@@ -86,7 +85,7 @@ TEST(ExecutorRunnerTest, TimeoutEndsTheExecution) {
   EXPECT_THAT(compared.err, HasSubstr("raise --timeout (0.05 s)"));
 }
 
-TEST(ExecutorRunnerTest, TimeoutDoesNotAffectShorterExecutions) {
+TEST_F(ExecutorRunnerTest, TimeoutDoesNotAffectShorterExecutions) {
   succeeded(executor_runner(sample("add_mul/model.pte") + " --timeout 1000"));
   succeeded(executor_runner(sample("add_mul/model.pte") + " --timeout 1e300"));
 }
@@ -115,8 +114,7 @@ TEST(ToolOutputTest, EscapeSequencesInFilesDoNotReachTheTerminal) {
   }
 }
 
-TEST(ExecutorRunnerTest, AcceptsSmallerShapesOfDynamicInputs) {
-  const ScratchFolder scratch;
+TEST_F(ExecutorRunnerTest, AcceptsSmallerShapesOfDynamicInputs) {
   const std::string folder = "dynamic_batch_xnnpack/";
   const auto info = nlohmann::json::parse(std::ifstream(sample(folder + "case.json")));
   for (size_t call = 0; call < info["calls"].size(); ++call) {
@@ -133,8 +131,7 @@ TEST(ExecutorRunnerTest, AcceptsSmallerShapesOfDynamicInputs) {
   }
 }
 
-TEST(ExecutorRunnerTest, SameSeedGivesSameRandomInputs) {
-  const ScratchFolder scratch;
+TEST_F(ExecutorRunnerTest, SameSeedGivesSameRandomInputs) {
   const std::string command =
       sample("digits_xnnpack/model.pte") + " --output_file " + (scratch / "").string();
   succeeded(executor_runner(command + "a --seed 1"));
@@ -144,28 +141,21 @@ TEST(ExecutorRunnerTest, SameSeedGivesSameRandomInputs) {
   EXPECT_NE(read_floats(scratch / "a-0.bin"), read_floats(scratch / "c-0.bin"));
 }
 
-TEST(ExecutorRunnerTest, PrintOutputOptionAcceptsNoneSummaryAndAll) {
+TEST_F(ExecutorRunnerTest, PrintOutputOptionAcceptsNoneSummaryAndAll) {
   const std::string model = sample("digits_xnnpack/model.pte");
   EXPECT_THAT(executor_runner(model).out, HasSubstr("output 0: f32[1,10]"));
   EXPECT_EQ(executor_runner(model + " --print_output none").out, "");
   EXPECT_EQ(executor_runner(model + " --print_output all").out.find("…"), std::string::npos);
 }
 
-TEST(ExecutorRunnerTest, RejectsZeroExecutions) {
-  const CommandResult result = executor_runner(sample("add_mul/model.pte") + " --num_executions 0");
-  EXPECT_NE(result.exit_code, 0);
-  EXPECT_THAT(result.err, HasSubstr("--executions: 0: expected 1 to 1000000000"));
-}
-
-TEST(ExecutorRunnerTest, FixedThreadsDoNotChangeResults) {
+TEST_F(ExecutorRunnerTest, FixedThreadsDoNotChangeResults) {
   const std::string command =
       sample("digits_xnnpack/model.pte") + " --print_output all --cpu_threads ";
   const CommandResult one = executor_runner(command + "1");
   EXPECT_THAT(executor_runner(command + "2 --fixed_threads"), Prints(one.out));
 }
 
-TEST(ExecutorRunnerTest, WritesReadableTrace) {
-  const ScratchFolder scratch;
+TEST_F(ExecutorRunnerTest, WritesReadableTrace) {
   succeeded(executor_runner(sample("add_mul/model.pte") +
                             " --num_executions 3 --warmup 2 --etdump_path " +
                             (scratch / "trace").string()));
@@ -175,15 +165,14 @@ TEST(ExecutorRunnerTest, WritesReadableTrace) {
   EXPECT_EQ(executions, 3u);
 }
 
-TEST(ExecutorRunnerTest, CountsTraceRecordsThatDoNotFit) {
+TEST_F(ExecutorRunnerTest, CountsTraceRecordsThatDoNotFit) {
   const CommandResult result =
       succeeded(executor_runner("--profile --format json --num_executions 20 --trace_records 40 " +
                                 sample("add_mul/model.pte")));
   EXPECT_GT(nlohmann::json::parse(result.out)["dropped_records"].get<int>(), 0);
 }
 
-TEST(ExecutorRunnerTest, WritesReportToFile) {
-  const ScratchFolder scratch;
+TEST_F(ExecutorRunnerTest, WritesReportToFile) {
   EXPECT_THAT(
       executor_runner("--profile --format csv --output " + (scratch / "profile.csv").string() +
                       " " + sample("add_mul/model.pte")),
@@ -191,7 +180,7 @@ TEST(ExecutorRunnerTest, WritesReportToFile) {
   EXPECT_GT(std::filesystem::file_size(scratch / "profile.csv"), 0u);
 }
 
-TEST(ExecutorRunnerTest, ReportsInvalidCommandLines) {
+TEST_F(ExecutorRunnerTest, ReportsInvalidCommandLines) {
   const std::string model = sample("add_mul/model.pte");
   const std::string linear = sample("linear_relu/model.pte");
   const std::string input = sample("linear_relu/input_0.bin");
@@ -208,6 +197,7 @@ TEST(ExecutorRunnerTest, ReportsInvalidCommandLines) {
       {"--output report " + model, "--output: needs --profile"},
       {"--profile --fail_above nan --compare " + model + " " + model,
        "nan: expected a number above 0"},
+      {model + " --num_executions 0", "--executions: 0: expected 1 to 1000000000"},
       {"--timeout 0 " + model, "--timeout: 0: expected a number above 0"},
       {"--etdump_path " + model + " " + model,
        "model.pte: is an input, which the output would overwrite"},
@@ -222,8 +212,7 @@ TEST(ExecutorRunnerTest, ReportsInvalidCommandLines) {
   }
 }
 
-TEST(ExecutorRunnerTest, FailedRunKeepsOldOutput) {
-  const ScratchFolder scratch;
+TEST_F(ExecutorRunnerTest, FailedRunKeepsOldOutput) {
   tools::write_file(scratch / "y-0.bin", std::string_view("old"));
   const CommandResult result = executor_runner(
       sample("linear_relu/model.pte") + " --inputs " + sample("linear_relu/input_0.bin") +
@@ -234,8 +223,7 @@ TEST(ExecutorRunnerTest, FailedRunKeepsOldOutput) {
 
 // If the disk is full, writing to standard output or to a trace must fail with an error. No partial
 // file may remain.
-TEST(ExecutorRunnerTest, ReportsFullDiskAndKeepsOldFiles) {
-  const ScratchFolder scratch;
+TEST_F(ExecutorRunnerTest, ReportsFullDiskAndKeepsOldFiles) {
   tools::write_file(scratch / "etdump", std::string_view("old"));
   const std::string run = std::string(VITRINE_EMULATOR " ") + VITRINE_EXECUTOR_RUNNER + " " +
                           sample("linear_relu/model.pte");
@@ -258,13 +246,13 @@ TEST(ExecutorRunnerTest, ReportsFullDiskAndKeepsOldFiles) {
             1);
 }
 
-TEST(ExecutorRunnerTest, RefusesTheRecordOfAnotherProgram) {
+TEST_F(ExecutorRunnerTest, RefusesTheRecordOfAnotherProgram) {
   EXPECT_THAT(executor_runner("--profile " + sample("digits_xnnpack/model.pte") + " --etrecord " +
                               sample("linear_relu/etrecord.bin")),
               Exits(1, HasSubstr("is not the record of this program: "), ""));
 }
 
-TEST(ExecutorRunnerTest, LegendNeedsNoModel) {
+TEST_F(ExecutorRunnerTest, LegendNeedsNoModel) {
   const CommandResult result = succeeded(executor_runner("--legend"));
   for (const char* term : {"tracing", "load", "init", "steady", "xnn 0", "(of 25)"}) {
     EXPECT_THAT(result.out, HasSubstr(term));
@@ -300,14 +288,14 @@ class BusyProcessor {
   std::vector<std::thread> threads_;
 };
 
-TEST(ExecutorRunnerTest, ProfileOnABusyProcessorBeginsWithAWarning) {
+TEST_F(ExecutorRunnerTest, ProfileOnABusyProcessorBeginsWithAWarning) {
   const BusyProcessor busy(3);
   const CommandResult result = succeeded(executor_runner(
       "--profile " + sample("mv2_025_xnnpack/model.pte") + " --cpu_threads 1 --num_executions 50"));
   EXPECT_EQ(result.out.rfind("warning: the process got ", 0), 0u) << result.out.substr(0, 300);
 }
 
-TEST(ExecutorRunnerTest, ProfileShowsInputsVersionAndModelDigest) {
+TEST_F(ExecutorRunnerTest, ProfileShowsInputsVersionAndModelDigest) {
   const std::string model = sample("linear_relu/model.pte");
   const std::string random = executor_runner("--profile " + model).out;
   EXPECT_THAT(random, HasSubstr("inputs: random (seed 0) · vitrine " VITRINE_VERSION));
@@ -318,7 +306,7 @@ TEST(ExecutorRunnerTest, ProfileShowsInputsVersionAndModelDigest) {
   EXPECT_THAT(given, testing::ContainsRegex("20[0-9]+-[0-9]+-[0-9]+ [0-9]+:[0-9]+ UTC"));
 }
 
-TEST(ExecutorRunnerTest, HelpFitsOnePage) {
+TEST_F(ExecutorRunnerTest, HelpFitsOnePage) {
   const CommandResult result = succeeded(executor_runner("--help"));
   EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 110);
   std::istringstream lines(result.out);

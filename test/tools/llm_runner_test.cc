@@ -119,8 +119,7 @@ TEST(LlmRunnerTest, RandomPromptHasTheGivenLengthAndIsRepeatable) {
     return out.substr(0, out.find("PyTorchObserver"));
   };
   EXPECT_EQ(ids(), ids());
-  const CommandResult two = llm_runner("--random_prompt 100 --prompt_ids 1");
-  EXPECT_EQ(two.exit_code, 64);
+  EXPECT_EQ(llm_runner("--random_prompt 100 --prompt_ids 1").exit_code, 64);
   EXPECT_THAT(llm_runner("--random_prompt 100000").err, HasSubstr("context"));
 }
 
@@ -258,8 +257,8 @@ TEST(LlmRunnerTest, ChatEndsWhenContextIsFull) {
   const json report = json::parse(result.out);
   EXPECT_GT(report.at("phases").at("decode").at("steps"), 200);
   EXPECT_GT(etdump::read_etdump(trace).blocks.size(), 8u);
-  const CommandResult first = llm_runner(arguments + "--seq_len 1 < " + turns);
-  EXPECT_EQ(first.exit_code, 1) << "no turn was answered";
+  EXPECT_EQ(llm_runner(arguments + "--seq_len 1 < " + turns).exit_code, 1)
+      << "no turn was answered";
 }
 
 // The output of an interrupted tool. `has_succeeded` is true if the tool exited with code 0.

@@ -166,19 +166,20 @@ std::string linear_relu_with(const std::string& extra, const std::string& inputs
          sample("linear_relu/etrecord.bin") + " --inputs " + inputs + " " + extra;
 }
 
+const std::string kReference = " --reference " + sample("linear_relu/model.pt2");
+
 std::string linear_relu(const std::string& extra) {
   return linear_relu_with(extra, sample("linear_relu/input_0.bin"));
 }
 
 TEST(NumericsCommand, LowersAnExportedModelAsReference) {
-  EXPECT_THAT(executor_runner(linear_relu("--reference " + sample("linear_relu/model.pt2"))),
+  EXPECT_THAT(executor_runner(linear_relu(kReference)),
               Prints(testing::AllOf(HasSubstr("measured 2 of 2 operator values"),
                                     HasSubstr("no operator's own SQNR is below 30 dB"))));
 }
 
 TEST(NumericsCommand, WritesCsv) {
-  const CommandResult result = succeeded(
-      executor_runner(linear_relu("--format csv --reference " + sample("linear_relu/model.pt2"))));
+  const CommandResult result = succeeded(executor_runner(linear_relu("--format csv" + kReference)));
   EXPECT_EQ(result.out.find("row,result,op,module,ran_in,type,stored_as,scale,zero_point,"), 0u);
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 3);
 }
@@ -282,10 +283,9 @@ seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
 TEST(NumericsCommand, ComparesTwoLowerings) {
-  const CommandResult result = succeeded(
-      executor_runner(linear_relu("--format json --reference " + sample("linear_relu/model.pt2") +
-                                  " --compare " + sample("linear_relu/model.pte") +
-                                  " --compare_etrecord " + sample("linear_relu/etrecord.bin"))));
+  const CommandResult result = succeeded(executor_runner(
+      linear_relu("--format json" + kReference + " --compare " + sample("linear_relu/model.pte") +
+                  " --compare_etrecord " + sample("linear_relu/etrecord.bin"))));
   const json report = json::parse(result.out);
   ASSERT_EQ(report.at("rows").size(), 2u);
   for (const json& row : report.at("rows")) {
@@ -342,7 +342,7 @@ TEST(NumericsCommand, RejectsStoredProfilesAndProgramsWithDifferentInputs) {
   const std::string stored = (scratch / "p.json").string();
   succeeded(executor_runner("--profile --num_executions 1 " + sample("linear_relu/model.pte") +
                             " -o " + stored));
-  const std::string start = "--reference " + sample("linear_relu/model.pt2") + " --compare ";
+  const std::string start = kReference + " --compare ";
   EXPECT_THAT(executor_runner(linear_relu(start + stored)).err,
               HasSubstr("a stored profile has no values: --numerics needs a second program"));
   EXPECT_THAT(executor_runner(linear_relu(start + sample("add_mul/model.pte"))).err,
@@ -376,8 +376,8 @@ class NumericsSamples : public testing::Test {
   }
 
   json measure(const std::string& inputs) {
-    const CommandResult result = succeeded(executor_runner(
-        linear_relu_with("--format json --reference " + sample("linear_relu/model.pt2"), inputs)));
+    const CommandResult result =
+        succeeded(executor_runner(linear_relu_with("--format json" + kReference, inputs)));
     return json::parse(result.out);
   }
 
@@ -418,9 +418,8 @@ TEST_F(NumericsSamples, FiguresCoverAllSamplesAndShowTheWorstSample) {
 }
 
 TEST_F(NumericsSamples, TableShowsTheWorstSample) {
-  EXPECT_THAT(executor_runner(linear_relu_with(
-                  "--fail_below 500dB --width 120 --reference " + sample("linear_relu/model.pt2"),
-                  (scratch_ / "data").string())),
+  EXPECT_THAT(executor_runner(linear_relu_with("--fail_below 500dB --width 120" + kReference,
+                                               (scratch_ / "data").string())),
               Exits(2, testing::_,
                     testing::AllOf(HasSubstr("inputs: 2 samples of "),
                                    HasSubstr(" dB in " + (scratch_ / "data").string()))));
@@ -432,8 +431,7 @@ TEST_F(NumericsSamples, RejectsEmptyFoldersAndFoldersWithoutTheNumericsOption) {
               Exits(64, HasSubstr(folder + ": folders, lists (.txt) and .npz files of samples need "
                                            "--numerics")));
   fs::create_directory(scratch_ / "empty");
-  EXPECT_THAT(executor_runner(linear_relu_with("--reference " + sample("linear_relu/model.pt2"),
-                                               (scratch_ / "empty").string())),
+  EXPECT_THAT(executor_runner(linear_relu_with(kReference, (scratch_ / "empty").string())),
               Exits(1, HasSubstr("the folder has no .bin, .npy or .npz files")));
 }
 
@@ -443,14 +441,12 @@ TEST(NumericsCommand, RejectsInvalidCommandLines) {
   } cases[] = {
       {linear_relu(""), "--numerics: needs --reference"},
       {sample("linear_relu/model.pte") + " --fail_below 30dB", "--fail_below: needs --numerics"},
-      {linear_relu("--fail_below 30kB --reference " + sample("linear_relu/model.pt2")),
-       "30kB: expected a number of dB, as in 30dB"},
-      {linear_relu("--profile --reference " + sample("linear_relu/model.pt2")),
-       "--numerics: cannot be used with --profile"},
-      {linear_relu("--format svg --reference " + sample("linear_relu/model.pt2")),
+      {linear_relu("--fail_below 30kB" + kReference), "30kB: expected a number of dB, as in 30dB"},
+      {linear_relu("--profile" + kReference), "--numerics: cannot be used with --profile"},
+      {linear_relu("--format svg" + kReference),
        "with --numerics, expected csv, html, table or json"},
-      {linear_relu("--fail_above 1.1 --reference " + sample("linear_relu/model.pt2") +
-                   " --compare " + sample("linear_relu/model.pte")),
+      {linear_relu("--fail_above 1.1" + kReference + " --compare " +
+                   sample("linear_relu/model.pte")),
        "--numerics: cannot be used with --fail_above"},
       {sample("linear_relu/model.pte") + " --value_summaries --format html",
        "with --value_summaries, expected csv, table or json"}};

@@ -108,8 +108,8 @@ TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
   // With the separate record, the profile has names again. The record of another model is refused.
   const std::string profile = "profile --executions 2 " + path("small.pte");
   EXPECT_THAT(vitrine(profile).out, Not(HasSubstr("linear")));
-  const CommandResult named = vitrine(profile + " --etrecord " + path("whole.etrecord"));
-  EXPECT_THAT(named.out, AllOf(HasSubstr("linear"), Not(HasSubstr("may not be the record"))));
+  EXPECT_THAT(vitrine(profile + " --etrecord " + path("whole.etrecord")).out,
+              AllOf(HasSubstr("linear"), Not(HasSubstr("may not be the record"))));
   EXPECT_EQ(vitrine(profile + " --etrecord " + sample("add_mul/etrecord.bin")).exit_code, 1);
 
   // The stripped program does not contain a record, so a second strip changes nothing.
@@ -276,9 +276,8 @@ TEST(Tools, RejectNumbersThatAreTooLarge) {
   EXPECT_THAT(
       run_tool(VITRINE_EXECUTOR_RUNNER, sample(kModel) + " --executions 99999999999999999999"),
       Exits(64, HasSubstr("99999999999999999999: expected 1 to 1000000000")));
-  const CommandResult threads =
-      run_tool(VITRINE_EXECUTOR_RUNNER, sample(kModel) + " --threads 1025");
-  EXPECT_THAT(threads.err, HasSubstr("1025: expected -1 to 1024"));
+  EXPECT_THAT(run_tool(VITRINE_EXECUTOR_RUNNER, sample(kModel) + " --threads 1025").err,
+              HasSubstr("1025: expected -1 to 1024"));
 }
 
 TEST(Tools, ChooseTheReportFormatByFileExtension) {
@@ -290,17 +289,16 @@ TEST(Tools, ChooseTheReportFormatByFileExtension) {
     succeeded(vitrine("profile " + sample(kModel) + " -o " + file));
     EXPECT_THAT(read_text(file), StartsWith(start)) << name;
   }
-  const CommandResult table = vitrine("profile " + sample(kModel) + " --format csv --output -");
-  EXPECT_THAT(table.out, StartsWith("row,"));
+  EXPECT_THAT(vitrine("profile " + sample(kModel) + " --format csv --output -").out,
+              StartsWith("row,"));
 }
 
 TEST(Tools, CanProfileSeveralThreadCounts) {
   EXPECT_THAT(vitrine("profile --threads 1,2 --executions 3 " + sample(kModel)),
               Prints(AllOf(HasSubstr("1 thread us"), HasSubstr("2 threads us"),
                            HasSubstr("speed-up"), HasSubstr("unattributed"))));
-  const CommandResult json =
-      vitrine("profile --threads 1,2 --executions 3 --format json " + sample(kModel));
-  EXPECT_THAT(json.out, StartsWith("["));
+  EXPECT_THAT(vitrine("profile --threads 1,2 --executions 3 --format json " + sample(kModel)).out,
+              StartsWith("["));
   EXPECT_EQ(vitrine("run --threads 1,2 " + sample(kModel)).exit_code, 64);
 }
 
@@ -316,10 +314,10 @@ TEST(Tools, ReadInputsFromStandardInput) {
   const CommandResult result =
       succeeded(run_tool("cat " + sample("linear_relu/input_0.bin") + " | " VITRINE_EXECUTOR_RUNNER,
                          sample("linear_relu/model.pte") + " --inputs -"));
-  const CommandResult from_file =
-      run_tool(VITRINE_EXECUTOR_RUNNER,
-               sample("linear_relu/model.pte") + " --inputs " + sample("linear_relu/input_0.bin"));
-  EXPECT_EQ(result.out, from_file.out);
+  EXPECT_EQ(result.out,
+            run_tool(VITRINE_EXECUTOR_RUNNER, sample("linear_relu/model.pte") + " --inputs " +
+                                                  sample("linear_relu/input_0.bin"))
+                .out);
 }
 
 TEST(Tools, ExplainOptionDoesNotRequireAnOutputFile) {
@@ -330,34 +328,39 @@ TEST(Tools, ExplainOptionDoesNotRequireAnOutputFile) {
               Exits(64, HasSubstr("--output is required")));
 }
 
-TEST(Tools, ErrorsNameTheKindOfAWrongFile) {
-  const CommandResult model = run_tool(VITRINE_EXECUTOR_RUNNER, sample(kExported));
-  EXPECT_EQ(model.exit_code, 1);
-  EXPECT_THAT(model.err, HasSubstr("expected a program (.pte), found an exported model (.pt2): "
-                                   "lower it with 'vitrine lower " +
-                                   sample(kExported) + " --backend xnnpack -o "));
-  const CommandResult program = run_tool(VITRINE_PTE_LOWER, sample(kModel) + " -o x.pte");
-  EXPECT_EQ(program.exit_code, 1);
-  EXPECT_THAT(program.err,
-              HasSubstr("expected an exported model (.pt2 or .ptn), found a program (.pte)"));
-  const CommandResult llm =
-      run_tool(VITRINE_LLM_RUNNER, "--model_path " + sample(kExported) + " --prompt x");
-  EXPECT_THAT(llm.err, HasSubstr("found an exported model (.pt2)"));
+TEST(Tools, ErrorsNameTheKindOfAWrongFileOrTheMissingOption) {
   const ScratchFolder scratch;
   tools::write_file(scratch / "x.npy", npy_file("<f4", "3, 2", std::string(24, '\0')));
-  const CommandResult array =
-      run_tool(VITRINE_PTE_LOWER, (scratch / "x.npy").string() + " -o x.pte");
-  EXPECT_THAT(array.err, HasSubstr("found a NumPy array (.npy)"));
-  EXPECT_THAT(run_tool(VITRINE_PTE_INSPECT, sample("linear_relu/etrecord.bin") + " --explain"),
-              Exits(1, HasSubstr("expected a program (.pte), found ")));
-  EXPECT_THAT(run_tool(VITRINE_PTE_INSPECT, sample("linear_relu/model.pte") + " --explain"),
-              Exits(1, HasSubstr("give the record's file with --etrecord")));
+  const std::string exported = sample(kExported);
+  const std::string llm = "--model_path " + sample("kjv_8da4w/model.pte");
+  const struct {
+    const char* tool;
+    std::string arguments, error;
+  } cases[] = {
+      {VITRINE_EXECUTOR_RUNNER, exported,
+       "expected a program (.pte), found an exported model (.pt2): lower it with 'vitrine lower " +
+           exported + " --backend xnnpack -o "},
+      {VITRINE_PTE_LOWER, sample(kModel) + " -o x.pte",
+       "expected an exported model (.pt2 or .ptn), found a program (.pte)"},
+      {VITRINE_LLM_RUNNER, "--model_path " + exported + " --prompt x",
+       "found an exported model (.pt2)"},
+      {VITRINE_PTE_LOWER, (scratch / "x.npy").string() + " -o x.pte", "found a NumPy array (.npy)"},
+      {VITRINE_PTE_INSPECT, sample("linear_relu/etrecord.bin") + " --explain",
+       "expected a program (.pte), found "},
+      {VITRINE_PTE_INSPECT, sample("linear_relu/model.pte") + " --explain",
+       "give the record's file with --etrecord"},
+      {VITRINE_LLM_RUNNER, llm + " --prompt x", "give its file with --tokenizer"},
+      {VITRINE_LLM_RUNNER,
+       llm + " --tokenizer " + sample("kjv_8da4w/tokenizer.model") + " --num_bos 0",
+       "give at least one token (--prompt, "}};
+  for (const auto& each : cases) {
+    EXPECT_THAT(run_tool(each.tool, each.arguments), Exits(1, HasSubstr(each.error)));
+  }
 }
 
 TEST(Tools, ReadInputsFromNumpyFiles) {
   const ScratchFolder scratch;
-  const std::vector<std::byte> raw = tools::read_file(sample("linear_relu/input_0.bin"));
-  const std::string elements(reinterpret_cast<const char*>(raw.data()), raw.size());
+  const std::string elements = read_text(sample("linear_relu/input_0.bin"));
   const std::string expected =
       " --verify --expected_output " + sample("linear_relu/expected_0.bin");
   const std::string run = sample("linear_relu/model.pte") + expected + " --inputs ";
@@ -373,19 +376,6 @@ TEST(Tools, ReadInputsFromNumpyFiles) {
     EXPECT_THAT(run_tool(VITRINE_EXECUTOR_RUNNER, run + file.string()),
                 Exits(1, AllOf(HasSubstr("--inputs " + file.string()), HasSubstr(each.message))));
   }
-}
-
-TEST(Tools, ErrorsNameTheMissingOption) {
-  const std::string model = sample("kjv_8da4w/model.pte");
-  const CommandResult tokenizer =
-      run_tool(VITRINE_LLM_RUNNER, "--model_path " + model + " --prompt x");
-  EXPECT_EQ(tokenizer.exit_code, 1);
-  EXPECT_THAT(tokenizer.err, HasSubstr("give its file with --tokenizer"));
-  const CommandResult prompt =
-      run_tool(VITRINE_LLM_RUNNER, "--model_path " + model + " --tokenizer " +
-                                       sample("kjv_8da4w/tokenizer.model") + " --num_bos 0");
-  EXPECT_EQ(prompt.exit_code, 1);
-  EXPECT_THAT(prompt.err, HasSubstr("give at least one token (--prompt, "));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "test/support/browser.h"
 #include "test/support/corpus.h"
 #include "test/support/results.h"
 #include "test/tools/advise/sample_context.h"
@@ -135,8 +136,12 @@ TEST(AdviceRanking, RefusesAdviceThatCannotBeApplied) {
   EXPECT_THAT(refusal({"4"}, advice), HasSubstr("do it yourself: write x + 1"));
 }
 
-TEST(AdviceRules, TriedAdviceIsKeptOnlyIfItsGainIsSignificant) {
-  const Context context = context_with_rows();
+class AdviceRules : public testing::Test {
+ protected:
+  Context context = context_with_rows();
+};
+
+TEST_F(AdviceRules, TriedAdviceIsKeptOnlyIfItsGainIsSignificant) {
   const auto sorted = [&](Interval ratio, double file_change) {
     Findings findings;
     Advice advice = time_advice("x", "--optimize", {0, 0});
@@ -154,8 +159,7 @@ TEST(AdviceRules, TriedAdviceIsKeptOnlyIfItsGainIsSignificant) {
   EXPECT_EQ(smaller.advice[0].gain, Gain::kFile);
 }
 
-TEST(AdviceRules, GainOfDelegationIsModeledPerOperator) {
-  Context context = context_with_rows();
+TEST_F(AdviceRules, GainOfDelegationIsModeledPerOperator) {
   const std::vector<Advice> advice = advise_delegation(context);
   ASSERT_THAT(advice, SizeIs(1));
   EXPECT_FALSE(advice[0].change.has_value());  // it needs an exported model
@@ -168,15 +172,14 @@ TEST(AdviceRules, GainOfDelegationIsModeledPerOperator) {
   EXPECT_THAT(advise_delegation(context), IsEmpty());
 }
 
-TEST(AdviceRules, ThreadsRuleTriesOtherPowersOfTwo) {
+TEST_F(AdviceRules, ThreadsRuleTriesOtherPowersOfTwo) {
   const std::vector<Advice> advice = advise_threads(context_with_rows());
   ASSERT_THAT(advice, SizeIs(2));
   EXPECT_EQ(advice[0].name, "threads_1");
   EXPECT_EQ(advice[1].name, "threads_2");
 }
 
-TEST(AdviceRules, Int8RuleNeedsCalibrationDataAndAFloatModel) {
-  Context context = context_with_rows();
+TEST_F(AdviceRules, Int8RuleNeedsCalibrationDataAndAFloatModel) {
   EXPECT_THAT(advise_int8(context), IsEmpty());
   context.source = "m.pt2";
   context.facts.convolutions = 1;
@@ -188,8 +191,7 @@ TEST(AdviceRules, Int8RuleNeedsCalibrationDataAndAFloatModel) {
   EXPECT_THAT(advise_int8(context), IsEmpty());
 }
 
-TEST(AdviceRules, WeightQuantizationMentionsBandwidthIfWeightsExceedTheCache) {
-  Context context = context_with_rows();
+TEST_F(AdviceRules, WeightQuantizationMentionsBandwidthIfWeightsExceedTheCache) {
   context.source = "m.pt2";
   context.facts.linears = 1;
   context.facts.weight_bytes = 2000;
@@ -199,8 +201,7 @@ TEST(AdviceRules, WeightQuantizationMentionsBandwidthIfWeightsExceedTheCache) {
   EXPECT_THAT(advice[0].why, HasSubstr("exceed the last-level cache"));
 }
 
-TEST(AdviceRules, DynamicBoundsRuleNeedsInputsBelowTheBound) {
-  Context context = context_with_rows();
+TEST_F(AdviceRules, DynamicBoundsRuleNeedsInputsBelowTheBound) {
   context.source = "m.pt2";
   context.facts.dynamic_sizes = {{.name = "x.0", .min = 1, .max = 64, .used = 4}};
   EXPECT_THAT(advise_dynamic_bounds(context), IsEmpty());
@@ -211,8 +212,7 @@ TEST(AdviceRules, DynamicBoundsRuleNeedsInputsBelowTheBound) {
   EXPECT_THAT(advise_dynamic_bounds(context), IsEmpty());
 }
 
-TEST(AdviceRules, FileSizeRuleCountsTheRecord) {
-  Context context = context_with_rows();
+TEST_F(AdviceRules, FileSizeRuleCountsTheRecord) {
   EXPECT_THAT(advise_file_size(context), IsEmpty());
   context.record_bytes = 300;
   const std::vector<Advice> advice = advise_file_size(context);
@@ -221,8 +221,7 @@ TEST(AdviceRules, FileSizeRuleCountsTheRecord) {
   EXPECT_EQ(advice[0].change, lowering("--no-debug-maps"));
 }
 
-TEST(AdviceRules, WeightsCacheIsAdvisedOnlyForSlowLoading) {
-  Context context = context_with_rows();
+TEST_F(AdviceRules, WeightsCacheIsAdvisedOnlyForSlowLoading) {
   context.profile.run.memory.emplace();
   context.profile.run.memory->packed_weights = 5'000'000;
   context.profile.run.init_ns = 1'000'000;
@@ -231,8 +230,7 @@ TEST(AdviceRules, WeightsCacheIsAdvisedOnlyForSlowLoading) {
   EXPECT_THAT(advise_weights_cache(context), SizeIs(1));
 }
 
-TEST(AdviceRules, BordersRuleCountsLayoutChangesAndDelegateEntries) {
-  Context context = context_with_rows();
+TEST_F(AdviceRules, BordersRuleCountsLayoutChangesAndDelegateEntries) {
   context.profile.delegate_calls.resize(2);
   EXPECT_THAT(advise_borders(context), IsEmpty());
   context.profile.delegate_calls[0].time.p50 = 100;
@@ -241,8 +239,7 @@ TEST(AdviceRules, BordersRuleCountsLayoutChangesAndDelegateEntries) {
   EXPECT_DOUBLE_EQ(advice[0].saved->high, 100);
 }
 
-TEST(AdviceRules, FloatIslandsRuleCountsConversionsInInt8Models) {
-  Context context = context_with_rows();
+TEST_F(AdviceRules, FloatIslandsRuleCountsConversionsInInt8Models) {
   inspector::ProfileRow row;
   row.source_ops = {"quantized_decomposed.quantize_per_tensor.default"};
   row.share = 0.1;
@@ -255,13 +252,12 @@ TEST(AdviceRules, FloatIslandsRuleCountsConversionsInInt8Models) {
   EXPECT_THAT(advice[0].why, HasSubstr("convolution"));
 }
 
-TEST(AdviceRules, ReportsReturnedInputsAndDuplicateOutputsAsUnnecessary) {
+TEST_F(AdviceRules, ReportsReturnedInputsAndDuplicateOutputsAsUnnecessary) {
   aot::LoweredModel lowered;
   aot::GraphSignature& signature = lowered.methods["forward"].signature;
   signature.inputs.resize(1);
   signature.inputs[0].name = "x";
   for (const char* name : {"y", "x", "y"}) signature.outputs.emplace_back().name = name;
-  Context context = context_with_rows();
   EXPECT_THAT(advise_outputs(context), IsEmpty());
   context.lowered = &lowered;
   const std::vector<Advice> advice = advise_outputs(context);
@@ -270,8 +266,7 @@ TEST(AdviceRules, ReportsReturnedInputsAndDuplicateOutputsAsUnnecessary) {
   EXPECT_EQ(advice[1].name, "output_2");
 }
 
-TEST(AdviceRules, DelegationRuleLowersProgramsWithDelegatesAgain) {
-  Context context = context_with_rows();
+TEST_F(AdviceRules, DelegationRuleLowersProgramsWithDelegatesAgain) {
   context.is_file = true;
   context.source = "m.pt2";
   context.baseline = lowering("--backend xnnpack");
@@ -280,8 +275,7 @@ TEST(AdviceRules, DelegationRuleLowersProgramsWithDelegatesAgain) {
   EXPECT_EQ(advise_delegation(context)[0].change, context.baseline);
 }
 
-TEST(AdviceRules, AttentionRuleNeedsAModelWithAttention) {
-  Context context = context_with_rows();
+TEST_F(AdviceRules, AttentionRuleNeedsAModelWithAttention) {
   context.source = "m.pt2";
   EXPECT_THAT(advise_attention(context), IsEmpty());
   context.facts.attentions = 1;
@@ -291,8 +285,7 @@ TEST(AdviceRules, AttentionRuleNeedsAModelWithAttention) {
   EXPECT_EQ(conflicting_option(*advice[0].change, *advice[1].change), "--attention");
 }
 
-TEST(AdviceRules, ExclusionIsAdvisedOnlyForDelegatesWithSeveralOps) {
-  Context context = context_with_rows();
+TEST_F(AdviceRules, ExclusionIsAdvisedOnlyForDelegatesWithSeveralOps) {
   context.source = "m.pt2";
   context.profile.delegate_calls.resize(1);
   for (const char* op : {"aten.add.Tensor", "aten._softmax.default", "aten.linear.default"}) {
@@ -309,8 +302,7 @@ TEST(AdviceRules, ExclusionIsAdvisedOnlyForDelegatesWithSeveralOps) {
   EXPECT_EQ(advice[2].name, "no_backend");
 }
 
-TEST(AdviceRules, RejectedCallsRuleAsksForTheModelOfAProgram) {
-  Context context = context_with_rows();
+TEST_F(AdviceRules, RejectedCallsRuleAsksForTheModelOfAProgram) {
   EXPECT_THAT(advise_rejected_calls(context), IsEmpty());
   context.profile.delegate_calls.resize(1);
   const std::vector<Advice> advice = advise_rejected_calls(context);
@@ -320,8 +312,7 @@ TEST(AdviceRules, RejectedCallsRuleAsksForTheModelOfAProgram) {
   EXPECT_DOUBLE_EQ(advice[0].saved->high, 800);
 }
 
-TEST(AdviceRules, MergesAdviceOfTheOptimizeAndBordersRules) {
-  Context context = context_with_rows();
+TEST_F(AdviceRules, MergesAdviceOfTheOptimizeAndBordersRules) {
   context.source = "m.pt2";
   context.profile.delegate_calls.resize(2);
   context.profile.delegate_calls[0].time.p50 = 100;
@@ -393,6 +384,49 @@ TEST(AdviseCommand, ReportsInvalidInput) {
   EXPECT_THAT(advise("--source " + program + " " + program).err,
               HasSubstr("expected an exported model"));
   EXPECT_THAT(advise("--inputs " + model + " " + model).err, HasSubstr("--inputs"));
+}
+
+// Tests the page of `vitrine advise --format html` in a headless Chromium: a piece of advice marks
+// the rows that it concerns.
+
+constexpr char kPointAndClick[] = R"(
+const marked = () => [...document.querySelectorAll('#table tr.marked')].map((row) => Number(row.dataset.rows));
+const data = JSON.parse(document.getElementById('head-data').textContent);
+const line = data.lines.find((one) => one.rows.length), item = document.querySelector(`#advice li[data-name="${line.name}"]`);
+seen.lines = [document.querySelectorAll('#advice > li').length, data.lines.length];
+seen.rows = [...line.rows].sort((a, b) => a - b);
+seen.before = marked();
+item.dispatchEvent(new PointerEvent('pointerenter'));
+seen.pointed = marked();
+item.dispatchEvent(new PointerEvent('pointerleave'));
+seen.left = marked();
+item.querySelector('.advice-head').click();
+seen.clicked = marked();
+item.querySelector('.advice-head').click();
+seen.released = marked();
+item.querySelector('.to-rows').click();
+seen.shown = marked();
+seen.overflow = document.documentElement.scrollWidth - innerWidth;
+)";
+
+TEST(AdvicePage, AdviceLinesHighlightRowsInTheTable) {
+  VITRINE_BROWSER(browser);
+  const ScratchFolder scratch;
+  const CommandResult result =
+      succeeded(run_tool(VITRINE_COMMAND, "advise --force --no_trials --threads 1 --format html " +
+                                              sample("digits_portable/model.pte")));
+  for (const char* window : {"1280,900", "390,844"}) {
+    SCOPED_TRACE(window);
+    const nlohmann::json seen = drive(browser, result.out, scratch, window, kPointAndClick);
+    EXPECT_EQ(seen.at("lines")[0], seen.at("lines")[1]);
+    ASSERT_FALSE(seen.at("rows").empty());
+    for (const char* state : {"pointed", "clicked", "shown"}) {
+      EXPECT_EQ(seen.at(state), seen.at("rows")) << state;
+    }
+    for (const char* state : {"before", "left", "released"}) {
+      EXPECT_EQ(seen.at(state), nlohmann::json::array()) << state;
+    }
+  }
 }
 
 }  // namespace

@@ -171,10 +171,14 @@ TEST(RepeatedCalls, MatchTheCallsThatLoweringRemoves) {
   EXPECT_EQ(removed, 2u);
 }
 
+class AdviceRule : public testing::Test {
+ protected:
+  Context context = context_with_rows();
+};
+
 SizeTime size_time(int64_t size, double ns) { return {size, std::vector<double>(6, ns)}; }
 
-TEST(Batch, AdvisesTheBatchSizeWithTheShortestTimePerSample) {
-  Context context = context_with_rows();
+TEST_F(AdviceRule, BatchAdvisesTheBatchSizeWithTheShortestTimePerSample) {
   context.facts.dynamic_sizes = {{.name = "x.0", .min = 1, .max = 64, .used = 1}};
   // In batches of 1, 2 and 4, a sample takes 1000, 600 and 700 ns.
   context.batch_times = {size_time(1, 1000), size_time(2, 1200), size_time(4, 2800)};
@@ -195,8 +199,7 @@ TEST(Batch, SizesAreWithinTheBoundsOfAllInputs) {
   EXPECT_THAT(batch_sizes(facts, 1), IsEmpty());
 }
 
-TEST(PrefillChunk, AdvisesTheChunkSizeWithTheShortestTimePerToken) {
-  Context context = context_with_rows();
+TEST_F(AdviceRule, PrefillChunkAdvisesTheChunkSizeWithTheShortestTimePerToken) {
   EXPECT_THAT(advise_prefill_chunk(context), IsEmpty());
   context.chunk_times = {size_time(1, 1000), size_time(8, 2000), size_time(32, 16000)};
   const std::vector<Advice> advice = advise_prefill_chunk(context);
@@ -209,8 +212,7 @@ TEST(PrefillChunk, AdvisesTheChunkSizeWithTheShortestTimePerToken) {
 
 // A token takes 100 ns at position 0 and 400 ns at position 300. The time grows by 1 ns per
 // position, so it is 200 ns at position 100.
-TEST(ContextLength, AttentionDominatesFromThePositionWhereTheTimeDoubles) {
-  Context context = context_with_rows();
+TEST_F(AdviceRule, ContextLengthAttentionDominatesFromThePositionWhereTheTimeDoubles) {
   context.positions = PositionTimes{.first_ns = 100, .last_ns = 400, .last = 300};
   EXPECT_DOUBLE_EQ(context.positions->dominating_position(), 100);
   const std::vector<Advice> advice = advise_context_length(context);
@@ -221,8 +223,7 @@ TEST(ContextLength, AttentionDominatesFromThePositionWhereTheTimeDoubles) {
   EXPECT_THAT(advise_context_length(context), IsEmpty());
 }
 
-TEST(CacheDtype, CountsBytesOfValuesAndScales) {
-  Context context = context_with_rows();
+TEST_F(AdviceRule, CacheDtypeCountsBytesOfValuesAndScales) {
   context.facts.cache_bytes = 400'000;
   context.facts.cache_values = 64;
   const std::vector<Advice> advice = advise_cache_dtype(context);
@@ -236,8 +237,7 @@ TEST(CacheDtype, CountsBytesOfValuesAndScales) {
   EXPECT_THAT(advise_cache_dtype(context), IsEmpty());
 }
 
-TEST(HalfPrecision, AdvisesBf16DelegationOnlyOnceAndF16OnlyIfThereAreF16Instructions) {
-  Context context = context_with_rows();
+TEST_F(AdviceRule, HalfPrecisionAdvisesBf16DelegationOnlyOnceAndF16OnlyIfThereAreF16Instructions) {
   context.source = "m.pt2";
   EXPECT_THAT(advise_half_precision(context), IsEmpty());
   context.facts.has_bf16 = true;
@@ -258,8 +258,7 @@ TEST(HalfPrecision, AdvisesBf16DelegationOnlyOnceAndF16OnlyIfThereAreF16Instruct
   EXPECT_EQ(advise_half_precision(context)[0].confidence, Confidence::kRule);
 }
 
-TEST(InstructionSets, AdviceListsInstructionSetsThatKernelsWouldUse) {
-  Context context = context_with_rows();
+TEST_F(AdviceRule, InstructionSetsAdviceListsInstructionSetsThatKernelsWouldUse) {
   context.profile.rows = {
       delegate_row("aten.linear.default", "Fully Connected (NC, QD8, F32, QC8W)", 0.5),
       delegate_row("aten.convolution.default", "Convolution (NHWC, F32) IGEMM", 0.4)};
@@ -280,8 +279,7 @@ TEST(InstructionSets, AdviceListsInstructionSetsThatKernelsWouldUse) {
   EXPECT_THAT(names(), ElementsAre("no_dotprod"));
 }
 
-TEST(MemoryPeak, ReportsTheLargestPartAndTheOptionThatReducesIt) {
-  Context context = context_with_rows();
+TEST_F(AdviceRule, MemoryPeakReportsTheLargestPartAndTheOptionThatReducesIt) {
   EXPECT_THAT(advise_memory_peak(context), IsEmpty());
   context.profile.run.memory = inspector::MemoryInfo{.planned = 100'000, .workspace = 2'000'000};
   std::vector<Advice> advice = advise_memory_peak(context);
@@ -299,8 +297,7 @@ TEST(MemoryPeak, ReportsTheLargestPartAndTheOptionThatReducesIt) {
   EXPECT_THAT(advise_memory_peak(context), IsEmpty());
 }
 
-TEST(FirstRun, IsReportedOnlyIfItTakesAMillisecondLongerThanLaterRuns) {
-  Context context = context_with_rows();
+TEST_F(AdviceRule, FirstRunIsReportedOnlyIfItTakesAMillisecondLongerThanLaterRuns) {
   context.profile.wall.p50 = 2e6;
   context.profile.wall.first = 2.9e6;
   EXPECT_THAT(advise_first_run(context), IsEmpty());

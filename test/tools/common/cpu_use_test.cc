@@ -4,12 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <string>
 #include <thread>
+#include <vector>
+
+#include "tools/common/command_line.h"
+#include "tools/common/messages.h"
+#include "tools/common/tool_error.h"
 
 namespace vitrine::tools {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr double kMs = 1e6;
 
@@ -43,6 +50,91 @@ TEST(CpuUse, MeasuresASleepingProcess) {
   EXPECT_GE(use.wall_ns, 50 * kMs);
   EXPECT_LT(use.cpu_ns, use.wall_ns / 2);
   EXPECT_GE(allowed_processors(), 1u);
+}
+
+// Parses a command line. Returns the text on stderr, which is empty if the command line is correct.
+std::string error_of(std::vector<std::string> arguments) {
+  CLI::App app("A tool.", "tool");
+  std::string file;
+  int width = 0;
+  size_t runs = 1;
+  double ratio = 1;
+  app.add_option("--output", file)->required();
+  app.add_option("--width,--columns", width);
+  app.add_option("--runs", runs)->check(at_least(1));
+  app.add_option("--ratio", ratio)->check(positive());
+  app.add_option("--two_words", width);
+  app.add_option("--other-words", width);
+  std::vector<std::string> files;
+  as_files(app.add_option("--files", files));
+  arguments.insert(arguments.begin(), "tool");
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  int exit_code = 0;
+  testing::internal::CaptureStderr();
+  const bool is_valid = parse_command_line(
+      app, static_cast<int>(argv.size()), argv.data(),
+      [&] {
+        if (width < 0) throw CLI::ValidationError("--width", "is negative");
+        if (width == 7) throw ToolError("seven");
+      },
+      &exit_code);
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(is_valid, text.empty());
+  EXPECT_EQ(exit_code, is_valid ? 0 : kExitUsage);
+  return text;
+}
+
+TEST(CommandLine, SuggestsTheMostSimilarOption) {
+  EXPECT_THAT(error_of({"--output", "x", "--witdh", "80"}),
+              HasSubstr("--witdh is unknown; did you mean --width?"));
+  EXPECT_THAT(error_of({"--output", "x", "--colums=80"}),
+              HasSubstr("--colums is unknown; did you mean --columns?"));
+  // The unknown option is reported even though a required option is missing too.
+  EXPECT_THAT(error_of({"--outptu", "x"}), HasSubstr("did you mean --output?"));
+}
+
+TEST(CommandLine, SuggestsNothingIfNoOptionIsSimilar) {
+  EXPECT_THAT(error_of({"--output", "x", "--verbose"}), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(error_of({"--output", "x", "--width", "-1"}),
+              AllOf(HasSubstr("is negative"), Not(HasSubstr("did you mean"))));
+  EXPECT_EQ(error_of({"--output", "x", "--width", "80"}), "");
+}
+
+TEST(CommandLine, AcceptsDashesForUnderscores) {
+  EXPECT_EQ(error_of({"--output", "x", "--two-words", "1"}), "");
+  EXPECT_EQ(error_of({"--output", "x", "--two_words=1"}), "");
+  EXPECT_EQ(error_of({"--output", "x", "--other_words=1"}), "");
+}
+
+TEST(CommandLine, ExplainsUnexpectedFileArguments) {
+  EXPECT_THAT(error_of({"--output", "x", "b.bin"}), HasSubstr("b.bin: unexpected argument"));
+  EXPECT_THAT(error_of({"--output", "x", "--files", "a.bin", "b.bin"}),
+              HasSubstr("separate the files of one option by commas: a.bin,b.bin"));
+}
+
+TEST(CommandLine, ReportsErrorsOfTheOptionCheckAsUsageErrors) {
+  EXPECT_THAT(error_of({"--output", "x", "--width", "7"}), HasSubstr("error: seven"));
+}
+
+TEST(CommandLine, RejectsNumbersOutOfRange) {
+  EXPECT_THAT(error_of({"--output", "x", "--runs", "0"}),
+              HasSubstr("--runs: 0: expected 1 or more"));
+  EXPECT_THAT(error_of({"--output", "x", "--runs", "-1"}),
+              HasSubstr("--runs: -1: expected 1 or more"));
+  EXPECT_THAT(error_of({"--output", "x", "--ratio", "0"}),
+              HasSubstr("--ratio: 0: expected a number above 0"));
+  EXPECT_THAT(error_of({"--output", "x", "--ratio", "nan"}), HasSubstr("expected a number"));
+  EXPECT_THAT(error_of({"--output", "x", "--runs", "many"}), HasSubstr("--runs"));
+  EXPECT_EQ(error_of({"--output", "x", "--runs", "1", "--ratio", "1e-9"}), "");
+}
+
+TEST(RunTool, ReturnsTheExitCodeAndReportsExceptions) {
+  EXPECT_EQ(run_tool("tool", [] { return 2; }), 2);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_tool("tool", []() -> int { throw ToolError("a.pte: is damaged"); }), 1);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "tool: error: a.pte: is damaged\n");
+  set_program_name("");  // for other tests of this process
 }
 
 }  // namespace
