@@ -276,7 +276,7 @@ TEST_F(PteLowerTest, ReportsInvalidCommandLines) {
     EXPECT_NE(result.exit_code, 0);
     EXPECT_THAT(result.err, HasSubstr(error));
     EXPECT_EQ(result.out, "");
-    EXPECT_FALSE(std::filesystem::exists(program));
+    EXPECT_FALSE(std::filesystem::remove(program)) << "a program was written";
   };
   const std::pair<std::string, const char*> commands[] = {
       {"", "no model was given"},

@@ -1,5 +1,5 @@
 // Tests the scratch memory of delegate calls (DelegateCall.scratch in programs of ExecuTorch 1.6).
-#include "test/runtime/executor/plan_fixture.h"
+#include "test/runtime/executor/method_fixture.h"
 
 namespace vitrine {
 namespace {

@@ -1,6 +1,6 @@
 // Tests that a method computes a value only once if the value depends only on constants, and if
 // this is safe.
-#include "test/runtime/executor/plan_fixture.h"
+#include "test/runtime/executor/method_fixture.h"
 #include "vitrine/kernel.h"
 #include "vitrine/value_tracer.h"
 

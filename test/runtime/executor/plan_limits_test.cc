@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/executor/latest_writes.h"
-#include "test/runtime/executor/plan_fixture.h"
+#include "test/runtime/executor/method_fixture.h"
 
 namespace vitrine {
 namespace {

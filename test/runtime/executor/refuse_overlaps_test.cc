@@ -1,7 +1,7 @@
 // Tests that a memory plan may reuse the memory of a value after its last use, but not earlier.
 #include <algorithm>
 
-#include "test/runtime/executor/plan_fixture.h"
+#include "test/runtime/executor/method_fixture.h"
 
 namespace vitrine {
 namespace {

@@ -1,19 +1,165 @@
-#include "vitrine/scalar.h"
+#include "vitrine/half.h"
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <limits>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "runtime/core/promotion.h"
+#include "vitrine/scalar.h"
 #include "vitrine/scalar_type.h"
 
 namespace vitrine {
 namespace {
+
+// A binary floating-point format. `precision` is the number of significand bits, including the
+// leading one. 2^max_exponent is the largest power of two, and 2^min_exponent is the smallest
+// normal number.
+struct Format {
+  int precision;
+  int min_exponent;
+  int max_exponent;
+};
+constexpr Format kHalf{11, -14, 15};
+constexpr Format kBFloat16{8, -126, 127};
+
+// Rounds `value` to the nearest value of `format`, ties to even. The computation uses the
+// definition of the format, not its bits, and is exact in double.
+double rounded(double value, const Format& format) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const int exponent = std::max(std::ilogb(value), format.min_exponent);
+  const double unit = std::ldexp(1.0, exponent - format.precision + 1);
+  const double result = std::nearbyint(value / unit) * unit;  // the default mode ties to even
+  const double limit = std::ldexp(2.0, format.max_exponent);
+  return std::fabs(result) >= limit ? std::copysign(INFINITY, value) : result;
+}
+
+template <class T>
+void expect_rounds(float value, const Format& format) {
+  const float actual = T(value);
+  const double expected = rounded(value, format);
+  ASSERT_EQ(static_cast<double>(actual), expected) << std::hexfloat << value;
+  ASSERT_EQ(std::signbit(actual), std::signbit(value)) << std::hexfloat << value;
+}
+
+template <class T>
+T from_bits(uint32_t bits) {
+  T value;
+  value.bits = static_cast<uint16_t>(bits);
+  return value;
+}
+
+TEST(Half, EveryBitPatternHasTheValueThatTheFormatDefines) {
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    const float actual = from_bits<Half>(bits);
+    const int exponent = static_cast<int>((bits >> 10) & 31);
+    const int mantissa = static_cast<int>(bits & 1023);
+    if (exponent == 31 && mantissa != 0) {
+      ASSERT_TRUE(std::isnan(actual)) << bits;
+      continue;
+    }
+    const double magnitude = exponent == 31  ? INFINITY
+                             : exponent == 0 ? std::ldexp(mantissa, -24)
+                                             : std::ldexp(1024 + mantissa, exponent - 25);
+    const double expected = bits >= 32768 ? -magnitude : magnitude;
+    ASSERT_EQ(static_cast<double>(actual), expected) << bits;
+    ASSERT_EQ(std::signbit(actual), bits >= 32768) << bits;
+  }
+}
+
+TEST(Half, EveryValueSurvivesARoundTrip) {
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    const float value = from_bits<Half>(bits);
+    const Half back(value);
+    if (std::isnan(value)) {
+      ASSERT_TRUE(std::isnan(static_cast<float>(back))) << bits;
+    } else {
+      ASSERT_EQ(back.bits, bits);
+    }
+  }
+}
+
+// Tests the midpoint between each pair of neighbors, and the next float on each side of it.
+TEST(Half, RoundsTiesToEven) {
+  for (uint32_t bits = 0; bits < 0x7bff; ++bits) {
+    const float low = from_bits<Half>(bits);
+    const float high = from_bits<Half>(bits + 1);
+    const float tie = (low + high) / 2;  // exact in float
+    ASSERT_EQ(Half(tie).bits, bits % 2 == 0 ? bits : bits + 1) << bits;
+    ASSERT_EQ(Half(std::nextafter(tie, 0.0f)).bits, bits) << bits;
+    ASSERT_EQ(Half(std::nextafter(tie, INFINITY)).bits, bits + 1) << bits;
+    ASSERT_EQ(Half(-tie).bits, Half(tie).bits | 0x8000u) << bits;
+  }
+}
+
+TEST(Half, OverflowsToInfinityHalfAUnitAboveTheLargestValue) {
+  EXPECT_EQ(Half(65504.0f).bits, 0x7bffu);
+  EXPECT_EQ(Half(std::nextafter(65520.0f, 0.0f)).bits, 0x7bffu);
+  EXPECT_EQ(Half(65520.0f).bits, 0x7c00u);
+  EXPECT_EQ(Half(-65520.0f).bits, 0xfc00u);
+  EXPECT_EQ(Half(std::numeric_limits<float>::max()).bits, 0x7c00u);
+  EXPECT_EQ(Half(INFINITY).bits, 0x7c00u);
+}
+
+TEST(Half, UnderflowsToSignedZero) {
+  EXPECT_EQ(Half(0x1p-25f).bits, 0u);  // the tie below the smallest subnormal
+  EXPECT_EQ(Half(std::nextafter(0x1p-25f, 1.0f)).bits, 1u);
+  EXPECT_EQ(Half(-0x1p-30f).bits, 0x8000u);
+  EXPECT_EQ(Half(std::numeric_limits<float>::denorm_min()).bits, 0u);
+  EXPECT_EQ(Half(-0.0f).bits, 0x8000u);
+}
+
+TEST(Half, NanStaysNan) {
+  EXPECT_TRUE(std::isnan(static_cast<float>(Half(NAN))));
+  // The set bits of this NaN are below the bits that Half keeps.
+  EXPECT_TRUE(std::isnan(static_cast<float>(Half(std::bit_cast<float>(0x7f800001u)))));
+}
+
+TEST(Half, RandomFloatsAreRoundedToNearestEven) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 2'000'000; ++i) {
+    const auto value = std::bit_cast<float>(static_cast<uint32_t>(random()));
+    if (!std::isnan(value)) expect_rounds<Half>(value, kHalf);
+    // Most floats with random bits are out of range; the following ones are in range.
+    expect_rounds<Half>(std::ldexp(static_cast<float>(random()), -static_cast<int>(i % 64)), kHalf);
+  }
+}
+
+TEST(BFloat16, EveryValueSurvivesARoundTrip) {
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    const float value = from_bits<BFloat16>(bits);
+    ASSERT_EQ(std::bit_cast<uint32_t>(value), bits << 16);
+    if (std::isnan(value)) {
+      ASSERT_TRUE(std::isnan(static_cast<float>(BFloat16(value)))) << bits;
+    } else {
+      ASSERT_EQ(BFloat16(value).bits, bits);
+    }
+  }
+}
+
+TEST(BFloat16, RandomFloatsAreRoundedToNearestEven) {
+  std::mt19937 random(2);
+  for (int i = 0; i < 2'000'000; ++i) {
+    const auto value = std::bit_cast<float>(static_cast<uint32_t>(random()));
+    if (!std::isnan(value)) expect_rounds<BFloat16>(value, kBFloat16);
+  }
+}
+
+TEST(BFloat16, RoundsTiesToEvenAndHandlesOverflowAndNan) {
+  EXPECT_EQ(BFloat16(1.0f + 0x1p-8f).bits, 0x3f80u);  // tie, down to even
+  EXPECT_EQ(BFloat16(1.0f + 0x3p-8f).bits, 0x3f82u);  // tie, up to even
+  EXPECT_EQ(BFloat16(std::numeric_limits<float>::max()).bits, 0x7f80u);
+  EXPECT_EQ(BFloat16(-INFINITY).bits, 0xff80u);
+  EXPECT_TRUE(std::isnan(static_cast<float>(BFloat16(std::bit_cast<float>(0x7f800001u)))));
+  EXPECT_TRUE(std::isnan(static_cast<float>(BFloat16(std::bit_cast<float>(0xffffffffu)))));
+}
 
 TEST(Scalar, ReportsItsKind) {
   EXPECT_EQ(Scalar(int64_t{3}).kind(), Scalar::Kind::kInt);
