@@ -111,17 +111,18 @@ TEST(LoadLibrary, CApiReportsErrors) {
   vitrine_error_free(error);
 }
 
-void call(const char* name, std::vector<EValue*> arguments, Error* error) {
+Error call(const char* name, std::vector<EValue*> arguments) {
   KernelRegistry kernels;
-  ASSERT_TRUE(kernels.add("my_ops", my_ops::kernels()).ok());
+  EXPECT_TRUE(kernels.add("my_ops", my_ops::kernels()).ok());
   const Kernel* kernel = kernels.find(name).kernel;
-  ASSERT_NE(kernel, nullptr);
   arguments.push_back(arguments.back());
-  ASSERT_EQ(arguments.size(), kernel->num_arguments);
+  if (kernel == nullptr || arguments.size() != kernel->num_arguments) {
+    return Error::make(ErrorCode::kInternal, "not a kernel with %zu arguments", arguments.size());
+  }
   HeapArena temp;
   KernelContext context(&temp);
   kernel->function(context, arguments.data());
-  *error = context.take_error();
+  return context.take_error();
 }
 
 TEST(CustomOp, AcceptsF16) {
@@ -130,8 +131,7 @@ TEST(CustomOp, AcceptsF16) {
   Tensor& out = factory.make(ScalarType::kHalf, {2, 1});
   EValue slope(2.0);
   EValue result(&out);
-  Error error;
-  call("my_ops::leaky_hardsigmoid.out", {&self, &slope, &result}, &error);
+  const Error error = call("my_ops::leaky_hardsigmoid.out", {&self, &slope, &result});
   EXPECT_TRUE(error.ok()) << error.message();
   EXPECT_EQ(static_cast<float>(out.data<Half>()[0]), 0.5f);
   EXPECT_EQ(static_cast<float>(out.data<Half>()[1]), 7.0f);
@@ -142,8 +142,7 @@ TEST(CustomOp, SubtractsTheMedianOfEachRow) {
   EValue self(&factory.make<float>({2, 4}, {4, 1, 3, 2, 7, 7, 0, 9}));
   Tensor& out = factory.make(ScalarType::kFloat, {2, 4});
   EValue result(&out);
-  Error error;
-  call("my_ops::subtract_median.out", {&self, &result}, &error);
+  const Error error = call("my_ops::subtract_median.out", {&self, &result});
   EXPECT_TRUE(error.ok()) << error.message();
   EXPECT_THAT(std::vector<float>(out.data<float>(), out.data<float>() + 8),
               ElementsAre(2, -1, 1, 0, 0, 0, -7, 2));
@@ -155,13 +154,12 @@ TEST(CustomOp, RejectsUnsupportedDtypesAndShapes) {
   EValue doubles(&factory.make(ScalarType::kDouble, {2}));
   EValue number(&factory.make(ScalarType::kFloat, {}));
   EValue other(&factory.make(ScalarType::kFloat, {3}));
-  Error error;
-  call("my_ops::subtract_median.out", {&doubles, &floats}, &error);
-  EXPECT_THAT(error.message(), HasSubstr("self is f64, expected f32 in row-major order"));
-  call("my_ops::subtract_median.out", {&number, &number}, &error);
-  EXPECT_THAT(error.message(), HasSubstr("self must have at least one dimension"));
-  call("my_ops::subtract_median.out", {&floats, &other}, &error);
-  EXPECT_THAT(error.message(), HasSubstr("f32[3] cannot become [2]"));
+  EXPECT_THAT(call("my_ops::subtract_median.out", {&doubles, &floats}).message(),
+              HasSubstr("self is f64, expected f32 in row-major order"));
+  EXPECT_THAT(call("my_ops::subtract_median.out", {&number, &number}).message(),
+              HasSubstr("self must have at least one dimension"));
+  EXPECT_THAT(call("my_ops::subtract_median.out", {&floats, &other}).message(),
+              HasSubstr("f32[3] cannot become [2]"));
 }
 
 void negate(KernelContext& context, const Tensor& self, Tensor& out) {
