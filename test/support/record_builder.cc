@@ -71,4 +71,13 @@ std::string edge_program_json(const std::vector<NodeText>& nodes) {
   return nlohmann::json({{"graph_module", {{"graph", graph}}}}).dump();
 }
 
+etrecord::EtRecord record_of(const std::vector<NodeText>& nodes, const std::string& handles,
+                             const std::string& delegates) {
+  return etrecord::parse_etrecord(
+      make_archive({{"ETRECORD_V0", ""},
+                    {"edge_dialect_exported_program/forward", edge_program_json(nodes)},
+                    {"debug_handle_map", "{\"forward\": " + handles + "}"},
+                    {"delegate_map", "{\"forward\": " + delegates + "}"}}));
+}
+
 }  // namespace vitrine::test

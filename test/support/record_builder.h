@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "formats/etrecord/etrecord.h"
+
 namespace vitrine::test {
 
 using Members = std::vector<std::pair<std::string, std::string>>;
@@ -32,5 +34,9 @@ struct NodeText {
 // Returns a serialized edge program with these nodes, as ExecuTorch 1.x writes it. The output of
 // the program is the result of the last node.
 std::string edge_program_json(const std::vector<NodeText>& nodes);
+
+// Returns a record of a method "forward" with these nodes and maps (JSON).
+etrecord::EtRecord record_of(const std::vector<NodeText>& nodes, const std::string& handles,
+                             const std::string& delegates = "{}");
 
 }  // namespace vitrine::test

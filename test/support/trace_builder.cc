@@ -21,16 +21,23 @@ void TraceBuilder::log(TraceRecord record, uint64_t ns) {
 void TraceBuilder::begin_run() {
   trace_.begin_block("Execute");
   run_start_ = now_;
+  is_in_run_ = true;
+}
+
+void TraceBuilder::open_run() {
+  if (!is_in_run_) begin_run();
 }
 
 uint64_t TraceBuilder::end_run() {
   now_ += 100;
+  is_in_run_ = false;
   trace_.record({.start_ns = run_start_, .end_ns = now_, .name = "Method::execute"});
   return now_ - run_start_;
 }
 
 void TraceBuilder::kernel(int32_t instruction, const std::string& name, uint64_t ns,
                           const std::string& library) {
+  open_run();
   log({.name = keep(name),
        .metadata = library.empty() ? nullptr : keep(library),
        .metadata_size = static_cast<uint32_t>(library.size()),
@@ -41,11 +48,13 @@ void TraceBuilder::kernel(int32_t instruction, const std::string& name, uint64_t
 }
 
 void TraceBuilder::control(int32_t instruction, TraceRecord::Kind kind, uint64_t ns) {
+  open_run();
   log({.chain_index = 0, .instruction_id = instruction, .kind = kind}, ns);
 }
 
 void TraceBuilder::delegate(int32_t instruction, const std::string& backend,
                             const std::vector<Operator>& operators) {
+  open_run();
   const uint64_t start = now_ + 50;
   for (const Operator& op : operators) {
     TraceRecord record{.name = op.id == kUnsetDelegateDebugId ? keep(op.name) : nullptr,
@@ -83,13 +92,14 @@ void TraceBuilder::operator_map(int32_t instruction, const std::string& text) {
 
 void TraceBuilder::init(uint64_t ns, const char* name) { log({.name = name}, ns); }
 
-std::vector<std::byte> TraceBuilder::bytes() const {
+std::vector<std::byte> TraceBuilder::bytes() {
+  if (is_in_run_) end_run();
   const Result<std::vector<uint8_t>> bytes = write_etdump(trace_);
   if (!bytes.ok()) throw std::runtime_error(bytes.error().message());
   const auto view = std::as_bytes(std::span(bytes->data(), bytes->size()));
   return {view.begin(), view.end()};
 }
 
-etdump::EtDump TraceBuilder::dump() const { return etdump::parse_etdump(bytes()); }
+etdump::EtDump TraceBuilder::dump() { return etdump::parse_etdump(bytes()); }
 
 }  // namespace vitrine::test

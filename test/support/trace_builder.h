@@ -15,6 +15,7 @@
 namespace vitrine::test {
 
 // The simulated clock advances by 100 ns before every record, so that runs have unattributed time.
+// Kernels, control records and delegates begin a run if none is open. dump() and bytes() end it.
 class TraceBuilder {
  public:
   explicit TraceBuilder(size_t max_records = size_t{1} << 14) : trace_(max_records, 256) {}
@@ -42,11 +43,12 @@ class TraceBuilder {
   void operator_map(int32_t instruction, const std::string& text);
   void init(uint64_t ns, const char* name = "Method::init");
 
-  etdump::EtDump dump() const;
+  etdump::EtDump dump();
   // Returns the ETDump file.
-  std::vector<std::byte> bytes() const;
+  std::vector<std::byte> bytes();
 
  private:
+  void open_run();
   const char* keep(const std::string& text);
   void log(TraceRecord record, uint64_t ns);
 
@@ -54,6 +56,7 @@ class TraceBuilder {
   std::deque<std::string> texts_;
   uint64_t now_ = 1'000'000;
   uint64_t run_start_ = 0;
+  bool is_in_run_ = false;
 };
 
 }  // namespace vitrine::test

@@ -20,16 +20,7 @@ struct TracedSide {
   inspector::Profile profile;
 };
 
-inline etrecord::EtRecord record_of(const std::vector<NodeText>& nodes, const std::string& handles,
-                                    const std::string& delegates = "{}") {
-  return etrecord::parse_etrecord(
-      make_archive({{"ETRECORD_V0", ""},
-                    {"edge_dialect_exported_program/forward", edge_program_json(nodes)},
-                    {"debug_handle_map", "{\"forward\": " + handles + "}"},
-                    {"delegate_map", "{\"forward\": " + delegates + "}"}}));
-}
-
-inline TracedSide side_of(const TraceBuilder& trace, const etrecord::EtRecord* record = nullptr) {
+inline TracedSide side_of(TraceBuilder& trace, const etrecord::EtRecord* record = nullptr) {
   TracedSide side{trace.dump(), {}};
   side.profile = test::joined_profile(side.trace, record);
   return side;
@@ -43,7 +34,6 @@ inline inspector::Comparison compare(const TracedSide& a, const TracedSide& b,
 // Adds a run of kernels with these names and times, at instructions 0, 1, ...
 using Kernels = std::vector<std::pair<std::string, uint64_t>>;
 inline void run_kernels(TraceBuilder& trace, const Kernels& kernels) {
-  trace.begin_run();
   int32_t instruction = 0;
   for (const auto& [name, ns] : kernels) trace.kernel(instruction++, name, ns);
   trace.end_run();
@@ -82,7 +72,6 @@ inline TracedSide portable_net(const std::vector<NodeText>& nodes = kNet,
 inline TracedSide delegated_net() {
   TraceBuilder trace;
   for (int i = 0; i < 2; ++i) {
-    trace.begin_run();
     trace.delegate(0, "XnnpackBackend",
                    {{.id = 65535, .metadata = "Transpose", .ns = 30},
                     {.id = 1, .metadata = "Convolution (NHWC, F32) IGEMM", .ns = 140},

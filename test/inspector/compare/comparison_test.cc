@@ -1,12 +1,17 @@
-// Tests the arithmetic of comparisons on small traces.
-#include "inspector/compare/comparison.h"
-
+// Tests comparisons of small traces.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "inspector/compare/comparison.h"
+#include "inspector/compare/row_alignment.h"
 #include "test/inspector/compare/compared_sides.h"
 
 namespace vitrine::test {
 namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
 
 using inspector::Comparison;
 
@@ -75,6 +80,110 @@ TEST(ComparisonTest, IgnoresWarmUps) {
     samples->insert(samples->begin(), {0, 5000});
   }
   EXPECT_DOUBLE_EQ(compare(side, side_of(b)).ops[0].ratio.value().p50, 2);
+}
+
+using inspector::Alignment;
+using inspector::Comparison;
+
+TEST(RowAlignment, AlignsFoldedOpsWithTheKernelsOfTheOtherProgram) {
+  const Comparison result = compare(delegated_net(), portable_net());
+  EXPECT_EQ(result.alignment, Alignment::kHandles);
+  ASSERT_EQ(result.ops.size(), 3u);
+  EXPECT_THAT(result.ops[0].rows_a, ElementsAre(0));  // the layout change
+  EXPECT_THAT(result.ops[0].rows_b, IsEmpty());
+  EXPECT_FALSE(result.ops[0].ratio.has_value());
+  EXPECT_THAT(result.ops[1].rows_a, ElementsAre(1));
+  EXPECT_THAT(result.ops[1].rows_b, ElementsAre(0, 1, 2));
+  EXPECT_DOUBLE_EQ(result.ops[1].a.avg, 140);
+  EXPECT_DOUBLE_EQ(result.ops[1].b.avg, 700);
+  EXPECT_DOUBLE_EQ(result.ops[1].ratio.value().p50, 5);
+  EXPECT_DOUBLE_EQ(result.ops[1].change, 560);
+  EXPECT_THAT(result.ops[2].rows_a, ElementsAre(2));
+  EXPECT_THAT(result.ops[2].rows_b, ElementsAre(3));
+  expect_sums(result);
+}
+
+TEST(RowAlignment, AlignsByOpAndModuleIfHandlesDiffer) {
+  std::vector<NodeText> renumbered = kNet;
+  for (NodeText& node : renumbered) node.debug_handle = 5 - node.debug_handle;
+  const Comparison result =
+      compare(portable_net(), portable_net(renumbered, R"({"0": 4, "1": 3, "2": 2, "3": 1})"));
+  EXPECT_EQ(result.alignment, Alignment::kOps);
+  ASSERT_EQ(result.ops.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_THAT(result.ops[i].rows_a, ElementsAre(i));
+    EXPECT_THAT(result.ops[i].rows_b, ElementsAre(i));
+  }
+}
+
+TEST(RowAlignment, AlignsByNameAndOrderWithoutRecords) {
+  TraceBuilder a, b;
+  run_kernels(a, {{"aten::mm.out", 10}, {"aten::add.out", 20}, {"aten::relu.out", 30}});
+  run_kernels(b, {{"aten::mm.out", 10}, {"aten::mul.out", 5}, {"aten::relu.out", 60}});
+  const Comparison result = compare(side_of(a), side_of(b));
+  EXPECT_EQ(result.alignment, Alignment::kOrder);
+  ASSERT_EQ(result.ops.size(), 4u);
+  EXPECT_TRUE(result.ops[0].is_aligned());
+  EXPECT_THAT(result.ops[1].rows_a, IsEmpty());
+  EXPECT_THAT(result.ops[1].rows_b, ElementsAre(1));
+  EXPECT_THAT(result.ops[2].rows_a, ElementsAre(1));
+  EXPECT_THAT(result.ops[2].rows_b, IsEmpty());
+  EXPECT_DOUBLE_EQ(result.ops[3].ratio.value().p50, 2);
+  EXPECT_THAT(result.notes, testing::Contains(HasSubstr("run order")));
+  expect_sums(result);
+}
+
+TEST(RowAlignment, AlignsEveryRowOfAProgramWithItself) {
+  // Rows do not have handles if the record is missing.
+  const auto make = [](std::string_view kernel) {
+    TraceBuilder trace;
+    run_kernels(
+        trace,
+        {{std::string(kernel), 10}, {"aten::where.self_out", 20}, {std::string(kernel), 30}});
+    return side_of(trace);
+  };
+  const TracedSide a = make("my::op"), b = make("my::op");
+  const inspector::RowAlignment result = inspector::align_rows(a.profile, b.profile);
+  ASSERT_EQ(result.groups.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_THAT(result.groups[i].rows_a, ElementsAre(i));
+    EXPECT_THAT(result.groups[i].rows_b, ElementsAre(i));
+  }
+  EXPECT_THAT(result.notes, IsEmpty()) << "an exact alignment is not a guess";
+}
+
+TEST(RowAlignment, IgnoresNumberSuffixesInNames) {
+  inspector::Profile a, b;
+  for (const char* name : {"my::op_1", "my::op_2", "my::other"}) {
+    a.rows.emplace_back().kernel = name;
+  }
+  for (const char* name : {"my::op_7", "my::op_9", "my::other"}) {
+    b.rows.emplace_back().kernel = name;
+  }
+  EXPECT_EQ(inspector::align_rows(a, b).groups.size(), 3u);
+}
+
+TEST(RowAlignment, AlignsRowsWithoutHandlesEvenIfOtherRowsHaveHandles) {
+  inspector::Profile a, b;
+  for (inspector::Profile* profile : {&a, &b}) {
+    inspector::ProfileRow& row = profile->rows.emplace_back();
+    row.where = inspector::Where::kDelegate;
+    row.kernel = "GEMM";
+    row.debug_handles = {1};
+  }
+  for (const char* name : {"aten::where.self_out", "aten::add.out"}) {
+    a.rows.emplace_back().kernel = name;
+  }
+  for (const char* name : {"aten::mul.out", "aten::where.self_out", "aten::add.out"}) {
+    b.rows.emplace_back().kernel = name;
+  }
+  const inspector::RowAlignment result = inspector::align_rows(a, b);
+  EXPECT_EQ(result.alignment, Alignment::kHandles);
+  ASSERT_EQ(result.groups.size(), 4u);
+  EXPECT_THAT(result.groups[1].rows_b, ElementsAre(1)) << "only B contains mul";
+  EXPECT_THAT(result.groups[2].rows_b, ElementsAre(2));
+  EXPECT_THAT(result.groups[3].rows_b, ElementsAre(3));
+  EXPECT_THAT(result.notes, testing::Contains(HasSubstr("have no debug handle")));
 }
 
 }  // namespace

@@ -43,17 +43,9 @@ class RecordedSide {
                        .value = tensor,
                        .position = events_.size()});
   }
-  void begin() { trace_.begin_run(); }
   void end(const std::vector<NodeText>& nodes, const std::string& handles,
            const std::string& delegates = "{}") {
-    trace_.end_run();
-    if (!nodes.empty()) {
-      record_ = etrecord::parse_etrecord(
-          make_archive({{"ETRECORD_V0", ""},
-                        {"edge_dialect_exported_program/forward", edge_program_json(nodes)},
-                        {"debug_handle_map", "{\"forward\": " + handles + "}"},
-                        {"delegate_map", "{\"forward\": " + delegates + "}"}}));
-    }
+    if (!nodes.empty()) record_ = record_of(nodes, handles, delegates);
     dump_ = trace_.dump();
     dump_.blocks.back().debug_events = events_;
     profile_ = test::joined_profile(dump_, nodes.empty() ? nullptr : &record_);
@@ -77,7 +69,6 @@ class RecordedSide {
 inline void run_portable(RecordedSide& side, float error = 0,
                          const std::vector<NodeText>& nodes = kRecordedNet,
                          const std::string& handles = R"({"0": 1, "1": 2, "2": 3, "3": 4})") {
-  side.begin();
   side.kernel(0, "aten::convolution.out");
   side.value(0, {-1, 2});
   side.kernel(1, "aten::relu.out");
@@ -93,7 +84,6 @@ inline void run_portable(RecordedSide& side, float error = 0,
 // Runs the first three ops in one delegate, whose outputs are the results of relu and add. mul uses
 // the result of relu. Adds `error` to the result of the op add and to the results of all later ops.
 inline void run_delegated(RecordedSide& side, float error = 0) {
-  side.begin();
   side.delegate(
       0, {{.id = 1, .metadata = "Convolution", .ns = 10}, {.id = 3, .metadata = "Add", .ns = 5}});
   side.value(0, {0, 2});

@@ -38,22 +38,19 @@ TEST(RecordedValues, DistinguishesNodesWithTheSameHandleByOpAndOrder) {
                                        {"mul_1", "aten.mul.Tensor", 1, {"eq"}, "m", {2}},
                                        {"abs", "aten.abs.default", 1, {"mul_1"}, "m", {2}},
                                        {"eq_1", "aten.eq.Scalar", 1, {"abs"}, "m", {2}}};
-  const auto run = [&](RecordedSide& side, bool first_delegated) {
-    side.begin();
-    if (first_delegated) {
-      side.delegate(0, {{.id = 1, .metadata = "Multiply", .ns = 10}});
-    } else {
-      side.kernel(0, "aten::mul.out");
-    }
-    side.value(0, {1, 2});
+  const auto run = [&](RecordedSide& side, bool is_delegated) {
+    const auto mul = [&](int32_t instruction, const std::vector<float>& result) {
+      if (is_delegated) {
+        side.delegate(instruction, {{.id = 1, .metadata = "Multiply", .ns = 10}});
+      } else {
+        side.kernel(instruction, "aten::mul.out");
+      }
+      side.value(instruction, result);
+    };
+    mul(0, {1, 2});
     side.kernel(1, "aten::eq.Scalar_out");
     side.value(1, {0, 1});
-    if (first_delegated) {
-      side.delegate(2, {{.id = 1, .metadata = "Multiply", .ns = 10}});
-    } else {
-      side.kernel(2, "aten::mul.out");
-    }
-    side.value(2, {3, 4});
+    mul(2, {3, 4});
     side.kernel(3, "aten::abs.out");
     side.value(3, {5, 6});
     side.kernel(4, "aten::eq.Scalar_out");
@@ -72,7 +69,6 @@ TEST(RecordedValues, DistinguishesNodesWithTheSameHandleByOpAndOrder) {
 TEST(RecordedValues, OmitsOutputsThatDoNotMatchTheRecord) {
   RecordedSide a, b;
   run_portable(a);
-  b.begin();
   b.delegate(0, {{.id = 1, .metadata = "Convolution", .ns = 10}});
   b.value(0, {0, 2, 5});  // no result of the nodes has three elements
   b.value(0, {1, 3});
@@ -89,7 +85,6 @@ TEST(RecordedValues, OmitsOutputsThatDoNotMatchTheRecord) {
 
 TEST(RecordedValues, UsesTheLastIterationOfALoop) {
   const auto run = [](RecordedSide& side, float first) {
-    side.begin();
     for (const float x : {first, 5.0f}) {
       side.kernel(0, "aten::convolution.out");
       side.value(0, {x, x});

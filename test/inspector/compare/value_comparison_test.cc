@@ -47,31 +47,24 @@ TEST(ValueComparisonTest, ComparesTheOutputsOfDelegates) {
   EXPECT_THAT(result.notes, IsEmpty());
 }
 
-TEST(ValueComparisonTest, AlignsByNameAndOrderWithoutRecords) {
-  RecordedSide a, b;
-  run_portable(a, 0, {});
-  run_portable(b, 1, {});
-  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
-  EXPECT_EQ(result.alignment, Alignment::kOrder);
-  EXPECT_EQ(result.values.size(), 4u);
-  EXPECT_EQ(result.first_below, std::optional<size_t>(1));
-}
-
-TEST(ValueComparisonTest, AlignsByOpAndModuleIfHandlesDiffer) {
+TEST(ValueComparisonTest, AlignsByNameAndOrderOrByOpAndModuleIfHandlesAreMissingOrDiffer) {
   std::vector<NodeText> renumbered = kRecordedNet;
   for (NodeText& node : renumbered) node.debug_handle = 5 - node.debug_handle;
-  RecordedSide a, b;
-  run_portable(a);
-  run_portable(b, 0.5f, renumbered, R"({"0": 4, "1": 3, "2": 2, "3": 1})");
-  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
-  EXPECT_EQ(result.alignment, Alignment::kOps);
-  ASSERT_EQ(result.values.size(), 4u);
-  EXPECT_EQ(result.first_below, std::optional<size_t>(1));
+  for (const bool has_records : {false, true}) {
+    SCOPED_TRACE(has_records);
+    RecordedSide a, b;
+    run_portable(a, 0, has_records ? kRecordedNet : std::vector<NodeText>());
+    run_portable(b, 0.5f, has_records ? renumbered : std::vector<NodeText>(),
+                 R"({"0": 4, "1": 3, "2": 2, "3": 1})");
+    const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+    EXPECT_EQ(result.alignment, has_records ? Alignment::kOps : Alignment::kOrder);
+    EXPECT_EQ(result.values.size(), 4u);
+    EXPECT_EQ(result.first_below, std::optional<size_t>(1));
+  }
 }
 
 TEST(ValueComparisonTest, DoesNotCompareDifferentShapes) {
   const auto run = [](RecordedSide& side, const std::vector<float>& elements) {
-    side.begin();
     side.kernel(0, "aten::convolution.out");
     side.value(0, elements);
     side.end({}, "");
@@ -97,7 +90,6 @@ struct Step {
 void run_steps(RecordedSide& side, const std::vector<Step>& steps, bool has_record = true) {
   std::vector<NodeText> nodes;
   std::string handles;
-  side.begin();
   for (size_t i = 0; i < steps.size(); ++i) {
     side.kernel(static_cast<int32_t>(i), steps[i].kernel);
     side.value(static_cast<int32_t>(i), steps[i].value);
@@ -166,7 +158,6 @@ TEST(ValueComparisonTest, DoesNotCompareAValueThatMayIncludeAnActivation) {
 TEST(ValueComparisonTest, RejectsATraceWithoutValues) {
   RecordedSide a, b;
   run_portable(a);
-  b.begin();
   b.kernel(0, "aten::convolution.out");
   b.end(kRecordedNet, R"({"0": 1})");
   EXPECT_THROW(inspector::compare_values(a.run(), b.run(), 40), inspector::InspectorError);

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "formats/etrecord/etrecord.h"
 #include "inspector/join/op_names.h"
 #include "test/support/corpus.h"
@@ -79,17 +77,6 @@ TEST(Cost, ReturnsNoneForRowsThatShareNodes) {
   rows[2].nodes = {2};
   rows[2].has_all_ops_of_call = true;
   for (const auto& cost : row_costs(rows, graph)) EXPECT_FALSE(cost.has_value());
-}
-
-TEST(ShareOfMachineLimits, IsUnsetForIntegerArithmetic) {
-  const MachineLimits limits{
-      .flops_per_s = 100e9, .bytes_per_s = 10e9, .threads = 1, .machine = ""};
-  const Cost bound_by_arithmetic{.flops = 1e9, .bytes = 1e6, .is_float32 = true};
-  EXPECT_NEAR(share_of_limits(bound_by_arithmetic, 20e6, limits).value(), 0.5, 1e-12);
-  const Cost bound_by_memory{.flops = 1e6, .bytes = 1e8, .is_float32 = true};
-  EXPECT_NEAR(share_of_limits(bound_by_memory, 20e6, limits).value(), 0.5, 1e-12);
-  const Cost of_integers{.flops = 1e9, .bytes = 1e6, .is_float32 = false};
-  EXPECT_FALSE(share_of_limits(of_integers, 20e6, limits).has_value());
 }
 
 TEST(ShareOfMachineLimits, DividesTheShortestPossibleTimeByTheMeasuredTime) {

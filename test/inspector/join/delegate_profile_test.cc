@@ -43,33 +43,24 @@ class TenfoldProfile final : public DelegateProfile {
 
 const TenfoldProfile kTenfold;
 
-EtRecord record(const std::string& backend, const std::string& map = "{}") {
-  const std::vector<test::NodeText> nodes = {{"p", "aten.permute_copy.default", 1, {}, ""},
-                                             {"r", "aten.relu.default", 2, {"p"}, ""}};
-  return etrecord::parse_etrecord(
-      test::make_archive({{"ETRECORD_V0", ""},
-                          {"edge_dialect_exported_program/forward", test::edge_program_json(nodes)},
-                          {"debug_handle_map", R"({"forward": {"0": [1, 2]}})"},
-                          {"delegate_map", R"({"forward": {"0": {"name": ")" + backend +
-                                               R"(", "delegate_map": )" + map + "}}}"}}));
-}
-
 Profile profile(const std::string& backend, const std::vector<TraceBuilder::Operator>& operators,
                 DelegateProfiles delegates, const std::string& map = "{}") {
   TraceBuilder trace;
-  trace.begin_run();
   trace.delegate(0, backend, operators);
-  trace.end_run();
-  const EtRecord names = record(backend, map);
+  const EtRecord names = test::record_of(
+      {{"p", "aten.permute_copy.default", 1, {}, ""}, {"r", "aten.relu.default", 2, {"p"}, ""}},
+      R"({"0": [1, 2]})", R"({"0": {"name": ")" + backend + R"(", "delegate_map": )" + map + "}}");
   ProfileOptions options;
   options.delegates = delegates;
   return make_profile(trace.dump(), &names, options);
 }
 
+const std::array<const DelegateProfile*, 1> kDelegates = {&kTenfold};
+
 TEST(DelegateProfile, InterpretsIdentifiersOfTheBackend) {
-  const std::array<const DelegateProfile*, 1> delegates = {&kTenfold};
-  const Profile made = profile(
-      "TenfoldBackend", {{.id = -2, .ns = 1}, {.id = 10, .ns = 2}, {.id = 20, .ns = 3}}, delegates);
+  const Profile made =
+      profile("TenfoldBackend", {{.id = -2, .ns = 1}, {.id = 10, .ns = 2}, {.id = 20, .ns = 3}},
+              kDelegates);
   ASSERT_EQ(made.rows.size(), 3u);
   EXPECT_TRUE(made.rows[0].is_inserted);
   EXPECT_EQ(made.rows[0].inserted_for_row, 2u);
@@ -79,21 +70,19 @@ TEST(DelegateProfile, InterpretsIdentifiersOfTheBackend) {
 }
 
 TEST(DelegateProfile, RowsShowTheNameOfTheDelegate) {
-  const std::array<const DelegateProfile*, 1> delegates = {&kTenfold};
   const std::vector<TraceBuilder::Operator> operators = {{.id = 10, .ns = 2}};
-  const Profile known = profile("TenfoldBackend", operators, delegates);
+  const Profile known = profile("TenfoldBackend", operators, kDelegates);
   EXPECT_EQ(row_texts(known.rows[0]).place, "x10 0");
   EXPECT_EQ(place_type(known.rows[0]), "Tenfold");
-  const Profile other = profile("OtherBackend", operators, delegates);
+  const Profile other = profile("OtherBackend", operators, kDelegates);
   EXPECT_EQ(row_texts(other.rows[0]).place, "Other 0");
   EXPECT_EQ(place_type(other.rows[0]), "OtherBackend");
 }
 
 TEST(DelegateProfile, DeterminesWhichKernelsCanRunAnOp) {
-  const std::array<const DelegateProfile*, 1> delegates = {&kTenfold};
   const std::vector<TraceBuilder::Operator> operators = {{.name = "mover", .ns = 2}};
   for (const char* backend : {"TenfoldBackend", "OtherBackend"}) {
-    const Profile made = profile(backend, operators, delegates);
+    const Profile made = profile(backend, operators, kDelegates);
     EXPECT_EQ(made.rows[0].join, Join::kInferred) << backend;
     EXPECT_THAT(made.rows[0].source_ops, ElementsAre("aten.permute_copy.default")) << backend;
   }
@@ -102,27 +91,20 @@ TEST(DelegateProfile, DeterminesWhichKernelsCanRunAnOp) {
 
 // Two delegates and a kernel run ops with the same debug handle.
 TEST(DelegateProfile, OpsThatShareAHandleAreCountedOnce) {
-  const std::vector<test::NodeText> nodes = {{"p", "aten.permute_copy.default", 1, {}, ""},
-                                             {"m", "aten.mul.Tensor", 1, {"p"}, ""},
-                                             {"a", "aten.add.Tensor", 1, {"m"}, ""},
-                                             {"r", "aten.relu.default", 2, {"p"}, ""},
-                                             {"s", "aten.sub.Tensor", 3, {"a"}, ""}};
-  const EtRecord names = etrecord::parse_etrecord(test::make_archive(
-      {{"ETRECORD_V0", ""},
-       {"edge_dialect_exported_program/forward", test::edge_program_json(nodes)},
-       {"debug_handle_map", R"({"forward": {"0": [1, 2], "1": 1, "2": [1, 3]}})"},
-       {"delegate_map",
-        R"({"forward": {"0": {"name": "TenfoldBackend", "delegate_map": {}},
-                                           "2": {"name": "TenfoldBackend", "delegate_map": {}}}})"}}));
+  const EtRecord names = test::record_of({{"p", "aten.permute_copy.default", 1, {}, ""},
+                                          {"m", "aten.mul.Tensor", 1, {"p"}, ""},
+                                          {"a", "aten.add.Tensor", 1, {"m"}, ""},
+                                          {"r", "aten.relu.default", 2, {"p"}, ""},
+                                          {"s", "aten.sub.Tensor", 3, {"a"}, ""}},
+                                         R"({"0": [1, 2], "1": 1, "2": [1, 3]})",
+                                         R"({"0": {"name": "TenfoldBackend", "delegate_map": {}},
+                                             "2": {"name": "TenfoldBackend", "delegate_map": {}}})");
   TraceBuilder trace;
-  trace.begin_run();
   trace.delegate(0, "TenfoldBackend", {{.id = 10, .ns = 1}, {.id = 20, .ns = 2}});
   trace.kernel(1, "aten::mul.out", 5);
   trace.delegate(2, "TenfoldBackend", {{.id = 10, .ns = 3}, {.id = 30, .ns = 4}});
-  trace.end_run();
-  const std::array<const DelegateProfile*, 1> delegates = {&kTenfold};
   ProfileOptions options;
-  options.delegates = delegates;
+  options.delegates = kDelegates;
   const Profile made = make_profile(trace.dump(), &names, options);
   ASSERT_EQ(made.delegate_calls.size(), 2u);
   EXPECT_THAT(made.delegate_calls[0].source_ops,
@@ -139,9 +121,7 @@ TEST(DelegateProfile, UsesTheDelegateMapWithoutAProfile) {
 TEST(DelegateProfile, ReadsOperatorMapsOfKnownBackendsOnly) {
   TraceBuilder trace;
   trace.operator_map(0, "nonsense");
-  trace.begin_run();
   trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}});
-  trace.end_run();
   EXPECT_THAT(make_profile(trace.dump(), nullptr).notes, IsEmpty());
   EXPECT_THAT(test::joined_profile(trace.dump(), nullptr).notes,
               ElementsAre(HasSubstr("the XNNPACK operator map of instruction 0 is not used")));
@@ -149,22 +129,16 @@ TEST(DelegateProfile, ReadsOperatorMapsOfKnownBackendsOnly) {
 
 // The demo backend logs the names of operators with their identifiers, so it does not need the map.
 TEST(DelegateProfile, JoinsDemoBackendRowsByNameWithoutADelegateMap) {
-  const std::vector<test::NodeText> nodes = {{"c", "aten.convolution.default", 1, {}, ""},
-                                             {"r", "aten.relu.default", 2, {"c"}, ""},
-                                             {"t", "aten.tan.default", 3, {"r"}, ""}};
-  const EtRecord without_map = etrecord::parse_etrecord(
-      test::make_archive({{"ETRECORD_V0", ""},
-                          {"edge_dialect_exported_program/forward", test::edge_program_json(nodes)},
-                          {"debug_handle_map", R"({"forward": {"0": [1, 2, 3]}})"},
-                          {"delegate_map", R"({"forward": {}})"}}));
+  const EtRecord without_map = test::record_of({{"c", "aten.convolution.default", 1, {}, ""},
+                                                {"r", "aten.relu.default", 2, {"c"}, ""},
+                                                {"t", "aten.tan.default", 3, {"r"}, ""}},
+                                               R"({"0": [1, 2, 3]})");
   TraceBuilder trace;
-  trace.begin_run();
   trace.delegate(0, "BackendWithDelegateMappingDemo",
                  {{.id = 0, .metadata = "conv_relu_op", .ns = 5},
                   {.id = 1, .metadata = "sin_decomp_from_tan", .ns = 5},
                   {.id = 2, .metadata = "cos_decomp_from_tan", .ns = 5},
                   {.id = 3, .metadata = "div_decomp_from_tan", .ns = 5}});
-  trace.end_run();
   const Profile made = test::joined_profile(trace.dump(), &without_map);
   ASSERT_EQ(made.rows.size(), 4u);
   EXPECT_THAT(made.rows[0].source_ops, ElementsAre("aten.convolution.default"));

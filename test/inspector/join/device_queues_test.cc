@@ -61,7 +61,6 @@ TraceBuilder two_delegates() {
   constexpr uint64_t kOrigin = 9'000'000'000'000;
   TraceBuilder trace;
   for (int run = 0; run < 3; ++run) {
-    trace.begin_run();
     trace.delegate(
         0, "",
         {{.name = "ETVK_COPY_INPUTS", .ns = 1000},
@@ -87,19 +86,15 @@ TraceBuilder two_delegates() {
 // The first delegate runs relu, a kernel runs mean, and the second delegate runs permute, addmm and
 // gelu.
 EtRecord two_delegates_record() {
-  return etrecord::parse_etrecord(test::make_archive(
-      {{"ETRECORD_V0", ""},
-       {"edge_dialect_exported_program/forward",
-        test::edge_program_json({{"relu", "aten.relu.default", 2, {"x"}, "act"},
-                                 {"mean", "aten.mean.dim", 3, {"relu"}, ""},
-                                 {"t", "aten.permute_copy.default", 4, {"w"}, "l"},
-                                 {"addmm", "aten.addmm.default", 4, {"b", "mean", "t"}, "l"},
-                                 {"gelu", "aten.gelu.default", 5, {"addmm"}, "g"}})},
-       {"debug_handle_map", R"({"forward": {"0": [2], "1": 3, "2": [4, 4, 5]}})"},
-       // The positions in Vulkan's own map look like handles of other nodes.
-       {"delegate_map", R"({"forward": {
-           "0": {"name": "VulkanBackend", "delegate_map": {"0": [3]}},
-           "2": {"name": "VulkanBackend", "delegate_map": {"0": [2], "1": [3]}}}})"}}));
+  // The positions in Vulkan's own map look like handles of other nodes.
+  return test::record_of({{"relu", "aten.relu.default", 2, {"x"}, "act"},
+                          {"mean", "aten.mean.dim", 3, {"relu"}, ""},
+                          {"t", "aten.permute_copy.default", 4, {"w"}, "l"},
+                          {"addmm", "aten.addmm.default", 4, {"b", "mean", "t"}, "l"},
+                          {"gelu", "aten.gelu.default", 5, {"addmm"}, "g"}},
+                         R"({"0": [2], "1": 3, "2": [4, 4, 5]})",
+                         R"({"0": {"name": "VulkanBackend", "delegate_map": {"0": [3]}},
+           "2": {"name": "VulkanBackend", "delegate_map": {"0": [2], "1": [3]}}})");
 }
 
 ProgramDelegates two_delegates_program() {
@@ -107,7 +102,7 @@ ProgramDelegates two_delegates_program() {
           {2, {"VulkanBackend", {"aten.linear.default", "aten.gelu.default"}}}};
 }
 
-Profile profile_of(const TraceBuilder& trace, const EtRecord* record,
+Profile profile_of(TraceBuilder trace, const EtRecord* record,
                    const ProgramDelegates& program = {}) {
   ProfileOptions options;
   options.delegates = all_profiles();
@@ -158,53 +153,45 @@ TEST(DeviceQueues, VulkanDispatchesAreJoinedToSourceOpsAndAddUpPerQueue) {
   EXPECT_NEAR(share, 1, 1e-9);
 }
 
-TEST(DeviceQueues, OpsComeFromThePayloadIfThereIsNoRecord) {
+TEST(DeviceQueues, OpsComeFromThePayloadOrNumbersInEventsIfRecordOrProgramAreMissing) {
   const Profile profile = profile_of(two_delegates(), nullptr, two_delegates_program());
   ASSERT_EQ(profile.queues.size(), 1u);
   EXPECT_THAT(ops_of(profile.queues[0]),
               ElementsAre("copy in", "aten.relu.default", "copy out", "copy in",
                           "aten.linear.default", "aten.linear.default", "aten.gelu.default"));
-}
-
-TEST(DeviceQueues, NumbersInEventsIdentifyOperatorsIfTheProgramIsUnknown) {
   const EtRecord record = two_delegates_record();
   for (const EtRecord* given : {&record, static_cast<const EtRecord*>(nullptr)}) {
-    const Profile profile = profile_of(two_delegates(), given);
-    ASSERT_EQ(profile.queues.size(), 1u);
-    const std::string linear = given == nullptr ? "aten.linear.default" : "aten.addmm.default";
-    EXPECT_THAT(ops_of(profile.queues[0])[5], linear);
+    const Profile without_program = profile_of(two_delegates(), given);
+    ASSERT_EQ(without_program.queues.size(), 1u);
+    EXPECT_EQ(ops_of(without_program.queues[0])[5],
+              given == nullptr ? "aten.linear.default" : "aten.addmm.default");
   }
 }
 
 // The names are from the payload of vk_int8_static. The nodes and handles are from its record.
 TEST(DeviceQueues, QuantizedVulkanOperatorsAbsorbQuantizeAndDequantizeOps) {
-  const EtRecord record = etrecord::parse_etrecord(test::make_archive(
-      {{"ETRECORD_V0", ""},
-       {"edge_dialect_exported_program/forward",
-        test::edge_program_json(
-            {{"dq_w", "quantized_decomposed.dequantize_per_channel.default", 1, {"w"}, ""},
-             {"q", "quantized_decomposed.quantize_per_tensor.default", 4, {"x"}, ""},
-             {"dq", "quantized_decomposed.dequantize_per_tensor.default", 4, {"q"}, ""},
-             {"conv", "aten.convolution.default", 5, {"dq", "dq_w"}, "c"},
-             {"relu", "aten.relu.default", 6, {"conv"}, "r"},
-             {"q1", "quantized_decomposed.quantize_per_tensor.default", 6, {"relu"}, "r"},
-             {"dq1", "quantized_decomposed.dequantize_per_tensor.default", 6, {"q1"}, "r"},
-             {"swish", "aten.hardswish.default", 8, {"dq1"}, "h"}})},
-       {"debug_handle_map", R"({"forward": {"0": [1, 4, 4, 5, 6, 6, 6, 8]}})"},
-       {"delegate_map", R"({"forward": {"0": {"name": "VulkanBackend", "delegate_map": {}}}})"}}));
+  const EtRecord record = test::record_of(
+      {{"dq_w", "quantized_decomposed.dequantize_per_channel.default", 1, {"w"}, ""},
+       {"q", "quantized_decomposed.quantize_per_tensor.default", 4, {"x"}, ""},
+       {"dq", "quantized_decomposed.dequantize_per_tensor.default", 4, {"q"}, ""},
+       {"conv", "aten.convolution.default", 5, {"dq", "dq_w"}, "c"},
+       {"relu", "aten.relu.default", 6, {"conv"}, "r"},
+       {"q1", "quantized_decomposed.quantize_per_tensor.default", 6, {"relu"}, "r"},
+       {"dq1", "quantized_decomposed.dequantize_per_tensor.default", 6, {"q1"}, "r"},
+       {"swish", "aten.hardswish.default", 8, {"dq1"}, "h"}},
+      R"({"0": [1, 4, 4, 5, 6, 6, 6, 8]})",
+      R"({"0": {"name": "VulkanBackend", "delegate_map": {}}})");
   const std::vector<std::string> payload = {
       "quantized_decomposed.quantize_per_tensor.default", "et_vk.q8ta_conv2d.default",
       "quantized_decomposed.dequantize_per_tensor.default", "aten.hardswish.default"};
   TraceBuilder trace;
-  trace.begin_run();
   std::vector<Op> events;
   for (int i = 0; i < 4; ++i) {  // other delegates built 40 operators before
     events.push_back(
         dispatch(payload[static_cast<size_t>(i)], 41 + i, fmt::format("shader{}", i), i, 1000, 10));
   }
   trace.delegate(0, "", events);
-  trace.end_run();
-  const Profile profile = profile_of(trace, &record, {{0, {"VulkanBackend", payload}}});
+  const Profile profile = profile_of(std::move(trace), &record, {{0, {"VulkanBackend", payload}}});
   ASSERT_EQ(profile.queues.size(), 1u);
   const std::vector<std::string> ops = ops_of(profile.queues[0]);
   ASSERT_EQ(ops.size(), 4u);
@@ -222,14 +209,12 @@ TEST(DeviceQueues, QuantizedVulkanOperatorsAbsorbQuantizeAndDequantizeOps) {
 
 TEST(DeviceQueues, OldVulkanTracesAreJoinedByKernelNamesAlone) {
   TraceBuilder trace;
-  trace.begin_run();
   trace.delegate(0, "",
                  {{.name = "nchw_to_image_half_0", .device = std::pair(uint64_t{5}, uint64_t{6})},
                   {.name = "conv2d_clamp_half_163", .device = std::pair(uint64_t{7}, uint64_t{17})},
                   {.name = "gelu_half_164", .device = std::pair(uint64_t{20}, uint64_t{24})}});
-  trace.end_run();
   const Profile profile =
-      profile_of(trace, nullptr,
+      profile_of(std::move(trace), nullptr,
                  {{0, {"VulkanBackend", {"et_vk.conv_with_clamp.default", "aten.gelu.default"}}}});
   ASSERT_EQ(profile.queues.size(), 1u);
   EXPECT_THAT(ops_of(profile.queues[0]),
@@ -240,7 +225,6 @@ TEST(DeviceQueues, OldVulkanTracesAreJoinedByKernelNamesAlone) {
 TEST(DeviceQueues, HostileVulkanEventsAreNotJoined) {
   const EtRecord record = two_delegates_record();
   TraceBuilder trace;
-  trace.begin_run();
   std::vector<Op> events;
   const auto add = [&](std::string name) {
     events.push_back({.name = std::move(name), .device = std::pair(uint64_t{90}, uint64_t{20})});
@@ -255,8 +239,7 @@ TEST(DeviceQueues, HostileVulkanEventsAreNotJoined) {
   add(std::string(1000, '9'));
   trace.delegate(0, "", events);
   trace.delegate(2147483647, "", events);  // an instruction that no program has
-  trace.end_run();
-  const Profile profile = profile_of(trace, &record, two_delegates_program());
+  const Profile profile = profile_of(std::move(trace), &record, two_delegates_program());
   ASSERT_EQ(profile.queues.size(), 1u);
   for (const ProfileRow& row : profile.queues[0].rows) EXPECT_THAT(row.debug_handles, IsEmpty());
   EXPECT_THAT(profile.notes, Contains(HasSubstr("end before they start")));
@@ -267,27 +250,16 @@ TEST(DeviceQueues, HostileVulkanEventsAreNotJoined) {
 
 // ---- Backends with delegate maps or with node names
 
-EtRecord mapped_record(const std::string& backend, const std::string& map) {
-  return etrecord::parse_etrecord(test::make_archive(
-      {{"ETRECORD_V0", ""},
-       {"edge_dialect_exported_program/forward",
-        test::edge_program_json(
-            {{"aten_mul_tensor", "aten.mul.Tensor", 1, {"x"}, "a"},
-             {"aten_relu_default", "aten.relu.default", 2, {"aten_mul_tensor"}, "b"},
-             {"aten_relu_default_1", "aten.relu.default", 3, {"aten_relu_default"}, "c"}})},
-       {"debug_handle_map", R"({"forward": {"0": [1, 2, 3]}})"},
-       {"delegate_map",
-        fmt::format(R"({{"forward": {{"0": {{"name": "{}", "delegate_map": {}}}}}}})", backend,
-                    map)}}));
-}
-
 Profile mapped_profile(const std::string& backend, const std::string& map,
                        const std::vector<Op>& events) {
   TraceBuilder trace;
-  trace.begin_run();
   trace.delegate(0, "", events);
-  trace.end_run();
-  const EtRecord record = mapped_record(backend, map);
+  const EtRecord record = test::record_of(
+      {{"aten_mul_tensor", "aten.mul.Tensor", 1, {"x"}, "a"},
+       {"aten_relu_default", "aten.relu.default", 2, {"aten_mul_tensor"}, "b"},
+       {"aten_relu_default_1", "aten.relu.default", 3, {"aten_relu_default"}, "c"}},
+      R"({"0": [1, 2, 3]})",
+      fmt::format(R"({{"0": {{"name": "{}", "delegate_map": {}}}}})", backend, map));
   etdump::EtDump dump = trace.dump();
   // The Ethos-U backend logs events with a name and without an identifier.
   for (etdump::ProfileEvent& event : dump.blocks[0].profile_events) {

@@ -30,7 +30,6 @@ double sum_of_rows(const Profile& profile) {
 TEST(MakeProfile, StalledRunsDoNotChangeRanks) {
   TraceBuilder trace;
   for (int run = 0; run < 10; ++run) {
-    trace.begin_run();
     trace.kernel(0, "aten::mul.out", 500);
     trace.kernel(1, "aten::add.out", run == 4 ? 1'000'000 : 100);
     trace.end_run();
@@ -53,7 +52,6 @@ TEST(MakeProfile, StalledRunsDoNotChangeRanks) {
 TEST(MakeProfile, SharesOfMedianTimesAddUpToOne) {
   TraceBuilder trace;
   for (int run = 0; run < 6; ++run) {
-    trace.begin_run();
     for (int row = 0; row < 6; ++row) {
       trace.kernel(row, "aten::mul.out", row == run ? 100'000 : 100 * (row + 1));
     }
@@ -73,7 +71,6 @@ TEST(MakeProfile, SharesOfMedianTimesAddUpToOne) {
 TEST(MakeProfile, ReportsShortStallsInMicroseconds) {
   TraceBuilder trace;
   for (int run = 0; run < 10; ++run) {
-    trace.begin_run();
     trace.kernel(0, "aten::add.out", run == 4 ? 5000 : 100);
     trace.end_run();
   }
@@ -96,7 +93,6 @@ TEST(MakeProfile, AcceptsRunsWithoutRows) {
 TEST(MakeProfile, RunsThatTakeADifferentBranchAreNotOutliers) {
   TraceBuilder trace;
   for (int run = 0; run < 10; ++run) {
-    trace.begin_run();
     if (run == 4) {
       trace.kernel(1, "aten::bmm.out", 1'000'000);
     } else {
@@ -111,7 +107,6 @@ TEST(MakeProfile, RunsThatTakeADifferentBranchAreNotOutliers) {
 
 TEST(MakeProfile, RowsAndUnattributedTimeAddUpToTheWallTime) {
   TraceBuilder trace;
-  trace.begin_run();
   trace.kernel(0, "aten::add.out", 500, "portable");
   trace.delegate(1, "B", {{.id = 1, .ns = 700}, {.name = "x", .ns = 300}});
   trace.control(2, Kind::kMove, 20);
@@ -143,7 +138,6 @@ TEST(MakeProfile, ComputesStatisticsOverRuns) {
   trace.init(4321);
   std::vector<double> walls;
   for (const uint64_t ns : {200u, 400u, 250u, 500u, 300u}) {
-    trace.begin_run();
     trace.kernel(0, "aten::add.out", ns);
     trace.kernel(1, "aten::mul.out", 2 * ns);
     walls.push_back(static_cast<double>(trace.end_run()));
@@ -171,7 +165,6 @@ TEST(MakeProfile, ComputesStatisticsOverRuns) {
 TEST(MakeProfile, AddsUpTheIterationsOfALoop) {
   TraceBuilder trace;
   for (int run = 0; run < 2; ++run) {
-    trace.begin_run();
     for (uint64_t i = 1; i <= 3; ++i) {
       trace.kernel(0, "aten::add.out", 10 * i);
       trace.delegate(1, "B", {{.id = 7, .ns = 100 * i}, {.id = 7, .ns = 1000}});
@@ -192,14 +185,10 @@ TEST(MakeProfile, AddsUpTheIterationsOfALoop) {
 TEST(MakeProfile, RunsThatTakeDifferentBranchesAreMerged) {
   TraceBuilder trace;
   for (const bool taken : {true, false, true, true}) {
-    trace.begin_run();
     trace.kernel(0, "aten::gt.Scalar_out", 10);
     trace.control(1, Kind::kJumpFalse, 1);
-    if (taken) {
-      trace.kernel(2, "aten::add.out", 40);
-    } else {
-      trace.kernel(3, "aten::sub.out", 80);
-    }
+    if (taken) trace.kernel(2, "aten::add.out", 40);
+    if (!taken) trace.kernel(3, "aten::sub.out", 80);
     trace.kernel(4, "aten::mul.out", 5);
     trace.end_run();
   }
@@ -229,7 +218,6 @@ TEST(MakeProfile, RunsThatTakeDifferentBranchesAreMerged) {
 TEST(MakeProfile, OmitsRunsWithDroppedRecords) {
   TraceBuilder trace(5);  // room for two runs of two records, and half a run
   for (int run = 0; run < 4; ++run) {
-    trace.begin_run();
     trace.kernel(0, "aten::add.out", 100);
     trace.end_run();
   }

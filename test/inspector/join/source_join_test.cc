@@ -24,15 +24,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-EtRecord joined_record(const std::vector<NodeText>& nodes, const std::string& handle_map,
-                       const std::string& delegate_map = "{}") {
-  return etrecord::parse_etrecord(
-      test::make_archive({{"ETRECORD_V0", ""},
-                          {"edge_dialect_exported_program/forward", test::edge_program_json(nodes)},
-                          {"debug_handle_map", R"({"forward": )" + handle_map + "}"},
-                          {"delegate_map", R"({"forward": )" + delegate_map + "}"}}));
-}
-
 // The graph is conv -> batch_norm -> relu -> add. The weight of conv is dequantized.
 std::vector<NodeText> small_graph() {
   return {{"dq_w", "quantized_decomposed.dequantize_per_channel.default", 1, {"w"}, ""},
@@ -44,18 +35,29 @@ std::vector<NodeText> small_graph() {
 constexpr char kSmallMap[] = R"({"0": [1, 2, 3, 3, 4, 5]})";
 constexpr char kXnnpack[] = R"({"0": {"name": "XnnpackBackend", "delegate_map": {}}})";
 
-TEST(Join, FoldsAnOpIntoItsProducerOrElseIntoItsUser) {
+const EtRecord& small_record() {
+  static const EtRecord record = test::record_of(small_graph(), kSmallMap, kXnnpack);
+  return record;
+}
+
+// Returns the profile of a call of an XNNPACK delegate. `operator_map` has the lines after the head
+// of an operator map; empty: the trace has no operator map.
+Profile delegated(const std::vector<TraceBuilder::Operator>& operators, const EtRecord* record,
+                  const std::string& operator_map = "", const std::string& head = "measured") {
   TraceBuilder trace;
-  trace.begin_run();
-  trace.delegate(0, "XnnpackBackend",
-                 {{.id = 65535, .metadata = "Transpose (ND, X32)", .ns = 1},
-                  {.id = 2, .metadata = "Convolution (NHWC, F32) IGEMM", .ns = 2},
-                  {.id = 65535, .metadata = "Transpose (ND, X32)", .ns = 3},
-                  {.id = 5, .metadata = "Add (ND)", .ns = 4},
-                  {.id = 65535, .metadata = "Transpose (ND, X32)", .ns = 5}});
-  trace.end_run();
-  const EtRecord record = joined_record(small_graph(), kSmallMap, kXnnpack);
-  const Profile profile = test::joined_profile(trace.dump(), &record);
+  if (!operator_map.empty()) trace.operator_map(0, "xnnpack-plan 1 " + head + "\n" + operator_map);
+  trace.delegate(0, "XnnpackBackend", operators);
+  return test::joined_profile(trace.dump(), record);
+}
+
+TEST(Join, FoldsAnOpIntoItsProducerOrElseIntoItsUser) {
+  const Profile profile =
+      delegated({{.id = 65535, .metadata = "Transpose (ND, X32)", .ns = 1},
+                 {.id = 2, .metadata = "Convolution (NHWC, F32) IGEMM", .ns = 2},
+                 {.id = 65535, .metadata = "Transpose (ND, X32)", .ns = 3},
+                 {.id = 5, .metadata = "Add (ND)", .ns = 4},
+                 {.id = 65535, .metadata = "Transpose (ND, X32)", .ns = 5}},
+                &small_record());
   ASSERT_EQ(profile.rows.size(), 5u);
   const ProfileRow& conv = profile.rows[1];
   EXPECT_EQ(conv.kernel, "Convolution (NHWC, F32) IGEMM");
@@ -86,20 +88,12 @@ TEST(Join, FoldsAnOpIntoItsProducerOrElseIntoItsUser) {
 }
 
 TEST(Join, UsesTheOperatorMapForFusedAndElidedNodesAndLayoutChanges) {
-  TraceBuilder trace;
-  trace.operator_map(
-      0,
-      "xnnpack-plan 1 measured\n"
+  const Profile profile = delegated(
+      {{.id = 65535, .ns = 1}, {.id = 2, .ns = 2}, {.id = 5, .ns = 4}}, &small_record(),
       "0 StaticTranspose 65535 op=0 3\n"  // for the add, though the convolution comes next
       "1 Conv2d 2 op=1 -\n"
       "2 Clamp 4 in=2 -\n"  // into the add, though the convolution is nearer
       "3 Add 5 op=2 -\n");
-  trace.begin_run();
-  trace.delegate(0, "XnnpackBackend",
-                 {{.id = 65535, .ns = 1}, {.id = 2, .ns = 2}, {.id = 5, .ns = 4}});
-  trace.end_run();
-  const EtRecord record = joined_record(small_graph(), kSmallMap, kXnnpack);
-  const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_THAT(profile.notes, IsEmpty());
   EXPECT_EQ(profile.rows[0].inserted_for_row, 3u);
   EXPECT_THAT(profile.rows[1].folded_ops,
@@ -110,28 +104,21 @@ TEST(Join, UsesTheOperatorMapForFusedAndElidedNodesAndLayoutChanges) {
   EXPECT_FALSE(profile.delegate_calls[0].derived_times);
 
   // An elided node is folded like a node that the lowering removed.
-  TraceBuilder elided;
-  elided.operator_map(
-      0, "xnnpack-plan 1 derived\n0 Conv2d 2 op=0 -\n1 Clamp 4 none -\n2 Add 5 op=1 -\n");
-  elided.begin_run();
-  elided.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}, {.id = 5, .ns = 4}});
-  elided.end_run();
-  const Profile other = test::joined_profile(elided.dump(), &record);
+  const Profile other =
+      delegated({{.id = 2, .ns = 2}, {.id = 5, .ns = 4}}, &small_record(),
+                "0 Conv2d 2 op=0 -\n1 Clamp 4 none -\n2 Add 5 op=1 -\n", "derived");
   EXPECT_THAT(other.rows[0].folded_ops, Contains("aten.relu.default"));
   EXPECT_TRUE(other.delegate_calls[0].derived_times);
   EXPECT_THAT(other.notes, ElementsAre(HasSubstr("derived")));
 }
 
 TEST(Join, IgnoresAnOperatorMapThatDoesNotMatchTheTrace) {
-  const EtRecord record = joined_record(small_graph(), kSmallMap, kXnnpack);
   for (const char* map : {"", "nonsense", "xnnpack-plan 1 measured\n0 Conv2d 2 op=2 -\n",
                           "xnnpack-plan 1 measured\n0 Conv2d 9 op=0 -\n1 Add 5 op=1 -\n"}) {
     TraceBuilder trace;
     trace.operator_map(0, map);
-    trace.begin_run();
     trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}, {.id = 5, .ns = 4}});
-    trace.end_run();
-    const Profile profile = test::joined_profile(trace.dump(), &record);
+    const Profile profile = test::joined_profile(trace.dump(), &small_record());
     EXPECT_THAT(profile.notes, ElementsAre(HasSubstr("operator map"))) << map;
     EXPECT_THAT(profile.rows[0].source_ops, ElementsAre("aten.convolution.default"));
     EXPECT_THAT(profile.rows[0].folded_ops, testing::SizeIs(3));
@@ -141,13 +128,8 @@ TEST(Join, IgnoresAnOperatorMapThatDoesNotMatchTheTrace) {
 // XNNPACK may run one node as two operators. In that case, the operator map does not have a node
 // for the second operator.
 TEST(Join, AcceptsAnOperatorMapThatLacksAnOperator) {
-  TraceBuilder trace;
-  trace.operator_map(0, "xnnpack-plan 1 measured\n0 Conv2d 2 op=0 -\n1 Add 5 op=2 -\n");
-  trace.begin_run();
-  trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}, {.id = 2, .ns = 1}, {.id = 5, .ns = 4}});
-  trace.end_run();
-  const EtRecord record = joined_record(small_graph(), kSmallMap, kXnnpack);
-  const Profile profile = test::joined_profile(trace.dump(), &record);
+  const Profile profile = delegated({{.id = 2, .ns = 2}, {.id = 2, .ns = 1}, {.id = 5, .ns = 4}},
+                                    &small_record(), "0 Conv2d 2 op=0 -\n1 Add 5 op=2 -\n");
   EXPECT_THAT(profile.notes, IsEmpty());
   for (const size_t i : {0u, 1u}) {
     EXPECT_THAT(profile.rows[i].source_ops, ElementsAre("aten.convolution.default"));
@@ -155,20 +137,14 @@ TEST(Join, AcceptsAnOperatorMapThatLacksAnOperator) {
 }
 
 TEST(Join, FindsTheMainOpAmongOpsThatShareAHandle) {
-  TraceBuilder trace;
-  trace.operator_map(
-      0,
-      "xnnpack-plan 1 measured\n0 StaticReshape 7 op=0 -\n1 BatchMatrixMultiply 7 op=1 -\n"
+  const EtRecord record = test::record_of({{"v", "aten.view_copy.default", 7, {"x"}, ""},
+                                           {"m", "aten.bmm.default", 7, {"v", "y"}, ""},
+                                           {"w", "aten.view_copy.default", 7, {"m"}, ""}},
+                                          R"({"0": [7, 7, 7]})", kXnnpack);
+  const Profile profile = delegated(
+      {{.id = 7, .ns = 2}, {.id = 7, .ns = 1}, {.id = 7, .ns = 4}, {.id = 7, .ns = 4}}, &record,
+      "0 StaticReshape 7 op=0 -\n1 BatchMatrixMultiply 7 op=1 -\n"
       "2 StaticReshape 7 op=2 -\n3 Abs 7 op=3 -\n");
-  trace.begin_run();
-  trace.delegate(0, "XnnpackBackend",
-                 {{.id = 7, .ns = 2}, {.id = 7, .ns = 1}, {.id = 7, .ns = 4}, {.id = 7, .ns = 4}});
-  trace.end_run();
-  const EtRecord record = joined_record({{"v", "aten.view_copy.default", 7, {"x"}, ""},
-                                         {"m", "aten.bmm.default", 7, {"v", "y"}, ""},
-                                         {"w", "aten.view_copy.default", 7, {"m"}, ""}},
-                                        R"({"0": [7, 7, 7]})", kXnnpack);
-  const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_EQ(profile.rows[0].main_op, 0u);
   EXPECT_EQ(profile.rows[1].main_op, 1u);
   EXPECT_EQ(profile.rows[2].main_op, 2u);
@@ -176,15 +152,11 @@ TEST(Join, FindsTheMainOpAmongOpsThatShareAHandle) {
 }
 
 TEST(Join, RowsThatShareAHandleShareOpsButNotFoldedOps) {
-  TraceBuilder trace;
-  trace.begin_run();
-  trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 1}, {.id = 2, .ns = 2}, {.id = 5, .ns = 3}});
-  trace.end_run();
   std::vector<NodeText> graph = small_graph();
-  graph[1].debug_handle = 2;
   graph[3].debug_handle = 2;  // conv and relu share a handle
-  const EtRecord record = joined_record(graph, R"({"0": [1, 2, 3, 2, 5]})", kXnnpack);
-  const Profile profile = test::joined_profile(trace.dump(), &record);
+  const EtRecord record = test::record_of(graph, R"({"0": [1, 2, 3, 2, 5]})", kXnnpack);
+  const Profile profile =
+      delegated({{.id = 2, .ns = 1}, {.id = 2, .ns = 2}, {.id = 5, .ns = 3}}, &record);
   for (const size_t i : {0u, 1u}) {
     EXPECT_THAT(profile.rows[i].source_ops,
                 ElementsAre("aten.convolution.default", "aten.relu.default"));
@@ -204,12 +176,12 @@ TEST(Join, SurvivesDamagedTraces) {
   trace.operator_map(
       0, "xnnpack-plan 1 measured\n0 StaticTranspose 65535 op=0 1\n1 Conv2d 2 op=1 -\n");
   for (int run = 0; run < 2; ++run) {
-    trace.begin_run();
     trace.delegate(0, "XnnpackBackend", {{.id = 65535, .ns = 1}, {.id = 2, .ns = 2}});
     trace.kernel(1, "aten::add.out", 5, "portable");
     trace.end_run();
   }
-  const EtRecord record = joined_record(small_graph(), R"({"0": [1, 2, 3, 4], "1": 5})", kXnnpack);
+  const EtRecord record =
+      test::record_of(small_graph(), R"({"0": [1, 2, 3, 4], "1": 5})", kXnnpack);
   const std::vector<std::byte> sound = trace.bytes();
   size_t profiles = 0;
   test::for_each_changed_byte(sound, [&](const auto& bytes, const auto&) {
@@ -227,12 +199,10 @@ TEST(Join, SurvivesDamagedTraces) {
 
 TEST(Join, UsesTheDelegateMap) {
   TraceBuilder trace;
-  trace.begin_run();
   trace.delegate(
       0, "Demo",
       {{.id = 0, .ns = 1}, {.name = "relu [vector]", .ns = 2}, {.name = "odd", .ns = 3}});
-  trace.end_run();
-  const EtRecord record = joined_record(
+  const EtRecord record = test::record_of(
       small_graph(), kSmallMap,
       R"({"0": {"name": "Demo", "delegate_map": {"0": [2, 3], "relu": [4], "r": [1]}}})");
   const Profile profile = test::joined_profile(trace.dump(), &record);
@@ -249,10 +219,8 @@ TEST(Join, UsesTheDelegateMap) {
 
 TEST(Join, AssignsAllOpsToTheRowOfADelegateWithoutOperators) {
   TraceBuilder trace;
-  trace.begin_run();
   trace.delegate(0, "Silent", {});
-  trace.end_run();
-  const EtRecord record = joined_record(small_graph(), kSmallMap);
+  const EtRecord record = test::record_of(small_graph(), kSmallMap);
   const Profile profile = test::joined_profile(trace.dump(), &record);
   ASSERT_EQ(profile.rows.size(), 1u);
   EXPECT_EQ(profile.rows[0].delegate, "Silent");
@@ -261,14 +229,9 @@ TEST(Join, AssignsAllOpsToTheRowOfADelegateWithoutOperators) {
 }
 
 TEST(Join, InfersOperatorsByKernelNameOrElseAssignsAllOpsOfTheCall) {
-  TraceBuilder trace;
-  trace.begin_run();
-  trace.delegate(
-      0, "XnnpackBackend",
-      {{.name = "Convolution (NHWC, F32) IGEMM #1", .ns = 1}, {.name = "odd kernel", .ns = 1}});
-  trace.end_run();
-  const EtRecord record = joined_record(small_graph(), kSmallMap, kXnnpack);
-  const Profile profile = test::joined_profile(trace.dump(), &record);
+  const Profile profile = delegated(
+      {{.name = "Convolution (NHWC, F32) IGEMM #1", .ns = 1}, {.name = "odd kernel", .ns = 1}},
+      &small_record());
   EXPECT_EQ(profile.rows[0].join, Join::kInferred);
   EXPECT_EQ(profile.rows[0].kernel, "Convolution (NHWC, F32) IGEMM #1");
   EXPECT_THAT(profile.rows[0].source_ops, ElementsAre("aten.convolution.default"));
@@ -281,13 +244,11 @@ TEST(Join, InfersOperatorsByKernelNameOrElseAssignsAllOpsOfTheCall) {
 
 TEST(Join, TakesOpsFromTheRecordOrElseFromTheKernelName) {
   TraceBuilder trace;
-  trace.begin_run();
   trace.kernel(0, "aten::add.out", 1);
   trace.kernel(9, "quantized_decomposed::add.out", 2);
   trace.kernel(10, "aten::copy_", 2);
   trace.kernel(11, "executorch_prim::et_view.default", 2);
-  trace.end_run();
-  const EtRecord record = joined_record(small_graph(), R"({"0": 5})");
+  const EtRecord record = test::record_of(small_graph(), R"({"0": 5})");
   const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_EQ(profile.rows[0].join, Join::kExact);
   EXPECT_THAT(profile.rows[0].source_ops, ElementsAre("aten.add.Tensor"));
@@ -300,15 +261,14 @@ TEST(Join, TakesOpsFromTheRecordOrElseFromTheKernelName) {
 
 TEST(Join, KernelsThatShareAHandleAreMatchedToNodesByNameAndOrder) {
   TraceBuilder trace;
-  trace.begin_run();
   trace.kernel(0, "aten::permute_copy.out", 1);
   trace.kernel(1, "aten::addmm.out", 2);
   trace.kernel(2, "aten::permute_copy.out", 1);
-  trace.end_run();
-  const EtRecord record = joined_record({{"p", "aten.permute_copy.default", 1, {"w"}, "first"},
-                                         {"m", "aten.addmm.default", 1, {"b", "x", "p"}, "middle"},
-                                         {"q", "aten.permute_copy.default", 1, {"m"}, "last"}},
-                                        R"({"0": 1, "1": 1, "2": 1})");
+  const EtRecord record =
+      test::record_of({{"p", "aten.permute_copy.default", 1, {"w"}, "first"},
+                       {"m", "aten.addmm.default", 1, {"b", "x", "p"}, "middle"},
+                       {"q", "aten.permute_copy.default", 1, {"m"}, "last"}},
+                      R"({"0": 1, "1": 1, "2": 1})");
   const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_THAT(profile.rows[0].modules, ElementsAre("first"));
   EXPECT_THAT(profile.rows[1].source_ops, ElementsAre("aten.addmm.default"));
@@ -317,11 +277,9 @@ TEST(Join, KernelsThatShareAHandleAreMatchedToNodesByNameAndOrder) {
 
 TEST(Join, WarnsIfTheRecordBelongsToAnotherProgram) {
   TraceBuilder trace;
-  trace.begin_run();
   trace.kernel(0, "aten::tanh.out", 1);
   trace.kernel(1, "aten::exp.out", 2);
-  trace.end_run();
-  const EtRecord record = joined_record(small_graph(), R"({"0": 2, "1": 5})");
+  const EtRecord record = test::record_of(small_graph(), R"({"0": 2, "1": 5})");
   EXPECT_THAT(test::joined_profile(trace.dump(), &record).run.warnings,
               ElementsAre(HasSubstr("record of this program?")));
   EXPECT_THAT(test::joined_profile(trace.dump(), &record, {.method = "decode"}).notes,
@@ -329,12 +287,8 @@ TEST(Join, WarnsIfTheRecordBelongsToAnotherProgram) {
 }
 
 TEST(Join, InfersOpsFromTheOperatorMapIfThereIsNoRecord) {
-  TraceBuilder trace;
-  trace.operator_map(0, "xnnpack-plan 1 measured\n0 Conv2d 2 op=0 -\n1 Clamp 4 in=0 -\n");
-  trace.begin_run();
-  trace.delegate(0, "XnnpackBackend", {{.id = 2, .metadata = "Convolution", .ns = 2}});
-  trace.end_run();
-  const Profile profile = test::joined_profile(trace.dump(), nullptr);
+  const Profile profile = delegated({{.id = 2, .metadata = "Convolution", .ns = 2}}, nullptr,
+                                    "0 Conv2d 2 op=0 -\n1 Clamp 4 in=0 -\n");
   EXPECT_EQ(profile.rows[0].join, Join::kInferred);
   EXPECT_THAT(profile.rows[0].source_ops, ElementsAre("Conv2d"));
   EXPECT_THAT(profile.rows[0].folded_ops, ElementsAre("Clamp"));
@@ -352,7 +306,7 @@ TEST(Join, AppliesTheRecordToTheFirstChainOnly) {
   }
   events.push_back({.name = "Method::execute", .start = 0, .end = 10});
   const EtRecord record =
-      joined_record(small_graph(), R"({"0": [2]})", R"({"0": {"name": "XnnpackBackend"}})");
+      test::record_of(small_graph(), R"({"0": [2]})", R"({"0": {"name": "XnnpackBackend"}})");
   const Profile profile = test::joined_profile(dump, &record);
   ASSERT_THAT(profile.rows, testing::SizeIs(2));
   EXPECT_EQ(profile.rows[0].join, Join::kExact);
@@ -365,12 +319,10 @@ TEST(Join, AppliesTheRecordToTheFirstChainOnly) {
 
 TEST(Join, PartitionsAreNumberedByAllDelegateInstructionsInTheRecord) {
   TraceBuilder trace;
-  trace.begin_run();
   trace.delegate(3, "XnnpackBackend", {{.id = 2, .ns = 1}});
-  trace.end_run();
   const EtRecord record =
-      joined_record(small_graph(), R"({"0": [1], "3": [2]})",
-                    R"({"0": {"name": "XnnpackBackend"}, "3": {"name": "XnnpackBackend"}})");
+      test::record_of(small_graph(), R"({"0": [1], "3": [2]})",
+                      R"({"0": {"name": "XnnpackBackend"}, "3": {"name": "XnnpackBackend"}})");
   EXPECT_EQ(test::joined_profile(trace.dump(), &record).rows[0].partition, 1)
       << "instruction 0 was not run";
 }

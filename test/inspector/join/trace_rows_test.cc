@@ -34,7 +34,6 @@ TEST(RunTimes, AddsUpTheCallsOfARun) {
 TEST(MergeRuns, RepeatedInstructionsShareARow) {
   TraceBuilder trace;
   for (int run = 0; run < 2; ++run) {
-    trace.begin_run();
     for (uint64_t i = 1; i <= 3; ++i) {
       trace.kernel(0, "aten::add.out", 10 * i);
       trace.delegate(1, "B", {{.id = 7, .ns = 100 * i}, {.id = 7, .ns = 1000}});
@@ -57,7 +56,6 @@ TEST(MergeRuns, RepeatedInstructionsShareARow) {
 TEST(MergeRuns, InsertsANewRowAfterThePrecedingRowOfTheSameRun) {
   TraceBuilder trace;
   for (const bool taken : {false, true}) {
-    trace.begin_run();
     trace.kernel(0, "first", 1);
     if (taken) trace.kernel(1, "second", 1);
     trace.kernel(2, "third", 1);
@@ -75,9 +73,7 @@ TEST(MergeRuns, OperatorMapEventsAreNotOperators) {
   TraceBuilder trace;
   trace.operator_map(0, "older");
   trace.operator_map(0, "newer");
-  trace.begin_run();
   trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}});
-  trace.end_run();
   const etdump::EtDump dump = trace.dump();
   const MergedTrace merged = merge_runs(dump, test::known_delegates());
   EXPECT_THAT(merged.rows, SizeIs(1));
@@ -92,7 +88,6 @@ TEST(MergeRuns, OperatorMapEventsAreNotOperators) {
 TEST(MergeRuns, OmitsRunsWithDroppedRecords) {
   TraceBuilder trace(5);
   for (int run = 0; run < 4; ++run) {
-    trace.begin_run();
     trace.kernel(0, "aten::add.out", 100);
     trace.end_run();
   }
@@ -149,12 +144,9 @@ etdump::EtDump one_run(uint64_t start, uint64_t end) {
   return dump;
 }
 
-TEST(MergeRuns, RejectsEventsThatEndBeforeTheyStart) {
+TEST(MergeRuns, RejectsEventsThatEndBeforeTheyStartExceptIf32BitCountersWrapAround) {
   EXPECT_THROW(merge_runs(one_run(uint64_t{1} << 40, 5), {}), InspectorError);
   EXPECT_THROW(merge_runs(one_run(uint64_t{1} << 32, 5), {}), InspectorError);
-}
-
-TEST(MergeRuns, Supports32BitCountersThatWrapAround) {
   EXPECT_THAT(merge_runs(one_run(UINT32_MAX, 0), {}).wall_ns, ElementsAre(1));
   EXPECT_THAT(merge_runs(one_run(UINT32_MAX - 10, 5), {}).wall_ns, ElementsAre(11 + 5));
 }

@@ -37,14 +37,11 @@ std::string boxes_around(const GraphPicture& picture, size_t node) {
   return text;
 }
 
-TEST(BytesOfType, MultipliesSizesByTheWidthOfTheDtype) {
+TEST(BytesOfType, MultipliesSizesByTheWidthOfTheDtypeAndIsZeroIfTheseAreUnknown) {
   EXPECT_EQ(bytes_of_type("f32[1,3,224,224]"), 4u * 3 * 224 * 224);
   EXPECT_EQ(bytes_of_type("f32[]"), 4u);
   EXPECT_EQ(bytes_of_type("bool[2, 3]"), 6u);
   EXPECT_EQ(bytes_of_type("qcint4[5]"), 3u) << "20 bits";
-}
-
-TEST(BytesOfType, IsZeroForUnknownSizesAndDtypes) {
   for (const char* type : {"", "?", "f32", "f32[s0]", "f32[1..4]", "dtype 77[1]", "x[2]",
                            "f32[4294967295,4294967295,4294967295]", "f32[-1]"}) {
     EXPECT_EQ(bytes_of_type(type), 0u) << type;

@@ -71,21 +71,14 @@ TEST(Grouping, BuildsAModuleTreeWithTotals) {
   EXPECT_EQ(grouping.groups[4].num_rows, 2u);
 }
 
-TEST(Grouping, SortsOpsByTime) {
-  const Grouping grouping =
-      group_rows(nested_profile(), {.by = GroupBy::kOp, .top = 0, .filter = {}});
-  EXPECT_THAT(names(grouping), ElementsAre("convolution", "layout change", "add"));
-  EXPECT_THAT(grouping.groups[0].rows, ElementsAre(0, 2));
-}
-
-TEST(Grouping, GroupsDelegateRowsByPartition) {
-  EXPECT_THAT(
-      names(group_rows(nested_profile(), {.by = GroupBy::kDelegate, .top = 0, .filter = {}})),
-      ElementsAre("XNNPACK", " XNNPACK partition 0"));
-}
-
-TEST(Grouping, GroupsRowsBySourceLineOfTheModel) {
-  EXPECT_THAT(names(group_rows(nested_profile(), {.by = GroupBy::kLine, .top = 0, .filter = {}})),
+TEST(Grouping, GroupsRowsByOpPartitionAndSourceLineAndSortsGroupsByTime) {
+  const auto grouped = [](GroupBy by) {
+    return group_rows(nested_profile(), {.by = by, .top = 0, .filter = {}});
+  };
+  EXPECT_THAT(names(grouped(GroupBy::kOp)), ElementsAre("convolution", "layout change", "add"));
+  EXPECT_THAT(grouped(GroupBy::kOp).groups[0].rows, ElementsAre(0, 2));
+  EXPECT_THAT(names(grouped(GroupBy::kDelegate)), ElementsAre("XNNPACK", " XNNPACK partition 0"));
+  EXPECT_THAT(names(grouped(GroupBy::kLine)),
               ElementsAre("net/d.py:1", "net/a.b.c.py:1", "net/a.b.py:1"));
 }
 

@@ -17,17 +17,28 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string page() {
-  test::TraceBuilder trace;
-  trace.begin_run();
-  trace.kernel(0, "aten::</script><img/src=x>{{script}}.out", 500, "portable");
-  trace.delegate(1, "B", {{.id = 1, .ns = 700}});
-  trace.end_run();
-  return report_html(test::joined_profile(trace.dump(), nullptr));
+// Returns the JSON in the script element with this id.
+json data_of(const std::string& html, const std::string& id = "data") {
+  const std::string open = "id=\"" + id + "\">";
+  const size_t begin = html.find(open) + open.size();
+  return json::parse(html.substr(begin, html.find("</script>", begin) - begin));
 }
 
-TEST(ReportHtml, WritesOnePageWithoutExternalReferences) {
-  const std::string html = page();
+// Returns a profile with one run of a kernel for each of these times.
+Profile profile_with_times(const std::vector<uint64_t>& times) {
+  test::TraceBuilder trace;
+  for (const uint64_t ns : times) {
+    trace.kernel(0, "aten::add.out", ns, "portable");
+    trace.end_run();
+  }
+  return test::joined_profile(trace.dump(), nullptr);
+}
+
+TEST(ReportHtml, EscapesNamesAndHasNoExternalReferences) {
+  test::TraceBuilder trace;
+  trace.kernel(0, "aten::</script><img/src=x>{{script}}.out", 500, "portable");
+  trace.delegate(1, "B", {{.id = 1, .ns = 700}});
+  const std::string html = report_html(test::joined_profile(trace.dump(), nullptr));
   EXPECT_THAT(html, HasSubstr("Content-Security-Policy"));
   EXPECT_THAT(html, HasSubstr("default-src 'none'"));
   for (const char* reference :
@@ -37,14 +48,8 @@ TEST(ReportHtml, WritesOnePageWithoutExternalReferences) {
   for (const char* placeholder : {"{{style}}", "{{head}}", "{{data}}", "{{head data}}"}) {
     EXPECT_THAT(html, Not(HasSubstr(placeholder)));
   }
-}
-
-TEST(ReportHtml, EscapesNames) {
-  const std::string html = page();
   EXPECT_THAT(html, Not(HasSubstr("<img")));
-  const std::string open = "id=\"data\">";
-  const size_t begin = html.find(open) + open.size();
-  const json data = json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+  const json data = data_of(html);
   EXPECT_EQ(data.at("rows")[0].at("kernel"), "aten::</script><img/src=x>{{script}}.out");
   EXPECT_EQ(data.at("texts").size(), data.at("rows").size());
   EXPECT_EQ(data.at("timeline").at("tracks"), json({"executor", "B"}));
@@ -52,11 +57,7 @@ TEST(ReportHtml, EscapesNames) {
 }
 
 TEST(ReportHtml, PageStartsWithTheGivenHead) {
-  test::TraceBuilder trace;
-  trace.begin_run();
-  trace.kernel(0, "aten::add.out", 500, "portable");
-  trace.end_run();
-  const Profile profile = test::joined_profile(trace.dump(), nullptr);
+  const Profile profile = profile_with_times({500});
   const ProfilePage shown{&profile, nullptr};
   const PageHead head = {.elements = "<section id=\"above\">",
                          .style = ".above { color: red }",
@@ -71,21 +72,12 @@ TEST(ReportHtml, PageStartsWithTheGivenHead) {
   EXPECT_LT(html.find(head.elements), html.find("id=\"profile\""));
   EXPECT_LT(html.find(head.script), html.find("showHead(head)"));
   EXPECT_THAT(html, Not(HasSubstr("<img")));
-  const std::string open = "id=\"head-data\">";
-  const size_t begin = html.find(open) + open.size();
-  const json data = json::parse(html.substr(begin, html.find("</script>", begin) - begin));
-  EXPECT_EQ(data.at("name"), "</script><img>{{script}}");
+  EXPECT_EQ(data_of(html, "head-data").at("name"), "</script><img>{{script}}");
 }
 
 // The profiler keeps the records of only some steps, mostly the slowest ones.
 TEST(ReportHtml, ShowsTheRecordedStepClosestToTheMedianStep) {
-  test::TraceBuilder trace;
-  for (const uint64_t ns : {5000, 900, 120, 800}) {
-    trace.begin_run();
-    trace.kernel(0, "aten::add.out", ns, "portable");
-    trace.end_run();
-  }
-  const Profile profile = test::joined_profile(trace.dump(), nullptr);
+  const Profile profile = profile_with_times({5000, 900, 120, 800});
   PageSteps steps;
   steps.steps = {{.position = 0, .ns = 1000, .run = 1},
                  {.position = 1, .ns = 210},
@@ -95,12 +87,7 @@ TEST(ReportHtml, ShowsTheRecordedStepClosestToTheMedianStep) {
                  {.position = 5, .ns = 900, .run = 3},
                  {.position = 6, .ns = 200}};
   const auto shown = [&](const PageSteps* of) {
-    const std::string html = report_html(profile, of);
-    const std::string open = "id=\"data\">";
-    const size_t begin = html.find(open) + open.size();
-    return json::parse(html.substr(begin, html.find("</script>", begin) - begin))
-        .at("timeline")
-        .at("run");
+    return data_of(report_html(profile, of)).at("timeline").at("run");
   };
   EXPECT_EQ(shown(&steps), 3);
   EXPECT_NE(shown(nullptr), 3);
@@ -109,21 +96,14 @@ TEST(ReportHtml, ShowsTheRecordedStepClosestToTheMedianStep) {
 }
 
 TEST(ReportHtml, ContainsAllMethodsOfARun) {
-  test::TraceBuilder trace;
-  trace.begin_run();
-  trace.kernel(0, "aten::add.out", 500, "portable");
-  trace.end_run();
-  Profile decode = test::joined_profile(trace.dump(), nullptr);
+  Profile decode = profile_with_times({500});
   Profile prefill = decode;
   decode.method = "decode";
   prefill.method = "prefill";
   PageSteps calls;
   calls.what = "calls that were kept";
   const ProfilePage pages[] = {{&decode, nullptr}, {&prefill, &calls}};
-  const std::string html = report_html(pages);
-  const std::string open = "id=\"data\">";
-  const size_t begin = html.find(open) + open.size();
-  const json data = json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+  const json data = data_of(report_html(pages));
   EXPECT_EQ(data.at("method"), "decode");
   EXPECT_TRUE(data.at("steps").is_null());
   ASSERT_EQ(data.at("others").size(), 1U);

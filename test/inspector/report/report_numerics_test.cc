@@ -21,15 +21,13 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kExact = std::numeric_limits<double>::infinity();  // the SQNR of equal values
 const std::string kHostile = "</script><img/src=x>{{script}}";
 
-Profile profile_of(const std::vector<std::string>& kernels, uint64_t ns = 10) {
+Profile hostile_profile(const std::vector<std::string>& kernels, uint64_t ns = 10) {
   test::TraceBuilder trace;
-  trace.begin_run();
   int32_t instruction = 0;
   for (const std::string& kernel : kernels) trace.kernel(instruction++, kernel, ns, "portable");
-  trace.end_run();
   Profile profile = test::joined_profile(trace.dump(), nullptr);
   profile.run.model = kHostile;
   return profile;
@@ -44,7 +42,7 @@ NumericsRow measured(size_t row, std::vector<size_t> reference, double here, dou
   result.lines = {kHostile};
   result.elements = 4;
   result.made_here.emplace().sqnr_db = here;
-  result.made_here->mismatches = here == kInfinity ? 0 : 1;
+  result.made_here->mismatches = here == kExact ? 0 : 1;
   result.inherited.emplace();
   result.total.emplace().sqnr_db = total;
   return result;
@@ -53,7 +51,7 @@ NumericsRow measured(size_t row, std::vector<size_t> reference, double here, dou
 Numerics made_numerics() {
   Numerics numerics;
   numerics.limit_db = 30;
-  numerics.rows = {measured(0, {0}, kInfinity, kInfinity), measured(1, {1, 2}, 12.5, 11)};
+  numerics.rows = {measured(0, {0}, kExact, kExact), measured(1, {1, 2}, 12.5, 11)};
   NumericsRow& other = numerics.rows.emplace_back();
   other.row = 2;
   other.why_not_made_here = kHostile;
@@ -75,7 +73,7 @@ json page_data(const std::string& html) {
 const std::vector<std::string> kKernels = {"aten::relu.out", kHostile, "aten::mul.out"};
 
 TEST(ReportNumericsHtml, EscapesNamesAndHasNoExternalReferences) {
-  const Profile profile = profile_of(kKernels);
+  const Profile profile = hostile_profile(kKernels);
   const std::string html = report_numerics_html(made_numerics(), profile, profile, nullptr);
   EXPECT_THAT(html, HasSubstr("default-src 'none'"));
   for (const char* reference :
@@ -93,17 +91,17 @@ TEST(ReportNumericsHtml, EscapesNamesAndHasNoExternalReferences) {
 }
 
 TEST(ReportNumericsJson, UsesTimesOnlyFromProfilesWithTheSameOperators) {
-  const Profile profile = profile_of(kKernels);
+  const Profile profile = hostile_profile(kKernels);
   const auto times = [&](const Profile& timed) {
     json list = json::array();
     const json data = json::parse(report_numerics_json(made_numerics(), profile, profile, &timed));
     for (const json& row : data.at("rows")) list.push_back(row.at("time_ns"));
     return list;
   };
-  EXPECT_EQ(times(profile_of(kKernels, 70)), json({70.0, 70.0, 70.0}));
-  EXPECT_EQ(times(profile_of({"aten::relu.out", "aten::add.out", "aten::mul.out"}, 70)),
+  EXPECT_EQ(times(hostile_profile(kKernels, 70)), json({70.0, 70.0, 70.0}));
+  EXPECT_EQ(times(hostile_profile({"aten::relu.out", "aten::add.out", "aten::mul.out"}, 70)),
             json({70.0, nullptr, 70.0}));
-  EXPECT_EQ(times(profile_of({"aten::relu.out"}, 70)), json({nullptr, nullptr, nullptr}));
+  EXPECT_EQ(times(hostile_profile({"aten::relu.out"}, 70)), json({nullptr, nullptr, nullptr}));
 }
 
 // B fuses two ops that A runs one by one. B has no row for the first op of the reference.
@@ -126,8 +124,8 @@ TEST(NumericsComparison, AlignsRowsThatComputeTheSameReferenceValue) {
   EXPECT_EQ(comparison.unaligned_a, 0u);
   EXPECT_EQ(comparison.unaligned_b, 1u);
 
-  const Profile program_a = profile_of({"aten::relu.out", "aten::add.out", "aten::mul.out"});
-  const Profile program_b = profile_of({"aten::mul.out", "aten::view.out"});
+  const Profile program_a = hostile_profile({"aten::relu.out", "aten::add.out", "aten::mul.out"});
+  const Profile program_b = hostile_profile({"aten::mul.out", "aten::view.out"});
   const NumericsSide side_a{a, program_a};
   const NumericsSide side_b{b, program_b};
   const std::string csv = report_numerics_comparison_csv(comparison, side_a, side_b);

@@ -147,14 +147,11 @@ TEST(Legend, ExplainsTheTermsOfTheReport) {
   for (const std::string& line : lines_of(legend)) EXPECT_LE(display_width(line), 100u) << line;
 }
 
-TEST(ReportTable, PrintsCallCountsOnlyIfARowHasSeveralCalls) {
+TEST(ReportTable, PrintsCallCountsOnlyIfARowHasSeveralCallsAndAcceptsAnEmptyProfile) {
   Profile profile = sample_profile();
   EXPECT_THAT(report_table(profile), Not(HasSubstr("calls")));
   profile.rows[2].calls = 12;
   EXPECT_THAT(report_table(profile), AllOf(HasSubstr("calls"), HasSubstr("   12 ")));
-}
-
-TEST(ReportTable, AcceptsAnEmptyProfile) {
   EXPECT_THAT(report_table(Profile{}), HasSubstr("wall"));
 }
 

@@ -7,7 +7,6 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 
 #include "test/support/corpus.h"
@@ -49,7 +48,6 @@ std::map<int, std::string> check_fields(const json& timeline) {
 TEST(ReportTimeline, PutsEventsOnTracksWithStartAndDuration) {
   TraceBuilder trace;
   for (int run = 0; run < 2; ++run) {
-    trace.begin_run();
     trace.kernel(0, "aten::add.out", 500, "portable");
     trace.delegate(1, "B", {{.id = 1, .ns = 700}, {.name = "\"<x>\xff", .ns = 300}});
     trace.end_run();
@@ -76,9 +74,7 @@ TEST(ReportTimeline, PutsEventsOnTracksWithStartAndDuration) {
 
 TEST(ReportTimeline, ShowsEachMethodAsAProcess) {
   TraceBuilder trace;
-  trace.begin_run();
   trace.delegate(0, "B", {{.id = 1, .ns = 700}});
-  trace.end_run();
   std::vector<Profile> profiles(2, test::joined_profile(trace.dump(), nullptr));
   profiles[0].method = "decode";
   profiles[0].run.model = "m.pte";
@@ -108,9 +104,7 @@ TEST(ReportTimeline, ShowsEachMethodAsAProcess) {
 
 TEST(ReportTimeline, PutsTheTrackOfTheCallerFirst) {
   TraceBuilder trace;
-  trace.begin_run();
   trace.kernel(0, "aten::add.out", 500, "portable");
-  trace.end_run();
   const Profile profile = test::joined_profile(trace.dump(), nullptr);
   const Profile* const twice[] = {&profile, &profile};
   const uint64_t start = profile.timeline.front().start;

@@ -16,26 +16,19 @@ namespace {
 using inspector::ValueComparison;
 using testing::HasSubstr;
 
-TEST(ReportValues, PrintsTheFirstOpBelowTheSqnrLimit) {
-  RecordedSide a, b;
-  run_portable(a);
-  run_portable(b, 0.5f);
-  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
-  const std::string table = inspector::report_values(result, a.profile(), b.profile(), {120});
-  EXPECT_THAT(table, HasSubstr("first below 40 dB  #2 relu r"));
-  const auto parsed =
-      nlohmann::json::parse(inspector::report_values_json(result, a.profile(), b.profile()));
-  EXPECT_EQ(parsed.at("first_below"), 1);
-  EXPECT_EQ(parsed.at("values").at(0).at("sqnr_db"), nullptr);
-}
-
 // The SQNRs are 12.0 (relu), 16.0 (add) and 21.6 dB (mul). The convolutions are equal.
-TEST(ReportValues, TopOptionKeepsTheLowestSqnrs) {
+TEST(ReportValues, PrintsTheFirstOpBelowTheSqnrLimitAndTheLowestSqnrs) {
   RecordedSide a, b;
   run_portable(a);
   run_portable(b, 0.5f);
   const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
   inspector::TableOptions options = {120};
+  EXPECT_THAT(inspector::report_values(result, a.profile(), b.profile(), options),
+              HasSubstr("first below 40 dB  #2 relu r"));
+  const auto parsed =
+      nlohmann::json::parse(inspector::report_values_json(result, a.profile(), b.profile()));
+  EXPECT_EQ(parsed.at("first_below"), 1);
+  EXPECT_EQ(parsed.at("values").at(0).at("sqnr_db"), nullptr);
   options.view.top = 2;
   const std::string table = inspector::report_values(result, a.profile(), b.profile(), options);
   EXPECT_THAT(table, HasSubstr("12.0"));
