@@ -38,17 +38,13 @@ LibzipArchive opened(const std::vector<std::byte>& bytes) {
 // all of the values in the archive have the 64-bit form.
 class ArchiveWriterLimit : public ::testing::TestWithParam<uint64_t> {};
 
-TEST_P(ArchiveWriterLimit, ZipArchiveReadsTheMembers) {
+TEST_P(ArchiveWriterLimit, ZipArchiveAndLibzipReadTheMembers) {
   const std::vector<std::byte> bytes = archive_of(GetParam());
-  const ZipArchive archive({bytes, nullptr}, "made.zip");
-  EXPECT_EQ(archive.names(), (std::vector<std::string>{"a", "folder/b", "empty"}));
-  EXPECT_EQ(archive.read_checked("a", 10), "first");
-  EXPECT_EQ(archive.read("folder/b", 3000).text(), std::string(3000, 'x'));
-  EXPECT_EQ(archive.read_checked("empty", 0), "");
-}
-
-TEST_P(ArchiveWriterLimit, LibzipReadsTheMembers) {
-  const std::vector<std::byte> bytes = archive_of(GetParam());
+  const ZipArchive ours({bytes, nullptr}, "made.zip");
+  EXPECT_EQ(ours.names(), (std::vector<std::string>{"a", "folder/b", "empty"}));
+  EXPECT_EQ(ours.read_checked("a", 10), "first");
+  EXPECT_EQ(ours.read("folder/b", 3000).text(), std::string(3000, 'x'));
+  EXPECT_EQ(ours.read_checked("empty", 0), "");
   const LibzipArchive archive = opened(bytes);
   ASSERT_NE(archive, nullptr);
   EXPECT_EQ(zip_get_num_entries(archive.get(), 0), 3);
@@ -95,12 +91,9 @@ TEST(ArchiveWriter, WritesMoreThan65535Members) {
   }
 }
 
-TEST(ArchiveWriter, WritesAnEmptyArchive) {
+TEST(ArchiveWriter, WritesAnEmptyArchiveAndRejectsRepeatedAndLongNames) {
   const std::vector<std::byte> bytes = ArchiveWriter().finish();
   EXPECT_TRUE(ZipArchive({bytes, nullptr}, "empty.zip").names().empty());
-}
-
-TEST(ArchiveWriter, RejectsRepeatedAndLongNames) {
   ArchiveWriter writer;
   writer.add("a", "first");
   EXPECT_THROW(writer.add("a", "second"), FormatError);

@@ -64,13 +64,9 @@ TEST(EtDumpWriter, WritesSizePrefixAndIdentifier) {
   EXPECT_TRUE(schema::etdump::VerifySizePrefixedETDumpBuffer(verifier));
 }
 
-TEST(EtDumpWriter, WritesAnEmptyTrace) {
-  TraceBuffer trace(4, 4);
-  EXPECT_TRUE(round_trip(trace).blocks.empty());
-}
-
 TEST(EtDumpWriter, WritesAKernelCallAsTwoEventsWithTheSameTimes) {
   TraceBuffer trace(4, 4);
+  EXPECT_TRUE(round_trip(trace).blocks.empty());
   trace.begin_block("Execute");
   trace.record(kernel("aten::add.out", 7, 100, 250));
   const EtDump dump = round_trip(trace);
@@ -89,23 +85,21 @@ TEST(EtDumpWriter, WritesAKernelCallAsTwoEventsWithTheSameTimes) {
   EXPECT_EQ(dump.blocks[0].profile_events[1].metadata, "aten::add.out");
 }
 
-TEST(EtDumpWriter, WritesTheNameOfTheKernelLibrary) {
+TEST(EtDumpWriter, WritesTheNameOfTheKernelLibraryAndNoNativeCallEventForPrimOps) {
   TraceBuffer trace(4, 4);
   TraceRecord record = kernel("aten::add.out", 0, 1, 2);
   record.metadata = "portable, and text beyond metadata_size";
   record.metadata_size = 8;
   trace.record(record);
-  EXPECT_EQ(round_trip(trace).blocks[0].profile_events[1].metadata, "aten::add.out portable");
-}
-
-TEST(EtDumpWriter, WritesNoNativeCallEventForPrimOps) {
-  TraceBuffer trace(4, 4);
   for (const char* name :
        {"executorch_prim::add.Scalar", "aten::sym_size.int", "aten::_local_scalar_dense"}) {
     trace.record(kernel(name, 0, 1, 2));
   }
-  EXPECT_THAT(names(round_trip(trace).blocks[0]),
-              testing::ElementsAre("OPERATOR_CALL", "OPERATOR_CALL", "OPERATOR_CALL"));
+  const EtDump dump = round_trip(trace);
+  EXPECT_EQ(dump.blocks[0].profile_events[1].metadata, "aten::add.out portable");
+  EXPECT_THAT(names(dump.blocks[0]),
+              testing::ElementsAre("native_call_add.out", "OPERATOR_CALL", "OPERATOR_CALL",
+                                   "OPERATOR_CALL", "OPERATOR_CALL"));
 }
 
 TEST(EtDumpWriter, OmitsNamesOfDelegateCallsAndWritesOneIdentifierPerOperator) {
@@ -145,19 +139,15 @@ TEST(EtDumpWriter, OmitsNamesOfDelegateCallsAndWritesOneIdentifierPerOperator) {
   EXPECT_EQ(call.delegate_debug_id_str(), nullptr);
 }
 
-TEST(EtDumpWriter, WritesControlInstructions) {
+TEST(EtDumpWriter, WritesControlInstructionsAndScopesOutsideInstructions) {
   TraceBuffer trace(4, 4);
+  trace.record({.start_ns = 5, .end_ns = 6, .name = "Method::execute", .kind = Kind::kScope});
   for (const Kind kind : {Kind::kMove, Kind::kJumpFalse, Kind::kFree}) {
     trace.record({.chain_index = 0, .instruction_id = 5, .kind = kind});
   }
-  EXPECT_THAT(names(round_trip(trace).blocks[0]),
-              testing::ElementsAre("MOVE_CALL", "JF_CALL", "FREE_CALL"));
-}
-
-TEST(EtDumpWriter, WritesScopesOutsideInstructions) {
-  TraceBuffer trace(4, 4);
-  trace.record({.start_ns = 5, .end_ns = 6, .name = "Method::execute", .kind = Kind::kScope});
   const EtDump dump = round_trip(trace);
+  EXPECT_THAT(names(dump.blocks[0]),
+              testing::ElementsAre("Method::execute", "MOVE_CALL", "JF_CALL", "FREE_CALL"));
   const ProfileEvent& event = dump.blocks[0].profile_events[0];
   EXPECT_EQ(event.name, "Method::execute");
   EXPECT_EQ(event.chain_index, -1);
