@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -137,29 +138,28 @@ class CorruptionTest : public testing::Test {
   BackendRegistry backends_;
 };
 
-TEST_F(CorruptionTest, ValidProgramsRun) {
-  expect_success(built_program(true));
-  expect_success(built_program(false));
-  expect_success(sample());
+struct ProgramFile {
+  const char* name;
+  AlignedBytes (*make)();
+  // Printed as the parameter in lists of tests.
+  friend std::ostream& operator<<(std::ostream& out, const ProgramFile& f) { return out << f.name; }
+};
+
+class ProgramCorruption : public CorruptionTest, public testing::WithParamInterface<ProgramFile> {};
+
+TEST_P(ProgramCorruption, RunsIfItIsValidAndIsRejectedIfTruncated) {
+  expect_success(GetParam().make());
+  expect_truncation_errors(GetParam().make());
 }
 
-TEST_F(CorruptionTest, RejectsTruncatedProgramWithSegments) {
-  expect_truncation_errors(built_program(true));
-}
-TEST_F(CorruptionTest, RejectsTruncatedFlatbuffer) {
-  expect_truncation_errors(built_program(false));
-}
-TEST_F(CorruptionTest, RejectsTruncatedDelegatedProgram) { expect_truncation_errors(sample()); }
+TEST_P(ProgramCorruption, SurvivesFlippedBytes) { expect_flips_to_be_harmless(GetParam().make()); }
 
-TEST_F(CorruptionTest, SurvivesFlippedBytesOfProgramWithSegments) {
-  expect_flips_to_be_harmless(built_program(true));
-}
-TEST_F(CorruptionTest, SurvivesFlippedBytesOfFlatbuffer) {
-  expect_flips_to_be_harmless(built_program(false));
-}
-TEST_F(CorruptionTest, SurvivesFlippedBytesOfDelegatedProgram) {
-  expect_flips_to_be_harmless(sample());
-}
+INSTANTIATE_TEST_SUITE_P(
+    Programs, ProgramCorruption,
+    testing::Values(ProgramFile{"WithSegments", [] { return built_program(true); }},
+                    ProgramFile{"Flatbuffer", [] { return built_program(false); }},
+                    ProgramFile{"Delegated", sample}),
+    [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(CorruptionTest, SurvivesSeveralChangedBytes) {
   constexpr size_t kHeader = 64;
