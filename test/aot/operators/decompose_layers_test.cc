@@ -1,3 +1,4 @@
+// Decompositions of layers and transformers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +12,7 @@ namespace {
 
 TEST(DecomposeLayers, ComputesNormsLogSumExpsCosinesAndDeviations) {
   const std::vector<TensorData> x = {floats({2, 3}, {3, -4, 0, 1, -2, 2})};
-  const ArgumentList rows = {std::vector<int64_t>{1}};
+  const ArgumentList rows = {Dims{1}};
   const auto norm = [&](Argument order) {
     return run(x, one("aten.linalg_vector_norm.default", {order, rows[0]}))[0];
   };
@@ -21,23 +22,21 @@ TEST(DecomposeLayers, ComputesNormsLogSumExpsCosinesAndDeviations) {
   expect_near(norm(-kInfinity), {0, 1});
   expect_near(norm(0), {2, 3});
   expect_near(norm(3), {std::cbrt(91), std::cbrt(17)});
-  expect_near(run(x, one("aten.logsumexp.default", {rows[0]}))[0],
-              {std::log(std::exp(3) + std::exp(-4) + 1),
-               std::log(std::exp(1) + std::exp(-2) + std::exp(2))});
-  expect_near(run({floats({1, 2}, {kInfinity, 1})}, one("aten.logsumexp.default", {rows[0]}))[0],
-              {kInfinity});
-  expect_near(run({floats({1, 2}, {3, 4}), floats({1, 2}, {4, 3})},
-                  one("aten.cosine_similarity.default"))[0],
-              {24.0 / 25});
-  expect_near(run(x, one("aten.std.correction", {rows[0]}, {{"correction", 0}}))[0],
-              {std::sqrt(74.0 / 9), std::sqrt(26.0 / 9)});
+  expect_one("aten.logsumexp.default", x, {rows[0]},
+             {std::log(std::exp(3) + std::exp(-4) + 1),
+              std::log(std::exp(1) + std::exp(-2) + std::exp(2))});
+  expect_one("aten.logsumexp.default", {floats({1, 2}, {kInfinity, 1})}, {rows[0]}, {kInfinity});
+  expect_one("aten.cosine_similarity.default", {floats({1, 2}, {3, 4}), floats({1, 2}, {4, 3})}, {},
+             {24.0 / 25});
+  expect_one("aten.std.correction", x, {rows[0]}, {std::sqrt(74.0 / 9), std::sqrt(26.0 / 9)},
+             {{"correction", 0}});
 }
 
 TEST(DecomposeLayers, ConvolutionAcceptsPaddingModeSame) {
   const std::vector<TensorData> inputs = {floats({1, 1, 4}, {1, 2, 3, 4}),
                                           floats({1, 1, 2}, {1, 10})};
-  const ArgumentList rest = {Argument(), std::vector<int64_t>{1}, "same"};
-  expect_near(run(inputs, one("aten.conv1d.padding", rest))[0], {21, 32, 43, 4});
+  const ArgumentList rest = {Argument(), Dims{1}, "same"};
+  expect_one("aten.conv1d.padding", inputs, rest, {21, 32, 43, 4});
 }
 
 // The expected values are (x - mean) / deviation, computed for each row.
@@ -49,7 +48,7 @@ TEST(DecomposeLayers, NormalizesBatchesOfSymbolicSize) {
   TensorSpec indices = pairs;
   indices.dtype = ScalarType::kLong;
   // The program does not use the indices, and decomposition must not read the batch size from them.
-  Node* pool = build.call_as("aten.adaptive_max_pool1d.default", {x, std::vector<int64_t>{2}}, {},
+  Node* pool = build.call_as("aten.adaptive_max_pool1d.default", {x, Dims{2}}, {},
                              Value::Items{pairs, indices});
   build.item(pool, 1);
   Node* maxima = build.item(pool, 0);
@@ -72,11 +71,11 @@ TEST(DecomposeLayers, UnbatchedConvolutionEqualsBatchOfOne) {
   const TensorData weight = seeded_weights("w", 2, {3, 2, 2, 2}, 1);
   const TensorData image = seeded_weights("x", 1, {2, 4, 4}, 1);
   const TensorData batch = floats({1, 2, 4, 4}, values_of(image));
-  expect_near(run({image, weight}, one("aten.conv2d.default"))[0],
-              values_of(run({batch, weight}, one("aten.conv2d.default"))[0]));
+  expect_one("aten.conv2d.default", {image, weight}, {},
+             values_of(run({batch, weight}, one("aten.conv2d.default"))[0]));
   const TensorData transposed = seeded_weights("w", 2, {2, 3, 2, 2}, 1);
-  expect_near(run({image, transposed}, one("aten.conv_transpose2d.input"))[0],
-              values_of(run({batch, transposed}, one("aten.conv_transpose2d.input"))[0]));
+  expect_one("aten.conv_transpose2d.input", {image, transposed}, {},
+             values_of(run({batch, transposed}, one("aten.conv_transpose2d.input"))[0]));
 }
 
 TEST(DecomposeLayers, BatchNormWithoutRunningStatisticsUsesInputStatistics) {
@@ -86,6 +85,77 @@ TEST(DecomposeLayers, BatchNormWithoutRunningStatisticsUsesInputStatistics) {
                         true,  0.1,        0.0,        false};
   };
   expect_near(lowered("aten.batch_norm.default", {x}, arguments, {2, 2, 1}), {-1, -1, 1, 1});
+}
+
+TEST(DecomposeTransformers, FusedEncoderLayerMatchesSeparateCalls) {
+  const auto weights = [](const char* name, std::vector<int64_t> sizes) {
+    return seeded_weights(name, 4, std::move(sizes), 1);
+  };
+  const std::vector<TensorData> inputs = {
+      weights("x", {2, 3, 4}),
+      weights("qkv", {12, 4}),
+      weights("qkv_bias", {12}),
+      weights("proj", {4, 4}),
+      weights("proj_bias", {4}),
+      weights("n1", {4}),
+      weights("b1", {4}),
+      weights("n2", {4}),
+      weights("b2", {4}),
+      weights("f1", {8, 4}),
+      weights("c1", {8}),
+      weights("f2", {4, 8}),
+      weights("c2", {4}),
+      make_tensor_data(
+          ScalarType::kBool, {2, 3},
+          {std::byte{0}, std::byte{0}, std::byte{1}, std::byte{0}, std::byte{1}, std::byte{0}})};
+  for (const bool norm_first : {false, true}) {
+    SCOPED_TRACE(norm_first);
+    const TensorData found =
+        lowered("aten._transformer_encoder_layer_fwd.default", inputs,
+                [&](const Nodes& in) {
+                  return ArgumentList{in[0], 4,          2,      in[1],  in[2],  in[3], in[4],
+                                      true,  norm_first, 1e-5,   in[5],  in[6],  in[7], in[8],
+                                      in[9], in[10],     in[11], in[12], in[13], 1};
+                },
+                {2, 3, 4});
+    const auto expected = run(inputs, [&](ModelBuilder& build, const Nodes& in) {
+      const std::vector<int64_t> shape = {4};
+      const auto attend = [&](Node* x) {
+        Node* all = build.call("aten.linear.default", {x, in[1], in[2]});
+        std::vector<Node*> qkv;
+        for (int64_t i = 0; i < 3; ++i) {
+          Node* slice = build.call("aten.slice.Tensor", {all, 2, 4 * i, 4 * i + 4});
+          slice = build.call("aten.view.default",
+                             {build.call("aten.contiguous.default", {slice}), Dims{2, 3, 2, 2}});
+          qkv.push_back(build.call("aten.transpose.int", {slice, 1, 2}));
+        }
+        Node* visible = build.call("aten.logical_not.default", {in[13]});
+        visible = build.call("aten.unsqueeze.default",
+                             {build.call("aten.unsqueeze.default", {visible, 1}), 1});
+        Node* heads = build.call("aten.scaled_dot_product_attention.default",
+                                 {qkv[0], qkv[1], qkv[2], visible});
+        heads = build.call("aten.transpose.int", {heads, 1, 2});
+        heads = build.call("aten.reshape.default", {heads, Dims{2, 3, 4}});
+        return build.call("aten.linear.default", {heads, in[3], in[4]});
+      };
+      const auto norm = [&](Node* x, size_t at) {
+        return build.call("aten.layer_norm.default", {x, shape, in[at], in[at + 1], 1e-5});
+      };
+      const auto feed = [&](Node* x) {
+        Node* inner = build.call("aten.linear.default", {x, in[9], in[10]});
+        return build.call("aten.linear.default",
+                          {build.call("aten.gelu.default", {inner}), in[11], in[12]});
+      };
+      const auto add = [&](Node* a, Node* b) { return build.call("aten.add.Tensor", {a, b}); };
+      if (norm_first) {
+        Node* x = add(in[0], attend(norm(in[0], 5)));
+        return add(x, feed(norm(x, 7)));
+      }
+      Node* x = norm(add(in[0], attend(in[0])), 5);
+      return norm(add(x, feed(x)), 7);
+    });
+    expect_near(found, values_of(expected[0]), 1e-5);
+  }
 }
 
 }  // namespace

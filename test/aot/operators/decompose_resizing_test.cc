@@ -85,20 +85,14 @@ Values resized(Values x, std::vector<int64_t> from, const std::vector<int64_t>& 
 
 TEST(DecomposeResizing, SupportsPoolingAndResizingOfOneDim) {
   const std::vector<TensorData> x = {floats({1, 1, 6}, {1, 5, 2, 4, 3, 0})};
-  expect_near(
-      run(x, one("aten.max_pool1d.default", {std::vector<int64_t>{2}, std::vector<int64_t>{2}}))[0],
-      {5, 4, 3});
-  expect_near(run(x, one("aten.avg_pool1d.default", {std::vector<int64_t>{3}}))[0],
-              {8.0 / 3, 7.0 / 3});
-  expect_near(run(x, one("aten.adaptive_avg_pool1d.default", {std::vector<int64_t>{1}}))[0], {2.5});
-  expect_near(run(x, one("aten.adaptive_avg_pool1d.default", {std::vector<int64_t>{2}}))[0],
-              {8.0 / 3, 7.0 / 3});
-  expect_near(run({floats({1, 1, 2}, {1, 3})},
-                  one("aten.upsample_nearest1d.vec", {std::vector<int64_t>{4}, Argument()}))[0],
-              {1, 1, 3, 3});
-  expect_near(run({floats({1, 1, 2}, {1, 3})}, one("aten.upsample_linear1d.vec",
-                                                   {std::vector<int64_t>{3}, true, Argument()}))[0],
-              {1, 2, 3});
+  expect_one("aten.max_pool1d.default", x, {Dims{2}, Dims{2}}, {5, 4, 3});
+  expect_one("aten.avg_pool1d.default", x, {Dims{3}}, {8.0 / 3, 7.0 / 3});
+  expect_one("aten.adaptive_avg_pool1d.default", x, {Dims{1}}, {2.5});
+  expect_one("aten.adaptive_avg_pool1d.default", x, {Dims{2}}, {8.0 / 3, 7.0 / 3});
+  expect_one("aten.upsample_nearest1d.vec", {floats({1, 1, 2}, {1, 3})}, {Dims{4}, Argument()},
+             {1, 1, 3, 3});
+  expect_one("aten.upsample_linear1d.vec", {floats({1, 1, 2}, {1, 3})}, {Dims{3}, true, Argument()},
+             {1, 2, 3});
 }
 
 TEST(DecomposeResizing, ResizesImagesAndVolumes) {
@@ -110,9 +104,8 @@ TEST(DecomposeResizing, ResizesImagesAndVolumes) {
         lowered("aten.upsample_bicubic2d.vec", {image}, {sizes, corners, Argument()}, {1, 2, 7, 3}),
         resized(values_of(image), {4, 5}, sizes, cubic(corners)), 1e-5);
   }
-  expect_near(
-      lowered("aten._upsample_nearest_exact2d.vec", {image}, {sizes, Argument()}, {1, 2, 7, 3}),
-      resized(values_of(image), {4, 5}, sizes, nearest_center));
+  expect_call("aten._upsample_nearest_exact2d.vec", {image}, {sizes, Argument()}, {1, 2, 7, 3},
+              resized(values_of(image), {4, 5}, sizes, nearest_center));
   // These calls pass scale factors instead of sizes.
   const Argument factors = Argument::list({2.0, 2.0});
   expect_near(
@@ -126,9 +119,8 @@ TEST(DecomposeResizing, ResizesImagesAndVolumes) {
                         {1, 2, 3, 5, 6}),
                 resized(values_of(volume), {2, 3, 4}, larger, linear(corners)), 1e-5);
   }
-  expect_near(
-      lowered("aten.upsample_nearest3d.vec", {volume}, {larger, Argument()}, {1, 2, 3, 5, 6}),
-      resized(values_of(volume), {2, 3, 4}, larger, nearest_corner));
+  expect_call("aten.upsample_nearest3d.vec", {volume}, {larger, Argument()}, {1, 2, 3, 5, 6},
+              resized(values_of(volume), {2, 3, 4}, larger, nearest_corner));
 }
 
 // If a scale factor keeps or doubles the size of a small 2-D image, PyTorch ignores the factor. For
@@ -179,9 +171,8 @@ TEST(DecomposeResizing, AffineGridAppliesItsMatrixToEachPoint) {
     return grid;
   };
   for (const bool corners : {false, true}) {
-    expect_near(lowered("aten.affine_grid_generator.default", {theta},
-                        {std::vector<int64_t>{1, 1, 2, 3}, corners}, {1, 2, 3, 2}),
-                expected(corners));
+    expect_call("aten.affine_grid_generator.default", {theta}, {Dims{1, 1, 2, 3}, corners},
+                {1, 2, 3, 2}, expected(corners));
   }
 }
 

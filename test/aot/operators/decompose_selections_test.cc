@@ -1,3 +1,5 @@
+// Decompositions of selections and reductions.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,18 +30,12 @@ TEST(DecomposeSelections, IndexAddIndexCopyAndIndexFillWriteAtIndices) {
 
 TEST(DecomposeSelections, TakeAndPutAccessElementsByIndex) {
   const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
-  expect_near(
-      lowered("aten.take.default", {x, integers({2, 2}, {5, 0, -1, 3})}, ArgumentList{}, {2, 2}),
-      {6, 1, 6, 4});
-  expect_near(lowered("aten.put.default", {x, integers({2}, {4, 4}), floats({2}, {1, 2})},
-                      ArgumentList{true}, {2, 3}),
+  expect_call("aten.take.default", {x, integers({2, 2}, {5, 0, -1, 3})}, {}, {2, 2}, {6, 1, 6, 4});
+  expect_call("aten.put.default", {x, integers({2}, {4, 4}), floats({2}, {1, 2})}, {true}, {2, 3},
               {1, 2, 3, 4, 8, 6});
-  expect_near(lowered("aten.take_along_dim.default", {x, integers({2, 1}, {2, 0})}, ArgumentList{1},
-                      {2, 1}),
-              {3, 4});
+  expect_call("aten.take_along_dim.default", {x, integers({2, 1}, {2, 0})}, {1}, {2, 1}, {3, 4});
   // The index has only one row, which applies to all rows of `x`.
-  expect_near(lowered("aten.take_along_dim.default", {x, integers({1, 2}, {2, 0})}, ArgumentList{1},
-                      {2, 2}),
+  expect_call("aten.take_along_dim.default", {x, integers({1, 2}, {2, 0})}, {1}, {2, 2},
               {3, 1, 6, 4});
 }
 
@@ -100,10 +96,9 @@ TEST(DecomposeSelections, BucketizeFindsBucketsAndIsinFindsMembers) {
   };
   expect_near(buckets(false), {0, 0, 1, 3, 3, 4});
   expect_near(buckets(true), {0, 1, 3, 3, 4, 4});
-  expect_near(lowered("aten.searchsorted.Tensor",
-                      {floats({2, 2}, {1, 2, 10, 20}), floats({2, 3}, {0, 2, 3, 10, 15, 30})},
-                      ArgumentList{}, {2, 3}, {{"side", "right"}}, ScalarType::kLong),
-              {0, 2, 2, 1, 1, 2});
+  expect_call("aten.searchsorted.Tensor",
+              {floats({2, 2}, {1, 2, 10, 20}), floats({2, 3}, {0, 2, 3, 10, 15, 30})}, {}, {2, 3},
+              {0, 2, 2, 1, 1, 2}, {{"side", "right"}}, ScalarType::kLong);
   expect_near(lowered(
                   "aten.bucketize.Scalar", {bounds},
                   [](const Nodes& in) {
@@ -111,9 +106,7 @@ TEST(DecomposeSelections, BucketizeFindsBucketsAndIsinFindsMembers) {
                   },
                   {}, {{"right", true}}, ScalarType::kLong),
               {3});
-  expect_near(
-      lowered("aten.searchsorted.Scalar", {bounds}, ArgumentList{2.5}, {}, {}, ScalarType::kLong),
-      {1});
+  expect_call("aten.searchsorted.Scalar", {bounds}, {2.5}, {}, {1}, {}, ScalarType::kLong);
   // The argument `sorter` is the permutation that sorts the sequence.
   expect_near(lowered(
                   "aten.searchsorted.Tensor",
@@ -124,12 +117,10 @@ TEST(DecomposeSelections, BucketizeFindsBucketsAndIsinFindsMembers) {
                   {4}, {}, ScalarType::kLong),
               {0, 0, 1, 3});
   const TensorData numbers = integers({2, 2}, {1, 2, 3, 4});
-  expect_near(lowered("aten.isin.Tensor_Tensor", {numbers, integers({3}, {4, 1, 9})},
-                      ArgumentList{}, {2, 2}, {}, ScalarType::kBool),
-              {1, 0, 0, 1});
-  expect_near(lowered("aten.isin.Tensor_Scalar", {numbers}, ArgumentList{2}, {2, 2},
-                      {{"invert", true}}, ScalarType::kBool),
-              {1, 0, 1, 1});
+  expect_call("aten.isin.Tensor_Tensor", {numbers, integers({3}, {4, 1, 9})}, {}, {2, 2},
+              {1, 0, 0, 1}, {}, ScalarType::kBool);
+  expect_call("aten.isin.Tensor_Scalar", {numbers}, {2}, {2, 2}, {1, 0, 1, 1}, {{"invert", true}},
+              ScalarType::kBool);
 }
 
 TEST(DecomposeSelections, EmbeddingBagAddsUpOrAveragesRows) {
@@ -181,8 +172,7 @@ TEST(DecomposeSelections, RepeatInterleaveAcceptsATensorOfCounts) {
   expect_near(repeated(integers({3}, {2, 0, 1}), 3, 0), {1, 2, 1, 2, 5, 6});
   expect_near(repeated(integers({2}, {1, 2}), 3, 1), {1, 2, 2, 3, 4, 4, 5, 6, 6});
   expect_near(repeated(integers({1}, {2}), 6, 0), {1, 2, 1, 2, 3, 4, 3, 4, 5, 6, 5, 6});
-  expect_near(lowered("aten.repeat_interleave.self_Tensor", {x, integers({6}, {0, 1, 0, 2, 0, 0})},
-                      ArgumentList{}, {3}),
+  expect_call("aten.repeat_interleave.self_Tensor", {x, integers({6}, {0, 1, 0, 2, 0, 0})}, {}, {3},
               {2, 4, 4});
   // If `repeats` is constant, the decomposition replaces it with constant indices.
   const Build constant = [](ModelBuilder& build, const Nodes& in) {
@@ -196,16 +186,75 @@ TEST(DecomposeSelections, RepeatInterleaveAcceptsATensorOfCounts) {
 }
 
 TEST(DecomposeSelections, ErrorNamesTheNodeAndItsSourceLine) {
-  try {
-    lowered("aten.no_such_operator.default", {floats({2}, {1, 2})}, ArgumentList{}, {2});
-    FAIL() << "the unknown operator was accepted";
-  } catch (const AotError& error) {
-    const std::string text = error.what();
-    EXPECT_NE(text.find("node no_such_operator (aten.no_such_operator.default), "),
-              std::string::npos)
-        << text;
-    EXPECT_NE(text.find("lowered_call.cc:"), std::string::npos) << text;
-  }
+  EXPECT_THAT(
+      [] {
+        lowered("aten.no_such_operator.default", {floats({2}, {1, 2})}, ArgumentList{}, {2});
+      },
+      testing::ThrowsMessage<AotError>(testing::AllOf(
+          testing::HasSubstr("node no_such_operator (aten.no_such_operator.default), "),
+          testing::HasSubstr("lowered_call.cc:"))));
+}
+
+TEST(DecomposeReductions, AtenAllReducesOneDimOrTheEntireTensor) {
+  const std::vector<TensorData> x = {floats({2, 2}, {1, 0, 2, 3})};
+  expect_one("aten.all.dim", x, {1}, {0, 1});
+  expect_one("aten.all.default", x, {}, {0});
+}
+
+TEST(DecomposeReductions, ComputesMediansKthValuesAndNanIgnoringReductions) {
+  const TensorData x = floats({2, 3}, {1, kNan, 3, 0, 5, kNan});
+  const std::vector<int64_t> rows = {1};
+  expect_call("aten.nansum.default", {x}, {rows}, {2}, {4, 5});
+  expect_call("aten.nanmean.default", {x}, {rows}, {2}, {2, 2.5});
+  expect_call("aten.count_nonzero.dim_IntList", {x}, {rows}, {2}, {3, 2}, {}, ScalarType::kLong);
+  const Value::Items both = {contiguous_spec(ScalarType::kFloat, {2}),
+                             contiguous_spec(ScalarType::kLong, {2})};
+  const TensorData y = floats({2, 4}, {4, 1, 3, 2, 8, 7, kNan, 5});
+  const auto along = [](const std::vector<Node*>& in) { return ArgumentList{in[0], 1}; };
+  expect_near(lowered_item("aten.median.dim", {y}, along, both, 0), {2, kNan});
+  expect_call("aten.median.default", {floats({5}, {4, 1, 9, 2, 8})}, {}, {}, {4});
+  const auto third = [](const std::vector<Node*>& in) { return ArgumentList{in[0], 3}; };
+  expect_near(lowered_item("aten.kthvalue.default", {y}, third, both, 0), {3, 8});
+  expect_near(lowered_item("aten.kthvalue.default", {y}, third, both, 1), {2, 0});
+  // A tensor of rank 0 counts as a row of one element.
+  const Value::Items numbers = {contiguous_spec(ScalarType::kFloat, {}),
+                                contiguous_spec(ScalarType::kLong, {})};
+  const auto first = [](const std::vector<Node*>& in) { return ArgumentList{in[0], 1, 0}; };
+  expect_near(lowered_item("aten.kthvalue.default", {floats({}, {7})}, first, numbers, 0), {7});
+  expect_near(lowered_item("aten.kthvalue.default", {floats({}, {7})}, first, numbers, 1), {0});
+}
+
+// A quantile is the element at index q (n - 1) of the sorted row. The first row is [1, 2, 4, 8]
+// when sorted, and the second row contains NaN.
+TEST(DecomposeReductions, QuantilesInterpolateAndPropagateNan) {
+  const TensorData x = floats({2, 4}, {4, 1, 8, 2, 8, 7, kNan, 5});
+  const auto row_quantiles = [&](Argument q, const char* interpolation) {
+    return lowered("aten.quantile.scalar", {x}, ArgumentList{std::move(q), 1}, {2},
+                   {{"interpolation", interpolation}});
+  };
+  expect_near(row_quantiles(0.5, "linear"), {3, kNan});
+  expect_near(row_quantiles(0.75, "linear"), {5, kNan});
+  expect_near(row_quantiles(0.75, "lower"), {4, kNan});
+  expect_near(row_quantiles(0.75, "higher"), {8, kNan});
+  expect_near(row_quantiles(0.75, "nearest"), {4, kNan});
+  expect_near(row_quantiles(0.75, "midpoint"), {6, kNan});
+  expect_near(row_quantiles(1.0, "midpoint"), {8, kNan});
+  // The first dim of the result has one element for each q. Without a dim, the quantiles are those
+  // of the entire tensor.
+  const TensorData y = floats({2, 3}, {1, 5, 2, 4, 3, 0});
+  const TensorData q = floats({2}, {0.0, 0.5});
+  expect_call("aten.quantile.default", {y, q}, {0, true}, {2, 1, 3}, {1, 3, 0, 2.5, 4, 1});
+  expect_call("aten.quantile.default", {y, q}, {}, {2}, {0, 2.5});
+  expect_call("aten.quantile.default", {y, q}, {Argument(), true}, {2, 1, 1}, {0, 2.5});
+  EXPECT_THROW(row_quantiles(0.5, "cubic"), AotError);
+}
+
+TEST(DecomposeReductions, AtenAllReturnsUint8ForUint8Input) {
+  const TensorData x = make_tensor_data(ScalarType::kByte, {2, 2},
+                                        {std::byte{1}, std::byte{2}, std::byte{0}, std::byte{3}});
+  const TensorData found = lowered("aten.all.dim", {x}, {1}, {2}, {}, ScalarType::kByte);
+  EXPECT_EQ(found.dtype, ScalarType::kByte);
+  EXPECT_EQ(values_of(found), (Values{1, 0}));
 }
 
 }  // namespace

@@ -67,11 +67,10 @@ TEST(DecomposeWindows, SupportsPoolingOfVolumes) {
     for (const size_t i : inside) max = std::max(max, elements[i]);
     maxima.push_back(max);
   });
-  expect_near(lowered("aten.max_pool3d.default", {x},
-                      {list(max_pool.kernel), list(max_pool.stride), list(max_pool.padding),
-                       list(max_pool.dilation), false},
-                      {1, 1, 3, 2, 4}),
-              maxima);
+  expect_call("aten.max_pool3d.default", {x},
+              {list(max_pool.kernel), list(max_pool.stride), list(max_pool.padding),
+               list(max_pool.dilation), false},
+              {1, 1, 3, 2, 4}, maxima);
   // Some of these windows extend beyond the input, because sizes are rounded up.
   const Pooling mean_pool = {{2, 3, 2}, {2, 2, 2}, {0, 1, 1}, {1, 1, 1}, {3, 4, 3}};
   // In mode 0 the divisor counts the padding, in mode 1 it does not, and mode 2 has a fixed
@@ -86,11 +85,10 @@ TEST(DecomposeWindows, SupportsPoolingOfVolumes) {
                              : mode == 1 ? static_cast<double>(inside.size())
                                          : 7));
     });
-    expect_near(lowered("aten.avg_pool3d.default", {x},
-                        {list(mean_pool.kernel), list(mean_pool.stride), list(mean_pool.padding),
-                         true, mode != 1, mode == 2 ? Argument(7) : Argument()},
-                        {1, 1, 3, 4, 3}),
-                means);
+    expect_call("aten.avg_pool3d.default", {x},
+                {list(mean_pool.kernel), list(mean_pool.stride), list(mean_pool.padding), true,
+                 mode != 1, mode == 2 ? Argument(7) : Argument()},
+                {1, 1, 3, 4, 3}, means);
   }
 }
 
@@ -151,9 +149,7 @@ TEST(DecomposeWindows, SupportsAdaptivePoolingOfVolumes) {
       }
     }
   }
-  expect_near(
-      lowered("aten.adaptive_avg_pool3d.default", {x}, ArgumentList{list(out)}, {1, 2, 3, 2, 3}),
-      means);
+  expect_call("aten.adaptive_avg_pool3d.default", {x}, {list(out)}, {1, 2, 3, 2, 3}, means);
   const Value::Items both = {contiguous_spec(ScalarType::kFloat, {1, 2, 3, 2, 3}),
                              contiguous_spec(ScalarType::kLong, {1, 2, 3, 2, 3})};
   expect_near(lowered_item(
@@ -165,8 +161,7 @@ TEST(DecomposeWindows, SupportsAdaptivePoolingOfVolumes) {
               maxima);
   Values channel_means(2, 0);
   for (size_t i = 0; i < elements.size(); ++i) channel_means[i / 60] += elements[i] / 60;
-  expect_near(lowered("aten.adaptive_avg_pool3d.default", {x},
-                      ArgumentList{std::vector<int64_t>{1, 1, 1}}, {1, 2, 1, 1, 1}),
+  expect_call("aten.adaptive_avg_pool3d.default", {x}, {Dims{1, 1, 1}}, {1, 2, 1, 1, 1},
               channel_means);
 }
 
@@ -199,7 +194,7 @@ TEST(DecomposeWindows, ExtractsPatchesAndSumsOverlappingPatches) {
   const TensorData extracted = lowered("aten.im2col.default", {x}, rest, {1, 12, 8});
   expect_near(extracted, patches);
   // col2im adds each element once for each patch that holds it.
-  ArgumentList col2im_args = {std::vector<int64_t>{4, 5}};
+  ArgumentList col2im_args = {Dims{4, 5}};
   col2im_args.insert(col2im_args.end(), rest.begin(), rest.end());
   Values sums;
   for (size_t i = 0; i < elements.size(); ++i) sums.push_back(elements[i] * counts[i]);
@@ -212,14 +207,13 @@ TEST(DecomposeWindows, UnpoolingWritesElementsAtTheirIndices) {
   const TensorData x = floats({1, 2, 1, 2}, {5, 6, 7, 8});
   const TensorData indices = integers({1, 2, 1, 2}, {1, 6, 0, 3});
   const std::vector<int64_t> image = {2, 4};
-  expect_near(lowered("aten.max_unpool2d.default", {x, indices}, ArgumentList{image}, {1, 2, 2, 4}),
+  expect_call("aten.max_unpool2d.default", {x, indices}, {image}, {1, 2, 2, 4},
               {0, 5, 0, 0, 0, 0, 6, 0, 7, 0, 0, 8, 0, 0, 0, 0});
   const std::vector<int64_t> volume = {2, 1, 2};
   const std::vector<int64_t> ones = {1, 1, 1};
-  expect_near(lowered("aten.max_unpool3d.default",
-                      {floats({1, 1, 1, 2}, {5, 6}), integers({1, 1, 1, 2}, {3, 0})},
-                      ArgumentList{volume, ones, ones}, {1, 2, 1, 2}),
-              {6, 0, 0, 5});
+  expect_call("aten.max_unpool3d.default",
+              {floats({1, 1, 1, 2}, {5, 6}), integers({1, 1, 1, 2}, {3, 0})}, {volume, ones, ones},
+              {1, 2, 1, 2}, {6, 0, 0, 5});
 }
 
 // The decomposition computes means of means. With integers, the inner means would be rounded, which

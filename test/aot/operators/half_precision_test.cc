@@ -39,8 +39,9 @@ struct Input {
 struct Case {
   const char* target = nullptr;
   std::vector<Input> inputs;
-  ArgumentList args;  // "$" represents the next input
   std::vector<SymInt> sizes;
+  // "$" represents the next input. If it is missing, all inputs are before these arguments.
+  ArgumentList args = {};
   ArgumentMap kwargs = {};
   std::optional<size_t> item = {};       // index of the result to compare, if there are several
   std::optional<ScalarType> dtype = {};  // dtype of the result if it differs from the inputs'
@@ -129,6 +130,7 @@ Values results_of(const Case& test, ScalarType dtype, bool is_wide) {
       const auto* text = each.get<std::string>();
       if (text != nullptr && *text == "$") each = nodes.at(next++);
     }
+    if (next == 0) args.insert(args.begin(), nodes.begin(), nodes.end());
     return args;
   };
   if (test.item) {
@@ -150,21 +152,22 @@ int64_t units_between(ScalarType dtype, double a, double b) {
   return std::abs(position(a) - position(b));
 }
 
-const std::vector<SymInt> kScalar;
-
 std::vector<Case> cases() {
   const std::vector<int64_t> row = {61};
   const std::vector<SymInt> line = {61};
   std::vector<Case> all;
-  const auto unary = [&](const char* target, Range range = kAny, ArgumentList rest = {},
-                         ArgumentMap kwargs = {}) {
-    rest.insert(rest.begin(), "$");
-    all.push_back({target, {{range, row}}, rest, line, std::move(kwargs)});
+  const auto add = [&](const char* target, const std::vector<Input>& inputs,
+                       const std::vector<SymInt>& sizes, const ArgumentList& args = {},
+                       const ArgumentMap& kwargs = {}, std::optional<size_t> item = {}) {
+    all.push_back({target, inputs, sizes, args, kwargs, item});
+  };
+  const auto unary = [&](const char* target, Range range = kAny, const ArgumentList& rest = {},
+                         const ArgumentMap& kwargs = {}) {
+    add(target, {{range, row}}, line, rest, kwargs);
   };
   const auto binary = [&](const char* target, Range a = kAny, Range b = kAny,
-                          ArgumentList rest = {}, std::optional<ScalarType> dtype = {}) {
-    rest.insert(rest.begin(), {"$", "$"});
-    all.push_back({target, {{a, row}, {b, row}}, rest, line, {}, {}, dtype});
+                          const ArgumentList& rest = {}) {
+    add(target, {{a, row}, {b, row}}, line, rest);
   };
   unary("aten.deg2rad.default");
   unary("aten.hardsigmoid.default");
@@ -188,17 +191,15 @@ std::vector<Case> cases() {
   unary("aten.special_xlog1py.other_scalar", kAny, {3.0});
   for (const char* target : {"aten.xlogy.Scalar_Self", "aten.special_xlogy.self_scalar",
                              "aten.special_xlog1py.self_scalar"}) {
-    all.push_back({target, {{kPositive, row}}, {0.1, "$"}, line});
+    add(target, {{kPositive, row}}, line, {0.1, "$"});
   }
   binary("aten.hypot.default", kSquarable, kSquarable);
-  binary("aten.isclose.default", kAny, kAny, {0.1}, ScalarType::kBool);
+  binary("aten.isclose.default", kAny, kAny, {0.1});
+  all.back().dtype = ScalarType::kBool;
   binary("aten.ldexp.Tensor", kAny, kSmall);
   binary("aten.lerp.Scalar", kSquarable, kSquarable, {0.3});
   binary("aten.lerp.Scalar", kSquarable, kSquarable, {0.7});
-  all.push_back({"aten.lerp.Tensor",
-                 {{kSquarable, row}, {kSquarable, row}, {kUnit, row}},
-                 {"$", "$", "$"},
-                 line});
+  add("aten.lerp.Tensor", {{kSquarable, row}, {kSquarable, row}, {kUnit, row}}, line);
   binary("aten.logaddexp.default");
   binary("aten.logaddexp2.default");
   binary("aten.sigmoid_backward.default", kAny, kUnit);
@@ -206,31 +207,26 @@ std::vector<Case> cases() {
   binary("aten.special_xlogy.default", kSquarable, kPositive);
   binary("aten.xlogy.Tensor", kSquarable, kPositive);
   for (const char* target : {"aten.addcmul.default", "aten.addcdiv.default"}) {
-    all.push_back({target,
-                   {{kAny, row}, {kSquarable, row}, {kSquarable, row}},
-                   {"$", "$", "$"},
-                   line,
-                   {{"value", 0.01}}});
+    add(target, {{kAny, row}, {kSquarable, row}, {kSquarable, row}}, line, {}, {{"value", 0.01}});
   }
-  all.push_back({"aten.glu.default", {{kAny, {2, 62}}}, {"$"}, {2, 31}});
-  all.push_back({"aten.linspace.default", {}, {-3, 5, 4099}, {4099}});
-  all.push_back({"aten.logspace.default", {}, {-3, 4, 4099}, {4099}});
+  add("aten.glu.default", {{kAny, {2, 62}}}, {2, 31});
+  add("aten.linspace.default", {}, {4099}, {-3, 5, 4099});
+  add("aten.logspace.default", {}, {4099}, {-3, 4, 4099});
 
   // Reductions.
   const std::vector<int64_t> matrix = {4, 40};
-  const auto reduction = [&](const char* target, ArgumentList rest, ArgumentMap kwargs = {},
-                             Range range = kSquarable, std::vector<SymInt> sizes = {4}) {
-    rest.insert(rest.begin(), "$");
-    all.push_back({target, {{range, matrix}}, rest, std::move(sizes), std::move(kwargs)});
+  const auto reduction = [&](const char* target, const ArgumentList& rest,
+                             const ArgumentMap& kwargs = {}, Range range = kSquarable,
+                             const std::vector<SymInt>& sizes = {4}) {
+    add(target, {{range, matrix}}, sizes, rest, kwargs);
   };
   reduction("aten.std.default", {}, {}, kSquarable, {});
   reduction("aten.std.dim", {Dims{1}});
   reduction("aten.std.correction", {Dims{1}}, {{"correction", 0}});
   for (const size_t item : {size_t{0}, size_t{1}}) {
-    all.push_back({"aten.std_mean.default", {{kSquarable, matrix}}, {"$"}, {}, {}, item});
-    all.push_back({"aten.std_mean.dim", {{kSquarable, matrix}}, {"$", Dims{1}}, {4}, {}, item});
-    all.push_back(
-        {"aten.std_mean.correction", {{kSquarable, matrix}}, {"$", Dims{1}}, {4}, {}, item});
+    add("aten.std_mean.default", {{kSquarable, matrix}}, {}, {}, {}, item);
+    add("aten.std_mean.dim", {{kSquarable, matrix}}, {4}, {Dims{1}}, {}, item);
+    add("aten.std_mean.correction", {{kSquarable, matrix}}, {4}, {Dims{1}}, {}, item);
   }
   for (const double order : {0.0, 0.5, 1.0, 2.0, kInfinity, -kInfinity}) {
     reduction("aten.linalg_vector_norm.default", {order, Dims{1}});
@@ -253,10 +249,9 @@ std::vector<Case> cases() {
   reduction("aten.trapezoid.dx", {}, {{"dx", 0.1}});
   reduction("aten.trapz.dx", {}, {{"dx", 0.1}});
   reduction("aten.cumulative_trapezoid.dx", {}, {{"dx", 0.1}}, kSquarable, {4, 39});
-  const auto pair = [&](const char* target, ArgumentList rest, std::vector<SymInt> sizes,
-                        Range range = kSquarable) {
-    rest.insert(rest.begin(), {"$", "$"});
-    all.push_back({target, {{range, matrix}, {kSmall, matrix}}, rest, std::move(sizes)});
+  const auto pair = [&](const char* target, const ArgumentList& rest,
+                        const std::vector<SymInt>& sizes) {
+    add(target, {{kSquarable, matrix}, {kSmall, matrix}}, sizes, rest);
   };
   pair("aten.trapezoid.x", {}, {4});
   pair("aten.trapz.x", {}, {4});
@@ -268,141 +263,84 @@ std::vector<Case> cases() {
   // Products.
   pair("aten.linalg_vecdot.default", {}, {4});
   for (const char* target : {"aten.dot.default", "aten.vdot.default"}) {
-    all.push_back({target, {{kSquarable, row}, {kSmall, row}}, {"$", "$"}, {}});
+    add(target, {{kSquarable, row}, {kSmall, row}}, {});
   }
-  all.push_back({"aten.mv.default", {{kSquarable, matrix}, {kSmall, {40}}}, {"$", "$"}, {4}});
+  add("aten.mv.default", {{kSquarable, matrix}, {kSmall, {40}}}, {4});
   for (const char* target : {"aten.cross.default", "aten.linalg_cross.default"}) {
-    all.push_back({target, {{kSquarable, {5, 3}}, {kSmall, {5, 3}}}, {"$", "$"}, {5, 3}});
+    add(target, {{kSquarable, {5, 3}}, {kSmall, {5, 3}}}, {5, 3});
   }
   const ArgumentMap factors = {{"beta", 0.3}, {"alpha", 0.01}};
-  all.push_back({"aten.addmv.default",
-                 {{kAny, {4}}, {kSquarable, matrix}, {kSmall, {40}}},
-                 {"$", "$", "$"},
-                 {4},
-                 factors});
-  all.push_back({"aten.addr.default",
-                 {{kAny, {4, 5}}, {kSquarable, {4}}, {kSmall, {5}}},
-                 {"$", "$", "$"},
-                 {4, 5},
-                 factors});
-  all.push_back({"aten.addbmm.default",
-                 {{kAny, {4, 5}}, {kSquarable, {2, 4, 6}}, {kSmall, {2, 6, 5}}},
-                 {"$", "$", "$"},
-                 {4, 5},
-                 factors});
-  all.push_back({"aten.baddbmm.default",
-                 {{kAny, {2, 4, 5}}, {kSquarable, {2, 4, 6}}, {kSmall, {2, 6, 5}}},
-                 {"$", "$", "$"},
-                 {2, 4, 5},
-                 factors});
-  all.push_back({"aten.bilinear.default",
-                 {{kSmall, {3, 4}}, {kSquarable, {3, 5}}, {kSmall, {2, 4, 5}}, {kAny, {2}}},
-                 {"$", "$", "$", "$"},
-                 {3, 2}});
-  all.push_back({"aten.scaled_dot_product_attention.default",
-                 {{kSquarable, {1, 2, 3, 4}}, {kSmall, {1, 2, 5, 4}}, {kAny, {1, 2, 5, 4}}},
-                 {"$", "$", "$"},
-                 {1, 2, 3, 4}});
+  add("aten.addmv.default", {{kAny, {4}}, {kSquarable, matrix}, {kSmall, {40}}}, {4}, {}, factors);
+  add("aten.addr.default", {{kAny, {4, 5}}, {kSquarable, {4}}, {kSmall, {5}}}, {4, 5}, {}, factors);
+  add("aten.addbmm.default", {{kAny, {4, 5}}, {kSquarable, {2, 4, 6}}, {kSmall, {2, 6, 5}}}, {4, 5},
+      {}, factors);
+  add("aten.baddbmm.default", {{kAny, {2, 4, 5}}, {kSquarable, {2, 4, 6}}, {kSmall, {2, 6, 5}}},
+      {2, 4, 5}, {}, factors);
+  add("aten.bilinear.default",
+      {{kSmall, {3, 4}}, {kSquarable, {3, 5}}, {kSmall, {2, 4, 5}}, {kAny, {2}}}, {3, 2});
+  add("aten.scaled_dot_product_attention.default",
+      {{kSquarable, {1, 2, 3, 4}}, {kSmall, {1, 2, 5, 4}}, {kAny, {1, 2, 5, 4}}}, {1, 2, 3, 4});
 
   // Layers and operators on images.
-  all.push_back(
-      {"aten._weight_norm.default", {{kSquarable, matrix}, {kSmall, {4, 1}}}, {"$", "$"}, {4, 40}});
-  all.push_back({"aten.rms_norm.default",
-                 {{kSquarable, matrix}, {kSmall, {40}}},
-                 {"$", Dims{40}, "$"},
-                 {4, 40}});
+  add("aten._weight_norm.default", {{kSquarable, matrix}, {kSmall, {4, 1}}}, {4, 40});
+  add("aten.rms_norm.default", {{kSquarable, matrix}, {kSmall, {40}}}, {4, 40},
+      {"$", Dims{40}, "$"});
   const std::vector<int64_t> volume = {1, 2, 4, 5, 6};
-  all.push_back({"aten._adaptive_avg_pool3d.default",
-                 {{kSquarable, volume}},
-                 {"$", Dims{2, 2, 2}},
-                 {1, 2, 2, 2, 2}});
-  all.push_back({"aten.adaptive_avg_pool3d.default",
-                 {{kSquarable, volume}},
-                 {"$", Dims{2, 2, 2}},
-                 {1, 2, 2, 2, 2}});
-  all.push_back(
-      {"aten.avg_pool3d.default", {{kSquarable, volume}}, {"$", Dims{2, 2, 2}}, {1, 2, 2, 2, 3}});
-  all.push_back({"aten.affine_grid_generator.default",
-                 {{kUnit, {1, 2, 3}}},
-                 {"$", Dims{1, 1, 5, 7}, false},
-                 {1, 5, 7, 2}});
-  all.push_back({"aten.col2im.default",
-                 {{kSquarable, {1, 8, 9}}},
-                 {"$", Dims{4, 4}, Dims{2, 2}, Dims{1, 1}, Dims{0, 0}, Dims{1, 1}},
-                 {1, 2, 4, 4}});
-  all.push_back({"aten.upsample_bicubic2d.vec",
-                 {{kSquarable, {1, 2, 4, 5}}},
-                 {"$", Dims{7, 3}, false, Argument()},
-                 {1, 2, 7, 3}});
-  all.push_back({"aten.upsample_trilinear3d.vec",
-                 {{kSquarable, volume}},
-                 {"$", Dims{5, 3, 8}, true, Argument()},
-                 {1, 2, 5, 3, 8}});
+  add("aten._adaptive_avg_pool3d.default", {{kSquarable, volume}}, {1, 2, 2, 2, 2},
+      {Dims{2, 2, 2}});
+  add("aten.adaptive_avg_pool3d.default", {{kSquarable, volume}}, {1, 2, 2, 2, 2}, {Dims{2, 2, 2}});
+  add("aten.avg_pool3d.default", {{kSquarable, volume}}, {1, 2, 2, 2, 3}, {Dims{2, 2, 2}});
+  add("aten.affine_grid_generator.default", {{kUnit, {1, 2, 3}}}, {1, 5, 7, 2},
+      {Dims{1, 1, 5, 7}, false});
+  add("aten.col2im.default", {{kSquarable, {1, 8, 9}}}, {1, 2, 4, 4},
+      {Dims{4, 4}, Dims{2, 2}, Dims{1, 1}, Dims{0, 0}, Dims{1, 1}});
+  add("aten.upsample_bicubic2d.vec", {{kSquarable, {1, 2, 4, 5}}}, {1, 2, 7, 3},
+      {Dims{7, 3}, false, Argument()});
+  add("aten.upsample_trilinear3d.vec", {{kSquarable, volume}}, {1, 2, 5, 3, 8},
+      {Dims{5, 3, 8}, true, Argument()});
 
   // Losses.
-  const auto loss = [&](const char* target, std::vector<Input> inputs, ArgumentList args,
-                        std::vector<SymInt> sizes = {}) {
-    all.push_back({target, std::move(inputs), std::move(args), std::move(sizes)});
-  };
   for (const int64_t reduction_kind : {0, 1, 2}) {
-    const std::vector<SymInt> sizes = reduction_kind == 0 ? line : kScalar;
+    const std::vector<SymInt> sizes = reduction_kind == 0 ? line : std::vector<SymInt>();
     for (const char* target : {"aten.mse_loss.default", "aten.l1_loss.default",
                                "aten.smooth_l1_loss.default", "aten.huber_loss.default"}) {
-      loss(target, {{kSquarable, row}, {kSmall, row}}, {"$", "$", reduction_kind}, sizes);
+      add(target, {{kSquarable, row}, {kSmall, row}}, sizes, {reduction_kind});
     }
   }
-  loss("aten.binary_cross_entropy.default", {{kUnit, row}, {kUnit, row}}, {"$", "$"});
-  loss("aten.binary_cross_entropy_with_logits.default", {{kSquarable, row}, {kUnit, row}},
-       {"$", "$"});
-  loss("aten.kl_div.default", {{kSmall, row}, {kUnit, row}}, {"$", "$"});
-  loss("aten.soft_margin_loss.default", {{kSmall, row}, {kSigns, row}}, {"$", "$"});
-  loss("aten.margin_ranking_loss.default", {{kSquarable, row}, {kSmall, row}, {kSigns, row}},
-       {"$", "$", "$", 0.1});
-  loss("aten.hinge_embedding_loss.default", {{kSquarable, row}, {kSigns, row}}, {"$", "$"});
-  loss("aten.cosine_embedding_loss.default", {{kSmall, matrix}, {kSmall, matrix}, {kSigns, {4}}},
-       {"$", "$", "$"});
-  loss("aten.triplet_margin_loss.default",
-       {{kSquarable, matrix}, {kSmall, matrix}, {kSmall, matrix}}, {"$", "$", "$"});
-  loss("aten.poisson_nll_loss.default", {{kSmall, row}, {kPositive, row}},
-       {"$", "$", true, true, 1e-8, 1});
-  loss("aten.cross_entropy_loss.default", {{kSquarable, matrix}, {kIndices, {4}}}, {"$", "$"});
-  loss("aten.cross_entropy_loss.default", {{kSmall, matrix}, {kIndices, {4}}, {kUnit, {40}}},
-       {"$", "$", "$", 1, -100, 0.1});
+  add("aten.binary_cross_entropy.default", {{kUnit, row}, {kUnit, row}}, {});
+  add("aten.binary_cross_entropy_with_logits.default", {{kSquarable, row}, {kUnit, row}}, {});
+  add("aten.kl_div.default", {{kSmall, row}, {kUnit, row}}, {});
+  add("aten.soft_margin_loss.default", {{kSmall, row}, {kSigns, row}}, {});
+  add("aten.margin_ranking_loss.default", {{kSquarable, row}, {kSmall, row}, {kSigns, row}}, {},
+      {0.1});
+  add("aten.hinge_embedding_loss.default", {{kSquarable, row}, {kSigns, row}}, {});
+  add("aten.cosine_embedding_loss.default", {{kSmall, matrix}, {kSmall, matrix}, {kSigns, {4}}},
+      {});
+  add("aten.triplet_margin_loss.default",
+      {{kSquarable, matrix}, {kSmall, matrix}, {kSmall, matrix}}, {});
+  add("aten.poisson_nll_loss.default", {{kSmall, row}, {kPositive, row}}, {},
+      {true, true, 1e-8, 1});
+  add("aten.cross_entropy_loss.default", {{kSquarable, matrix}, {kIndices, {4}}}, {});
+  add("aten.cross_entropy_loss.default", {{kSmall, matrix}, {kIndices, {4}}, {kUnit, {40}}}, {},
+      {1, -100, 0.1});
   for (const char* target : {"aten.nll_loss.default", "aten.nll_loss_nd.default"}) {
-    loss(target, {{kSquarable, matrix}, {kIndices, {4}}, {kUnit, {40}}}, {"$", "$", "$"});
+    add(target, {{kSquarable, matrix}, {kIndices, {4}}, {kUnit, {40}}}, {});
   }
-  loss("aten.nll_loss2d.default", {{kSquarable, {2, 3, 4, 5}}, {kIndices, {2, 4, 5}}}, {"$", "$"});
+  add("aten.nll_loss2d.default", {{kSquarable, {2, 3, 4, 5}}, {kIndices, {2, 4, 5}}}, {});
   for (const size_t item : {size_t{0}, size_t{1}}) {
-    all.push_back({"aten.nll_loss_forward.default",
-                   {{kSquarable, matrix}, {kIndices, {4}}, {kUnit, {40}}},
-                   {"$", "$", "$", 1, -100},
-                   {},
-                   {},
-                   item});
-    all.push_back({"aten.nll_loss2d_forward.default",
-                   {{kSquarable, {2, 3, 4, 5}}, {kIndices, {2, 4, 5}}},
-                   {"$", "$", Argument(), 1, -100},
-                   {},
-                   {},
-                   item});
+    add("aten.nll_loss_forward.default", {{kSquarable, matrix}, {kIndices, {4}}, {kUnit, {40}}}, {},
+        {1, -100}, {}, item);
+    add("aten.nll_loss2d_forward.default", {{kSquarable, {2, 3, 4, 5}}, {kIndices, {2, 4, 5}}}, {},
+        {Argument(), 1, -100}, {}, item);
   }
 
   // Operators that write at indices.
-  all.push_back({"aten.index_add.default",
-                 {{kSquarable, {4, 5}}, {kDistinct, {3}}, {kSquarable, {3, 5}}},
-                 {"$", 0, "$", "$"},
-                 {4, 5},
-                 {{"alpha", 0.1}}});
-  all.push_back({"aten.scatter.reduce",
-                 {{kSmall, {4, 5}}, {kIndices, {4, 5}}, {kSmall, {4, 5}}},
-                 {"$", 0, "$", "$"},
-                 {4, 5},
-                 {{"reduce", "multiply"}}});
-  all.push_back({"aten.scatter.value_reduce",
-                 {{kSmall, {4, 5}}, {kIndices, {4, 5}}},
-                 {"$", 0, "$", 1.5},
-                 {4, 5},
-                 {{"reduce", "add"}}});
+  add("aten.index_add.default", {{kSquarable, {4, 5}}, {kDistinct, {3}}, {kSquarable, {3, 5}}},
+      {4, 5}, {"$", 0, "$", "$"}, {{"alpha", 0.1}});
+  add("aten.scatter.reduce", {{kSmall, {4, 5}}, {kIndices, {4, 5}}, {kSmall, {4, 5}}}, {4, 5},
+      {"$", 0, "$", "$"}, {{"reduce", "multiply"}});
+  add("aten.scatter.value_reduce", {{kSmall, {4, 5}}, {kIndices, {4, 5}}}, {4, 5},
+      {"$", 0, "$", 1.5}, {{"reduce", "add"}});
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include "aot/passes/pipelines.h"
 #include "examples/models/layers.h"
 #include "test/aot/optimize/lowered_call.h"
+#include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
 namespace {
@@ -20,11 +21,11 @@ size_t count_calls(const ExportedProgram& program, std::string_view target) {
 
 // linear is lowered to addmm with a transposed weight.
 TEST(FoldConstants, ComputesCallsThatReadOnlyWeights) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {1, 2});
+  Net build({1, 2});
   Node* weight = build.parameter("weight", floats({3, 2}, {1, 2, 3, 4, 5, 6}));
   Node* bias = build.parameter("bias", floats({3}, {0, 1, 2}));
-  ExportedProgram program = build.finish({build.call("aten.linear.default", {x, weight, bias})});
+  ExportedProgram program =
+      build.finish({build.call("aten.linear.default", {build.x, weight, bias})});
   to_edge(program);
   ASSERT_EQ(count_calls(program, "aten.permute_copy.default"), 1U);
   EXPECT_EQ(fold_constants(program), 1U);
@@ -38,11 +39,10 @@ TEST(FoldConstants, ComputesCallsThatReadOnlyWeights) {
 }
 
 TEST(FoldConstants, KeepsCallsThatReadInputsOrMutatedBuffers) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {2});
+  Net build({2});
   Node* state = build.buffer("state", floats({2}, {1, 2}));
   Node* doubled = build.call("aten.mul.Tensor", {state, state});
-  Node* sum = build.call("aten.add.Tensor", {x, doubled});
+  Node* sum = build.call("aten.add.Tensor", {build.x, doubled});
   build.call("aten.copy_.default", {state, sum});
   ExportedProgram program = build.finish({sum});
   to_edge(program);
@@ -53,13 +53,12 @@ TEST(FoldConstants, KeepsCallsThatReadInputsOrMutatedBuffers) {
 // A backend for int8 must still see that the weight is int8.
 TEST(FoldConstants, KeepsQuantizationOnRequest) {
   const auto made = [] {
-    ModelBuilder build("Net");
-    Node* x = build.input("x", ScalarType::kFloat, {2});
+    Net build({2});
     Node* weight = build.parameter(
         "weight", make_tensor_data(ScalarType::kChar, {2}, {std::byte{2}, std::byte{4}}));
     Node* real = build.call("quantized_decomposed.dequantize_per_tensor.default",
                             {weight, 0.5, 0, -128, 127, ScalarType::kChar});
-    ExportedProgram program = build.finish({build.call("aten.mul.Tensor", {x, real})});
+    ExportedProgram program = build.finish({build.call("aten.mul.Tensor", {build.x, real})});
     to_edge(program);
     return program;
   };
@@ -75,7 +74,7 @@ TEST(FoldConstants, KeepsCallsWithLargeResults) {
   const auto repeated = [](int64_t times) {
     ModelBuilder build("Net");
     Node* row = build.parameter("row", floats({2}, {1, 2}));
-    Node* all = build.call("aten.repeat.default", {row, std::vector<int64_t>{times}});
+    Node* all = build.call("aten.repeat.default", {row, Dims{times}});
     ExportedProgram program = build.finish({build.call("aten.neg.default", {all})});
     to_edge(program);
     return program;
@@ -89,12 +88,11 @@ TEST(FoldConstants, KeepsCallsWithLargeResults) {
 
 // Calls without tensor inputs stay, but calls that use their results are folded.
 TEST(FoldConstants, FoldsMasksComputedFromConstants) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {3, 3});
-  Node* ones = build.call("aten.ones.default", {std::vector<int64_t>{3, 3}});
+  Net build({3, 3});
+  Node* ones = build.call("aten.ones.default", {Dims{3, 3}});
   Node* mask = build.call("aten.tril.default", {ones});
-  ExportedProgram program = build.finish(
-      {build.call("aten.mul.Tensor", {x, mask}), build.call("aten.add.Tensor", {x, ones})});
+  ExportedProgram program = build.finish({build.call("aten.mul.Tensor", {build.x, mask}),
+                                          build.call("aten.add.Tensor", {build.x, ones})});
   to_edge(program);
   EXPECT_GT(fold_constants(program), 3U);
   EXPECT_EQ(count_calls(program, "aten.where.self"), 0U);

@@ -9,6 +9,8 @@
 #include "backends/xnnpack/aot/partitioner.h"
 #include "examples/models/layers.h"
 #include "formats/etrecord/etrecord.h"
+#include "test/aot/passes/lowered_program.h"
+#include "test/support/expect_error.h"
 
 namespace vitrine::aot {
 namespace {
@@ -26,10 +28,9 @@ using testing::StartsWith;
 // both operands of the first product, and its softmax returns zeros for rows that are completely
 // -inf.
 ExportedProgram attention() {
-  ModelBuilder build("Attention");
-  Node* x = build.input("x", ScalarType::kFloat, {1, 6, 16});
+  Net build({1, 6, 16});
   const auto heads = [&](std::string_view name) {
-    Node* y = nn::linear(build, name, x, 16);
+    Node* y = nn::linear(build, name, build.x, 16);
     y = build.call("aten.view.default", {y, std::vector<int64_t>{1, 6, 2, 8}});
     return build.call("aten.transpose.int", {y, 1, 2});
   };
@@ -39,7 +40,7 @@ ExportedProgram attention() {
   Node* y = build.call("aten.scaled_dot_product_attention.default", {query, key, value});
   y = build.call("aten.transpose.int", {y, 1, 2});
   y = build.call("aten.reshape.default", {y, std::vector<int64_t>{1, 6, 16}});
-  y = build.call("aten.add.Tensor", {x, nn::linear(build, "out", y, 16)});
+  y = build.call("aten.add.Tensor", {build.x, nn::linear(build, "out", y, 16)});
   return build.finish({nn::layer_norm(build, "norm", y)});
 }
 
@@ -137,14 +138,12 @@ TEST(OptimizedLowering, ReportsReplacedAttention) {
 // The attention is too large for custom_sdpa to be faster.
 TEST(OptimizedLowering, AutomaticChoiceDoesNotReplaceLargeAttention) {
   const auto lowered_with = [](AttentionOperator attention) {
-    ModelBuilder build("SelfAttention");
-    Node* x = build.input("x", ScalarType::kFloat, {1, 2, 40, 8});
+    Net build({1, 2, 40, 8});
     LowerOptions options;
     options.attention = attention;
     Methods methods;
-    methods.emplace(
-        "forward",
-        build.finish({build.call("aten.scaled_dot_product_attention.default", {x, x, x})}));
+    methods.emplace("forward", build.finish({build.call("aten.scaled_dot_product_attention.default",
+                                                        {build.x, build.x, build.x})}));
     return lower(std::move(methods), options);
   };
   EXPECT_EQ(lowered_with(AttentionOperator::kAuto).emitted.pte,
@@ -176,9 +175,8 @@ TEST(Lowering, SetsMissingMaximaOfDynamicSizes) {
     EXPECT_THAT(bounded.notes, IsEmpty());
     EXPECT_EQ(info_of(bounded).planned_bytes, 2 * 16 * 4 * sizeof(float));
   }
-  EXPECT_THAT(
-      [&] { made({parse_max_size("x.0=1")}); },
-      testing::ThrowsMessage<AotError>(HasSubstr("wider than the bounds of the export, 2 to any")));
+  EXPECT_ERROR(AotError, made({parse_max_size("x.0=1")}),
+               "wider than the bounds of the export, 2 to any");
 }
 
 }  // namespace

@@ -125,4 +125,29 @@ void expect_near(const TensorData& found, const Values& expected, double toleran
   }
 }
 
+void expect_call(const char* target, const std::vector<TensorData>& inputs, ArgumentList rest,
+                 std::vector<SymInt> sizes, const Values& expected, ArgumentMap kwargs,
+                 ScalarType dtype) {
+  SCOPED_TRACE(target);
+  expect_near(lowered(target, inputs, rest, std::move(sizes), std::move(kwargs), dtype), expected);
+}
+
+void expect_one(const char* target, const std::vector<TensorData>& inputs, ArgumentList rest,
+                const Values& expected, ArgumentMap kwargs) {
+  SCOPED_TRACE(target);
+  expect_near(run(inputs, one(target, std::move(rest), std::move(kwargs)))[0], expected);
+}
+
+void expect_same_results(const ExportedProgram& a, const ExportedProgram& b,
+                         const std::vector<TensorData>& inputs) {
+  const std::vector<TensorData> found = evaluate(a, inputs);
+  const std::vector<TensorData> expected = evaluate(b, inputs);
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].dtype, expected[i].dtype);
+    EXPECT_EQ(found[i].sizes, expected[i].sizes);
+    expect_near(found[i], values_of(expected[i]));
+  }
+}
+
 }  // namespace vitrine::aot

@@ -50,5 +50,15 @@ TensorData lowered_item(const char* target, const std::vector<TensorData>& input
 
 // Expects elements within `tolerance`, which is relative for expected values above 1.
 void expect_near(const TensorData& found, const Values& expected, double tolerance = 2e-6);
+// Runs a call as lowered() does, and compares its result.
+void expect_call(const char* target, const std::vector<TensorData>& inputs, ArgumentList rest,
+                 std::vector<SymInt> sizes, const Values& expected, ArgumentMap kwargs = {},
+                 ScalarType dtype = ScalarType::kFloat);
+// Runs a call as one() does, and compares its result.
+void expect_one(const char* target, const std::vector<TensorData>& inputs, ArgumentList rest,
+                const Values& expected, ArgumentMap kwargs = {});
+// Expects results of the same sizes and dtypes from both programs, within the default tolerance.
+void expect_same_results(const ExportedProgram& a, const ExportedProgram& b,
+                         const std::vector<TensorData>& inputs);
 
 }  // namespace vitrine::aot

@@ -1,10 +1,5 @@
 #include "test/aot/optimize/optimized_program.h"
 
-#include <gtest/gtest.h>
-
-#include <utility>
-
-#include "aot/optimize/evaluate.h"
 #include "aot/passes/pipelines.h"
 #include "test/aot/optimize/lowered_call.h"
 #include "test/aot/passes/lowered_program.h"
@@ -14,13 +9,7 @@ namespace vitrine::aot {
 std::vector<std::string> OptimizedProgram::calls() const { return aot::calls(program); }
 
 void OptimizedProgram::expect_same_results(const std::vector<TensorData>& inputs) const {
-  const std::vector<TensorData> expected = evaluate(stock, inputs);
-  const std::vector<TensorData> found = evaluate(program, inputs);
-  ASSERT_EQ(found.size(), expected.size());
-  for (size_t i = 0; i < found.size(); ++i) {
-    EXPECT_EQ(found[i].sizes, expected[i].sizes);
-    expect_near(found[i], values_of(expected[i]));
-  }
+  aot::expect_same_results(program, stock, inputs);
 }
 
 OptimizedProgram optimized(ModelBuilder& build, const std::vector<Node*>& results,

@@ -4,6 +4,7 @@
 
 #include "test/aot/optimize/lowered_call.h"
 #include "test/aot/optimize/optimized_program.h"
+#include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
 namespace {
@@ -40,7 +41,11 @@ const std::vector<TensorData>& operands() {
   return made;
 }
 
-void expect_safe(const OptimizedProgram& made, bool is_safe) {
+// Optimizes the softmax of these scores. Expects the same results as before.
+void expect_softmax(ModelBuilder& build, Node* scores, bool is_safe,
+                    const std::vector<TensorData>& inputs = operands()) {
+  const OptimizedProgram made = optimized(build, {safe_softmax(build, scores)});
+  made.expect_same_results(inputs);
   if (is_safe) {
     EXPECT_THAT(made.calls(), Contains("where.self"));
     EXPECT_THAT(made.calls(), Contains("any.dim"));
@@ -52,28 +57,21 @@ void expect_safe(const OptimizedProgram& made, bool is_safe) {
 
 TEST(RemoveSafeSoftmax, SimplifiesSoftmaxOfUnmaskedScores) {
   ModelBuilder build("Net");
-  const OptimizedProgram made = optimized(build, {safe_softmax(build, scores(build))});
-  expect_safe(made, false);
-  made.expect_same_results(operands());
+  expect_softmax(build, scores(build), false);
 }
 
-OptimizedProgram with_added_mask(const Values& mask) {
+void expect_with_added_mask(const Values& mask, bool is_safe) {
   ModelBuilder build("Net");
   Node* given = build.buffer("mask", floats({3, 3}, mask));
-  Node* sum = build.call("aten.add.Tensor", {scores(build), given});
-  return optimized(build, {safe_softmax(build, sum)});
+  expect_softmax(build, build.call("aten.add.Tensor", {scores(build), given}), is_safe);
 }
 
 TEST(RemoveSafeSoftmax, SimplifiesIfMaskLeavesAValueInEachRow) {
-  const OptimizedProgram made = with_added_mask({0, -kInf, -kInf, 0, 0, -kInf, 0, 0, 0});
-  expect_safe(made, false);
-  made.expect_same_results(operands());
+  expect_with_added_mask({0, -kInf, -kInf, 0, 0, -kInf, 0, 0, 0}, false);
 }
 
 TEST(RemoveSafeSoftmax, KeepsSafeFormIfMaskCoversARow) {
-  const OptimizedProgram made = with_added_mask({0, -kInf, -kInf, -kInf, -kInf, -kInf, 0, 0, 0});
-  expect_safe(made, true);
-  made.expect_same_results(operands());
+  expect_with_added_mask({0, -kInf, -kInf, -kInf, -kInf, -kInf, 0, 0, 0}, true);
 }
 
 // With one mask, every row still has a visible value. The two masks together hide all values.
@@ -82,44 +80,31 @@ TEST(RemoveSafeSoftmax, KeepsSafeFormIfTwoMasksTogetherCoverARow) {
   Node* a = build.buffer("a", floats({1, 3}, {0, -kInf, -kInf}));
   Node* b = build.buffer("b", floats({1, 3}, {-kInf, 0, 0}));
   Node* sum = build.call("aten.add.Tensor", {scores(build), a});
-  sum = build.call("aten.add.Tensor", {sum, b});
-  const OptimizedProgram made = optimized(build, {safe_softmax(build, sum)});
-  expect_safe(made, true);
-  made.expect_same_results(operands());
+  expect_softmax(build, build.call("aten.add.Tensor", {sum, b}), true);
 }
 
 TEST(RemoveSafeSoftmax, KeepsSafeFormIfMaskIsAnInput) {
   ModelBuilder build("Net");
-  Node* sum = scores(build);
+  Node* all = scores(build);
   Node* mask = build.input("mask", ScalarType::kFloat, {3, 3});
-  sum = build.call("aten.add.Tensor", {sum, mask});
-  const OptimizedProgram made = optimized(build, {safe_softmax(build, sum)});
-  expect_safe(made, true);
   std::vector<TensorData> inputs = operands();
   inputs.push_back(floats({3, 3}, {0, 0, -kInf, -kInf, -kInf, -kInf, 0, 0, 0}));
-  made.expect_same_results(inputs);
+  expect_softmax(build, build.call("aten.add.Tensor", {all, mask}), true, inputs);
 }
 
 TEST(RemoveSafeSoftmax, KeepsSafeFormIfScoresAreAnInput) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {2, 3});
-  const OptimizedProgram made = optimized(build, {safe_softmax(build, x)});
-  expect_safe(made, true);
-  made.expect_same_results({floats({2, 3}, {1, 2, 3, -kInf, -kInf, -kInf})});
+  Net build({2, 3});
+  expect_softmax(build, build.x, true, {floats({2, 3}, {1, 2, 3, -kInf, -kInf, -kInf})});
 }
 
 // The decomposition of scaled_dot_product_attention(is_causal=True).
 TEST(RemoveSafeSoftmax, SimplifiesSoftmaxOfCausalAttention) {
   ModelBuilder build("Net");
-  Node* ones = build.call("aten.full.default", {std::vector<int64_t>{3, 3}, true},
-                          {{"dtype", ScalarType::kBool}});
+  Node* ones = build.call("aten.full.default", {Dims{3, 3}, true}, {{"dtype", ScalarType::kBool}});
   Node* keep = build.call("aten.tril.default", {ones});
   Node* all = scores(build);
   Node* minus = build.call("aten.full_like.default", {all, -kInf});
-  Node* chosen = build.call("aten.where.self", {keep, all, minus});
-  const OptimizedProgram made = optimized(build, {safe_softmax(build, chosen)});
-  expect_safe(made, false);
-  made.expect_same_results(operands());
+  expect_softmax(build, build.call("aten.where.self", {keep, all, minus}), false);
 }
 
 }  // namespace

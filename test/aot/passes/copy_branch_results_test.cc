@@ -98,8 +98,7 @@ TEST(CopyBranchResults, LaterBranchesCanReadResults) {
 TEST(CopyBranchResults, ResultsCanBeViewed) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* result = condition(graph, place, p, times(2), times(3), x);
-    Node* view =
-        call_at(graph, place, "aten.view.default", {result, std::vector<int64_t>{2, 1}}, {2, 1});
+    Node* view = call_at(graph, place, "aten.view.default", {result, Dims{2, 1}}, {2, 1});
     return call_at(graph, place, "aten.neg.default", {view}, {2, 1});
   };
   EXPECT_EQ(chosen(true, make), (Values{-2, -20}));

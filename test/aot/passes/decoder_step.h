@@ -193,8 +193,7 @@ class DecoderStep {
         build_.call("aten.full.default", {Argument::list({size(), kStepLength}), kLowestFloat});
     if (f_.is_symbolic || f_.count > 1) added = build_.call("aten.triu.default", {added, 1});
     Node* hidden = build_.call(
-        "aten.gt.Tensor",
-        {keys, build_.call("aten.reshape.default", {position_, std::vector<int64_t>{-1, 1}})});
+        "aten.gt.Tensor", {keys, build_.call("aten.reshape.default", {position_, Dims{-1, 1}})});
     added = build_.call("aten.mul_.Tensor", {added, hidden});
     for (int i = 0; i < 2; ++i) added = build_.call("aten.unsqueeze.default", {added, i});
     return added;
@@ -253,11 +252,10 @@ class DecoderStep {
     }
     if (f_.repeat != StepRepeat::kExpand) return rows;
     rows = build_.call("aten.unsqueeze.default", {rows, 2});
-    rows = build_.call(
-        "aten.expand.default",
-        {rows, std::vector<int64_t>{f_.batch, f_.key_heads, times, kStepLength, kStepWidth}});
+    rows = build_.call("aten.expand.default",
+                       {rows, Dims{f_.batch, f_.key_heads, times, kStepLength, kStepWidth}});
     return build_.call("aten.reshape.default",
-                       {rows, std::vector<int64_t>{f_.batch, f_.heads, kStepLength, kStepWidth}});
+                       {rows, Dims{f_.batch, f_.heads, kStepLength, kStepWidth}});
   }
 
   const StepForm f_;

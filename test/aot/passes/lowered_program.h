@@ -2,11 +2,20 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "examples/models/model_builder.h"
 
 namespace vitrine::aot {
+
+// Builds a program whose first input is x.
+class Net : public ModelBuilder {
+ public:
+  explicit Net(std::vector<SymInt> sizes, ScalarType dtype = ScalarType::kFloat)
+      : ModelBuilder("Net"), x(input("x", dtype, std::move(sizes))) {}
+  Node* x;
+};
 
 // The operators of a program's calls, in order, without their namespace: "add.Tensor", "relu".
 std::vector<std::string> calls(const ExportedProgram& program);

@@ -12,14 +12,13 @@
 #include "examples/models/layers.h"
 #include "test/aot/passes/lowered_program.h"
 #include "test/support/corpus.h"
+#include "test/support/expect_error.h"
 
 namespace vitrine::aot {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::ThrowsMessage;
 
 constexpr WeightScheme kFour = {.bits = 4, .group = 8};
 
@@ -134,11 +133,10 @@ TEST(Quantize, LayersWithTheSameWeightShareItsQuantizedForm) {
 }
 
 TEST(Quantize, F16ModelsComputeInF16) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kHalf, {2, 16});
+  Net build({2, 16}, ScalarType::kHalf);
   Node* weight = build.parameter(
       "weight", make_tensor_data(ScalarType::kHalf, {4, 16}, std::vector<std::byte>(128)));
-  ExportedProgram program = build.finish({build.call("aten.linear.default", {x, weight})});
+  ExportedProgram program = build.finish({build.call("aten.linear.default", {build.x, weight})});
   quantize_checked(program, {.linears = kFour});
   const Node& call = last_call(program);
   for (const Argument& arg : call.args()) {
@@ -148,9 +146,8 @@ TEST(Quantize, F16ModelsComputeInF16) {
 }
 
 TEST(Quantize, ReportsSkippedLinearLayers) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {2, 16});
-  Node* low = nn::linear(build, "lora_a", x, 12, false);
+  Net build({2, 16});
+  Node* low = nn::linear(build, "lora_a", build.x, 12, false);
   Node* high = nn::linear(build, "up", low, 16, false);
   ExportedProgram program = build.finish({nn::linear(build, "fc", high, 4)});
   const QuantizeResult result = quantize_checked(program, {.linears = kFour});
@@ -163,8 +160,7 @@ TEST(Quantize, ReportsSkippedLinearLayers) {
 TEST(Quantize, RejectsQuantizedWeightsAndIndivisibleRowLengths) {
   ExportedProgram program = linear_program();
   quantize(program, {.linears = kFour});
-  EXPECT_THAT([&] { quantize(program, {.linears = kFour}); },
-              ThrowsMessage<AotError>(HasSubstr("its weight is already quantized")));
+  EXPECT_ERROR(AotError, quantize(program, {.linears = kFour}), "its weight is already quantized");
 
   const auto embed = [](int64_t features) {
     ModelBuilder build("Net");
@@ -173,12 +169,11 @@ TEST(Quantize, RejectsQuantizedWeightsAndIndivisibleRowLengths) {
   };
   ExportedProgram quantized = embed(16);
   quantize(quantized, {.embeddings = kFour});
-  EXPECT_THAT([&] { quantize(quantized, {.embeddings = kFour}); },
-              ThrowsMessage<AotError>(HasSubstr("its weight is already quantized")));
+  EXPECT_ERROR(AotError, quantize(quantized, {.embeddings = kFour}),
+               "its weight is already quantized");
   ExportedProgram narrow = embed(12);
-  EXPECT_THAT([&] { quantize(narrow, {.embeddings = kFour}); },
-              ThrowsMessage<AotError>(
-                  HasSubstr("the row length 12 is not a multiple of the group size 8")));
+  EXPECT_ERROR(AotError, quantize(narrow, {.embeddings = kFour}),
+               "the row length 12 is not a multiple of the group size 8");
 }
 
 // The layer's weight is also its input.

@@ -12,6 +12,7 @@
 #include "aot/graph/aot_error.h"
 #include "aot/import/pt2.h"
 #include "test/support/corpus.h"
+#include "test/support/expect_error.h"
 #include "vitrine/half.h"
 
 namespace vitrine::aot {
@@ -19,8 +20,6 @@ namespace {
 
 using testing::Each;
 using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
 
 template <class T>
 TensorData matrix(ScalarType dtype, int64_t rows, const std::vector<T>& values) {
@@ -145,8 +144,7 @@ TEST(QuantizeWeight, ReadsStridedWeights) {
 
 TEST(QuantizeWeight, RejectsUnsupportedWeights) {
   const auto error = [](const TensorData& weight, int64_t group, const char* text) {
-    EXPECT_THAT([&] { quantize_weight(weight, {.bits = 4, .group = group}); },
-                ThrowsMessage<AotError>(HasSubstr(text)));
+    EXPECT_ERROR(AotError, quantize_weight(weight, {.bits = 4, .group = group}), text);
   };
   error(matrix(ScalarType::kFloat, 1, std::vector<float>(6)), 4,
         "the row length 6 is not a multiple of the group size 4");
@@ -162,8 +160,8 @@ TEST(PackRows, HasTheBitOrderOfEmbeddingOperators) {
   EXPECT_THAT(values_of<uint8_t>(pack_rows(values, 4)), ElementsAre(0x0f, 0x89));
   const TensorData small = matrix(ScalarType::kChar, 1, std::vector<int8_t>{-2, 1, 0, -1});
   EXPECT_THAT(values_of<uint8_t>(pack_rows(small, 2)), ElementsAre(0b01'10'11'00));
-  EXPECT_THAT([&] { pack_rows(matrix(ScalarType::kChar, 1, std::vector<int8_t>(6)), 2); },
-              ThrowsMessage<AotError>(HasSubstr("the row length 6 is not a multiple of 4")));
+  EXPECT_ERROR(AotError, pack_rows(matrix(ScalarType::kChar, 1, std::vector<int8_t>(6)), 2),
+               "the row length 6 is not a multiple of 4");
 }
 
 // torchao quantized this model with its affine rule. The largest magnitude in a group can be

@@ -175,7 +175,7 @@ TEST(WriteBackBuffers, ReturnsOldValuesOfOverwrittenBuffers) {
   Node* x = two_input(build, "x");
   Node* y = two_input(build, "y");
   Node* state = build.buffer("state", two(1, 2));
-  Node* flat = build.call("aten.view.default", {state, std::vector<int64_t>{2, 1}});
+  Node* flat = build.call("aten.view.default", {state, Dims{2, 1}});
   EXPECT_EQ(
       runs(core_program(build, {{state, x}, {x, y}}, {state, x, state, flat}),
            {{two(3, 4), two(5, 6)}, {two(0, 0), two(7, 8)}}),
@@ -187,7 +187,7 @@ TEST(WriteBackBuffers, CopiesViewsOfOverwrittenBuffers) {
   Node* x = two_input(build, "x");
   Node* old1 = build.buffer("old1", two(1, 2));
   Node* old2 = build.buffer("old2", floats({2, 1}, {3, 4}));
-  Node* column = build.call("aten.view.default", {old1, std::vector<int64_t>{2, 1}});
+  Node* column = build.call("aten.view.default", {old1, Dims{2, 1}});
   Node* doubled = build.call("aten.mul.Tensor", {old2, 2});
   EXPECT_EQ(runs(core_program(build, {{old1, x}, {old2, column}}, {doubled}),
                  {{two(10, 20)}, {two(0, 0)}, {two(0, 0)}}),
@@ -204,7 +204,7 @@ TEST(WriteBackBuffers, ResultsOfInPlaceWritesKeepTheirValues) {
   Node* at = build.buffer("at", integers({1}, {1}));
   Node* nine = build.buffer("nine", floats({1}, {9}));
   Node* put = build.call("aten.index_put.default", {state, Argument::list({at}), nine});
-  Node* view = build.call("aten.view.default", {put, std::vector<int64_t>{2, 1}});
+  Node* view = build.call("aten.view.default", {put, Dims{2, 1}});
   Node* twice = build.call("aten.mul.Tensor", {view, 2});
   Node* old = build.call("aten.neg.default", {other});
   EXPECT_EQ(runs(core_program(build, {{state, x}, {other, put}}, {put, twice, old}),
@@ -220,10 +220,10 @@ TEST(WriteBackBuffers, ViewsTakenBetweenWritesKeepTheirValues) {
   Node* x = build.input("x", ScalarType::kFloat, {1});
   Node* at = build.buffer("at", integers({1}, {1}));
   Node* first = build.call("aten.index_put.default", {state, Argument::list({at}), x});
-  Node* view = build.call("aten.view.default", {first, std::vector<int64_t>{2, 1}});
+  Node* view = build.call("aten.view.default", {first, Dims{2, 1}});
   Node* twice = build.call("aten.mul.Tensor", {x, 2});
   Node* second = build.call("aten.index_put.default", {first, Argument::list({at}), twice});
-  Node* column = build.call("aten.view.default", {second, std::vector<int64_t>{2, 1}});
+  Node* column = build.call("aten.view.default", {second, Dims{2, 1}});
   Node* change = build.call("aten.sub.Tensor", {column, view});
   EXPECT_EQ(runs(core_program(build, {{state, second}}, {change}), {{floats({1}, {5})}},
                  {.elide_views = true, .reinplace = true}),

@@ -12,8 +12,8 @@
 #include "aot/passes/passes.h"
 #include "aot/pipeline/lower.h"
 #include "backends/xnnpack/aot/partitioner.h"
-#include "examples/models/model_builder.h"
 #include "kernels/portable/portable_kernels.h"
+#include "test/aot/passes/lowered_program.h"
 #include "vitrine/method.h"
 
 namespace vitrine::aot {
@@ -127,9 +127,8 @@ class Runner {
 };
 
 TEST(DeclaredOperators, RunIfTheyWriteNoArguments) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {3});
-  Node* both = build.call_as("my.roots.default", {x}, {}, Value::Items{spec(), spec()});
+  Net build({3});
+  Node* both = build.call_as("my.roots.default", {build.x}, {}, Value::Items{spec(), spec()});
   Node* more = build.call_as("my.roots.default", {build.item(both, 1), 10.0}, {},
                              Value::Items{spec(), spec()});
   Node* sum = build.call("aten.add.Tensor", {build.item(both, 0), build.item(more, 0)});
@@ -138,11 +137,10 @@ TEST(DeclaredOperators, RunIfTheyWriteNoArguments) {
 }
 
 TEST(DeclaredOperators, RunIfTheyReturnNoResults) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {3});
-  build.call_as("my.log.default", {x}, {}, Value());
-  build.call_as("my.log.default", {x}, {}, Value());
-  Runner run(lowered(methods_of(build, {build.call("aten.neg.default", {x})}),
+  Net build({3});
+  build.call_as("my.log.default", {build.x}, {}, Value());
+  build.call_as("my.log.default", {build.x}, {}, Value());
+  Runner run(lowered(methods_of(build, {build.call("aten.neg.default", {build.x})}),
                      {"my::log(Tensor x) -> ()"}));
   logged = 0;
   EXPECT_THAT(run({1, 4, 9}), ElementsAre(-1, -4, -9));
@@ -151,9 +149,8 @@ TEST(DeclaredOperators, RunIfTheyReturnNoResults) {
 
 // "my::exp" must not be mistaken for aten::exp.
 TEST(DeclaredOperators, AreNotDelegated) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {3});
-  Node* made = build.call_as("my.exp.default", {x}, {}, spec());
+  Net build({3});
+  Node* made = build.call_as("my.exp.default", {build.x}, {}, spec());
   LowerOptions options;
   options.operators.push_back(parse_operator("my::exp(Tensor x) -> Tensor"));
   options.partitioners.push_back(std::make_shared<XnnpackPartitioner>());
@@ -169,10 +166,9 @@ void expect_state(const std::vector<std::byte>& pte) {
 }
 
 TEST(DeclaredOperators, CanWriteToBuffers) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {3});
+  Net build({3});
   Node* sum = build.buffer("sum", state());
-  Node* old = build.call_as("my.collect.more", {sum, x}, {{"times", 0.5}}, spec());
+  Node* old = build.call_as("my.collect.more", {sum, build.x}, {{"times", 0.5}}, spec());
   build.call_as("my.take_.default", {sum, 3}, {}, Value());
   Node* now = build.call("aten.mul.Tensor", {sum, 10});
   Methods methods = methods_of(build, {build.call("aten.add.Tensor", {old, now})});
@@ -182,14 +178,13 @@ TEST(DeclaredOperators, CanWriteToBuffers) {
 // After run_decompositions(), a model that writes to buffers calls auto_functionalized_v2.
 TEST(DeclaredOperators, CanWriteToBuffersInFunctionalExports) {
   const Target functional = Target::of("auto_functionalized_v2", Dialect::kHigherOrder);
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {3});
+  Net build({3});
   Node* sum = build.buffer("sum", state());
   const auto bases = [](Node* base) { return Argument::list({base}); };
-  Node* first =
-      build.call_as(functional.name(), {Target::of("my.collect.more")},
-                    {{"x", x}, {"times", 0.5}, {"_sum_base_index", 0}, {"_all_bases", bases(sum)}},
-                    Value::Items{spec(), spec()});
+  Node* first = build.call_as(
+      functional.name(), {Target::of("my.collect.more")},
+      {{"x", build.x}, {"times", 0.5}, {"_sum_base_index", 0}, {"_all_bases", bases(sum)}},
+      Value::Items{spec(), spec()});
   first->set_target(functional);
   Node* second = build.call_as(
       functional.name(), {Target::of("my.take_.default")},
@@ -209,20 +204,19 @@ TEST(DeclaredOperators, CanWriteToBuffersInFunctionalExports) {
 // Only the device has the kernel, so the lowering cannot compute a call ahead of time, even if all
 // of its arguments are constants.
 TEST(DeclaredOperators, AreNotComputedAheadOfTime) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {3});
+  Net build({3});
   Node* both = build.call_as("my.roots.default", {build.buffer("weight", state()), 2.0}, {},
                              Value::Items{spec(), spec()});
-  Runner run(lowered(methods_of(build, {build.call("aten.add.Tensor", {x, build.item(both, 1)})}),
-                     {kRoots}));
+  Runner run(
+      lowered(methods_of(build, {build.call("aten.add.Tensor", {build.x, build.item(both, 1)})}),
+              {kRoots}));
   EXPECT_THAT(run({10, 20, 30}), ElementsAre(11, 22, 33));
 }
 
 TEST(DeclaredOperators, RejectsUndeclaredUncalledAndRepeatedOperators) {
   const auto error_with = [](const std::vector<const char*>& signatures) {
-    ModelBuilder build("Net");
-    Node* x = build.input("x", ScalarType::kFloat, {3});
-    return error_of(build, build.call_as("my.one.default", {x}, {}, spec()), signatures);
+    Net build({3});
+    return error_of(build, build.call_as("my.one.default", {build.x}, {}, spec()), signatures);
   };
   constexpr const char* kOne = "my::one(Tensor x) -> Tensor";
   EXPECT_EQ(error_with({kOne}), "");
@@ -234,9 +228,8 @@ TEST(DeclaredOperators, RejectsUndeclaredUncalledAndRepeatedOperators) {
 
 TEST(DeclaredOperators, RejectsArgumentsThatDoNotMatchSignature) {
   const auto error_with = [](const char* signature) {
-    ModelBuilder build("Net");
-    Node* x = build.input("x", ScalarType::kFloat, {3});
-    return error_of(build, build.call_as("my.one.default", {x, 2}, {}, spec()), {signature});
+    Net build({3});
+    return error_of(build, build.call_as("my.one.default", {build.x, 2}, {}, spec()), {signature});
   };
   EXPECT_EQ(error_with("my::one(Tensor x, int n) -> Tensor"), "");
   EXPECT_THAT(error_with("my::one(Tensor x) -> Tensor"), HasSubstr("has 2 positional arguments"));
@@ -266,15 +259,14 @@ TEST(DeclaredOperators, RejectsUnsupportedSignatures) {
 // The lowering knows the shapes of results only from the export, so it knows them only for
 // arguments with the shapes of the export.
 TEST(DeclaredOperators, RejectsArgumentsWhoseShapesDifferFromTheExport) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {3});
-  Node* y = build.call("aten.relu.default", {x});
+  Net build({3});
+  Node* y = build.call("aten.relu.default", {build.x});
   Node* one = build.call_as("my.one.default", {y}, {}, spec());
   Methods methods = methods_of(build, {one});
   declare({parse_operator("my::one(Tensor x) -> Tensor")}, methods);
   ExportedProgram& program = methods.at("forward");
   propagate_specs(program);
-  program.graph->find(x->name())->meta.value = contiguous_spec(ScalarType::kFloat, {4});
+  program.graph->find(build.x->name())->meta.value = contiguous_spec(ScalarType::kFloat, {4});
   try {
     propagate_specs(program);
     FAIL() << "expected an AotError";

@@ -13,7 +13,8 @@
 #include "aot/pipeline/lower.h"
 #include "aot/quantize/stored_floats.h"
 #include "backends/xnnpack/aot/partitioner.h"
-#include "examples/models/model_builder.h"
+#include "test/aot/passes/lowered_program.h"
+#include "test/support/expect_error.h"
 #include "vitrine/module.h"
 
 namespace vitrine::aot {
@@ -113,9 +114,8 @@ TEST(QuantizeToInt8, DynamicSchemeNeedsNoCalibrationData) {
 }
 
 TEST(QuantizeToInt8, ObservesTensorsBeforeLaterWrites) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {2, 8});
-  Node* layer = linear_of(build, "a", x, 4);
+  Net build({2, 8});
+  Node* layer = linear_of(build, "a", build.x, 4);
   Node* written = build.call("aten.relu_.default", {layer});
   ExportedProgram program = build.finish({build.call("aten.add.Tensor", {written, layer})});
   const Int8Result result = quantize_to_int8(program, {}, samples_of({kInput}));
@@ -126,22 +126,19 @@ TEST(QuantizeToInt8, ObservesTensorsBeforeLaterWrites) {
   }
 }
 
-TEST(QuantizeToInt8, StaticSchemeNeedsCalibrationData) {
-  ExportedProgram program = small_model();
-  EXPECT_THAT([&] { quantize_to_int8(program, {}, {}); },
-              ThrowsMessage<AotError>(HasSubstr("static int8 needs calibration data")));
+void expect_error(ExportedProgram program, const CalibrationData& data,
+                  const testing::Matcher<std::string>& message) {
+  EXPECT_THAT([&] { quantize_to_int8(program, {}, data); }, ThrowsMessage<AotError>(message));
 }
 
-TEST(QuantizeToInt8, ErrorNamesTheSampleAndTheTensorThatContainsNan) {
-  ExportedProgram program = small_model();
+TEST(QuantizeToInt8, ErrorsNameMissingAndInvalidCalibrationData) {
+  expect_error(small_model(), {}, HasSubstr("static int8 needs calibration data"));
   std::vector<float> values = floats_of(kInput);
   values[3] = std::nanf("");
-  EXPECT_THAT(
-      [&] {
-        quantize_to_int8(program, {},
-                         samples_of({kInput, tensor_of(ScalarType::kFloat, {2, 8}, values)}));
-      },
-      ThrowsMessage<AotError>("calibration with sample 1: the tensor x: it contains NaN"));
+  expect_error(small_model(), samples_of({kInput, tensor_of(ScalarType::kFloat, {2, 8}, values)}),
+               "calibration with sample 1: the tensor x: it contains NaN");
+  expect_error(small_model(), samples_of({sines({2, 8}, 1, 1e37F)}),
+               HasSubstr("the tensor x: values from -9"));
 }
 
 TEST(QuantizeToInt8, ErrorNamesTheSampleWithAnIndexOutOfRange) {
@@ -152,97 +149,79 @@ TEST(QuantizeToInt8, ErrorNamesTheSampleWithAnIndexOutOfRange) {
   std::vector<std::byte> bytes(2 * sizeof(int64_t));
   bytes[0] = std::byte{4};
   const TensorData wrong = make_tensor_data(ScalarType::kLong, {2}, bytes);
-  EXPECT_THAT([&] { quantize_to_int8(program, {}, samples_of({wrong})); },
-              ThrowsMessage<AotError>(HasSubstr("calibration with sample 0: evaluation: ")));
+  expect_error(std::move(program), samples_of({wrong}),
+               HasSubstr("calibration with sample 0: evaluation: "));
 }
 
-TEST(QuantizeToInt8, RejectsValuesBeyondF32) {
+TEST(QuantizeToInt8, RejectsModelsWithoutInt8LayersAndQuantizedModels) {
+  Net build({2, 8});
+  expect_error(build.finish({build.call("aten.tanh.default", {build.x})}), samples_of({kInput}),
+               HasSubstr("nothing in the model can become int8"));
   ExportedProgram program = small_model();
-  EXPECT_THAT(
-      [&] {
-        quantize_to_int8(program, {}, samples_of({sines({2, 8}, 1, 1e37F)}));
-      },
-      ThrowsMessage<AotError>(HasSubstr("the tensor x: values from -9")));
+  quantize_to_int8(program, {}, samples_of({kInput}));
+  expect_error(std::move(program), samples_of({kInput}),
+               HasSubstr("the model is already quantized"));
 }
 
-TEST(QuantizeToInt8, RejectsModelsWithoutInt8Layers) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {2, 8});
-  ExportedProgram program = build.finish({build.call("aten.tanh.default", {x})});
-  EXPECT_THAT([&] { quantize_to_int8(program, {}, samples_of({kInput})); },
-              ThrowsMessage<AotError>(HasSubstr("nothing in the model can become int8")));
+// Quantizes the model. Expects results close to those of the float model.
+Int8Result expect_quantized_close(ExportedProgram& program, float share) {
+  const std::vector<float> expected = outputs_of(program.copy(), kInput);
+  Int8Result result = quantize_to_int8(program, {}, samples_of({kInput}));
+  expect_close(outputs_of(program.copy(), kInput), expected, share);
+  return result;
 }
 
 TEST(QuantizeToInt8, MasksWithInfinityStayFloat) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {2, 8});
+  Net build({2, 8});
   std::vector<float> mask(4);
   mask[1] = -INFINITY;
-  Node* layer = linear_of(build, "a", x, 4);
+  Node* layer = linear_of(build, "a", build.x, 4);
   Node* masked = build.call(
       "aten.add.Tensor", {layer, build.buffer("mask", tensor_of(ScalarType::kFloat, {4}, mask))});
   ExportedProgram program = build.finish({build.call("aten.softmax.int", {masked, -1})});
-  const std::vector<float> expected = outputs_of(program.copy(), kInput);
-  const Int8Result result = quantize_to_int8(program, {}, samples_of({kInput}));
+  const Int8Result result = expect_quantized_close(program, 0.05F);
   ASSERT_FALSE(result.floats.empty());
   EXPECT_THAT(result.floats[0].reason, HasSubstr("infinite"));
   EXPECT_THAT(result.notes, ElementsAre(HasSubstr("not quantized: add: ")));
-  expect_close(outputs_of(std::move(program), kInput), expected, 0.05F);
 }
 
 TEST(QuantizeToInt8, FiniteMasksStayFloat) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {2, 8});
-  Node* layer = linear_of(build, "a", x, 4);
+  Net build({2, 8});
+  Node* layer = linear_of(build, "a", build.x, 4);
   Node* mask = build.buffer("mask", tensor_of(ScalarType::kFloat, {4}, {0, -1e9F, 0, 0}));
   Node* masked = build.call("aten.add.Tensor", {layer, mask});
   ExportedProgram program = build.finish({build.call("aten.softmax.int", {masked, -1})});
-  const std::vector<float> expected = outputs_of(program.copy(), kInput);
-  const Int8Result result = quantize_to_int8(program, {}, samples_of({kInput}));
+  const Int8Result result = expect_quantized_close(program, 0.05F);
   EXPECT_THAT(result.floats.at(0).reason, HasSubstr("mask is a mask that contains -1e+09"));
-  expect_close(outputs_of(std::move(program), kInput), expected, 0.05F);
 }
 
 TEST(QuantizeToInt8, BuffersThatTheModelWritesStayFloat) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {2, 8});
+  Net build({2, 8});
   Node* sum = build.buffer("sum", sines({2, 4}));
-  Node* layer = linear_of(build, "a", x, 4);
+  Node* layer = linear_of(build, "a", build.x, 4);
   Node* written = build.call("aten.add_.Tensor", {sum, layer});
   ExportedProgram program = build.finish({written});
-  const std::vector<float> expected = outputs_of(program.copy(), kInput);
-  quantize_to_int8(program, {}, samples_of({kInput}));
-  expect_close(outputs_of(std::move(program), kInput), expected, 0.05F);
-}
-
-TEST(QuantizeToInt8, RejectsQuantizedModels) {
-  ExportedProgram program = small_model();
-  quantize_to_int8(program, {}, samples_of({kInput}));
-  EXPECT_THAT([&] { quantize_to_int8(program, {}, samples_of({kInput})); },
-              ThrowsMessage<AotError>(HasSubstr("the model is already quantized")));
+  expect_quantized_close(program, 0.05F);
 }
 
 TEST(QuantizeToInt8, QuantizesConstantExpressionsAheadOfTime) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {2, 8});
+  Net build({2, 8});
   Node* weight = build.parameter("weight", sines({8, 4}));
   Node* transposed = build.call("aten.t.default", {weight});
-  ExportedProgram program = build.finish({build.call("aten.linear.default", {x, transposed})});
-  const std::vector<float> expected = outputs_of(program.copy(), kInput);
-  quantize_to_int8(program, {}, samples_of({kInput}));
+  ExportedProgram program =
+      build.finish({build.call("aten.linear.default", {build.x, transposed})});
+  expect_quantized_close(program, 0.03F);
   EXPECT_TRUE(program.constants.contains("_frozen_param0"));
   EXPECT_FALSE(program.state_dict.contains("weight"));
-  expect_close(outputs_of(std::move(program), kInput), expected, 0.03F);
 }
 
 TEST(ParseQuantization, ReadsInt8Schemes) {
   EXPECT_EQ(parse_quantization("int8").int8, Int8Options{});
   EXPECT_EQ(parse_quantization("int8_dynamic:per_tensor").int8,
             (Int8Options{.scheme = {.is_dynamic = true, .is_per_channel = false}, .rules = {}}));
-  EXPECT_THAT([] { parse_quantization("int8:hqq"); },
-              ThrowsMessage<AotError>(HasSubstr("expected int8:per_channel or int8:per_tensor")));
-  EXPECT_THAT([] { parse_quantization("int8,8da4w"); },
-              ThrowsMessage<AotError>(HasSubstr("choose one")));
+  EXPECT_ERROR(AotError, parse_quantization("int8:hqq"),
+               "expected int8:per_channel or int8:per_tensor");
+  EXPECT_ERROR(AotError, parse_quantization("int8,8da4w"), "choose one");
 }
 
 TEST(AddRule, ReadsPatternsAndSchemes) {
@@ -257,13 +236,10 @@ TEST(AddRule, ReadsPatternsAndSchemes) {
 
 TEST(AddRule, RejectsMalformedRulesAndUnknownSchemes) {
   Quantization to = parse_quantization("int8");
-  EXPECT_THAT([&] { add_rule("head", to); },
-              ThrowsMessage<AotError>(HasSubstr("expected PART=SCHEME")));
-  EXPECT_THAT([&] { add_rule("head=int4", to); },
-              ThrowsMessage<AotError>(HasSubstr("unknown scheme \"int4\"")));
+  EXPECT_ERROR(AotError, add_rule("head", to), "expected PART=SCHEME");
+  EXPECT_ERROR(AotError, add_rule("head=int4", to), "unknown scheme \"int4\"");
   to = parse_quantization("8da4w");
-  EXPECT_THAT([&] { add_rule("head=int8", to); },
-              ThrowsMessage<AotError>(HasSubstr("needs --quantize int8")));
+  EXPECT_ERROR(AotError, add_rule("head=int8", to), "needs --quantize int8");
 }
 
 TEST(AddRule, WeightOnlySchemeExcludesMatchingModulesFromInt8) {

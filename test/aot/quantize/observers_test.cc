@@ -36,28 +36,22 @@ TEST(AffineParameters, RangeIncludesZero) {
   EXPECT_EQ(affine_parameters(-2, -1, -128, 127).zero_point, 127);
 }
 
-TEST(AffineParameters, ScaleHasALowerBound) {
+TEST(AffineParameters, ScaleHasALowerBoundAndNanAndRangesBeyondF32AreRejected) {
   EXPECT_EQ(affine_parameters(0, 0, -128, 127).scale, kMinScale);
   EXPECT_EQ(affine_parameters(0, 0.06F, -128, 127).scale, kMinScale);
-}
-
-TEST(AffineParameters, RejectsNanAndRangesBeyondF32) {
   EXPECT_THROW(affine_parameters(std::nanf(""), 1, -128, 127), AotError);
   EXPECT_THROW(affine_parameters(-3e38F, 3e38F, -128, 127), AotError);
 }
 
-TEST(MinMaxObserver, ChoosesAScalePerChannel) {
+TEST(MinMaxObserver, ChoosesAScalePerChannelEvenIfTheChannelDimIsNotOutermost) {
   MinMaxObserver observer(2);
   const float values[] = {1, -2, 0.5F, 0, 0, 0};
   observer.observe(values, 3);
   EXPECT_EQ(observer.scales(-127, 127), (std::vector<float>{2.0F / 127, kMinScale}));
-}
-
-TEST(MinMaxObserver, SupportsAChannelDimThatIsNotOutermost) {
-  MinMaxObserver observer(2);
-  const float values[] = {1, 10, 2, 20};  // [2, 2, 1]
-  observer.observe(values, 1);
-  EXPECT_EQ(observer.scales(-127, 127), (std::vector<float>{2.0F / 127, 20.0F / 127}));
+  MinMaxObserver inner(2);
+  const float inner_values[] = {1, 10, 2, 20};  // [2, 2, 1]
+  inner.observe(inner_values, 1);
+  EXPECT_EQ(inner.scales(-127, 127), (std::vector<float>{2.0F / 127, 20.0F / 127}));
 }
 
 TEST(MinMaxObserver, RejectsNanAndInfinity) {
@@ -135,15 +129,11 @@ TEST(HistogramObserver, ExcludesInfiniteValuesButRecordsThatTheyOccurred) {
   EXPECT_EQ(total(observer), 2);
 }
 
-TEST(HistogramObserver, IgnoresEmptyTensors) {
+TEST(HistogramObserver, IgnoresEmptyTensorsAndRejectsNanAndRangesThatAreTooWide) {
   HistogramObserver observer;
   observer.observe({});
   EXPECT_TRUE(observer.is_empty());
   EXPECT_FALSE(observer.has_infinite());
-}
-
-TEST(HistogramObserver, RejectsNanAndRangesThatAreTooWide) {
-  HistogramObserver observer;
   const float nan[] = {1, std::nanf("")};
   EXPECT_THROW(observer.observe(nan), AotError);
   const float wide[] = {-1e37F, 1e37F};

@@ -8,7 +8,7 @@
 #include "aot/optimize/evaluate.h"
 #include "aot/passes/pipelines.h"
 #include "aot/quantize/stored_floats.h"
-#include "examples/models/model_builder.h"
+#include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
 namespace {
@@ -76,10 +76,9 @@ size_t norms_after_folding(ExportedProgram program, const TensorData& input) {
 const TensorData kImage = waves({1, 2, 5, 5});
 
 TEST(FoldBatchNorms, FoldsNormsIntoConvolutions) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {1, 2, 5, 5});
+  Net build({1, 2, 5, 5});
   ExportedProgram program =
-      build.finish({batch_norm(build, "bn", convolution(build, "c", x, 4), 4)});
+      build.finish({batch_norm(build, "bn", convolution(build, "c", build.x, 4), 4)});
   EXPECT_EQ(norms_after_folding(program.copy(), kImage), 0U);
   fold_batch_norms_into_layers(program);
   EXPECT_TRUE(program.state_dict.contains("c.weight_bias"));
@@ -102,18 +101,16 @@ TEST(FoldBatchNorms, KeepsNormIfAnotherCallReadsTheConvolution) {
 }
 
 TEST(FoldBatchNorms, CopiesWeightThatIsFoldedWithTwoNorms) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {1, 2, 5, 5});
-  Node* first = batch_norm(build, "bn", convolution(build, "c", x, 4), 4);
-  Node* second = batch_norm(build, "other", convolution(build, "c", x, 4), 4);
+  Net build({1, 2, 5, 5});
+  Node* first = batch_norm(build, "bn", convolution(build, "c", build.x, 4), 4);
+  Node* second = batch_norm(build, "other", convolution(build, "c", build.x, 4), 4);
   EXPECT_EQ(norms_after_folding(build.finish({first, second}), kImage), 0U);
 }
 
 TEST(FoldBatchNorms, ModuleCalledTwiceKeepsSharedWeights) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {1, 2, 5, 5});
-  Node* first = batch_norm(build, "bn", convolution(build, "c", x, 4), 4);
-  Node* second = batch_norm(build, "bn", convolution(build, "c", x, 4), 4);
+  Net build({1, 2, 5, 5});
+  Node* first = batch_norm(build, "bn", convolution(build, "c", build.x, 4), 4);
+  Node* second = batch_norm(build, "bn", convolution(build, "c", build.x, 4), 4);
   ExportedProgram program = build.finish({first, second});
   EXPECT_EQ(norms_after_folding(program.copy(), kImage), 0U);
   fold_batch_norms_into_layers(program);
@@ -138,12 +135,11 @@ TEST(FoldBatchNorms, FoldsNormsIntoLinearLayersWithTwoDims) {
 }
 
 TEST(StoreScalars, StoresOnlyScalarsCombinedWithFloatTensors) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {4});
+  Net build({4});
   Node* ids = build.input("ids", ScalarType::kLong, {4});
-  ExportedProgram program =
-      build.finish({build.call("aten.add.Tensor", {x, 2}), build.call("aten.mul.Tensor", {x, 0.5}),
-                    build.call("aten.add.Tensor", {ids, 1})});
+  ExportedProgram program = build.finish({build.call("aten.add.Tensor", {build.x, 2}),
+                                          build.call("aten.mul.Tensor", {build.x, 0.5}),
+                                          build.call("aten.add.Tensor", {ids, 1})});
   store_scalars(program);
   ASSERT_EQ(program.constants.size(), 2U);
   EXPECT_EQ(floats_of(program.constants.at("_tensor_constant_0")), std::vector<float>{2});

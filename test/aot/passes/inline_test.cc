@@ -1,14 +1,67 @@
+// Tests the inlining of wrapped calls and of torch.vmap.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "aot/graph/aot_error.h"
+#include "aot/graph/lint.h"
+#include "aot/passes/passes.h"
 #include "test/aot/optimize/lowered_call.h"
+#include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
+
+// A program that calls a subgraph (a) -> (relu(a), neg(relu(a))) and returns its second result.
+ExportedProgram wrapped_in(const char* wrapper, const ArgumentList& mode) {
+  Net build({2});
+  Node* sum = build.call("aten.add.Tensor", {build.x, build.x});
+  const TensorSpec spec = *build.x->tensor();
+  ExportedProgram program = build.finish({sum});
+  auto body = std::make_unique<Graph>();
+  Node* a = body->placeholder("a");
+  a->meta.value = spec;
+  Node* positive = body->call(Target::of("aten.relu.default"), {a});
+  positive->meta.value = spec;
+  Node* negative = body->call(Target::of("aten.neg.default"), {positive});
+  negative->meta.value = spec;
+  body->set_output(Argument::tuple({positive, negative}));
+  Graph& graph = *program.graph;
+  Node* place = graph.output();
+  Node* attribute = graph.get_attr("submod_1", place);
+  graph.subgraphs()[attribute->attribute()] = std::move(body);
+  ArgumentList args = mode;
+  args.emplace_back(attribute);
+  args.emplace_back(graph.find(sum->name()));
+  Node* call = graph.call(Target::of(wrapper, Dialect::kHigherOrder), args, {}, place);
+  call->meta.value = Value::Items{spec, spec};
+  Node* second = graph.call(getitem(), {call, 1}, {}, place);
+  second->meta.value = spec;
+  graph.output()->set_args({Argument::tuple({second})});
+  program.signature.outputs[0].name = second->name();
+  return program;
+}
+
+TEST(InlineWrapped, InlinesCallsWrappedInGradAndAutocastModes) {
+  std::vector<ExportedProgram> programs;
+  programs.push_back(wrapped_in("wrap_with_set_grad_enabled", {false}));
+  programs.push_back(wrapped_in("wrap_with_autocast", {"cpu", Argument(), false, Argument()}));
+  for (ExportedProgram& program : programs) {
+    inline_wrapped(program);
+    lint(program);
+    EXPECT_THAT(calls(program), ElementsAre("add.Tensor", "relu", "neg"));
+    EXPECT_TRUE(program.graph->subgraphs().empty());
+    EXPECT_EQ(program.signature.outputs[0].name, "neg");
+  }
+}
+
+TEST(InlineWrapped, RejectsEnabledAutocast) {
+  ExportedProgram program = wrapped_in("wrap_with_autocast", {"cpu", Argument(), true, Argument()});
+  EXPECT_THROW(inline_wrapped(program), AotError);
+}
 
 // Builds the calls that an export contains for torch.vmap. Their shapes are those of one sample.
 class Vmap {
@@ -85,8 +138,8 @@ TEST(InlineVmap, SupportsNestingAndIndexing) {
         Node* k = vmap.sample(in[2], 0, 3);
         Node* causal = build.call("aten.le.Tensor", {k, q});
         Node* all =
-            build.call_as("aten.new_ones.default", {q, std::vector<int64_t>{}},
-                          {{"dtype", ScalarType::kBool}}, contiguous_spec(ScalarType::kBool, {}));
+            build.call_as("aten.new_ones.default", {q, Dims{}}, {{"dtype", ScalarType::kBool}},
+                          contiguous_spec(ScalarType::kBool, {}));
         Node* both = build.call_as("aten.__and__.Tensor", {all, causal}, {},
                                    contiguous_spec(ScalarType::kBool, {}));
         Node* token = build.call("aten.index.Tensor", {in[3], Argument::list({b, k})});
@@ -120,7 +173,7 @@ TEST(InlineVmap, RejectsUnsupportedOperatorsAndSamplesUsedOutsideOfVmap) {
   const auto reduce = [] {
     vmapped({kMatrix}, [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
       Node* row = vmap.sample(in[0], 0, 1);
-      Node* sum = build.call("aten.sum.dim_IntList", {row, std::vector<int64_t>{0}});
+      Node* sum = build.call("aten.sum.dim_IntList", {row, Dims{0}});
       return vmap.batch(sum, 1, 2, 0);
     });
   };
