@@ -113,54 +113,45 @@ class Program {
   std::string last_ = "x";
 };
 
-void expect_error(Program& program, const std::string& text) {
-  const std::string error = program.lower();
-  EXPECT_NE(error.find(text), std::string::npos) << error;
-}
-
 constexpr int64_t kHuge = int64_t{1} << 40;
 
+// Lowers one call. Returns the error without a backend.
+std::string error_of(const Sizes& input, const std::string& target, const std::vector<json>& args,
+                     const Sizes& result) {
+  Program program(input);
+  program.call(target, args, result);
+  return program.lower();
+}
+
 TEST(HostileGraph, RejectsHugeInputs) {
-  Program program(Sizes{size_of(kHuge)});
-  program.call("relu.default", {tensor("x")}, {size_of(kHuge)});
-  expect_error(program, "node x");
-  Program square(
-      Sizes{size_of(int64_t{1} << 30), size_of(int64_t{1} << 30), size_of(int64_t{1} << 30)});
-  square.call("relu.default", {tensor("x")},
-              {size_of(int64_t{1} << 30), size_of(int64_t{1} << 30), size_of(int64_t{1} << 30)});
-  expect_error(square, "node x");
+  const json large = size_of(int64_t{1} << 30);
+  for (const Sizes& sizes : {Sizes{size_of(kHuge)}, Sizes{large, large, large}}) {
+    const std::string error = error_of(sizes, "relu.default", {tensor("x")}, sizes);
+    EXPECT_NE(error.find("node x"), std::string::npos) << error;
+  }
 }
 
 TEST(HostileGraph, SurvivesHugeResultsOfTensorFactories) {
+  const Sizes one{size_of(1)};
   for (const int64_t size : {int64_t{1} << 30, kHuge, INT64_MAX}) {
-    Program full(Sizes{size_of(1)});
-    full.call("full.default", {json{{"as_ints", json::array({size})}}, json{{"as_float", 1.0}}},
-              {size_of(size)});
-    full.lower();
-    Program range(Sizes{size_of(1)});
-    range.call("arange.default", {json{{"as_int", size}}}, {size_of(size)});
-    range.lower();
-    Program eye(Sizes{size_of(1)});
-    eye.call("eye.default", {json{{"as_int", size}}}, {size_of(size), size_of(size)});
-    eye.lower();
+    const json number = {{"as_int", size}};
+    error_of(one, "full.default", {{{"as_ints", json::array({size})}}, {{"as_float", 1.0}}},
+             {size_of(size)});
+    error_of(one, "arange.default", {number}, {size_of(size)});
+    error_of(one, "eye.default", {number}, {size_of(size), size_of(size)});
   }
 }
 
 TEST(HostileGraph, SurvivesSplitsIntoVeryManyPieces) {
-  Program program(Sizes{size_of(int64_t{1} << 30)});
-  program.call("unbind.int", {tensor("x"), json{{"as_int", 0}}}, {});
-  program.lower();
-  Program split(Sizes{size_of(int64_t{1} << 30)});
-  split.call("split.Tensor", {tensor("x"), json{{"as_int", 1}}}, {size_of(1)});
-  split.lower();
-  Program shuffled(Sizes{size_of(int64_t{1} << 20), size_of(3), size_of(3)});
-  shuffled.call("pixel_unshuffle.default", {tensor("x"), json{{"as_int", -1}}},
-                {size_of(1), size_of(1), size_of(1)});
-  shuffled.lower();
+  const Sizes large{size_of(int64_t{1} << 30)};
+  error_of(large, "unbind.int", {tensor("x"), json{{"as_int", 0}}}, {});
+  error_of(large, "split.Tensor", {tensor("x"), json{{"as_int", 1}}}, {size_of(1)});
+  error_of({size_of(int64_t{1} << 20), size_of(3), size_of(3)}, "pixel_unshuffle.default",
+           {tensor("x"), json{{"as_int", -1}}}, {size_of(1), size_of(1), size_of(1)});
 }
 
 // Each call doubles a symbolic size. As a sum, the last size would have 2^64 terms.
-TEST(HostileGraph, SurvivesSymbolicSizesThatDoubleRepeatedly) {
+TEST(HostileGraph, SurvivesSymbolicSizesThatDoubleRepeatedlyAndVeryManyDims) {
   const std::string symbol = "Symbol('s0', positive=True, integer=True)";
   Program program(Sizes{size_of(symbol)});
   program.add_range("s0", 1, 8);
@@ -170,37 +161,26 @@ TEST(HostileGraph, SurvivesSymbolicSizesThatDoubleRepeatedly) {
     last = program.call("cat.default", {both, json{{"as_int", 0}}}, {size_of(symbol)});
   }
   program.lower();
-}
-
-TEST(HostileGraph, SurvivesVeryManyDims) {
-  Program program(Sizes{size_of(1)});
-  std::string last = "x";
+  Program dims(Sizes{size_of(1)});
+  last = "x";
   for (int i = 0; i < 500; ++i) {
-    last = program.call("unsqueeze.default", {tensor(last), json{{"as_int", 0}}}, {size_of(1)});
+    last = dims.call("unsqueeze.default", {tensor(last), json{{"as_int", 0}}}, {size_of(1)});
   }
-  program.lower();
+  dims.lower();
 }
 
 TEST(HostileGraph, SurvivesCallsWithManyArguments) {
   constexpr size_t kMany = 20000;
-  Program same(Sizes{size_of(2)});
-  json names = json::array();
-  for (size_t i = 0; i < kMany; ++i) names.push_back({{"name", "x"}});
-  same.call("cat.default", {json{{"as_tensors", names}}, json{{"as_int", 0}}},
-            {size_of(2 * int64_t{kMany})});
-  EXPECT_EQ(same.lower(), "");
-
-  Program list(Sizes{size_of(2)});
-  json ones = json::array();
-  for (size_t i = 0; i < kMany; ++i) ones.push_back(1);
-  list.call("expand.default", {tensor("x"), json{{"as_ints", ones}}}, {size_of(2)});
-  list.lower();
-
-  Program positions(Sizes{size_of(2)});
+  const Sizes two{size_of(2)};
+  const json names = std::vector<json>(kMany, json{{"name", "x"}});
+  EXPECT_EQ(error_of(two, "cat.default", {json{{"as_tensors", names}}, json{{"as_int", 0}}},
+                     {size_of(2 * int64_t{kMany})}),
+            "");
+  const json ones = std::vector<int>(kMany, 1);
+  error_of(two, "expand.default", {tensor("x"), json{{"as_ints", ones}}}, two);
   std::vector<json> args(kMany, json{{"as_int", 1}});
   args[0] = tensor("x");
-  positions.call("relu.default", args, {size_of(2)});
-  EXPECT_NE(positions.lower(), "");
+  EXPECT_NE(error_of(two, "relu.default", args, two), "");
 }
 
 // A chain of many calls that all use the same value.

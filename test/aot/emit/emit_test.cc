@@ -77,6 +77,15 @@ void set_outputs(ExportedProgram& program, const std::vector<Node*>& results) {
   program.graph->set_output(Argument::tuple(std::move(items)));
 }
 
+// A program that returns one call of an operator with an input and these arguments.
+ExportedProgram calling(std::string_view op, ArgumentList rest = {},
+                        std::vector<SymInt> sizes = {3}) {
+  ExportedProgram program;
+  rest.insert(rest.begin(), add_input(program, "x", std::move(sizes)));
+  set_outputs(program, {call(program, op, std::move(rest))});
+  return program;
+}
+
 // relu(x + weight)
 ExportedProgram small_program(std::vector<SymInt> sizes = {3}) {
   ExportedProgram program;
@@ -110,14 +119,6 @@ std::string error_of(const Methods& methods, const EmitOptions& options = {}) {
 
 const fbs::Program& root(const std::vector<std::byte>& pte) { return *fbs::GetProgram(pte.data()); }
 
-TEST(EmitTest, RuntimeLoadsEmittedProgram) {
-  const EmittedProgram emitted = emit(methods_of(small_program()));
-  const vitrine::test::AlignedBytes bytes = aligned(emitted.pte);
-  const auto program =
-      Program::load(*view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}));
-  ASSERT_TRUE(program.ok()) << program.error().message();
-}
-
 TEST(EmitTest, EqualMethodsProduceEqualPrograms) {
   EXPECT_EQ(emit(methods_of(small_program())).pte, emit(methods_of(small_program())).pte);
 }
@@ -146,12 +147,9 @@ TEST(EmitTest, HeaderHasOffsetAndSizeOfSegments) {
 }
 
 TEST(EmitTest, OmitsHeaderIfSegmentsAreEmpty) {
-  ExportedProgram program;
-  Node* x = add_input(program, "x", {3});
-  set_outputs(program, {call(program, "aten.relu.default", {x})});
   EmitOptions options;
   options.emit_debug_maps = false;
-  const std::vector<std::byte> pte = emit(methods_of(std::move(program)), options).pte;
+  const std::vector<std::byte> pte = emit(methods_of(calling("aten.relu.default")), options).pte;
   EXPECT_NE(std::memcmp(pte.data() + 8, "eh00", 4), 0);
   EXPECT_EQ(root(pte).segments()->size(), 1U);
   EXPECT_EQ(root(pte).segments()->Get(0)->size(), 0U);
@@ -168,17 +166,21 @@ TEST(EmitTest, MethodsShareEqualConstants) {
   EXPECT_EQ(program.execution_plan()->Get(0)->name()->str(), "decode");
 }
 
+std::vector<std::string> keys_of(const std::vector<std::byte>& ptd) {
+  const vitrine::test::AlignedBytes bytes = aligned(ptd);
+  const auto map = load_flat_tensor(*view_buffer(bytes));
+  EXPECT_TRUE(map.ok()) << map.error().message();
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < (*map)->size(); ++i) keys.emplace_back((*map)->key(i));
+  return keys;
+}
+
 TEST(EmitTest, WritesExternalConstantsToAPtdFile) {
   EmitOptions options;
   options.external_constants = true;
   const EmittedProgram emitted = emit(methods_of(small_program()), options);
   ASSERT_EQ(emitted.ptd.size(), 1U);
-  const vitrine::test::AlignedBytes bytes = aligned(emitted.ptd.begin()->second);
-  const auto map = load_flat_tensor(
-      *view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}));
-  ASSERT_TRUE(map.ok()) << map.error().message();
-  ASSERT_EQ((*map)->size(), 1U);
-  EXPECT_EQ((*map)->key(0), "model.weight");
+  EXPECT_THAT(keys_of(emitted.ptd.begin()->second), ElementsAre("model.weight"));
   EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 1U);
 }
 
@@ -206,14 +208,9 @@ TEST(EmitTest, RenamesDifferentExternalConstantsWithTheSameName) {
   EmitOptions options;
   options.external_constants = true;
   const EmittedProgram emitted = emit(methods, options);
-  const vitrine::test::AlignedBytes bytes = aligned(emitted.ptd.at("_default_external_constant"));
-  const auto map = load_flat_tensor(
-      *view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}));
-  ASSERT_TRUE(map.ok()) << map.error().message();
-  std::vector<std::string_view> keys;
-  for (size_t i = 0; i < (*map)->size(); ++i) keys.push_back((*map)->key(i));
-  EXPECT_THAT(keys, testing::UnorderedElementsAre("model.weight", "_prop_tensor_constant0",
-                                                  "_prop_tensor_constant0@set"));
+  EXPECT_THAT(keys_of(emitted.ptd.at("_default_external_constant")),
+              testing::UnorderedElementsAre("model.weight", "_prop_tensor_constant0",
+                                            "_prop_tensor_constant0@set"));
   // The program stores two lifted numbers. The list of offsets begins with one more entry, which
   // represents tensors without data.
   EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 3U);
@@ -259,10 +256,8 @@ TEST(EmitTest, StoresNonzeroInitialStateOfBuffers) {
 }
 
 TEST(EmitTest, StoresUpperBoundsOfDynamicSizes) {
-  ExportedProgram program;
+  ExportedProgram program = calling("aten.relu.default", {}, {SymInt(Expression::symbol("s0")), 3});
   program.range_constraints["s0"] = {1, 8};
-  Node* x = add_input(program, "x", {SymInt(Expression::symbol("s0")), 3});
-  set_outputs(program, {call(program, "aten.relu.default", {x})});
   const EmittedProgram emitted = emit(methods_of(std::move(program)));
   const auto* value = root(emitted.pte).execution_plan()->Get(0)->values()->Get(0);
   const fbs::Tensor* tensor = value->val_as_Tensor();
@@ -271,16 +266,11 @@ TEST(EmitTest, StoresUpperBoundsOfDynamicSizes) {
   EXPECT_EQ(tensor->shape_dynamism(), fbs::TensorShapeDynamism::DYNAMIC_BOUND);
 }
 
-TEST(EmitTest, RejectsUnboundedSizes) {
-  ExportedProgram program;
-  program.range_constraints["s0"] = {1, std::nullopt};
-  Node* x = add_input(program, "x", {SymInt(Expression::symbol("s0"))});
-  set_outputs(program, {call(program, "aten.relu.default", {x})});
-  EXPECT_THAT(error_of(methods_of(std::move(program))),
+TEST(EmitTest, RejectsUnboundedSizesAndUnsupportedHigherOrderOperators) {
+  ExportedProgram unbounded = calling("aten.relu.default", {}, {SymInt(Expression::symbol("s0"))});
+  unbounded.range_constraints["s0"] = {1, std::nullopt};
+  EXPECT_THAT(error_of(methods_of(std::move(unbounded))),
               testing::AllOf(HasSubstr("node x"), HasSubstr("s0 has no upper bound")));
-}
-
-TEST(EmitTest, RejectsUnsupportedHigherOrderOperators) {
   ExportedProgram program;
   Node* x = add_input(program, "x", {3});
   Node* loop = program.graph->call(Target::of("flex_attention", Dialect::kHigherOrder), {x});
@@ -292,38 +282,28 @@ TEST(EmitTest, RejectsUnsupportedHigherOrderOperators) {
 }
 
 TEST(EmitTest, ErrorsNameTheMethodTheNodeAndTheLine) {
-  ExportedProgram program;
-  Node* x = add_input(program, "x", {3});
-  Node* unknown = call(program, "aten.no_such_op.default", {x});
+  ExportedProgram program = calling("aten.no_such_op.default");
   auto origin = std::make_shared<Origin>();
   origin->stack_trace = "File \"/home/me/model.py\", line 12, in forward\n    y = no_such(x)";
-  unknown->meta.origin = origin;
-  set_outputs(program, {unknown});
+  program.graph->find("aten_no_such_op_default")->meta.origin = origin;
   EXPECT_THAT(error_of(methods_of(std::move(program))),
               HasSubstr("method forward: node aten_no_such_op_default (aten.no_such_op.default), "
                         "model.py:12: "));
 }
 
-TEST(EmitTest, RejectsMoreArgumentsThanTheOperatorHas) {
-  ExportedProgram program;
-  Node* x = add_input(program, "x", {3});
-  set_outputs(program, {call(program, "aten.relu.default", {x, 1})});
-  EXPECT_THAT(error_of(methods_of(std::move(program))), HasSubstr("has 2 positional arguments"));
-}
-
-TEST(EmitTest, RejectsAlignmentsOtherThanPowersOfTwo) {
+TEST(EmitTest, RejectsTooManyArgumentsInvalidAlignmentsAndProgramsWithoutMethods) {
+  EXPECT_THAT(error_of(methods_of(calling("aten.relu.default", {1}))),
+              HasSubstr("has 2 positional arguments"));
   EmitOptions options;
   options.segment_alignment = 100;
   EXPECT_THAT(error_of(methods_of(small_program()), options), HasSubstr("segment alignment 100"));
+  options.segment_alignment = 0;
+  EXPECT_THAT(error_of(methods_of(small_program()), options), HasSubstr("segment alignment 0"));
   options = {};
   options.constant_tensor_alignment = 3;
   EXPECT_THAT(error_of(methods_of(small_program()), options), HasSubstr("constant tensor"));
-  options = {};
-  options.segment_alignment = 0;
-  EXPECT_THAT(error_of(methods_of(small_program()), options), HasSubstr("segment alignment 0"));
+  EXPECT_THAT(error_of({}), HasSubstr("method"));
 }
-
-TEST(EmitTest, RejectsProgramsWithoutMethods) { EXPECT_THAT(error_of({}), HasSubstr("method")); }
 
 // cond(p, relu, relu)(x)
 ExportedProgram conditional_program() {
@@ -438,12 +418,11 @@ TEST(EmitTest, ScratchMemoryIsReservedOnlyDuringEachDelegateCall) {
   EXPECT_THROW(emitted_with({UINT64_MAX}), AotError);
 }
 
-TEST(EmitTest, EmbedsRecordWithTheSourceOfEachInstruction) {
+TEST(EmitTest, RuntimeLoadsProgramsWithARecordOfTheSourceOfEachInstruction) {
   const EmittedProgram emitted = emit(methods_of(small_program()));
   const vitrine::test::AlignedBytes bytes = aligned(emitted.pte);
-  auto program =
-      Program::load(*view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}));
-  ASSERT_TRUE(program.ok());
+  const auto program = Program::load(*view_buffer(bytes));
+  ASSERT_TRUE(program.ok()) << program.error().message();
   const auto data = (*program)->named_data().get(etrecord::kEmbeddedRecordKey);
   ASSERT_TRUE(data.ok());
   const etrecord::EtRecord record = etrecord::parse_etrecord((*data).bytes());
@@ -459,10 +438,7 @@ TEST(EmitTest, EmbedsRecordWithTheSourceOfEachInstruction) {
 
 // A writer could omit -0.0 by mistake, because -0.0 compares equal to 0.0, the format's default.
 TEST(EmitTest, KeepsSignOfNegativeZero) {
-  ExportedProgram program;
-  Node* x = add_input(program, "x", {3});
-  set_outputs(program, {call(program, "aten.add.Scalar", {x, -0.0})});
-  const EmittedProgram emitted = emit(methods_of(std::move(program)));
+  const EmittedProgram emitted = emit(methods_of(calling("aten.add.Scalar", {-0.0})));
   int found = 0;
   for (const auto* value : *root(emitted.pte).execution_plan()->Get(0)->values()) {
     const auto* number = value->val_as_Double();

@@ -24,12 +24,9 @@ TEST(MemoryPlanTest, InputsAndResultsOfANodeDoNotShareMemory) {
   std::vector<Allocation> tensors = {{16, 0, 1, 0}, {16, 1, 2, 0}};
   EXPECT_EQ(plan_greedy(tensors, 0, kAlignment), 32U);
   EXPECT_NE(tensors[0].offset, tensors[1].offset);
-}
-
-// After the last use of a large tensor, two small tensors fit side by side into its bucket.
-TEST(MemoryPlanTest, SmallTensorsReuseTheMemoryOfALargeTensor) {
-  std::vector<Allocation> tensors = {{96, 0, 1, 0}, {32, 2, 4, 0}, {32, 3, 4, 0}};
-  EXPECT_EQ(plan_greedy(tensors, 0, kAlignment), 96U);
+  // After the last use of a large tensor, two small tensors fit side by side into its bucket.
+  std::vector<Allocation> small = {{96, 0, 1, 0}, {32, 2, 4, 0}, {32, 3, 4, 0}};
+  EXPECT_EQ(plan_greedy(small, 0, kAlignment), 96U);
 }
 
 // The large tensor reuses the memory of two small tensors after their last use. In the greedy plan,

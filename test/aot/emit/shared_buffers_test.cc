@@ -6,13 +6,12 @@
 #include "aot/graph/aot_error.h"
 #include "aot/passes/pipelines.h"
 #include "schema/program_generated.h"
+#include "test/support/expect_error.h"
 
 namespace vitrine::aot {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
 namespace fbs = schema::program;
 
 struct MethodBuilder {
@@ -115,11 +114,9 @@ TEST(SharedBuffers, BuffersAreNotSharedByDefault) {
 TEST(SharedBuffers, RejectsDifferentShapes) {
   Methods methods = reader_and_writer(4);
   mark_shared_buffers(methods);
-  EXPECT_THAT(
-      [&] { share_buffers(methods, 16); },
-      ThrowsMessage<AotError>(HasSubstr(
-          "methods read and write share the buffer model.state, but it is f32[4] in the first "
-          "and f32[3]")));
+  EXPECT_ERROR(AotError, share_buffers(methods, 16),
+               "methods read and write share the buffer model.state, but it is f32[4] in the first "
+               "and f32[3]");
 }
 
 TEST(SharedBuffers, RejectsDifferentInitialValues) {
@@ -129,10 +126,9 @@ TEST(SharedBuffers, RejectsDifferentInitialValues) {
   methods.at("read").state_dict.at("model.state") =
       make_tensor_data(ScalarType::kFloat, {3}, std::move(bytes));
   mark_shared_buffers(methods);
-  EXPECT_THAT(
-      [&] { share_buffers(methods, 16); },
-      ThrowsMessage<AotError>(HasSubstr(
-          "methods read and write share the buffer model.state, but its initial values differ")));
+  EXPECT_ERROR(
+      AotError, share_buffers(methods, 16),
+      "methods read and write share the buffer model.state, but its initial values differ");
 }
 
 }  // namespace

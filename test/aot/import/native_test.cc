@@ -13,13 +13,12 @@
 #include "test/aot/import/native_writer.h"
 #include "test/aot/import/pt2_writer.h"
 #include "test/support/damaged_bytes.h"
+#include "test/support/expect_error.h"
 #include "test/support/flat_writer.h"
 
 namespace vitrine::aot {
 namespace {
 
-using testing::HasSubstr;
-using testing::ThrowsMessage;
 using Flat = test::FlatWriter;
 
 // A method that computes relu(add(x, w, alpha=2)), where x and w are f32[2]. Tests change one
@@ -112,7 +111,7 @@ NativeMethods parse_package(const std::vector<std::byte>& bytes) {
 
 void expect_error(const NativeModel& model, const std::string& text) {
   const std::vector<std::byte> bytes = model.package();
-  EXPECT_THAT([&] { parse_package(bytes); }, ThrowsMessage<ImportError>(HasSubstr(text)));
+  EXPECT_ERROR(ImportError, parse_package(bytes), text);
 }
 
 TEST(ImportNative, ReadsGraphSignatureAndWeights) {
@@ -212,8 +211,7 @@ TEST(ImportNative, RejectsDamagedSafetensors) {
 
 TEST(ImportNative, RejectsPackagesWithoutGraph) {
   const auto bytes = test::write_zip({{"program.ptg", "not a flatbuffer"}});
-  EXPECT_THAT([&] { parse_package(bytes); },
-              ThrowsMessage<ImportError>(HasSubstr("no identifier NPTG at byte 4")));
+  EXPECT_ERROR(ImportError, parse_package(bytes), "no identifier NPTG at byte 4");
 }
 
 // A damaged file is either rejected or read as a different valid model.

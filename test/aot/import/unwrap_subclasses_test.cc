@@ -10,13 +10,12 @@
 #include "aot/import/import_error.h"
 #include "aot/import/pt2.h"
 #include "test/aot/import/pt2_writer.h"
+#include "test/support/expect_error.h"
 
 namespace vitrine::aot {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
 
 // ---- Pickle opcodes
 
@@ -152,9 +151,7 @@ struct UnwrapSubclasses : testing::Test {
     bytes_ = test::write_zip(members);
     return parse_pt2(bytes_, nullptr, "model.pt2");
   }
-  void expect_error(const char* what) {
-    EXPECT_THAT([&] { import(); }, ThrowsMessage<AotError>(HasSubstr(what)));
-  }
+  void expect_error(const char* what) { EXPECT_ERROR(AotError, import(), what); }
 
  private:
   std::vector<std::byte> bytes_;

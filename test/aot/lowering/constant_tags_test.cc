@@ -4,15 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/graph/aot_error.h"
 #include "aot/graph/print.h"
-#include "aot/lowering/lowered_modules.h"
-#include "aot/lowering/to_backend.h"
 #include "test/aot/lowering/program_builder.h"
 
 namespace vitrine::aot {
 namespace {
 
+using test::expect_rejected;
 using test::input_names;
 using test::module;
 using test::ProgramBuilder;
@@ -21,7 +19,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-using testing::ThrowsMessage;
 
 TEST(ConstantTags, MovesTaggedWeightsIntoDelegate) {
   ProgramBuilder b;
@@ -97,12 +94,9 @@ TEST(ConstantTags, RejectsSharedWeightsMarkedNoCopy) {
   Node* a = b.call("aten.add.Tensor", {x, p});
   b.returns(b.call("aten.mul.Tensor", {a, p}));
   ExportedProgram& program = b.finish();
-  EXPECT_THAT(
-      [&] {
-        to_backend(program, tagging({{"p", "t"}, {"aten_add_tensor", "t"}}));
-      },
-      ThrowsMessage<AotError>("node p: is tagged t, but its user aten_mul_tensor is not delegated; "
-                              "the node cannot be copied, because it is marked no_copy"));
+  expect_rejected(program, {{"p", "t"}, {"aten_add_tensor", "t"}},
+                  "node p: is tagged t, but its user aten_mul_tensor is not delegated; the node "
+                  "cannot be copied, because it is marked no_copy");
 }
 
 struct MutatedBuffer : testing::Test {
@@ -174,38 +168,28 @@ TEST_F(MutatedBuffer, StaysInProgramIfUntagged) {
 TEST_F(MutatedBuffer, RejectsNewValueThatIsAlsoAnOutput) {
   b.mutates(state, sum);
   b.returns(sum);
-  ExportedProgram& program = b.finish();
-  EXPECT_THAT(
-      [&] {
-        to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
-      },
-      ThrowsMessage<AotError>(testing::AllOf(HasSubstr("contains the buffer \"of.b_state\""),
-                                             HasSubstr("also returns this value as another output"),
-                                             HasSubstr("Leave the buffer untagged"))));
+  expect_rejected(b.finish(), {{"b_state", "t"}, {"aten_add_tensor", "t"}},
+                  testing::AllOf(HasSubstr("contains the buffer \"of.b_state\""),
+                                 HasSubstr("also returns this value as another output"),
+                                 HasSubstr("Leave the buffer untagged")));
 }
 
-TEST_F(MutatedBuffer, RejectsNewValueUsedOutsideOfDelegate) {
-  Node* user = b.call("aten.abs.default", {sum});
-  b.mutates(state, sum);
-  b.returns(user);
-  ExportedProgram& program = b.finish();
-  EXPECT_THAT(
-      [&] {
-        to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
-      },
-      ThrowsMessage<AotError>(HasSubstr("aten_abs_default also uses this value")));
-}
-
-TEST_F(MutatedBuffer, RejectsReaderOutsideOfDelegate) {
-  Node* reader = b.call("aten.abs.default", {state});
-  b.mutates(state, sum);
-  b.returns(reader);
-  ExportedProgram& program = b.finish();
-  EXPECT_THAT(
-      [&] {
-        to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
-      },
-      ThrowsMessage<AotError>(HasSubstr("because the program mutates it")));
+TEST(ConstantTags, RejectsNewValueOrBufferUsedOutsideOfDelegate) {
+  const struct {
+    bool uses_new_value;
+    const char* text;
+  } cases[] = {{true, "aten_abs_default also uses this value"},
+               {false, "because the program mutates it"}};
+  for (const auto& [uses_new_value, text] : cases) {
+    ProgramBuilder program;
+    Node* buffer = program.buffer("b_state");
+    Node* next = program.call("aten.add.Tensor", {buffer, program.input("x")});
+    Node* user = program.call("aten.abs.default", {uses_new_value ? next : buffer});
+    program.mutates(buffer, next);
+    program.returns(user);
+    expect_rejected(program.finish(), {{"b_state", "t"}, {"aten_add_tensor", "t"}},
+                    HasSubstr(text));
+  }
 }
 
 TEST_F(MutatedBuffer, TagConstantsSkipsMutatedBuffers) {

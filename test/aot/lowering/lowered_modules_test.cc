@@ -1,22 +1,24 @@
-#include "aot/lowering/lowered_modules.h"
-
+// Tests lowered modules and the builder of their maps of debug handles.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "aot/graph/aot_error.h"
 #include "aot/graph/lint.h"
 #include "aot/graph/print.h"
+#include "aot/lowering/delegate_mapping_builder.h"
+#include "aot/lowering/lowered_modules.h"
 #include "aot/lowering/to_backend.h"
 #include "test/aot/lowering/program_builder.h"
+#include "test/support/expect_error.h"
 
 namespace vitrine::aot {
 namespace {
 
 using test::module;
 using test::ProgramBuilder;
-using testing::HasSubstr;
+using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::ThrowsMessage;
+using testing::Pair;
 
 TEST(LoweredModules, CopySharesOnlyPayload) {
   ProgramBuilder b;
@@ -68,16 +70,62 @@ TEST(LoweredModules, LintChecksDelegateCalls) {
   Node* call = program.graph->find("executorch_call_delegate");
   const ArgumentList args = call->args();
   call->set_args({args[0], args[1], args[1]});
-  EXPECT_THAT([&] { lint(program); },
-              ThrowsMessage<AotError>(HasSubstr("passes 2 inputs to lowered_module_0")));
+  EXPECT_ERROR(AotError, lint(program), "passes 2 inputs to lowered_module_0");
   call->set_args({args[1], args[1]});
-  EXPECT_THAT([&] { lint(program); },
-              ThrowsMessage<AotError>(HasSubstr("its first argument is not a lowered module")));
+  EXPECT_ERROR(AotError, lint(program), "its first argument is not a lowered module");
   call->set_args(args);
   call->meta.value = Value::Items{};
-  EXPECT_THAT(
-      [&] { lint(program); },
-      ThrowsMessage<AotError>(HasSubstr("not a tuple of the 1 results of lowered_module_0")));
+  EXPECT_ERROR(AotError, lint(program), "not a tuple of the 1 results of lowered_module_0");
+}
+
+struct DelegateMappingTest : testing::Test {
+  test::ProgramBuilder b;
+  Node* x = b.input("x");                          // has no handle
+  Node* first = b.call("aten.relu.default", {x});  // 1
+  Node* second = b.call("aten.abs.default", {x});  // 2
+  const std::vector<const Node*> both = {second, first, second, x};
+};
+
+TEST_F(DelegateMappingTest, GeneratesIdentifiers) {
+  DelegateMappingBuilder builder(true);
+  EXPECT_EQ(builder.insert(both), DelegateIdentifier(0U));
+  EXPECT_EQ(builder.insert(*second), DelegateIdentifier(1U));
+  EXPECT_EQ(builder.insert(*second), DelegateIdentifier(2U));
+  EXPECT_THAT(builder.mapping(), ElementsAre(Pair(DelegateIdentifier(0U), ElementsAre(1U, 2U)),
+                                             Pair(DelegateIdentifier(1U), ElementsAre(2U)),
+                                             Pair(DelegateIdentifier(2U), ElementsAre(2U))));
+}
+
+TEST_F(DelegateMappingTest, RejectsAnExplicitIdentifierIfIdentifiersAreGenerated) {
+  DelegateMappingBuilder builder(true);
+  EXPECT_ERROR(AotError, builder.insert(*first, DelegateIdentifier(4U)),
+               "the identifier 4 must not be set");
+  EXPECT_THAT(builder.mapping(), IsEmpty());
+}
+
+TEST_F(DelegateMappingTest, AcceptsNumbersAndStringsAsIdentifiers) {
+  DelegateMappingBuilder builder;
+  EXPECT_EQ(builder.insert(*first, DelegateIdentifier("conv")), DelegateIdentifier("conv"));
+  const std::vector<uint32_t> handles = {9, 0, 3};
+  EXPECT_EQ(builder.insert_handles(handles, DelegateIdentifier(7U)), DelegateIdentifier(7U));
+  EXPECT_THAT(builder.mapping(), ElementsAre(Pair(DelegateIdentifier("conv"), ElementsAre(1U)),
+                                             Pair(DelegateIdentifier(7U), ElementsAre(3U, 9U))));
+}
+
+TEST_F(DelegateMappingTest, RejectsMissingAndRepeatedIdentifiers) {
+  DelegateMappingBuilder builder;
+  EXPECT_ERROR(AotError, builder.insert(*first), "needs an identifier");
+  builder.insert(*first, DelegateIdentifier("conv"));
+  EXPECT_ERROR(AotError, builder.insert(*second, DelegateIdentifier("conv")),
+               "the identifier \"conv\" already has an entry");
+}
+
+TEST_F(DelegateMappingTest, RejectedEntriesStillConsumeAnIdentifier) {
+  DelegateMappingBuilder builder(true);
+  EXPECT_ERROR(AotError, builder.insert(*x),
+               "the entry 0 needs at least one node with a debug handle");
+  EXPECT_ERROR(AotError, builder.insert_handles({}), "the entry 1 needs");
+  EXPECT_EQ(builder.insert(*first), DelegateIdentifier(2U));
 }
 
 }  // namespace

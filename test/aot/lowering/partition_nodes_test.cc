@@ -22,21 +22,24 @@ std::unordered_set<const Node*> all_but(const Graph& graph, Target target) {
   return nodes;
 }
 
-TEST(PartitionNodes, JoinsConnectedSupportedNodes) {
+struct PartitionNodes : testing::Test {
   Graph graph;
   Node* x = graph.placeholder("x");
-  Node* a = graph.call(kSupported, {x});
+};
+
+TEST_F(PartitionNodes, JoinsConnectedAndUnconnectedSupportedNodes) {
+  Node* other = graph.call(kUnsupported, {x});
+  Node* a = graph.call(kSupported, {other});
   Node* b = graph.call(kSupported, {a});
-  graph.set_output(Argument::tuple({b}));
+  Node* c = graph.call(kSupported, {other});
+  graph.set_output(Argument::tuple({b, c}));
   const auto found = partition_nodes(graph, all_but(graph, kUnsupported));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].id, 0U);
-  EXPECT_THAT(found[0].nodes, ElementsAre(a, b));
+  EXPECT_THAT(found[0].nodes, ElementsAre(a, b, c));
 }
 
-TEST(PartitionNodes, SplitsPartitionIfAPathLeavesAndReentersIt) {
-  Graph graph;
-  Node* x = graph.placeholder("x");
+TEST_F(PartitionNodes, SplitsPartitionIfAPathLeavesAndReentersIt) {
   Node* a = graph.call(kSupported, {x});
   Node* other = graph.call(kUnsupported, {a});
   Node* sum = graph.call(kAdd, {a, other});
@@ -49,23 +52,9 @@ TEST(PartitionNodes, SplitsPartitionIfAPathLeavesAndReentersIt) {
   EXPECT_LT(found[0].id, found[1].id);
 }
 
-TEST(PartitionNodes, JoinsUnconnectedNodes) {
-  Graph graph;
-  Node* x = graph.placeholder("x");
-  Node* other = graph.call(kUnsupported, {x});
-  Node* a = graph.call(kSupported, {other});
-  Node* b = graph.call(kSupported, {other});
-  graph.set_output(Argument::tuple({a, b}));
-  const auto found = partition_nodes(graph, all_but(graph, kUnsupported));
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_THAT(found[0].nodes, ElementsAre(a, b));
-}
-
 // Each of the two partitions {a, d} and {b, c} would be convex, but together they would form a
 // cycle.
-TEST(PartitionNodes, PartitionsNeverFormACycle) {
-  Graph graph;
-  Node* x = graph.placeholder("x");
+TEST_F(PartitionNodes, PartitionsNeverFormACycle) {
   Node* a = graph.call(kSupported, {x});
   Node* b = graph.call(kSupported, {x});
   Node* past_a = graph.call(kUnsupported, {a});
@@ -79,9 +68,7 @@ TEST(PartitionNodes, PartitionsNeverFormACycle) {
   EXPECT_THAT(found[1].nodes, ElementsAre(a, b));
 }
 
-TEST(PartitionNodes, GetitemsJoinThePartitionOfTheirCall) {
-  Graph graph;
-  Node* x = graph.placeholder("x");
+TEST_F(PartitionNodes, GetitemsJoinThePartitionOfTheirCall) {
   Node* split = graph.call(kSplit, {x});
   Node* first = graph.call(getitem(), {split, 0});
   Node* second = graph.call(getitem(), {split, 1});
@@ -97,9 +84,7 @@ TEST(PartitionNodes, GetitemsJoinThePartitionOfTheirCall) {
   EXPECT_THAT(found[0].nodes, ElementsAre(sum));
 }
 
-TEST(PartitionNodes, OmitsSingleNodePartitionsOnRequest) {
-  Graph graph;
-  Node* x = graph.placeholder("x");
+TEST_F(PartitionNodes, OmitsSingleNodePartitionsOnRequest) {
   Node* a = graph.call(kSupported, {x});
   graph.set_output(Argument::tuple({a}));
   PartitionNodesOptions options;
@@ -108,9 +93,7 @@ TEST(PartitionNodes, OmitsSingleNodePartitionsOnRequest) {
   EXPECT_EQ(partition_nodes(graph, {a}).size(), 1U);
 }
 
-TEST(PartitionNodes, NodesOfAGroupGetTheSamePartition) {
-  Graph graph;
-  Node* x = graph.placeholder("x");
+TEST_F(PartitionNodes, NodesOfAGroupGetTheSamePartition) {
   Node* a = graph.call(kSupported, {x});
   Node* other = graph.call(kUnsupported, {x});
   Node* b = graph.call(kAdd, {a, other});
@@ -126,9 +109,7 @@ TEST(PartitionNodes, NodesOfAGroupGetTheSamePartition) {
   EXPECT_THAT(found[1].nodes, ElementsAre(a, b, c));
 }
 
-TEST(PartitionNodes, OmitsAGroupIfAPathLeavesAndReentersIt) {
-  Graph graph;
-  Node* x = graph.placeholder("x");
+TEST_F(PartitionNodes, OmitsAGroupIfAPathLeavesAndReentersIt) {
   Node* a = graph.call(kSupported, {x});
   Node* between = graph.call(kUnsupported, {a});
   Node* b = graph.call(kAdd, {a, between});
@@ -138,9 +119,7 @@ TEST(PartitionNodes, OmitsAGroupIfAPathLeavesAndReentersIt) {
   EXPECT_THAT(partition_nodes(graph, {}, options), IsEmpty());
 }
 
-TEST(PartitionNodes, KeepsOnlyOneOfMutuallyDependentGroups) {
-  Graph graph;
-  Node* x = graph.placeholder("x");
+TEST_F(PartitionNodes, KeepsOnlyOneOfMutuallyDependentGroups) {
   Node* a = graph.call(kSupported, {x});
   Node* b = graph.call(kSupported, {x});
   Node* c = graph.call(kSupported, {b});  // group a, c

@@ -1,12 +1,16 @@
 // Builds small programs for tests.
 #pragma once
 
+#include <gmock/gmock.h>
+
 #include <string>
 #include <vector>
 
+#include "aot/graph/aot_error.h"
 #include "aot/graph/exported_program.h"
 #include "aot/lowering/lowered_modules.h"
 #include "aot/lowering/partitioner.h"
+#include "aot/lowering/to_backend.h"
 
 namespace vitrine::aot::test {
 
@@ -144,6 +148,14 @@ inline FunctionPartitioner tagging(std::map<std::string, std::string> tags,
     }
     return result;
   });
+}
+
+// Expects that to_backend() rejects these tags with this message.
+inline void expect_rejected(ExportedProgram& program,
+                            const std::map<std::string, std::string>& tags,
+                            const testing::Matcher<std::string>& message) {
+  EXPECT_THAT([&] { to_backend(program, tagging(tags)); },
+              testing::ThrowsMessage<AotError>(message));
 }
 
 inline std::vector<std::string> input_names(const ExportedProgram& program) {

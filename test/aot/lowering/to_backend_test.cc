@@ -4,16 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/graph/aot_error.h"
-#include "aot/graph/lint.h"
 #include "aot/graph/print.h"
-#include "aot/lowering/constant_tags.h"
-#include "aot/lowering/lowered_modules.h"
 #include "test/aot/lowering/program_builder.h"
+#include "test/support/expect_error.h"
 
 namespace vitrine::aot {
 namespace {
 
+using test::expect_rejected;
 using test::input_names;
 using test::module;
 using test::ProgramBuilder;
@@ -22,7 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-using testing::ThrowsMessage;
 
 TEST(ToBackend, PartitionsBecomeCallsWithNewDebugHandles) {
   ProgramBuilder b;
@@ -61,26 +58,16 @@ TEST(ToBackend, BackendGetsCopyOfProgramAndCompileSpecs) {
 
 TEST(ToBackend, RejectsUnlistedTagsAndTagsOnInputsOrOutputs) {
   ProgramBuilder b;
-  Node* x = b.input("x");
-  Node* a = b.call("aten.relu.default", {x});
-  b.returns(a);
+  b.returns(b.call("aten.relu.default", {b.input("x")}));
   ExportedProgram& program = b.finish();
-  EXPECT_THAT(
-      [&] {
-        to_backend(program, tagging({{"x", "t"}, {"aten_relu_default", "t"}}));
-      },
-      ThrowsMessage<AotError>(HasSubstr("node x: is tagged t, but it is a user input")));
-  EXPECT_THAT(
-      [&] {
-        to_backend(program, tagging({{"output", "t"}}));
-      },
-      ThrowsMessage<AotError>(HasSubstr("the output must not be tagged")));
+  expect_rejected(program, {{"x", "t"}, {"aten_relu_default", "t"}},
+                  HasSubstr("node x: is tagged t, but it is a user input"));
+  expect_rejected(program, {{"output", "t"}}, HasSubstr("the output must not be tagged"));
   const test::FunctionPartitioner unlisted([](ExportedProgram& each) {
     each.graph->find("aten_relu_default")->meta.delegation_tag = "t";
     return PartitionResult();
   });
-  EXPECT_THAT([&] { to_backend(program, unlisted); },
-              ThrowsMessage<AotError>(HasSubstr("does not list the tag t")));
+  EXPECT_ERROR(AotError, to_backend(program, unlisted), "does not list the tag t");
 }
 
 TEST(ToBackend, RejectsPartitionerThatChangesGraph) {
@@ -97,27 +84,18 @@ TEST(ToBackend, RejectsPartitionerThatChangesGraph) {
   unchecked.check_partitioner = false;
   EXPECT_NO_THROW(to_backend(program, changing, unchecked));
   a->set_target(Target::of("aten.relu.default", Dialect::kEdge));
-  EXPECT_THAT(
-      [&] { to_backend(program, changing); },
-      ThrowsMessage<AotError>(HasSubstr("aten_relu_default: the partitioner changed this node")));
+  EXPECT_ERROR(AotError, to_backend(program, changing),
+               "aten_relu_default: the partitioner changed this node");
 }
 
-TEST(ToBackend, RejectsCyclicPartition) {
-  ProgramBuilder b;
-  Node* x = b.input("x");
-  Node* a = b.call("aten.relu.default", {x});
-  Node* between = b.call("aten.erf.default", {a});
-  b.returns(b.call("aten.add.Tensor", {a, between}));
-  ExportedProgram& program = b.finish();
-  EXPECT_THAT(
-      [&] {
-        to_backend(program, tagging({{"aten_relu_default", "t"}, {"aten_add_tensor", "t"}}));
-      },
-      ThrowsMessage<AotError>(HasSubstr("partition t: the nodes cannot be one call")));
-}
-
-// Each partition is convex, but together they form a cycle.
-TEST(ToBackend, RejectsMutuallyDependentPartitions) {
+// In the second program, each partition is convex, but together they form a cycle.
+TEST(ToBackend, RejectsCyclicAndMutuallyDependentPartitions) {
+  ProgramBuilder cyclic;
+  Node* first = cyclic.call("aten.relu.default", {cyclic.input("x")});
+  Node* between = cyclic.call("aten.erf.default", {first});
+  cyclic.returns(cyclic.call("aten.add.Tensor", {first, between}));
+  expect_rejected(cyclic.finish(), {{"aten_relu_default", "t"}, {"aten_add_tensor", "t"}},
+                  HasSubstr("partition t: the nodes cannot be one call"));
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
@@ -126,15 +104,12 @@ TEST(ToBackend, RejectsMutuallyDependentPartitions) {
   Node* after_c = b.call("aten.abs.default", {c});
   b.returns(after_a);
   b.returns(after_c);
-  ExportedProgram& program = b.finish();
-  EXPECT_THAT(
-      [&] {
-        to_backend(program, tagging({{"aten_relu_default", "t"},
-                                     {"aten_abs_default_1", "t"},
-                                     {"aten_relu_default_1", "u"},
-                                     {"aten_abs_default", "u"}}));
-      },
-      ThrowsMessage<AotError>(HasSubstr("partition u: the nodes cannot be one call")));
+  expect_rejected(b.finish(),
+                  {{"aten_relu_default", "t"},
+                   {"aten_abs_default_1", "t"},
+                   {"aten_relu_default_1", "u"},
+                   {"aten_abs_default", "u"}},
+                  HasSubstr("partition u: the nodes cannot be one call"));
 }
 
 TEST(ToBackend, SupportsSeveralBackendsInOneProgram) {
