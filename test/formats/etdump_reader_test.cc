@@ -91,6 +91,12 @@ TEST(EtDumpReader, ReadsADumpWithoutSizePrefixThatOutlivesTheParsedBytes) {
   }
   ASSERT_EQ(dump.blocks.size(), 1u);
   EXPECT_EQ(dump.blocks[0].name, "Default");
+  {
+    fb::FlatBufferBuilder builder;
+    build_sample(builder);
+    dump = parse_etdump(bytes_of(builder));
+  }
+  EXPECT_EQ(dump.blocks.at(0).profile_events.at(1).name, "DELEGATE_CALL");
 }
 
 std::string error_of(std::span<const std::byte> bytes) {

@@ -315,6 +315,10 @@ TEST(ViewInverses, WritesThroughViewsReachTheBase) {
   expect_written({9, 2, 3, 4, 9, 6}, [](ModelBuilder& build, Node* t) {
     build.call_as("aten.fill_diagonal_.default", {t, 9.0}, {}, *t->tensor());
   });
+  const auto fill_diagonal = [](ModelBuilder& build, Node* t, const Nodes&) {
+    build.call_as("aten.fill_diagonal_.default", {t, 9.0}, {}, *t->tensor());
+  };
+  EXPECT_EQ(written({floats({2, 2}, {1, 2, 3, 4})}, fill_diagonal), (Values{9, 2, 3, 9}));
 }
 
 TEST(ViewInverses, RejectsWritesThroughUnsupportedViews) {

@@ -54,7 +54,7 @@ TEST(ValueComparisonTest, AlignsByNameAndOrderOrByOpAndModuleIfHandlesAreMissing
     SCOPED_TRACE(has_records);
     RecordedSide a, b;
     run_portable(a, 0, has_records ? kRecordedNet : std::vector<NodeText>());
-    run_portable(b, 0.5f, has_records ? renumbered : std::vector<NodeText>(),
+    run_portable(b, has_records ? 0.5f : 1.0f, has_records ? renumbered : std::vector<NodeText>(),
                  R"({"0": 4, "1": 3, "2": 2, "3": 1})");
     const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
     EXPECT_EQ(result.alignment, has_records ? Alignment::kOps : Alignment::kOrder);
