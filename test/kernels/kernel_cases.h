@@ -16,7 +16,7 @@ namespace vitrine::test {
 struct KernelCase {
   std::string arguments;
   // The elements of each output in memory order, such as "1,2.5,nan 0,1,0", or the returned number.
-  // "?" stands for an element or an output of any value, and "empty" for an output without
+  // "?" matches an element or an output of any value, and "empty" for an output without
   // elements. If the call fails: "error: " and a part of the message.
   std::string expected;
   ErrorCode code = ErrorCode::kInvalidArgument;  // the code of the error
