@@ -197,7 +197,7 @@ def models_table(results):
              time_text(each["p99_ns"]), percent(each["noise"], 1), ratio_text(each, results.other(each, "optimized")),
              percent(each.get("of_limit")), each.get("limit", "")) for each in results.section("models")]
     return ("Models", "Times of a run. The ratio is relative to the optimized kernels on the same number of threads. "
-            "It is in parentheses if it is within the noise.",
+            "A ratio within the noise is in parentheses.",
             "model|variant|>threads|>p50|>p90|>p99|>noise|>ratio|>share of limit|limit", rows)
 
 

@@ -27,9 +27,10 @@ struct Submodule {
 Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes,
                                       std::string_view tag, GraphSignature* signature = nullptr);
 
-// Sorts the placeholders of a submodule's graph: first parameters of `owning` with the tag, then
-// buffers of `owning` with the tag, then all others. Inputs of `owning` keep their order.
-// Placeholders have the same names in `graph` and in `owning`.
+// Sorts the placeholders of a submodule's graph: first the parameters of `owning` that have the
+// delegation tag `tag`, then its buffers that have this tag, then all others. Placeholders for
+// inputs of `owning` keep the order of these inputs. Placeholders have the same names in `graph`
+// and in `owning`.
 void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std::string_view tag);
 
 // Reorders the results of the submodule's call, and renumbers the call's getitems: result order[i]

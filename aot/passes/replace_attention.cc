@@ -239,7 +239,8 @@ class AttentionReplacer {
     if (const Node* mask = call.optional_node("attn_mask")) {
       starts.by_mask = values.causal_from(mask);
     }
-    // Returns the end of the positions that attention reads, minus the number of queries.
+    // Returns the number of cached positions that attention reads, minus the number of queries.
+    // This is the position of the first query if the queries come last.
     const auto start_by_end = [&](Node& rows) -> std::optional<LinearSum> {
       const AttentionRows from = trace_rows(&rows);
       if (from.prefix == nullptr) return std::nullopt;

@@ -293,10 +293,10 @@ class Matcher {
         continue;
       }
       const bool in_a = !of_a.empty();
-      reject(before,
-             fmt::format(
-                 "after this op, only {1} has a separate {0}; in {2}, this value may include it",
-                 (in_a ? of_a : of_b).front().op, in_a ? "A" : "B", in_a ? "B" : "A"));
+      reject(
+          before,
+          fmt::format("after this op, {1} has a separate {0}; the value of {2} may include that op",
+                      (in_a ? of_a : of_b).front().op, in_a ? "A" : "B", in_a ? "B" : "A"));
     }
     pairs_ = std::move(kept);
   }

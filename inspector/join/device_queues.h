@@ -9,9 +9,9 @@
 
 namespace vitrine::inspector {
 
-// Moves rows, with their events in the timeline, to Profile::queues. `queues` has the queue of each
-// row, or null for the CPU. Queues with the same name are merged. Does not compute the rows' shares
-// of the time.
+// Moves the rows of devices, with their events in the timeline, to Profile::queues. For each row,
+// `queues` has the device's queue, or null if the CPU ran the row. Queues with the same name are
+// merged. Does not compute the rows' shares of the time.
 //
 // The events of a call get new start times, because the clocks have different origins. The first
 // event begins when the CPU entered the call. If the start times of a queue cannot be compared, or

@@ -21,8 +21,8 @@ void warn(size_t mismatched, size_t compared, double max, const char* what, Sour
     return;
   }
   join.warnings.push_back(
-      fmt::format("{} of {} {} do not match the record's ops at their instructions: is this the "
-                  "record of this program?",
+      fmt::format("{} of {} {} do not match the ops in the record: is this the record of this "
+                  "program?",
                   mismatched, compared, what));
 }
 

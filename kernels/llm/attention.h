@@ -34,8 +34,8 @@ struct Rows {
   }
 };
 
-// Checked arguments: all rows are inside the tensors' memory. `keys` can be 0, but only with a
-// mask.
+// The arguments of attention, after they were checked: all rows are inside the tensors' memory, and
+// `keys` is 0 only if there is a mask.
 struct Attention {
   int64_t batches;
   int64_t tokens;  // queries for each batch and head

@@ -104,10 +104,10 @@ class BoxLoop {
     }
   }
 
-  // Returns a loop over planes. A plane spans the dimension of the rows and a second dimension. If
-  // the last operand is contiguous in a dimension other than that of the rows, that dimension is
-  // the second one. row_length() of the returned loop is the number of rows in a plane, and
-  // row_stride(k) is the stride between these rows in operand k.
+  // Returns a loop over planes. A plane spans the dimension of the rows and a second dimension. The
+  // second dimension is one in which the last operand is contiguous, if there is such a dimension
+  // besides that of the rows. row_length() of the returned loop is the number of rows in a plane,
+  // and row_stride(k) is the stride between these rows in operand k.
   BoxLoop planes() const {
     BoxLoop result = *this;
     if (rank_ < 2) {

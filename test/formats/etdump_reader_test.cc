@@ -115,7 +115,7 @@ TEST(EtDumpReader, RejectsBytesThatAreNotAnETDump) {
   EXPECT_THROW(read_etdump("/no/such/file.etdp"), EtDumpError);
 }
 
-TEST(EtDumpReader, RejectsUnknownVersionsAndAllocatorsAndEventsWithoutAKind) {
+TEST(EtDumpReader, RejectsUnknownVersionsUnknownAllocatorsAndEventsWithoutKind) {
   fb::FlatBufferBuilder newer;
   newer.Finish(wire::CreateETDump(newer, 7), wire::ETDumpIdentifier());
   EXPECT_THAT(error_of(bytes_of(newer)), testing::HasSubstr("version: is 7"));

@@ -192,7 +192,7 @@ TEST_F(OptimizedCall, RootsAreRoundedCorrectly) {
   EXPECT_TRUE(std::signbit(out.data<float>()[1]));
 }
 
-TEST_F(OptimizedCall, AppliesANumberToEachElement) {
+TEST_F(OptimizedCall, CombinesEachElementWithANumber) {
   for (const int32_t count : {2, 256, 5000}) {
     const std::vector<float> values = count_up(static_cast<size_t>(count));
     Tensor& x = call_.make<float>({1, count}, values);

@@ -2,9 +2,9 @@
 //
 // A delegate has the same number of f32 inputs and outputs; output i is input i times the factor.
 // The compile spec "fail" makes executions fail. The compile spec "inputs" has the number of inputs
-// as a byte; without it, the delegate reports all arguments as outputs. The compile spec "lost" has
-// the index of an argument that the delegate does not report as an output. Each execution logs one
-// operator event with debug identifier 7.
+// as a byte; without this spec, the delegate cannot tell inputs from outputs and reports all
+// arguments as outputs. The compile spec "lost" has the index of an argument that the delegate does
+// not report as an output. Each execution logs one operator event with debug identifier 7.
 #pragma once
 
 #include <cstdint>

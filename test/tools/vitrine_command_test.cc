@@ -328,7 +328,7 @@ TEST(Tools, ExplainOptionDoesNotRequireAnOutputFile) {
               Exits(64, HasSubstr("--output is required")));
 }
 
-TEST(Tools, ErrorsNameTheKindOfAWrongFileOrTheMissingOption) {
+TEST(Tools, WrongFilesAndMissingOptionsAreNamedInErrors) {
   const ScratchFolder scratch;
   tools::write_file(scratch / "x.npy", npy_file("<f4", "3, 2", std::string(24, '\0')));
   const std::string exported = sample(kExported);

@@ -221,8 +221,7 @@ class MethodCheck {
     if (wrong < 2 || static_cast<double>(wrong) <= kMaxWrong * static_cast<double>(compared)) {
       return "";
     }
-    return fmt::format("{} of {} kernels do not match the record's ops at their instructions",
-                       wrong, compared);
+    return fmt::format("{} of {} kernels do not match the ops in the record", wrong, compared);
   }
 
   // The record's graph first returns the buffers that the method writes, and then the method's

@@ -42,7 +42,7 @@ std::vector<BackendRow>& rows() {
        make_xnnpack,
        {kEnableBf16}},
       {"xnnpack-dynamic",
-       "only dynamically quantized products, each in its own delegate; list this before xnnpack",
+       "only matrix products with dynamic quantization, one per delegate; list it before xnnpack",
        make_xnnpack_dynamic,
        {kEnableBf16}},
       {"xnnpack-branches",

@@ -50,8 +50,8 @@ class PixelPointers {
       at_ = in.table + (first - in_tile_) * taps + in_tile_;
     }
   }
-  // Returns pointers to the pixels of all taps, starting with the first tap. If the table is null,
-  // returns the address of `direct`, the only pointer.
+  // Returns the address of the pointer to the first tap's pixel. The pointer is in the table or, if
+  // the table is null, in `direct`.
   HWY_INLINE const float* const* get(const float*& direct) const {
     direct = image_;
     return in_.table == nullptr ? &direct : at_;

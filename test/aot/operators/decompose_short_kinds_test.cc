@@ -1,4 +1,4 @@
-// Tests of kinds of decompositions that need only a few lines each, in the order of their names.
+// Tests decompositions that need only a few lines each, in alphabetical order.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -95,7 +95,7 @@ TEST_F(IndexValueRules, SliceShiftsTheSlicedAxis) {
   expect_sum(build.call("aten.slice.Tensor", {range(8), 0, 3, 7}), 3, {{"axis 0", 1}});
 }
 
-// Selects row 2 of a matrix with the elements row - column.
+// Selects row 2 of a matrix whose element (i, j) is i - j.
 TEST_F(IndexValueRules, SelectReplacesTheSelectedAxisWithTheIndex) {
   Node* rows = build.call("aten.unsqueeze.default", {range(4), 1});
   Node* difference = build.call("aten.sub.Tensor", {rows, range(6)});

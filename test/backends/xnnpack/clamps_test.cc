@@ -1,4 +1,5 @@
-// Compares clamps with formulas. The clamps follow nodes into which XNNPACK would fuse them.
+// Compares the results of clamps with formulas. Each clamp follows a node into which XNNPACK would
+// fuse it.
 #include <gmock/gmock.h>
 
 #include <algorithm>

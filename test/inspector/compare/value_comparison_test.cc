@@ -149,7 +149,7 @@ TEST(ValueComparisonTest, DoesNotCompareAValueThatMayIncludeAnActivation) {
     EXPECT_THAT(result.values, IsEmpty());
     ASSERT_EQ(result.not_compared.size(), 1u);
     EXPECT_EQ(result.not_compared[0].reason,
-              "after this op, only A has a separate relu; in B, this value may include it");
+              "after this op, A has a separate relu; the value of B may include that op");
     EXPECT_FALSE(result.has_figures());
     EXPECT_FALSE(result.advice.empty());
   }

@@ -40,8 +40,8 @@ const EtRecord& small_record() {
   return record;
 }
 
-// Returns the profile of a call of an XNNPACK delegate. `operator_map` has the lines after the head
-// of an operator map; empty: the trace has no operator map.
+// Returns the profile of a call of an XNNPACK delegate. `operator_map` has the lines of an operator
+// map after its first line. If it is empty, the trace has no operator map.
 Profile delegated(const std::vector<TraceBuilder::Operator>& operators, const EtRecord* record,
                   const std::string& operator_map = "", const std::string& head = "measured") {
   TraceBuilder trace;

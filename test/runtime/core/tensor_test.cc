@@ -68,7 +68,7 @@ TEST_F(TensorTest, StridesFollowSizesAndDimOrder) {
   EXPECT_THAT(factory.make(ScalarType::kFloat, {}).strides(), ElementsAre());
 }
 
-TEST_F(TensorTest, ReturnsTypedElementsOnlyForTheMatchingDtypeAndNotForWritingConstants) {
+TEST_F(TensorTest, TypedAccessReturnsNullForOtherDtypesAndForWritesToConstants) {
   Tensor& tensor = factory.make<float>({2}, {1.5F, 2.5F});
   EXPECT_EQ(tensor.data<float>(), tensor.raw_data());
   EXPECT_EQ(tensor.mutable_data<float>(), tensor.raw_data());

@@ -103,8 +103,8 @@ class KeepResultsTest : public PlanTest {
     return forward_.inputs.back();
   }
 
-  // Loads the method and runs it twice with x = [[0, 1], [2, 3], [4, 5]]. Returns the last output,
-  // and the number of calls of the kernel in `transpositions`.
+  // Loads the method and runs it twice with x = [[0, 1], [2, 3], [4, 5]]. Returns the last output.
+  // `transpositions` counts the calls to the kernel.
   std::vector<float> run_twice(const MethodOptions& options, uint64_t* kept = nullptr) {
     const auto method = load(options);
     if (method == nullptr) return {};
@@ -179,8 +179,8 @@ TEST_F(KeepResultsTest, WritesTheResultInEachRunIfAnOutputReturnsItsPlannedMemor
   expect_run({1, 4, 2, 5, 3, 6}, 2);
 }
 
-// `view` is read only after another value has overwritten the result. It is therefore a view of
-// that value and not of the result, although all three have the same address.
+// The result, a later value and `view` have the same address. `view` is read only after the later
+// value has overwritten the result, so it is not a view of the result.
 TEST_F(KeepResultsTest, IgnoresViewsOfLaterValues) {
   const int32_t x = input_matrix(128);
   const int32_t doubled = matrix_at(32);

@@ -172,7 +172,7 @@ TEST_F(ThreadPolicyTest, PausesIfWaitingCostsMoreThanWorkersSave) {
   }
 }
 
-TEST_F(ThreadPolicyTest, TimeBetweenRunsDoesNotCountAsALoss) {
+TEST_F(ThreadPolicyTest, TimeBetweenRunsDoesNotCountAsWaitingForAProcessor) {
   ThreadPolicy policy(2, 2, demand, clocks);
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(run(policy, kMillisecond, kMillisecond));
@@ -196,7 +196,7 @@ TEST_F(ThreadPolicyTest, CanPauseWithinALongRun) {
   policy.end(run);
 }
 
-TEST_F(ThreadPolicyTest, PauseCausedByAnotherRunDoesNotCountAsALoss) {
+TEST_F(ThreadPolicyTest, PauseCausedByAnotherRunDoesNotCountAsWaitingForAProcessor) {
   ThreadPolicy policy(2, 4, demand, clocks);
   ThreadPolicy::Run waiting;
   EXPECT_TRUE(policy.allows(waiting, kLargeWork));

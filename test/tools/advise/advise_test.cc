@@ -230,13 +230,24 @@ TEST_F(AdviceRules, WeightsCacheIsAdvisedOnlyForSlowLoading) {
   EXPECT_THAT(advise_weights_cache(context), SizeIs(1));
 }
 
-TEST_F(AdviceRules, BordersRuleCountsLayoutChangesAndDelegateEntries) {
+TEST_F(AdviceRules, BordersRuleAddsDelegateEntriesAndLayoutChanges) {
   context.profile.delegate_calls.resize(2);
   EXPECT_THAT(advise_borders(context), IsEmpty());
   context.profile.delegate_calls[0].time.p50 = 100;
-  const std::vector<Advice> advice = advise_borders(context);
+  std::vector<Advice> advice = advise_borders(context);
   ASSERT_THAT(advice, SizeIs(1));
   EXPECT_DOUBLE_EQ(advice[0].saved->high, 100);
+  // The rows take 90 of the 100 ns in the delegate, so entering it takes 10.
+  inspector::ProfileRow row;
+  row.where = inspector::Where::kDelegate;
+  row.time.p50 = 30;
+  context.profile.rows.push_back(row);
+  row.is_inserted = true;
+  row.time.p50 = 60;
+  context.profile.rows.push_back(row);
+  advice = advise_borders(context);
+  ASSERT_THAT(advice, SizeIs(1));
+  EXPECT_DOUBLE_EQ(advice[0].saved->high, 10 + 60);
 }
 
 TEST_F(AdviceRules, FloatIslandsRuleCountsConversionsInInt8Models) {

@@ -25,7 +25,7 @@ std::vector<Advice> advise_delegation(const Context& context) {
   });
   if (rows.numbers.empty()) return {};
   Advice advice{.name = "xnnpack",
-                .what = "XNNPACK executes what it can; currently, kernels execute everything",
+                .what = "run the supported ops with XNNPACK instead of Vitrine's kernels",
                 .why = rows_text(context, rows),
                 .rows = rows.numbers,
                 .saved = saved_by_delegating(context, rows),
@@ -35,7 +35,7 @@ std::vector<Advice> advise_delegation(const Context& context) {
     advice.change = Variant{.lowering = {{"--backend", "xnnpack"}}};
     Advice both = advice;
     both.name = "xnnpack_optimize";
-    both.what = "XNNPACK executes what it can; the graph has fewer calls";
+    both.what = "run the supported ops with XNNPACK, in a graph with fewer calls";
     both.saved.reset();
     both.change->lowering.push_back({"--optimize", ""});
     return {advice, both};

@@ -29,7 +29,7 @@ struct RankedStep {
   double gain = 0;
 };
 
-// Returns the changes of one part's precision, in order, starting from float.
+// Returns the steps by which the search lowers the precision of one part, beginning with float.
 std::vector<RankedStep> steps_of(const std::vector<PartFigures>& parts, size_t index) {
   const PartFigures& part = parts[index];
   std::vector<RankedStep> steps;

@@ -68,7 +68,7 @@ Error check_dilated_pooling(const char* axis, size_t extent, size_t steps, uint3
     return begin < shift ? begin + dilation - shift : begin - shift;
   };
   // replacement(step) grows with the step, but may drop once, at the first step whose `begin` is at
-  // least `shift`. So its maximum is at the last step before this drop or at the last step of all.
+  // least `shift`. So its maximum is at the last step before this drop or at the final step.
   const uint64_t last = steps - 1;
   const uint64_t last_before = shift == 0 ? 0 : std::min<uint64_t>(last, (shift - 1) / stride);
   const uint64_t furthest = std::max(replacement(last), replacement(last_before));

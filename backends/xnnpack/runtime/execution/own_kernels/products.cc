@@ -10,8 +10,8 @@ namespace {
 namespace simd = optimized::simd;
 
 // XNNPACK packs the right matrix in each run. For up to 64 rows, our kernel is faster (0.2 to 0.9
-// of the time on a Xeon with AVX-512). With narrower vectors, the limit is only 32 rows, because
-// other processors may behave differently.
+// of the time on a Xeon with AVX-512). Processors with narrower vectors were not measured, so their
+// limit is only half as large.
 constexpr size_t kMaxProductRows = 64;
 
 struct ProductSizes {
