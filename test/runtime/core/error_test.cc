@@ -51,7 +51,8 @@ TEST(Error, CutsLongMessages) {
 
 TEST(Error, MovingTransfersTheMessage) {
   Error from = Error::make(ErrorCode::kInternal, "text");
-  EXPECT_STREQ(std::move(from).message(), "text");
+  const Error to = std::move(from);
+  EXPECT_STREQ(to.message(), "text");
 }
 
 TEST(ErrorCode, NumbersAndNamesMatchExecuTorch) {

@@ -80,6 +80,13 @@ TEST(EValue, TensorListsReflectReplacedTensorsAndOnlyOptionalListsMayContainNone
   EXPECT_THAT(read, ElementsAre(&tensor, nullptr, nullptr));
   EXPECT_FALSE(EValue(&body, false).read_tensor_list(&read));
   Tensor& other = factory.make(ScalarType::kFloat, {1});
+  TensorListBody first{std::span(items).first(1), scratch.data()};
+  ASSERT_TRUE(EValue(&first, false).read_tensor_list(&read));
+  EXPECT_THAT(read, ElementsAre(&tensor));
+  item = EValue(&other);
+  ASSERT_TRUE(EValue(&first, false).read_tensor_list(&read));
+  EXPECT_THAT(read, ElementsAre(&other));
+  item = EValue(&tensor);
   none = EValue(&other);
   ASSERT_TRUE(EValue(&body, true).read_tensor_list(&read));
   EXPECT_THAT(read, ElementsAre(&tensor, &other, nullptr));

@@ -173,6 +173,7 @@ TEST_F(UnwrittenOutputsTest, ErrorOrWarningNamesTheDelegateArgumentThatThePayloa
               HasSubstr("outputs[1]: no instruction writes it; a delegate (TestBackend) is called "
                         "with it as argument 2, but the payload does not define that output"));
   const auto method = load({.accept_unwritten_outputs = true});
+  ASSERT_NE(method, nullptr);
   EXPECT_THAT(method->warning().message(), HasSubstr("outputs[1]: no instruction writes it"));
 }
 

@@ -238,7 +238,9 @@ TEST_F(KeepResultsTest, ReportsErrorsOfTheKernelWhenTheMethodRuns) {
   const int32_t transposed = at(0);
   transpose_to(constant(), transposed);
   return_doubled(transposed, 32);
-  EXPECT_THAT(load(options())->execute().message(), testing::HasSubstr("two matrices"));
+  const auto method = load(options());
+  ASSERT_NE(method, nullptr);
+  EXPECT_THAT(method->execute().message(), testing::HasSubstr("two matrices"));
 }
 
 }  // namespace

@@ -197,7 +197,7 @@ TEST_F(OverlapCheckTest, AllowsStatesThatAreWrittenBack) {
   EXPECT_EQ(refusal(), "");
   const auto method = load(options());
   for (const float expected : {11.0F, 20.0F}) {
-    EXPECT_EQ(run(*method, value({4}, {10, 10, 10, 10}))[0], expected);
+    EXPECT_EQ(run(*method, value({4}, {10, 10, 10, 10})).at(0), expected);
   }
 }
 

@@ -66,6 +66,7 @@ class SharedStateTest : public test::MethodTest {
 TEST_F(SharedStateTest, MethodsContinueWithTheStateThatOtherMethodsLeft) {
   build_two();
   make_state();
+  ASSERT_NE(state_, nullptr);
   EXPECT_EQ(state_->bytes(), kStateBytes);
   const auto first = over("forward", state_.get());
   EXPECT_EQ(run(*first, 1), 1);
@@ -81,8 +82,9 @@ TEST_F(SharedStateTest, MethodsWithoutACommonStateAreIndependent) {
   build_two();
   make_state();
   const auto own = over("forward", nullptr);
+  const auto second_own = over("second", nullptr);
   EXPECT_EQ(run(*own, 1), 1);
-  EXPECT_EQ(run(*over("second", nullptr), 2), 2);
+  EXPECT_EQ(run(*second_own, 2), 2);
   EXPECT_EQ(own->memory_usage().planned, 64 + kStateBytes);
   const auto other = test::require(SharedState::create(program_));
   const auto first = over("forward", state_.get());
@@ -152,6 +154,7 @@ TEST_F(SharedStateTest, IgnoresMethodsWithoutSharedBuffers) {
   constant.buffer_sizes = {0};
   constant.outputs = {constant.integer(7)};
   make_state();
+  ASSERT_NE(state_, nullptr);
   const auto method = over("constant", state_.get());
   EXPECT_EQ(method->memory_usage().shared, 0u);
   EXPECT_TRUE(method->execute().ok());
@@ -161,7 +164,8 @@ TEST_F(SharedStateTest, AcceptsMemoryOfTheCallerUnlessItIsSmallOrMisaligned) {
   build_two();
   program_ = build();
   alignas(16) std::array<std::byte, kStateBytes + 8> memory{};
-  const auto state = test::require(SharedState::create(program_, memory));
+  const auto state =
+      test::require(SharedState::create(program_, std::span(memory).first(kStateBytes)));
   const auto method = over("second", state.get());
   EXPECT_EQ(run(*method, 3), 3);
   EXPECT_EQ(method->output(0).unchecked_tensor().raw_data(), memory.data());

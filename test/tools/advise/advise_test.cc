@@ -244,6 +244,7 @@ TEST_F(AdviceRules, BordersRuleAddsDelegateEntriesAndLayoutChanges) {
   context.profile.rows.push_back(row);
   row.is_inserted = true;
   row.time.p50 = 60;
+  row.share = 0.06;
   context.profile.rows.push_back(row);
   advice = advise_borders(context);
   ASSERT_THAT(advice, SizeIs(1));
