@@ -70,6 +70,39 @@ void run_general(KernelContext& context, const Elementwise& call,
   });
 }
 
+// Computes a small result without a general loop. Returns false without changing `out` unless `out`
+// has its final shape and every input is one element or has the layout of `out`.
+bool run_small(const Elementwise& call, std::span<const Tensor* const> inputs, Tensor& out) {
+  const int64_t count = out.numel();
+  Conversion to_out;
+  if (count > kChunkLength || !to_out.set(call.run_out, call.common, out.dtype())) return false;
+  Chunk buffers[kOperands];
+  const void* run_inputs[Elementwise::kMaxInputs];
+  bool has_shape = false;  // true if an input has the shape of `out`
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& tensor = *inputs[i];
+    const bool same = tensor.same_sizes(out) && tensor.same_dim_order(out);
+    Conversion conversion;
+    if ((!same && (tensor.numel() != 1 || tensor.rank() > out.rank())) ||
+        !conversion.set(tensor.dtype(), call.common, call.run_inputs[i])) {
+      return false;
+    }
+    has_shape = has_shape || same;
+    run_inputs[i] = &buffers[i];
+    if (conversion.identity() && (same || count == 1)) {
+      run_inputs[i] = tensor.raw_data();
+    } else {
+      conversion.run(tensor.raw_data(), same ? 1 : 0, &buffers[i], 1, count);
+    }
+  }
+  if (!has_shape) return false;
+  const bool direct = to_out.identity();
+  void* const to = direct ? out.mutable_raw_data() : &buffers[inputs.size()];
+  call.run(call.op, run_inputs, to, count);
+  if (!direct) to_out.run(to, 1, out.mutable_raw_data(), 1, count);
+  return true;
+}
+
 }  // namespace
 
 void run_elementwise(KernelContext& context, const Elementwise& call,
@@ -78,6 +111,7 @@ void run_elementwise(KernelContext& context, const Elementwise& call,
     return context.fail(ErrorCode::kInvalidArgument, "a result of dtype %s cannot be stored as %s",
                         scalar_type_name(call.result), scalar_type_name(out.dtype()));
   }
+  if (run_small(call, inputs, out)) return;
   int32_t storage[kMaxRank];
   const auto sizes = broadcast_sizes(context, inputs, storage);
   if (!sizes || !context.resize(out, *sizes)) return;

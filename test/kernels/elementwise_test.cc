@@ -61,6 +61,29 @@ TEST(Elementwise, ResizesOnlyDynamicOutputs) {
                                  {"f32[2] !f32[3]", "error: static", ErrorCode::kNotSupported}});
 }
 
+// Small results take a shorter path if the other input is one element.
+TEST(Elementwise, RepeatsOneElementOfAnyRank) {
+  check_kernel("aten::add.out",
+               {{"i64[1]{9223372036854775807} i64[]{2} 1 !i64[1]", "-9223372036854775807"},
+                {"i64[]{2} i64[1,2]{1,-3} 2 !i64[1,2]", "4,-4"},
+                {"i64[2]{1,2} i64[1,1]{10} 1 !i64[1,2]", "11,12"},
+                {"i64[1]{1} i64[2,1]{10,20} 1 !~i64[3,1]", "11,21"},
+                {"i64[]{1} i64[1]{2} 1 !~i64[4]", "3"},
+                {"i64[0] i64[]{1} 1 !i64[0]", "empty"},
+                {"f16[2]{1,nan} f32[]{0.5} 1 !f32[2]", "1.5,nan"},
+                {"i32[2]{1,2} bool[1]{1} 1 !i32[2]", "2,3"},
+                {"i64[2]{1,2} i64[]{1} 1 !i64[3]", "error: static", ErrorCode::kNotSupported}});
+}
+
+TEST(Elementwise, AcceptsInputAsOutputNextToOneElement) {
+  KernelCall call;
+  Tensor& a = call.make<int64_t>({3}, {1, 2, 3});
+  Tensor& one = call.make<int64_t>({}, {10});
+  ASSERT_TRUE(succeeds(call.run("aten::sub.out", one, a, 1, a)));
+  EXPECT_EQ(values_of<int64_t>(a), (std::vector<int64_t>{9, 8, 7}));
+  EXPECT_FALSE(succeeds(call.run("aten::sub.out", one, a, 1, one)));
+}
+
 TEST(Elementwise, AcceptsInputAsOutput) {
   KernelCall call;
   Tensor& a = call.make<float>({3}, {1, 2, 3});
