@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kStrip = 64;           // columns or rows of a strip, which has full cache lines
 constexpr int64_t kMaxElementSize = 16;  // bytes, of complex128
+constexpr int64_t kFewElements = 128;
 constexpr int64_t kMinPlanes = 8;  // with fewer planes, each plane is divided among the threads
 
 template <size_t size>
@@ -202,7 +203,14 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
                         {to_layout.strides.data(), from_layout.strides.data()});
   const BoxLoop<2>::Offsets start{to_layout.offset, from_layout.offset};
   const auto size = static_cast<int64_t>(to.element_size());
-  // A short single row needs neither planes nor threads.
+  // A few elements need neither planes nor threads, and neither does a short single row.
+  if (loop.rows() * loop.row_length() <= kFewElements) {
+    loop.run(start, [&](const auto& first, int64_t count) {
+      mover->move(from.raw_data(), first[1], loop.row_stride(1), to.mutable_raw_data(), first[0],
+                  loop.row_stride(0), count);
+    });
+    return true;
+  }
   if (loop.rows() == 1 && loop.row_stride(0) == loop.row_stride(1) &&
       loop.row_length() < kParallelWork / (2 * kMaxElementSize)) {
     mover->move(from.raw_data(), start[1], loop.row_stride(1), to.mutable_raw_data(), start[0],

@@ -19,6 +19,14 @@ namespace vitrine {
 // tensor's memory.
 struct Layout {
   Layout() = default;
+  // These copy only the dimensions in use, because most layouts are small.
+  Layout(const Layout& other) : rank(other.rank), offset(other.offset) { copy_dims(other); }
+  Layout& operator=(const Layout& other) {
+    rank = other.rank;
+    offset = other.offset;
+    copy_dims(other);
+    return *this;
+  }
   // The tensor's layout. The strides are zero if the tensor has no elements.
   explicit Layout(const Tensor& tensor);
   // A dense row-major layout of the given sizes.
@@ -56,6 +64,14 @@ struct Layout {
   int64_t offset = 0;
   std::array<int64_t, kMaxLoopRank> sizes;
   std::array<int64_t, kMaxLoopRank> strides;
+
+ private:
+  void copy_dims(const Layout& other) {
+    for (size_t i = 0; i < other.rank; ++i) {
+      sizes[i] = other.sizes[i];
+      strides[i] = other.strides[i];
+    }
+  }
 };
 
 // Resizes `out`. Fails if a size exceeds INT32_MAX or there are more than kMaxRank sizes.
