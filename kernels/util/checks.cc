@@ -25,16 +25,12 @@ void fail_unsupported_dtype(KernelContext& context, ScalarType type) {
                scalar_type_name(type), static_cast<int>(type));
 }
 
-std::optional<size_t> normalize_dim(KernelContext& context, int64_t dim, size_t rank) {
+void fail_dim(KernelContext& context, int64_t dim, size_t rank) {
   const int64_t count = rank == 0 ? 1 : static_cast<int64_t>(rank);
-  if (dim < -count || dim >= count) {
-    context.fail(ErrorCode::kInvalidArgument,
-                 "dimension %lld is out of range for rank %zu: expected %lld to %lld",
-                 static_cast<long long>(dim), rank, static_cast<long long>(-count),
-                 static_cast<long long>(count - 1));
-    return std::nullopt;
-  }
-  return static_cast<size_t>(dim < 0 ? dim + count : dim);
+  context.fail(ErrorCode::kInvalidArgument,
+               "dimension %lld is out of range for rank %zu: expected %lld to %lld",
+               static_cast<long long>(dim), rank, static_cast<long long>(-count),
+               static_cast<long long>(count - 1));
 }
 
 std::optional<uint32_t> dim_mask(KernelContext& context, std::span<const int64_t> dims,

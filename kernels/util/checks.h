@@ -13,10 +13,19 @@
 
 namespace vitrine {
 
+// Reports that `dim` is out of range for `rank`.
+void fail_dim(KernelContext& context, int64_t dim, size_t rank);
+
 // Maps `dim`, which must be in -rank .. rank-1, to 0 .. rank-1. A 0-d tensor counts as one
 // dimension: 0 and -1 are accepted and return 0. Its sizes() is empty, so use size_at() to read the
 // size of that dimension.
-[[nodiscard]] std::optional<size_t> normalize_dim(KernelContext& context, int64_t dim, size_t rank);
+[[nodiscard]] inline std::optional<size_t> normalize_dim(KernelContext& context, int64_t dim,
+                                                         size_t rank) {
+  const int64_t count = rank == 0 ? 1 : static_cast<int64_t>(rank);
+  if (dim >= -count && dim < count) return static_cast<size_t>(dim < 0 ? dim + count : dim);
+  fail_dim(context, dim, rank);
+  return std::nullopt;
+}
 
 // Returns a bit mask of the dimensions in `dims`; 0 if `dims` is empty. Fails on a repeated
 // dimension.

@@ -1,5 +1,6 @@
 #include "kernels/util/layout.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kernels/util/checks.h"
@@ -89,6 +90,7 @@ bool Layout::broadcast_to(std::span<const int64_t> target) {
 }
 
 bool resize_to(KernelContext& context, Tensor& out, std::span<const int64_t> sizes) {
+  if (std::ranges::equal(sizes, out.sizes())) return true;
   std::array<int32_t, kMaxRank> storage;
   const std::optional<std::span<const int32_t>> checked = read_sizes(context, sizes, storage);
   return checked && context.resize(out, *checked);

@@ -118,7 +118,11 @@ Error Tensor::resize(std::span<const int32_t> sizes) {
 }
 
 bool Tensor::has_sizes(std::span<const int32_t> sizes) const {
-  return sizes.size() == rank_ && std::equal(sizes.begin(), sizes.end(), sizes_);
+  if (sizes.size() != rank_) return false;
+  for (size_t i = 0; i < rank_; ++i) {  // faster than memcmp for few sizes
+    if (sizes[i] != sizes_[i]) return false;
+  }
+  return true;
 }
 
 Error Tensor::check_sizes(std::span<const int32_t> sizes, int64_t max_numel) const {
