@@ -5,6 +5,7 @@
 
 #include "kernels/optimized/simd/lines.h"
 #include "kernels/optimized/take_over.h"
+#include "kernels/util/arithmetic.h"
 #include "kernels/util/parallel.h"
 #include "kernels/util/reduction.h"
 
@@ -67,6 +68,35 @@ float reduce_line(Kind kind, const float* values, int64_t count) {
   }
 }
 
+// Longer lines are reduced with vectors.
+constexpr int64_t kMaxShortLine = 8;
+
+// Combines the elements of each short line, in order. Begins with `start`, or with the first
+// element if `start` is null.
+template <class Combine>
+void reduce_short_lines(const float* values, int64_t lines, int64_t count, const float* start,
+                        float* out, const Combine& combine) {
+  for (int64_t line = 0; line < lines; ++line, values += count) {
+    float result = start != nullptr ? *start : *values;
+    for (int64_t i = 0; i < count; ++i) result = combine(result, values[i]);
+    out[line] = result;
+  }
+}
+
+void reduce_short_lines(Kind kind, const float* values, int64_t lines, int64_t count, float* out) {
+  if (kind == Kind::kLargest) {
+    return reduce_short_lines(values, lines, count, nullptr, out, larger<float>);
+  }
+  if (kind == Kind::kSmallest) {
+    return reduce_short_lines(values, lines, count, nullptr, out, smaller<float>);
+  }
+  constexpr float kZero = 0;
+  reduce_short_lines(values, lines, count, &kZero, out, wrapping_add<float>);
+  if (kind == Kind::kSum) return;
+  const auto divisor = static_cast<float>(count);
+  for (int64_t line = 0; line < lines; ++line) out[line] /= divisor;
+}
+
 void reduce_columns(Kind kind, const float* values, int64_t rows, int64_t stride, int64_t count,
                     float* out) {
   if (kind == Kind::kLargest) return simd::column_largest(values, rows, stride, count, out);
@@ -87,6 +117,10 @@ bool reduce(KernelContext& context, Kind kind, const Tensor& self, std::optional
   auto* const to = out.unchecked_mutable_data<float>();
   if (block->inner == 1) {
     parallel_ranges(context, block->outer, 1, 4 * block->reduced, [&](int64_t begin, int64_t end) {
+      if (block->reduced <= kMaxShortLine) {
+        return reduce_short_lines(kind, from + begin * block->reduced, end - begin, block->reduced,
+                                  to + begin);
+      }
       for (int64_t i = begin; i < end; ++i) {
         to[i] = reduce_line(kind, from + i * block->reduced, block->reduced);
       }

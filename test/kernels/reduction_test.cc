@@ -26,6 +26,19 @@ TEST(Reduction, SumReducesAnyDimensions) {
   check_kernel("aten::mean.out", {{"f32[0,2] [0] false none !f32[2]", "nan,nan"}});
 }
 
+TEST(Reduction, ReducesShortLines) {
+  const std::string pairs = "f32[3,2]{1,-2,nan,5,inf,-inf} [1] false ";
+  check_kernel("aten::sum.IntList_out", {{pairs + "none !f32[3]", "-1,nan,nan"}});
+  check_kernel("aten::mean.out", {{pairs + "none !f32[3]", "-0.5,nan,nan"},
+                                  {"f32[2,8]{1,2,3,4,5,6,7,8,0,0,0,0,0,0,0,4} [1] false none "
+                                   "!f32[2]",
+                                   "4.5,0.5"}});
+  check_kernel("aten::amax.out",
+               {{pairs + "!f32[3]", "1,nan,inf"}, {"f32[1,3]{-3,-1,-2} [1] false !f32[1]", "-1"}});
+  check_kernel("aten::amin.out", {{pairs + "!f32[3]", "-2,nan,-inf"},
+                                  {"f32[1,9]{9,8,7,6,5,4,3,2,1} [1] false !f32[1]", "1"}});
+}
+
 TEST(Reduction, NansumIgnoresNan) {
   check_kernel("aten::nansum.out", {{"f32[2,3]{1,nan,3,nan,nan,nan} [1] false none !f32[2]", "4,0"},
                                     {"bool[2]{1} none false none !i64[]", "2"}});
