@@ -60,11 +60,18 @@ struct Statistics {
   float rstd;
 };
 
-Statistics statistics(const float* values, int64_t count, double epsilon) {
-  const auto n = static_cast<double>(count);
-  const auto mean = static_cast<float>(simd::sum(values, count) / n);
-  const double variance = simd::squared_distance(values, mean, count) / n;
-  return {mean, static_cast<float>(1.0 / std::sqrt(variance + epsilon))};
+// Returns the statistics of `parts` lines of `count` values, whose distance is `stride` elements.
+Statistics statistics(const float* values, int64_t count, double epsilon, int64_t parts = 1,
+                      int64_t stride = 0) {
+  const double share = 1.0 / (static_cast<double>(count) * static_cast<double>(parts));
+  double sum = 0;
+  for (int64_t i = 0; i < parts; ++i) sum += simd::sum(values + i * stride, count);
+  const auto mean = static_cast<float>(sum * share);
+  double squares = 0;
+  for (int64_t i = 0; i < parts; ++i) {
+    squares += simd::squared_distance(values + i * stride, mean, count);
+  }
+  return {mean, static_cast<float>(1.0 / std::sqrt(squares * share + epsilon))};
 }
 
 template <class Arguments>
@@ -96,21 +103,26 @@ void normalize_rows(KernelContext& context, const LayerNorm& a) {
 void normalize_groups(KernelContext& context, const GroupNorm& a) {
   if (!all_float(a)) return vitrine::normalize_groups(context, a);
   const int64_t length = a.channels * a.plane;
-  parallel_ranges(context, a.rows, 1, 8 * length, [&](int64_t begin, int64_t end) {
+  const simd::Run run = simd::affine();
+  parallel_ranges(context, a.rows, 1, 8 * length * a.parts, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const float* const from = a.input.unchecked_data<float>() + row * length;
       float* const to = a.out.unchecked_mutable_data<float>() + row * length;
-      const Statistics s = statistics(from, length, a.epsilon);
+      const Statistics s = statistics(from, length, a.epsilon, a.parts, a.part_size());
       a.mean.unchecked_mutable_data<float>()[row] = s.mean;
       a.rstd.unchecked_mutable_data<float>()[row] = s.rstd;
+      const int64_t first_channel = row % a.groups * a.channels;
       for (int64_t c = 0; c < a.channels; ++c) {
-        const int64_t channel = row % a.groups * a.channels + c;
+        const int64_t channel = first_channel + c;
         const float scale =
             s.rstd * (a.weight == nullptr ? 1.0F : a.weight->unchecked_data<float>()[channel]);
         const float shift = a.bias == nullptr ? 0.0F : a.bias->unchecked_data<float>()[channel];
         const float parameters[] = {scale, shift - s.mean * scale, 0};
-        const void* const plane = from + c * a.plane;
-        simd::affine()(&plane, parameters, to + c * a.plane, a.plane, a.rows * length);
+        for (int64_t part = 0; part < a.parts; ++part) {
+          const int64_t at = part * a.part_size() + c * a.plane;
+          const void* const plane = from + at;
+          run(&plane, parameters, to + at, a.plane, a.input.numel());
+        }
       }
     }
   });
@@ -168,6 +180,8 @@ bool softmax_out(KernelContext& context, const Tensor& self, int64_t dim, bool h
 
 VITRINE_KERNEL(native_batch_norm_legit_no_training_out,
                "aten::_native_batch_norm_legit_no_training.out", batch_norm_no_training_out);
+VITRINE_KERNEL(native_batch_norm_legit_no_stats_out, "aten::_native_batch_norm_legit.no_stats_out",
+               batch_norm_no_stats_out<normalize_groups>);
 VITRINE_KERNEL(native_group_norm_out, "aten::native_group_norm.out",
                native_group_norm_out<normalize_groups>);
 VITRINE_KERNEL(native_layer_norm_out, "aten::native_layer_norm.out",

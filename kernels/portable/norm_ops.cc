@@ -24,12 +24,6 @@ void legit_out(KernelContext& context, const Tensor& input, const Tensor* weight
   batch_norm(context, {input, weight, bias, running_mean, running_var, eps}, out);
 }
 
-void no_stats_out(KernelContext& context, const Tensor& input, const Tensor* weight,
-                  const Tensor* bias, bool /*training*/, double /*momentum*/, double eps,
-                  Tensor& out, Tensor& save_mean, Tensor& save_invstd) {
-  batch_norm_of_batch(context, input, weight, bias, eps, out, save_mean, save_invstd);
-}
-
 void no_training_out(KernelContext& context, const Tensor& input, const Tensor* weight,
                      const Tensor* bias, const Tensor& running_mean, const Tensor& running_var,
                      double /*momentum*/, double eps, Tensor& out0, Tensor& out1, Tensor& out2) {
@@ -40,7 +34,7 @@ void no_training_out(KernelContext& context, const Tensor& input, const Tensor* 
 }  // namespace
 
 VITRINE_KERNEL(native_batch_norm_legit_no_stats_out, "aten::_native_batch_norm_legit.no_stats_out",
-               no_stats_out);
+               batch_norm_no_stats_out<normalize_groups>);
 VITRINE_KERNEL(native_batch_norm_legit_out, "aten::_native_batch_norm_legit.out", legit_out);
 VITRINE_KERNEL(native_batch_norm_legit_no_training_out,
                "aten::_native_batch_norm_legit_no_training.out", no_training_out);

@@ -137,9 +137,18 @@ void batch_norm(KernelContext& context, const BatchNormArguments& a, Tensor& out
 
 void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tensor* weight,
                          const Tensor* bias, double epsilon, Tensor& out, Tensor& save_mean,
-                         Tensor& save_invstd) {
+                         Tensor& save_invstd, NormalizeGroups normalize_groups) {
   if (!check_input(context, input)) return;
   const std::span<const int32_t> channels = input.sizes().subspan(kChannelDim, 1);
+  if (input.numel() != 0 && is_row_major(input) && is_row_major(out)) {
+    if (!check_norm(context, input, weight, bias, channels, channels,
+                    {out, save_mean, save_invstd})) {
+      return;
+    }
+    const int64_t plane = size_product(input, kChannelDim + 1, input.rank());
+    return normalize_groups(context, {input, weight, bias, epsilon, channels[0], channels[0], 1,
+                                      plane, out, save_mean, save_invstd, input.size(0)});
+  }
   const size_t count = static_cast<size_t>(channels[0]);
   // Resizes the outputs before it allocates temporary memory. Resizing fails if there are too many
   // channels, so the size of the temporary memory is limited.

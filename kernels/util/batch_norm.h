@@ -1,6 +1,7 @@
 // Batch normalization with given or computed statistics.
 #pragma once
 
+#include "kernels/util/group_norm.h"
 #include "vitrine/kernel_context.h"
 
 namespace vitrine {
@@ -30,9 +31,17 @@ void batch_norm_no_training(KernelContext& context, const BatchNormArguments& ar
                             ScaleAndShift apply);
 
 // Normalizes with the mean and variance of the batch itself. Writes the mean to save_mean, and 1 /
-// sqrt(variance + epsilon) to save_invstd. Both are [C].
+// sqrt(variance + epsilon) to save_invstd. Both are [C]. `normalize` computes row-major tensors.
 void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tensor* weight,
                          const Tensor* bias, double epsilon, Tensor& out, Tensor& save_mean,
-                         Tensor& save_invstd);
+                         Tensor& save_invstd, NormalizeGroups normalize);
+
+// aten::_native_batch_norm_legit.no_stats_out, computed by `normalize`.
+template <NormalizeGroups normalize>
+void batch_norm_no_stats_out(KernelContext& context, const Tensor& input, const Tensor* weight,
+                             const Tensor* bias, bool /*training*/, double /*momentum*/, double eps,
+                             Tensor& out, Tensor& save_mean, Tensor& save_invstd) {
+  batch_norm_of_batch(context, input, weight, bias, eps, out, save_mean, save_invstd, normalize);
+}
 
 }  // namespace vitrine

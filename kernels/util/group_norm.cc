@@ -25,9 +25,10 @@ void normalize(KernelContext& context, const GroupNorm& a) {
   for (int64_t row = 0; row < a.rows; ++row) {
     const int64_t start = row * a.channels * a.plane;
     Moments moments;
-    line_at(start, a.channels * a.plane).read([&](const T* values, int64_t count) {
-      moments.add(values, count);
-    });
+    for (int64_t part = 0; part < a.parts; ++part) {
+      line_at(start + part * a.part_size(), a.channels * a.plane)
+          .read([&](const T* values, int64_t count) { moments.add(values, count); });
+    }
     const double rstd = reciprocal_deviation(moments.variance(0.0), a.epsilon);
     write_element(a.mean, row, moments.mean);
     write_element(a.rstd, row, rstd);
@@ -38,9 +39,12 @@ void normalize(KernelContext& context, const GroupNorm& a) {
       const double bias_value = bias != nullptr ? static_cast<double>(bias[channel]) : 0.0;
       const T scale = static_cast<T>(factor);
       const T shift = static_cast<T>(bias_value - moments.mean * factor);
-      line_at(start + c * a.plane, a.plane).map([&](const T* in, T* result, int64_t count) {
-        for (int64_t i = 0; i < count; ++i) result[i] = in[i] * scale + shift;
-      });
+      for (int64_t part = 0; part < a.parts; ++part) {
+        line_at(start + part * a.part_size() + c * a.plane, a.plane)
+            .map([&](const T* in, T* result, int64_t count) {
+              for (int64_t i = 0; i < count; ++i) result[i] = in[i] * scale + shift;
+            });
+      }
     }
   }
 }

@@ -8,8 +8,10 @@
 
 namespace vitrine {
 
-// Input and out are contiguous rows of channels * plane elements. Weight and bias are null or have
-// groups * channels elements. Mean and rstd have `rows` elements. All are row-major and floating.
+// Input and out consist of `parts` parts, each with `rows` contiguous rows of channels * plane
+// elements. The rows with the same index in all parts are one group. Weight and bias are null or
+// have groups * channels elements. Mean and rstd have `rows` elements. All are row-major and
+// floating.
 struct GroupNorm {
   const Tensor& input;
   const Tensor* weight;
@@ -22,6 +24,9 @@ struct GroupNorm {
   Tensor& out;
   Tensor& mean;
   Tensor& rstd;
+  int64_t parts = 1;
+
+  int64_t part_size() const { return rows * channels * plane; }  // elements of a part
 };
 
 // A function that normalizes groups. The caller has checked the arguments.

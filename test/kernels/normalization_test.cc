@@ -75,11 +75,25 @@ TEST(BatchNorm, NormalizesChannelsInAnyDimOrder) {
       1e-5);
 }
 
-// The batch has mean 4 and variance 5.
+// The first channel has mean 4 and variance 5, and the second one has mean 1 and variance 0.
 TEST(BatchNorm, ComputesStatisticsOfTheBatch) {
+  const std::string arguments = " f32[2]{1,2} f32[2]{0,7} true 0.1 4.0 ";
+  const std::string statistics = " !f32[2] !f32[2]";
+  const std::string third = "0.33333333";
   check_kernel("aten::_native_batch_norm_legit.no_stats_out",
                {{"f32[2,1,2]{1,3,5,7} none none true 0.1 4.0 !f32[2,1,2] !f32[1] !f32[1]",
-                 "-1,-0.33333333,0.33333333,1 4 0.33333333"}},
+                 "-1,-0.33333333,0.33333333,1 4 0.33333333"},
+                {"f32[2,2,2]{1,3,1,1,5,7,1,1}" + arguments + "!f32[2,2,2]" + statistics,
+                 "-1,-0.33333333,7,7,0.33333333,1,7,7 4,1 " + third + ",0.5"},
+                {"f32[2,2,2]:021{1,1,3,1,5,1,7,1}" + arguments + "!f32[2,2,2]:021" + statistics,
+                 "-1,7,-0.33333333,7,0.33333333,7,1,7 4,1 " + third + ",0.5"},
+                {"f32[1,2,4]{1,3,5,7,1,1,1,1}" + arguments + "!f32[1,2,4]" + statistics,
+                 "-1,-0.33333333,0.33333333,1,7,7,7,7 4,1 " + third + ",0.5"},
+                {"f32[4,2]{1,1,3,1,5,1,7,1}" + arguments + "!f32[4,2]" + statistics,
+                 "-1,7,-0.33333333,7,0.33333333,7,1,7 4,1 " + third + ",0.5"},
+                {"f32[2,2,0]" + arguments + "!f32[2,2,0]" + statistics, "empty nan,nan nan,nan"},
+                {"f32[2,3,1]" + arguments + "!f32[2,3,1] !f32[3] !f32[3]", "error: weight"},
+                {"f32[2]" + arguments + "!f32[2]" + statistics, "error: channel"}},
                1e-5);
 }
 

@@ -221,6 +221,18 @@ void batch_norm(Comparison& c, const std::string& name) {
         c.out(dtype, {0}), c.out(dtype, {0}));
 }
 
+void batch_norm_of_batch(Comparison& c, const std::string& name) {
+  const Sizes sizes{static_cast<int32_t>(c.random.integer(1, 3)),
+                    static_cast<int32_t>(c.random.integer(1, 5)),
+                    static_cast<int32_t>(c.random.integer(2, 300))};
+  const Order order = random_order(c.random, 3);
+  const ScalarType dtype = ScalarType::kFloat;
+  const auto parameter = [&] { return c.tensor(dtype, {sizes[1]}, {}, Values::kUnit); };
+  c.run(name, {32, 1e-4}, c.tensor(dtype, sizes, order, Values::kUnit), parameter(), parameter(),
+        EValue(true), EValue(0.1), EValue(1e-3), c.out(dtype, sizes, order),
+        c.out(dtype, {sizes[1]}), c.out(dtype, {sizes[1]}));
+}
+
 // --- Quantization ---
 
 void quantization(Comparison& c, const std::string& name) {
@@ -326,6 +338,7 @@ const std::map<std::string, Generator>& generators() {
     put("native_layer_norm.out", layer_norm);
     put("native_group_norm.out", group_norm);
     put("_native_batch_norm_legit_no_training.out", batch_norm);
+    put("_native_batch_norm_legit.no_stats_out", batch_norm_of_batch);
     put("max_pool2d_with_indices.out", pool);
     put("avg_pool2d.out", pool);
     put("upsample_bilinear2d.vec_out", upsample);
