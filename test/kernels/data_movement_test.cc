@@ -163,6 +163,34 @@ TEST(Pad, FillsReflectsReplicatesAndCrops) {
                {{"f32[1,2,2]{0,1,2,3} [1,0,1,1] !f32[1,4,3]", "3,2,3,1,0,1,3,2,3,1,0,1"}});
 }
 
+// Small and large results are computed by different loops.
+TEST(Pad, ReflectsAndReplicatesRowsOfAnyLength) {
+  for (const int32_t size : {3, 20, 90}) {
+    SCOPED_TRACE(size);
+    const int32_t padded = size + 3;  // one row or column before, two after
+    for (const bool reflects : {true, false}) {
+      KernelCall call;
+      const std::vector<float> values = count_up(static_cast<size_t>(size * size));
+      Tensor& self = call.make<float>({1, size, size}, values);
+      Tensor& out = call.make(ScalarType::kFloat, {1, padded, padded});
+      const char* name = reflects ? "aten::reflection_pad2d.out" : "aten::replication_pad2d.out";
+      ASSERT_TRUE(succeeds(call.run(name, self, call.ints({1, 2, 1, 2}), out)));
+      const auto from = [&](int32_t at) {
+        if (at >= 0 && at < size) return at;
+        if (!reflects) return at < 0 ? 0 : size - 1;
+        return at < 0 ? -at : 2 * (size - 1) - at;
+      };
+      std::vector<float> expected;
+      for (int32_t y = -1; y < size + 2; ++y) {
+        for (int32_t x = -1; x < size + 2; ++x) {
+          expected.push_back(static_cast<float>(from(y) * size + from(x)));
+        }
+      }
+      EXPECT_EQ(values_of<float>(out), expected) << name;
+    }
+  }
+}
+
 TEST(ToCopy, ConvertsLikePyTorch) {
   check_kernel("aten::_to_copy.out",
                {{"f32[4]{-1.5,300,0.25,nan} false none !u8[4]", "255,44,0,0"},
