@@ -1,6 +1,7 @@
 #include "kernels/util/indexing.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/util/checks.h"
 #include "runtime/core/checked_math.h"
@@ -35,11 +36,41 @@ Layout at_least_1d(const Tensor& tensor) {
   return layout;
 }
 
+namespace {
+
+// Copies blocks self[i, ...] of a row-major tensor to a row-major result. `index` is row-major and
+// has the sizes of `picks`.
+void take_blocks(KernelContext& context, const Tensor& self, const IndexReader& index,
+                 const Layout& picks, Tensor& out) {
+  Layout result = picks;
+  size_t size = self.element_size();
+  for (size_t i = 1; i < self.rank(); ++i) {
+    result.insert(result.rank, self.size(i), 0);
+    size *= static_cast<size_t>(self.size(i));
+  }
+  if (!resize_to(context, out, result.size_span()) || !check_data(context, {&self, &out})) return;
+  auto* to = out.unchecked_mutable_data<std::byte>();
+  const int64_t count = picks.numel();
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t picked = index[i];
+    if (!check_index(context, picked, self.size(0))) return;
+    if (size == 0) continue;
+    std::memmove(to, self.unchecked_data<std::byte>() + static_cast<size_t>(picked) * size, size);
+    to += size;
+  }
+}
+
+}  // namespace
+
 void take_along(KernelContext& context, const Tensor& self, size_t dim, const Tensor& index,
                 const Layout& index_layout, Tensor& out) {
   if (!check_dtype(context, out, self.dtype(), "out")) return;
   const std::optional<IndexReader> reader = IndexReader::make(context, index);
   if (!reader) return;
+  if (dim == 0 && self.rank() != 0 && self.is_contiguous() && index.is_contiguous() &&
+      out.is_contiguous()) {
+    return take_blocks(context, self, *reader, index_layout, out);
+  }
   Layout block = at_least_1d(self);
   const int64_t size = block.sizes[dim];
   const int64_t stride = block.strides[dim];
@@ -57,14 +88,18 @@ void take_along(KernelContext& context, const Tensor& self, size_t dim, const Te
   const std::optional<ElementMover> mover = ElementMover::make(context, self.dtype(), out.dtype());
   if (!mover) return;
   const BoxLoop<2> loop(block.size_span(), {out_block.strides.data(), block.strides.data()});
-  for (int64_t i = 0; i < index.numel(); ++i) {
-    const int64_t picked = (*reader)[picks.offset_of(i)];
-    if (!check_index(context, picked, size)) return;
-    loop.run({out_picks.offset_of(i), picked * stride}, [&](const auto& offsets, int64_t count) {
-      mover->move(self.raw_data(), offsets[1], loop.row_stride(1), out.mutable_raw_data(),
-                  offsets[0], loop.row_stride(0), count);
-    });
-  }
+  const BoxLoop<2> pick_loop(picks.size_span(), {out_picks.strides.data(), picks.strides.data()});
+  pick_loop.run({0, picks.offset}, [&](const auto& first, int64_t length) {
+    for (int64_t i = 0; i < length && !context.failed(); ++i) {
+      const int64_t picked = (*reader)[first[1] + i * pick_loop.row_stride(1)];
+      if (!check_index(context, picked, size)) return;
+      loop.run({first[0] + i * pick_loop.row_stride(0), picked * stride},
+               [&](const auto& offsets, int64_t count) {
+                 mover->move(self.raw_data(), offsets[1], loop.row_stride(1),
+                             out.mutable_raw_data(), offsets[0], loop.row_stride(0), count);
+               });
+    }
+  });
 }
 
 std::optional<AdvancedIndex> AdvancedIndex::make(KernelContext& context, const Tensor& self,

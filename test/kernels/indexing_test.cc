@@ -91,7 +91,16 @@ TEST(Embedding, ReturnsRows) {
   check_kernel("aten::embedding.out", {{weight + "i32[1,2]{2,0}" + out, "4,5,0,1"},
                                        {weight + "i32[1,2]{0,3}" + out, "error: out of range"},
                                        {weight + "i32[1,2]{0,-1}" + out, "error: out of range"},
-                                       {weight + "f32[1,2]{0}" + out, "error: "}});
+                                       {weight + "f32[1,2]{0}" + out, "error: "},
+                                       {"f16[3,2]:10{0,2,4,1,3,5} i64[1,2]{2,0}" + out, "4,5,0,1"},
+                                       {weight + "i64[2,2]:10{2,1,0,0} -1 false false "
+                                                 "!f16[2,2,2]",
+                                        "4,5,0,1,2,3,0,1"}});
+  check_kernel("aten::embedding.out",
+               {{"f16[3,0] i64[2]{2,0} -1 false false !f16[2,0]", "empty"},
+                {"f16[3,0] i64[2]{2,3} -1 false false !f16[2,0]", "error: out of range"},
+                {"i8[2,3]{1,2,3,4,5,6} i64[]{1} -1 false false !i8[3]", "4,5,6"},
+                {"i8[2,3]{1,2,3,4,5,6} i64[0] -1 false false !~i8[4,3]", "empty"}});
 }
 
 TEST(IndexSelect, AcceptsZeroDimensionalTensors) {
