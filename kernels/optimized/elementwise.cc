@@ -237,9 +237,10 @@ bool resize_to_broadcast(KernelContext& context, std::initializer_list<Operand> 
 bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand> operands,
               int64_t work_each, Tensor& out) {
   const size_t rank = out.rank();
-  std::array<int64_t, kMaxRank> box{};
+  std::array<int64_t, kMaxRank> box;
   std::ranges::copy(out.sizes(), box.begin());
-  int64_t strides[kOperands][kMaxRank] = {};
+  int64_t strides[kOperands][kMaxRank];
+  for (auto& each : strides) std::fill_n(each, rank, 0);
   broadcast_strides(out, rank, strides[0]);
   size_t k = 0;
   for (const Operand& operand : operands) {

@@ -27,7 +27,7 @@ void constant_pad_nd_out(KernelContext& context, const Tensor& self, std::span<c
                         pad.size(), rank);
   }
   if (!check_dtype(context, out, self.dtype(), "out")) return;
-  std::array<SegmentList, kMaxRank> dimensions{};
+  std::array<SegmentList, kMaxRank> dimensions;
   std::array<int64_t, kMaxRank> sizes;
   bool fills = false;
   for (size_t i = 0; i < rank; ++i) {
@@ -65,7 +65,7 @@ void pad_edges(KernelContext& context, const Tensor& self, std::span<const int64
         padding.size(), rank, 2 * spatial, spatial + 1, spatial + 2);
   }
   if (!check_dtype(context, out, self.dtype(), "out")) return;
-  std::array<SegmentList, kMaxRank> dimensions{};
+  std::array<SegmentList, kMaxRank> dimensions;
   std::array<int64_t, kMaxRank> sizes;
   const int64_t is_reflection = mode == PadMode::kReflection ? 1 : 0;
   for (size_t i = 0; i < rank; ++i) {

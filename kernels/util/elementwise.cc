@@ -23,13 +23,11 @@ void run_general(KernelContext& context, const Elementwise& call,
   }
 
   const std::span<const int32_t> shape = out.sizes();
-  const std::array<int64_t, kMaxRank> sizes = [&] {
-    std::array<int64_t, kMaxRank> wide{};
-    std::copy(shape.begin(), shape.end(), wide.begin());
-    return wide;
-  }();
+  std::array<int64_t, kMaxRank> sizes;
+  std::ranges::copy(shape, sizes.begin());
   // Operand 0 is the output. Unused operands have strides of zero.
-  int64_t strides[kOperands][kMaxRank] = {};
+  int64_t strides[kOperands][kMaxRank];
+  for (auto& each : strides) std::fill_n(each, shape.size(), 0);
   const std::byte* data[kOperands] = {};
   int64_t element_sizes[kOperands] = {};
   for (size_t k = 0; k <= inputs.size(); ++k) {

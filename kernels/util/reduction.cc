@@ -15,8 +15,8 @@ struct Nest {
   static constexpr size_t kOperands = Reduction::kMaxOutputs + 1;
 
   size_t rank = 0;
-  int64_t sizes[kMaxRank] = {};
-  int64_t strides[kOperands][kMaxRank] = {};
+  int64_t sizes[kMaxRank];  // only the first `rank` elements are set
+  int64_t strides[kOperands][kMaxRank];
 };
 
 bool resize_output(KernelContext& context, const Tensor& self, uint32_t mask, bool keepdim,
@@ -45,8 +45,9 @@ Nest kept_nest(const Tensor& self, uint32_t mask, bool keepdim, std::span<Tensor
     nest.sizes[nest.rank] = self.size(dim);
     // A tensor without elements may have no memory, so all offsets must be zero.
     nest.strides[0][nest.rank] = self.numel() == 0 ? 0 : self.strides()[dim];
-    for (size_t k = 0; k < outs.size(); ++k) {
-      if (outs[k] != nullptr) nest.strides[k + 1][nest.rank] = outs[k]->strides()[out_dim];
+    for (size_t k = 0; k < Reduction::kMaxOutputs; ++k) {
+      const bool exists = k < outs.size() && outs[k] != nullptr;
+      nest.strides[k + 1][nest.rank] = exists ? outs[k]->strides()[out_dim] : 0;
     }
     ++nest.rank;
     ++out_dim;
