@@ -1,7 +1,6 @@
 #include "kernels/util/gemm.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace vitrine {
 
@@ -39,7 +38,8 @@ void gemm(int64_t rows, int64_t columns, int64_t depth, GemmOperands<Sum>& opera
     const int64_t column_count = std::min(kColumns, columns - column);
     for (int64_t row = 0; row < rows; row += kGemmBlockRows) {
       const int64_t row_count = std::min(kGemmBlockRows, rows - row);
-      std::fill(std::begin(sums), std::end(sums), Sum(0));
+      const int64_t tiles = (row_count + kGemmTileRows - 1) / kGemmTileRows;
+      std::fill_n(sums, tiles * kGemmTileRows * kColumns, Sum(0));
       for (int64_t start = 0; start < depth; start += kGemmBlockDepth) {
         const int64_t depth_count = std::min(kGemmBlockDepth, depth - start);
         for (int64_t c = 0; c < column_count; c += kGemmTileColumns) {
