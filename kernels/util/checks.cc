@@ -33,15 +33,14 @@ void fail_dim(KernelContext& context, int64_t dim, size_t rank) {
                static_cast<long long>(count - 1));
 }
 
-std::optional<uint32_t> dim_mask(KernelContext& context, std::span<const int64_t> dims,
-                                 size_t rank) {
+int64_t mask_or_negative(KernelContext& context, std::span<const int64_t> dims, size_t rank) {
   uint32_t mask = 0;
   for (const int64_t dim : dims) {
     const std::optional<size_t> index = normalize_dim(context, dim, rank);
-    if (!index) return std::nullopt;
+    if (!index) return -1;
     if (((mask >> *index) & 1u) != 0) {
       context.fail(ErrorCode::kInvalidArgument, "dimension %zu is listed twice", *index);
-      return std::nullopt;
+      return -1;
     }
     mask |= 1u << *index;
   }

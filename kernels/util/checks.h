@@ -27,10 +27,18 @@ void fail_dim(KernelContext& context, int64_t dim, size_t rank);
   return std::nullopt;
 }
 
+// Does the same as dim_mask(), but returns -1 on errors. Returning an optional number from a
+// function that is not inlined is slow.
+int64_t mask_or_negative(KernelContext& context, std::span<const int64_t> dims, size_t rank);
+
 // Returns a bit mask of the dimensions in `dims`; 0 if `dims` is empty. Fails on a repeated
 // dimension.
-[[nodiscard]] std::optional<uint32_t> dim_mask(KernelContext& context,
-                                               std::span<const int64_t> dims, size_t rank);
+[[nodiscard]] inline std::optional<uint32_t> dim_mask(KernelContext& context,
+                                                      std::span<const int64_t> dims, size_t rank) {
+  const int64_t mask = mask_or_negative(context, dims, rank);
+  if (mask < 0) return std::nullopt;
+  return static_cast<uint32_t>(mask);
+}
 
 // Size of a dimension normalized by normalize_dim; 1 for a 0-d tensor.
 inline int64_t size_at(const Tensor& tensor, size_t dim) {

@@ -67,18 +67,6 @@ Nest reduced_nest(const Tensor& self, uint32_t mask) {
 
 }  // namespace
 
-std::optional<uint32_t> reduced_dims(KernelContext& context, const Tensor& self,
-                                     std::optional<std::span<const int64_t>> dims) {
-  if (!dims || dims->empty()) return kAllDims;
-  return dim_mask(context, *dims, self.rank());
-}
-
-std::optional<uint32_t> reduced_dim(KernelContext& context, const Tensor& self,
-                                    std::optional<int64_t> dim) {
-  if (!dim) return kAllDims;
-  return dim_mask(context, {&*dim, 1}, self.rank());
-}
-
 void run_reduction(KernelContext& context, const Reduction& reduction, const Tensor& self,
                    uint32_t mask, bool keepdim, std::span<Tensor* const> outs) {
   Conversion input;

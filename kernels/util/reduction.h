@@ -47,14 +47,21 @@ struct Reduction {
   ReductionRules rules;
 };
 
-// Returns a mask of the dimensions to reduce. If `dims` is unset or empty, these are all
-// dimensions.
-[[nodiscard]] std::optional<uint32_t> reduced_dims(KernelContext& context, const Tensor& self,
-                                                   std::optional<std::span<const int64_t>> dims);
-[[nodiscard]] std::optional<uint32_t> reduced_dim(KernelContext& context, const Tensor& self,
-                                                  std::optional<int64_t> dim);
 // A mask of all 16 possible dimensions. Bits beyond a tensor's rank are ignored.
 inline constexpr uint32_t kAllDims = 0xffff;
+
+// Returns a mask of the dimensions to reduce. If `dims` is unset or empty, these are all
+// dimensions.
+[[nodiscard]] inline std::optional<uint32_t> reduced_dims(
+    KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> dims) {
+  if (!dims || dims->empty()) return kAllDims;
+  return dim_mask(context, *dims, self.rank());
+}
+[[nodiscard]] inline std::optional<uint32_t> reduced_dim(KernelContext& context, const Tensor& self,
+                                                         std::optional<int64_t> dim) {
+  if (!dim) return kAllDims;
+  return dim_mask(context, {&*dim, 1}, self.rank());
+}
 
 // Reduces `self` over the dimensions in `mask`. Resizes each output to self's shape without these
 // dimensions. If `keepdim` is true, these dimensions have size 1 instead. Skips null outputs.
