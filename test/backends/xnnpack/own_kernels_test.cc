@@ -308,6 +308,7 @@ TEST_F(DelegateTest, FusedSiluEqualsSigmoidTimesInputBitForBit) {
 struct InputProduct {
   Shape left, right;        // the last two sizes are those of a matrix
   std::string_view kernel;  // ours, or empty if XNNPACK's computes it in any case
+  int64_t lanes = 0;        // if not 0, our kernel runs only with vectors of this many floats
 };
 
 const InputProduct kInputProducts[] = {
@@ -317,7 +318,9 @@ const InputProduct kInputProducts[] = {
     {{2, 3, 7, 20}, {2, 3, 20, 128}, "Vitrine Matrix Product (NC, F32)"},
     {{2, 3, 16, 9}, {2, 1, 9, 192}, "Vitrine Matrix Product (NC, F32)"},
     {{1, 3, 11, 9}, {2, 3, 9, 320}, "Vitrine Matrix Product (NC, F32)"},
-    {{2, 65, 9}, {2, 9, 64}, ""},
+    {{1, 129, 9}, {1, 9, 16}, "Vitrine Matrix Product (NC, F32)", 16},
+    {{1, 128, 9}, {1, 9, 64}, "Vitrine Matrix Product (NC, F32)", 16},
+    {{2, 129, 9}, {2, 9, 64}, ""},
     {{2, 4, 9}, {2, 9, 63}, ""},
 };
 
@@ -344,8 +347,10 @@ TEST_P(OwnKernelsTest, ProductsOfTwoInputsMatchDirectSums) {
       return result;
     };
     const std::vector<float> l = values(c.left, 5), r = values(c.right, 7);
-    const std::vector<float> found = result<float>(b, {{c.left, l}, {c.right, r}}, shape, c.kernel,
-                                                   xnnpack::OwnKernels::are_built());
+    const bool fits = c.lanes == 0 || c.lanes == optimized::simd::gemm_shape().lanes;
+    const std::vector<float> found =
+        result<float>(b, {{c.left, l}, {c.right, r}}, shape, fits ? c.kernel : "",
+                      xnnpack::OwnKernels::are_built());
     ASSERT_EQ(found.size(), batches * rows * columns);
     for (size_t batch = 0; batch < batches; ++batch) {
       size_t left_index = 0, right_index = 0;
