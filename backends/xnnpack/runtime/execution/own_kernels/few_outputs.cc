@@ -18,7 +18,7 @@ bool reads_table(const xnn_operator& op) { return op.ukernel.type == xnn_microke
 // kernel for two outputs uses all SIMD lanes. Our kernel adds up the lanes at the end, which takes
 // long compared with the work for a single tap.
 size_t min_vectors(size_t out_channels, bool reads_table) {
-  if (out_channels == 2) return 4;
+  if (out_channels == 2) return reads_table ? 4 : 8;
   return reads_table ? 1 : out_channels + 1;
 }
 
