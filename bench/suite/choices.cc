@@ -82,8 +82,15 @@ const ChoiceCase kChoiceCases[] = {
        return b.call("aten.bmm.default",
                      {float_input(b, "x", {4, s.a, s.c}), float_input(b, "y", {4, s.c, s.b})});
      },
-     {1, 4, 16, 32, 48, 64, 128},
+     {1, 4, 16, 32, 48, 64, 128, 256},
      {1, 16, 64, 256},
+     {64, 256}},
+    // Linear layers with `a` rows of `c` inputs and with `b` outputs.
+    {[](ModelBuilder& b, const CaseSizes& s) {
+       return nn::linear(b, "linear", float_input(b, "x", {s.a, s.c}), s.b);
+     },
+     {2, 3, 4, 5, 6, 8, 12, 15, 16, 17, 23, 32, 49, 64},
+     {16, 64, 256},
      {64, 256}},
     {[](ModelBuilder& b, const CaseSizes& s) {
        return nn::batch_norm2d(b, "norm", image_input(b, s));

@@ -133,6 +133,11 @@ void MultiplyTile(const GemmTile& full_tile) {
     } else if (tile.rows >= 4) {
       multiply_rows<4>(tile);
       done = 4;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+    } else if (tile.rows == 3) {
+      multiply_rows<3>(tile);
+      done = 3;
+#endif
     } else if (tile.rows >= 2) {
       multiply_rows<2>(tile);
       done = 2;

@@ -375,6 +375,67 @@ TEST_P(OwnKernelsTest, ProductsOfTwoInputsMatchDirectSums) {
   }
 }
 
+// A product of rows and constant weights, which are whole numbers.
+struct ConstantProduct {
+  uint32_t rows, columns;
+  bool is_ours;  // with vectors of 16 floats
+  Bounds bounds = {};
+};
+
+const ConstantProduct kConstantProducts[] = {
+    {1, 64, false}, {2, 33, true},   {3, 100, true}, {4, 64, true, {-50, 60}},
+    {7, 64, false}, {8, 16, true},   {9, 31, true},  {11, 65, true, {0, 20}},
+    {12, 3, false}, {15, 200, true}, {17, 96, true}, {64, 40, true, {-20, 1000}},
+    {65, 40, false}};
+
+TEST_P(OwnKernelsTest, ProductsWithConstantWeightsMatchDirectSums) {
+  constexpr uint32_t kDepth = 37;
+  const auto input = [](size_t row, size_t k) { return static_cast<float>((row * 7 + k) % 5) - 2; };
+  const auto weight = [](size_t c, size_t k) { return static_cast<float>((c + k * 3) % 7) - 3; };
+  for (const bool is_convolution : {false, true}) {
+    const std::string_view kernel = is_convolution ? "Vitrine Pointwise Convolution (NHWC, F32)"
+                                                   : "Vitrine Fully Connected (NC, F32)";
+    for (const ConstantProduct& c : kConstantProducts) {
+      SCOPED_TRACE(std::string(kernel) + ": " + std::to_string(c.rows) + " rows, " +
+                   std::to_string(c.columns) + " columns");
+      std::vector<float> in, weights, bias;
+      for (size_t row = 0; row < c.rows; ++row) {
+        for (size_t k = 0; k < kDepth; ++k) in.push_back(input(row, k));
+      }
+      for (size_t column = 0; column < c.columns; ++column) {
+        bias.push_back(static_cast<float>(column % 4));
+        for (size_t k = 0; k < kDepth; ++k) weights.push_back(weight(column, k));
+      }
+      PayloadBuilder b;
+      const Shape in_shape = is_convolution ? Shape{1, 1, c.rows, kDepth} : Shape{c.rows, kDepth};
+      const Shape shape =
+          is_convolution ? Shape{1, 1, c.rows, c.columns} : Shape{c.rows, c.columns};
+      const uint32_t x = b.input(in_shape), y = b.output(shape);
+      const uint32_t offsets = b.constant<float>({c.columns}, bias);
+      if (is_convolution) {
+        b.convolution(Tag::XNNConv2d, window_of(1, 1, kDepth, c.columns), x,
+                      b.constant<float>({c.columns, 1, 1, kDepth}, weights), offsets, y, c.bounds);
+      } else {
+        b.fully_connected(x, b.constant<float>({c.columns, kDepth}, weights), offsets, y, 0,
+                          c.bounds);
+      }
+      // XNNPACK computes two pixels one by one.
+      const bool is_ours = c.is_ours && optimized::simd::gemm_shape().lanes == 16 &&
+                           !(is_convolution && c.rows == 2);
+      const std::vector<float> out = result(b, in_shape, in, shape, is_ours ? kernel : "");
+      ASSERT_EQ(out.size(), size_t{c.rows} * c.columns);
+      for (size_t row = 0; row < c.rows; ++row) {
+        for (size_t column = 0; column < c.columns; ++column) {
+          float sum = bias[column];
+          for (size_t k = 0; k < kDepth; ++k) sum += input(row, k) * weight(column, k);
+          ASSERT_EQ(out[row * c.columns + column], std::clamp(sum, c.bounds.min, c.bounds.max))
+              << "row " << row << ", column " << column;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(DelegateTest, LargeDepthwiseWindowsPackWeightsOnlyForVitrinesKernel) {
   if (!xnnpack::OwnKernels::are_built()) GTEST_SKIP() << "this build lacks kernels for delegates";
   PayloadBuilder b;
