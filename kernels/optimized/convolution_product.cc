@@ -5,6 +5,8 @@
 #include "kernels/optimized/convolution_shape.h"
 #include "kernels/optimized/gemm.h"
 #include "kernels/optimized/simd/depthwise.h"
+#include "kernels/optimized/simd/gemm.h"
+#include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {
 
@@ -305,6 +307,40 @@ class PixelOperands final : public ImageOperands {
 };
 
 }  // namespace
+
+bool convolve_single_pixels(KernelContext& context, const ConvolutionShape& shape) {
+  constexpr Spatial kOne = {1, 1, 1};
+  const int64_t depth = shape.group_channels;
+  const int64_t rows = shape.group_rows;
+  const auto is_dense = [](const Layout& layout, int64_t count) {
+    return count == 1 || layout.strides[1] == 1;
+  };
+  if (shape.in != kOne || shape.output != kOne || shape.kernel != kOne ||
+      shape.window.padding != Spatial{0, 0, 0} || !is_dense(shape.weight_layout, depth) ||
+      !is_dense(shape.input_layout, shape.window.groups * depth) ||
+      !is_dense(shape.out_layout, shape.window.groups * rows)) {
+    return false;
+  }
+  const int64_t stride = shape.weight_layout.strides[0];
+  for (int64_t image = 0; image < shape.out_layout.sizes[0]; ++image) {
+    const float* const pixel = shape.input + image * shape.input_layout.strides[0];
+    float* const out = shape.out + image * shape.out_layout.strides[0];
+    parallel_ranges(context, shape.window.groups * rows, 4, 4 * depth,
+                    [&](int64_t begin, int64_t end) {
+                      for (int64_t row = begin; row < end;) {
+                        const int64_t group = row / rows;
+                        const int64_t count = std::min(end, (group + 1) * rows) - row;
+                        simd::multiply_vector(shape.weight + row * stride, stride, count,
+                                              pixel + group * depth, depth, out + row);
+                        row += count;
+                      }
+                      for (int64_t row = begin; shape.bias != nullptr && row < end; ++row) {
+                        out[row] += shape.bias[row];
+                      }
+                    });
+  }
+  return true;
+}
 
 void convolve_as_product(KernelContext& context, const ConvolutionShape& shape) {
   const bool pixels =

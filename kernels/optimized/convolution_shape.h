@@ -48,6 +48,10 @@ void convolve_as_product(KernelContext& context, const ConvolutionShape& shape);
 [[nodiscard]] bool convolve_by_taps(KernelContext& context, const Tensor& weight,
                                     const ConvolutionShape& shape);
 
+// Computes a non-transposed convolution of images that have one pixel, with a window of one pixel,
+// as dot products. Returns false without doing anything if the sizes or the layouts differ.
+[[nodiscard]] bool convolve_single_pixels(KernelContext& context, const ConvolutionShape& shape);
+
 // Computes a convolution with one input channel per group. Returns false without doing anything if
 // a group has more than one input channel or the layouts are not supported.
 [[nodiscard]] bool convolve_depthwise(KernelContext& context, const ConvolutionShape& shape);

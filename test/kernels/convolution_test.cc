@@ -193,6 +193,8 @@ TEST_P(Convolution, MatchesReferenceInInt64) { check<int64_t>(false, false, true
 
 const std::vector<Case> kCases{
     Case{"pointwise", {2, 3, 5, 7}, {5, 3, 1, 1}, {1}, {0}, {1}, {0}, false, 1, true},
+    Case{"single_pixels", {2, 6, 1, 1}, {10, 3, 1, 1}, {1}, {0}, {1}, {0}, false, 2, true},
+    Case{"many_channels", {1, 70, 1, 1}, {37, 70, 1, 1}, {2}, {0}, {1}, {0}, false, 1, false},
     Case{"plain_1d", {1, 2, 9}, {3, 2, 3}, {2}, {1}, {1}, {0}, false, 1, true},
     Case{"plain_2d", {2, 3, 6, 5}, {4, 3, 3, 2}, {1, 2}, {1, 0}, {1, 1}, {0, 0}, false, 1, true},
     Case{"dilated", {1, 2, 9, 8}, {3, 2, 3, 3}, {2, 1}, {2, 1}, {3, 2}, {0, 0}, false, 1, false},
