@@ -84,12 +84,20 @@ HWY_INLINE hn::Vec<D> power_of_two(D d, V n) {
 }
 
 // e^x. Adding 1.5 * 2^23 to a number rounds it to an integer, which is then in the lowest bits of
-// the sum. 2^n is split into two factors, because n can be outside the range of power_of_two().
+// the sum. AVX-512 has an instruction that multiplies by 2^n. Elsewhere, 2^n is split into two
+// factors, because n can be outside the range of power_of_two().
 template <class D, class V>
 HWY_INLINE V exponential(D d, V x) {
+  const V bias = hn::Set(d, 12582912.0F);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  // Min and Max return the second argument if one is NaN.
+  const V inside = hn::Min(hn::Set(d, 89.0F), hn::Max(hn::Set(d, -105.0F), x));
+  const V n = hn::Sub(hn::MulAdd(inside, hn::Set(d, 1.44269504088896341F), bias), bias);
+  const V power = exponential_near_zero(d, reduce_exponent(d, inside, n));
+  return V{_mm512_scalef_ps(power.raw, n.raw)};
+#else
   const hn::RebindToSigned<D> di;
   const V inside = hn::Min(hn::Max(x, hn::Set(d, -105.0F)), hn::Set(d, 89.0F));
-  const V bias = hn::Set(d, 12582912.0F);
   const V shifted = hn::MulAdd(inside, hn::Set(d, 1.44269504088896341F), bias);
   const auto n = hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, bias));
   const auto half = hn::ShiftRight<1>(n);
@@ -97,6 +105,7 @@ HWY_INLINE V exponential(D d, V x) {
   const V result =
       hn::Mul(hn::Mul(power, power_of_two(d, half)), power_of_two(d, hn::Sub(n, half)));
   return keep_nan(x, result);
+#endif
 }
 
 // e^x for x <= 0, for softmax. Denormal results are replaced with 0. The result for NaN is not
