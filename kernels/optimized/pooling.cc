@@ -1,4 +1,4 @@
-// Computes pooling of row-major float images, line by line.
+// Computes pooling of row-major float images.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -13,111 +13,97 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Divides the lines of a result into runs of consecutive windows. Windows inside the image form one
-// run. Each window that extends past an edge of the image is a separate run.
-class LineRuns {
+constexpr float kNothing = -std::numeric_limits<float>::infinity();
+
+// Divides the lines of a plane's result into bands. If windows extend past an edge of the plane,
+// copies the lines that a band reads, with padding around them.
+class Bands {
  public:
-  explicit LineRuns(const PoolWindow& window) : window_(window) {
-    const int64_t stride = window.stride[1];
-    const int64_t padding = window.padding[1];
-    const int64_t room =
-        window.input[1] + padding - (window.kernel[1] - 1) * window.dilation[1] - 1;
-    begin_ = (padding + stride - 1) / stride;
-    end_ = room < 0 ? 0 : std::min(window.output[1], room / stride + 1);
-  }
-
-  // True if any window of a line extends past an edge of the image.
-  bool are_cut() const { return begin_ > 0 || end_ < window_.output[1]; }
-
-  // Calls run(windows, index, x, count) for each run [x, x + count) of windows in line `y` of the
-  // result. `index` is the position in the plane of the first element of window x.
-  template <class Run>
-  void for_each(const float* plane, int64_t y, const Run& run) const {
-    const PoolRange rows = window_.range(0, y);
-    for (int64_t x = 0; x < window_.output[1];) {
-      const PoolRange taps = window_.range(1, x);
-      const int64_t count = x == begin_ && end_ > begin_ ? end_ - begin_ : 1;
-      const int64_t index = rows.begin * window_.input[1] + taps.begin;
-      run(simd::Windows{plane + index, window_.stride[1], rows.count(),
-                        rows.step * window_.input[1], taps.count(), taps.step},
-          index, x, count);
-      x += count;
-    }
-  }
-
- private:
-  const PoolWindow& window_;
-  int64_t begin_;  // the windows inside the image
-  int64_t end_;
-};
-
-// Max pooling of small planes. Pads a plane with minus infinity, so that no window extends past an
-// edge.
-class PaddedMaxPool {
- public:
-  explicit PaddedMaxPool(const PoolWindow& window) : window_(window) {
+  explicit Bands(const PoolWindow& window) : window_(window) {
+    bool is_inside = true;
     for (size_t i = 0; i < 2; ++i) {
-      sizes_[i] = (window.output[i] - 1) * window.stride[i] +
-                  (window.kernel[i] - 1) * window.dilation[i] + 1;
-      copied_[i] = std::clamp<int64_t>(sizes_[i] - window.padding[i], 0, window.input[i]);
+      reach_[i] = (window.kernel[i] - 1) * window.dilation[i] + 1;
+      padded_[i] = (window.output[i] - 1) * window.stride[i] + reach_[i];
+      is_inside = is_inside && window.padding[i] == 0 && padded_[i] <= window.input[i];
     }
-    if (!fits()) return;
-    int32_t* index = plane_indices_.data();
-    for (int64_t y = 0; y < sizes_[0]; ++y) {
-      const int64_t line = (y - window.padding[0]) * window.input[1] - window.padding[1];
-      for (int64_t x = 0; x < sizes_[1]; ++x) *index++ = static_cast<int32_t>(line + x);
+    const int64_t columns = is_inside ? window.input[1] : padded_[1];
+    if (reach_[0] > kMaxElements || columns > kMaxElements || reach_[0] * columns > kMaxElements) {
+      return;
     }
+    const int64_t rows = std::max(reach_[0], kBandElements / columns);
+    lines_ = std::min((rows - reach_[0]) / window.stride[0] + 1, window.output[0]);
+    if (!is_inside) copy_rows_ = (lines_ - 1) * window.stride[0] + reach_[0];
   }
 
-  bool fits() const {
-    return sizes_[0] <= kMaxElements && sizes_[1] <= kMaxElements &&
-           sizes_[0] * sizes_[1] <= kMaxElements;
-  }
+  // False if the lines that a window reads are too large for a copy.
+  bool fit() const { return lines_ != 0; }
+  int64_t count() const { return (window_.output[0] + lines_ - 1) / lines_; }
+  int64_t first_line(int64_t band) const { return band * lines_; }
+  // The number of floats in a copy; 0 if the bands need no copies.
+  int64_t copy_size() const { return copy_rows_ * padded_[1]; }
 
-  // For each window, finds the largest element in each row of taps, and then the largest of these
-  // elements.
-  void run(const float* plane, float* largest, int64_t* indices) const {
-    float padded[kMaxElements + simd::kPoolingSlack];
-    float parts[kMaxElements + simd::kPoolingSlack];
-    int32_t part_indices[kMaxElements + simd::kPoolingSlack];
-    const int64_t elements = sizes_[0] * sizes_[1];
-    std::fill_n(padded, elements + simd::kPoolingSlack, kNothing);
-    for (int64_t y = 0; y < copied_[0]; ++y) {
-      std::copy_n(plane + y * window_.input[1], copied_[1],
-                  padded + (y + window_.padding[0]) * sizes_[1] + window_.padding[1]);
-    }
-    const int64_t count = elements - (window_.kernel[1] - 1) * window_.dilation[1];
-    simd::largest_of_neighbors({padded, nullptr, window_.dilation[1], window_.kernel[1]}, count,
-                               parts, part_indices);
-    std::fill_n(parts + count, elements - count + simd::kPoolingSlack, kNothing);
-    std::fill_n(part_indices + count, elements - count + simd::kPoolingSlack, 0);
-    const int64_t width = window_.output[1];
-    for (int64_t y = 0; y < window_.output[0]; ++y, largest += width, indices += width) {
-      float line[kMaxElements + simd::kPoolingSlack];
-      int32_t line_indices[kMaxElements + simd::kPoolingSlack];
-      const int64_t first = y * window_.stride[0] * sizes_[1];
-      simd::largest_of_neighbors(
-          {parts + first, part_indices + first, window_.dilation[0] * sizes_[1], window_.kernel[0]},
-          (width - 1) * window_.stride[1] + 1, line, line_indices);
-      for (int64_t x = 0; x < width; ++x) {
-        const int64_t at = x * window_.stride[1];
-        largest[x] = line[at];
-        indices[x] = line[at] == kNothing
-                         ? window_.range(0, y).begin * window_.input[1] + window_.range(1, x).begin
-                         : plane_indices_[static_cast<size_t>(line_indices[at])];
+  // Returns the windows of a band. They read the plane or `copy`, which is filled with the lines of
+  // the plane and `padding`.
+  simd::Windows windows(const float* plane, int64_t band, float padding, float* copy) const {
+    const PoolWindow& w = window_;
+    const int64_t first = first_line(band);
+    const int64_t lines = std::min(lines_, w.output[0] - first);
+    const int64_t top = first * w.stride[0] - w.padding[0];
+    const float* from = plane + top * w.input[1];
+    int64_t row = w.input[1];
+    if (copy_rows_ != 0) {
+      from = copy;
+      row = padded_[1];
+      const int64_t copied = std::clamp<int64_t>(row - w.padding[1], 0, w.input[1]);
+      for (int64_t y = top; y < top + (lines - 1) * w.stride[0] + reach_[0]; ++y, copy += row) {
+        if (y < 0 || y >= w.input[0]) {
+          std::fill_n(copy, row, padding);
+          continue;
+        }
+        std::fill_n(copy, std::min(w.padding[1], row), padding);
+        std::copy_n(plane + y * w.input[1], copied, copy + w.padding[1]);
+        std::fill(copy + w.padding[1] + copied, copy + row, padding);
       }
     }
+    return {from,        w.stride[1],   w.kernel[0], row * w.dilation[0],
+            w.kernel[1], w.dilation[1], lines,       row * w.stride[0]};
+  }
+
+  // Returns the indices in the plane of the elements of a band's windows.
+  simd::WindowIndices indices(int64_t band) const {
+    const PoolWindow& w = window_;
+    const int64_t top = first_line(band) * w.stride[0] - w.padding[0];
+    return {static_cast<int32_t>(top * w.input[1] - w.padding[1]), w.dilation[0] * w.input[1],
+            w.stride[0] * w.input[1]};
   }
 
  private:
-  static constexpr int64_t kMaxElements = 2048;
-  static constexpr float kNothing = -std::numeric_limits<float>::infinity();
+  static constexpr int64_t kBandElements = 8192;
+  static constexpr int64_t kMaxElements = int64_t{1} << 22;
 
   const PoolWindow& window_;
-  std::array<int64_t, 2> sizes_{};   // of the padded plane
-  std::array<int64_t, 2> copied_{};  // sizes of the part of the plane that windows read
-  std::array<int32_t, kMaxElements> plane_indices_;  // by index in the padded plane
+  std::array<int64_t, 2> reach_{};   // elements from the first to the last tap of a window
+  std::array<int64_t, 2> padded_{};  // sizes of the plane that all windows read
+  int64_t lines_ = 0;                // of the result, in a band
+  int64_t copy_rows_ = 0;
 };
+
+// Calls body(plane, band, copy) for all bands of all planes. `copy` is memory for the copy.
+template <class Body>
+void for_each_band(KernelContext& context, const PoolWindow& window, const Bands& bands,
+                   int64_t planes, const Body& body) {
+  const int64_t work =
+      work_of({planes, window.output[0], window.output[1], window.kernel[0], window.kernel[1]});
+  float* copies = nullptr;
+  if (bands.copy_size() != 0) {
+    copies = static_cast<float*>(
+        context.allocate_temp({worker_count(context, work), bands.copy_size(), sizeof(float)}));
+    if (copies == nullptr) return;
+  }
+  parallel(context, planes * bands.count(), work, [&](int64_t item, int64_t worker) {
+    body(item / bands.count(), item % bands.count(), copies + worker * bands.copy_size());
+  });
+}
 
 bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
                                  std::span<const int64_t> kernel_size,
@@ -135,39 +121,33 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
     return true;  // the context has failed
   }
   const PoolWindow& window = *read;
+  const Bands bands(window);
+  // Padding has indices, too.
+  if (!bands.fit() || window.input[0] * window.input[1] > INT32_MAX / 4) return false;
   const int64_t width = window.output[1];
-  const int64_t lines = plane_count(self) * window.output[0];
-  if (window.input[0] * window.input[1] > INT32_MAX) return false;
-  const LineRuns runs(window);
-  const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
-  if (const PaddedMaxPool padded(window); runs.are_cut() && padded.fits()) {
-    parallel(context, plane_count(self), work, [&](int64_t plane, int64_t) {
-      const int64_t first = plane * window.output[0] * width;
-      padded.run(self.unchecked_data<float>() + plane * window.input[0] * window.input[1],
-                 out.unchecked_mutable_data<float>() + first,
-                 indices.unchecked_mutable_data<int64_t>() + first);
-    });
-    return true;
-  }
-  parallel(context, lines, work, [&](int64_t line, int64_t) {
-    const float* const plane =
-        self.unchecked_data<float>() + line / window.output[0] * window.input[0] * window.input[1];
-    float* const best = out.unchecked_mutable_data<float>() + line * width;
-    int64_t* const index_line = indices.unchecked_mutable_data<int64_t>() + line * width;
-    runs.for_each(
-        plane, line % window.output[0],
-        [&](const simd::Windows& windows, int64_t index, int64_t x, int64_t count) {
-          if (windows.rows == 0 || windows.taps == 0) {  // `index` may be outside the plane
-            for (int64_t i = 0; i < count; ++i) {
-              best[x + i] = -std::numeric_limits<float>::infinity();
-              index_line[x + i] = index + i * windows.stride;
-            }
-            return;
+  // Windows before these begin outside the plane.
+  const auto first_inside = [&](size_t dim) {
+    return (window.padding[dim] + window.stride[dim] - 1) / window.stride[dim];
+  };
+  for_each_band(
+      context, window, bands, plane_count(self), [&](int64_t plane, int64_t band, float* copy) {
+        const simd::Windows windows =
+            bands.windows(self.unchecked_data<float>() + plane * window.input[0] * window.input[1],
+                          band, kNothing, copy);
+        const int64_t first = bands.first_line(band);
+        const int64_t offset = (plane * window.output[0] + first) * width;
+        float* largest = out.unchecked_mutable_data<float>() + offset;
+        int64_t* index = indices.unchecked_mutable_data<int64_t>() + offset;
+        simd::largest_of_windows(windows, bands.indices(band), width, largest, index);
+        // If all elements are -infinity, the index is that of the first element in the plane.
+        for (int64_t y = first; y < first + windows.lines; ++y, largest += width, index += width) {
+          const int64_t cut = y < first_inside(0) ? width : std::min(first_inside(1), width);
+          for (int64_t x = 0; x < cut; ++x) {
+            if (largest[x] != kNothing) continue;
+            index[x] = window.range(0, y).begin * window.input[1] + window.range(1, x).begin;
           }
-          simd::largest_of_windows(windows, static_cast<int32_t>(index), count, best + x,
-                                   index_line + x);
-        });
-  });
+        }
+      });
   return true;
 }
 
@@ -183,10 +163,11 @@ bool avg_pool2d_out(KernelContext& context, const Tensor& self,
       read_pool_window(context, self, kernel_size, stride, padding, kDense, ceil_mode);
   if (!read || !resize_images(context, self, read->output, out)) return true;
   const PoolWindow& window = *read;
+  const Bands bands(window);
+  if (!bands.fit()) return false;
   const int64_t width = window.output[1];
-  const int64_t lines = plane_count(self) * window.output[0];
   auto* const divisors =
-      static_cast<float*>(context.allocate_temp({width, int64_t{1}, sizeof(float)}));
+      static_cast<float*>(context.allocate_temp({window.output[0], width, sizeof(float)}));
   if (divisors == nullptr) return true;
   const auto size = [&](const PoolRange& range) {
     const int64_t count = count_include_pad ? range.padded : range.count();
@@ -194,24 +175,22 @@ bool avg_pool2d_out(KernelContext& context, const Tensor& self,
     return range.end <= range.begin ? 1.0F : static_cast<float>(count);
   };
   for (int64_t x = 0; x < width; ++x) divisors[x] = size(window.range(1, x));
-  const LineRuns runs(window);
-  const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
-  parallel(context, lines, work, [&](int64_t line, int64_t) {
-    const float* const plane =
-        self.unchecked_data<float>() + line / window.output[0] * window.input[0] * window.input[1];
-    const int64_t y = line % window.output[0];
-    float* const sums = out.unchecked_mutable_data<float>() + line * width;
-    runs.for_each(plane, y, [&](const simd::Windows& windows, int64_t, int64_t x, int64_t count) {
-      simd::sums_of_windows(windows, count, sums + x);
-    });
+  for (int64_t y = window.output[0] - 1; y >= 0; --y) {
     const float height = size(window.range(0, y));
-    if (divisor_override) {
-      const auto divisor = static_cast<float>(*divisor_override);
-      for (int64_t x = 0; x < width; ++x) sums[x] /= divisor;
-    } else {
-      for (int64_t x = 0; x < width; ++x) sums[x] /= height * divisors[x];
+    for (int64_t x = 0; x < width; ++x) {
+      divisors[y * width + x] =
+          divisor_override ? static_cast<float>(*divisor_override) : height * divisors[x];
     }
-  });
+  }
+  for_each_band(
+      context, window, bands, plane_count(self), [&](int64_t plane, int64_t band, float* copy) {
+        const int64_t first = bands.first_line(band);
+        simd::sums_of_windows(
+            bands.windows(self.unchecked_data<float>() + plane * window.input[0] * window.input[1],
+                          band, 0.0F, copy),
+            width, divisors + first * width,
+            out.unchecked_mutable_data<float>() + (plane * window.output[0] + first) * width);
+      });
   return true;
 }
 

@@ -67,35 +67,44 @@ struct Case {
   int64_t tap_step;
 };
 
-// Compares results for windows of two rows with the formula. The image is just large enough for the
-// windows.
+// Compares results for two lines of windows of two rows with the formula. The second row of the
+// first line is the first row of the second line. The image is just large enough for the windows.
+// It is a part of a plane whose rows have one more element.
 void expect_formula(const Case& c) {
+  constexpr int64_t kLines = 2;
   const int64_t row = (c.count - 1) * c.stride + (c.taps - 1) * c.tap_step + 1;
-  std::vector<float> image = made_values(static_cast<size_t>(2 * row));
+  std::vector<float> image = made_values(static_cast<size_t>(3 * row));
   image[image.size() / 2] = std::nanf("");
-  const simd::Windows windows{image.data(), c.stride, 2, row, c.taps, c.tap_step};
-  const auto size = static_cast<size_t>(c.count);
+  const simd::Windows windows{image.data(), c.stride, 2, row, c.taps, c.tap_step, kLines, row};
+  const auto size = static_cast<size_t>(kLines * c.count);
   std::vector<float> largest(size);
   std::vector<int64_t> indices(size);
-  std::vector<float> sums(size);
-  simd::largest_of_windows(windows, 1000, c.count, largest.data(), indices.data());
-  simd::sums_of_windows(windows, c.count, sums.data());
+  std::vector<float> sums(size), divisors(size), averages(size);
+  for (size_t i = 0; i < size; ++i) divisors[i] = static_cast<float>(i + 2);
+  simd::largest_of_windows(windows, {1000, row + 1, row + 1}, c.count, largest.data(),
+                           indices.data());
+  simd::sums_of_windows(windows, c.count, nullptr, sums.data());
+  simd::sums_of_windows(windows, c.count, divisors.data(), averages.data());
   for (size_t i = 0; i < size; ++i) {
+    const int64_t line = static_cast<int64_t>(i) / c.count;
+    const int64_t column = static_cast<int64_t>(i) % c.count * c.stride;
     float best = -kInfinity;
     float sum = 0;
-    int64_t index = static_cast<int64_t>(i) * c.stride;
+    int64_t index = line * (row + 1) + column;
     for (int64_t tap = 0; tap < 2 * c.taps; ++tap) {
-      const int64_t at =
-          static_cast<int64_t>(i) * c.stride + tap / c.taps * row + tap % c.taps * c.tap_step;
-      const float x = image[static_cast<size_t>(at)];
+      const int64_t y = line + tap / c.taps;
+      const int64_t at = column + tap % c.taps * c.tap_step;
+      const float x = image[static_cast<size_t>(y * row + at)];
       sum += x;
       if (!(x > best) && !std::isnan(x)) continue;
       best = x;
-      index = at;
+      index = y * (row + 1) + at;
     }
     ASSERT_TRUE(largest[i] == best || (std::isnan(best) && std::isnan(largest[i]))) << i;
     ASSERT_EQ(indices[i], 1000 + index) << i;
     ASSERT_TRUE(sums[i] == sum || (std::isnan(sum) && std::isnan(sums[i]))) << i;
+    const float average = sum / divisors[i];
+    ASSERT_TRUE(averages[i] == average || (std::isnan(sum) && std::isnan(averages[i]))) << i;
   }
 }
 

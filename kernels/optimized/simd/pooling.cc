@@ -55,98 +55,98 @@ HWY_INLINE bool for_each_vector(int64_t count, int64_t stride, const Body& body)
 
 #endif
 
-// Calls tap(offset) for all elements of a window.
-template <class Tap>
-HWY_INLINE void for_each_tap(const Windows& w, const Tap& tap) {
-  for (int64_t row = 0; row < w.rows; ++row) {
-    for (int64_t i = 0; i < w.taps; ++i) tap(row * w.row_step + i * w.tap_step);
-  }
-}
-
-void LargestOfWindows(const Windows& w, int32_t index, int64_t count, float* largest,
-                      int64_t* indices) {
+void LargestOfLine(const Windows& w, const WindowIndices& at, int64_t count, float* largest,
+                   int64_t* indices) {
   constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 #if HWY_TARGET != HWY_SCALAR
   const bool done =
-      for_each_vector(count, w.stride, [&](auto d, int64_t at, Reading reading) HWY_ATTR {
+      for_each_vector(count, w.stride, [&](auto d, int64_t i, Reading reading) HWY_ATTR {
         const hn::RebindToSigned<decltype(d)> di;
         const hn::Half<decltype(di)> half;
         const hn::Rebind<int64_t, decltype(half)> wide;
-        const float* const from = w.from + at * w.stride;
+        const float* const from = w.from + i * w.stride;
         auto best = hn::Set(d, kMinusInfinity);
         const auto first =
             hn::Add(hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(w.stride))),
-                    hn::Set(di, index + static_cast<int32_t>(at * w.stride)));
+                    hn::Set(di, at.first + static_cast<int32_t>(i * w.stride)));
         auto best_index = first;
-        for_each_tap(w, [&](int64_t offset) HWY_ATTR {
-          const auto x = load_line(d, from + offset, reading);
-          const auto taken = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
-          best = hn::IfThenElse(taken, x, best);
-          best_index =
-              hn::IfThenElse(hn::RebindMask(di, taken),
-                             hn::Add(first, hn::Set(di, static_cast<int32_t>(offset))), best_index);
-        });
-        hn::StoreU(best, d, largest + at);
-        hn::StoreU(hn::PromoteTo(wide, hn::LowerHalf(half, best_index)), wide, indices + at);
+        for (int64_t row = 0; row < w.rows; ++row) {
+          for (int64_t tap = 0; tap < w.taps; ++tap) {
+            const auto x = load_line(d, from + row * w.row_step + tap * w.tap_step, reading);
+            const auto index = static_cast<int32_t>(row * at.row_step + tap * w.tap_step);
+            const auto taken = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
+            best = hn::IfThenElse(taken, x, best);
+            best_index = hn::IfThenElse(hn::RebindMask(di, taken),
+                                        hn::Add(first, hn::Set(di, index)), best_index);
+          }
+        }
+        hn::StoreU(best, d, largest + i);
+        hn::StoreU(hn::PromoteTo(wide, hn::LowerHalf(half, best_index)), wide, indices + i);
         hn::StoreU(hn::PromoteTo(wide, hn::UpperHalf(half, best_index)), wide,
-                   indices + at + hn::Lanes(half));
+                   indices + i + hn::Lanes(half));
       });
   if (done) return;
 #endif
   for (int64_t i = 0; i < count; ++i) {
     float best = kMinusInfinity;
-    int64_t best_offset = 0;
-    for_each_tap(w, [&](int64_t offset) HWY_ATTR {
-      const float x = w.from[i * w.stride + offset];
-      if (x > best || x != x) {
-        best = x;
-        best_offset = offset;
+    int64_t best_index = 0;
+    for (int64_t row = 0; row < w.rows; ++row) {
+      for (int64_t tap = 0; tap < w.taps; ++tap) {
+        const float x = w.from[i * w.stride + row * w.row_step + tap * w.tap_step];
+        if (x > best || x != x) {
+          best = x;
+          best_index = row * at.row_step + tap * w.tap_step;
+        }
       }
-    });
-    largest[i] = best;
-    indices[i] = index + i * w.stride + best_offset;
-  }
-}
-
-void LargestOfNeighbors(const Neighbors& n, int64_t count, float* largest,
-                        int32_t* largest_indices) {
-  const hn::CappedTag<float, kPoolingSlack> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t i = 0; i < count; i += lanes) {
-    auto best = hn::Set(d, -std::numeric_limits<float>::infinity());
-    auto best_index =
-        n.indices != nullptr ? hn::LoadU(di, n.indices + i) : hn::Iota(di, static_cast<int32_t>(i));
-    for (int64_t t = 0; t < n.taps; ++t) {
-      const int64_t at = i + t * n.step;
-      const auto x = hn::LoadU(d, n.values + at);
-      const auto index = n.indices != nullptr ? hn::LoadU(di, n.indices + at)
-                                              : hn::Iota(di, static_cast<int32_t>(at));
-      const auto taken = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
-      best = hn::IfThenElse(taken, x, best);
-      best_index = hn::IfThenElse(hn::RebindMask(di, taken), index, best_index);
     }
-    hn::StoreU(best, d, largest + i);
-    hn::StoreU(best_index, di, largest_indices + i);
+    largest[i] = best;
+    indices[i] = at.first + i * w.stride + best_index;
   }
 }
 
-void SumsOfWindows(const Windows& w, int64_t count, float* sums) {
+void LargestOfWindows(const Windows& windows, const WindowIndices& at, int64_t count,
+                      float* largest, int64_t* indices) {
+  Windows line = windows;
+  WindowIndices line_at = at;
+  for (int64_t l = 0; l < windows.lines; ++l) {
+    LargestOfLine(line, line_at, count, largest + l * count, indices + l * count);
+    line.from += windows.line_step;
+    line_at.first += static_cast<int32_t>(at.line_step);
+  }
+}
+
+void SumsOfLine(const Windows& w, int64_t count, const float* divisors, float* sums) {
 #if HWY_TARGET != HWY_SCALAR
   const bool done =
-      for_each_vector(count, w.stride, [&](auto d, int64_t at, Reading reading) HWY_ATTR {
-        const float* const from = w.from + at * w.stride;
+      for_each_vector(count, w.stride, [&](auto d, int64_t i, Reading reading) HWY_ATTR {
+        const float* const from = w.from + i * w.stride;
         auto sum = hn::Zero(d);
-        for_each_tap(w, [&](int64_t offset)
-                            HWY_ATTR { sum = hn::Add(sum, load_line(d, from + offset, reading)); });
-        hn::StoreU(sum, d, sums + at);
+        for (int64_t row = 0; row < w.rows; ++row) {
+          for (int64_t tap = 0; tap < w.taps; ++tap) {
+            sum = hn::Add(sum, load_line(d, from + row * w.row_step + tap * w.tap_step, reading));
+          }
+        }
+        if (divisors != nullptr) sum = hn::Div(sum, hn::LoadU(d, divisors + i));
+        hn::StoreU(sum, d, sums + i);
       });
   if (done) return;
 #endif
   for (int64_t i = 0; i < count; ++i) {
     float sum = 0;
-    for_each_tap(w, [&](int64_t offset) HWY_ATTR { sum += w.from[i * w.stride + offset]; });
-    sums[i] = sum;
+    for (int64_t row = 0; row < w.rows; ++row) {
+      for (int64_t tap = 0; tap < w.taps; ++tap) {
+        sum += w.from[i * w.stride + row * w.row_step + tap * w.tap_step];
+      }
+    }
+    sums[i] = divisors == nullptr ? sum : sum / divisors[i];
+  }
+}
+
+void SumsOfWindows(const Windows& windows, int64_t count, const float* divisors, float* sums) {
+  Windows line = windows;
+  for (int64_t l = 0; l < windows.lines; ++l) {
+    SumsOfLine(line, count, divisors == nullptr ? nullptr : divisors + l * count, sums + l * count);
+    line.from += windows.line_step;
   }
 }
 
@@ -157,19 +157,14 @@ HWY_AFTER_NAMESPACE();
 namespace vitrine::optimized::simd {
 
 VITRINE_EXPORT(LargestOfWindows);
-VITRINE_EXPORT(LargestOfNeighbors);
 VITRINE_EXPORT(SumsOfWindows);
 
-void largest_of_windows(const Windows& windows, int32_t index, int64_t count, float* largest,
-                        int64_t* indices) {
-  VITRINE_DISPATCH(LargestOfWindows)(windows, index, count, largest, indices);
+void largest_of_windows(const Windows& windows, const WindowIndices& at, int64_t count,
+                        float* largest, int64_t* indices) {
+  VITRINE_DISPATCH(LargestOfWindows)(windows, at, count, largest, indices);
 }
-void largest_of_neighbors(const Neighbors& neighbors, int64_t count, float* largest,
-                          int32_t* largest_indices) {
-  VITRINE_DISPATCH(LargestOfNeighbors)(neighbors, count, largest, largest_indices);
-}
-void sums_of_windows(const Windows& windows, int64_t count, float* sums) {
-  VITRINE_DISPATCH(SumsOfWindows)(windows, count, sums);
+void sums_of_windows(const Windows& windows, int64_t count, const float* divisors, float* sums) {
+  VITRINE_DISPATCH(SumsOfWindows)(windows, count, divisors, sums);
 }
 
 }  // namespace vitrine::optimized::simd
