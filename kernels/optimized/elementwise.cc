@@ -72,6 +72,10 @@ void fill(const Source& source, const std::byte* from, int64_t count, float* buf
     std::memcpy(to, from, static_cast<size_t>(source.period * size));
   }
   if (source.period == 1 && size == sizeof(float)) return fill(*buffer, count, buffer);
+  if (source.period == 1 && size == 1) {
+    std::memset(to, std::to_integer<int>(*to), static_cast<size_t>(count));
+    return;
+  }
   for (int64_t done = source.period; done < count;) {
     const int64_t more = std::min(done, count - done);
     std::memcpy(to + done * size, to, static_cast<size_t>(more * size));
