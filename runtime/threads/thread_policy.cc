@@ -16,6 +16,8 @@ constexpr double kSavedShare = 0.4;
 // only if another loss came shortly before.
 constexpr int64_t kMaxSavedNs = 10'000'000;
 constexpr int64_t kSavedAfterPauseNs = 2'000'000;
+// Limit on the estimated time of a region, because estimates of long regions may be far too large.
+constexpr uint64_t kMaxRegionNs = 500'000;
 constexpr uint64_t kSampleNs = 2'000'000;  // interval at which long runs record their loss
 constexpr uint64_t kFirstPauseNs = 10'000'000;
 constexpr uint64_t kMaxPauseNs = 500'000'000;
@@ -57,9 +59,9 @@ bool ThreadPolicy::is_paused(uint64_t now_ns) const { return now_ns < resume_ns_
 bool ThreadPolicy::allows(Run& run, uint64_t work_ns) {
   if (work_ns < ThreadPool::kMinWorkNs) return false;
   run.work_ns += work_ns;
-  if (run.work_ns < kWakeWorkNs) return false;
-  count(run);
   const uint64_t now_ns = clocks_.wall_ns();
+  if (run.work_ns < kWakeWorkNs && now_ns >= awake_until_ns_.load(kRelaxed)) return false;
+  count(run);
   if (!has_processors()) {
     resume_ns_.store(std::max(resume_ns_.load(kRelaxed), now_ns + kSharedPauseNs), kRelaxed);
   }
@@ -79,7 +81,10 @@ bool ThreadPolicy::allows(Run& run, uint64_t work_ns) {
     run.wall_ns = now_ns;
     run.cpu_ns = clocks_.cpu_ns();
   }
-  return !is_alone;
+  if (is_alone) return false;
+  const uint64_t region_ns = std::min(work_ns / threads_, kMaxRegionNs);
+  awake_until_ns_.store(now_ns + region_ns + kSpinNs, kRelaxed);
+  return true;
 }
 
 void ThreadPolicy::end(Run& run) {

@@ -2,7 +2,8 @@
 //
 // - Work: a region of less than ThreadPool::kMinWorkNs runs on its calling thread. The first
 //   regions of a run, up to kWakeWorkNs in total, also run there, because waking the workers takes
-//   about 20 us.
+//   about 20 us. If the workers have worked within kSpinNs, they still spin, and the first regions
+//   use them, too.
 // - Processors: the runs that have work for several threads share the processors of this process.
 //   Regions use the workers only if there are at least two processors for each of these runs, and
 //   at least one for each thread of their pools.
@@ -24,6 +25,7 @@ namespace vitrine {
 class ThreadPolicy {
  public:
   static constexpr uint64_t kWakeWorkNs = 30'000;  // work of the first regions of a run
+  static constexpr uint64_t kSpinNs = 50'000;      // workers spin at least this long after a region
 
   struct Clocks {
     uint64_t (*wall_ns)();
@@ -62,6 +64,7 @@ class ThreadPolicy {
   const Clocks clocks_;
   std::atomic<uint32_t> runs_{0};  // the runs of this pool that `demand` includes
   std::atomic<int64_t> saved_ns_;  // time that the workers saved minus time lost; bounded
+  std::atomic<uint64_t> awake_until_ns_{0};
   std::atomic<uint64_t> resume_ns_{0};
   std::atomic<uint64_t> pause_ns_{0};  // length of the last pause that a loss caused
 };

@@ -20,6 +20,7 @@ constexpr uint64_t kMinWork = ThreadPool::kMinWorkNs;
 constexpr uint64_t kLargeWork = ThreadPool::kLargeWorkNs;
 constexpr uint64_t kWakeWork = ThreadPolicy::kWakeWorkNs;
 constexpr uint64_t kMillisecond = 1'000'000;
+constexpr uint64_t kSleep = kMillisecond;  // after this, workers have gone to sleep
 
 // These simulated clocks advance only when a test advances them.
 uint64_t wall_ns = 0;
@@ -83,9 +84,44 @@ TEST_F(ThreadPolicyTest, EachRunUsesWorkersAfterEnoughWork) {
     EXPECT_TRUE(policy.allows(run, kMinWork));
     policy.end(run);
     EXPECT_EQ(run.work_ns, 0U);
+    pass(kSleep, 0);
     EXPECT_TRUE(policy.allows(run, kWakeWork)) << "a single region is large enough";
     policy.end(run);
+    pass(kSleep, 0);
   }
+}
+
+TEST_F(ThreadPolicyTest, SmallRegionsUseWorkersThatStillSpin) {
+  constexpr uint64_t kSpin = ThreadPolicy::kSpinNs;
+  for (const auto& [work, gap, expected] : {std::tuple(kWakeWork, uint64_t{0}, true),
+                                            {kWakeWork, kWakeWork / 2 + kSpin - 1, true},
+                                            {kWakeWork, kWakeWork / 2 + kSpin, false},
+                                            {2 * kSpin, 2 * kSpin - 1, true},
+                                            {2 * kSpin, 2 * kSpin, false},
+                                            {kLargeWork, 2 * kMillisecond, false}}) {
+    SCOPED_TRACE(testing::Message() << work << " ns of work, then " << gap << " ns");
+    ThreadPolicy policy(2, 2, demand, clocks);
+    ThreadPolicy::Run first;
+    ASSERT_TRUE(policy.allows(first, work));
+    policy.end(first);
+    pass(gap, 0);
+    ThreadPolicy::Run run;
+    EXPECT_EQ(policy.allows(run, kMinWork), expected);
+    EXPECT_EQ(demand.runs, expected ? 1U : 0U);
+    EXPECT_FALSE(policy.allows(run, kMinWork - 1));
+    policy.end(run);
+  }
+}
+
+TEST_F(ThreadPolicyTest, PausedWorkersDoNotStaySpinning) {
+  ThreadPolicy policy(2, 2, demand, clocks);
+  runs_until_pause(policy, kMillisecond, kMillisecond / 10);
+  for (int i = 0; i < 5; ++i) ASSERT_FALSE(run(policy, kMillisecond, kMillisecond));
+  pass(20 * kMillisecond, 0);
+  ThreadPolicy::Run run;
+  EXPECT_FALSE(policy.allows(run, kMinWork)) << "no region has used the workers since the pause";
+  EXPECT_TRUE(policy.allows(run, kLargeWork));
+  policy.end(run);
 }
 
 TEST_F(ThreadPolicyTest, CountsRunsWithWorkForSeveralThreads) {
