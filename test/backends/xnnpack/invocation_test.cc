@@ -73,6 +73,21 @@ uint32_t work_ns(const Define& define, size_t threads = 2) {
   return work;
 }
 
+// Returns the temporary memory of the delegate's only operator.
+size_t temporary_bytes(const Define& define, size_t threads) {
+  Subgraph subgraph;
+  EXPECT_EQ(define(subgraph), xnn_status_success);
+  const auto pool = ThreadPool::create(threads, ThreadPool::Use::kAlways);
+  EXPECT_TRUE(pool.ok());
+  xnn_runtime_t runtime = nullptr;
+  EXPECT_EQ(xnn_create_runtime_v2(subgraph.handle(), (*pool)->handle(), 0, &runtime),
+            xnn_status_success);
+  EXPECT_EQ(reshape_operators(runtime, may_use_threads), xnn_status_success);
+  const size_t bytes = workspace_bytes_of_operator(runtime, 0);
+  EXPECT_EQ(xnn_delete_runtime(runtime), xnn_status_success);
+  return bytes;
+}
+
 // A linear layer from 64 to 64 channels.
 Define linear(size_t rows, xnn_datatype dtype = xnn_datatype_fp32) {
   return [=](Subgraph& s) {
@@ -119,6 +134,15 @@ Define softmax(size_t count) {
   return [=](Subgraph& s) {
     const uint32_t input = s.input({1, count});
     return xnn_define_softmax(s.handle(), input, s.output({1, count}), 0);
+  };
+}
+
+// Images of `side` x `side` pixels with 1024 bytes each, and windows of 4 x 4 pixels.
+Define average_pooling(size_t side) {
+  return [=](Subgraph& s) {
+    const uint32_t input = s.input({1, side, side, 256});
+    return xnn_define_average_pooling_2d(s.handle(), 0, 0, 0, 0, 4, 4, 1, 1, -kInfinity, kInfinity,
+                                         input, s.output({1, side - 3, side - 3, 256}), 0);
   };
 }
 
@@ -189,6 +213,19 @@ TEST_F(InvocationTest, SoftmaxWorkIncludesExponentials) {
 
 TEST_F(InvocationTest, EstimatesNoWorkForPoolsOfOneThread) {
   EXPECT_EQ(work_ns(linear(1'000), 1), 0U);
+}
+
+// Average pooling with a large window has a buffer for each thread with the pin `debian`.
+TEST_F(InvocationTest, OperatorsHaveBuffersForTheThreadsThatTheyMayUse) {
+  const Define small = average_pooling(8);
+  EXPECT_EQ(work_ns(small), 0U);
+  const size_t buffer = temporary_bytes(small, 1);
+  if (buffer == 0) GTEST_SKIP() << "this version of XNNPACK needs no buffers";
+  EXPECT_EQ(temporary_bytes(small, 2), buffer);
+  const Define large = average_pooling(32);
+  EXPECT_NE(work_ns(large), 0U);
+  EXPECT_EQ(temporary_bytes(large, 1), buffer);
+  EXPECT_EQ(temporary_bytes(large, 2), 2 * buffer);
 }
 
 TEST_F(InvocationTest, EmptyOperatorsUseOneThread) { EXPECT_EQ(work_ns(absolute(0)), 0U); }

@@ -330,7 +330,7 @@ Error XnnpackDelegate::reshape() {
                        "no memory for XNNPACK's memory planner");
   }
   const xnn_status reshaped = call_xnnpack([this] {
-    return can_access_runtimes() ? reshape_operators(runtime_.get())
+    return can_access_runtimes() ? reshape_operators(runtime_.get(), may_use_threads)
                                  : xnn_reshape_runtime(runtime_.get());
   });
   if (reserve.refused_bytes() != 0) return exceeds_bound(reserve.refused_bytes(), max_bytes);

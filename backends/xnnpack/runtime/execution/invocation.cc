@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/execution/row_copies.h"
-#include "backends/xnnpack/runtime/execution/runtime_access.h"
 #include "runtime/platform/clock.h"
 
 namespace vitrine::xnnpack {
@@ -114,6 +113,11 @@ xnn_status run_objects(std::span<const xnn_operator_t> objects, pthreadpool_t th
 
 }  // namespace
 
+bool may_use_threads(xnn_runtime_t runtime, const RuntimeOperator& op) {
+  return threads_of(runtime) != nullptr &&
+         Work(runtime, op, false).estimate() >= ThreadPool::kMinWorkNs;
+}
+
 Error Invocation::prepare(xnn_runtime_t runtime, ThreadPool* pool,
                           std::span<const char* const> own_kernels) {
   use_fast_row_copies(runtime);
@@ -133,7 +137,7 @@ Error Invocation::prepare(xnn_runtime_t runtime, ThreadPool* pool,
     VITRINE_RETURN_IF_ERROR(object_counts_.push_back(count));
     const size_t index = object_counts_.size() - 1;
     const bool is_own = index < own_kernels.size() && own_kernels[index] != nullptr;
-    const double work = threads_of(runtime) == nullptr ? 0 : Work(runtime, op, is_own).estimate();
+    const double work = may_use_threads(runtime, op) ? Work(runtime, op, is_own).estimate() : 0;
     const bool is_large = work >= ThreadPool::kMinWorkNs;
     if (is_large) pool_ = pool;
     VITRINE_RETURN_IF_ERROR(work_ns_.push_back(

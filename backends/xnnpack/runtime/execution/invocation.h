@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 
+#include "backends/xnnpack/runtime/execution/runtime_access.h"
 #include "runtime/core/checked_vector.h"
 #include "vitrine/stop_signal.h"
 #include "vitrine/thread_pool.h"
@@ -25,6 +26,10 @@ class OperatorListener {
   // are complete; the next operator may overwrite them.
   virtual void finished(size_t op) = 0;
 };
+
+// True if the operator has enough work for several threads. XNNPACK must know this when it divides
+// the operator into tasks (reshape_operators()).
+bool may_use_threads(xnn_runtime_t runtime, const RuntimeOperator& op);
 
 class Invocation {
  public:

@@ -93,7 +93,12 @@ void stop_profiling(xnn_runtime_t runtime);
 
 // Computes the sizes of all values and of the operators' temporary memory from the sizes of the
 // inputs. Unlike xnn_reshape_runtime(), does not assign memory to the values.
-xnn_status reshape_operators(xnn_runtime_t runtime);
+//
+// An operator is divided into tasks, and gets temporary memory, for the runtime's threads if
+// `may_use_threads` returns true, and otherwise for one thread: it must then run without threads.
+// The function is called when the shapes of the operator's values are known.
+xnn_status reshape_operators(xnn_runtime_t runtime,
+                             bool (*may_use_threads)(xnn_runtime_t, const RuntimeOperator&));
 // Bytes that a value or an operator needs in the workspace, including the bytes that kernels read
 // past its end; 0 if it needs none.
 size_t workspace_bytes_of_value(xnn_runtime_t runtime, uint32_t id);

@@ -16,7 +16,9 @@ void set_value_shape(xnn_runtime_t, uint32_t, const Shape&, size_t) {}
 pthreadpool_t threads_of(xnn_runtime_t) { return nullptr; }
 void stop_profiling(xnn_runtime_t) {}
 size_t workspace_bytes(xnn_workspace_t) { return 0; }
-xnn_status reshape_operators(xnn_runtime_t) { return xnn_status_invalid_state; }
+xnn_status reshape_operators(xnn_runtime_t, bool (*)(xnn_runtime_t, const RuntimeOperator&)) {
+  return xnn_status_invalid_state;
+}
 size_t workspace_bytes_of_value(xnn_runtime_t, uint32_t) { return 0; }
 size_t workspace_bytes_of_operator(xnn_runtime_t, size_t) { return 0; }
 void set_value_memory(xnn_runtime_t, uint32_t, std::byte*) {}
