@@ -1,6 +1,9 @@
 // Tests f32 and f16 matrix products of every width around the widths of the microkernels' tiles.
 // The expected results are sums of integers, which both types represent exactly. The compiler and
 // the processor determine which microkernels run.
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "test/backends/xnnpack/delegate_fixture.h"
@@ -150,7 +153,7 @@ class ProductTilesTest : public DelegateTest {
 using Types = testing::Types<float, Half>;
 TYPED_TEST_SUITE(ProductTilesTest, Types);
 
-constexpr size_t kRowCounts[] = {1, 2, 6, 7, 8, 15};
+constexpr size_t kRowCounts[] = {1, 2, 3, 4, 5, 6, 7, 8, 15};
 
 TYPED_TEST(ProductTilesTest, MatchesSumsForManyChannels) {
   constexpr size_t kChannels[] = {63, 64, 65, 96, 127, 128, 130};
@@ -187,6 +190,34 @@ TYPED_TEST(ProductTilesTest, MatchesSumsWithWeightsFromAFile) {
   const BackendOption in_file[] = {{"XnnpackBackend", "packed_cache_path", std::string_view(path)}};
   this->options = in_file;
   this->check_layers(kFewRows, kChannels);
+}
+
+// The last 16 channels have the weights of the first 16, but are the end of a tile. Sums of
+// fractions depend on the order of the additions.
+TEST_F(DelegateTest, EndsOfTilesHaveTheSameBits) {
+  constexpr size_t kRows = 9, kChannels = 48, kSame = 32;
+  std::vector<float> in(kRows * kDepth), weights(kChannels * kDepth), bias(kChannels);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = std::sin(static_cast<float>(i));
+  in[3 * kDepth + 5] = std::numeric_limits<float>::quiet_NaN();
+  in[4 * kDepth + 6] = std::numeric_limits<float>::infinity();
+  for (size_t c = 0; c < kChannels; ++c) {
+    bias[c] = 0.1F * static_cast<float>(c % kSame);
+    for (size_t k = 0; k < kDepth; ++k) {
+      weights[c * kDepth + k] = std::cos(static_cast<float>(c % kSame * kDepth + k));
+    }
+  }
+  PayloadBuilder b;
+  const uint32_t x = b.input({kRows, kDepth}), y = b.output({kRows, kChannels});
+  b.fully_connected(x, b.constant<float>({kChannels, kDepth}, weights),
+                    b.constant<float>({kChannels}, bias), y, 0, Bounds{-1.5F, 2});
+  load(b);
+  Tensor& out = factory.make(ScalarType::kFloat, {kRows, kChannels});
+  run({&factory.make<float>({kRows, kDepth}, in), &out});
+  for (size_t row = 0; row < kRows; ++row) {
+    const float* const result = out.data<float>() + row * kChannels;
+    EXPECT_EQ(std::memcmp(result, result + kSame, (kChannels - kSame) * sizeof(float)), 0)
+        << "row " << row;
+  }
 }
 
 }  // namespace

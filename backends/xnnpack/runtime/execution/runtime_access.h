@@ -190,4 +190,19 @@ bool has_avx512_vnni();
 // next to each other.
 void set_int4_products(MultiplyInt4 multiply, size_t rows, size_t columns, size_t log2_depth_step);
 
+// A function with the parameters of XNNPACK's f32 products (f32_products.h). `depth_bytes` is the
+// size of a row of the input.
+struct F32ProductParams {
+  float min;
+  float max;
+};
+using MultiplyF32 = void (*)(size_t rows, size_t columns, size_t depth_bytes, const float* input,
+                             size_t input_stride, const float* weights, float* output,
+                             size_t output_row_stride, size_t output_tile_stride,
+                             const F32ProductParams* params);
+// Replaces XNNPACK's f32 product of up to `rows` rows and returns it. Returns null and replaces
+// nothing if this build cannot, or if XNNPACK's tiles do not have `rows` rows and `columns` columns
+// on this processor.
+MultiplyF32 replace_f32_products(MultiplyF32 multiply, size_t rows, size_t columns);
+
 }  // namespace vitrine::xnnpack

@@ -115,4 +115,19 @@ PackF32 replace_f32_packing(PackF32 pack) {
       std::exchange(config->pack_gemm_goi, reinterpret_cast<xnn_packw_gemm_goi_ukernel_fn>(pack)));
 }
 
+static_assert(sizeof(F32ProductParams) == sizeof(xnn_f32_minmax_params) &&
+              offsetof(F32ProductParams, max) == offsetof(xnn_f32_minmax_params, scalar.max));
+
+MultiplyF32 replace_f32_products(MultiplyF32 multiply, size_t rows, size_t columns) {
+  // The const_cast is safe, because the configuration is a variable inside XNNPACK.
+  auto* const config = const_cast<xnn_gemm_config*>(xnn_init_f32_gemm_config());
+  if (config == nullptr || config->mr != rows || config->nr != columns || config->log2_kr != 0 ||
+      config->log2_sr != 0) {
+    return nullptr;
+  }
+  return reinterpret_cast<MultiplyF32>(
+      std::exchange(config->minmax.gemm[rows - 1].function[XNN_UARCH_DEFAULT],
+                    reinterpret_cast<xnn_gemm_ukernel_fn>(multiply)));
+}
+
 }  // namespace vitrine::xnnpack

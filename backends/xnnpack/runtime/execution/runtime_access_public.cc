@@ -37,6 +37,7 @@ PackInt4 xnnpack_int4_packing() { return nullptr; }
 bool set_int4_packing(PackInt4) { return false; }
 PackF32 replace_f32_packing(PackF32) { return nullptr; }
 bool has_avx512_vnni() { return false; }
+MultiplyF32 replace_f32_products(MultiplyF32, size_t, size_t) { return nullptr; }
 void set_int4_products(MultiplyInt4, size_t, size_t, size_t) {}
 
 }  // namespace vitrine::xnnpack

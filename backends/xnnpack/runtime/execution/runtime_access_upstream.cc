@@ -128,4 +128,7 @@ bool operators_keep_node_ids() { return false; }
 bool set_int4_packing(PackInt4) { return false; }
 PackF32 replace_f32_packing(PackF32) { return nullptr; }
 
+// This version of XNNPACK chooses narrower tiles itself.
+MultiplyF32 replace_f32_products(MultiplyF32, size_t, size_t) { return nullptr; }
+
 }  // namespace vitrine::xnnpack

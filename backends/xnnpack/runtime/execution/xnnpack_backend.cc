@@ -3,6 +3,7 @@
 #include <xnnpack.h>
 
 #include "backends/xnnpack/runtime/execution/delegate.h"
+#include "backends/xnnpack/runtime/execution/f32_products.h"
 #include "backends/xnnpack/runtime/execution/int4_products.h"
 #include "backends/xnnpack/runtime/execution/memory_reserve.h"
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
@@ -21,6 +22,7 @@ xnn_status initialize_once() {
       xnnpack::use_fast_int4_packing();
       xnnpack::use_parallel_f32_packing();
       xnnpack::use_fast_int4_products();
+      xnnpack::use_narrow_f32_tails();
     }
     return initialized;
   }();
