@@ -6,6 +6,7 @@
 #include "kernels/quantized/affine.h"
 #include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
+#include "kernels/util/independent.h"
 #include "kernels/util/indexing.h"
 #include "kernels/util/parallel.h"
 #include "vitrine/kernel.h"
@@ -24,10 +25,11 @@ enum class Packing : uint8_t {
 // Unpacks the values of `count` bytes.
 void unpack(const uint8_t* bytes, int64_t count, Packing packing, float* to) {
   if (packing == Packing::kBits4) {
-    for (int64_t i = 0; i < 2 * count; i += 2) {
-      const int byte = bytes[i / 2];
-      to[i] = static_cast<float>((byte >> 4) - 8);
-      to[i + 1] = static_cast<float>((byte & 15) - 8);
+    VITRINE_INDEPENDENT_ITERATIONS
+    for (int64_t i = 0; i < count; ++i) {
+      const int byte = bytes[i];
+      to[2 * i] = static_cast<float>((byte >> 4) - 8);
+      to[2 * i + 1] = static_cast<float>((byte & 15) - 8);
     }
     return;
   }
@@ -40,6 +42,7 @@ void unpack(const uint8_t* bytes, int64_t count, Packing packing, float* to) {
 
 // Returns element `index` of a dense floating tensor.
 float real(const Tensor& tensor, int64_t index) {
+  if (tensor.dtype() == ScalarType::kFloat) return tensor.unchecked_data<float>()[index];
   float value = 0;
   convert_run(tensor.dtype(), ScalarType::kFloat)(
       tensor.unchecked_data<std::byte>() + index * static_cast<int64_t>(tensor.element_size()), 1,
@@ -130,12 +133,16 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
     return;
   }
   const Layout index_layout(indices);
-  const auto row_of = [&](int64_t i) { return (*reader)[index_layout.offset_of(i)]; };
+  const bool in_order = indices.is_contiguous();
+  const auto row_of = [&](int64_t i) {
+    return (*reader)[in_order ? i : index_layout.offset_of(i)];
+  };
   for (int64_t i = 0; i < indices.numel(); ++i) {
     if (!check_index(context, row_of(i), rows)) return;
   }
   const Table table = {weight, scales, zero_points, packing, columns, groups};
   const ConvertRun store = convert_run(ScalarType::kFloat, out.dtype());
+  const bool is_float = out.dtype() == ScalarType::kFloat;
   const auto size = static_cast<int64_t>(out.element_size());
   parallel_ranges(
       context, indices.numel(), 1, kWorkPerValue * columns, [&](int64_t begin, int64_t end) {
@@ -145,8 +152,12 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
           const int64_t row = row_of(i);
           for (int64_t k = 0; k < columns; k += kChunkLength) {
             const int64_t count = std::min(kChunkLength, columns - k);
-            table.read(row, k, count, chunk);
-            store(chunk, 1, to, 1, count);
+            if (is_float) {
+              table.read(row, k, count, reinterpret_cast<float*>(to));
+            } else {
+              table.read(row, k, count, chunk);
+              store(chunk, 1, to, 1, count);
+            }
             to += count * size;
           }
         }
