@@ -125,8 +125,8 @@ const Tensor& Array::tensor() const {
 
 Tensor& Array::mutable_tensor() {
   if (state_ != nullptr) return state_->tensor;
-  // The tensor of empty Arrays. Each thread has its own tensor, which is cleared on each call.
-  // Changes to this tensor therefore do not affect other empty Arrays.
+  // All empty Arrays of a thread share this tensor. Each call clears the tensor, so that changes do
+  // not affect other empty Arrays.
   static thread_local Tensor none;
   none = Tensor();
   return none;

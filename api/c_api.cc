@@ -137,8 +137,8 @@ Error move_value(Value& value, vitrine_value* out) {
 
 }  // namespace
 
-// The C API calls modules through this class, which avoids the functions of Module that use
-// std::vector and std::string.
+// A friend of Module, through which the C API calls modules without std::vector and std::string.
+// Code that fills these types may end the process if memory runs out.
 class CModule {
  public:
   static Result<Module> load(Result<std::unique_ptr<DataSource>> source, const char* path,

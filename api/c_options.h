@@ -7,10 +7,10 @@
 
 namespace vitrine {
 
-// Returns a complete struct, although callers compiled with an earlier version pass fewer members.
-// Returns the defaults for null.
+// Returns a copy of the options. Members that the caller's version of vitrine.h lacks get their
+// defaults. If `options` is null, returns the defaults.
 Result<vitrine_options> known_options(const vitrine_options* options);
-// Returns the backend options, which refer to the texts of the caller.
+// Returns the backend options. Their strings are those of the caller, not copies.
 Result<CheckedVector<BackendOption>> backend_options(const vitrine_options& options);
 
 }  // namespace vitrine

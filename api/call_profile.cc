@@ -57,10 +57,10 @@ CallProfile::Row CallProfile::State::Sum::row() const {
   return row;
 }
 
-// Finds the Sum to which the record belongs, or adds a new one. Every call runs the same
-// instructions in the same order, unless the program branches, so the next record most likely
-// belongs to the next sum. Several operators of a delegate may have the same identifier, so their
-// position in the delegate call also distinguishes them.
+// Finds the Sum to which the record belongs, or adds a new one. Tries the sum after the previous
+// one first, because a program without branches always runs its instructions in the same order.
+// Operators of a delegate may have the same identifier, so their position in the delegate call must
+// match, too.
 CallProfile::State::Sum* CallProfile::State::Sums::find_or_add(const TraceRecord& record) {
   const bool is_operator = record.kind == Kind::kDelegateOperator;
   const size_t here = is_operator ? position++ : 0;
@@ -173,7 +173,7 @@ void CallProfile::reset() {
 Result<std::span<const CallProfile::MethodCalls>> CallProfile::methods() {
   if (has_lost_) {
     return Error::make(ErrorCode::kMemoryAllocationFailed,
-                       "the profile lacks a row, because there was no memory; reset the profile");
+                       "the profile is incomplete, because memory ran out; reset the profile");
   }
   std::span<const MethodCalls> all;
   if (state_ == nullptr) return all;

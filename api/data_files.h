@@ -20,8 +20,8 @@ class DataFiles {
   const NamedDataMap* all() const { return maps_.empty() ? nullptr : maps_.back().get(); }
 
  private:
-  // For each file except the first, the map of the file is followed by a map that merges it with
-  // all files before it.
+  // The map of the first file. Then, for each further file, the map of the file and a map that
+  // merges all files so far.
   CheckedVector<std::unique_ptr<NamedDataMap>> maps_;
 };
 

@@ -26,8 +26,8 @@ EValue evalue_of(const Value& value) {
   return EValue();
 }
 
-// If the file has another known format, describes it and how to use it. Returns null if the format
-// is unknown.
+// If the file has another known format, returns the name of the format and the tool or option for
+// such files. Returns null if the format is unknown.
 const char* other_format(const DataSource& source) {
   struct Format {
     size_t at;
@@ -61,8 +61,9 @@ void write_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
   if (length < size) std::snprintf(text + length, size - length, sizes.empty() ? "[]" : "]");
 }
 
-// For error messages, writes the value or the sizes that the program expects. Precondition: the
-// input has the right kind. The text is empty if the error already contains this information.
+// Writes the part of an error message that names the expected value or the largest sizes. Writes an
+// empty text if the error of set_input() already names them. Precondition: the input has the right
+// kind.
 void write_expected(const Method& method, size_t index, char* text, size_t size) {
   const EValue& planned = method.input(index);
   text[0] = '\0';
@@ -94,7 +95,7 @@ void write_expected(const Method& method, size_t index, char* text, size_t size)
   }
 }
 
-// Appends the expected value or sizes to an error that set_input() returned for a value of the
+// Appends the expected value or sizes to an error of set_input(). Precondition: the input has the
 // right kind.
 Error with_expected(Error error, const Method& method, size_t index) {
   if (error.code() != ErrorCode::kInvalidArgument) return error;
@@ -210,9 +211,8 @@ Error Module::State::Loaded::set_array(size_t index, const Array& array) {
     const TensorInfo info = method->meta().input_tensor(index);
     const bool has_layout = info.dim_order.size() != array.sizes().size() ||
                             array.tensor().same_dim_order(method->input(index).unchecked_tensor());
-    // If an input does not have planned memory, the program reads the array's memory directly. In
-    // this case, copies borrowed memory, because it lacks the additional readable bytes (slack)
-    // after the tensor.
+    // If an input does not have planned memory, the program reads the array's memory directly.
+    // Borrowed memory lacks slack (readable bytes after the tensor) and is therefore copied.
     if (!has_layout || (!info.is_memory_planned && !array.owns_memory())) {
       const auto order = has_layout ? array.tensor().dim_order() : info.dim_order;
       Array& copy = staged[index];
@@ -239,8 +239,8 @@ Error Module::State::Loaded::set_input(size_t index, const Input& input) {
   return with_expected(std::move(error), *method, index);
 }
 
-// Limits the total size of the outputs, because they are copied, and a program may list a value
-// many times.
+// Limits the total size of the outputs. Each output is copied, even if the program returns the same
+// value many times.
 Error Module::State::Loaded::check_outputs() const {
   Budget bytes(max_output_bytes);
   for (size_t i = 0; i < method->num_outputs(); ++i) {

@@ -30,7 +30,8 @@ class JsonCursor {
     skip_space();
     return !text_.empty() && text_.front() == wanted;
   }
-  // Advances to the next member. Returns false after the last member, at the character `end`.
+  // Advances to the next member of a list or object. Returns false if the next character is `end`,
+  // or if a comma is missing.
   bool next_in(char end, bool is_first) { return !peek(end) && (is_first || take(',')); }
 
   // Reads a string. Returns its text without quotes; escapes are not decoded.
@@ -164,8 +165,9 @@ std::optional<size_t> count_items(JsonCursor list) {
   return list.take(']') ? std::optional(count) : std::nullopt;
 }
 
-// Returns the list of keys in a node's context. This is the context itself or, for a
-// collections.defaultdict, its member "dict_context".
+// Returns the part of a node's context that may list keys. If the context is a JSON object, as for
+// a collections.defaultdict, this is its member "dict_context", or empty if the object has no such
+// member. Otherwise, this is the entire context.
 std::string_view keys_in(std::string_view context) {
   JsonCursor cursor(context);
   if (!cursor.take('{')) return context;
@@ -248,7 +250,8 @@ class TreeReader {
     }
     return Error();
   }
-  // Appends a position to the path if the path already contains a key.
+  // Appends a position to the path. Does nothing if the path is empty, because names begin with a
+  // key.
   void enter_position(size_t position) {
     if (length_ == 0) return;
     char digits[24];

@@ -1,5 +1,5 @@
-// ValueNames finds the names of a method's inputs and outputs: the keys of dicts and keyword
-// arguments with which the model was exported (docs/formats/program.md, "Names").
+// ValueNames finds the names of a method's inputs and outputs. The names consist of the keyword
+// arguments and dict keys of the exported model (docs/formats/program.md, "Names").
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,8 @@ class ValueNames {
   // no value has a name. This is not an error: the only error is MemoryAllocationFailed.
   static Result<ValueNames> of_tree(std::string_view tree, size_t count);
 
-  // Empty if the value has no name or `index` is out of range. The text is zero-terminated.
+  // Returns the name of value `index`, zero-terminated. The name is empty if the value has no name
+  // or `index` is out of range.
   std::string_view at(size_t index) const {
     return index < starts_.size() ? std::string_view(text_.data() + starts_[index]) : "";
   }

@@ -55,8 +55,8 @@ std::string quote_python_numbers(std::string_view text) {
   return quoted;
 }
 
-// Returns true if `wanted` is `value` or inside `value`. In that case, appends to `path` the keys
-// and indices that lead from `value` to `wanted`.
+// Searches `value` and everything inside it for the object `wanted`. If found, returns true and
+// appends to `path` the keys and indices that lead from `value` to `wanted`.
 bool find_path(const nlohmann::json& value, const nlohmann::json& wanted, std::string& path) {
   if (&value == &wanted) return true;
   const size_t length = path.size();

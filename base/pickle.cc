@@ -14,8 +14,8 @@ namespace {
 using Kind = PickleNode::Kind;
 
 constexpr int kLastProtocol = 5;
-// Maximum total length of a module's name and its member's name. Without this limit, a small pickle
-// could make many copies of long texts.
+// Maximum length of a global's name, including the name of its module. Without this limit, a small
+// pickle could make many copies of a long name.
 constexpr size_t kMaxGlobalBytes = 512;
 // Maximum number of nodes, and of memo entries. Without this limit, a small pickle could use much
 // memory.

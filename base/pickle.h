@@ -38,8 +38,8 @@ struct Pickle {
   size_t root = 0;
 };
 
-// Reads protocol 2, which torch.save writes, and those opcodes of protocols up to 5 that are for
-// plain data. A FormatError names `source` and the offset of the opcode in bytes.
+// Reads pickles of protocol 2, which torch.save writes. Also reads the opcodes for plain data from
+// protocols 3 to 5. A FormatError names `source` and the byte offset of the opcode.
 Pickle parse_pickle(std::string_view bytes, const std::string& source);
 
 }  // namespace vitrine

@@ -9,8 +9,8 @@
 
 namespace vitrine {
 
-// The numberings of dtypes in the serialized graphs of torch.export and ExecuTorch. The two
-// numberings agree up to number 13 (bfloat16).
+// The format of a serialized graph, which determines its dtype numbers. Both formats use the same
+// numbers up to 13 (bfloat16).
 enum class DtypeNumbering : uint8_t {
   kTorchExport,  // torch.export's schema: a `.pt2`
   kExir,         // ExecuTorch's copy of it: the graph in an ETRecord

@@ -70,7 +70,8 @@ void ZipArchive::fail(std::string_view location, std::string_view what) const {
                                      : fmt::format("{}: {}: {}", source_, location, what));
 }
 
-// Returns the offset of the end-of-directory record, which only a comment may follow.
+// Returns the offset of the end-of-directory record. After this record, only the archive's comment
+// may follow.
 size_t ZipArchive::find_end() const {
   const std::span<const std::byte> all = bytes_.span;
   if (all.size() < kEndSize) fail("", "is too short for a zip archive");

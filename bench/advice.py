@@ -115,7 +115,7 @@ def summary(scores, refused):
 
 
 def beyond_limits(scores, limits):
-    """Returns sentences about rates that certainly violate the limits."""
+    """Returns a sentence for each rate whose whole confidence interval violates its limit."""
     count = sum(len(one.lines) for one in scores)
     if not count:
         return []

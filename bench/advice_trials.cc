@@ -3,9 +3,11 @@
 //   advice_trials ADVICE.json SECONDS MODEL [options of vitrine advise]
 //
 // ADVICE.json is what `vitrine advise MODEL --format json` printed. Measures each piece of advice
-// that options can apply, and every other change that the rules propose for the model. The changed
+// that lowering options or run options can apply. Also measures the other changes that the rules
+// propose to save time, unless they need more than the model file. For each change, the changed
 // program and the baseline run alternately in this process for SECONDS. Prints one JSON object per
-// change, with the median ratio of the times with and without the change.
+// change. Its "ratio" is the time of the changed program divided by the time of the baseline
+// (median).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -22,7 +22,7 @@ LIMIT = "1.02"
 
 
 def probability_of_at_most(k, n, p):
-    """Returns the probability of at most k of n events with probability p."""
+    """Returns the probability that an event happens at most k times in n trials, each with probability p."""
     if p in (0, 1):
         return 1.0 if p == 0 or k >= n else 0.0
     logs = (math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) + i * math.log(p)
@@ -31,7 +31,7 @@ def probability_of_at_most(k, n, p):
 
 
 def interval(k, n):
-    """Returns the bounds of the probability of an event that happened k times in n trials."""
+    """Returns the 95 % confidence interval for the probability of an event that happened k times in n trials."""
     def crossing(count, target):  # the p at which the probability of at most `count` falls to `target`
         low, high = 0.0, 1.0
         for _ in range(60):

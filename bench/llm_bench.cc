@@ -1,15 +1,15 @@
-// Times single tokens of a decoder at several cache lengths, and compares them with the time that
-// reading the weights and the cache from memory takes.
+// Times single tokens of a decoder at several cache lengths. If the tool built the model, it also
+// prints how long it takes to read the weights and the cache from memory.
 //
 //   llm_bench [--rounds N] [--cache f32|f16|bf16|i8] [--keep FILE] [--trace] [--method NAME]
 //             [model.pte]
 //
 // If no model is given, this tool builds one: 12 layers, 768 features, 12 query heads, 4 key heads,
 // 2048 hidden features, 32,000 words, 4-bit weights in groups of 32, and a cache of 2048 positions.
-// --keep stores the built model in FILE. Figures are medians over rounds; each round visits every
-// position. Each number of threads is measured in a new process. A given model needs a cache; its
-// methods are chosen in the same way as in llm_runner. With --trace, steps run alternately with and
-// without llm_runner's tracer.
+// --keep stores the built model in FILE. A given model must have a cache. Its methods are chosen as
+// in llm_runner. Each number of threads is measured in a new process. Each round measures every
+// position, and the figures are medians over the rounds. With --trace, steps run alternately with
+// and without llm_runner's tracer.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -100,8 +100,7 @@ void lower_to(const fs::path& file, ScalarType cache) {
   program.commit();
 }
 
-// Runs `work` in a new process, so that its memory can be measured. Returns the peak memory in
-// bytes.
+// Runs `work` in a new process. Returns the peak memory of that process in bytes.
 uint64_t in_new_process(const std::function<void()>& work) {
   std::fflush(stdout);
   const pid_t child = fork();
@@ -170,8 +169,8 @@ class Decoder {
     }
   }
 
-  // Returns kPositions, but lowers each position after which fewer than kTokens tokens fit in the
-  // cache. Drops duplicates.
+  // Returns kPositions. A position that is too close to the end of the cache is lowered, so that
+  // kTokens tokens fit. Duplicates are dropped.
   std::vector<int64_t> positions() const {
     std::vector<int64_t> found;
     for (const int64_t position : kPositions) {
@@ -182,8 +181,8 @@ class Decoder {
   }
   int64_t prompt() const { return std::min<int64_t>(kPrompt, decoder_->info().max_context); }
 
-  // Feeds `count` tokens, starting at `position`. Returns the time in ns, which includes the
-  // tracer's time if there is a tracer.
+  // Feeds `count` tokens, starting at `position`. Returns the time in ns, including the tracer's
+  // time. `tracer` may be null.
   double run(int64_t count, int64_t position, llm::StepTracer* tracer = nullptr) {
     const auto words = static_cast<int64_t>(decoder_->info().vocabulary);
     std::vector<TokenId> tokens;
@@ -238,8 +237,8 @@ class Decoder {
   volatile ptrdiff_t best_token_ = 0;
 };
 
-// Prints how much time tracing adds to a token: the median over rounds of the ratio of the fastest
-// traced token to the fastest untraced token.
+// Prints how much time tracing adds to a token. Each round divides the time of the fastest traced
+// token by the time of the fastest untraced token. The figure is the median of these ratios.
 void measure_tracing(Decoder& decoder, llm::StepTracer& tracer, int rounds) {
   for (const int64_t position : decoder.positions()) {
     std::vector<double> plain;
@@ -267,8 +266,7 @@ void measure_tracing(Decoder& decoder, llm::StepTracer& tracer, int rounds) {
   }
 }
 
-// Prints the times of a model. A `bandwidth` of 0 means that the bytes that a step reads are
-// unknown.
+// Prints the times of a model. `bandwidth` is 0 if the bytes that a step reads are unknown.
 void measure(const fs::path& model, size_t threads, const Arguments& arguments, double bandwidth) {
   const uint64_t begin = platform::now_ns();
   llm::StepTracer tracer;

@@ -2,11 +2,11 @@
 //
 //   modules_bench [--modules 2,4] [--threads 2] [--rounds N] [--ms N] [--processes] MODEL.pte...
 //
-// Every module runs its model in a loop on its own thread, and has its own thread pool. Modules
-// with one thread and modules with several threads take turns. The ratios are medians over the
-// rounds. `ratio` compares the runs per second. `CPU` compares the processor time per run, which
-// includes the time in which workers spin. Each row is measured twice: without other load, and next
-// to a process that keeps one core busy. With --processes, every module has a process of its own.
+// Every module runs its model in a loop on its own thread, and has its own thread pool. Each round
+// measures both kinds of modules, in alternating order. The ratios are medians over the rounds.
+// `ratio` compares the runs per second. `CPU` compares the processor time per run, which includes
+// the time in which workers spin. Everything is measured twice: without other load, and next to a
+// process that keeps one core busy. With --processes, every module has a process of its own.
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -63,8 +63,8 @@ double cpu_seconds() {
 // A child process that executes commands from this process. The destructor ends the child process.
 class Child {
  public:
-  // `serve` runs in the new process. It reads commands from the file descriptor in its first
-  // argument, and writes answers to the one in its second argument.
+  // `serve(commands, answers)` runs in the new process. Both arguments are file descriptors:
+  // `serve` reads from `commands` and writes to `answers`.
   explicit Child(const std::function<void(int, int)>& serve) {
     int to_child[2];
     int from_child[2];
@@ -216,7 +216,7 @@ void measure(const fs::path& model, size_t count, const Arguments& arguments,
     }
     const Timing ratio = timing_of(ratios);
     const Timing cpu_ratio = timing_of(cpu_ratios);
-    // Most files are named model.pte. The folder then names the model.
+    // The folder names the model if the file is named model.pte.
     const fs::path name = model.stem() == "model" ? model.parent_path().filename() : model.stem();
     fmt::print("{:<20.20} {:>7} {:<5} {:>8.1f} {:>9.1f} {:>5.2f} {:>3.0f} % {:>5.2f} {:>3.0f} %\n",
                name.string(), count, is_busy ? "busy" : "quiet", timing_of(rates[0]).p50,

@@ -56,7 +56,7 @@ SPEEDUPS = [
     ("speedup of XNNPACK over optimized kernels", "xnnpack", "optimized"),
     ("speedup of --optimize with optimized kernels", "optimized-graph", "optimized"),
     ("speedup of --optimize with XNNPACK", "xnnpack-graph", "xnnpack"),
-    ("speedup over lowering by ExecuTorch", "xnnpack", "executorch"),
+    ("speedup of lowering here over lowering by ExecuTorch", "xnnpack", "executorch"),
 ]
 
 
@@ -64,7 +64,7 @@ SPEEDUPS = [
 
 
 def scaled(value, *units):
-    """Formats a value with three digits, in the largest unit in which it is at least 1. `units` descends."""
+    """Formats a value with three digits, in the first of `units` in which it is at least 1 (largest unit first)."""
     size, unit = next((each for each in units if value >= each[0]), units[-1])
     shown = value / size
     return f"{shown:.{0 if shown >= 99.95 else 1 if shown >= 9.995 else 2}f} {unit}".rstrip()
@@ -87,7 +87,7 @@ def percent(share, decimals=0):
 
 
 def ratio_text(result, base):
-    """A ratio of times such as "0.43", in parentheses if it is within the noise; empty if a result is missing."""
+    """Formats the ratio of two times, in parentheses if it is within the noise. Returns "" if a result is missing."""
     if result is None or base is None or result is base:
         return ""
     ratio = result["p50_ns"] / base["p50_ns"]
@@ -104,10 +104,11 @@ def call_costs(results):
 
 
 def choices(results, costs=None):
-    """Yields (where, chosen, best, ratio) for each operator, size and number of threads: the result of the kernel that
-    the runtime chooses outside of delegates and inside one, the fastest result, and the ratio of their times. The times
-    of a delegate do not include the cost of its call (`costs`, by default those of `results`), which the operators of a
-    delegate share."""
+    """Yields (where, chosen, best, ratio) for each operator, size and number of threads, once for each place that was
+    timed: `where` is "kernel" (outside of delegates) or "delegate". `chosen` is the result of the runtime's choice in
+    that place, `best` is the fastest result, and `ratio` is the ratio of their times. If `where` is "delegate", the
+    times of `chosen` do not include the cost of the call, because all operators of a delegate share that call. `costs`
+    has the form that call_costs() returns (default: the costs in `results`)."""
     costs = call_costs(results) if costs is None else costs
     subjects = {}
     for each in results.section("operators"):
@@ -125,7 +126,8 @@ def choices(results, costs=None):
 
 
 def is_slow(chosen, best, ratio):
-    """True if a choice's time exceeds MAX_RATIO times the best by medians (beyond the noise of both) and by minima."""
+    """Returns True if the median and the minimum of `chosen` are above MAX_RATIO times those of `best`. The median must
+    be above by more than the noise."""
     return (ratio / MAX_RATIO - 1 > chosen["noise"] + best["noise"] and
             chosen["min_ns"] > MAX_RATIO * best["min_ns"])
 
@@ -146,7 +148,7 @@ class Results:
         return result["section"], result["name"], result.get("work"), variant, result["threads"]
 
     def other(self, result, variant):
-        """The result of another variant of the subject of `result`, or None if that variant was not timed."""
+        """Returns the result of the same case for another variant, or None if that variant was not timed."""
         return self.by_key.get(self.key(result, variant))
 
     def section(self, name):
@@ -232,8 +234,8 @@ def operators_table(results):
                      time_text(largest["p50_ns"]), ratio_text(results.other(largest, "portable"), largest),
                      ratio_text(results.other(largest, "xnnpack"), largest), percent(largest.get("of_limit")),
                      largest.get("limit", "")))
-    return ("Operators", "The size from which XNNPACK takes less time than the optimized kernel, and the figures at "
-            "the largest size. Portable and XNNPACK are ratios to the time of the optimized kernel.",
+    return ("Operators", "The size from which XNNPACK is faster than the optimized kernel, and the figures at the "
+            "largest size. The columns portable and XNNPACK have ratios to the time of the optimized kernel.",
             "operator|>threads|>size from which XNNPACK is faster|>largest size|>optimized|>portable|>XNNPACK|>share of limit|limit", rows)
 
 
@@ -242,8 +244,8 @@ def choices_table(results):
     slow = sorted((each for each in found if is_slow(*each[1:])), key=lambda each: -each[3])
     rows = [(chosen["name"], count_text(chosen.get("work", 0)), chosen["threads"], where, time_text(chosen["p50_ns"]),
              f"{ratio:.2f}", best["variant"]) for where, chosen, best, ratio in slow]
-    return ("Choices", f"The runtime's choices that exceed {MAX_RATIO} times the fastest variant's time by more than "
-            f"the noise of both: {len(rows)} of {len(found)}. Times of delegates do not include the cost of the call.",
+    return ("Choices", f"{len(rows)} of the runtime's {len(found)} choices take more than {MAX_RATIO} times as long as "
+            "the fastest variant, beyond the noise. Times of delegates do not include the cost of the call.",
             "operator|>size|>threads|where|>time|>ratio to the fastest|fastest", rows)
 
 
@@ -283,8 +285,8 @@ def limits_table(results):
     rows = [(threads, bytes_text(copied) + "/s", rate(results.limits["multiply_adds_per_s"], threads, "FLOP/s"),
              *(rate(by_threads, threads, "OP/s") for by_threads in narrow.values()))
             for threads, copied in results.limits["copy_bytes_per_s"].items()]
-    return ("Limits of this machine", "Limits measured in the same run: bytes copied, read and written together, and "
-            "multiply-adds, which count as two operations, in the dtypes for which the processor has instructions.",
+    return ("Limits of this machine", "Limits per second, measured in the same run: the bytes that a copy reads and "
+            "writes, and the operations in each dtype that has vector instructions. A multiply-add is two operations.",
             "|".join([">threads", ">copy", ">f32"] + [">" + dtype for dtype in narrow]), rows)
 
 
@@ -363,7 +365,7 @@ class Axis:
         return self.begin + (math.log10(value) - self.low) / (self.high - self.low) * (self.end - self.begin)
 
     def ticks(self):
-        """Returns powers of ten, usually at most six."""
+        """Returns the powers of ten to label on the axis, usually at most six."""
         first, last = math.ceil(self.low - 1e-9), math.floor(self.high + 1e-9)
         return [10.0 ** power for power in range(first, last + 1, max(1, (last - first + 5) // 6))]
 
@@ -386,7 +388,7 @@ def class_of(variant):
 
 
 def curves_svg(results, crossing):
-    """Curves of times over sizes, with a mark at the size from which XNNPACK is faster."""
+    """Draws curves of times by size, with a mark at the size from which XNNPACK is faster."""
     name, unit = crossing["op"], crossing["unit"]
     points = [(each["variant"], each["work"], each["p50_ns"]) for each in results.section("operators")
               if each["name"] == name and each["threads"] == crossing["threads"] and each.get("work", 0) > 0]
@@ -418,7 +420,7 @@ def curves_svg(results, crossing):
 
 
 def models_svg(results):
-    """A horizontal line for each model, with its times on one and on all threads as dots."""
+    """Draws a horizontal line for each model. Dots mark the times with one thread and with all threads."""
     most = max(each["threads"] for each in results.section("models"))
     rows = {}
     for each in results.section("models"):
@@ -514,7 +516,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=pathlib.Path, help="the file that `bench --out` wrote")
     parser.add_argument("--into", type=pathlib.Path, metavar="FILE",
-                        help="also updates the marked parts of FILE; NAME is run, or the title of a table in lower case")
+                        help="also updates the marked parts of FILE; NAME is run or a table's title in lower case")
     options = parser.parse_args()
     try:
         results = Results(json.loads(options.results.read_text(encoding="utf-8")))

@@ -43,7 +43,8 @@ def check(results, known, costs=None):
 
 
 def slow_in_all(documents, known):
-    """Returns the result of check() for the choices that are slow in all documents, or fast in all documents."""
+    """Runs check() on each document. Returns the unlisted choices that are slow in all of them, and the listed choices
+    that are fast in all of them."""
     checks = [check(results, known) for results in documents]
     new = {name: text for name, text in checks[-1][0].items() if all(name in slow for slow, _ in checks)}
     return new, [name for name in checks[-1][1] if all(name in fast for _, fast in checks)]
@@ -65,7 +66,7 @@ def measure(program, operator):
 
 
 def confirmed(new, known, program, costs):
-    """Returns the choices among `new` that are slow in REPEATS more measurements, too."""
+    """Measures the choices in `new` REPEATS more times. Returns those that are slow each time."""
     for _ in range(REPEATS):
         again = {}
         for operator in sorted({name.split(" ", 3)[3] for name in new}):

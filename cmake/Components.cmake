@@ -1,6 +1,6 @@
 # Defines the components that other projects link as Vitrine::<component>, from this build or from an installed package.
 #
-# Vitrine::vitrine has modules and arrays (vitrine/vitrine.h) and the C API (vitrine.h), with all kernels and backends. The
+# Vitrine::vitrine contains the C++ API (vitrine/vitrine.h), the C API (vitrine.h), and all kernels and backends. The
 # other components are for programs that choose their own kernels and backends.
 
 # name | targets of the component, without the prefix vitrine_

@@ -8,8 +8,8 @@ include(DistributionPackages)
 find_package(Threads REQUIRED)
 
 set(missing "")
-# Builds for Android use header-only libraries of the host. Including the host's whole folder would hide the NDK's
-# headers, so this makes a folder with links to the needed headers.
+# Builds for Android use header-only libraries of the build machine. Including the machine's whole folder of headers
+# would hide the NDK's headers, so this code makes a folder with links to the needed headers.
 if(ANDROID)
   set(folder ${PROJECT_BINARY_DIR}/host_headers)
   file(MAKE_DIRECTORY ${folder})
@@ -44,8 +44,8 @@ if(VITRINE_BUILD_HOST)
       add_library(PkgConfig::ICU INTERFACE IMPORTED GLOBAL)
       target_link_libraries(PkgConfig::ICU INTERFACE ${VITRINE_ANDROID_ICU})
     else()
-      string(APPEND missing "  ICU: the NDK has it for API level 31 and newer: configure with -DANDROID_PLATFORM=android-31, "
-                            "or without the host side: -DVITRINE_BUILD_HOST=OFF\n")
+      string(APPEND missing "  ICU: the NDK has ICU since API level 31; configure with -DANDROID_PLATFORM=android-31, "
+                            "or omit the host side with -DVITRINE_BUILD_HOST=OFF\n")
     endif()
   else()
     vitrine_find_dependencies(missing PkgConfig ICU)
@@ -96,8 +96,8 @@ if(VITRINE_BUILD_HOST AND VITRINE_PINNED_TOKENIZER_LIBRARIES)
   include(TokenizerLibraries)
 endif()
 if(VITRINE_BUILD_HOST)
-  # Debian's development packages for two architectures cannot be installed together. So cross builds link the shared
-  # library of the target architecture, but include the header of this machine, which is identical.
+  # Debian cannot install Oniguruma's development packages for two architectures together. So cross builds link the
+  # target's shared library, but include the header of the build machine. The two headers are identical.
   add_library(vitrine_oniguruma INTERFACE)
   add_library(third_party::oniguruma ALIAS vitrine_oniguruma)
   target_include_directories(vitrine_oniguruma SYSTEM INTERFACE $<BUILD_INTERFACE:${ONIGURUMA_INCLUDE_DIR}>)

@@ -5,7 +5,7 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Vitrine)
 
-# The lists of all libraries that the installed components link.
+# Collects the libraries that installed components link, in the lists device_libraries and host_libraries.
 set(device_libraries vitrine_api)
 foreach(name IN LISTS VITRINE_DEVICE_COMPONENT_NAMES)
   list(APPEND device_libraries vitrine_component_${name})
@@ -152,7 +152,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS README.md)
 install(FILES ${PROJECT_BINARY_DIR}/package/README.md CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
 
-# Every package carries the license texts of the software in it, in a folder with the package's name.
+# Each package installs Vitrine's license and the third-party notices in share/doc/<package>.
 include(${PROJECT_SOURCE_DIR}/cmake/third_party/pins.cmake)
 set(notices ${PROJECT_BINARY_DIR}/package/THIRD_PARTY_NOTICES ${PROJECT_BINARY_DIR}/package/vitrine.spdx.json)
 set(pins "")

@@ -34,7 +34,7 @@ function(_vitrine_read_program path folder out_operators out_dtypes)
   endif()
   file(READ ${folder}/${stem}.json json)
 
-  # string(JSON) parses its complete argument, so this code first extracts the parts that it needs.
+  # Each call of string(JSON) parses its whole argument, so the loops pass small parts instead of the whole program.
   set(operators "")
   string(JSON plans GET "${json}" execution_plan)
   string(JSON num_plans LENGTH "${plans}")
@@ -67,7 +67,7 @@ function(_vitrine_read_program path folder out_operators out_dtypes)
   set(${out_dtypes} ${${out_dtypes}} ${dtypes} PARENT_SCOPE)
 endfunction()
 
-# Sets <out> to a bit mask of the listed dtypes and of the dtypes in which kernels compute for them.
+# Sets <out> to a bit mask of the listed dtypes, and of the other dtypes that kernels for these dtypes need.
 function(_vitrine_dtype_mask out)
   file(READ ${VITRINE_SELECT_ROOT}/schema/scalar_type.fbs schema)
   string(REGEX MATCHALL "[A-Z0-9]+ = [0-9]+" entries "${schema}")
@@ -95,9 +95,9 @@ function(_vitrine_dtype_mask out)
   set(${out} ${mask} PARENT_SCOPE)
 endfunction()
 
-# Reads the kernels of the folder kernels/<room>. Sets lists in the caller: <room>_names, <room>_ids and <room>_files
-# have an element for each kernel; <room>_others has the files that define no kernel. For a kernel that kernel_list.inc
-# defines by a formula, the file is kernel_list.inc.
+# Finds the kernels of a room, which is a folder of kernels/. Sets lists in the caller: <room>_names, <room>_ids and
+# <room>_files have an element for each kernel; <room>_others has the files that define no kernel. If kernel_list.inc
+# contains the formula of a kernel, the kernel's file is kernel_list.inc.
 function(_vitrine_read_room room)
   set(folder ${VITRINE_SELECT_ROOT}/kernels/${room})
   if(CMAKE_SCRIPT_MODE_FILE)
@@ -145,11 +145,13 @@ endfunction()
 
 # vitrine_write_selection(<folder> FROM <item>... [ROOMS <room>...] [SOURCES <variable>])
 #
-# Writes kernels/<room>/kernel_list.inc and kernels/util/selected_dtypes.h into <folder>. They replace the files of the
-# source tree for a target whose include path has <folder> first. Sets <variable> to the list of source files to
-# compile, including all of kernels/util. ROOMS are folders of kernels/, by default all. If several rooms have a kernel
-# for an operator, all of these kernels are selected, because one may fall back on another. Fails without items, if a
-# file is missing, or if an operator has no kernel in any room; the error lists all such operators.
+# Writes kernels/<room>/kernel_list.inc and kernels/util/selected_dtypes.h into <folder>. If <folder> comes first in a
+# target's include path, these files replace those of the source tree. Sets <variable> to the list of source files to
+# compile, including all of kernels/util. Rooms are folders of kernels/; the default is all rooms. If several rooms have
+# a kernel for an operator, all of these kernels are selected, because one may fall back on another.
+#
+# Stops with an error if no items are given, if a file is missing, or if operators have no kernel in these rooms. The
+# error lists these operators.
 function(vitrine_write_selection folder)
   cmake_parse_arguments(arg "" "SOURCES" "FROM;ROOMS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_FROM)
@@ -256,8 +258,8 @@ endfunction()
 
 # vitrine_select_kernels(<target> FROM <item>... [ROOMS <room>...])
 #
-# Adds a library with only the selected kernels. The library defines the functions <room>::kernels() of all its rooms,
-# so it must not be linked with another library that defines these functions.
+# Adds a library with only the selected kernels. The library defines the function <room>::kernels() for each of its
+# rooms. Programs must not link this library together with another library that defines one of these functions.
 function(vitrine_select_kernels target)
   set(folder ${CMAKE_BINARY_DIR}/selected/${target})
   vitrine_write_selection(${folder} SOURCES sources ${ARGN})

@@ -11,14 +11,14 @@ add_library(vitrine_warnings INTERFACE)
 if(VITRINE_STRICT)
   target_compile_options(vitrine_warnings INTERFACE
     -Wall -Wextra -Wpedantic
-    # On 32-bit targets, the host side is compiled without -Wconversion, because it often converts file sizes, after
-    # checking them.
+    # Code of the host side checks 64-bit file sizes and then converts them to size_t. On 32-bit targets, -Wconversion
+    # would warn about each of these conversions, so the host side is compiled without this warning.
     $<$<OR:$<EQUAL:${CMAKE_SIZEOF_VOID_P},8>,$<BOOL:$<TARGET_PROPERTY:VITRINE_DEVICE>>>:-Wconversion>
     -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror
     # In Clang, -Wconversion includes -Wsign-conversion. In GCC, it does not.
     $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>
-    # In unity builds, clang's -Wshadow also reports names of other source files. GCC and the preset `debug` still check
-    # for shadowed names.
+    # In unity builds, Clang's -Wshadow also warns if a variable has the same name as a declaration in another source
+    # file. GCC and the preset `debug` still check for shadowed names.
     $<$<AND:$<CXX_COMPILER_ID:Clang>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-shadow>)
 endif()
 
@@ -34,7 +34,6 @@ function(_vitrine_library name)
   endif()
 endfunction()
 
-# Device code.
 function(vitrine_device_library name)
   add_library(${name} STATIC ${ARGN})
   target_compile_options(${name} PRIVATE ${VITRINE_DEVICE_OPTIONS})
@@ -63,8 +62,8 @@ function(vitrine_read_text variable)
   set(${variable} "${texts}" PARENT_SCOPE)
 endfunction()
 
-# Defines a library of host code that runs only a few times per model: readers of records, lowering, reports. Compiles
-# fast: -Os takes less time than -O2, and in builds with sanitizers, -O0 takes only a third of the time.
+# Defines a library of host code that runs only a few times per model: readers of records, lowering, reports. The
+# options keep compile times short: -Os compiles faster than -O2, and -O0 compiles faster still.
 set(VITRINE_HOST_OPTIONS ${VITRINE_LIBRARY_WARNINGS} $<IF:$<CONFIG:RelWithDebInfo,Release>,-Os,-O0>)
 function(vitrine_host_library name)
   add_library(${name} STATIC ${ARGN})

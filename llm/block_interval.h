@@ -1,11 +1,12 @@
 // Confidence intervals of means of correlated values, such as the scores of neighboring tokens.
 //
-// The values are split, in order, into blocks of equal length. The number of blocks is about the
-// square root of the number of values (batch means; Flegal and Jones, "Batch means and spectral
-// variance estimators in Markov chain Monte Carlo", 2010). The variance of the blocks' sums
-// includes the effect of correlations within blocks. The length of the blocks doubles while the
-// sums of neighboring blocks are correlated (r > 1.645 / sqrt(blocks)) and at least eight blocks
-// would remain. The interval uses Student's quantile for the number of blocks.
+// The values are split, in order, into blocks whose lengths differ by at most one. The number of
+// blocks is about the square root of the number of values (batch means; Flegal and Jones, "Batch
+// means and spectral variance estimators in Markov chain Monte Carlo", 2010). The variance of the
+// blocks' sums includes the effect of correlations within blocks. While the sums of neighboring
+// blocks are correlated (r > 1.645 / sqrt(blocks)), the number of blocks is halved, but not below
+// eight. The interval uses the quantile of Student's t distribution with blocks - 1 degrees of
+// freedom.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,8 @@ inline constexpr size_t kMinBlockValues = 32;
 
 // Estimates the sum of `numerators` divided by the sum of `denominators`. Both lists have the same
 // size. If `denominators` is empty, estimates the mean of the numerators. The interval of a ratio
-// is computed from the ratio's linearization. If a value is not finite, the result has no interval.
+// is computed from the ratio's linearization. The result has no interval if the estimate is not
+// finite, or if the lists have fewer than kMinBlockValues values.
 RatioEstimate estimate_ratio(std::span<const double> numerators,
                              std::span<const double> denominators = {});
 

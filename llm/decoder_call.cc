@@ -27,8 +27,8 @@ void to_float(const Tensor& from, size_t offset, std::span<float> to) {
   for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(source[i]);
 }
 
-// True if `feeder` has exactly one output and the input accepts it for at least one choice of
-// dynamic sizes.
+// True if `feeder` has exactly one output, and `input` accepts this output for at least one choice
+// of dynamic sizes.
 bool accepts_output_of(const TensorInfo& input, const Method& feeder) {
   if (feeder.num_outputs() != 1 || feeder.meta().output_tag(0) != EValue::Tag::kTensor) {
     return false;
@@ -85,7 +85,7 @@ DecoderCall::DecoderCall(Method& method, const DecoderFeeders& feeders,
     : method_(method), feeders_(feeders) {
   const size_t count = method.num_inputs();
   if (!inputs.empty() && inputs.size() != count) {
-    throw GenerationError(fmt::format("method {} needs a kind for each of its {} inputs, got {}",
+    throw GenerationError(fmt::format("method {} has {} inputs, but {} input kinds were given",
                                       name(), count, inputs.size()));
   }
   for (size_t i = 0; i < count; ++i) {
@@ -134,8 +134,8 @@ bool DecoderCall::can_be(size_t index, DecoderInput input) const {
 std::optional<DecoderInput> DecoderCall::detect_input(size_t index) const {
   for (const DecoderInput input :
        {DecoderInput::kIds, DecoderInput::kPosition, DecoderInput::kEncoded}) {
-    // Some inputs accept both an encoder's output and embedded ids. The first of these inputs gets
-    // the ids.
+    // Only the first input that accepts ids gets them. If ids are embedded, a later input of the
+    // same shape can be the encoder's output.
     const bool is_assigned = input == DecoderInput::kIds && ids_input_;
     if (!is_assigned && can_be(index, input)) return input;
   }
@@ -200,7 +200,7 @@ void DecoderCall::check_memory_for_ids(size_t index) const {
   if (bytes <= std::min(left, kMaxBytes)) return;
   throw GenerationError(
       fmt::format("method {}: the {} ids of input {} need {} bytes, more than max_memory_bytes "
-                  "leaves",
+                  "allows beyond the memory in use",
                   name(), max_ids_, index, bytes));
 }
 
@@ -254,8 +254,8 @@ void DecoderCall::set_ids(std::span<const TokenId> tokens, std::span<const int64
   check_call(method_.set_input(*ids_input_, feeders_.embedding->output(0)), "embedding");
 }
 
-// Sets the input to the embedding's output, in which the encoder's rows replace the placeholders'
-// rows.
+// Copies the embedding's output, and replaces the rows of placeholder tokens with the encoder's
+// rows. The copy becomes the method's input.
 void DecoderCall::set_rows(std::span<const int64_t> rows) {
   const Tensor& embedded = output_tensor(*feeders_.embedding);
   const Tensor& encoded = output_tensor(*feeders_.encoder);

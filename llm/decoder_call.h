@@ -1,5 +1,4 @@
-// DecoderCall runs a method that returns logits, and passes each input of the method the data that
-// the input expects.
+// DecoderCall sets the inputs of a decoder method, runs the method, and returns the logits.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +13,9 @@
 
 namespace vitrine {
 
-// Methods whose outputs are inputs of the decoder. Not owned. Null if the model lacks the method.
-// If no input of the decoder accepts the encoder's output, the encoder's rows replace rows of the
-// embedding.
+// The methods whose outputs are inputs of the decoder. The pointers do not own the methods, and are
+// null if the model lacks them. If no input of the decoder accepts the encoder's output, rows of
+// this output replace rows of the embedding's output.
 struct DecoderFeeders {
   const Method* encoder = nullptr;
   Method* embedding = nullptr;
@@ -25,10 +24,10 @@ struct DecoderFeeders {
 // Not thread-safe.
 class DecoderCall {
  public:
-  // `inputs` specifies what each input of the method receives. If `inputs` is empty, this is
-  // inferred from dtypes and shapes. Throws a GenerationError that names the method and the input
-  // if dtypes and shapes are ambiguous or contradict `inputs`. The methods must outlive this
-  // object.
+  // `inputs` specifies the data that each input of the method receives. If `inputs` is empty, the
+  // dtypes and shapes of the inputs determine the data. Throws a GenerationError that names the
+  // method if its inputs or output do not fit a decoder, or if `inputs` contradicts their dtypes
+  // and shapes. The methods must outlive this object.
   DecoderCall(Method& method, const DecoderFeeders& feeders, std::span<const DecoderInput> inputs);
 
   std::string name() const { return std::string(method_.meta().name()); }

@@ -76,7 +76,7 @@ DecoderMethodNames find_decoder_methods(const Program& program, DecoderMethodNam
   if (given.decode.empty()) {
     given.decode = first_of(kDecodeNames, names);
     if (given.decode.empty() && names.size() == 1) given.decode = names[0];
-    if (given.decode.empty()) fail("cannot tell which method decodes: name it (--method)", names);
+    if (given.decode.empty()) fail("cannot tell which method decodes: specify --method", names);
     if (given.prefill.empty()) given.prefill = first_of(kPrefillNames, names);
   }
   if (takes_floats(*program.method_meta(given.decode))) {

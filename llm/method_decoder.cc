@@ -47,8 +47,8 @@ void MethodDecoder::read_calls() const {
   }
   if (decode.has_fixed_length() && !decode.returns_all_logits()) {
     throw GenerationError(fmt::format(
-        "method {} takes exactly {} ids and returns the logits of the last one only, so it cannot "
-        "continue a shorter text",
+        "method {} takes exactly {} ids and returns the logits of the last id only, so shorter "
+        "texts cannot be continued",
         decode.name(), decode.max_ids()));
   }
   if (!prefill_) return;
@@ -75,7 +75,7 @@ void MethodDecoder::read_encoder() {
   const MethodMeta& meta = encoder_->meta();
   if (meta.num_inputs() != 1 || meta.input_tag(0) != EValue::Tag::kTensor) {
     throw GenerationError(
-        fmt::format("method {} is not an encoder: expected one input, a tensor; found {} inputs",
+        fmt::format("method {} is not an encoder: its only input must be a tensor; found {} inputs",
                     meta.name(), meta.num_inputs()));
   }
   const TensorInfo input = meta.input_tensor(0);
@@ -145,8 +145,8 @@ void MethodDecoder::read_context(const ModelMetadata& metadata,
   const int64_t guess = positions.value_or(id_bound);
   if (!metadata.max_seq_len && !metadata.max_context_len && options.max_context == 0) {
     notes_.push_back(
-        fmt::format("the program has no get_max_seq_len: the context is assumed to be {} (set it "
-                    "with --context)",
+        fmt::format("the program has no get_max_seq_len: the context is assumed to be {} (use "
+                    "--context to change this)",
                     positions ? fmt::format("the {} positions of the cache", guess)
                               : fmt::format("the {} ids that the input can hold", guess)));
   }
@@ -209,7 +209,7 @@ void MethodDecoder::run_encoder() {
   if (encoder_ == nullptr || encoding_ == Encoding::kDone) return;
   if (encoding_ == Encoding::kMissing) {
     throw GenerationError(
-        fmt::format("method {} needs the output of method {}, which was not given an input",
+        fmt::format("method {} needs the output of method {}, whose input is not set",
                     decode_->name(), encoder_->meta().name()));
   }
   encoding_ = Encoding::kMissing;
@@ -254,18 +254,18 @@ std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
   return fed;
 }
 
-// Clears the state that is not indexed by position.
+// Resets state that is not indexed by position to its initial values.
 void MethodDecoder::reset_state() {
-  // Resets decode_ last, so that its initial values take effect if the methods share state but
-  // declare different values.
+  // Resets decode_ last. If the methods share state but declare different initial values, those of
+  // decode_ take effect.
   for (DecoderCall* call : {prefill_.get(), decode_.get()}) {
     if (call == nullptr || !call->keeps_other_state()) continue;
     check_call(call->method().reset_state(), fmt::format("method {}", call->name()));
   }
 }
 
-// For models without a cache, which get the entire text in each call. Begins again with the
-// encoder's first row, and checks that the encoder's rows belong to this text.
+// Without a cache, each call gets the entire text, and thus begins again with the encoder's first
+// row. Throws GenerationError if the encoder's rows do not belong to this text.
 void MethodDecoder::restart_rows(std::span<const TokenId> text) {
   next_row_ = 0;
   if (!info_.row_id) return;
@@ -274,14 +274,14 @@ void MethodDecoder::restart_rows(std::span<const TokenId> text) {
     throw GenerationError(
         fmt::format("the text has {} placeholder tokens (id {}), but method {} returns {} rows: "
                     "without a cache, "
-                    "a text can have one encoder input only",
+                    "a text can have only one encoder input",
                     placeholders, *info_.row_id, encoder_->meta().name(), *new_rows_));
   }
   if (!new_rows_ && placeholders != 0 && !rows_are_the_texts_) {
-    throw GenerationError(fmt::format(
-        "the rows of method {} belong to a rejected prompt, not to this text: encode the text's "
-        "input again",
-        encoder_->meta().name()));
+    throw GenerationError(
+        fmt::format("the rows of method {} belong to a rejected prompt, not to this text: set the "
+                    "encoder's input for this text again",
+                    encoder_->meta().name()));
   }
 }
 

@@ -57,7 +57,7 @@ float max_of(std::span<const float> logits) {
 constexpr float kMinLogWeight = -17.4F;
 constexpr float kMinWeight = 0x1p-26F;
 
-// Index of a weight's bucket. Weights in the same bucket differ by less than 1 %.
+// Weights with the same upper bits are in the same bucket. They differ by less than 1 %.
 uint32_t upper_bits(float weight) { return std::bit_cast<uint32_t>(weight) >> 16; }
 constexpr uint32_t kMinBits = std::bit_cast<uint32_t>(kMinWeight) >> 16;
 constexpr size_t kBuckets = (std::bit_cast<uint32_t>(1.0F) >> 16) - kMinBits + 1;
@@ -72,7 +72,7 @@ constexpr auto is_more_probable = [](const auto& a, const auto& b) {
 Sampler::Sampler(const SamplerOptions& options) : options_(options), state_(seed_of(options)) {
   if (!(options.temperature >= 0) || std::isinf(options.temperature)) {
     throw GenerationError(
-        fmt::format("temperature must be 0 or greater, got {}", options.temperature));
+        fmt::format("temperature must be finite and at least 0, got {}", options.temperature));
   }
   if (!(options.top_p > 0 && options.top_p <= 1)) {
     throw GenerationError(

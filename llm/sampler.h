@@ -35,11 +35,10 @@ class Sampler {
 
   void compute_weights(std::span<const float> logits, float max_logit);
   void keep_top_k();
-  // Samples with top-p. Sums weights in buckets, and sorts only the bucket in which the cumulative
-  // weight exceeds the limit.
+  // Samples with top-p. Sums the weights in buckets, so that only two buckets are sorted.
   TokenId sample_top_p();
   // Adds up weights in descending order. Returns the first candidate at which the sum exceeds
-  // `limit`.
+  // `limit`. Sorts only the bucket that contains this candidate.
   CumulativeWeight first_exceeding(double limit);
   // Returns a random number in [0, 1): the upper 24 bits of xorshift64*, like ExecuTorch's sampler.
   float next_random();

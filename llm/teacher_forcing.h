@@ -19,7 +19,7 @@ class TeacherForcing {
   // Begins a text at position 0. The text must fit into the context.
   void begin(std::vector<TokenId> text);
   // Returns the logits after the next token of the text, valid until the next call. Throws
-  // GenerationError, for example after the last token.
+  // GenerationError if the text has no more tokens or the model fails.
   std::span<const float> next();
   // The model's total running time in ns since the object was constructed.
   uint64_t model_ns() const { return model_ns_; }

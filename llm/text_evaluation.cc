@@ -14,10 +14,10 @@ namespace {
 
 void check_pair(const DecoderInfo& a, const DecoderInfo& b) {
   if (a.vocabulary != b.vocabulary) {
-    throw GenerationError(
-        fmt::format("the models have different vocabularies: A returns {} logits, B {}; only "
-                    "models with the same token ids can be compared",
-                    a.vocabulary, b.vocabulary));
+    throw GenerationError(fmt::format(
+        "the models have different vocabularies: A returns {} logits, B returns {}; only "
+        "models with the same token ids can be compared",
+        a.vocabulary, b.vocabulary));
   }
   if (!a.eos_ids.empty() && !b.eos_ids.empty() && a.eos_ids != b.eos_ids) {
     throw GenerationError(
@@ -53,8 +53,7 @@ class Evaluation {
          {static_cast<const DecoderModel*>(&a), static_cast<const DecoderModel*>(b)}) {
       if (model == nullptr) continue;
       if (model->info().encodes_prompt) {
-        throw GenerationError(
-            "the model has an encoder that reads prompts: it cannot score a text");
+        throw GenerationError("a model with an encoder that reads prompts cannot score a text");
       }
       context = std::min(context, model->info().max_context);
     }
@@ -80,8 +79,8 @@ class Evaluation {
     if (text.size() <= result_.first) {
       throw GenerationError(
           text.empty() ? "the text is empty: it has no token to score"
-                       : "the text has one token, and nothing before it: give at least two tokens, "
-                         "or begin tokens (--num_bos 1)");
+                       : "the text has one token, and no begin tokens precede it: give at least "
+                         "two tokens, or begin tokens (--num_bos 1)");
     }
   }
 

@@ -1,5 +1,6 @@
 // Scores each token of a text with one model, or with two models side by side. A token's score is
-// the probability that a model assigns to the token, given the preceding tokens (teacher forcing).
+// -ln of the probability that a model assigns to the token, given the preceding tokens (teacher
+// forcing).
 //
 // A text that is longer than the context is fed in windows. Each window begins with the options'
 // prefix. If the prefix has P tokens and the context has C tokens, a window holds F = C - P tokens
@@ -46,11 +47,14 @@ struct EvaluatedText {
 // score. Returns false to end the evaluation.
 using EvaluationObserver = std::function<bool(size_t scored, size_t all)>;
 
-// Scores the text with model `a` and, unless it is null, model `b`. Throws GenerationError if the
-// text has no token to score, if an id is outside of the vocabulary, if the stride or the prefix
-// does not fit into the context, if the models have different vocabularies or end ids, if a model
-// needs the output of a prompt encoder, or if a logit is NaN. In the last case, the message has the
-// token's index.
+// Scores the text with model `a` and, unless `b` is null, with model `b`. Throws GenerationError:
+// - if the text has no token to score, or an id is outside of the vocabulary;
+// - if the stride or the prefix does not fit into the context;
+// - if the models have different vocabularies or end ids;
+// - if a model has an encoder that reads prompts;
+// - if a model fails;
+// - if a logit is NaN or plus infinity, or if all logits of a token are minus infinity. The message
+//   then has the index of the token.
 EvaluatedText evaluate_text(DecoderModel& a, DecoderModel* b, std::span<const TokenId> text,
                             const EvaluationOptions& options,
                             const EvaluationObserver& observer = {});

@@ -78,8 +78,8 @@ class TextGenerator::Run {
       generator_.observer_->on_prompt(start_ns_, platform::now_ns());
     }
     const bool encodes_prompt = generator_.model_.info().encodes_prompt;
-    // If no encoder reads the prompt, the answer continues the prompt and keeps its own leading
-    // space.
+    // If no encoder reads the prompt, the answer continues the prompt, and the space before the
+    // answer's first word is kept.
     if (generator_.tokenizer_ != nullptr) {
       stream_ = generator_.tokenizer_->stream({.continues = !encodes_prompt});
     }
@@ -289,8 +289,8 @@ void TextGenerator::end_step() {
   step_.reset();
 }
 
-// Feeds the tokens in chunks and returns the logits of the last token. Empty if stop() was called
-// before the last chunk.
+// Feeds the tokens in chunks and returns the logits of the last token. Returns an empty span if
+// stop() was called before the last chunk.
 std::span<const float> TextGenerator::prefill(std::span<const TokenId> tokens) {
   const DecoderInfo& info = model_.info();
   prompt_end_ = position() + static_cast<int64_t>(tokens.size());

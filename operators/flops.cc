@@ -33,10 +33,9 @@ std::optional<double> per_index(const Operator&, const CallSizes& call) {
   return call.elements("index");
 }
 
-// The weight is [out, in / groups, kernel...]. Each element of the result is a sum over all dims of
-// the weight except the first. In a transposed convolution, the weight is [in, out / groups,
-// kernel...], and each element of the input is multiplied by all elements in the dims except the
-// first.
+// The weight is [out, in / groups, kernel...]. Each element of the result is a sum of
+// (in / groups) * kernel... products. In a transposed convolution, the weight is [in, out / groups,
+// kernel...], and each element of the input is a factor of (out / groups) * kernel... products.
 std::optional<double> convolution(const Operator& op, const CallSizes& call) {
   const std::vector<double> weight = call.sizes("weight");
   const std::vector<int64_t> transposed = call.integers("transposed");
@@ -47,8 +46,8 @@ std::optional<double> convolution(const Operator& op, const CallSizes& call) {
   return *positions * product(weight.begin() + 1, weight.end());
 }
 
-// Counts a product [..., m, k] x [..., k, n]. Each element of the result is a sum over k, the last
-// dim of the left matrix. `left` is the index of the left matrix in the list of tensor arguments.
+// Counts the multiplications of the matrix product [..., m, k] x [..., k, n]. Each element of the
+// result is a sum of k products. `left` is the index of the left matrix among the tensor arguments.
 std::optional<double> matrix_product(const Operator& op, const CallSizes& call, size_t left) {
   const std::vector<double> sizes = call.sizes(tensor_name(op, left));
   const std::optional<double> results = call.result_elements();

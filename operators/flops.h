@@ -1,4 +1,4 @@
-// Counts the floating-point operations of a call by the rule of its operator (operators.inc).
+// Counts the floating-point operations of a call, using the operator's rule in operators.inc.
 //
 // A multiplication, an addition, a comparison and a transcendental function count as one each.
 #pragma once

@@ -54,7 +54,7 @@ struct Operator {
   bool is_nondeterministic = false;
   std::string same_as;  // the target for which this is another name; empty if not an alias
   // The operator that returns a copy instead of this operator's view ("aten::view_copy"). Null if
-  // this operator does not return a view or lacks such a counterpart.
+  // this operator does not return a view, or if no such operator exists.
   const Operator* copy = nullptr;
   Flops flops;
 
@@ -84,11 +84,11 @@ const Operator* find_operator(std::string_view target);
 // functional form.
 const Operator* find_functional(std::string_view target);
 
-// Declares an operator that does not have to be in the table. Returns the operator. Calls to this
-// function with the same text return the same operator. The operator's name determines the name of
-// its kernel: "my::op.out" for "my::op", "my::op.one_out" for "my::op.one", and the same name for
-// an operator without results. Throws std::invalid_argument if parse_signature() does, or if a
-// result is not a new tensor.
+// Declares an operator that does not have to be in the table. Returns the operator. Calls with the
+// same text return the same operator. The kernel of "my::op" is "my::op.out". The kernel of
+// "my::op.one" is "my::op.one_out". The kernel of an operator without results has the operator's
+// name. Throws std::invalid_argument if `signature` is invalid, if the name lacks a namespace, if a
+// written argument is not a single tensor, or if a result is not a new tensor.
 const Operator& declared_operator(std::string_view signature);
 
 }  // namespace vitrine

@@ -24,8 +24,8 @@ enum class ArgumentType : uint8_t {
   kGenerator,
 };
 
-// A default value. std::monostate represents None. A single number can be the default of all
-// elements of a list ("int[2] padding=0"). It is expanded to a list. Enumerators ("long",
+// A default value. std::monostate represents None. If a list has a number as its default, this
+// number is repeated: "int[2] padding=0" has the default {0, 0}. Enumerators ("long",
 // "contiguous_format") are stored as strings.
 using DefaultValue =
     std::variant<std::monostate, bool, int64_t, double, std::string_view, std::vector<int64_t>>;
@@ -52,8 +52,8 @@ struct Signature {
   std::vector<OperatorArgument> results;
 };
 
-// Parses a signature. `text` must outlive the result. Throws std::invalid_argument, which names the
-// position, if `text` is invalid.
+// Parses a signature. `text` must outlive the result. Throws std::invalid_argument if `text` is
+// invalid. The message names the position of the error.
 Signature parse_signature(std::string_view text);
 
 }  // namespace vitrine

@@ -97,7 +97,7 @@ Value to_array(const py::handle& argument, const TensorInfo& info, const std::st
   const bool is_dynamic = info.dynamism != ShapeDynamism::kStatic;
   const std::string expected =
       text_of(numpy_name(info.dtype), info.sizes) + (is_dynamic ? " or smaller" : "") +
-      (info.dtype == ScalarType::kBFloat16 ? " with bits of bfloat16" : "");
+      (info.dtype == ScalarType::kBFloat16 ? " with the bits of bfloat16 values" : "");
   // A difference in byte order is also an error.
   if (!array.dtype().equal(numpy_dtype(info.dtype))) {
     throw py::type_error(fmt::format("{} must be {}, got {}: {}", label, expected, text_of(array),
@@ -132,8 +132,7 @@ py::object to_python_number(const py::handle& argument) {
 }
 
 // Converts an object with __index__ to an int. Returns an empty object if `number` lacks __index__
-// or is an array. NumPy arrays with one element have __index__, but an array with dimensions does
-// not count as a number.
+// or is a NumPy array. Arrays of one element have __index__, but do not count as numbers.
 py::object to_int(const py::object& number) {
   if (PyIndex_Check(number.ptr()) == 0 || py::isinstance<py::array>(number)) return {};
   auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(number.ptr()));
@@ -141,8 +140,9 @@ py::object to_int(const py::object& number) {
   return integer;
 }
 
-// Converts a number if its value does not change. For example, 2.7 cannot become an int. Returns
-// nullopt if the kinds do not match.
+// Converts a number, a str or None to a value of the kind `tag`. An int can become a float, but a
+// float cannot become an int. Returns nullopt if the kinds do not match. Throws py::cast_error if
+// an int is too large.
 std::optional<Value> to_number(const py::object& number, EValue::Tag tag) {
   PyObject* object = number.ptr();
   switch (tag) {
@@ -167,7 +167,8 @@ std::optional<Value> to_number(const py::object& number, EValue::Tag tag) {
   }
 }
 
-// Returns the name of a kind in messages, or null if Python does not support the kind.
+// Returns the name of a kind for error messages, or null if the Python package does not support the
+// kind.
 const char* python_name(EValue::Tag tag) {
   switch (tag) {
     case EValue::Tag::kInt:
@@ -235,8 +236,7 @@ std::vector<Value> to_expected(const py::list& outputs, const MethodMeta& meta) 
       throw py::type_error(fmt::format("{} has the dtype {}, which outputs do not support", label,
                                        py::str(array.dtype()).cast<std::string>()));
     }
-    // Uses the shape from before ascontiguousarray() was called, because that function adds a
-    // dimension to a 0-d array.
+    // Reads the shape of `output`, because ascontiguousarray() adds a dimension to a 0-d array.
     const auto shape = output.attr("shape").cast<std::vector<int32_t>>();
     const size_t i = values.size();
     const bool is_bfloat16 = row->dtype == ScalarType::kUInt16 && i < meta.num_outputs() &&

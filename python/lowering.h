@@ -50,7 +50,8 @@ std::unique_ptr<aot::LoweredModel> lower(const std::map<std::string, std::filesy
                                          const std::vector<std::string>& calibrate,
                                          aot::LowerOptions options);
 
-// The bounds of quantize_auto(). Exactly one of the first three must be set.
+// The arguments of quantize_auto(). Exactly one of at_least, at_most_bytes and at_most_ms must be
+// set.
 struct AutoSettings {
   std::optional<double> at_least;  // dB, or a score
   std::optional<double> at_most_bytes;
@@ -70,7 +71,7 @@ struct AutoModel {
 
 // Chooses the precision of each part of the model, and lowers the model. Throws the errors of
 // lower(), a HostError if no measured program meets the bound, and any exception that the score
-// function raises. The caller must hold the GIL. It is released between calls to the score
+// function raises. The caller must hold the GIL. The GIL is released between calls to the score
 // function.
 AutoModel quantize_auto(const std::map<std::string, std::filesystem::path>& models,
                         const LowerSettings& settings, const AutoSettings& bounds);
@@ -78,8 +79,9 @@ AutoModel quantize_auto(const std::map<std::string, std::filesystem::path>& mode
 // Writes the program to `path`, and external weights to files in the same folder.
 void save(const aot::LoweredModel& model, const std::filesystem::path& path);
 
-// Returns a tuple for each method. It has the numbers of subgraphs, delegated nodes and other
-// nodes, a list of (op type, delegated, not delegated), and a string that shows these numbers.
+// Returns a dict from the names of the methods to tuples. A tuple contains the numbers of
+// subgraphs, delegated nodes and other nodes, a list of (op type, delegated, not delegated), and a
+// text that shows these numbers.
 py::dict delegation_info(const aot::LoweredModel& model);
 
 }  // namespace vitrine::python

@@ -1,4 +1,4 @@
-// vitrine._vitrine: the C++ part of the package, which vitrine/__init__.py wraps.
+// Defines the extension module vitrine._vitrine, which vitrine/__init__.py wraps.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>

@@ -31,8 +31,8 @@ struct NumericsSettings {
 
 class PythonNumerics {
  public:
-  // `inputs` has one test set per sample. If it is empty and the settings name no samples, inputs
-  // are random. Throws HostError.
+  // `inputs` has one test set per sample. If both `inputs` and settings.samples are empty, the
+  // program gets random inputs. Throws HostError.
   PythonNumerics(const tools::SessionOptions& session, const tools::RunnerOptions& options,
                  const NumericsSettings& settings, const std::vector<bundled::TestSet>& inputs);
 

@@ -42,8 +42,8 @@ struct ProgramSettings {
   bool optimized_kernels = true;
   bool accept_unwritten_outputs = false;
   std::vector<std::filesystem::path> data;  // .ptd files
-  // Pairs of a key ("key" or "Backend:key") and a value, as for --backend_option of
-  // executor_runner.
+  // Keys with their values. A key is "key" or "Backend:key", as for executor_runner
+  // --backend_option.
   std::vector<std::pair<std::string, std::variant<bool, int64_t, std::string>>> backend_options;
   MethodLimits limits = {};
 };
@@ -51,7 +51,7 @@ struct ProgramSettings {
 class PythonProgram {
  public:
   PythonProgram(const std::filesystem::path& path, ProgramSettings settings);
-  // Copies the program's bytes, because programs must be aligned.
+  // Copies the program's bytes into aligned memory.
   PythonProgram(std::span<const std::byte> program, ProgramSettings settings);
 
   // The path of the program. Empty if the program was given as bytes.

@@ -1,5 +1,5 @@
-// Records one run of a program with the results of its instructions, and compares these with the
-// results of another program.
+// Runs a program once and records the results of its instructions. Compares the results of two such
+// runs.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class RecordedRun {
               uint64_t max_bytes, const bundled::TestSet* inputs);
 
   const inspector::Profile& profile() const { return profile_; }
-  // Compares the values of A (this run, which is the reference) with those of `b`. Throws HostError
-  // if A or B recorded no values.
+  // Compares the results of `b` with those of this run, which is the reference. Throws HostError if
+  // one of the runs recorded no results.
   inspector::ValueComparison compare(const RecordedRun& b, double min_sqnr_db) const;
 
  private:

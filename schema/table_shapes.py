@@ -15,7 +15,7 @@ SCALARS = {"bool": 1, "byte": 1, "ubyte": 1, "short": 2, "ushort": 2, "int": 4, 
 
 
 def declarations(path):
-    """Returns the text of the included schemas and then of the schema, without comments."""
+    """Returns the text of a schema without comments. The text of its included schemas comes first."""
     text = re.sub(r"//.*", "", path.read_text())
     included = [declarations(path.parent / name) for name in re.findall(r'include "(.*?)";', text)]
     return "".join(included) + text
@@ -49,7 +49,10 @@ class Schema:
                 self.check_nesting(inner, within + [table])
 
     def shapes(self, field, members):
-        """Returns the initializers of a field, and appends the tables of unions to `members`."""
+        """Returns the initializers of a field.
+
+        If the field is a union, appends the numbers of its tables to `members`.
+        """
         name = field.strip("[]")
         if name == "string" and field == name:
             return ["{FieldShape::kString}"]

@@ -28,9 +28,9 @@ bool has_value(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 uint32_t value_of(uint32_t unit) { return unit & 0x7FFFFFFFU; }
 uint32_t label_of(uint32_t unit) { return unit & 0x800000FFU; }
 
-// Checks a trie by following all of its texts. After each byte, the state of a search is a number
-// that is called the base: the index of the current unit XOR the offset of that unit. The next byte
-// b leads to the unit with the index base XOR b.
+// Checks all paths of a trie. A "base" is the state of a search after a byte: the index of the
+// current unit XOR the offset of that unit. The next byte b leads to the unit with the index base
+// XOR b.
 class TrieCheck {
  public:
   TrieCheck(const std::vector<uint32_t>& units, std::string_view replacements,
@@ -69,8 +69,7 @@ class TrieCheck {
     }
   }
 
-  // Searches breadth-first, so that the first path that reaches a base (see TrieCheck) is the
-  // shortest.
+  // Searches breadth-first, so that a shortest path reaches each base (see TrieCheck) first.
   void check_depths() {
     std::vector<uint32_t> level = {offset_of(units_[0])};
     check_base(level[0]);
@@ -97,7 +96,7 @@ class TrieCheck {
     if (!is_inside || is_in_character) fail(fmt::format("no replacement begins at byte {}", begin));
     const size_t size = std::min(replacements_.find('\0', begin), replacements_.size()) - begin;
     if (size > kMaxTextGrowth * text_size) {
-      fail(fmt::format("replaces {} bytes with {}; at most {} times as many are accepted",
+      fail(fmt::format("replaces {} bytes with {} bytes; expected at most {} times as many",
                        text_size, size, kMaxTextGrowth));
     }
   }
@@ -132,7 +131,7 @@ class TrieCheck {
           std::max(num_nested, states_[next].num_nested + (has_value(units_[index]) ? 1 : 0));
     });
     if (num_nested > kMaxNestedTexts) {
-      fail(fmt::format("more than {} texts are prefixes of each other", kMaxNestedTexts));
+      fail(fmt::format("the trie has more than {} texts on one path", kMaxNestedTexts));
     }
     states_[base].num_nested = num_nested;
     states_[base].is_open = false;
@@ -152,7 +151,7 @@ CharacterMap::CharacterMap(std::string_view bytes, const std::string& place) {
   };
   const size_t size = bytes.size() < kUnitBytes ? 0 : little_endian(bytes);
   if (size == 0 || size % kUnitBytes != 0 || size > bytes.size() - kUnitBytes) {
-    fail(fmt::format("{} bytes are not a character map", bytes.size()));
+    fail(fmt::format("the size of the trie is invalid for a map of {} bytes", bytes.size()));
   }
   if (size > kMaxTrieBytes) {
     fail(fmt::format("the trie has {} bytes; at most {} are accepted", size, kMaxTrieBytes));

@@ -70,7 +70,7 @@ class Llama2cTokenizer final : public Tokenizer {
       if (std::isnan(scores_.back())) reader.fail("a score is NaN");
       const auto length = reader.number<int32_t>();
       if (length < 0 || length > longest) {
-        reader.fail(fmt::format("token {} has {} bytes, but the longest token should have {}",
+        reader.fail(fmt::format("token {} has {} bytes, but the header limits tokens to {}",
                                 entries.size(), length, longest));
       }
       entries.push_back({std::string(reader.take(static_cast<size_t>(length))),

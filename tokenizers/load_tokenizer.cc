@@ -50,7 +50,7 @@ bool begins_as_tiktoken(std::string_view bytes) {
          space + 1 < line.size() && line[space + 1] >= '0' && line[space + 1] <= '9';
 }
 
-// True if the first field of the file is a SentencePiece piece that begins with its text.
+// True if the file begins with a SentencePiece piece whose first field is the text.
 bool begins_as_sentence_piece(std::string_view bytes) {
   return bytes.size() > 4 && bytes[0] == '\n' &&
          (bytes[2] == '\n' || ((bytes[1] & 0x80) != 0 && bytes[3] == '\n'));
@@ -73,8 +73,8 @@ std::unique_ptr<Tokenizer> read(std::string_view bytes, const std::string& place
     return read_llama2c(bytes, place);
   } catch (const TokenizerError& error) {
     throw TokenizerError(
-        fmt::format("{}: is not JSON, tiktoken's ranks or SentencePiece's model; read as a "
-                    "llama2.c file, it is damaged: {}",
+        fmt::format("{}: is not a JSON, tiktoken or SentencePiece file, and cannot be read "
+                    "as a llama2.c file: {}",
                     place, error.what()));
   }
 }

@@ -15,7 +15,7 @@
 namespace vitrine {
 namespace {
 
-// Limits on the number of retries before the clock is first checked.
+// The lowest and the highest number of retries before the clock is first checked.
 constexpr uint64_t kMinRetries = 8;
 constexpr uint64_t kMaxRetries = 1024;
 // Limit on the work, in bytes, before the clock is first checked. This much work takes about 0.4 s.
@@ -36,9 +36,9 @@ bool exceeded_retries(int result) {
          result == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER;
 }
 
-// Returns Oniguruma's default syntax without some constructs: callbacks into programs, calls to
-// groups (which can take exponential time without a retry), and constructs that change how a search
-// advances.
+// Returns Oniguruma's default syntax without callbacks into programs, calls to groups, and
+// constructs that change how a search advances. Calls to groups can take exponential time without a
+// retry.
 OnigSyntaxType hugging_face_syntax() {
   OnigSyntaxType syntax = OnigSyntaxOniguruma;
   syntax.op2 &= ~static_cast<unsigned>(
@@ -165,9 +165,9 @@ class PatternSearch {
                                   end_of(text_), region_.get(), ONIG_OPTION_NONE, limits_.get());
   }
 
-  // Matches at `start` only. Oniguruma does not report how often it retried, so the match is
-  // attempted with higher and higher limits on retries, until an attempt stays within its limit.
-  // The limit is raised slowly, because later retries may take much longer.
+  // Matches at `start` only. Oniguruma does not report its number of retries. Therefore, repeats
+  // the match with a higher limit on retries until the match stays within the limit. Raises the
+  // limit in small steps, because later retries may take much longer.
   int match(size_t start) {
     for (unsigned long retries = unchecked_retries_;; retries += unchecked_retries_) {
       budget_.take_steps(kStepsPerSearch);

@@ -31,9 +31,9 @@ class Pattern {
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;
 
-  // Visits the matches in well-formed text from left to right, as byte ranges. They do not overlap.
-  // A match may be empty, but not at the end of the previous match. Throws TokenizerError if the
-  // search exceeds the budget.
+  // Visits the matches in well-formed text from left to right, as byte ranges. Matches do not
+  // overlap. Skips an empty match that begins where the previous match ended. Throws TokenizerError
+  // if the search exceeds the budget.
   void each_match(std::string_view text, TextBudget& budget,
                   const std::function<void(size_t begin, size_t end)>& visit) const;
 

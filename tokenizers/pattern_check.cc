@@ -167,7 +167,8 @@ class WorkScanner {
 
   ItemWork read_escape() {
     const char c = take_byte();
-    // Refuses some escapes, because the check does not know the full syntax of \C, \M and \c.
+    // The check does not know the full syntax of \C, \M and \c. \y and \Y may scan the text, like
+    // \X. The search does not support \G, \K and \g.
     if (std::string_view("GKYgyCMc").find(c) != std::string_view::npos) {
       refuse(fmt::format("\"\\{}\"", c));
     }
@@ -206,7 +207,8 @@ class WorkScanner {
     size_t end = rest_.starts_with(":^") ? 2 : 1;
     while (end < rest_.size() && is_letter(rest_[end])) ++end;
     if (!rest_.substr(end).starts_with(":]")) {
-      // Refuses a later ":]", because its meaning in Oniguruma depends on its distance from "[:".
+      // Refuses a ":]" that does not follow the name directly. The meaning of this ":]" in
+      // Oniguruma depends on its distance from "[:".
       if (rest_.find(":]") != std::string_view::npos) refuse("\"[:\"");
       return false;
     }

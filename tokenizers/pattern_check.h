@@ -13,8 +13,7 @@ struct PatternFindings {
   std::optional<std::string> refusal;  // names what is not accepted
   // The offsets at which [:punct:] and [:^punct:] begin in the expression, in ascending order.
   std::vector<size_t> punctuation;
-  // The work between two retries is at most `work_per_byte` * (size of the text in bytes) +
-  // `repeats`.
+  // For a text of N bytes, the work between two retries is at most `work_per_byte` * N + `repeats`.
   uint64_t work_per_byte = 1;
   uint64_t repeats = 0;
 };

@@ -13,7 +13,7 @@
 namespace vitrine {
 namespace {
 
-// The number of bytes of a token that count as one step of work when the token is looked up.
+// The lookup of a merged pair takes one step of work, plus one per kBytesPerStep bytes of the pair.
 constexpr size_t kBytesPerStep = 8;
 
 class RankedBytesTokenizer final : public Tokenizer {

@@ -34,8 +34,8 @@ std::unique_ptr<Tokenizer> make_ranked_bytes_tokenizer(RankedBytes description,
                                                        const std::string& place);
 
 // Reads tiktoken's file: each line has a token in base64 and its rank. The file names neither the
-// pattern nor the special tokens, so those of Llama 3 are used. Its 256 special tokens follow the
-// token with the last rank.
+// pattern nor the special tokens, so those of Llama 3 are used. The 256 special tokens get the ids
+// after the highest rank.
 std::unique_ptr<Tokenizer> read_tiktoken(std::string_view text, const std::string& place);
 // Reads Mistral's tekken.json, which names the pattern and the special tokens. Special tokens have
 // the first ids.

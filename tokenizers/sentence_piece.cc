@@ -63,10 +63,10 @@ class SentencePieceTokenizer final : public Tokenizer {
  private:
   bool has(TokenId id) const { return id >= 0 && id < size_; }
 
-  // Adds byte pieces to a model that lacks them, because otherwise the library takes quadratic time
-  // to join unknown characters. join_added_bytes() later replaces consecutive bytes with one
-  // unknown piece. Does not change a model that has pieces with the names of byte pieces, or that
-  // has unknown characters in its self-test samples.
+  // Adds byte pieces to a model that lacks them. Without byte pieces, the library takes quadratic
+  // time to join unknown characters. join_added_bytes() later replaces consecutive bytes with one
+  // unknown piece. Leaves two kinds of models unchanged: models that use the names of byte pieces
+  // for other pieces, and models with unknown characters in their self-test samples.
   void load_with_bytes(std::string_view bytes) {
     for (TokenId id = 0; id < size_; ++id) {
       if (processor_->IsByte(id) || byte_of_token(processor_->IdToPiece(id))) return;
@@ -90,15 +90,16 @@ class SentencePieceTokenizer final : public Tokenizer {
     for (int& id : ids) id = id < size_ ? id : unknown_;
   }
 
-  // Throws if `status` is an error. Status is SentencePiece's own type or, from version 0.2.2 on,
-  // Abseil's.
+  // Throws if `status` is an error. `Status` is a type of Abseil from SentencePiece 0.2.2 on, and a
+  // type of SentencePiece in older versions.
   template <class Status>
   void check(const Status& status) const {
     if (!status.ok()) throw TokenizerError(fmt::format("{}: {}", place_, status.ToString()));
   }
 
-  // Finds out how the library decodes spaces before the first word, which depends on the model.
-  // Decodes a piece that begins with a space, and the same piece after a space.
+  // Sets drops_space_ and drops_all_spaces_. The model decides if the library drops the spaces
+  // before the first word. Decodes a piece that begins with a space, and the same piece after a
+  // space.
   void observe_leading_space() {
     std::optional<TokenId> first;
     for (TokenId id = 0; id < size_ && !first; ++id) {

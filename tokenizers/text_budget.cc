@@ -8,8 +8,8 @@ namespace vitrine {
 namespace {
 
 constexpr size_t kFreeBytes = 64 << 10;
-// Limits on work per byte of text. Real tokenizer files need fewer than 100 steps and 0.5
-// microseconds.
+// Limits on the work per byte of text. Real tokenizer files need fewer than 100 steps and less than
+// 0.5 microseconds per byte.
 constexpr uint64_t kStepsPerByte = 400;
 constexpr uint64_t kNsPerByte = 3000;
 

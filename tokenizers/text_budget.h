@@ -31,11 +31,10 @@ class TextBudget {
     steps_left_ -= steps;
   }
 
-  // Calls search() and charges its time, because search() uses a library that does not count all of
-  // its steps. Normally measures wall time, but charges only short times, because longer times may
-  // include the work of other processes. After a slow search, charges the processor time of the
-  // next searches instead. Other searches are measured in wall time, because reading the processor
-  // time takes longer than most searches.
+  // Calls search() and charges its time. The library behind search() does not count all of its
+  // steps. Normally charges wall time, because reading the processor time takes longer than most
+  // searches. Does not charge a slow search, because its wall time may include the work of other
+  // processes. Instead, charges the processor time of the next searches.
   template <class Search>
   auto timed(Search search) {
     constexpr uint64_t kSlowNs = 100'000;

@@ -41,8 +41,8 @@ class TokenTable {
   size_t longest_ = 0;
 };
 
-// Returns `id` if a table of `token_count` tokens may contain that id. Throws TokenizerError
-// otherwise. `text` names the token in errors.
+// Returns `id`. Throws TokenizerError if the id is negative or far above `token_count`, the number
+// of tokens in the table. `text` names the token in errors.
 TokenId checked_id(int64_t id, size_t token_count, std::string_view text, const std::string& place);
 
 }  // namespace vitrine

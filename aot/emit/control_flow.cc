@@ -40,9 +40,9 @@ const TensorSpec& tensor_of(const Node& loop, const Argument& argument) {
   return *argument.node()->tensor();
 }
 
-// Checks that the tensor `inner` of the loop body has the dtype of `outer`, and that its sizes are
-// the sizes of `outer` without the first `first` dims. Compares only static sizes, since the body
-// and the outer graph may have different symbols for the same size.
+// Checks that the tensor `inner` of the loop body has the dtype of `outer`, and the sizes of
+// `outer` from dim `first` on. Compares only static sizes, since the body and the outer graph may
+// have different symbols for the same size.
 void check_sizes(const Node& loop, const char* what, const TensorSpec& outer, size_t first,
                  const Node* inner) {
   const TensorSpec* spec = inner == nullptr ? nullptr : inner->tensor();
@@ -157,7 +157,8 @@ WhileLoop while_loop_of(const Node& node) {
   loop.test = tests[0];
   const std::vector<const TensorSpec*> results = result_specs(node);
   if (results.size() != loop.inits.size() || results.size() != loop.results.size()) {
-    fail_at(node, fmt::format("has {} results and {} carried values, but its body has {} results",
+    fail_at(node, fmt::format("has {} results, {} carried values and {} body results; the three "
+                              "numbers must be equal",
                               results.size(), loop.inits.size(), loop.results.size()));
   }
   for (const Graph* graph : {loop.condition, loop.body}) {

@@ -10,7 +10,7 @@ namespace vitrine::aot {
 ArgumentList results_of(const Graph& graph);
 
 bool is_condition(const Node& node);
-// Index 0 is the branch for true, and index 1 is the branch for false.
+// Returns the branch for true if `index` is 0, and the branch for false if `index` is 1.
 const Graph& branch_of(const Node& condition, size_t index);
 
 // A loop that runs its body once for each slice of its inputs along dim 0, in order.

@@ -33,7 +33,8 @@ struct EmitOptions {
   size_t segment_alignment = 128;
   size_t constant_tensor_alignment = 0;  // 0: the format's minimum
   size_t delegate_alignment = 0;         // 0: the format's minimum
-  // Stores weights in a .ptd file. tag_external_constants does the same for weights of delegates.
+  // Stores weights in a .ptd file. Has no effect on the weights of delegates, for which callers
+  // use tag_external_constants().
   bool external_constants = false;
   bool emit_stacktrace = false;
   std::vector<ConstantMethod> constant_methods;

@@ -7,9 +7,9 @@
 
 namespace vitrine::aot {
 
-// Returns the bytes of a .pte file with a single method, "forward". The method calls this delegate,
-// and it has the delegate's inputs and outputs. The equivalent of ExecuTorch's
-// LoweredBackendModule.buffer(). Throws the AotErrors of emit().
+// Returns the bytes of a .pte file with a single method, "forward". The method only calls the
+// delegate, and it has the same inputs and outputs as the delegate. This function corresponds to
+// ExecuTorch's LoweredBackendModule.buffer(). Throws the AotErrors of emit().
 EmittedProgram lowered_module_buffer(const std::shared_ptr<const LoweredBackendModule>& module,
                                      const EmitOptions& options = {});
 

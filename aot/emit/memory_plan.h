@@ -21,8 +21,8 @@ struct Allocation {
 };
 
 // All three planning functions set offsets of at least `begin` and return the end of the used
-// memory. Offsets are multiples of `alignment`, a power of two, if `begin` is a multiple of it.
-// They throw AotError if the end exceeds 2^63 - 1.
+// memory. `alignment` must be a power of two. If `begin` is a multiple of `alignment`, all offsets
+// are multiples of `alignment`. The functions throw AotError if the end exceeds 2^63 - 1.
 //
 // Visits tensors from the largest to the smallest. Each tensor gets free space in an existing
 // bucket, which is a range of memory with the size of its first tensor. The tensor gets a new

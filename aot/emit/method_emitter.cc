@@ -86,7 +86,7 @@ class MethodEmitter {
 
   void emit_call(const Node& node) {
     if (node.target() == getitem()) {
-      // MethodTensors has checked this index.
+      // MethodTensors has checked that the index of the getitem call is in range.
       const auto index = static_cast<size_t>(*node.need(1).get<int64_t>());
       values_.set_results(node, {values_.results_of(node.need_node(0)).at(index)});
     } else if (is_condition(node)) {
@@ -131,12 +131,13 @@ class MethodEmitter {
   // Emits an instruction for a view if its shape or memory is known only at run time.
   void emit_view(const Node& node) {
     const size_t id = tensors_.of(node).at(0);
-    // The loader finds external data by name and shape, but the view has another shape.
+    // A view of external data needs an instruction even if its shape is static. The loader finds
+    // external data by name and shape, and the view's shape differs from the stored shape.
     if (tensors_.is_free_view(node) && !values_.is_external(id)) {
       values_.make_results(node);
       return;
     }
-    // The kernel et_view cannot add an offset to an address at run time.
+    // et_view gives the view the address of its base, so it cannot create a view at an offset.
     if (tensors_.tensor(id).begin != 0)
       fail_at(node, "is a view of part of a tensor, and that tensor has no planned memory");
     OperatorArgument sizes;
@@ -307,8 +308,8 @@ class MethodEmitter {
     }
   }
 
-  // Emits the calls that a subgraph contains. The values of the subgraph's inputs are `first`,
-  // followed by `operands`.
+  // Emits the calls of a subgraph. Its first inputs get the values `first`, and its other inputs
+  // get the values of `operands`.
   void emit_graph(const Node& call, const Graph& graph, const Ids& first,
                   const ArgumentList& operands) {
     size_t next = 0;
@@ -329,9 +330,10 @@ class MethodEmitter {
     return values_.add_argument(node, given, any);
   }
 
-  // Emits the same instructions as ExecuTorch: a counter, the body for the slice at the counter,
-  // and a jump back to the body until the counter equals the length. The counter is tested only
-  // after the body, so a loop that may be empty also gets a jump over the body.
+  // Emits the same instructions as ExecuTorch: copies of the slices at the counter, the body,
+  // copies of the body's results, an increment of the counter, and a jump back if the counter does
+  // not equal the length. The test comes after the body, so a loop that may be empty also gets a
+  // jump over these instructions.
   void emit_loop(const Node& node) {
     const Loop loop = loop_of(node);
     const Ids results = values_.make_results(node);
@@ -374,8 +376,8 @@ class MethodEmitter {
       }
     }
     emit_calls(*loop.body);
-    // Stores the rows before the carries are updated, because a row may be a view of a carry that
-    // this iteration received.
+    // Stores the rows before it updates the carries, because a row may be a view of a carry's old
+    // value.
     for (size_t i = loop.inits.size(); i < results.size(); ++i) {
       add_kernel_call(node, "executorch_prim.et_copy_index.tensor",
                       {results[i], value(loop.results[i]), counter});
@@ -413,7 +415,8 @@ class MethodEmitter {
     destination_of(leave) = static_cast<int32_t>(plan_.instructions.size());
   }
 
-  // Gives a result that collects rows 0 rows. et_copy_index sets sizes only when it copies a row.
+  // Sets the number of rows of a loop result to 0. et_copy_index does not do this, because it sets
+  // sizes only when it copies a row.
   void emit_zero_rows(const Node& node, const Loop& loop, size_t index, int32_t result,
                       int32_t zero) {
     const Value::Items* items = node.meta.value.items();

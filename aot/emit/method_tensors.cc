@@ -47,14 +47,14 @@ TensorValue resolve(const Node& node, const TensorSpec& spec, const RangeConstra
 }
 
 uint64_t bytes_of(const Node& node, const TensorValue& value) {
-  // Checks that the number of bytes does not overflow, because loaders compute it with 64-bit
-  // arithmetic too. They multiply the sizes in the same order. An element has up to 16 bytes.
+  // Rejects tensors whose number of bytes overflows 64-bit integers in loaders. Loaders multiply
+  // the sizes in the same order as this loop. The limit assumes the largest element, of 16 bytes.
   int64_t elements = 1;
   for (const int32_t size : value.sizes) {
-    if (mul_overflows(elements, size, &elements)) fail_at(node, "has more than 2^59 elements");
+    if (mul_overflows(elements, size, &elements)) fail_at(node, "has 2^59 or more elements");
   }
   if (elements > std::numeric_limits<int64_t>::max() / 16) {
-    fail_at(node, "has more than 2^59 elements");
+    fail_at(node, "has 2^59 or more elements");
   }
   const size_t width = element_size(value.dtype);
   if (width == 0) {
@@ -241,8 +241,6 @@ void MethodTensors::add_call(const Node& node) {
     const size_t id = new_tensor(node, *node.tensor());
     const uint64_t bytes = storages_.back().bytes;
     storages_.pop_back();
-    // The size bound of a dynamic view may be larger than the bound of its base, because interval
-    // arithmetic is not exact.
     uint64_t& held = storages_[base.storage].bytes;
     if (const std::optional<uint64_t> begin = part_offset(node)) {
       if (base.data != nullptr)
@@ -256,6 +254,8 @@ void MethodTensors::add_call(const Node& node) {
     if (bytes > held && (!tensors_[id].value.is_dynamic || base.data != nullptr)) {
       fail_at(node, "is a view of more bytes than its base has");
     }
+    // Interval arithmetic is not exact, so the size bound of a dynamic view may exceed the bound of
+    // its base. The storage must be large enough for both bounds.
     held = std::max(held, bytes);
     tensors_[id].storage = base.storage;
     tensors_[id].data = base.data;
@@ -298,7 +298,7 @@ void MethodTensors::add_loop(const Node& node) {
   const Loop loop = loop_of(node);
   results_[&node] = new_tensors(node);
   const Results results = of(node);
-  // The results that collect rows grow row by row, so their size is dynamic.
+  // Each iteration appends a row to each result after the carries, so these results are dynamic.
   for (size_t i = loop.inits.size(); i < results.size(); ++i) {
     tensors_[results[i]].value.is_dynamic = true;
   }

@@ -87,7 +87,7 @@ class MethodTensors {
   };
   void share_with_operands(const Graph& graph);
   // True if an element-wise call may write its result over the operand, provided that no later node
-  // reads the operand. `offsets` maps each storage to the storage that now contains it.
+  // reads the operand. `offsets[i]` is the new location of storage i.
   bool may_overwrite(const Node& operand, const Node& call,
                      std::span<const StorageOffset> offsets) const;
 

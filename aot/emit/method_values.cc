@@ -116,7 +116,8 @@ void MethodValues::set_external(const InputSpec& weight, SharedBytes content, Te
                       "file stores one weight per name",
                       weight.target, first->second.method));
     }
-    // Each method numbers its constants from 0, so different constants may have the same name.
+    // Different constants may have the same name, because each method numbers its constants from 0.
+    // The method's name makes the constant's name unique.
     value.external_name += "@" + plan_.name;
   }
 }
@@ -154,7 +155,7 @@ int32_t MethodValues::add_argument(const Node& user, const Argument& argument,
   if (const ArgumentList* items = argument.list()) return add_list(user, *items, to);
   if (argument.is_none()) {
     if (!is_tensor || to.is_optional) return add(std::monostate());
-    // If the argument is missing, a kernel that requires a tensor gets a tensor without elements.
+    // The kernel requires a tensor, but the argument is None. Passes a tensor without elements.
     TensorValue empty;
     empty.dtype = ScalarType::kByte;
     empty.sizes = {0};

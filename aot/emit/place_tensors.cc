@@ -9,7 +9,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Returns how many bytes past the end of the graph's planned memory its delegates may read.
+// Returns the largest number of bytes that a delegate may read past the end of an input.
 // Includes delegates in subgraphs, because their inputs may be in the memory of the outer graph.
 uint64_t padding_of(const Graph& graph) {
   uint64_t padding = 0;
@@ -68,10 +68,8 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   for (const Lifetime& lifetime : planned) {
     allocations.push_back({storages_[lifetime.storage].bytes, lifetime.first, lifetime.last, 0});
   }
-  // ExecuTorch's plans reserve memory at the output node for the results of writes to buffers,
-  // although these results are in the buffers. This function does the same, so that plans are
-  // equal. This takes no additional memory: at the output node, the memory of the values that were
-  // written to the buffers is free again.
+  // Reserves memory at the output node for the results of writes to buffers, although these results
+  // are in the buffers. ExecuTorch reserves this memory too, and the plans must be equal.
   const size_t last_node = graph.nodes().size() - 1;
   for (const Node* result : graph.output()->inputs()) {
     if (!is_write(*result)) continue;
@@ -131,9 +129,9 @@ bool MethodTensors::may_overwrite(const Node& operand, const Node& call,
       storages_[result.storage].bytes > storages_[offset.storage].bytes - offset.begin) {
     return false;
   }
-  // Another operand may overlap the result only if each of its elements has the same address as the
-  // result's element with the same index. Then the call reads each element before it overwrites the
-  // element.
+  // An operand in the reused storage must have the result's offset, dtype, sizes and dim order.
+  // Elements with the same index then have the same address, so the call reads each element before
+  // it overwrites the element.
   return std::ranges::all_of(call.inputs(), [&](const Node* other) {
     if (other->tensor() == nullptr) return true;
     const StorageOffset its = offset_of(*other);

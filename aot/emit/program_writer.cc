@@ -71,7 +71,7 @@ class ProgramWriter {
   // ---- Segments
 
   Segment& new_segment(uint64_t alignment) {
-    // Alignments are powers of two, so the larger one is a multiple of the smaller one.
+    // Alignments are powers of two, so an offset with the larger alignment has both alignments.
     const size_t stricter = std::max<size_t>(options_.segment_alignment, alignment);
     Segment segment;
     segment.offset = round_up(segments_end(), stricter);
@@ -135,8 +135,7 @@ class ProgramWriter {
     for (size_t i = 0; i < contents.entries().size(); ++i) {
       Segment& segment = new_segment(alignments[i]);
       segment.size = contents.entries()[i].bytes.size();
-      // `contents` does not outlive this function, but its entries point to bytes that `parts_`
-      // owns.
+      // The span stays valid after `contents` is destroyed, because `parts_` owns the bytes.
       segment.pieces.emplace_back(0, contents.entries()[i].bytes);
     }
     std::vector<fb::Offset<fbs::NamedData>> named;

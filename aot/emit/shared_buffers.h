@@ -20,9 +20,8 @@ struct SharedBuffers {
 // dtypes or values.
 SharedBuffers share_buffers(const Methods& methods, size_t alignment);
 
-// Adds a mutation of each shared buffer to the signature of each method that only reads the buffer,
-// so that no pass treats the buffer as a constant in this method. `methods` must be in the edge
-// dialect.
+// Marks shared buffers as mutated in the signatures of methods that only read them. Passes then do
+// not treat such a buffer as a constant. `methods` must be in the edge dialect.
 void mark_shared_buffers(Methods& methods);
 
 }  // namespace vitrine::aot

@@ -338,7 +338,7 @@ class SourceProgramWriter {
     }
   }
 
-  // In the JSON, makes result `index` of a call refer to the same value as `result`.
+  // Gives result `index` of a call the name of `result` in the JSON.
   void alias_result(const Node& call, size_t index, const Node* result) {
     if (result == nullptr) return;
     if (call.meta.value.items() == nullptr) {

@@ -8,12 +8,13 @@
 namespace vitrine::aot {
 
 struct SourceProgramOptions {
-  // Writes a single list of calls. A delegate call is replaced by the delegate's original calls.
-  // Conditions and loops are replaced by the calls of their subgraphs. Profiles of lowered programs
-  // can be matched only with this form.
+  // Writes a single list of calls. Replaces a delegate call by the delegate's original calls, and
+  // conditions and loops by the calls of their subgraphs. Readers need this list to match profiles
+  // of lowered programs.
   bool flat = false;
-  // Writes the ancestors of each node: the nodes of earlier graphs from which passes made it. They
-  // take up much space, and only ExecuTorch's tools read them.
+  // Writes the ancestors of each node, which are the nodes of earlier graphs that passes turned
+  // into this node. Also writes source_fn_stack and torch_fn. This information takes up much space,
+  // and only ExecuTorch's tools read it.
   bool ancestors = true;
 };
 

@@ -98,8 +98,8 @@ struct ExportedProgram {
   bool is_mutated(const InputSpec& spec) const;
   // Adds a constant, with a placeholder before the user inputs. Returns the placeholder.
   Node* add_constant(std::string_view name, TensorData data);
-  // Removes a placeholder without users, together with its spec. Also removes the data unless
-  // another spec uses them.
+  // Removes a placeholder without users, together with its spec. Also removes the input's data
+  // unless another input uses the same data.
   void remove_input(Node* placeholder);
 };
 

@@ -350,8 +350,8 @@ bool is_pure(const Node& node) {
     if (known->results.empty()) return false;  // such a call is made only for its effects
     if (std::ranges::any_of(known->arguments, &OperatorArgument::is_written)) return false;
   }
-  // The name of an operator that writes to an argument ends in "_". The names of Python's own
-  // operators end in "__".
+  // A name that ends in a single "_", such as "add_", belongs to an operator that writes to an
+  // argument. Names of Python's own operators, such as "__and__", end in "__".
   const std::string_view op = target.op();
   if (op.ends_with("_") && !op.ends_with("__")) return false;
   return !op.starts_with("_assert") && !op.starts_with("sym_constrain_range") &&

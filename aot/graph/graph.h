@@ -18,7 +18,8 @@ namespace vitrine::aot {
 struct LoweredBackendModule;
 
 // A graph owns its subgraphs and its nodes, whose addresses are stable. Placeholders come first,
-// then calls, then one output node. Setting arguments updates the lists of users. Not thread-safe.
+// then calls and get_attr nodes in topological order, then one output node. Setting arguments
+// updates the lists of users. Not thread-safe.
 class Graph {
  public:
   Graph() = default;
@@ -52,9 +53,9 @@ class Graph {
   // Renames each node to name_of(node), in order. Appends a number to a name that is in use, like
   // the functions that insert nodes.
   void rename_all(const std::function<std::string(const Node&)>& name_of);
-  // Reorders the nodes. `order` must contain each node once. Afterward, lists of users and the
-  // numbers in names of new nodes are the same as if the graph had been built in this order. FX
-  // does the same.
+  // Reorders the nodes. `order` must contain each node once. Lists of users, and the numbers in
+  // names of new nodes, become the same as in a graph that was built in this order. FX does the
+  // same.
   void reorder(const std::vector<Node*>& order);
   // Removes get_attr nodes and calls that have neither users nor effects, in this graph and its
   // subgraphs. Returns the number of removed nodes.

@@ -112,7 +112,8 @@ void lint_delegate_call(const Graph& graph, const Node& node) {
   });
   const Value::Items* values = node.meta.value.items();
   if (values == nullptr || values->size() != static_cast<size_t>(results)) {
-    fail(node, "its value is not a tuple of the {} results of {}", results, found->first);
+    fail(node, "its value is not a tuple of {} items, one for each result of {}", results,
+         found->first);
   }
 }
 

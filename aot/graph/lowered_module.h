@@ -1,4 +1,4 @@
-// A part of a program that a backend compiled.
+// A part of a program, compiled by a backend.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ struct CompileSpec {
   friend bool operator==(const CompileSpec&, const CompileSpec&) = default;
 };
 
-// For each identifier that a delegate logs at run time, the debug handles of the nodes that the
-// identifier represents, in ascending order. Identifiers are in the order in which the backend
-// added them.
+// Maps each identifier that a delegate logs at run time to the debug handles of the nodes that the
+// identifier represents. The handles are in ascending order. The identifiers are in the order in
+// which the backend added them.
 using DelegateIdentifier = std::variant<uint32_t, std::string>;
 using DelegateMap = std::vector<std::pair<DelegateIdentifier, std::vector<uint32_t>>>;
 
@@ -35,9 +35,9 @@ struct NamedData {
   std::string external_tag;  // names the .ptd that stores the bytes; empty: the program stores them
 };
 
-// The equivalent of ExecuTorch's LoweredBackendModule. A graph holds the module under the attribute
-// of a get_attr node. A call to the module has the target executorch_call_delegate, which is a
-// higher-order operator, and the get_attr node as its first argument.
+// Equivalent to ExecuTorch's LoweredBackendModule. A graph stores the module under the attribute of
+// a get_attr node. A call to the higher-order operator executorch_call_delegate runs the module.
+// The first argument of the call is the get_attr node.
 struct LoweredBackendModule {
   std::string backend_id;
   std::shared_ptr<const std::vector<std::byte>> payload;

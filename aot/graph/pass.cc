@@ -30,7 +30,7 @@ void run_at_node(const std::string& node, const std::function<void()>& work) {
     }
     throw AotError(fmt::format("node {}: {}", node, error.what()));
   } catch (const std::out_of_range&) {
-    // Passes read dims and items with at(), which throws std::out_of_range.
+    // The pass read a dim or item that does not exist, so at() threw std::out_of_range.
     throw AotError(fmt::format("node {}: an argument has too few dims or items", node));
   }
 }

@@ -111,7 +111,8 @@ std::pair<Polynomial, Polynomial> Polynomial::divide(Polynomial a, const Polynom
     }
     quotient.add(*factor, times);
     a.add(b.times(*factor, checked_product(times, -1)));
-    // The coefficient is now less than `divisor`, so the term moves to the remainder.
+    // The coefficient of `monomial` is now less than `divisor`, so this term belongs to the
+    // remainder.
     if (const auto left = a.terms_.find(monomial); left != a.terms_.end()) {
       rest.add(monomial, left->second);
       a.terms_.erase(left);
@@ -201,8 +202,8 @@ class Normalization {
     return power;
   }
 
-  // Returns the minimum or maximum of the arguments. Flattens nested calls. Drops an argument that
-  // differs from another by a constant and therefore cannot be the extremum.
+  // Returns the minimum or maximum of the arguments. Flattens nested calls. If two arguments differ
+  // by a constant, keeps only the smaller one for Min and the larger one for Max.
   Polynomial extremum(const std::string& name, std::vector<Polynomial> arguments) const {
     std::vector<Polynomial> kept;
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -292,8 +293,9 @@ class Normalization {
     return call("FloorDiv", std::vector{a, Polynomial(divisor)});
   }
 
-  // Cancels the common factors of all terms of `a` and `b`. If `b` is a number, the constant term
-  // of `a` need not be a multiple of the factor, because the division rounds down.
+  // Cancels the factors that all terms of `a` and `b` share. If `b` is a number, the constant term
+  // of `a` need not contain these factors. Rounding that term down does not change the quotient,
+  // because the division rounds down too.
   static void cancel(Polynomial& a, Polynomial& b) {
     Monomial common = b.terms_.begin()->first;
     int64_t divisor = 0;

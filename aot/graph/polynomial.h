@@ -53,8 +53,8 @@ class Polynomial {
 
  private:
   friend class Normalization;
-  // Orders monomials by degree, the highest first, and then by text. divide() needs this order
-  // because multiplication preserves it.
+  // Orders monomials by decreasing degree, and then by text. Multiplying two monomials by the same
+  // factor does not change their order. divide() relies on this property.
   struct Order {
     bool operator()(const Monomial& a, const Monomial& b) const {
       return a.size() != b.size() ? a.size() > b.size() : a < b;

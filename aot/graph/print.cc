@@ -49,7 +49,7 @@ std::string format_double(double value) {
   return text;
 }
 
-// Prints an argument, with the text `sign` before each name of a node.
+// Prints an argument, with `sign` before each node name.
 std::string format(const Argument& argument, std::string_view sign);
 
 std::string format_items(const ArgumentList& items, std::string_view sign) {

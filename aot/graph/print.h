@@ -13,7 +13,7 @@ std::string format_node(const Node& node);
 // Formats a graph like torch.fx's Graph.__str__: "graph():" and one line per node, indented by four
 // spaces. The text does not end in a newline.
 std::string format_graph(const Graph& graph);
-// Formats an argument like Python's str, but with "%" before each name of a node.
+// Formats an argument like Python's str, but with "%" before each node name.
 std::string format_argument(const Argument& argument);
 
 }  // namespace vitrine::aot

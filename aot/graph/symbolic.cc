@@ -150,7 +150,7 @@ Expression::Pointer Expression::function(std::string name, std::vector<Pointer> 
   for (const Pointer& argument : arguments) made.terms_ += argument->terms_;
   if (made.terms_ > kMaxTerms) {
     throw AotError(
-        fmt::format("a size is an expression with more than {} terms, the maximum", kMaxTerms));
+        fmt::format("the expression of a size has more than the maximum of {} terms", kMaxTerms));
   }
   made.name_ = std::move(name);
   made.arguments_ = std::move(arguments);
@@ -160,7 +160,8 @@ Expression::Pointer Expression::function(std::string name, std::vector<Pointer> 
 const std::string& Expression::normal_text() const {
   if (kind_ == Kind::kSymbol) return name_;
   if (normal_text_.empty()) {
-    // Polynomial::of() needs a shared pointer. This one does not own the expression.
+    // Polynomial::of() needs a shared pointer, so this code makes a pointer that does not own the
+    // expression.
     const SymInt value(Pointer(Pointer(), this));
     const auto normal = Polynomial::of(value);
     normal_text_ = normal ? to_text(normal->value()) : to_text(*this);

@@ -19,7 +19,8 @@ struct Range {
 using RangeConstraints = std::map<std::string, Range, std::less<>>;
 
 // A node of an immutable expression tree. Functions have SymPy's names ("Add", "FloorDiv",
-// "LessThan"). A function that bounds() does not know is valid, and its range is unbounded.
+// "LessThan"). Any name is valid. bounds() returns an unbounded range for functions that it does
+// not know.
 class Expression {
  public:
   enum class Kind : uint8_t { kSymbol, kInteger, kReal, kFunction };
@@ -83,8 +84,8 @@ class SymInt {
   Expression::Pointer expression_;
 };
 
-// True if both sizes have the same normal form: 2*(s0 + 1) equals (4*s0)//2 + 2. False if they
-// differ or if this cannot be decided.
+// True if both sizes have the same normal form, such as 2*(s0 + 1) and (4*s0)//2 + 2. Sizes with
+// different normal forms may still have equal values.
 bool operator==(const SymInt& a, const SymInt& b);
 inline bool same(const SymInt& a, const SymInt& b) { return a == b; }
 inline bool same(const std::vector<SymInt>& a, const std::vector<SymInt>& b) { return a == b; }
@@ -95,8 +96,8 @@ SymInt operator+(const SymInt& a, const SymInt& b);
 SymInt operator-(const SymInt& a, const SymInt& b);
 // Divides a by b and rounds down. Precondition: b > 0.
 SymInt operator/(const SymInt& a, const SymInt& b);
-// True if a >= b whenever all symbols are at least 1, and a > b in at least one such case. False if
-// this cannot be decided.
+// True if a >= b for all symbol values >= 1, and a > b for some of these values. If a or b is
+// symbolic, assumes that b is positive. False if the comparison cannot be decided.
 bool exceeds(const SymInt& a, const SymInt& b);
 // Returns an upper bound of the size's value, or an empty optional if the size is unbounded.
 std::optional<int64_t> upper_bound(const SymInt& value, const RangeConstraints& symbols);

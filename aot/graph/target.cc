@@ -28,7 +28,7 @@ std::string fx_text(std::string_view name, Dialect dialect) {
   for (const Prefix& prefix : kPrefixes) {
     if (prefix.dialect == dialect) return std::string(prefix.text) + std::string(name);
   }
-  // FX prints the module "_operator" of Python's operators without the underscore.
+  // FX prints names of Python's module "_operator" without the underscore: "operator.getitem".
   constexpr std::string_view kOperator = "_operator.";
   return std::string(name.starts_with(kOperator) ? name.substr(1) : name);
 }

@@ -24,7 +24,8 @@ class Target {
   // Interns an operator's name, such as "aten.conv2d.default". The name must not have the prefix of
   // the dialect. Names in the dialect kPython include the module: "_operator.getitem".
   static Target of(std::string_view name, Dialect dialect = Dialect::kAten);
-  // Interns an operator that is not in the table. `declared` must never be freed.
+  // Interns an operator that is not in the operator table. The target points to `declared`, which
+  // must therefore never be freed.
   static Target of(const Operator& declared, Dialect dialect = Dialect::kAten);
   // Parses a target as .pt2 files and FX's printed graphs spell it:
   // "torch.ops.aten.conv2d.default".
@@ -70,13 +71,12 @@ bool has_kernel(Target target);
 // recognize quantized calls by these operators, so passes do not replace them before partitioning
 // is done.
 bool is_quantization(Target target);
-// True if the operator writes to its first argument, like "aten.add_.Tensor". Judges an unknown
-// operator by its name.
+// True if the operator writes to its first argument, like "aten.add_.Tensor". An unknown operator
+// counts as in-place if its name ends in a single underscore.
 bool is_in_place(Target target);
 
 // True if the operator is unknown and outside the aten namespace. Such an operator may write to any
-// argument. In contrast, the name of an unknown ATen operator shows whether it writes to its first
-// argument.
+// argument. False for unknown ATen operators, whose effects is_in_place() recognizes by name.
 bool has_unknown_effects(Target target);
 
 // Returns the target of getitem nodes, which select one of several results.

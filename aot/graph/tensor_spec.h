@@ -50,9 +50,8 @@ TensorSpec contiguous_spec(ScalarType dtype, std::vector<SymInt> sizes);
 // divisibility. If the strides of two dims are equal or cannot be compared, the order of these dims
 // stays the same.
 std::vector<uint8_t> dim_order_of(const TensorSpec& spec);
-// Returns the dim order that the tensor has in a program. Kernels support row-major and
-// channels-last tensors. Other orders occur in views, which become copies, and in inputs; these
-// tensors become row-major.
+// Returns the dim order of the tensor in a program. Channels-last tensors keep their order. All
+// other tensors become row-major, because kernels support only these two orders.
 std::vector<uint8_t> kept_dim_order(const TensorSpec& spec);
 // Returns a text such as "f32[1, 3, s0]".
 std::string to_text(const TensorSpec& spec);

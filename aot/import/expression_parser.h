@@ -8,8 +8,8 @@
 namespace vitrine::aot {
 
 // Parses text such as "Add(Symbol('s0', positive=True, integer=True), Integer(-1))" without
-// evaluating it. Throws an ImportError, which does not name the file, for invalid text and for more
-// than 64 levels of nesting.
+// evaluating it. Throws an ImportError for invalid text, and for more than 64 levels of nesting.
+// The error does not name the file.
 Expression::Pointer parse_expression(std::string_view text);
 
 }  // namespace vitrine::aot

@@ -142,8 +142,8 @@ void GraphReader::define(const JsonValue& name, Node* node) {
   }
 }
 
-// Returns a name for a node that the file does not name. No node of the graph and no value in the
-// file has this name.
+// Returns a unique name for a node that the file leaves unnamed: `base`, or `base` with a number if
+// the graph or the file already contains `base`.
 std::string GraphReader::free_name(std::string_view base) const {
   const auto is_taken = [&](const std::string& name) {
     const auto has = [&](const char* map) { return json_.has(map) && json_.at(map).has(name); };

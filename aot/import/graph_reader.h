@@ -16,15 +16,15 @@ class GraphReader {
   // one.
   GraphReader(const JsonValue& json, Graph& graph, int depth = 0);
 
-  // Reads the graph. `literal_names` has one string for each input. For a literal, it is the name
-  // in the signature, because the graph does not name literals. For other inputs, it is empty.
-  // Subgraphs get an empty list.
+  // Reads the graph. `literal_names` has one string for each input: the name of a literal, or an
+  // empty string for other inputs. The names come from the signature, because the graph does not
+  // name literals. For subgraphs, `literal_names` is empty.
   void read(const std::vector<std::string>& literal_names);
 
   // Reads an Argument union: a literal, or a reference to a value that has been read before.
   Argument argument(const JsonValue& value);
-  // Returns the node of a value. If this value was not read before, throws an error that contains
-  // the position of `name`.
+  // Returns the node of the value with this name. If the value was not read before, throws an error
+  // with the position of `name` in the file.
   Node* value_of(const JsonValue& name) const;
   Node* input(size_t index) const { return inputs_.at(index); }
   size_t num_inputs() const { return inputs_.size(); }

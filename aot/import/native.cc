@@ -149,7 +149,7 @@ class MethodReader {
     return data;
   }
 
-  // Returns the initial data of a buffer that starts with zeros and is not in the file.
+  // Returns zeros for a buffer whose initial data are not in the file.
   static TensorData zeros(const TensorSpec& spec, const std::string& place) {
     uint64_t bytes = element_size(spec.dtype);
     for (const SymInt& size : spec.sizes) {
@@ -158,7 +158,7 @@ class MethodReader {
       }
     }
     if (bytes > kMaxZeroBytes) {
-      throw ImportError(fmt::format("{}: {} needs more than {} bytes of zeros", place,
+      throw ImportError(fmt::format("{}: zeros of type {} exceed the maximum of {} bytes", place,
                                     to_text(spec), kMaxZeroBytes));
     }
     return make_tensor_data(spec.dtype, numbers_of(spec.sizes), std::vector<std::byte>(bytes));

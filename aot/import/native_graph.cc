@@ -40,7 +40,7 @@ const Operator* find_any(Target target) {
 }
 
 // True if the value equals the operator's default for the argument. Native files contain all
-// arguments, but graphs of torch.export omit arguments that have their default.
+// arguments, but graphs of torch.export omit arguments that equal their defaults.
 bool is_default(const Argument& value, const OperatorArgument& declared) {
   if (!declared.has_default) return false;
   struct Compare {
@@ -75,8 +75,9 @@ constexpr Named<MemoryFormat> kMemoryFormats[] = {
     {"channels_last", MemoryFormat::kChannelsLast},
     {"channels_last_3d", MemoryFormat::kChannelsLast3d}};
 
-// Converts a number or text to the type that the operator declares. The schema lacks types for
-// layouts, devices and memory formats. Returns the argument unchanged if it cannot be converted.
+// Converts a number or text to the type that the operator declares, such as a layout, device or
+// memory format. The schema of the file has no types for these three. Returns the argument
+// unchanged if it cannot be converted.
 Argument converted(Argument value, const OperatorArgument& declared) {
   if (value.is_none()) return value;
   const std::string* text = value.get<std::string>();
@@ -232,7 +233,7 @@ Argument NativeGraphReader::argument(const FlatTable& wrapped) {
   const auto kind = static_cast<ArgumentKind>(wrapped.number<uint8_t>(0));
   const auto body = wrapped.table(1);
   if (kind == ArgumentKind::kNone) return {};
-  if (!body) fail("an argument lacks its value");
+  if (!body) fail("an argument has no value");
   const auto tensor = [&](std::string_view name) -> Argument { return value_of(name); };
   switch (kind) {
     case ArgumentKind::kTensor:
@@ -258,7 +259,10 @@ Argument NativeGraphReader::argument(const FlatTable& wrapped) {
       const auto values = body->numbers<int64_t>(0);
       const auto refs = body->texts(1);
       if (!refs.empty() && refs.size() != values.size()) {
-        fail(fmt::format("a list has {} numbers but {} references", values.size(), refs.size()));
+        fail(
+            fmt::format("a list has {} numbers and {} references; expected no references or "
+                        "one per number",
+                        values.size(), refs.size()));
       }
       ArgumentList list;
       for (size_t i = 0; i < values.size(); ++i) {
@@ -277,7 +281,8 @@ Argument NativeGraphReader::argument(const FlatTable& wrapped) {
       const auto names = body->texts(0);
       const auto has_value = body->numbers<uint8_t>(1);
       if (names.size() != has_value.size()) {
-        fail(fmt::format("a list has {} names but {} flags", names.size(), has_value.size()));
+        fail(fmt::format("a list has {} names and {} flags; expected one flag per name",
+                         names.size(), has_value.size()));
       }
       ArgumentList list;
       for (size_t i = 0; i < names.size(); ++i) {
@@ -373,7 +378,7 @@ void NativeGraphReader::read_results(const FlatTable& table, Node* node, bool is
   Value::Items items;
   for (const FlatTable& output : outputs) {
     if (output.number<int8_t>(2) == kListResult) {
-      fail("a list among several results is not supported");
+      fail("one of several results is a list, which is not supported");
     }
     items.push_back(read_result(output));
     add_getitem(output.text(0), node, items.size() - 1, items.back());

@@ -39,8 +39,8 @@ ExportedProgram read_json(const ZipArchive& archive, const std::string& member) 
 void set_weights(ExportedProgram& program, SavedWeights state, SavedWeights constants) {
   program.state_dict = std::move(state.tensors);
   program.constants = std::move(constants.tensors);
-  // Adds the tensor subclasses of the constants to those of the state dict. Each weight is in
-  // either the state dict or the constants, depending on its spec.
+  // Merges the tensor subclasses of the state dict and of the constants, because
+  // unwrap_subclasses() takes one map.
   state.subclasses.merge(constants.subclasses);
   unwrap_subclasses(program, state.subclasses);
 }
@@ -68,8 +68,8 @@ ExportedProgram read_archive(const ZipArchive& archive, const std::string& root)
   expect("archive_version", "0", true);
   expect("byteorder", "little", false);
 
-  // Reads the program "model", which torch.export.save writes, or else the only program of the
-  // archive.
+  // Chooses the program "model", which is the name that torch.export.save uses. If no program has
+  // this name, the archive must contain exactly one program.
   const std::string folder = root + "models/";
   constexpr std::string_view kJson = ".json";
   std::string model;
@@ -113,7 +113,7 @@ ExportedProgram read(const ZipArchive& archive) {
   const std::string root = root_folder(archive);
   if (root.empty() && !archive.has("version")) {
     throw ImportError(fmt::format(
-        "{}: is not a .pt2 file: it contains neither <folder>/archive_format nor version",
+        "{}: is not a .pt2 file: it has neither a member <folder>/archive_format nor \"version\"",
         archive.source()));
   }
   ExportedProgram program = root.empty() ? read_flat_zip(archive) : read_archive(archive, root);

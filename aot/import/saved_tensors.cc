@@ -15,9 +15,8 @@ namespace {
 using Kind = PickleNode::Kind;
 
 constexpr uint64_t kMaxStorageBytes = uint64_t{1} << 40;
-// Maximum nesting of subclasses. torchao nests at most three subclasses: a weight contains a
-// weight, which contains an implementation. A pickled object can contain itself, so a limit is
-// necessary.
+// Maximum nesting of subclasses. torchao needs three levels. The limit is necessary because a
+// pickled object can contain itself.
 constexpr int kMaxSubclassDepth = 4;
 constexpr size_t kMaxInnerTensors = 64;
 

@@ -39,8 +39,8 @@ class Unwrapper {
   }
 
  private:
-  // Replaces the calls that access attributes of `object`. `path` names the attributes that lead
-  // from the subclass to the object.
+  // Replaces the calls that access attributes of `object`. `path` lists the attributes from the
+  // subclass to `object`, separated by dots. `path` is empty if `object` is the subclass.
   void replace_users(Node& object, const std::string& path) {
     static const Target kAccess = Target::of("export.access_subclass_inner_tensor.default");
     const std::vector<Node*> users = object.users();
@@ -48,8 +48,8 @@ class Unwrapper {
       const Argument* attribute = user->calls(kAccess) ? user->arg(1) : nullptr;
       const auto* name = attribute == nullptr ? nullptr : attribute->get<std::string>();
       if (name == nullptr || user->need(0).node() != &object) {
-        fail_at(*user, fmt::format("uses weight {}, a {}, without accessing its inner tensors; "
-                                   "export the model in training IR, which accesses them",
+        fail_at(*user, fmt::format("uses weight {} of type {} without accessing its inner tensors; "
+                                   "export the model in training IR, which accesses inner tensors",
                                    spec_.target, subclass_.type));
       }
       const std::string inner = path.empty() ? *name : fmt::format("{}.{}", path, *name);

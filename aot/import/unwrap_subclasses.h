@@ -10,10 +10,10 @@
 namespace vitrine::aot {
 
 // Replaces the placeholder of each subclass with one placeholder per inner tensor that the graph
-// accesses. The new parameters have torch's names: inner tensor 1 of "fc.weight" becomes
+// accesses. The new weights have torch's names: inner tensor 1 of "fc.weight" becomes
 // "fc.parametrizations.weight.original1". The exported graph already contains the arithmetic on the
 // inner tensors. Throws an AotError that names the node if a node accesses an inner tensor that
-// does not exist, or uses the subclass in another way.
+// does not exist, or uses a subclass without accessing an inner tensor.
 void unwrap_subclasses(ExportedProgram& program,
                        const std::map<std::string, TensorSubclass, std::less<>>& subclasses);
 

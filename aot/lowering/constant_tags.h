@@ -19,16 +19,17 @@ void tag_mutated_buffers(ExportedProgram& program);
 
 // Sets NodeMeta::external_tag of each parameter, constant and unmutated buffer to the result of
 // `file_of`: the name of the .ptd file for the weight, or "" to store the weight in the program.
-// This affects delegates that store weights by name, as XNNPACK's do. Must run before lowering,
-// since backends read the tag. The equivalent of ExecuTorch's delegate_external_constants_pass.
+// Only delegates that store weights by name, such as XNNPACK's, use this tag. Must run before
+// lowering, because backends read the tag. Equivalent to ExecuTorch's
+// delegate_external_constants_pass.
 using FileOfWeight = std::function<std::string(const InputSpec&)>;
 void tag_external_constants(ExportedProgram& program, const FileOfWeight& file_of);
 
-// Copies each weight with this tag that also has users with other tags. The weight keeps the tag of
-// its first user, and all users with that tag continue to use it. For each other tag (or no tag),
-// inserts a placeholder "<name>_copy_<n>" with that tag and the same data before the weight. Throws
-// AotError if the weight must not be copied: it is marked NodeMeta::no_copy, or it is a buffer that
-// the program mutates.
+// Copies each weight that has the tag `tag` and a user with another tag or no tag. The weight gets
+// the tag of its first user and stays the input of all users with that tag. Each other group of
+// users with the same tag (or no tag) gets a copy: a new placeholder "<name>_copy_<n>" with the
+// group's tag and the same data, inserted before the weight. Throws AotError if the weight must not
+// be copied: it is marked NodeMeta::no_copy, or it is a buffer that the program mutates.
 void duplicate_shared_constants(ExportedProgram& program, std::string_view tag);
 
 }  // namespace vitrine::aot

@@ -11,8 +11,8 @@ namespace vitrine::aot {
 
 // The equivalent of ExecuTorch's DelegateMappingBuilder. A node may be in several entries, and an
 // entry may have several nodes. A debug handle of 0 means that the node does not have a handle. A
-// failed insertion throws AotError and leaves the mapping unchanged. If only the handles were
-// invalid, the failed insertion still uses up a generated identifier.
+// failed insertion throws AotError and leaves the mapping unchanged. An insertion that fails
+// because none of its nodes has a handle still uses up a generated identifier.
 class DelegateMappingBuilder {
  public:
   // If `generated_identifiers` is set, the identifiers are 0, 1, 2 ..., and insertions must not
@@ -21,8 +21,8 @@ class DelegateMappingBuilder {
   explicit DelegateMappingBuilder(bool generated_identifiers = false)
       : generated_identifiers_(generated_identifiers) {}
 
-  // Adds an entry with the debug handles of the nodes, at least one of which must have a handle.
-  // Returns the identifier of the entry.
+  // Adds an entry with the debug handles of the nodes, and returns the entry's identifier. At least
+  // one node must have a handle.
   DelegateIdentifier insert(std::span<const Node* const> nodes,
                             std::optional<DelegateIdentifier> identifier = {});
   DelegateIdentifier insert(const Node& node, std::optional<DelegateIdentifier> identifier = {});

@@ -11,7 +11,7 @@ namespace vitrine::delegation {
 // lowered module, its backend and its original graph. Does not print subgraphs of control flow.
 std::string format_delegated_graph(const aot::Graph& graph);
 
-// Returns a graph in the language of Graphviz's dot. Each call is a box with its operator and
+// Returns the program as a graph in Graphviz's dot format. Each call is a box with its operator and
 // shape, each delegate is a cluster around its original graph, and each subgraph of control flow is
 // a dashed cluster. Omits weights.
 std::string format_graphviz(const aot::ExportedProgram& program);

@@ -42,8 +42,8 @@ std::string cost_text(const NodeCost& cost) {
                      bytes_text(cost.bytes));
 }
 
-// Returns the innermost line outside torch in the stack trace, such as "model.py:28", or the
-// innermost of all lines if every line is in torch.
+// Returns the innermost line outside torch in the stack trace, such as " (model.py:28)". Returns
+// the outermost line if all lines are in torch, and "" if the node has no stack trace.
 std::string source_line(const Node& node) {
   if (node.meta.origin == nullptr) return "";
   constexpr std::string_view kFile = "File \"";
@@ -94,8 +94,8 @@ std::string cost_text(const Reason& reason) {
   return (is_incomplete ? "at least " : "") + cost_text(reason.cost);
 }
 
-// Lists operators with their number of calls, in the order of the first calls: "aten.mm.default, 3
-// x aten.erf.default".
+// Lists the operators in order of first appearance, each with its number of calls:
+// "aten.mm.default, 3 x aten.erf.default".
 std::string operators_text(std::span<const CostedNode> nodes) {
   std::vector<std::pair<std::string, size_t>> counts;
   for (const CostedNode& node : nodes) {
@@ -118,9 +118,9 @@ std::string why_not_delegated(const Node& node, std::span<const aot::Rejection> 
   std::vector<std::string> texts;
   for (const aot::Rejection& rejection : rejections) {
     if (rejection.node != &node) continue;
-    std::string text = rejection.remedy.empty() ? rejection.rule
-                                                : fmt::format("{}; to change that: {}",
-                                                              rejection.rule, rejection.remedy);
+    std::string text = rejection.remedy.empty()
+                           ? rejection.rule
+                           : fmt::format("{}; remedy: {}", rejection.rule, rejection.remedy);
     if (std::ranges::count(texts, text) == 0) texts.push_back(std::move(text));
   }
   return texts.empty() ? "no partitioner chose it" : fmt::format("{}", fmt::join(texts, ". "));

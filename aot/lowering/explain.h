@@ -9,13 +9,13 @@
 
 namespace vitrine::delegation {
 
-// Returns a line for each reason why calls were not delegated, including calls in subgraphs of
-// control flow. A line has the operators with their number of calls, the estimated total cost, the
-// violated rules and the remedies. Lines are in order of decreasing FLOPs; ties are ordered by
-// decreasing bytes, and then by position in the graph. Omits getitems and control-flow calls, which
+// Explains why calls were not delegated, with one line of text per reason. Includes the calls in
+// subgraphs of control flow. A line contains the operators with their number of calls, the
+// estimated total cost, the violated rules and the remedies. The lines are in order of decreasing
+// FLOPs; ties are in order of decreasing bytes. Omits getitems and control-flow calls, which
 // compute nothing. The text is empty if all calls are delegated; otherwise it ends with a newline.
 //
-// If `with_calls` is set, each reason is followed by a line for each of its calls: the node, the
+// If `with_calls` is set, one line per call follows each reason. Such a line contains the node, the
 // line in the user's model if known, and the cost.
 std::string explain(const aot::ExportedProgram& program, std::span<const aot::Rejection> rejections,
                     bool with_calls = false);

@@ -12,8 +12,7 @@
 namespace vitrine::aot {
 namespace {
 
-// The operators that torch.fx schedules as early as possible: operators on numbers, and run-time
-// checks.
+// The operators that torch.fx schedules as early as possible. They compute or check single numbers.
 constexpr std::array<std::string_view, 17> kScheduledFirst = {
     "_operator.add",
     "_operator.mul",

@@ -1,5 +1,5 @@
-// Reproduces the order of nodes and users that torch.fx leaves after it changes a graph. Names of
-// nodes and the order of instructions depend on this order.
+// Reproduces the order of nodes and users in a graph that torch.fx has changed. Node names and the
+// order of instructions depend on this order.
 #pragma once
 
 #include "aot/graph/graph.h"
@@ -7,14 +7,15 @@
 namespace vitrine::aot {
 
 // Sorts the nodes topologically, like torch.fx's legalize_graph. A node is ready when all its
-// inputs are sorted. Among the ready nodes, operators on numbers come first, and then the nodes
-// that became ready first. Throws an AotError that names the node if a node depends on itself.
+// inputs are sorted. Ready nodes that compute or check single numbers come first. The other ready
+// nodes follow in the order in which they became ready. Throws an AotError that names the node if a
+// node depends on itself.
 void legalize(Graph& graph);
 // Sorts the users of each node by their position in the graph. This is also the order of users in a
 // copy of the graph.
 void settle(Graph& graph);
-// Replaces `node` with `other` in all users of `node`. Each of these users becomes the last user of
-// all its inputs.
+// Makes all users of `node` use `other` instead. Each changed user moves to the end of the user
+// lists of all its inputs, as in torch.fx.
 void replace_uses(Node* node, Node* other);
 
 }  // namespace vitrine::aot

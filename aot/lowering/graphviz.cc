@@ -110,7 +110,8 @@ class GraphvizWriter {
     return fmt::format("{}{}/", path, call.name());
   }
 
-  // Returns the identifier of the node at which the edges of a delegate's results start.
+  // Returns the identifier of the output node in a delegate's cluster. Edges from the delegate to
+  // its users start at this node.
   static std::string result_id(const Node& call, const std::string& path) {
     return dot_string(inner_path(call, path) + "output");
   }

@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kNone = SIZE_MAX;
 
-// The units that partitioning combines: groups and single nodes. A node is identified by its
-// position in the graph.
+// The units from which partitions are formed. A unit is a group of nodes or a single node. Nodes
+// are identified by their positions in the graph.
 class Units {
  public:
   explicit Units(Graph& graph) {
@@ -87,8 +87,7 @@ class Units {
       const size_t unit = ready.top().second;
       ready.pop();
       order.push_back(unit);
-      // The count of missing users of each input reaches 0, because inputs() and users() both list
-      // each node once.
+      // Each count in `missing` reaches 0, because neither users() nor inputs() lists a node twice.
       for_each_input(unit, [&](size_t input) {
         if (--missing[input] == 0) ready.emplace(members_[input].back(), input);
       });
@@ -175,8 +174,8 @@ class PartitionFormer {
   }
 
  private:
-  // Fills partition `id` with units, starting at order_[start]. Skips a unit if a path from it
-  // passes through a unit outside the partition and then enters the partition.
+  // Fills partition `id` with units, starting at order_[start]. Skips a unit if a path from the
+  // unit leads through a unit outside the partition into the partition.
   void fill(size_t id, size_t start) {
     std::vector<bool> leads_in(units_.size());   // a path leads from the unit into the partition
     std::vector<bool> is_barred(units_.size());  // ... through a unit outside the partition
@@ -199,8 +198,8 @@ class PartitionFormer {
   std::vector<size_t> partition_of_;
 };
 
-// If only getitems use a call, moves these getitems into the call's partition. Repeats this until
-// nothing changes, because results may be tuples of tuples.
+// If all users of a call are getitems, moves them into the call's partition. Repeats this until
+// nothing changes, because a getitem may itself return a tuple.
 void move_getitems(const Units& units, std::vector<size_t>& partition_of) {
   for (bool changed = true; changed;) {
     changed = false;

@@ -48,9 +48,8 @@ void check_nodes(const Graph& graph, std::span<Node* const> nodes, const NodeSet
   }
   if (const Node* between = outside_between(nodes, inside)) {
     throw AotError(
-        fmt::format("partition {}: the nodes cannot be one call, because node {}, which is not "
-                    "among them, uses "
-                    "their results and computes their inputs",
+        fmt::format("partition {}: the nodes cannot be one call, because node {} outside the "
+                    "partition uses their results and computes their inputs",
                     tag, between->name()));
   }
 }
@@ -232,7 +231,8 @@ void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std
     if (spec->kind == InputSpec::Kind::kParameter) return 0;
     return spec->kind == InputSpec::Kind::kBuffer ? 1 : 2;
   };
-  // Sorts the placeholders that are inputs of `owning`. The others stay at their positions.
+  // First sorts the placeholders for inputs of `owning` into the order of these inputs. All other
+  // placeholders keep their positions.
   std::vector<Node*> order = graph.placeholders();
   std::vector<Node*> own;
   for (Node* node : order) {

@@ -17,13 +17,17 @@ struct Submodule {
   Node* call = nullptr;
 };
 
-// Moves `nodes`, which are calls of `graph` (or constants of a control-flow graph), into a new
-// graph. Inputs from outside become placeholders, in order of first use. Nodes with users outside
-// become results, which the users read with getitems even if there is only one result. If the only
-// result is a tuple, its items become the results. Finally sorts `graph` (fx_order.h). `signature`
-// is the signature of `graph`, or null. The function also renames the results in the signature.
-// Throws AotError, before anything changes, if a path leads out of the nodes and back in. Nodes
-// need not be connected.
+// Moves `nodes` into a new graph, and replaces them with one call. The nodes must be calls of
+// `graph`, or get_attr nodes of a control-flow graph. They need not be connected.
+//
+// Inputs from outside become placeholders, in order of first use. Nodes with users outside become
+// results, which the users read with getitems even if there is only one result. If the only result
+// is a tuple, its items become the results. Finally sorts `graph` (fx_order.h).
+//
+// If `signature` is not null, it must be the signature of `graph`. Outputs that name a moved node
+// then get the name of the getitem that replaces the node.
+//
+// Throws AotError, before anything changes, if a path leads out of the nodes and back in.
 Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes,
                                       std::string_view tag, GraphSignature* signature = nullptr);
 
@@ -33,8 +37,8 @@ Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes
 // and in `owning`.
 void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std::string_view tag);
 
-// Reorders the results of the submodule's call, and renumbers the call's getitems: result order[i]
-// becomes result i.
+// Reorders the results of the submodule's call, and renumbers the call's getitems. The new result i
+// is the old result order[i].
 void arrange_graph_outputs(Submodule& submodule, std::span<const size_t> order);
 
 }  // namespace vitrine::aot

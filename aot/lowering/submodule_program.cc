@@ -73,8 +73,8 @@ class SubmoduleProgramMaker {
     if (spec->kind == InputSpec::Kind::kBuffer) buffers_.insert(spec->target);
   }
 
-  // Returns the spec of the buffer mutation in the owning program if `item`, a result of the call,
-  // is the new value of a buffer that also moves. Otherwise returns null.
+  // `item` is a result of the call. If `item` is the new value of a buffer that moves into the
+  // delegate, returns the owning program's spec of this mutation. Otherwise returns null.
   const OutputSpec* moved_mutation(const Node& item) const {
     if (is_submodule_) return nullptr;
     const OutputSpec* found = nullptr;
@@ -90,13 +90,11 @@ class SubmoduleProgramMaker {
     const bool is_used = item.users().size() > 1;
     if (uses > 1 || is_used) {
       throw AotError(fmt::format(
-          "partition {}: contains the buffer \"{}\" and its new value, {}; but {}. Leave the "
-          "buffer "
-          "untagged: then the value is a result of the delegate, and the program writes it to the "
-          "buffer",
+          "partition {}: the buffer \"{}\" cannot move into the delegate, because its new value {} "
+          "{}; leave the buffer untagged, so that the program updates it",
           tag_, found->target, item.name(),
-          is_used ? fmt::format("{} also uses this value", other_user(item)->name())
-                  : std::string("the program also returns this value as another output")));
+          is_used ? fmt::format("is also used by node {}", other_user(item)->name())
+                  : std::string("is also another output of the program")));
     }
     return found;
   }

@@ -28,18 +28,20 @@ struct SubmoduleProgram {
 //   output of the submodule                       kind
 //   new value of a moved buffer                   buffer mutation; these come first
 //   any other                                     user output
-// If `is_submodule` is set (the graph belongs to control flow), all of them are user inputs and
-// user outputs, and no data move. Throws AotError if the new value of a moved buffer has other
-// uses.
+// `is_submodule` means that the submodule comes from a subgraph of control flow. All its inputs are
+// then user inputs, all its outputs are user outputs, and no data move. Throws AotError if the new
+// value of a moved buffer has other uses, or if `owning` has no data for an input with `tag`.
 SubmoduleProgram create_exported_program_from_submodule(Submodule& submodule,
                                                         const ExportedProgram& owning,
                                                         std::string_view tag,
                                                         bool is_submodule = false);
 
-// Removes from `owning` the nodes that moved into the new program: placeholders (with their data,
-// unless other placeholders share the data), results, and getitems of `call`. Renumbers the
-// remaining getitems from 0. `call` must be the delegate call that replaced the submodule's call
-// and must not use the removed placeholders.
+// Removes everything from `owning` that moved into the new program: the placeholders in
+// `consumed_inputs`, and the getitems of `call` in `consumed_outputs`, together with the outputs of
+// `owning` that return these getitems. The placeholders' data are removed too, unless other
+// placeholders share them. Renumbers the remaining getitems from 0.
+// `call` must be the delegate call that replaced the submodule's call and must not use the removed
+// placeholders.
 void adjust_owning_program(ExportedProgram& owning, Node& call, const SubmoduleProgram& taken);
 
 }  // namespace vitrine::aot

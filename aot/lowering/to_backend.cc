@@ -169,8 +169,8 @@ class Lowering {
       const std::string& tag = node.meta.delegation_tag;
       if (tag.empty()) continue;
       if (!partitions_.tags.contains(tag)) {
-        throw AotError(
-            fmt::format("node {}: the partitioner does not list the tag {}", node.name(), tag));
+        throw AotError(fmt::format("node {}: the partitioner's result does not list the tag {}",
+                                   node.name(), tag));
       }
       if (node.kind() == Node::Kind::kOutput) {
         throw AotError(fmt::format("node {}: the output must not be tagged", node.name()));
@@ -189,8 +189,8 @@ class Lowering {
     }
     for (const Node* user : node.users()) {
       if (user->meta.delegation_tag == node.meta.delegation_tag) continue;
-      throw AotError(fmt::format("node {}: is tagged {}, but its user {} is not", node.name(),
-                                 node.meta.delegation_tag, user->name()));
+      throw AotError(fmt::format("node {}: is tagged {}, but its user {} does not have this tag",
+                                 node.name(), node.meta.delegation_tag, user->name()));
     }
   }
 

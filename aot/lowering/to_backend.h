@@ -15,18 +15,21 @@ std::shared_ptr<const LoweredBackendModule> to_backend(
     std::span<const CompileSpec> compile_specs = {});
 
 struct ToBackendOptions {
-  // Checks that the partitioner changes only tags. This needs a copy of the graph, but not of the
-  // weights.
+  // Checks that the partitioner changes only tags. The check copies the graph, but not the weights.
   bool check_partitioner = true;
 };
 
-// Delegates the nodes that one partitioner tags, as one delegate per tag and graph. Each delegate
-// becomes a call whose debug handle is one more than the largest in the program's graph. Weights
-// with the tag move into the delegate; if nodes with other tags use such a weight, they get a copy.
-// Subgraphs of control flow are lowered with the same tags, without weights. Processes all tags of
-// one backend before those of the next. The tags of a backend are sorted by name, and numbers in
-// names are compared by value. Skips tags without nodes. The resulting program has no tags. Returns
-// the rejections of nodes that are not delegated.
+// Delegates the nodes that one partitioner tags. All nodes of a graph that have the same tag become
+// one delegate, and a call of this delegate replaces them. The call's debug handle is one more than
+// the largest handle in the main graph. Returns the rejections of nodes that are not delegated.
+//
+// Weights with the tag move into the delegate. If nodes without this tag use such a weight, they
+// get a copy. Subgraphs of control flow are lowered with the same tags, but their weights do not
+// move.
+//
+// Processes the tags in order of name, and compares numbers in names by value: "tag2" comes before
+// "tag10". Skips tags without nodes. Compiles all delegates of one backend before those of the
+// next. The resulting program does not contain tags.
 //
 // Throws AotErrors that name the node if an output or a user input is tagged; a tag is not in the
 // partitioner's list; a tagged weight cannot be copied; a path leads out of a tag's nodes and back

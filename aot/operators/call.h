@@ -12,16 +12,17 @@
 
 namespace vitrine::aot {
 
-// Returns the default value that the signature gives an argument, or None if it does not give one.
+// Returns the default value of the argument in the signature, or None if the signature does not
+// have one.
 Argument default_of(const OperatorArgument& argument);
 
-// Refers to the target and the arguments of a call, which must outlive this object. AotErrors name
-// the argument and the operator, and the node if this object was made from a node.
+// Reads the arguments of one call. The target and the arguments must outlive this object. AotErrors
+// name the argument and the operator. If this object was made from a node, they also name the node.
 //
-// An argument is missing if the call omits it or passes None. A missing argument has the default
-// value from the signature, or else the value `fallback`. If neither exists, this is an error. An
-// argument that the operator does not have counts as missing. For operators that are not in the
-// table, only keyword arguments are found.
+// An argument is missing if the call omits it or passes None, or if the operator does not have it.
+// The value of a missing argument is its default in the signature, or else the parameter
+// `fallback`. If neither exists, the functions throw AotError, unless their comments say otherwise.
+// If the operator table does not have the operator, only keyword arguments can be found by name.
 class Call {
  public:
   Call(Target target, const ArgumentList& args, const ArgumentMap& kwargs);
@@ -60,7 +61,7 @@ class Call {
   std::vector<int64_t> integers(std::string_view name, size_t count = 0) const;
   ScalarType dtype(std::string_view name, ScalarType fallback) const;
 
-  // Throws an AotError that names the call and the reason `why`.
+  // Throws an AotError that names the call and states the reason.
   [[noreturn]] void refuse(std::string_view why) const;
 
  private:
@@ -79,7 +80,7 @@ class Call {
 // Converts `dim`, which counts from the end if it is negative, to an index. Throws AotError if
 // `dim` is out of range. A 0-d tensor counts as having one dim.
 size_t wrapped(int64_t dim, size_t rank);
-// Returns the size that an argument states: a number, or a node that computes an integer. Empty for
+// Returns the value of an argument that is an integer or a node that computes an integer. Empty for
 // other arguments.
 std::optional<SymInt> size_of(const Argument& argument);
 

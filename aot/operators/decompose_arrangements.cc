@@ -6,8 +6,8 @@
 namespace vitrine::aot::decompositions {
 
 // Decomposes tensor_split, hsplit, vsplit and dsplit. `sections` is the number of chunks; the first
-// chunks may be one element longer than the others. `indices` are the ends of the chunks. Only
-// tensor_split has an argument for the dim.
+// chunks may be one element longer than the others. `indices` lists the positions at which the
+// input is split. Only tensor_split takes the dim as an argument.
 void split_anywhere(Decomposition& to) {
   Node* x = to.self();
   const std::string_view op = to.node().target().op();
@@ -45,9 +45,8 @@ void split_anywhere(Decomposition& to) {
 
 namespace {
 
-// A diagonal of the matrices in a tensor. An index in dim `dim1` of the tensor selects a row of a
-// matrix, and an index in dim `dim2` selects a column. Both members of the struct broadcast with
-// the tensor.
+// The diagonals of all matrices in a tensor. Two dims of the tensor index the rows and the columns
+// of the matrices. Both nodes broadcast to the shape of the tensor.
 struct Diagonal {
   Node* mask = nullptr;    // true on the diagonal
   Node* values = nullptr;  // in each column, the value for the diagonal

@@ -49,9 +49,9 @@ void fill_with_tensor(Decomposition& to) {
 
 namespace {
 
-// Returns keyword arguments for a call that creates the result: the dtype that the original call
-// states, and defaults for the other arguments. If `adds_dtype` is set and the original call omits
-// the dtype, adds the result's dtype.
+// Returns the keyword arguments of a call that creates the result. Uses the dtype of the original
+// call. If the original call omits the dtype and `adds_dtype` is set, uses the result's dtype. The
+// other arguments get default values.
 ArgumentMap creation_kwargs(Decomposition& to, bool adds_dtype) {
   ArgumentMap kwargs = to.kwargs({"dtype"});
   if (kwargs.empty() && adds_dtype) return Decomposition::creation_kwargs(to.spec().dtype);
@@ -167,8 +167,8 @@ void triangle(Decomposition& to) {
   }
 }
 
-// Computes the row and column of each element in a triangular part of a matrix. The row of element
-// i is the number of rows whose elements all precede element i.
+// Computes the row and column of each element in a triangle of a matrix. The elements are numbered
+// row by row. Thus the row of element i is the number of rows that end before element i.
 void triangle_indices(Decomposition& to) {
   const int64_t rows = to.integer("row");
   const int64_t columns = to.integer("col");
@@ -178,8 +178,9 @@ void triangle_indices(Decomposition& to) {
     to.refuse("row and col must be from 0 to 32768, and offset from -32768 to 32768");
   }
   const bool is_lower = to.node().target().op() == "tril_indices";
-  // For each row of the triangle, `begins` is the first column, `widths` is the number of elements,
-  // and `ends` is the number of elements up to the end of the row.
+  // Each of these tensors has one item per row of the matrix: `begins` is the first column of the
+  // triangle, `widths` is the row's number of elements, and `ends` is the number of elements in
+  // this row and all rows before.
   Node* row = to.count(0, rows);
   Node* diagonal = to.add(row, offset);
   Node* begins = is_lower ? to.mul(row, 0) : to("clamp", diagonal, 0, columns);

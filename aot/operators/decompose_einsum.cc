@@ -1,5 +1,5 @@
-// Decomposition of einsum. Gives the operands a dim for each label and then multiplies them from
-// left to right with batched matrix products.
+// Decomposition of einsum. Rearranges each operand to have one dim for each label of the equation.
+// Then multiplies the operands from left to right with batched matrix products.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -38,7 +38,7 @@ std::vector<int> read_labels(Decomposition& to, std::string_view text) {
   return labels;
 }
 
-// Replaces the ellipsis in `labels` with the labels of the `dims` dims that it represents.
+// Replaces the ellipsis in `labels` with one label for each of the `dims` dims that it covers.
 void expand_ellipsis(std::vector<int>& labels, size_t dims) {
   const auto ellipsis = std::ranges::find(labels, kEllipsis);
   if (ellipsis == labels.end()) return;
@@ -244,7 +244,7 @@ void decompose_einsum(Decomposition& to) {
   for (size_t i = 0; i < operands.size(); ++i) {
     operands[i] = aligned(to, operands[i], equation.operands[i], order);
   }
-  // The product with the last operand that has a dim also sums over this dim.
+  // Returns the dims over which the product with `operand` sums. No later operand has these dims.
   const auto done_at = [&](size_t operand) {
     Dims dims;
     for (size_t dim = kept; dim < order.size(); ++dim) {

@@ -35,8 +35,8 @@ Node* read_window(Decomposition& to, const Frames& frames, ScalarType dtype) {
   return to("constant_pad_nd", window, Dims{missing / 2, missing - missing / 2}, 0);
 }
 
-// Adds up overlapping windows [batch, windows, length] whose starts are `hop` elements apart. The
-// result is [batch, all elements].
+// Adds up windows [batch, windows, length], which may overlap. Window i starts at element i * `hop`
+// of the result [batch, elements].
 Node* add_overlapping(Decomposition& to, Node* windows, int64_t hop) {
   const Sizes sizes = windows->tensor()->sizes;
   Node* begins = to.unsqueeze(to.mul(to.count(0, sizes[1]), hop), -1);
@@ -49,8 +49,9 @@ Node* add_overlapping(Decomposition& to, Node* windows, int64_t hop) {
 // The values of the argument `normalization` of _fft_r2c, _fft_c2c and _fft_c2r.
 enum Scale : int64_t { kUnscaled, kByRoot, kByLength };
 
-// Returns the scale for the argument `norm`. "backward", the default, scales inverse transforms by
-// their length, and "forward" scales the others.
+// Returns the scale for the argument `norm`. "backward", the default, divides inverse transforms by
+// their length. "forward" divides forward transforms by their length. "ortho" divides both by the
+// square root of the length.
 int64_t read_scale(Decomposition& to, bool is_inverse) {
   const Argument value = to.value("norm");
   const auto* text = value.get<std::string>();
@@ -72,7 +73,7 @@ std::optional<int64_t> stated_length(Decomposition& to) {
 // Cuts dim `dim` after `length` elements, or appends zeros up to this length.
 Node* resize_dim(Decomposition& to, Node* x, size_t dim, int64_t length) {
   const SymInt size = size_at(x, dim);
-  if (!size.is_static()) to.refuse("n is supported only if the size of dim is fixed");
+  if (!size.is_static()) to.refuse("n is supported only if the size of dim is not symbolic");
   if (size.value() == length) return x;
   const bool has_pairs = is_complex(x->tensor()->dtype);
   if (has_pairs) x = to("view_as_real", x);
@@ -139,7 +140,7 @@ void inverse_real_fourier_transform(Decomposition& to) {
     x = resize_dim(to, x, dim, *stated / 2 + 1);
     length = SymInt(*stated);
   }
-  if (length.is_static() && length.value() < 1) to.refuse("the result is empty");
+  if (length.is_static() && length.value() < 1) to.refuse("the result must not be empty");
   to.replace(
       to("_fft_c2r", x, Dims{static_cast<int64_t>(dim)}, read_scale(to, true), to.size(length)));
 }
@@ -200,12 +201,13 @@ void inverse_short_time_transform(Decomposition& to) {
   SymInt end = whole - begin;
   int64_t missing = 0;
   if (to.value("length").get<int64_t>() != nullptr) {
-    if (!whole.is_static()) to.refuse("length is supported only if the number of windows is fixed");
+    if (!whole.is_static())
+      to.refuse("length is supported only if the number of windows is not symbolic");
     end = begin + SymInt(to.integer("length"));
     missing = std::max<int64_t>(end.value() - whole.value(), 0);
     end = std::min(end.value(), whole.value());
   }
-  if (whole.is_static() && end.value() <= begin.value()) to.refuse("the result is empty");
+  if (whole.is_static() && end.value() <= begin.value()) to.refuse("the result must not be empty");
   x = to.slice(sum, 1, begin.value(), to.size(end));
   if (missing != 0) x = to("constant_pad_nd", x, Dims{0, missing}, 0);
   to.replace(has_batch ? x : to.squeeze(x, 0));

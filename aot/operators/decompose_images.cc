@@ -31,7 +31,7 @@ Node* as_image(Decomposition& to) { return to.make("aten.unsqueeze.default", {to
 Node* from_image(Decomposition& to, Node* image) {
   return to.make("aten.squeeze.dims", {image, Dims{-2}});
 }
-// Prepends a value for the height to an argument of a 1-D window.
+// Makes an argument of the 2-D operator: `height`, followed by the 1-D operator's argument `name`.
 Argument with_height(Decomposition& to, std::string_view name, int64_t height) {
   return Dims{height, to.integers(name, 1)[0]};
 }
@@ -105,7 +105,8 @@ void grid_sample(Decomposition& to) {
                      to.node().args(), to.spec()));
 }
 
-// Moves factor^2 channels into a square of pixels, or back: reshapes, permutes and reshapes again.
+// Decomposes pixel_shuffle, which moves factor^2 channels into squares of pixels, and its inverse,
+// pixel_unshuffle. Reshapes, permutes and reshapes again.
 void pixel_shuffle(Decomposition& to) {
   Node* x = to.self();
   const bool upscales = to.node().target().op() == "pixel_shuffle";
@@ -189,7 +190,8 @@ void pad_by_index(Decomposition& to, Padding padding) {
     int64_t before = pads[2 * (dims - 1 - i)];
     int64_t after = pads[2 * (dims - 1 - i) + 1];
     if (padding == Padding::kCircular && (before < 0 || after < 0)) {
-      // Slices off the elements that negative padding removes, because they must not wrap around.
+      // Slices off the elements that negative padding removes. Otherwise positive padding at the
+      // other end would copy these elements.
       const SymInt end = x->tensor()->sizes[dim] + SymInt(std::min<int64_t>(after, 0));
       x = to.make("aten.slice.Tensor",
                   {x, static_cast<int64_t>(dim), -std::min<int64_t>(before, 0), to.size(end)});

@@ -6,8 +6,9 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// Converts the padding "valid" (none) or "same" (keeps the size) to numbers. If one side needs one
-// more element than the other, pads `x` by that element.
+// Converts the padding "valid" or "same" to one number per dim. "valid" adds no padding, and "same"
+// keeps the size of the image. If a dim needs an odd number of padding elements, pads the end of
+// this dim of `x` with the extra element.
 Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims, Node*& x) {
   Dims padding(dims, 0);
   if (word == "valid") return padding;
@@ -30,8 +31,8 @@ Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims
   return padding;
 }
 
-// Replaces the node with aten.convolution. An image without a batch dim becomes a batch of one.
-// `rest` contains the arguments of aten.convolution after the bias.
+// Replaces the call with aten.convolution. An image without a batch dim becomes a batch of one.
+// `rest` contains the arguments of aten.convolution that follow the bias.
 void replace_by_convolution(Decomposition& to, Node* x, size_t dims, const ArgumentList& rest) {
   const bool is_single = x->tensor()->rank() == dims + 1;
   if (is_single) x = to.unsqueeze(x, 0);
@@ -127,8 +128,8 @@ void group_norm(Decomposition& to) {
   to.replace(result);
 }
 
-// Normalizes each channel of each sample separately: treats the samples as channels of a batch of
-// one.
+// Normalizes each channel of each sample separately. Reshapes the samples to one sample that
+// has all their channels, and then uses batch norm.
 void instance_norm(Decomposition& to) {
   Node* x = to.self();
   const Sizes sizes = x->tensor()->sizes;
@@ -172,8 +173,8 @@ void weight_norm(Decomposition& to) {
   for (size_t i = 0; i < rank; ++i) {
     if (dim == -1 || i != wrapped(dim, rank)) dims.push_back(static_cast<int64_t>(i));
   }
-  // Without dims to reduce, the norm of each element is its magnitude. Given an empty list of dims,
-  // linalg_vector_norm would reduce all dims.
+  // If there are no dims to reduce, uses the magnitudes of the elements, because linalg_vector_norm
+  // reduces all dims if its list of dims is empty.
   Node* length =
       dims.empty() ? to("abs", direction) : to("linalg_vector_norm", direction, 2, dims, dim != -1);
   Node* scale = to.make("aten.div.Tensor", {to.tensor("g"), length});
@@ -195,8 +196,7 @@ void rms_norm(Decomposition& to) {
   const size_t rank = x->tensor()->rank();
   const size_t count = to.integers("normalized_shape").size();
   if (count == 0 || count > rank)
-    to.refuse(
-        "normalized_shape must have at least one item, and at most one for each dim of the input");
+    to.refuse("the length of normalized_shape must be from 1 to the rank of the input");
   Dims dims;
   for (size_t i = rank - count; i < rank; ++i) dims.push_back(static_cast<int64_t>(i));
   Argument eps = to.arg("eps");

@@ -52,8 +52,8 @@ void vector_product(Decomposition& to) {
 
 namespace {
 
-// Multiplies `a` and `b` and sums over the given dims of each, with one matrix product. The result
-// has the remaining dims of `a`, followed by the remaining dims of `b`.
+// Contracts `dims_a` of `a` with `dims_b` of `b`, like torch.tensordot, by a single matrix product.
+// The result has the remaining dims of `a`, followed by the remaining dims of `b`.
 Node* contracted(Decomposition& to, Node* a, Node* b, const Dims& dims_a, const Dims& dims_b) {
   if (dims_a.size() != dims_b.size())
     to.refuse("dims_self and dims_other must have the same length");
@@ -217,8 +217,9 @@ Node* vector_norm(Decomposition& to, Node* x, Argument order, const Argument& di
                  norm_arguments(x, std::move(order), dims, keepdim));
 }
 
-// Computes a matrix norm. Order 1 is the largest sum of magnitudes in a column, and order infinity
-// is the largest sum in a row. Orders -1 and -infinity are the smallest sums.
+// Computes a matrix norm. The order "fro" is the 2-norm of all elements. Orders 1 and -1 use the
+// sum of magnitudes in each column. Orders infinity and -infinity use the sum in each row. A
+// positive order takes the largest sum, and a negative order takes the smallest.
 Node* matrix_norm(Decomposition& to, Node* x, const Argument& order, const Argument& dims,
                   bool keepdim) {
   if (const auto* word = order.get<std::string>()) {
@@ -263,7 +264,7 @@ void linalg_norm(Decomposition& to) {
   if (all && !order.is_none()) {
     dims = Dims();
     if (rank_of(x) == 2) dims = Dims{0, 1};
-    if (rank_of(x) > 2) to.refuse("ord without dim needs an input of at most two dims");
+    if (rank_of(x) > 2) to.refuse("the input must have at most 2 dims if ord is given without dim");
   }
   const size_t count = dims.list() == nullptr ? 1 : dims.list()->size();
   if (is_matrix_norm || (count == 2 && !order.is_none())) {

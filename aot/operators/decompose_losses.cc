@@ -96,10 +96,8 @@ void ranking_loss(Decomposition& to) {
 
 namespace {
 
-// Returns the sum of two terms. If `compare` is "eq", the first term is `a` where the target is 1,
-// and the second term is `b` where the target is -1. If `compare` is "ne", the first term is `a`
-// where the target is not -1, and the second term is `b` where the target is not 1. All other
-// elements of the terms are 0.
+// Returns `a` for targets of 1 and `b` for targets of -1. Other targets get 0 if `compare` is "eq",
+// and a + b if `compare` is "ne".
 Node* by_sign(Decomposition& to, Node* target, Node* a, Node* b, const char* compare) {
   const bool other = std::string_view(compare) == "ne";
   Node* first = to.where(to.compare(compare, target, other ? -1 : 1), a, 0);
@@ -239,7 +237,7 @@ void cross_entropy_of_probabilities(Decomposition& to, Node* logs, Node* weight,
   const SymInt& classes = size_at(logs, static_cast<size_t>(dim));
   if (smoothing > 0) {
     if (!classes.is_static())
-      to.refuse("label smoothing needs a number of classes that is not symbolic");
+      to.refuse("the number of classes must not be symbolic for label smoothing");
     target =
         to.add(to.mul(target, 1 - smoothing), smoothing / static_cast<double>(classes.value()));
   }
@@ -252,7 +250,7 @@ void cross_entropy_of_probabilities(Decomposition& to, Node* logs, Node* weight,
   Sizes batch = logs->tensor()->sizes;
   batch.erase(batch.begin() + dim);
   const SymInt count = product_of(batch);
-  if (!count.is_static()) to.refuse("the mean needs a batch size that is not symbolic");
+  if (!count.is_static()) to.refuse("the batch size must not be symbolic for reduction mean");
   to.replace(to.div(total, static_cast<double>(count.value())));
 }
 
@@ -277,7 +275,7 @@ void cross_entropy(Decomposition& to) {
   if (smoothing > 0) {
     const SymInt& classes = size_at(logs, static_cast<size_t>(dim));
     if (!classes.is_static())
-      to.refuse("label smoothing needs a number of classes that is not symbolic");
+      to.refuse("the number of classes must not be symbolic for label smoothing");
     Node* all = weight == nullptr ? logs : to.mul(logs, along_classes(to, weight, logs));
     all = to("neg", to.sum(all, {dim}));
     all = to.where(to.compare("ne", target, ignored), all, 0);

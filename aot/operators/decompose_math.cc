@@ -35,7 +35,7 @@ void log_add_exp(Decomposition& to) {
   } else {
     rest = to("log1p", to("exp", distance));
   }
-  // Returns the infinity if both operands are the same infinity, because their difference is NaN.
+  // If both operands are the same infinity, `distance` is NaN. Returns this infinity instead.
   Node* is_same = to("logical_and", to("isinf", a), to.compare("eq", a, b));
   to.replace(to.where(is_same, a, to.add(larger, rest)));
 }

@@ -10,7 +10,8 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// Multiplies the rows of x by a matrix or vector, with a single product.
+// Multiplies `x` by a matrix or vector. Folds the batch dims of `x` into its rows, so that one call
+// to mm or mv is enough.
 Node* folded_product(Decomposition& to, Node* x, Node* matrix) {
   Sizes rows = x->tensor()->sizes;
   const SymInt inner = rows.back();
@@ -26,8 +27,8 @@ Node* folded_product(Decomposition& to, Node* x, Node* matrix) {
   return to.reshape(to("mm", flat, matrix), result);
 }
 
-// True if the rows of all batches are evenly spaced, so that folding the batch dims into the rows
-// needs no copy.
+// True if the rows of all batches are evenly spaced in memory. The batch dims can then be folded
+// into the rows without a copy.
 bool can_fold(const TensorSpec& spec) {
   for (size_t i = 0; i + 2 < spec.rank(); ++i) {
     if (!same(spec.strides[i], spec.strides[i + 1] * spec.sizes[i + 1])) return false;
@@ -107,8 +108,7 @@ void linear(Decomposition& to) {
       Node* transposed = to.permute(weight, {1, 0});
       return to.replace(to("addmm", bias, x, transposed));
     }
-    // Like PyTorch, folds the batch dims of `x` into its rows before the transposition of the
-    // weight.
+    // Inserts the calls in the same order as PyTorch: view, permute, addmm, view.
     const Sizes rows(spec.sizes.begin(), spec.sizes.end() - 1);
     Node* flat = to.reshape(x, {product_of(rows), spec.sizes.back()});
     Node* transposed = to.permute(weight, {1, 0});
@@ -155,7 +155,7 @@ Node* safe_softmax(Decomposition& to, Node* scores) {
   return to.where(none, zeros, weights);
 }
 
-// Repeats each head of the keys or values for all query heads that use it.
+// Repeats the heads of the keys or values until there are `heads` heads.
 Node* repeat_heads(Decomposition& to, Node* x, const SymInt& heads) {
   const size_t rank = x->tensor()->rank();
   if (rank < 3 || same(x->tensor()->sizes[rank - 3], heads)) return x;
@@ -189,7 +189,8 @@ void attention(Decomposition& to) {
   }
   if (scale < 0) to.refuse("scale must not be negative");
   const double root = std::sqrt(scale);
-  // The result has the layout of ATen's flash kernel: [batch, position, head, value] in memory.
+  // True if the result gets the layout of ATen's flash kernel, which is
+  // [position, batch, head, channel] in memory.
   const bool is_flash = rank == 4 && key->tensor()->rank() == 4 && value->tensor()->rank() == 4 &&
                         same(value->tensor()->sizes.back(), spec.sizes.back());
   if (to.boolean("enable_gqa") && rank >= 3) {

@@ -1,4 +1,4 @@
-// Decompositions of block-wise quantization with torchao's arithmetic.
+// Decompositions of block-wise quantization. They use the same arithmetic as torchao.
 
 #include "aot/operators/decompositions.h"
 
@@ -14,7 +14,7 @@ struct Blocks {
 };
 
 Blocks blocks_of(Decomposition& to, const TensorSpec& spec, const Dims& block) {
-  if (block.size() != spec.rank()) to.refuse("block_size must divide the sizes of the tensor");
+  if (block.size() != spec.rank()) to.refuse("block_size must have one item per dim of the tensor");
   Blocks made;
   const auto add = [&](const SymInt& size, bool is_inside) {
     if (is_inside) made.inside.push_back(static_cast<int64_t>(made.sizes.size()));

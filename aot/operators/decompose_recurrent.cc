@@ -1,4 +1,5 @@
-// Decompositions of recurrent layers into single steps, like PyTorch's decompositions.
+// Decompositions of recurrent layers. Each step of a sequence becomes separate calls, as in
+// PyTorch's decompositions.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -188,8 +189,8 @@ DirectionResults layer(Decomposition& to, Node* x, Node* hidden, const Weights& 
   return results;
 }
 
-// Builds all layers and returns the output of the last one. `run(x, index, weights, backward)`
-// builds one direction of one layer.
+// Builds all layers and returns the output of the last layer. `run(x, index, weights, backward)`
+// builds one direction of one layer. `index` is the position of the direction in `layers.weights`.
 template <class Run>
 Node* all_layers(Decomposition& to, const Layers& layers, std::vector<DirectionResults>& results,
                  Run run) {
@@ -231,7 +232,7 @@ void lstm(Decomposition& to) {
   const std::vector<Node*> hidden = unbind(to, (*states.list())[0].node());
   const std::vector<Node*> cells = unbind(to, (*states.list())[1].node());
   if (hidden.size() != layers.weights.size() || cells.size() != layers.weights.size()) {
-    to.refuse("the number of states must be the number of layers times directions");
+    to.refuse("the number of states must be the number of layers times the number of directions");
   }
   std::vector<DirectionResults> results;
   Node* output = all_layers(to, layers, results,
@@ -250,7 +251,7 @@ void recurrent(Decomposition& to) {
   const Layers layers = read_layers(to, false);
   const std::vector<Node*> hidden = unbind(to, to.tensor("hx"));
   if (hidden.size() != layers.weights.size()) {
-    to.refuse("the number of states must be the number of layers times directions");
+    to.refuse("the number of states must be the number of layers times the number of directions");
   }
   std::vector<DirectionResults> results;
   Node* output = all_layers(to, layers, results,

@@ -14,8 +14,9 @@ struct Axis {
   double scale = 1;  // number of input elements per element of the result
 };
 
-// Reads the old and new sizes of the last `dims` dims. If the call states scale_factors, they
-// determine the scales.
+// Reads the old and new sizes of the last `dims` dims. Computes the scales from scale_factors if
+// the call passes scale_factors and does not align corners. Otherwise computes the scales from the
+// sizes.
 std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
   const Node* x = to.self();
   if (rank_of(x) != dims + 2) to.refuse("the input has the wrong number of dims");
@@ -82,8 +83,9 @@ void nearest(Decomposition& to) {
   to.replace(to.index(to.self(), std::move(indices)));
 }
 
-// Resizes one dim with the operator `target`, which resizes two dims. The arguments of the replaced
-// call are (input, output_size?, [align_corners,] scale_factors?).
+// Resizes the last dim with `target`, an operator that resizes images. Inserts a dim of size 1
+// before the last dim, and removes this dim from the result. The arguments of the replaced call are
+// (input, output_size?, [align_corners,] scale_factors?).
 void resize1d(Decomposition& to, const char* target, bool has_corners) {
   const SymInt size = to.spec().sizes.back();
   ArgumentList args = {to.unsqueeze(to.self(), -2), Argument()};
@@ -139,8 +141,8 @@ void linear(Decomposition& to) {
   to.replace(values.front());
 }
 
-// Returns the weights of a point's four neighbors, from Keys' kernel with a = -0.75. The point is
-// between the two middle neighbors. `t` is its position between them, from 0 to 1.
+// Returns the weights of a point's four neighbors, computed by Keys' cubic kernel with a = -0.75.
+// `t` is the distance from the second neighbor to the point, from 0 to 1.
 std::array<Node*, 4> cubic_weights(Decomposition& to, Node* t) {
   constexpr double kA = -0.75;
   const auto near = [&](Node* x) {
@@ -193,7 +195,7 @@ void resize_cubic2d(Decomposition& to) {
   to.replace(weighted(rows, weights[0]));
 }
 
-// Replaces the node with the operator's overload "vec", which has a list of scale factors.
+// Calls the overload "vec" of the same operator instead. Passes no scale factors.
 void resize_by_list(Decomposition& to) {
   for (const char* scale : {"scales_h", "scales_w"}) {
     if (!to.arg(scale).is_none()) to.refuse("output_size and scales cannot be combined");
@@ -205,7 +207,8 @@ void resize_by_list(Decomposition& to) {
   to.replace(to.call(target, std::move(args), to.spec()));
 }
 
-// Indexes the input if the call states scale factors, because the 2-D operator may ignore a factor.
+// Resizes by indexing if the call has scale factors, because aten.upsample_nearest2d may ignore a
+// scale factor.
 void resize_nearest1d(Decomposition& to) {
   if (to.arg("output_size").is_none()) return nearest<1, false>(to);
   resize1d(to, "aten.upsample_nearest2d.vec", false);

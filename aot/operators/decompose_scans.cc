@@ -22,9 +22,9 @@ Node* shifted(Decomposition& to, Node* x, size_t dim, int64_t by, Argument fill)
   return to.make("aten.constant_pad_nd.default", {kept, pads, std::move(fill)});
 }
 
-// Combines each element with all elements before it, in log2(length) steps. Each step combines
-// element i with element i - by, and then doubles `by`. After the step for `by`, element i combines
-// the original elements from i - 2 * by + 1 to i.
+// Combines each element with all elements before it, in log2(length) steps. A step combines each
+// element with the element `by` positions earlier, and the next step doubles `by`. After a step,
+// element i combines up to 2 * by original elements, the last of which is element i.
 template <class Combine>
 Node* scan(Decomposition& to, Node* x, size_t dim, const Argument& neutral, Combine combine) {
   const int64_t length = length_of(to, x, dim);

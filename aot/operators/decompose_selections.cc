@@ -130,7 +130,7 @@ void scatter_reduce(Decomposition& to) {
 
 namespace {
 
-// Returns the argument at `index`, a tensor or a number, as a tensor.
+// Returns the operand at `index` as a tensor. A number becomes a 0-d tensor.
 Node* tensor_or_number(Decomposition& to, size_t index) {
   const Argument operand = to.operand(index);
   if (operand.node() != nullptr && operand.node()->tensor() != nullptr) return operand.node();
@@ -172,12 +172,11 @@ void is_in(Decomposition& to) {
 
 namespace {
 
-// Returns, for each value, the number of sorted bounds before it. Counts equal bounds only if
-// `right` is true.
+// Counts the bounds that are less than each value. If `right` is true, also counts equal bounds.
 Node* count_bounds_before(Decomposition& to, Node* bounds, Node* values, bool right) {
   Node* is_after = to.compare(right ? "gt" : "ge", bounds, values);
-  // Counts the bounds before the value by negating this comparison. Comparisons with NaN are false,
-  // so a NaN value comes after all bounds.
+  // A comparison with NaN is false, so the negation below counts all bounds for a NaN value. This
+  // is correct, because NaN sorts last.
   Node* count = to.make("aten.sum.dim_IntList", {to("logical_not", is_after), Dims{-1}});
   return to.convert(count, to.spec().dtype);
 }
@@ -200,9 +199,9 @@ void search_sorted(Decomposition& to) {
   to.replace(count_bounds_before(to, bounds, to.unsqueeze(values, -1), right));
 }
 
-// Decomposes embedding_bag: the sum, mean or maximum of a table's rows in each bag. A position in
-// `indices` belongs to the last bag whose offset is at or before it. Computes only the first of the
-// four results.
+// Decomposes embedding_bag: the sum, mean or maximum of the selected rows in each bag. The row that
+// `indices[i]` selects belongs to the last bag whose offset is at most i. Computes only the first
+// of the four results.
 void embedding_bag(Decomposition& to) {
   Node* table = to.self();
   Node* indices = to.tensor("indices");

@@ -6,7 +6,8 @@
 
 namespace vitrine::aot::decompositions {
 
-// Decomposes reshape. Does not change the list of sizes, which may contain -1 or nodes.
+// Decomposes reshape. Passes a list of sizes to aten.view unchanged, even if the list contains -1
+// or nodes.
 void reshape(Decomposition& to) {
   const Argument shape = to.arg("shape");
   const TensorSpec& spec = to.spec();
@@ -59,8 +60,8 @@ void stack(Decomposition& to) {
   const size_t at = wrapped(dim, spec.rank());
   if (tensors.list() == nullptr) to.refuse("tensors must be a list");
   if (at + 1 < spec.rank()) {
-    // The new dim comes before an existing dim. Concatenates the tensors along the existing dim,
-    // and then splits this dim in two: the new dim and the existing dim.
+    // If the new dim is not the last dim, concatenates the tensors along the dim that follows the
+    // new dim. Then splits the concatenated dim into these two dims.
     Sizes concatenated = spec.sizes;
     concatenated[at + 1] = concatenated[at] * concatenated[at + 1];
     concatenated.erase(concatenated.begin() + static_cast<std::ptrdiff_t>(at));
@@ -184,8 +185,8 @@ void narrow(Decomposition& to) {
   const Argument start = to.arg("start");
   const SymInt first = size_of(start).value_or(SymInt(0));
   const SymInt end = first + size_of(to.arg("length")).value_or(SymInt(0));
-  // For a negative start, start + length is 0 if the range reaches the end of the dim. aten.slice
-  // would interpret this 0 as the beginning of the dim.
+  // If `start` is negative and the range reaches the end of the dim, start + length is 0.
+  // aten.slice would read an end of 0 as the beginning of the dim, so the end becomes INT64_MAX.
   const bool is_at_end = first.is_static() && first.value() < 0 && end == SymInt(0);
   to.replace(to.call("aten.slice.Tensor",
                      {to.self(), to.arg("dim"), start, to.size(is_at_end ? INT64_MAX : end)},
@@ -239,7 +240,7 @@ void roll(Decomposition& to) {
   if (!to.arg("dims").is_none()) dims = to.integers("dims");
   const Sizes sizes = x->tensor()->sizes;
   if (dims.empty()) {
-    if (shifts.size() != 1) to.refuse("several shifts need dims");
+    if (shifts.size() != 1) to.refuse("dims is required for more than one shift");
     x = to.reshape(x, {product_of(sizes)});
     dims = {0};
   }

@@ -26,8 +26,8 @@ Volume read_volume(Decomposition& to) {
   return volume;
 }
 
-// Pools along the depth. `along_depth` receives the pooled slices as images [batch * channels, 1,
-// depth, height * width].
+// Pools `slices` along the depth. `along_depth` receives images with the shape
+// [batch * channels, 1, depth, height * width] and pools their columns.
 template <class Pool>
 Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool along_depth) {
   const Sizes sizes = slices->tensor()->sizes;
@@ -41,8 +41,8 @@ Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool alo
 }
 
 Dims in_plane(const Dims& all) { return {all[1], all[2]}; }
-// Converts an argument of a 3-D window to an argument of a 2-D window over images [depth, height *
-// width]. `width` is the value for the second dim: 1, or 0 for padding.
+// Returns an argument for 2-D pooling of images [depth, height * width]. Takes the value for the
+// depth from `all`, the argument for 3-D pooling. `width` is the value for the second dim.
 Dims in_depth(const Dims& all, int64_t width) { return {all[0], width}; }
 
 Dims strides_of(Decomposition& to) {
@@ -109,7 +109,8 @@ void max_pool3d_with_indices(Decomposition& to) {
 // This is correct even for padded and clipped windows, because the number of elements in a window
 // is the product of its sizes.
 void average_pool3d(Decomposition& to) {
-  // Rejects integers. The mean in each plane and the mean along the depth would both be rounded.
+  // Rejects integers, because both the mean in each plane and the mean along the depth would be
+  // rounded.
   if (!is_floating(to.self()->tensor()->dtype)) to.refuse("the input must have a float dtype");
   const Volume volume = read_volume(to);
   const Dims kernel = to.integers("kernel_size", 3);
@@ -139,7 +140,7 @@ Dims adaptive_sizes(Decomposition& to) {
   const ArgumentList& items = output_size.list() == nullptr ? repeated : *output_size.list();
   const Node* x = to.self();
   if (items.size() != 3 || rank_of(x) < 4)
-    to.refuse("output_size must have 3 items, and the input 4 or 5 dims");
+    to.refuse("output_size must have 3 items, and the input must have 4 or 5 dims");
   Dims sizes;
   for (size_t i = 0; i < 3; ++i) {
     const SymInt& input_size = size_at(x, rank_of(x) - 3 + i);
@@ -155,7 +156,7 @@ Dims adaptive_sizes(Decomposition& to) {
 }
 
 int64_t plane_of(Decomposition& to, const Node* columns) {
-  if (!size_at(columns, 3).is_static()) to.refuse("the sizes of planes must not be symbolic");
+  if (!size_at(columns, 3).is_static()) to.refuse("height and width must not be symbolic");
   return size_at(columns, 3).value();
 }
 
@@ -201,8 +202,8 @@ Patches read_patches(Decomposition& to) {
   return patches;
 }
 
-// Returns the index of the row or column that each element of a window reads at each position of
-// the window. The result is [window, positions].
+// Returns the rows (if `dim` is 0) or columns (if `dim` is 1) of the padded image that the windows
+// read. Element [i, j] of the result belongs to element i of the window at position j.
 Node* window_indices(Decomposition& to, const Patches& patches, size_t dim, const SymInt& size) {
   const int64_t span = patches.dilation[dim] * (patches.kernel[dim] - 1);
   const SymInt last = size + SymInt(2 * patches.padding[dim] - span);

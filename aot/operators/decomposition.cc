@@ -203,7 +203,7 @@ Argument Decomposition::size(const SymInt& size) {
   if (size.is_static()) return size.value();
   Value::Number number;
   number.value = size;
-  // Uses the nearest earlier node that computes the size.
+  // Looks for an earlier node that computes the size, starting with the nearest node.
   for (Node* node = node_.previous(); node != nullptr; node = node->previous()) {
     const Value::Number* found = node->meta.value.number();
     if (found != nullptr && found->kind == Value::Number::Kind::kInt && found->value == size) {
@@ -281,8 +281,8 @@ void Decomposition::replace(Node* other) {
 }
 
 void Decomposition::replace_items(const std::vector<Node*>& results) {
-  // Does not erase getitem nodes, because the pass may visit them later. Removes their values, so
-  // that nothing reads their sizes.
+  // Keeps the getitem nodes in the graph, because the pass may visit them later. Clears their
+  // specs, so that size() does not use these nodes.
   const auto leave_dead = [&](Node* user) {
     user->set_args({results.front(), 0});
     user->meta.value = Value();

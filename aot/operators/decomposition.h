@@ -40,9 +40,9 @@ class Decomposition {
   Node* to_opmath(Node* input);
 
   Node& node() { return node_; }
-  // The next functions read arguments by their names in the operator's signature, like Call
-  // (aot/operators/call.h). If an argument is missing, they return the signature's default or, if
-  // the signature has none, `fallback`. If there is neither, value() returns None, and the other
+  // The next functions find an argument by its name in the operator's signature, like Call
+  // (aot/operators/call.h). If the argument is missing, they return the signature's default, or
+  // else `fallback`. If there is no default and no fallback, value() returns None, and the other
   // functions throw AotError. They also throw AotError if the value has the wrong kind.
   Argument value(std::string_view name) const { return call().value(name); }
   int64_t integer(std::string_view name, std::optional<int64_t> fallback = {}) const {
@@ -54,8 +54,8 @@ class Decomposition {
   bool boolean(std::string_view name, std::optional<bool> fallback = {}) const {
     return call().boolean(name, fallback);
   }
-  // Returns a list of `count` integers. If the argument is a single integer, repeats it. If `count`
-  // is 0, the list may have any length.
+  // Returns a list of `count` integers. Repeats a single integer `count` times. If `count` is 0,
+  // the list may have any length, and is empty if the argument is missing.
   Dims integers(std::string_view name, size_t count = 0) const {
     return call().integers(name, count);
   }
@@ -178,8 +178,9 @@ class Decomposition {
     return make("aten.index.Tensor", {x, Argument::list(std::move(indices))});
   }
 
-  // Returns the data of `tensor` if it is a stored constant, or a copy of one. Returns null if the
-  // tensor is computed or the call is in a branch.
+  // Returns the data of `tensor` if the tensor is a stored constant or a copy of a stored constant.
+  // Returns null for all other tensors, for constants that the program mutates, and if the replaced
+  // call is in a subgraph.
   const TensorData* constant_data(const Node* tensor) const;
   Node* add_constant(std::string_view name, TensorData data) {
     return program_.add_constant(name, std::move(data));
@@ -192,8 +193,8 @@ class Decomposition {
             {"pin_memory", false}};
   }
 
-  // True if the sizes of a replacement differ from those of the result that it replaces. Results of
-  // later calls may then change their sizes, too.
+  // True if a replacement has other sizes than the result that it replaces. The specs of later
+  // calls may then be wrong and must be inferred again.
   bool changed_sizes() const { return changed_sizes_; }
 
   // Keeps the node instead of replacing it. The node's operator must have a kernel.

@@ -32,8 +32,8 @@ Infer find(std::string_view target) {
   return found == nullptr ? nullptr : kRows[found - operators().data()].infer;
 }
 
-// Returns the view operator of a copying operator: "aten.permute_copy.default" ->
-// "aten.permute.default". Empty if the target does not copy a view.
+// Returns the name of the view operator whose result the target copies: "aten.permute.default" for
+// "aten.permute_copy.default". Empty if the target is not an ATen operator that ends with "_copy".
 std::string view_of(Target target) {
   constexpr std::string_view kCopy = "_copy";
   if (!target.op().ends_with(kCopy) || target.name_space() != "aten") return "";

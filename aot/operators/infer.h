@@ -8,8 +8,8 @@
 namespace vitrine::aot {
 
 // True if infer() supports the operator. If it supports a view ("aten.permute.default"), it also
-// supports the copy ("aten.permute_copy.default"), whose result is contiguous. Edge targets count
-// as the ATen operators that they wrap.
+// supports the copy ("aten.permute_copy.default"), whose result is contiguous. An Edge operator is
+// supported if the ATen operator that it wraps is supported.
 bool can_infer(Target target);
 // True if each element of a call's result depends only on the elements of the broadcast operands at
 // the same index.

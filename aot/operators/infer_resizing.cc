@@ -41,7 +41,7 @@ Value resized(const Call& call) {
     } else if (rounded == *factor) {
       size = size * SymInt(static_cast<int64_t>(rounded));
     } else {
-      call.refuse("scale_factors of symbolic sizes must be integers");
+      call.refuse("the scale factor of a dim with a symbolic size must be an integer");
     }
   }
   return image_like(self, std::move(sizes));

@@ -82,7 +82,7 @@ Value indexed(const Call& call) {
     }
     if (node->tensor() == nullptr) call.refuse("each of the indices must be a tensor or None");
     if (node->tensor()->dtype == ScalarType::kBool)
-      call.refuse("the number of elements that a mask selects is unknown");
+      call.refuse("a mask cannot be an index, because the size of the result is unknown");
     if (dim >= self.rank()) call.refuse("indices has more items than the input has dims");
     indices.push_back(node->tensor());
     indexed_dims.push_back(dim++);
@@ -133,7 +133,7 @@ Value pad_by(const Call& call, const Sizes& pads) {
     SymInt& size = sizes[sizes.size() - 1 - i];
     size = size + pads[2 * i] + pads[2 * i + 1];
     if (size.is_static() && size.value() < 0)
-      call.refuse("negative padding is larger than the input");
+      call.refuse("negative padding removes more elements than the input has");
   }
   TensorSpec spec = contiguous_spec(self.dtype, std::move(sizes));
   if (is_channels_last(self)) spec.strides = channels_last_strides(spec.sizes);

@@ -223,7 +223,7 @@ Value narrow(const Call& call) {
 
 namespace {
 
-// Infers the results of a call that splits `dim` into chunks of these sizes.
+// Returns the specs of the chunks when `dim` is split into chunks of the given sizes.
 Value split_dim(TensorSpec spec, size_t dim, const std::vector<SymInt>& sizes) {
   Value::Items items;
   for (const SymInt& size : sizes) {

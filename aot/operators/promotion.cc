@@ -13,8 +13,8 @@ void promote_into(std::optional<ScalarType>& group, ScalarType dtype) {
   group = group ? promote(*group, dtype) : dtype;
 }
 
-// The common dtype of the operands of each kind: tensors with dims, 0-d tensors and numbers, in
-// order of decreasing priority.
+// The common dtypes of three groups of operands, in order of decreasing priority: tensors with
+// dims, 0-d tensors, and numbers. A dtype is nullopt if its group is empty.
 struct OperandGroups {
   std::optional<ScalarType> with_dims;
   std::optional<ScalarType> without_dims;

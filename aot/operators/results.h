@@ -1,5 +1,6 @@
-// The functions that RESULT names in the operator table. Each function returns the specs of the
-// results of a call to its operator, or throws an AotError that names an invalid argument.
+// Declares the functions that infer the results of calls. The RESULT column of the operator table
+// names the function for each operator. Each function returns the specs of the results, or throws
+// an AotError that names an invalid argument.
 #pragma once
 
 #include "aot/operators/call.h"

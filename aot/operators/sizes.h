@@ -20,15 +20,14 @@ void need_rank(const Call& call, const TensorSpec& spec, size_t min_rank, size_t
 // Throws an AotError that names the operator and `what` if both sizes are static and differ.
 void need_same(const Call& call, const SymInt& a, const SymInt& b, std::string_view what);
 // Returns the window of a convolution or of pooling in one dim. The dim is padded by `padding` on
-// each side. This function and those below throw AotError if sizes overflow or a window is not
-// positive.
+// each side. Throws AotError if the total padding overflows.
 SlidingWindow make_window(const Call& call, int64_t kernel, int64_t stride, int64_t padding,
                           int64_t dilation);
-// Returns the size of a dim of the result. This is the number of positions that the window can have
-// in a dim of size `size`.
+// Returns the number of windows in a dim of size `size`, which is the size of the result's dim.
+// Throws AotError if the number overflows, or if kernel, stride or dilation is less than 1.
 SymInt window_steps(const Call& call, const SlidingWindow& window, const SymInt& size,
                     bool ceil_mode = false);
-// Returns the size of a dim after a transposed convolution.
+// Returns the size of a dim after a transposed convolution. Throws AotError like window_steps().
 SymInt transposed_steps(const Call& call, const SlidingWindow& window, const SymInt& size,
                         int64_t output_padding);
 

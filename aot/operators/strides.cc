@@ -25,8 +25,8 @@ bool has_strides(const TensorSpec& spec, const std::vector<SymInt>& strides) {
   return true;
 }
 
-// Returns -1 if dim `a` is inside dim `b` in memory, 1 if dim `a` is outside, and 0 if the strides
-// do not decide this.
+// Compares the strides of two dims. Returns -1 if dim `a` is the inner dim, 1 if it is the outer
+// dim, and 0 if the strides and sizes do not determine the order.
 int compare_dims(std::span<const TensorSpec> inputs, size_t a, size_t b) {
   for (const TensorSpec& input : inputs) {
     const SymInt& stride_a = input.strides[a];

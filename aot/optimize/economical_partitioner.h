@@ -14,12 +14,13 @@ struct SparedViews {
 };
 
 // Returns a partitioner that removes the views at the borders of the partitions that `inner`
-// chooses. A backend copies views; outside delegates, views do not run code. Each removed view gets
-// a Rejection and is counted in `spared`, which may be null and must outlive the result.
+// chooses. A backend copies views; outside delegates, views do not run code. The partitioner
+// reports a Rejection for each removed view and adds the numbers of removed views and delegates to
+// `spared`. `spared` may be null and must outlive the partitioner.
 //
-// All other operators stay in their partitions. Even for a single operator on 256 floats, a
-// delegate takes half as long as a kernel, because kernels check shapes in each execution (bench
-// --section operators).
+// All other operators stay in their partitions, even if a partition has only one operator. Even on
+// 256 floats, a delegate takes half as long as a kernel, because kernels check shapes in each
+// execution (bench --section operators).
 std::shared_ptr<const Partitioner> economical(std::shared_ptr<const Partitioner> inner,
                                               SparedViews* spared = nullptr);
 

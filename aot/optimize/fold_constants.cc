@@ -177,8 +177,9 @@ class Folder {
   const FoldOptions& options_;
   std::unordered_set<const Node*> known_;      // weights, and calls whose inputs are known
   std::unordered_set<const Node*> inputless_;  // calls without tensor inputs
-  // Maps each node in `known_` to a size in bytes: the size of the weights from which the node is
-  // computed, or the size of its result if that is larger.
+  // Sizes of the nodes in `known_`, in bytes. The size of a weight is 0 if it has users outside
+  // `known_`. The size of a call is the total size of its inputs or the size of its result,
+  // whichever is larger.
   std::unordered_map<const Node*, uint64_t> sizes_;
   std::vector<Node*> results_;
   size_t number_ = 0;

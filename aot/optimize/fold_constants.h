@@ -6,14 +6,14 @@
 namespace vitrine::aot {
 
 struct FoldOptions {
-  // Maximum number of bytes by which a folded result may exceed the weights from which it is
-  // computed. A weight that stays in the program, because other calls use it too, counts as 0
-  // bytes.
+  // Max number of bytes by which a folded result may exceed the weights from which it is computed.
+  // Weights that other calls use too are not counted, because they stay in the program.
   size_t max_growth = size_t{1} << 20;
-  // If set, does not fold quantize and dequantize calls, by which backends recognize quantized
-  // weights.
+  // If set, does not fold quantize and dequantize calls. Backends recognize quantized weights by
+  // these calls.
   bool keep_quantization = false;
-  // If set, does not fold transpositions of matrices, by which backends recognize linear layers.
+  // If set, does not fold transpositions of matrices. Backends recognize linear layers by these
+  // transpositions.
   bool keep_transpositions = false;
 };
 

@@ -19,9 +19,9 @@ constexpr std::array<std::string_view, 5> kMoves = {
     "aten.view_copy.default", "aten.expand_copy.default", "aten.permute_copy.default",
     "dim_order_ops._clone_dim_order.default", "aten.unsqueeze_copy.default"};
 
-// Finds the multiplication by a number that computes `operand`. Operators in `kMoves` may move the
-// product's elements before they become `operand`. None of these calls may have other users.
-// Returns null if it finds none.
+// Returns the multiplication by a number that computes `operand`, or null. Calls of operators in
+// `kMoves` may follow the multiplication. The multiplication and these calls must each have a
+// single user.
 Node* scale_of(Node* operand) {
   for (Node* node = operand; node != nullptr && node->is_call() && node->users().size() == 1;
        node = tensor_arg(*node, 0)) {

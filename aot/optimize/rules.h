@@ -7,7 +7,7 @@
 namespace vitrine::aot {
 
 // Removes copies that keep the order of elements, such as squeezes and permutations of dims of size
-// 1, or replaces them with aten.view_copy, which does not run code.
+// 1. If the sizes differ, replaces the copy with aten.view_copy, which does not run code.
 void copies_to_views(ExportedProgram& program, Changes& changes);
 // Replaces two permutations in a row with a single permutation.
 void compose_permutations(ExportedProgram& program, Changes& changes);
@@ -28,8 +28,8 @@ void merge_scales(ExportedProgram& program, Changes& changes);
 // slice, and split as slices. The partitions before and after such a call can then become one
 // partition.
 void rewrite_for_backends(ExportedProgram& program, Changes& changes);
-// Replaces slices, selections and parts of a split with views if their elements are adjacent in the
-// memory of a call's result. Needs a program that `to_executable` has processed.
+// Replaces slices, selections and parts of a split with views of a call's result, if the selected
+// elements are adjacent in memory. Needs a program that `to_executable` has processed.
 void slices_to_views(ExportedProgram& program, Changes& changes);
 // Moves zero padding into the convolutions that read the padded tensor, if the padding is equal on
 // both sides and the tensor has no other users.

@@ -107,7 +107,8 @@ class SliceReplacer {
             true);
   }
 
-  // Replaces all parts of a split or none. If one part still needed the split, the call would stay.
+  // Replaces all parts of a split or none, because the split can be removed only if all its parts
+  // are replaced.
   void visit_split(Node& node) {
     Node* input = tensor_arg(node, 0);
     const Value::Items* items = node.meta.value.items();

@@ -5,16 +5,16 @@
 namespace vitrine::aot {
 namespace {
 
-// The attention operator is faster if there are at least this many keys per query. Matrix products
-// first copy the keys and values of each head. The operator reads them in place but multiplies up
-// to 12 % slower, so it saves time only if there are few queries.
+// The attention operator is faster if there are at least this many keys per query. The operator
+// saves the copies of keys and values that matrix products need, but its multiplications take up to
+// 12 % longer. With few queries, the saved copies outweigh the slower multiplications.
 constexpr int64_t kMinKeysPerQuery = 4;
 // Up to this number of queries, the overhead of a kernel call exceeds the time of its arithmetic.
 // The attention operator needs fewer calls and is therefore faster. XNNPACK's calls are cheap, so
 // this does not apply to delegated products.
 constexpr int64_t kMaxFewQueries = 32;
-// From this number of queries on, the attention operator is faster, because it skips the blocks
-// that a causal mask hides.
+// With a causal mask and at least this many queries, the attention operator is faster, because it
+// skips the blocks that the mask hides.
 constexpr int64_t kMinCausalQueries = 128;
 
 }  // namespace

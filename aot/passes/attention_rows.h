@@ -5,7 +5,7 @@
 
 namespace vitrine::aot {
 
-// The dims of attention's operands: [batch, head, position, value].
+// The dims of queries, keys and values: [batch, head, position, element of the vector].
 constexpr int kBatch = 0;
 constexpr int kHead = 1;
 constexpr int kPosition = 2;
@@ -22,7 +22,8 @@ struct AttentionRows {
 
 // Traces keys or values back, through views and copies, to the tensor from which they are read.
 AttentionRows trace_rows(Node* node);
-// True if no call between the first read of the rows' source and `call` may write to memory.
+// True if no call between `rows.first_reader` and `call` may write to memory, or if first_reader is
+// null.
 bool are_unchanged(const AttentionRows& rows, const Node& call);
 
 }  // namespace vitrine::aot

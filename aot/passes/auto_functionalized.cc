@@ -92,7 +92,7 @@ Node& insert_original_call(Node& node, std::vector<Node*>& bases) {
   const Value::Items* values = node.meta.value.items();
   if (op == nullptr || all_bases == nullptr || all_bases->list() == nullptr || values == nullptr ||
       values->size() != num_result_items(*op) + all_bases->list()->size()) {
-    fail_at(node, "calls an unknown operator, or its arguments and results are malformed");
+    fail_at(node, "the operator is unknown, or the arguments or results are malformed");
   }
   size_t num_used = 1;  // keyword arguments of the node that match an argument of the operator
   ArgumentList args;
@@ -125,7 +125,7 @@ Node& insert_original_call(Node& node, std::vector<Node*>& bases) {
     add(argument, base);
   }
   if (num_used != node.kwargs().size() || std::ranges::count(found, nullptr) != 0) {
-    fail_at(node, fmt::format("its keyword arguments do not match those of {}", target->name()));
+    fail_at(node, fmt::format("the keyword arguments do not match those of {}", target->name()));
   }
   bases = std::move(found);
   Value value =

@@ -1,5 +1,5 @@
-// Converts calls that write to their arguments into PyTorch's auto_functionalized_v2, a form that
-// does not write, and converts that form back.
+// Converts calls that write to their arguments into PyTorch's auto_functionalized_v2 form, and
+// back. Calls in this form do not write.
 //
 // This form supports operators that write to arguments other than the first:
 //

@@ -1,5 +1,6 @@
-// Copies a carried value, or a view of one, that a loop body returns at another position, as in (a,
-// b) -> (b, a). Without the copy, the loop would overwrite the value before reading it.
+// In loop bodies, copies results that are views, and inputs that the body returns at another
+// position, as in (a, b) -> (b, a). Without the copy, the loop would overwrite a value before
+// reading it.
 #include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 

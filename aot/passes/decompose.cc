@@ -23,7 +23,7 @@ struct Decompose {
   }
 };
 
-// From the name of an operator to its decomposition.
+// Maps the names of operators to their decompositions.
 using Table = std::map<std::string_view, Decompose>;
 
 bool is_core(const Node& node) {
@@ -35,9 +35,9 @@ bool is_core(const Node& node) {
          target.name_space() != "aten";
 }
 
-// Decomposes calls to the operators in the table until none of these calls is left. Keeps calls for
-// which `is_kept` returns true. If `owns_results` is set, results that are new tensors in PyTorch
-// do not share memory with operands.
+// Decomposes calls to the operators in the table until no call changes any more. Keeps calls for
+// which `is_kept` returns true. If `owns_results` is set, a result does not share memory with an
+// operand unless PyTorch's result does.
 template <class IsKept>
 void apply(ExportedProgram& program, const Table& table, const IsKept& is_kept,
            bool owns_results = false) {

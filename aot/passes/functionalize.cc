@@ -1,6 +1,6 @@
 // Replaces writes to tensors with new values, like PyTorch's functionalization. A write changes
-// every tensor that shares the written memory, so this pass computes the views of this memory again
-// when they are next read.
+// every tensor that shares the written memory. The pass therefore recomputes each view of this
+// memory before the next call that reads the view.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -164,7 +164,7 @@ class Functionalizer {
   Node& written_tensor(const Node& node, const Argument* argument) {
     Node* tensor = argument == nullptr ? nullptr : argument->node();
     if (tensor == nullptr || tensor->tensor() == nullptr) {
-      fail_at(node, "the argument that it writes to is not a tensor");
+      fail_at(node, "the call writes to an argument that is not a tensor");
     }
     Node& origin = written_by_.contains(tensor) ? *written_by_.at(tensor) : *tensor;
     if (&graph_ != program_.graph.get() &&

@@ -28,7 +28,8 @@ void generate_debug_handles(ExportedProgram& program) {
       }
       if (node.kind() == Node::Kind::kPlaceholder || node.kind() == Node::Kind::kOutput) continue;
       const std::string source = source_of(node);
-      if (source.empty()) throw AotError(fmt::format("node {}: has no source node", node.name()));
+      if (source.empty())
+        throw AotError(fmt::format("node {}: its source node is missing", node.name()));
       const auto next = static_cast<uint32_t>(handles.size() + 1);
       node.meta.debug_handle = handles.emplace(source, next).first->second;
     }

@@ -25,8 +25,8 @@ inline IndexValue bool_mask_value(Conditions conditions) {
   return conditions_value(IndexValue::Kind::kBoolMask, std::move(conditions));
 }
 
-// Returns conditions that hold exactly where `conditions` do not hold. Empty unless `conditions`
-// has exactly one element.
+// Returns the negation of a single condition. Returns nullopt if `conditions` does not have exactly
+// one element, or if the negation has a number that is too large.
 inline std::optional<Conditions> opposite(const Conditions& conditions) {
   if (conditions.size() != 1) return std::nullopt;
   LinearSum minus_one;
@@ -42,8 +42,8 @@ inline bool is_masking(double number) {
   return number <= static_cast<double>(std::numeric_limits<float>::lowest()) * 0.99;
 }
 
-// Replaces each axis in an index value with map_axis(axis). Empty if one of these calls returns an
-// empty result.
+// Replaces each axis in an index value with map_axis(axis). Returns nullopt if map_axis returns
+// nullopt, or if a new sum has too many terms or a number that is too large.
 template <class MapAxis>
 std::optional<IndexValue> value_with_axes(IndexValue value, const MapAxis& map_axis) {
   const auto apply = [&](LinearSum& sum) {

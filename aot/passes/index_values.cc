@@ -66,7 +66,7 @@ bool is_written(const Node& node) {
       const bool is_first = !user->args().empty() && user->args()[0].node() == alias;
       const bool detaches = user->target().is("aten.detach_.default");  // does not write
       if (is_in_place(user->target()) && is_first && !detaches) return true;
-      // Also checks the users of results that may share the tensor's memory.
+      // Continues with the users of each result that may share the tensor's memory.
       const Operator* op = operator_of(user->target());
       const bool may_share = is_view(user->target()) || user->target() == getitem() || detaches ||
                              op == nullptr || user->target().name().starts_with("aten.to.") ||

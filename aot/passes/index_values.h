@@ -14,8 +14,8 @@
 
 namespace vitrine::aot {
 
-// A description of a tensor's elements. An element satisfies `conditions` if all of them are >= 0
-// at the element's index.
+// Describes the elements of a tensor. The conditions hold for an element if each sum in
+// `conditions` is >= 0 at the element's index.
 struct IndexValue {
   enum class Kind : uint8_t {
     kInteger,       // integers: `integer` at the element's index
@@ -31,8 +31,9 @@ struct IndexValue {
   bool is_finite = false;  // for kAdditiveMask: true if it contains no -inf
 };
 
-// Analyzes a graph, which must not change during the lifetime of this object. Results are empty if
-// they are not certain, for example for tensors to which a call writes.
+// Computes an IndexValue for the tensors of a graph, which must not change during the lifetime of
+// this object. Results are empty if the elements are unknown, for example for a tensor to which a
+// call writes.
 class IndexValues {
  public:
   explicit IndexValues(const ExportedProgram& program);

@@ -98,7 +98,7 @@ class VmapInliner {
     const auto found = batched_.find(node);
     return found == batched_.end() ? Batched{node, {}} : found->second;
   }
-  // Returns the index of the level in the list, or the index at which to insert the level.
+  // Returns the index of `level` in the sorted list `levels`, or the index at which to insert it.
   static size_t index_of(const std::vector<int64_t>& levels, int64_t level) {
     return static_cast<size_t>(std::ranges::lower_bound(levels, level) - levels.begin());
   }

@@ -1,4 +1,4 @@
-// Inlines subgraphs whose only purpose is to run their calls in a mode, such as torch.no_grad().
+// Inlines the subgraphs of calls that set a mode, such as torch.no_grad().
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace vitrine::aot {
 namespace {
 
-// A higher-order operator with the arguments (mode..., graph, inputs...). torch.no_grad() and
-// torch.autocast() in a model's forward become such calls.
+// A higher-order operator with the arguments (mode..., subgraph, inputs...). torch.export converts
+// torch.no_grad() and torch.autocast() blocks to calls of such operators.
 struct Wrapper {
   std::string_view name;
   size_t graph_index;

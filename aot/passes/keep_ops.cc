@@ -23,7 +23,7 @@ void require_kept_ops_lowered(const ExportedProgram& program,
                               std::span<const OpsToKeep> ops_to_keep) {
   for_each_call(*program.graph, [&](Node& node) {
     const std::string& name = node.target().name();
-    // Accepts quantization operators, which have a kernel or are decomposed after partitioning.
+    // Quantization calls may remain, because they have a kernel or are decomposed later.
     if (!may_keep(name) || is_quantization(node.target())) return;
     for (const OpsToKeep& ops : ops_to_keep) {
       if (std::ranges::count(ops.targets, name) != 0 && (!ops.keeps || ops.keeps(node))) {

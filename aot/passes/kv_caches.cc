@@ -21,8 +21,8 @@ bool precedes(const Node& a, const Node& b) {
   return false;
 }
 
-// A write to some indices of one dim of a tensor: to `count` indices from `start` on, or to the
-// indices in `indices`.
+// A write to a part of a tensor along one dim: to the indices in `indices`, or to the `count`
+// indices from `start` on.
 struct RegionWrite {
   Node* tensor = nullptr;
   Node* value = nullptr;
@@ -103,7 +103,7 @@ std::optional<RegionWrite> region_of(const Node& node) {
   return region;
 }
 
-// True if the value has these sizes. Ignores dims of size 1.
+// True if the sizes of `value` equal `sizes`. Ignores dims of size 1.
 bool has_sizes(const TensorSpec& value, const std::vector<SymInt>& sizes) {
   const auto trimmed = [](const std::vector<SymInt>& all) {
     std::vector<SymInt> kept;
@@ -131,7 +131,8 @@ Node* int_call(Node& at, Target target, ArgumentList args, SymInt value) {
   return insert_like(at, target, std::move(args), {}, number);
 }
 
-// True if number() can compute the sum: a constant, or a node plus a constant.
+// True if number() supports the sum: a constant that is not negative, or a node plus such a
+// constant.
 bool is_node_plus_constant(const LinearSum& sum) {
   if (sum.constant < 0 || sum.terms.size() > 1) return false;
   return sum.terms.empty() ||
@@ -140,7 +141,7 @@ bool is_node_plus_constant(const LinearSum& sum) {
 
 SymInt new_symbol(ExportedProgram& program, Range range) {
   for (size_t i = 0;; ++i) {
-    // The name of the new symbol begins with "p". Names of PyTorch's symbols never do.
+    // The prefix "p" distinguishes the new symbol from PyTorch's symbols, such as "s0".
     const std::string name = fmt::format("p{}", i);
     if (!program.range_constraints.emplace(name, range).second) continue;
     return SymInt(Expression::symbol(name));

@@ -26,10 +26,11 @@ struct CacheWrite {
   Node* update = nullptr;   // the call of llama::update_cache that replaces the write
 };
 
-// A cache in a buffer. The buffer is [batch, head, position, value], or [batch, position, head,
-// value] if positions_first. The llama operators need the second order. A buffer in the first order
-// becomes [batch * head, position, 1, value], which has the same bytes. `view` is the node whose
-// sizes the model uses: the buffer itself, or a view of the buffer.
+// A cache that is stored in a buffer. The dims of the buffer are [batch, position, head, value] if
+// positions_first, and otherwise [batch, head, position, value]. The llama operators need the
+// positions before the heads, so a buffer with the heads first becomes [batch * head, position, 1,
+// value], without a change of its bytes. `view` is the node whose sizes the model uses: the buffer
+// itself, or a view of the buffer.
 struct KvCache {
   Node* buffer = nullptr;
   Node* view = nullptr;
@@ -56,9 +57,8 @@ class KvCaches {
 
   // Returns the cache whose `view` is `node`, or null if there is none.
   const KvCache* cache_of(const Node* node) const;
-  // Returns the start of the write to the cache, as an integer or a node. The result is empty
-  // unless the cache has only one write, which writes `count` positions from `start` on, and runs
-  // before `at`.
+  // Returns `start` as an integer or a node. The result is empty unless the cache has exactly one
+  // write, and this write has the given start and count and runs before `at`.
   std::optional<Argument> start_of_write(const KvCache& cache, const LinearSum& start,
                                          const SymInt& count, const Node& at) const;
   // Returns the names of the buffers whose shape flatten_cache() changed.
@@ -68,9 +68,9 @@ class KvCaches {
   std::string visit(Node& node, IndexValues& values);
   std::string add_write(Node& buffer, size_t dim, CacheWrite write);
   std::string find_commit(const Node& buffer, CacheWrite& write) const;
-  // Returns a sum as an argument: a constant or a node. Inserts the node before `at` unless an
-  // earlier call to number() had the same sum. `max_value` is the largest value that the sum may
-  // have.
+  // Returns the value of a sum as an argument: a constant or a node. Reuses the node of an earlier
+  // call with the same sum, and otherwise inserts a node before `at`. `max_value` is the largest
+  // possible value of the sum.
   Argument number(const LinearSum& sum, Node& at, int64_t max_value);
   void replace(const KvCache& cache, CacheWrite& write);
   void remove_mutation(const Node& buffer, const CacheWrite& write);

@@ -14,8 +14,8 @@ using Kind = IndexValue::Kind;
 
 constexpr size_t kMaxConditions = 8;  // real masks have one or two
 
-// Returns the additive mask that has the number `where_true` where the conditions hold, and
-// `where_false` elsewhere. One number must be 0, and the other must be a masking number.
+// Returns the additive mask whose elements are `where_true` if the conditions hold, and otherwise
+// `where_false`. One of the numbers must be 0, and is_masking() must be true for the other.
 std::optional<IndexValue> additive_mask(const Conditions& conditions,
                                         std::optional<double> where_true,
                                         std::optional<double> where_false) {
@@ -41,8 +41,8 @@ Conditions all_of(Conditions a, const Conditions& b) {
   return a;
 }
 
-// Returns conditions that hold where `a` or `b` holds. Empty unless `a` follows from `b` or `b`
-// from `a`.
+// Returns conditions that hold where `a` or `b` holds. The result is empty unless one of the two
+// implies the other.
 std::optional<Conditions> either(const Conditions& a, const Conditions& b) {
   if (a.size() != 1 || b.size() != 1) return std::nullopt;
   for (const auto& [narrow, wide] : {std::pair(&a, &b), std::pair(&b, &a)}) {
@@ -66,7 +66,8 @@ std::optional<double> IndexValues::number_of(const Argument& argument) {
   return value->number;
 }
 
-// Returns the value of a call's first argument before the call, which may write to this argument.
+// Returns the value that the call's first argument has before the call. An in-place call changes
+// this value.
 IndexValues::Result IndexValues::value_before_write(const Node& node, const Node& self) {
   if (!is_in_place(node.target())) return of(&self);
   // The argument must own its memory, and no other call may write to it.
@@ -135,8 +136,8 @@ IndexValues::Result IndexValues::rsub(const Node&, const Call& call) {
   return mask_value(Kind::kOneMask, opposite(value->conditions));
 }
 
-// Handles a product in which one factor is a mask of ones and zeros, and the other factor is a
-// masking number or an additive mask.
+// Handles a product of a mask of ones and zeros with a second factor: an additive mask, or a number
+// for which is_masking() is true.
 IndexValues::Result IndexValues::multiply(const Node& node, const Call& call) {
   if (!is_float(*node.tensor())) return std::nullopt;
   const auto factor = [](const Argument& argument, const Result& value) -> Result {
@@ -167,7 +168,7 @@ IndexValues::Result IndexValues::triangle(const Node& node, const Call& call) {
   const std::optional<LinearSum> diagonal = integer(call.value("diagonal"));
   if (!self || !diagonal || diagonal->has_axes() || node.tensor()->rank() < 2) return std::nullopt;
   const int64_t sign = node.target().op().starts_with("triu") ? 1 : -1;
-  // triu keeps elements with column - row - diagonal >= 0; tril has the opposite sign.
+  // triu keeps an element if column - row - diagonal >= 0, and tril if this sum is <= 0.
   std::optional<LinearSum> kept = combined(LinearSum::axis(0), LinearSum::axis(1), -1);
   if (kept) kept = combined(*kept, *diagonal, -1);
   if (kept) kept = combined(LinearSum(), *kept, sign);

@@ -11,15 +11,15 @@
 
 namespace vitrine::aot {
 
-// Records the source node of each node of the exported graph. This is the node itself, unless the
-// file names another node.
+// Records the source node of each call and each get_attr node: the node that the file names as the
+// origin or, if the file names none, the node itself. A getitem has the source node of its call.
 void remember_sources(ExportedProgram& program);
 
-// Inlines the subgraphs that torch.no_grad(), or a disabled torch.autocast(), creates in a model's
-// forward. Throws AotError for an enabled torch.autocast().
+// Inlines the subgraphs of torch.no_grad() blocks and of disabled torch.autocast() blocks. Throws
+// AotError for an enabled torch.autocast().
 void inline_wrapped(ExportedProgram& program);
-// Removes the wrappers of torch.vmap, and adds the batch dim to the calls between them. Throws an
-// AotError that names the operator if it does not support a batch dim.
+// Removes the calls that start and end torch.vmap, and adds the batch dim to the calls in between.
+// Throws an AotError that names the operator if it does not support a batch dim.
 void inline_vmap(ExportedProgram& program);
 // Replaces in-place views ("t_") with views, and Python's in-place operators ("x |= y") with those
 // of ATen ("bitwise_or_").
@@ -31,17 +31,17 @@ std::string without_underscore(std::string_view name);
 // Replaces calls that write to an argument ("relu_") with calls that do not, and adds the mutations
 // of inputs to the signature.
 void functionalize(ExportedProgram& program);
-// Like decompose(), but for programs with calls that write to an argument. Runs before
-// functionalize(), because functionalize() can track aliases only through plain views. Does not
-// decompose unknown operators.
+// Decomposes operators in a program with calls that write to an argument. Does not change other
+// programs. Runs before functionalize(), which can track aliases through views but not through
+// other operators. Unlike decompose(), keeps operators without a decomposition.
 void decompose_around_writes(ExportedProgram& program, std::span<const std::string> preserved = {},
                              std::span<const OpsToKeep> ops_to_keep = {});
 // Decomposes operators that are not core ATen into core ATen. Throws an AotError that names an
 // operator without a decomposition and its line in the user's model.
 //
 // Does not decompose calls to the operators in `preserved` (ATen names). Partitioners can prevent
-// the decomposition of other calls if may_keep() is true for the operator. They are asked after
-// everything else is decomposed.
+// the decomposition of other calls if may_keep() is true for the operator. They decide after all
+// other calls are decomposed.
 void decompose(ExportedProgram& program, std::span<const std::string> preserved = {},
                std::span<const OpsToKeep> ops_to_keep = {});
 // In an edge program, decomposes the calls to operators that are marked LATE. These are
@@ -90,10 +90,11 @@ std::string source_of(const Node& node);
 // writes to its arguments. If the old value of an argument is read later, the new call writes to a
 // copy of the argument.
 void write_in_place(ExportedProgram& program);
-// Copies loop-carried values that a loop body returns at another position.
+// In loop bodies, copies results that are views, and inputs that the body returns at another
+// position.
 void copy_carried(ExportedProgram& program);
-// Copies inputs that a branch returns unchanged, and results of branches that are read after
-// another branch or loop has run.
+// Copies two kinds of values: inputs that a branch returns unchanged, and branch results that are
+// read after another branch or loop body has run.
 void copy_branch_results(ExportedProgram& program);
 // At the end of the graph, adds calls to aten.copy_ that write the new values of mutated buffers.
 void write_back_buffers(ExportedProgram& program);

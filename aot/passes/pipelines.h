@@ -15,12 +15,12 @@ namespace vitrine::aot {
 struct EdgeOptions {
   bool skip_dim_order = false;            // true: clones and conversions keep their memory formats
   std::vector<std::string> preserve_ops;  // ATen names of operators that are not decomposed
-  // One element for each partitioner, in the order of the partitioners: the operators whose
-  // decomposition this partitioner prevents (to_edge_transform_and_lower). An operator for which
-  // may_keep() is false is decomposed anyway.
+  // One element for each partitioner, in order. An element lists the operators whose decomposition
+  // the partitioner prevents, as in to_edge_transform_and_lower. Operators for which may_keep() is
+  // false are decomposed anyway.
   std::vector<OpsToKeep> ops_to_keep;
-  // Changes the program while it is a functional graph of core ATen, before numbers become tensors.
-  // May be null.
+  // A function that changes the program while it is a functional graph of core ATen. Runs before
+  // numbers become tensors. May be null.
   std::function<void(ExportedProgram& program)> rewrite;
 };
 

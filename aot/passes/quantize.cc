@@ -147,7 +147,8 @@ class Quantizer {
                   [&](const Use& use) { return should_skip(spec, data, use.scheme); });
     const size_t replaced = uses.linears.size() + uses.embeddings.size();
     if (replaced == 0) return;
-    // If no other call uses the old weight, frees its name for a new weight.
+    // If no other call uses the old weight, removes its tensor, so that a new weight can have its
+    // name.
     const bool is_unused = weight.users().size() == replaced;
     const auto in_state = program_.state_dict.find(spec.target);
     if (is_unused && !is_shared(spec) && in_state != program_.state_dict.end() &&
@@ -167,7 +168,8 @@ class Quantizer {
     if (is_unused) program_.remove_input(&weight);
   }
 
-  // Calls `replace` with the uses of each scheme, in the order in which the schemes are first used.
+  // Groups the uses by scheme, and calls replace(scheme, uses) for each group. The groups are in
+  // the order in which their schemes first appear in `uses`.
   template <class Replace>
   void for_each_scheme(const std::vector<Use>& uses, Replace replace) {
     std::vector<Use> rest = uses;
@@ -184,7 +186,7 @@ class Quantizer {
     }
   }
 
-  // If the weight of linear layers cannot be quantized, records the reason and returns true.
+  // Returns true if the weight of a linear layer cannot be quantized, and records the reason.
   bool should_skip(const InputSpec& spec, const TensorData& data, const WeightScheme& scheme) {
     const int64_t group = scheme.group;
     std::string reason;
@@ -207,7 +209,7 @@ class Quantizer {
 
   // ---- Weights
 
-  // Adds a weight before `weight`. If `target` is in use, the name gets a suffix.
+  // Adds a weight before `weight`. Appends a suffix to `target` if another tensor has this name.
   Node* add_weight(Node& weight, InputSpec::Kind kind, std::string target, TensorData data) {
     while (program_.state_dict.contains(target)) target += "_quantized";
     InputSpec input;

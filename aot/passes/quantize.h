@@ -46,9 +46,9 @@ struct QuantizeResult {
 //   aten.linear     torchao.choose_qparams_affine, quantize_affine and dequantize_affine of the
 //                   input, dequantize_affine of the weight, aten.linear
 //   aten.embedding  quantized_decomposed.embedding_{byte,4bit,2bit}.dtype
-// A weight that several calls use is quantized once for each kind of call and scheme. LoRA adapters
-// and linear layers whose row length is not a multiple of the group size are skipped. Throws an
-// AotError that names the call if its weight is already quantized or cannot be quantized.
+// A weight that several calls use is quantized once for each combination of operator and scheme.
+// LoRA adapters and linear layers whose row length is not a multiple of the group size are skipped.
+// Throws an AotError that names the node if a weight is already quantized or cannot be quantized.
 QuantizeResult quantize(ExportedProgram& program, const QuantizeOptions& options);
 
 }  // namespace vitrine::aot

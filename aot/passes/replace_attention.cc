@@ -19,7 +19,7 @@ struct Attention {
   Node* query = nullptr;
   Node* key = nullptr;
   Node* value = nullptr;
-  // The caches of the keys and values. Both pointers are null unless both caches exist.
+  // The caches of the keys and of the values. Either both are set, or both are null.
   const KvCache* key_cache = nullptr;
   const KvCache* value_cache = nullptr;
   const Node* prefix = nullptr;  // the slice of the cache's first positions; null: all are read
@@ -265,9 +265,10 @@ class AttentionReplacer {
     return has_all_keys ? starts.by_mask : std::nullopt;
   }
 
-  // Sets the position of the first query in `found`. This position then determines the keys that
-  // each query sees, instead of the mask and the slice of the cache's first positions (`prefix`).
-  // Returns false if this is impossible.
+  // Sets found.start to the position of the first query, and removes the mask. custom_sdpa then
+  // uses this position to find the keys that each query sees. Returns false if the graph does not
+  // show the position. In this case, also sets the caches in `found` to null if attention reads
+  // only a part of them.
   bool find_causal_start(Attention& found, const Node& call) {
     const std::optional<LinearSum> from = causal_start(found, call);
     const SymInt& count = found.query->tensor()->sizes[kPosition];

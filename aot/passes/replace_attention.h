@@ -39,9 +39,9 @@ enum class AttentionChoice : uint8_t {
 // query i of a call at position p sees exactly the cached keys up to p + i, the call gets p instead
 // of the mask and reads no other keys.
 //
-// Results differ in two respects. First, a query whose keys are all masked yields NaN instead of 0;
-// with choices other than kAll, calls with non-causal masks are therefore not replaced. Second, a
-// negative position is an error.
+// Results differ in two respects. First, a query whose keys are all masked yields NaN instead of 0.
+// For this reason, calls with non-causal masks are replaced only with kAll. Second, a negative
+// position is an error.
 AttentionResult replace_attention(ExportedProgram& program,
                                   AttentionChoice choice = AttentionChoice::kAll);
 

@@ -55,8 +55,8 @@ Node* lift(ExportedProgram& program, TensorData data) {
       std::ranges::count(program.signature.inputs, InputSpec::Kind::kBuffer, &InputSpec::kind);
   Node* node =
       program.add_constant(fmt::format("_lifted_tensor_constant{}", buffers), std::move(data));
-  // Makes the constant a buffer. The number in a constant's name is the number of buffers, so the
-  // next constant gets the next number.
+  // Makes the constant a buffer. The next constant then gets the next number, because the number in
+  // a constant's name is the count of earlier buffers.
   const auto spec = std::ranges::find(program.signature.inputs, node->name(), &InputSpec::name);
   spec->kind = InputSpec::Kind::kBuffer;
   spec->persistent = false;
@@ -64,7 +64,8 @@ Node* lift(ExportedProgram& program, TensorData data) {
   return node;
 }
 
-// Adds a constant to a subgraph, whose calls cannot use the program's inputs.
+// Adds a constant to the subgraph of `user`, because calls in a subgraph cannot use the program's
+// inputs.
 Node* lift(Node& user, TensorData data) {
   Graph& graph = user.graph();
   const std::string name = fmt::format("_tensor_constant{}", graph.tensors().size());

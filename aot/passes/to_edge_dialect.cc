@@ -10,7 +10,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Operators on numbers keep their ATen targets.
+// Operators that keep their ATen targets in the edge dialect.
 constexpr std::array<std::string_view, 6> kUnwrapped = {
     "aten.scalar_tensor.default", "aten.sym_size.int",           "aten.sym_stride.int",
     "aten.sym_numel.default",     "aten._assert_scalar.default", "aten._assert_async.msg"};

@@ -7,8 +7,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Returns the view operator that corresponds to an in-place view operator ("t_"), or null if the
-// target is not an in-place view operator.
+// Returns the view operator for an in-place view operator ("t" for "t_"), or null for other
+// targets.
 const Operator* view_of(Target target) {
   const Operator* op = operator_of(target);
   const Operator* view =

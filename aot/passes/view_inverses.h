@@ -8,14 +8,14 @@
 
 namespace vitrine::aot {
 
-// Inserts a call before `at`. The call gets the origin of `at` or, if `at` does not have one (at
-// the end of the graph), the origin of `view`.
+// Inserts a call before `at`. The call gets the origin of `at`. If `at` is the end of the graph,
+// which does not have an origin, the call gets the origin of `view`.
 Node* insert(Node& at, const Node& view, Target target, ArgumentList args, ArgumentMap kwargs,
              Value value);
 // Like insert(), but infers the result's spec with aot/operators.
 Node* make(Node& at, const Node& view, std::string_view target, ArgumentList args,
            ArgumentMap kwargs = {});
-// Returns the sizes of `like` as an argument. Inserts calls that read the symbolic sizes.
+// Returns a list of the sizes of `like`. Inserts calls before `at` that read the symbolic sizes.
 Argument sizes_of(Node& at, const Node& view, Node& like);
 
 // A function that computes the value of `input` after `value` is written to its view.

@@ -50,7 +50,7 @@ std::array<float, kWidth> sum_of_rows(const float* values, size_t rows) {
   return levels[0];
 }
 
-// Adds up the values in vectors of kLanes, four vectors at a time.
+// Adds up the values like a loop that reads four vectors of kLanes values in each step.
 template <size_t kLanes>
 float sum_by_vectors(std::span<const float> values) {
   constexpr size_t kAtOnce = 4;

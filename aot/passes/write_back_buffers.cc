@@ -48,8 +48,8 @@ const Node* input_behind(const Node* value) {
   return is_input ? value : nullptr;
 }
 
-// Writes all mutated inputs as if at the same time: no write reads a value that another write has
-// changed.
+// Writes the new values of all mutated inputs. Orders the writes, and copies values if necessary,
+// so that no write reads a value that an earlier write has changed.
 class BufferWriter {
  public:
   explicit BufferWriter(ExportedProgram& program)
@@ -132,8 +132,8 @@ class BufferWriter {
     return copy;
   }
 
-  // Copies the values that other writes read from the memory of `write.input`, so that `write` need
-  // not wait for these writes.
+  // Copies the values in the memory of `write.input` that other writes still have to read, so that
+  // `write` can run before these writes.
   void break_cycle(const Write& write) {
     for (const size_t i : readers_[write.input]) {
       Write& reader = writes_[i];
@@ -143,7 +143,7 @@ class BufferWriter {
     }
   }
 
-  // Allows other writes to overwrite the input that `write` has read.
+  // Records that `write` no longer reads another input, so that this input can be overwritten.
   void release(Write& write) {
     const Node* read = std::exchange(write.reads, nullptr);
     if (read == nullptr) return;

@@ -31,7 +31,7 @@ class InPlaceWriter {
   }
 
  private:
-  // Replaces the node. Moves `next` to the first node after the erased nodes.
+  // Replaces the node. If `next` is a user that this function erases, moves `next` past that user.
   void replace(Node& node, Node*& next) {
     std::vector<Node*> bases;
     Node& call = insert_original_call(node, bases);

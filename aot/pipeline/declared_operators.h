@@ -14,9 +14,9 @@ namespace vitrine::aot {
 // in the table.
 const Operator* parse_operator(std::string_view signature);
 
-// Makes calls refer to the declared operators, which have effects, default arguments and kernels.
-// Results keep their shapes from the export. Throws AotError if no method calls one of the
-// operators, or if an operator is declared twice.
+// Replaces the targets of calls to custom operators with the declared operators, which have
+// effects, default arguments and kernels. Results keep their shapes from the export. Throws
+// AotError if no method calls one of the operators, or if an operator is declared twice.
 void declare(const std::vector<const Operator*>& operators, Methods& methods);
 
 }  // namespace vitrine::aot

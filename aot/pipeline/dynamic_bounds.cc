@@ -33,8 +33,8 @@ void for_each_input_size(const ExportedProgram& program, Visit visit) {
   }
 }
 
-// Returns the symbol that a text such as "s0" or "x.0" names, or an empty result if the program
-// does not have it.
+// Returns the symbol of a size. `name` is the symbol itself ("s0"), or an input and a dim ("x.0").
+// The result is empty if the program does not have this size.
 std::string symbol_of(const std::string& name, const ExportedProgram& program) {
   if (program.range_constraints.contains(name)) return name;
   std::string symbol;
@@ -90,7 +90,7 @@ bool apply(const DynamicBound& bound, ExportedProgram& program) {
   const bool is_wider =
       (range.min && *narrowed.min < *range.min) || (range.max && bound.max > *range.max);
   if (is_wider || (narrowed.min && *narrowed.min > bound.max)) {
-    throw AotError(fmt::format("bounds of {}, {}: wider than the bounds of the export, {}",
+    throw AotError(fmt::format("bounds of {}: {} is not within the bounds of the export, {}",
                                bound.name, text_of(narrowed), text_of(range)));
   }
   range = narrowed;

@@ -86,8 +86,8 @@ void erase_removed(const NodeNames& before, const NodeNames& after,
   });
 }
 
-// If one method has flattened a cache, flattens the cache in all methods, because methods that
-// share a buffer must use the same shape.
+// `flat` lists the caches that replace_attention() flattened in each method. Flattens them in the
+// other methods, too, because methods that share a buffer must use the same shape.
 void flatten_in_all_methods(Methods& methods,
                             const std::map<std::string, std::set<std::string>>& flat) {
   std::set<std::string> all;
@@ -186,7 +186,7 @@ class Lowering {
     if (options_.progress) options_.progress(step, method);
   }
 
-  // Runs a step of lowering a method. If the model has several methods, errors name the method.
+  // Runs one step for a method. If the model has several methods, errors name the method.
   template <class Step>
   void run_step(const std::string& name, Step step) const {
     try {
@@ -197,8 +197,8 @@ class Lowering {
     }
   }
 
-  // If int8 is requested, it applies to linear layers without a rule for another scheme. Embeddings
-  // are quantized first, so that calibration uses the quantized embeddings.
+  // Quantizes embeddings before int8, so that calibration uses the quantized embeddings. Rules for
+  // other schemes of linear layers apply after int8.
   void quantize() {
     const QuantizeOptions& weights = options_.quantize.weights;
     if (!options_.quantize.int8) return quantize_weights(weights);
@@ -227,8 +227,8 @@ class Lowering {
     const CalibrationData& data = options_.calibration;
     if (data.count != 0 && model_.methods.size() > 1) {
       throw AotError(fmt::format(
-          "--calibrate: the data can be for only one method, but the program has {}; quantize each "
-          "method in a separate program",
+          "--calibrate: expected a program with one method, found {} methods; quantize each method "
+          "in a separate program",
           model_.methods.size()));
     }
     for (auto& method : model_.methods) {
@@ -404,7 +404,7 @@ Methods import_methods(const std::map<std::string, std::filesystem::path>& files
     NativeMethods found = parse_native(bytes.span, bytes.owner, file.string());
     if (files.size() == 1) return found;
     if (found.size() != 1) {
-      throw ImportError(fmt::format("{}: has {} methods: lower it without other models",
+      throw ImportError(fmt::format("{}: the file has {} methods; lower it without other models",
                                     file.string(), found.size()));
     }
     methods.emplace(name, std::move(found.begin()->second));

@@ -35,13 +35,12 @@ struct LowerOptions {
   std::vector<std::shared_ptr<const Partitioner>> partitioners;  // in order of preference
   OpFilter filter;
   std::vector<DynamicBound> bounds;
-  // Lowering applies the next four options, `operators` through `calibration`, before all other
-  // steps.
   std::vector<const Operator*> operators;  // custom operators from parse_operator()
   AttentionOperator attention = AttentionOperator::kAten;
   Quantization quantize;
   CalibrationData calibration;  // for static int8
-  // If emit.external_constants is set, weights that delegates store by name are also external.
+  // If emit.external_constants is set, .ptd files also store the weights that delegates read by
+  // name.
   EmitOptions emit;
   bool fold_constants = false;  // before delegation
   // If set, applies the optimizations of aot/optimize that do not increase the method's planned
@@ -60,8 +59,8 @@ struct LoweredModel {
   EmittedProgram emitted;
   uint64_t program_bytes = 0;
   std::vector<std::byte> record;  // an ETRecord; empty unless it was requested
-  // Notes for the user: layers that were not quantized and attention that was not replaced, with
-  // reasons, and the assumed maxima of sizes.
+  // Notes for the user: why layers were not quantized or attention was not replaced, and which
+  // maximum was assumed for each dynamic size without one.
   std::vector<std::string> notes;
   // The methods after delegation, for reports. The nodes of `rejections` belong to the graphs of
   // these methods.

@@ -11,7 +11,8 @@
 namespace vitrine::aot {
 namespace {
 
-// True if `wanted` consists of components of `op`: "add" and "add.Tensor" match "aten.add.Tensor".
+// True if `wanted` is one or more adjacent parts of the dotted name `op`: "add" and "add.Tensor"
+// match "aten.add.Tensor".
 bool matches(std::string_view wanted, std::string_view op) {
   for (size_t at = op.find(wanted); at != std::string_view::npos; at = op.find(wanted, at + 1)) {
     const size_t end = at + wanted.size();
@@ -34,8 +35,8 @@ void hide(Graph& graph, const OpFilter& filter) {
   for (auto& [name, subgraph] : graph.subgraphs()) hide(*subgraph, filter);
 }
 
-// Copies tags from `copy` to `graph`, and replaces nodes of `copy` in rejections with nodes of
-// `graph`.
+// Transfers the result of partitioning `copy`: sets the delegation tags of `graph`, and makes
+// `rejections` refer to nodes of `graph`.
 void copy_results(const Graph& copy, Graph& graph, const OpFilter& filter,
                   std::vector<Rejection>& rejections) {
   for (Node& node : graph.nodes()) {
@@ -46,7 +47,7 @@ void copy_results(const Graph& copy, Graph& graph, const OpFilter& filter,
       if (rejection.node != copied) continue;
       rejection.node = &node;
       if (is_hidden) {
-        rejection.rule = "--only-op or --exclude-op forbids its delegation";
+        rejection.rule = "--only-op or --exclude-op forbids delegating the operator";
         rejection.remedy.clear();
       }
     }

@@ -157,7 +157,7 @@ void add_rule(std::string_view text, Quantization& to) try {
   const std::string pattern(text.substr(0, equals));
   const std::string_view scheme = text.substr(equals + 1);
   if (const auto int8 = int8_scheme(scheme)) {
-    if (!to.int8) throw AotError("needs --quantize int8 or int8_dynamic");
+    if (!to.int8) throw AotError("an int8 rule needs --quantize int8 or int8_dynamic");
     to.int8->rules.push_back({.pattern = pattern, .scheme = int8});
     return;
   }
@@ -177,7 +177,9 @@ void add_rule(std::string_view text, Quantization& to) try {
 
 [[noreturn]] void refuse_linears(std::vector<std::string> skipped) {
   if (skipped.empty()) {
-    throw AotError("--quantize 8da4w: no linear layer has a float weight that no other layer uses");
+    throw AotError(
+        "--quantize 8da4w: no linear layer has a float weight to quantize; computed weights and "
+        "layers that --keep leaves float do not count");
   }
   constexpr size_t kMaxListed = 3;
   throw AotError(fmt::format(
@@ -222,7 +224,8 @@ std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods)
   if (options.linears && all.linears == 0) refuse_linears(all.skipped);
   if (options.embeddings && all.embeddings == 0) {
     throw AotError(
-        "--quantize embedding: no embedding has a float weight that no other layer uses");
+        "--quantize embedding: no embedding has a float weight to quantize; computed weights and "
+        "embeddings that --keep leaves float do not count");
   }
   require_known(options, all, methods);
   return all.skipped;

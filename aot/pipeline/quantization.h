@@ -23,9 +23,9 @@ struct Quantization {
 //   8da4w[:GROUP][:RULE]            linear layers; the default group is 128
 //   embedding:BITS[:GROUP][:RULE]   2, 4 or 8 bits; the default group is 0
 //   int8[:WEIGHTS]                  static int8; needs calibration data
-//   int8_dynamic[:WEIGHTS]          int8 with scales of activations that are chosen at run time
+//   int8_dynamic[:WEIGHTS]          int8; activation scales are chosen at run time
 //   f16, bf16                       all calls that would otherwise compute in f32
-//   float                           no change, except by add_rule(); must be the only scheme
+//   float                           only add_rule() quantizes parts; allows no other scheme
 // GROUP is the number of elements that share a scale, or 0 for the full row. RULE is hqq (the
 // default) or affine. WEIGHTS is per_channel (the default) or per_tensor. Throws AotError.
 Quantization parse_quantization(std::string_view text);
@@ -35,7 +35,7 @@ Quantization parse_quantization(std::string_view text);
 void add_rule(std::string_view text, Quantization& to);
 
 // Quantizes the weights of all methods. Returns the linear layers that were not quantized, with the
-// reasons. Throws AotError if a scheme or rule applies to no layer, or if quantize() throws it.
+// reasons. Throws AotError if a scheme or rule applies to no layer. Passes on errors of quantize().
 std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods);
 
 // Throws AotError if a scheme or rule for f16 or bf16 did not apply to any call.

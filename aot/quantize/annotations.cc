@@ -31,7 +31,7 @@ constexpr std::string_view kAdds[] = {"aten.add.Tensor", "aten.add_.Tensor"};
 constexpr std::string_view kMuls[] = {"aten.mul.Tensor", "aten.mul_.Tensor"};
 constexpr std::string_view kCats[] = {"aten.cat.default"};
 
-// Operators whose names select a pattern in PyTorch's set_operator_type().
+// Names that select a pattern of operators, as in PyTorch's set_operator_type().
 constexpr std::string_view kConvolutionKeys[] = {"aten.conv1d.default", "aten.conv2d.default",
                                                  "aten.convolution.default"};
 constexpr std::string_view kAddKeys[] = {"aten.add.Tensor"};
@@ -100,7 +100,7 @@ class Annotator {
 
   // ---- Which nodes a pass may annotate
 
-  // True if no rule with a scheme names the call's module.
+  // True if no rule sets an int8 scheme for the call's module.
   bool is_outside_rules(const Node& node) const {
     return std::ranges::none_of(rules_, [&](const KnownRule& each) {
       return each.rule->scheme && each.kind != PartKind::kOperator &&
@@ -108,8 +108,7 @@ class Annotator {
     });
   }
 
-  // Returns the reason why a call must stay float. Empty if neither a rule nor the caller demands
-  // this.
+  // Returns the reason why a call must stay float. Empty if the call may become int8.
   std::string kept_float(const Node& node) const {
     if (const auto found = excluded_->find(&node); found != excluded_->end()) return found->second;
     for (const KnownRule& each : rules_) {
@@ -123,15 +122,15 @@ class Annotator {
     return "";
   }
 
-  // True if the pass may annotate all these nodes. Otherwise records the reason for the first node
-  // that it may not annotate.
+  // True if the current pass may annotate all `nodes`. Otherwise records the reason for the first
+  // node, which is a call.
   bool may(std::initializer_list<Node*> nodes) {
     Node* call = *nodes.begin();
     for (Node* node : nodes) {
       if (node == nullptr) continue;
       std::string reason = kept_float(*node);
       if (reason.empty() && !filter_(*node)) {
-        // A stored tensor does not belong to a module, so a pass over a module never accepts it.
+        // Stored tensors do not belong to modules, so the filter of a module's rule rejects them.
         reason = is_stored(program_, *node)
                      ? "as in PyTorch, a scheme for a module does not apply to the weights of "
                        "convolutions and of linear layers with relu"
@@ -314,7 +313,7 @@ class Annotator {
     const bool is_module = pool.meta.origin != nullptr && !pool.meta.origin->module_stack.empty() &&
                            pool.meta.origin->module_stack.back().type_name == kAdaptivePoolModule;
     if (!is_module) {
-      skip(pool, "it is a function call; use the module nn.AdaptiveAvgPool2d, which becomes int8");
+      skip(pool, "only the module nn.AdaptiveAvgPool2d becomes int8, not the pooling function");
       return;
     }
     Node* input = pool.need(0).node();
@@ -404,8 +403,8 @@ class Annotator {
       skip(call, "it concatenates tensors that are not f32, f16 or bf16");
       return;
     }
-    // Does not filter concatenations by module, because PyTorch's passes annotate every
-    // concatenation, even in a pass for one module.
+    // Ignores the filter, because PyTorch annotates all concatenations, even in a pass for one
+    // module.
     if (std::string reason = kept_float(call); !reason.empty()) {
       skip(call, std::move(reason));
       return;

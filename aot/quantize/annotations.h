@@ -22,7 +22,7 @@ struct TensorUse {
   friend auto operator<=>(const TensorUse&, const TensorUse&) = default;
 };
 
-// The int8 spec of a use, or another use with which it shares an observer.
+// A use has its own int8 spec, or it shares the observer of another use.
 using UseSpec = std::variant<Int8Spec, TensorUse>;
 
 // The inputs of a call that become int8, and its output if the output becomes int8.
@@ -56,7 +56,7 @@ struct Annotations {
 // True if the node is a stored tensor, such as a weight.
 bool is_stored(const ExportedProgram& program, const Node& node);
 
-// True for calls whose result has the scale of their input if the input is int8.
+// True if the call passes the scale of an int8 input on to its result, as relu does.
 bool keeps_scale(const Node& call);
 
 // Decides which tensors of `program` become int8. `program` must be in training IR (torch.export's

@@ -18,7 +18,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Identifies a tensor by the call (step) of the lowered program that computes it.
+// Identifies one result of a call (step) of the lowered program.
 struct StepResult {
   uint32_t handle = 0;  // the debug handle of the call
   size_t index = 0;     // for calls with several results
@@ -103,7 +103,8 @@ class Calibrator {
     for (size_t i = 0; i < annotations.groups.size(); ++i) {
       for (Node* tensor : annotations.groups[i].tensors) groups_[tensor].push_back(i);
     }
-    // Observes tensors in graph order, like PyTorch, because several tensors may share an observer.
+    // Observes tensors in graph order, like PyTorch. If tensors share an observer, their order may
+    // affect the scale.
     for (const Node& node : program.graph->nodes()) {
       if (groups_.contains(&node)) order_.push_back(&node);
     }
@@ -281,8 +282,8 @@ class Calibrator {
       }
     }
     for (const auto& [name, nodes] : inputs_) {
-      // Observes tensors that became inputs because lowering removed their calls, such as
-      // conversions to the same dtype.
+      // If lowering removes a call, such as a conversion to the same dtype, the call's result may
+      // be an input of the program. Observes these inputs.
       for (const Node* node : nodes) {
         if (const auto found = given.find(name); found != given.end()) {
           observe(*node, *found->second);

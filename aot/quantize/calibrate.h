@@ -15,7 +15,7 @@ namespace vitrine::aot {
 
 struct Calibration {
   std::vector<ObservedRange> ranges;  // one per group
-  // The values of the tensors that calls compute from stored tensors alone.
+  // The value of each observed call in computed_constants().
   std::map<const Node*, TensorData> constants;
 };
 

@@ -90,8 +90,8 @@ class Converter {
   void convert_tensor(Node& tensor) {
     const auto output = annotations_.group_of.find({&tensor, nullptr});
     const std::vector<Node*> users = tensor.users();
-    // For each group, the calls whose use of the tensor belongs to the group. The groups are in the
-    // order of their first calls.
+    // The users of the tensor, by the observer group of their use. The groups are in the order of
+    // their first users.
     std::vector<std::pair<size_t, std::vector<Node*>>> by_group;
     for (Node* user : users) {
       const auto edge = annotations_.group_of.find({&tensor, user});
@@ -133,7 +133,7 @@ class Converter {
     };
     Node* shared = nullptr;
     if (needs_shared || !std::ranges::all_of(users, has_own)) shared = dequantize(made, nullptr);
-    // Like PyTorch, inserts each dequantize call before those that it inserted earlier.
+    // Like PyTorch, inserts the dequantize calls in the reverse order of their users.
     for (size_t i = users.size(); i-- > 0;) {
       Node* dequantized = has_own(users[i]) ? dequantize(made, users[i]) : shared;
       users[i]->replace_input(&tensor, dequantized);
@@ -161,7 +161,7 @@ class Converter {
   Node* first_after(const Node& node) const {
     Node* next = node.next();
     while (next != nullptr && next->kind() == Node::Kind::kPlaceholder) next = next->next();
-    // Skips calls that this pass inserted, so that they stay in the order of insertion.
+    // Skips calls that this pass inserted earlier, so that a new call follows them.
     while (next != nullptr && made_.contains(next)) next = next->next();
     return next;
   }

@@ -85,9 +85,9 @@ class HalfConverter {
     return options_.rules.size();
   }
 
-  // True for a call that a backend recognizes as int8. The float operands of such a call, except
-  // for biases, are dequantized tensors. A call also counts if it reads the result of an int8 call
-  // and only quantize calls use its own result.
+  // True for a call that a backend recognizes as int8: its float operands, except for a bias, are
+  // dequantized tensors. Also true for a call, such as a relu, that reads the result of an int8
+  // call and whose users are all quantize calls.
   bool is_int8(const Node& node) const {
     if (is_quantization(node.target())) return false;
     bool has_dequantized = false;
@@ -125,8 +125,7 @@ class HalfConverter {
     return has_float;
   }
 
-  // Returns the f16 or bf16 dtype from which all f32 operands were converted. Empty if they do not
-  // all come from the same dtype.
+  // Returns f16 or bf16 if all f32 operands are conversions from this dtype. Empty otherwise.
   std::optional<ScalarType> dtype_of_operands(const Node& node) const {
     std::optional<ScalarType> dtype;
     for (const Node* input : node.inputs()) {

@@ -24,8 +24,8 @@ struct HalfOptions {
   bool is_empty() const;
 };
 
-// The kind of part that the pattern of each rule names. An element is empty if no part of the model
-// has this name.
+// For each rule, the kind of model part that its pattern names. An element is empty if its pattern
+// matches nothing in the model.
 using RuleKinds = std::vector<std::optional<PartKind>>;
 
 // Call this before to_edge(), because rules name operators of the imported program.
@@ -38,12 +38,12 @@ struct HalfResult {
   HalfResult& operator+=(const HalfResult& other);
 };
 
-// Runs on a functional graph of core ATen. If a rule names a call, the f32 operands and the f32
-// result of the call get the rule's dtype. Stored operands are rounded ahead of time. Conversions
-// surround these calls, except where one of these calls reads the result of another. Calls that do
-// not compute new values, such as relu and view_copy, get the dtype of their operands. Does not
-// change integers, int8 calls, calls with several results, calls in branches and loops, and calls
-// for which can_run() is false in the new dtype.
+// Makes calls compute in f16 or bf16 instead of f32. `program` must be a functional graph of core
+// ATen. The first rule that names a call chooses the dtype, and options.dtype is the default. If
+// neither applies, calls that do not compute new values, such as relu and view_copy, get the dtype
+// of their operands. Rounds stored operands ahead of time, and inserts conversions where dtypes
+// differ. Does not change integers, int8 calls, calls with several results, calls in branches and
+// loops, and calls for which can_run() is false in the new dtype.
 HalfResult convert_to_half(ExportedProgram& program, const HalfOptions& options,
                            const RuleKinds& kinds,
                            const std::function<bool(const Node& call)>& can_run);

@@ -45,8 +45,8 @@ bool exclude_infinite(const Annotations& annotations, const Calibration& calibra
   return has_new;
 }
 
-// Excludes additions that apply a mask such as -1e9. In int8, the values of the other operand would
-// be lost, because they differ by less than the scale of the sum.
+// Excludes additions that apply a mask such as -1e9, if the scale of the sum exceeds the range of
+// the other operand. In int8, the differences between values of this operand would be lost.
 bool exclude_masks(const Annotations& annotations, const Calibration& calibration,
                    Exclusions& exclusions) {
   bool has_new = false;
@@ -85,7 +85,7 @@ std::string module_of(const Node& node) {
              : node.meta.origin->module_stack.back().path;
 }
 
-// True for calls that compute floats and could therefore matter for speed and size.
+// True for calls that compute floats. False for views and dropout, which do not take time.
 bool computes_float(const Node& node) {
   if (!node.is_call() || node.target() == getitem() || node.tensor() == nullptr) return false;
   const ScalarType dtype = node.tensor()->dtype;

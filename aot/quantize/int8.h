@@ -26,8 +26,8 @@ struct Int8Scheme {
 struct Int8Rule {
   std::string pattern;                              // model_part.h
   std::optional<Int8Scheme> scheme = std::nullopt;  // empty: int8 leaves the part unchanged
-  // The name of the part's scheme if `scheme` is empty: "float", or a scheme of another pass, such
-  // as "8da4w:32". The latter quantizes only linear layers.
+  // If `scheme` is empty, the name of the part's scheme: "float", or a scheme of another pass for
+  // the part's linear layers, such as "8da4w:32".
   std::string kept_as = "float";
 };
 

@@ -52,8 +52,7 @@ class Grouping {
     if (use.user != nullptr) by_tensor_[use.tensor].push_back(uses_.size() - 1);
   }
 
-  // Follows the chain of uses that share an observer until it reaches a use that has a spec.
-  // Annotations that annotate() makes do not contain loops.
+  // Follows the chain of uses that share an observer to the use that has a spec.
   const Int8Spec& root_spec(size_t at) const {
     for (size_t steps = 0; steps <= uses_.size(); ++steps) {
       if (const auto* spec = std::get_if<Int8Spec>(&specs_[at])) return *spec;
@@ -64,7 +63,8 @@ class Grouping {
 
   size_t shared_index(size_t at) const {
     const auto found = index_.find(std::get<TensorUse>(specs_[at]));
-    if (found == index_.end()) fail_at(*uses_[at].tensor, "shares the scale of an unknown tensor");
+    if (found == index_.end())
+      fail_at(*uses_[at].tensor, "the quantization spec refers to an unknown tensor");
     return found->second;
   }
 

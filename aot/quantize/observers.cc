@@ -176,7 +176,7 @@ HistogramObserver::Counts HistogramObserver::count(std::span<const float> values
     return counts;
   }
   // Counts neighboring values in different tables. These values often belong to the same bin, and
-  // each increment of a counter must wait for the previous one.
+  // repeated increments of one counter are slow, because each waits for the previous one.
   constexpr size_t kBlock = 1024;
   constexpr size_t kTables = 4;
   constexpr int32_t kLastBin = kBins - 1;

@@ -40,8 +40,8 @@ class MinMaxObserver {
   std::vector<float> high_;
 };
 
-// Counts values in a histogram, and then searches for the range for which quantization to 256
-// levels has the smallest squared error.
+// Counts values in a histogram. Then searches for the range that gives the smallest squared error
+// when values are quantized to 256 levels.
 class HistogramObserver {
  public:
   static constexpr size_t kBins = 2048;

@@ -12,8 +12,8 @@ std::optional<uint64_t> number_in(std::string_view text) {
   return value;
 }
 
-// Returns the text after the last `key`. The arguments of an operator may contain unescaped strings
-// that look like keys, so only the last key certainly belongs to the event.
+// Returns the text after the last occurrence of `key`. Earlier occurrences may belong to unescaped
+// strings in the operator's arguments.
 std::optional<std::string_view> behind(std::string_view text, std::string_view key) {
   const size_t at = text.rfind(key);
   if (at == text.npos) return std::nullopt;

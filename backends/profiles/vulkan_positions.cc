@@ -19,9 +19,9 @@ class FirstOperator {
   FirstOperator(std::span<const DispatchEvent> events, std::span<const std::string> payload)
       : events_(events), payload_(payload) {}
 
-  // Returns the id of operator 0 of the payload: the id for which the most events have the same
-  // operator name as the payload. In a tie, prefers the id that follows the id of the input copies,
-  // because the delegate's operators begin there.
+  // Returns the id of the payload's first operator. Each candidate id maps the events to operators
+  // of the payload. The best candidate is the one for which the most operator names agree. In a
+  // tie, the id after the input copies wins, because the delegate's operators follow the copies.
   std::optional<uint64_t> find() const {
     std::optional<uint64_t> best;
     size_t best_score = 0;

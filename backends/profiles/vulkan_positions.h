@@ -1,4 +1,4 @@
-// For each dispatch in Vulkan's log, finds the payload's operator that it belongs to.
+// Maps the dispatches in Vulkan's log to the operators of a payload.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,9 @@
 
 namespace vitrine::vulkan {
 
-// Returns the payload's operator for each event. `payload` has the names of the payload's
-// operators. If the names are unknown, `payload` is empty, and operators are numbered in the order
-// of their ids. The result is empty for an event whose operator name differs from the name in the
-// payload.
+// Returns the payload's operator for each event, or nullopt for copies and for events whose id and
+// operator name match no operator. `payload` lists the payload's operator names. If `payload` is
+// empty, the names are unknown, and operators are numbered in the order of their ids.
 std::vector<std::optional<inspector::PayloadOperator>> payload_positions(
     std::span<const DispatchEvent> events, std::span<const std::string> payload);
 

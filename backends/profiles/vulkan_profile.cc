@@ -35,7 +35,7 @@ constexpr Phase kPhases[] = {{"ETVK_COPY_INPUTS", "copy in"},
                              {"ETVK_COPY_OUTPUTS", "copy out"},
                              {"ETVK_EXECUTE", "", Kind::kOverlapping}};
 
-// A kernel or payload operator may run these ops if its name contains `part`.
+// A kernel or payload operator whose name contains `part` may run any of `ops`.
 struct Family {
   std::string_view part;
   std::array<std::string_view, 5> ops;

@@ -9,11 +9,11 @@ namespace {
 // The ops that each XNNPACK kernel may run. `kernel` is the beginning of the kernel's name, which
 // comes from xnn_operator_type_to_string.
 //
-// This list is not derived from backends/xnnpack/runtime/reader/operators.inc, which lists the
-// nodes of a payload. XNNPACK runs some nodes with other kernels (a 1x1 convolution as "Fully
-// Connected", a copy as "Static Reshape"), its versions use different names ("Divide", "Binary
-// Elementwise"), and traces of ExecuTorch's partitioner contain operators that ours does not
-// delegate.
+// This list is not derived from the node types in backends/xnnpack/runtime/reader/operators.inc:
+// - XNNPACK runs some nodes with other kernels: a 1x1 convolution with "Fully Connected", a copy
+//   with "Static Reshape".
+// - Versions of XNNPACK use different names for a kernel: "Divide", "Binary Elementwise".
+// - ExecuTorch's partitioner delegates some operators that Vitrine's partitioner does not.
 struct KernelOp {
   std::string_view kernel, op;
 };
@@ -139,8 +139,8 @@ constexpr std::string_view kUnaryOps[] = {"abs",
                                           "sqrt",
                                           "tanh"};
 
-// Operations that compute matrix products. In a short name, the name of the algorithm replaces the
-// operation.
+// Operations that compute matrix products. A short name omits the operation if the kernel's name
+// contains an algorithm, such as "GEMM".
 constexpr std::string_view kProducts[] = {"Batch Matrix Multiply", "Convolution",
                                           "Dynamic Fully Connected", "Fully Connected"};
 

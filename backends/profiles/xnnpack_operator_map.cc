@@ -91,7 +91,7 @@ class OperatorMapParser {
     std::set<size_t> has_node;
     for (const OperatorMap::Node& node : map_.nodes) {
       if (node.serves.value_or(0) >= map_.nodes.size()) {
-        throw InspectorError(fmt::format("{}: a layout change serves node {}, which does not exist",
+        throw InspectorError(fmt::format("{}: a layout change names node {}, which does not exist",
                                          kOperatorMapEvent, *node.serves));
       }
       if (node.role == OperatorMap::Role::kElided) continue;

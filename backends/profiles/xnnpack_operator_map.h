@@ -1,5 +1,5 @@
-// Parses an operator map, which the XNNPACK backend logs at load. It says which operator runs each
-// node. The text is untrusted; docs/formats/xnnpack_trace.md describes its format.
+// Parses an operator map. The XNNPACK backend logs the map at load to say which operator runs each
+// node. The text is untrusted. docs/formats/xnnpack_trace.md describes the format.
 #pragma once
 
 #include <string_view>

@@ -16,13 +16,13 @@ struct Unit {
   std::string with_name(double value) const;  // formats ns as "12.3 us"
 };
 
-// Returns a unit and a number of decimals for the time `ns`, which is then printed with at least
-// three digits.
+// Returns a unit that shows the time `ns` with at least three digits.
 Unit unit_for(double ns);
-// Returns a unit for ticks of unknown length, such as "kticks". Unit::ns is then in ticks.
+// Returns a unit for ticks of unknown length, such as "kticks". The unit's member `ns` is a number
+// of ticks, not of nanoseconds.
 Unit unit_for_ticks(double ticks);
-// Returns a unit for all rows of a table. If the wall time is at least 10 us, the smallest time
-// that this unit can show is at most 1/1000 of the wall time.
+// Returns one unit for all rows of a table. If `wall_ns` is at least 10 us, the unit has enough
+// decimals to show 1/1000 of `wall_ns`.
 Unit unit_for_rows(double wall_ns);
 
 std::string percent(double share);                         // 0.123 -> "12.3"

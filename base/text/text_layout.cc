@@ -80,7 +80,7 @@ std::string join_kept(const std::vector<PathPart>& parts) {
   return text;
 }
 
-// A text that cannot be broken, and the separator before it if the previous text is on the same
+// A text that must stay on one line. The separator precedes the text, unless the text starts a
 // line.
 struct Piece {
   std::string_view separator, text;

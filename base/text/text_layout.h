@@ -30,9 +30,9 @@ std::string cut_right(std::string_view text, size_t width);
 std::string cut_middle(std::string_view text, size_t width);
 
 // Cuts a dotted path such as "layers.0.attention.rope.apply" to at most `width` cells: "…0…apply".
-// Leaves out whole components, from left to right. Components without digits go first. Never leaves
-// out the last component. Keeps numbers while at least four cells of the last component fit,
-// because numbers distinguish layers.
+// Leaves out components from left to right, first those without digits. Never leaves out the last
+// component. Keeps numbers, which distinguish layers, while at least four cells of the last
+// component fit.
 std::string cut_path(std::string_view path, size_t width);
 
 // Pads text with spaces to `width` cells.

@@ -105,8 +105,8 @@ size_t TextTable::natural_width(size_t column, bool brief) const {
   return width == 0 ? 0 : std::max(width, width_of(columns_[column].title));
 }
 
-// Returns the smallest width to which the column's abbreviated names can be cut so that different
-// names stay different. Returns 0 if this width exceeds `max`.
+// Returns the smallest width at which a column's abbreviated names still differ after they are cut.
+// Returns 0 if this width exceeds `max`.
 size_t TextTable::distinct_width(size_t column, size_t max) const {
   std::set<std::string_view> names;
   for (const Row& row : rows_) names.insert(brief_of(row.cells[column]));
@@ -120,7 +120,7 @@ size_t TextTable::distinct_width(size_t column, size_t max) const {
   return 0;
 }
 
-// Widens the label column of a total if its label does not fit. A label spans the columns up to the
+// Widens the label column of each total whose label does not fit. A label can extend up to the
 // first figure of its row.
 void TextTable::widen_for_labels(Layout& layout) const {
   for (const Row& row : totals_) {
@@ -136,9 +136,9 @@ void TextTable::widen_for_labels(Layout& layout) const {
   }
 }
 
-// Distributes the free cells among the columns of names. First narrows each column of paths to its
-// longest shortened name, which frees cells. Then widens columns whose names are cut. Finally shows
-// abbreviated names in full if the remaining cells are enough.
+// Distributes the free cells among the columns of names. First narrows each column of paths to the
+// width of its longest cut path, which frees cells. Then widens columns whose names are cut.
+// Finally shows full names instead of abbreviations where the remaining cells are enough.
 void TextTable::widen_names(Layout& layout, const NaturalWidths& natural, size_t width) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].kind != Kind::kPath || layout.widths[c] == 0) continue;
@@ -246,7 +246,7 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
     natural.full.push_back(natural_width(c, false));
     natural.brief.push_back(natural_width(c, true));
     is_shown.push_back(natural.full[c] != 0);
-    // A column may use at most two thirds of the table's width to keep its names distinct.
+    // The names of a column are kept distinct only if they then fit in two thirds of the table.
     const size_t max = std::min(natural.brief[c], width * 2 / 3);
     distinct.push_back(is_name(c) ? distinct_width(c, max) : 0);
   }

@@ -1,6 +1,6 @@
 // Formats a table of aligned columns for a given width. To make the table fit, abbreviates and cuts
-// names, but never figures. If a table is too wide, leaves out unimportant columns first. Then cuts
-// names, but keeps the names of a column distinguishable if the width allows it.
+// names and leaves out unimportant columns, but never cuts figures. Keeps the names of a column
+// distinguishable if the width allows it.
 #pragma once
 
 #include <cstddef>
@@ -67,7 +67,8 @@ class TextTable {
     size_t gap(size_t column) const;
   };
 
-  // The widths at which no name of a column is cut, or 0 for a column without text.
+  // `full[c]` is the width of the longest full text in column c, and `brief[c]` the width of the
+  // longest abbreviated text. Both are 0 for a column without text.
   struct NaturalWidths {
     std::vector<size_t> full, brief;
   };

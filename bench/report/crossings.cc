@@ -14,11 +14,10 @@ struct Point {
   bool is_noise;
 };
 
-// Returns the size above which delegation is faster. Above this size, the delegate is never slower
-// by more than the noise, and is faster by more than the noise at least once. The returned size, at
-// which the ratio of times is 1, is interpolated on logarithmic scales between the last measured
-// size at which the delegate is slower and the next measured size. Returns 0 if the delegate is
-// never slower, and nullopt if it is never faster.
+// Returns the size from which the delegate is faster. Differences within the noise are ignored. The
+// size is interpolated on logarithmic scales, between the last measured size at which the delegate
+// is slower and the next measured size. Returns nullopt if the delegate is faster at none of the
+// sizes after the last slower one. Otherwise, returns 0 if the delegate is never slower.
 std::optional<double> crossing(std::vector<Point> points) {
   std::ranges::sort(points, {}, &Point::work);
   size_t first = points.size();

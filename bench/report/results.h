@@ -18,7 +18,7 @@ inline constexpr int kResultsVersion = 1;
 // The figures of one variant of a model, operator or step, measured with one number of threads.
 struct Result {
   std::string section;  // "models", "operators", "runtime"
-  std::string name;     // "mobilenet_v2", "add", "step"
+  std::string name;     // "mobilenet_v2", "add", "a step"
   std::string variant;  // "portable", "optimized", "optimized-graph", "xnnpack", ...
   size_t threads = 1;
   std::optional<double> work;  // operators: elements of the result, or multiply-adds
@@ -39,8 +39,8 @@ struct Result {
   std::optional<double> sqnr_db = {};  // SQNR of the outputs, relative to the portable kernels
   std::string note = {};
 
-  // Returns the id of the measured subject, which is the same in all results files:
-  // "models/mobilenet_v2/xnnpack/2".
+  // Returns an id such as "models/mobilenet_v2/xnnpack/2". Results of different files that have the
+  // same id can be compared.
   std::string id() const;
   bool has_time() const { return time.runs > 0; }
 };
@@ -58,8 +58,8 @@ struct Results {
   // The limits of the machine for each number of threads.
   std::map<size_t, double> copy_bytes_per_s;     // bytes read plus bytes written
   std::map<size_t, double> multiply_adds_per_s;  // f32 operations; a multiply-add counts as two
-  // Multiply-adds per second in the other dtypes for which the processor has instructions: "f16",
-  // "bf16", "i8".
+  // Operations per second, counted in the same way, for each of the dtypes "f16", "bf16" and "i8"
+  // that the processor has vector instructions for.
   std::map<std::string, std::map<size_t, double>> narrow_multiply_adds_per_s;
   std::vector<Result> results;
 

@@ -13,9 +13,9 @@ struct Timing {
   double p99 = 0;
   double min = 0;
   // The uncertainty of p50, as a fraction of p50. The runs are divided into ten stretches of
-  // consecutive runs. The lowest and the highest median of the stretches are dropped. The noise is
-  // half of the range of the other medians. The true median is in this range with a probability of
-  // 98 % (sign test). If there are fewer than 20 runs, the noise is half of the range of all runs.
+  // consecutive runs. The noise is half of the range of the stretches' medians, without the lowest
+  // and the highest median. The true median is in that range with a probability of 98 % (sign
+  // test). If there are fewer than 20 runs, the noise is half of the range of all runs.
   double noise = 0;
   size_t runs = 0;
 };
@@ -28,8 +28,8 @@ Timing timing_of(const std::vector<double>& samples);
 // `sorted` must not be empty.
 double percentile(const std::vector<double>& sorted, double p);
 
-// Returns true if `ratio`, the ratio of two medians, differs from 1 by no more than the noise of
-// both.
+// Returns true if `ratio`, the ratio of two medians, differs from 1 by at most the sum of their
+// noises.
 bool within_noise(double ratio, double noise_a, double noise_b);
 
 }  // namespace vitrine::bench

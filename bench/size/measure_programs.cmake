@@ -1,5 +1,5 @@
-# Prints the sizes of the stripped executables in <root>/build/<preset>/bin. The file <limits> has a limit for each
-# executable and each version of XNNPACK. Fails if an executable exceeds its limit.
+# Prints the sizes of the stripped executables in <root>/build/<preset>/bin. Each limit in the file <limits> is for one
+# preset, executable and value of VITRINE_XNNPACK_PIN. Fails if an executable exceeds its limit.
 #   cmake -Droot=. -Dpreset=release -Dlimits=programs.txt -P measure_programs.cmake
 find_program(strip strip REQUIRED)
 execute_process(COMMAND c++ -dumpversion OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)
@@ -27,13 +27,13 @@ foreach(line IN LISTS lines)
   file(SIZE ${program}.stripped bytes)
   file(REMOVE ${program}.stripped)
   set(measured TRUE)
-  message(STATUS "${preset}/${CMAKE_MATCH_2}: ${bytes} bytes, limit ${limit} with the pin ${pin}")
+  message(STATUS "${preset}/${CMAKE_MATCH_2}: ${bytes} bytes, limit ${limit} (VITRINE_XNNPACK_PIN=${pin})")
   if(bytes GREATER limit)
     string(APPEND failures "${program} has ${bytes} bytes; ${limits} allows ${limit}\n")
   endif()
 endforeach()
 if(NOT measured)
-  message(FATAL_ERROR "${limits}: no program of the preset ${preset} with the pin ${pin}")
+  message(FATAL_ERROR "${limits}: expected a limit for preset ${preset} with VITRINE_XNNPACK_PIN=${pin}, found none")
 endif()
 if(failures)
   message(FATAL_ERROR "${failures}")

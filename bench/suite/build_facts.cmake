@@ -1,4 +1,4 @@
-# Writes the compiler, flags and commit, which build_facts.h declares, to the file OUT if they changed.
+# Generates the source file OUT, which defines the facts that build_facts.h declares. Keeps OUT if no fact changed.
 execute_process(COMMAND git -C ${SOURCE} rev-parse --short HEAD
   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 execute_process(COMMAND git -C ${SOURCE} diff --quiet HEAD RESULT_VARIABLE changed ERROR_QUIET)

@@ -49,8 +49,7 @@ Node* float_input(ModelBuilder& build, const char* name, std::vector<int64_t> si
 }
 std::vector<int64_t> pair_of(int64_t value) { return {value, value}; }
 
-// Returns a square image with `a` channels. A window operator with this stride returns `b` x `b`
-// pixels.
+// Adds an input image with `a` channels. An operator with this stride returns `b` x `b` pixels.
 Node* image_input(ModelBuilder& build, const CaseSizes& sizes, int64_t stride = 1) {
   return float_input(build, "x", {1, sizes.a, stride * sizes.b, stride * sizes.b});
 }
@@ -207,7 +206,8 @@ class ChoiceMeasurement {
     return fmt::format("vitrine choices 1, vectors of {}\n", lanes * sizeof(float));
   }
 
-  // Returns nothing if Vitrine lacks a kernel for the operator on this processor.
+  // Times Vitrine's kernel and XNNPACK's kernel for one case. Returns nullopt if Vitrine lacks a
+  // kernel for the operator on this processor.
   std::optional<MeasuredChoice> measure(const ChoiceCase& choice, const CaseSizes& sizes) {
     ModelBuilder build("vitrine.bench.Choice");
     write_lowered(build.finish({choice.build(build, sizes)}), Backend::kXnnpack, {}, false,
@@ -259,9 +259,9 @@ void measure_choices(const fs::path& file, const fs::path& scratch, bool is_chec
   const auto facts = run_facts();
   std::string table = ChoiceMeasurement::first_line();
   table += fmt::format("# {}, {}\n", facts.at("machine"), facts.at("date"));
-  table += "# percent of XNNPACK's time; row of the input, row of the result, results; kernel\n";
+  table += "# percent of XNNPACK's time; elements of input row, result row and result; kernel\n";
   fmt::print(
-      "| kernel | row of the input | row of the result | results | time / XNNPACK's | faster | "
+      "| kernel | input row | result row | result elements | time / XNNPACK's | faster | "
       "built-in rule |\n|---|---:|---:|---:|---:|---|---|\n");
   const auto sizes_of = [&](const SizeList& sizes) {
     return std::span(sizes).first(is_check ? 1 : sizes.size());

@@ -1,5 +1,5 @@
-// `bench --choices`: measures which of Vitrine's kernels run operators of delegates faster than
-// XNNPACK's kernels on this machine (docs/xnnpack.md#a-table-of-choices).
+// `bench --choices`: compares Vitrine's kernels with XNNPACK's kernels in delegates on this machine
+// (docs/xnnpack.md#a-table-of-choices).
 #pragma once
 
 #include <filesystem>
@@ -7,9 +7,8 @@
 namespace vitrine::bench {
 
 // Measures on one thread. Writes the table to `file`, in the form that the backend's option
-// "choices" reads. Also prints the table as Markdown, with the choices of the built-in rules.
-// Temporary files are in `scratch`. In a check run (Extent::kCheck in section.h), measures only one
-// size of each case.
+// "choices" reads. Also prints a Markdown table, which shows the choice of the built-in rules, too.
+// Temporary files are in `scratch`. If `is_check` is true, measures only one size of each case.
 void measure_choices(const std::filesystem::path& file, const std::filesystem::path& scratch,
                      bool is_check);
 

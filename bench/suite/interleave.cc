@@ -41,8 +41,9 @@ TaskState warm_up(TimedTask& task) {
   return state;
 }
 
-// Runs a task for a millisecond, or once if a run takes longer. If a turn has several runs, the
-// first run does not count, because the data of this task are not yet in the processor's caches.
+// Runs a task for kTurnNs, or runs one batch if the batch takes at least a quarter of kTurnNs. If
+// the turn has several batches, the first one does not count, because the task's data may not be in
+// the processor's caches.
 void run_turn(TaskState& state) {
   const double begin = state.spent_ns;
   const double first = time_of(*state.task, state.batch);

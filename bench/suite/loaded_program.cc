@@ -43,8 +43,8 @@ void LoadedProgram::execute() { check(method_->execute()); }
 TimedTask LoadedProgram::timed_task() {
   set_inputs();
   execute();
-  // If a second execution fails, the results have overwritten the inputs. The inputs must then be
-  // set before each run.
+  // The results of some programs overwrite the inputs, so that a second execution fails. These
+  // programs need new inputs before each run.
   const bool keeps_inputs = method_->execute().ok();
   TimedTask task{.run = [this] { execute(); }};
   if (!keeps_inputs) task.prepare = [this] { set_inputs(); };

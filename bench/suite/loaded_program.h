@@ -23,8 +23,8 @@ struct ProgramUse {
 
 class LoadedProgram {
  public:
-  // Loads the program and makes random inputs, which are equal for all programs whose inputs have
-  // the same shapes and dtypes.
+  // Loads the program and makes random inputs. Programs with inputs of the same shapes and dtypes
+  // get the same values.
   LoadedProgram(const ProgramUse& use, std::shared_ptr<ThreadPool> pool,
                 EventTracer* tracer = nullptr);
 
@@ -47,9 +47,9 @@ class LoadedProgram {
   std::vector<Array> inputs_;
 };
 
-// Returns the lowest signal-to-noise ratio of all outputs in dB, which is infinite if the outputs
-// are equal. If the outputs cannot be compared, returns nothing and sets `why_not` to the reason.
-// Both methods must have been executed.
+// Returns the lowest signal-to-noise ratio of all outputs in dB, or infinity if the outputs are
+// equal. If the outputs cannot be compared, returns nullopt and sets `why_not` to the reason. Both
+// methods must have been executed.
 std::optional<double> agreement(const Method& reference, const Method& other, std::string& why_not);
 
 }  // namespace vitrine::bench

@@ -80,7 +80,7 @@ void inspect_trace(const std::vector<std::byte>& trace, const etrecord::EtRecord
                         inspector::GroupBy::kModule, inspector::GroupBy::kLine}) {
     const inspector::View view{.by = by, .top = 0, .filter = {}};
     if (inspector::group_rows(profile, view).groups.empty())
-      throw tools::ToolError("the generated trace has no groups in a view");
+      throw tools::ToolError("a view of the generated trace has no groups");
   }
   if (profile.rows.size() != kTraceOperators)
     throw tools::ToolError("the profile of the generated trace lacks rows");

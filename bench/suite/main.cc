@@ -117,14 +117,13 @@ void describe(CLI::App& app, CommandLine& line) {
          "runs each variant once without timing and compares its outputs; exit code 2 if outputs "
          "differ")
       ->excludes(shorter);
-  app.add_option("--model", line.suite.files, "measure only these models: .pte or .pt2 files")
+  app.add_option("--model", line.suite.files, "measures only these models: .pte or .pt2 files")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILES");
   std::vector<std::string> names;
   for (const SectionRow& section : kSections) names.emplace_back(section.name);
-  app.add_option(
-         "--section", line.suite.sections,
-         "sections to run: models, operators, runtime (default: all, or with --model models)")
+  app.add_option("--section", line.suite.sections,
+                 "sections to run: models, operators, runtime (default: all; with --model: models)")
       ->check(CLI::IsMember(names).description(""))
       ->delimiter(',')
       ->type_name("NAMES");
@@ -136,8 +135,8 @@ void describe(CLI::App& app, CommandLine& line) {
       ->delimiter(',')
       ->type_name("N");
   app.add_option("--choices", line.choices,
-                 "measures only which kernels run delegated operators faster, and writes the "
-                 "table to FILE (docs/xnnpack.md)")
+                 "only compares Vitrine's kernels with XNNPACK's in delegates, and writes the "
+                 "table of choices to FILE (docs/xnnpack.md)")
       ->type_name("FILE");
   app.add_option("--pin", line.cpus, "runs only on these CPUs, such as 0,2")
       ->check(CLI::Range(size_t{0}, size_t{1023}).description(""))
@@ -166,12 +165,12 @@ int run(int argc, char** argv) {
   describe(app, line);
   app.require_subcommand(0, 1);
   CLI::App* compare = app.add_subcommand(
-      "compare", "compares two files of results; exit code 2 if a figure of B is worse");
+      "compare", "compares two results files; exit code 2 if a figure of B is worse");
   compare->add_option("A", line.a, "results before")->required()->check(CLI::ExistingFile);
   compare->add_option("B", line.b, "results after")->required()->check(CLI::ExistingFile);
   compare
       ->add_option("--bound", line.bound,
-                   "count a figure as worse if B takes this many times as long as A")
+                   "ratio of B's time to A's time above which a figure of B is worse")
       ->check(tools::positive())
       ->capture_default_str();
   CLI::App* start =

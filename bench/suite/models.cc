@@ -101,9 +101,9 @@ class ModelRun {
   }
 
  private:
-  // Loads and runs a variant, compares its outputs with those of the portable kernels (the
-  // reference) and measures how long the program takes to start. Portable kernels use one thread,
-  // so they are timed with only one thread.
+  // Loads and runs a variant, compares its outputs with those of the first variant, and measures
+  // the start of the program. Portable kernels are timed only with one thread, because they never
+  // use more.
   void load(const Variant& variant) {
     LoadedVariant& loaded = loaded_.emplace_back();
     loaded.result = {.section = "models",
@@ -137,7 +137,7 @@ class ModelRun {
     loaded.result.peak_bytes = start.peak_bytes;
   }
 
-  // Adds the bare-XNNPACK variant if this project lowers the model to a single delegate.
+  // Adds a task that runs XNNPACK alone, if the delegated program consists of one delegate call.
   void add_bare() {
     for (const LoadedVariant& variant : loaded_) {
       if (variant.result.variant != "xnnpack" && variant.result.variant != "program") continue;
@@ -164,8 +164,8 @@ class ModelRun {
     if (variant.task || !result.note.empty()) suite_.results.results.push_back(result);
   }
 
-  // Sets the result's limit to the machine's rate of multiply-adds for the dtype in which the
-  // variant computes. Variants without delegates compute in f32.
+  // Compares the result with the machine's multiply-adds per second. Variants with delegates are
+  // compared in the delegates' dtype, and other variants in f32.
   void set_arithmetic_limit(Result& result, double flops) const {
     if (flops <= 0 || subject_.delegated_dtype.empty()) return;
     const bool is_narrow = subject_.delegated_dtype != "f32" && result.delegates.value_or(0) > 0;

@@ -46,8 +46,8 @@ Node* row_indices(ModelBuilder& build, std::vector<int64_t> sizes, int64_t rows)
   return build.buffer("indices",
                       aot::make_tensor_data(ScalarType::kLong, std::move(sizes), std::move(bytes)));
 }
-// Calls a binary operator 1000 times in a chain. The operands of each call are the previous call's
-// result, which has `size` elements, and `other`, which has `size` elements or one element.
+// Calls a binary operator 1000 times in a chain. Each call combines the result of the previous call
+// with `other`. The results have `size` elements. `other` has `size` elements or one element.
 template <Text kOp, bool kOneElement = false>
 Node* chain(ModelBuilder& build, int64_t size) {
   Node* x = floats(build, "x", {1, size});
@@ -93,8 +93,8 @@ Node* conv(ModelBuilder& build, int64_t side, int64_t in, int64_t out,
   return nn::conv2d(build, "conv", x, out, options);
 }
 
-// The sizes of attention. The batch has an element for each of 12 layers. Keys and values are
-// therefore read from memory and not from the processor's caches, as in a whole model.
+// The sizes of attention. The batch has 12 elements, one for each layer of a model. Keys and values
+// are therefore too large for the processor's caches, as in a whole model.
 constexpr int64_t kLayers = 12;
 constexpr int64_t kHeads = 12;
 constexpr int64_t kKeyHeads = 4;

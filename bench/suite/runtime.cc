@@ -62,7 +62,7 @@ void run_steps(Suite& suite) {
       record(suite, "a step", {"untraced", "traced", "its kernel alone", "a reading of the clock"},
              tasks, kSteps);
   set_limit(steps[0], "its kernel alone", steps[2].time.p50);
-  set_limit(steps[1], "untraced and a reading of the clock", steps[0].time.p50 + steps[3].time.p50);
+  set_limit(steps[1], "untraced + a reading of the clock", steps[0].time.p50 + steps[3].time.p50);
 }
 
 void run_loads(Suite& suite) {

@@ -1,6 +1,7 @@
-// Chooses the XNNPACK GEMM kernels that are fastest for a number of f32 outputs (measurements:
-// docs/performance.md, "Few outputs"). The build of the pin `debian` includes this header in all
-// XNNPACK operators. Operators that know the number of outputs call the function below.
+// Chooses XNNPACK's GEMM kernels for f32 layers. For layers with few outputs, these kernels are
+// faster than XNNPACK's own choice (docs/performance.md, "Few outputs"). The build of the pin
+// `debian` includes this header in all XNNPACK operators. Operators that know the number of outputs
+// call vitrine_f32_gemm_config().
 #pragma once
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
-# The third-party sources that are built: two sets, of which VITRINE_XNNPACK_PIN chooses one. One source per row:
+# Lists the third-party sources that are built. VITRINE_XNNPACK_PIN chooses one of two sets. Each row is one source:
 #   name | commit | public repository | archive | hash of the archive
-# For sources in Debian, the row has the archive's path below pool/main and its SHA-256. For other sources, the
-# repository's host makes the archive from the commit. Their hash is the git tree of the contents, because the host may
-# compress the same contents differently each time. docs/dependencies.md gives the reasons, and says how to move a pin.
+# If Debian has the source, the row has the archive's path below pool/main and the archive's SHA-256. Otherwise, the
+# repository's host makes the archive from the commit, and may compress the same contents differently each time. So the
+# row then has the hash of the git tree of the contents. docs/dependencies.md explains the pins and how to move one.
 set(_pthreadpool
   "pthreadpool|0e6ca13779b57d397a5ba6bfdcaa8a275bc8ea2e|https://github.com/google/pthreadpool.git|p/pthreadpool/pthreadpool_0.0~git20251020.0e6ca13.orig.tar.xz|7a385b6585abe8f8658952c50b44a1dabe200de2c88eabe65d15168b8a82295c")
 set(_fp16_and_fxdiv

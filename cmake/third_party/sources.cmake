@@ -6,7 +6,8 @@
 include(FetchContent)
 include(${CMAKE_CURRENT_LIST_DIR}/pins.cmake)
 
-# Sets `out` to TRUE if the repository answers. Asks only once, because one host has all pinned repositories.
+# Sets `out` to TRUE if the repository answers. The answer for one pinned repository is valid for all, because they are
+# on the same host.
 function(_vitrine_git_answers repository out)
   set(${out} FALSE PARENT_SCOPE)
   find_program(VITRINE_GIT git)
@@ -90,7 +91,7 @@ endfunction()
 function(_vitrine_git_outside folder out out_errors)
   find_program(VITRINE_GIT git)
   if(NOT VITRINE_GIT)
-    message(FATAL_ERROR "git is not installed: it checks and patches the sources of the libraries that are built")
+    message(FATAL_ERROR "git is not installed; install git, which checks and patches the third-party sources")
   endif()
   get_filename_component(parent ${folder} DIRECTORY)
   execute_process(

@@ -32,7 +32,7 @@ Error run(const char* path, std::vector<float>& numbers) {
     return Error::make(ErrorCode::kInvalidArgument, "%s: the method has no tensor input or output",
                        path);
   }
-  // A tensor with the dtype and shape that the method expects. This function provides its memory.
+  // `input` has the dtype and shape that the method expects. `numbers` provides its memory.
   Tensor input = method->input(0).unchecked_tensor();
   if (static_cast<size_t>(input.numel()) != numbers.size()) {
     return Error::make(ErrorCode::kInvalidArgument, "%s: the input needs %lld numbers, got %zu",

@@ -63,7 +63,7 @@ void subtract_median(KernelContext& context, const Tensor& self, Tensor& out) {
   if (!context.resize(out, self.sizes()) || self.numel() == 0) return;
 
   const auto length = static_cast<size_t>(self.size(self.rank() - 1));
-  // The kernel owns this temporary memory until it returns.
+  // This temporary memory is valid until the kernel returns.
   const std::span<float> sorted = context.allocate_temp_array<float>(length);
   if (sorted.empty()) return;  // the context has failed
   const std::span<const float> from(self.data<float>(), static_cast<size_t>(self.numel()));

@@ -4,7 +4,8 @@
 //       Computes self / 6 + 0.5 for -3 <= self <= 3, and continues with `slope` outside that range.
 //       f32 and f16 in row-major order, any shape.
 //   my_ops::subtract_median.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
-//       Subtracts from each row (last dimension) its lower median. f32 in row-major order.
+//       Subtracts the lower median of each row (last dimension) from the elements of the row.
+//       f32 in row-major order.
 #pragma once
 
 #include "vitrine/kernel_registry.h"

@@ -6,17 +6,18 @@
 //
 //   4#conv_relu_op,0,sin_decomp_from_tan,1,cos_decomp_from_tan,2,div_decomp_from_tan,3,
 //
-// Zero bytes, at least one, pad the text to a multiple of four bytes. ExecuTorch's payload ends
-// with its text: it has no weights and cannot run. Here, little-endian 32-bit words follow:
+// One to four zero bytes pad the text to a multiple of four bytes. ExecuTorch's payloads consist of
+// only the text, so they have no weights and cannot run. In this demo's payloads, little-endian
+// 32-bit words follow:
 //
 //   kMagic, the number of inputs, the number of outputs
 //   for each value: its rank, its sizes; values are the inputs and then one result per operator
-//   for each output: its value
-//   for each operator: the value of each input, and for conv_relu_op also stride, padding and
+//   for each output: the index of its value
+//   for each operator: the index of each input value, and for conv_relu_op also stride, padding and
 //     dilation (height and width each), groups, the sizes of the weight [out, in / groups, height,
 //     width], 1 if there is a bias or else 0, the weight, the bias
 //
-// Values are f32 and row-major. The inputs of an operator come before its result.
+// Values are f32 and row-major. The inputs of an operator have smaller indices than its result.
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@
 
 namespace demo {
 
-// The id that ExecuTorch gives this backend.
+// ExecuTorch's demo uses the same id.
 inline constexpr char kBackendId[] = "BackendWithDelegateMappingDemo";
 inline constexpr uint32_t kMagic = 0x32444D56;  // "VMD2"
 inline constexpr size_t kMaxRank = 16;

@@ -44,10 +44,10 @@ T check(Result<T> result) {
 void print_delegates(aot::Graph& graph) {
   std::printf("%s\n", delegation::format_delegated_graph(graph).c_str());
   for (const aot::LoweredSubmodule& each : aot::get_lowered_submodules(graph)) {
-    // Converts the delegate to a graph that calls only this delegate, and also to a program file.
+    // Makes a program that calls only this delegate: as a graph, and as the bytes of a .pte file.
     const aot::ExportedProgram program = aot::delegate_program(each.module);
     const aot::EmittedProgram file = aot::lowered_module_buffer(each.module);
-    std::printf("%s: called by %s; as a separate program, it has %zu inputs and %zu bytes\n",
+    std::printf("%s: called by %s; its separate program has %zu inputs and %zu bytes\n",
                 each.name.c_str(), each.call->name().c_str(), program.signature.inputs.size(),
                 file.pte.size());
   }

@@ -21,8 +21,8 @@ Error invalid(const char* what) {
 }
 
 Result<std::span<Operator>> read_text(std::string_view text, MemoryAllocator& memory) {
-  // Removes the first part of the text, including the character `end`. Returns the removed
-  // characters before `end`, or an empty string if the text lacks `end`.
+  // Returns the characters before the first `end`, and removes them and `end` from the text. If the
+  // text lacks `end`, returns an empty string and removes nothing.
   const auto until = [&text](char end) {
     const size_t length = text.find(end);
     if (length == std::string_view::npos) return std::string_view();
@@ -69,7 +69,7 @@ class GraphReader {
     for (Value& value : graph_.values) VITRINE_RETURN_IF_ERROR(read_value(value));
     for (uint32_t& output : graph_.outputs) {
       output = word();
-      if (output >= num_values) return invalid("an output is not a value");
+      if (output >= num_values) return invalid("the index of an output is out of range");
     }
     for (uint32_t i = 0; i < graph_.operators.size(); ++i) {
       if (Error error = read_operator(graph_.operators[i], graph_.num_inputs + i); !error.ok()) {
@@ -128,7 +128,7 @@ class GraphReader {
     const uint32_t num_inputs = kOperators[static_cast<size_t>(made.kind)].num_inputs;
     for (uint32_t i = 0; i < num_inputs; ++i) {
       made.inputs[i] = word();
-      if (made.inputs[i] >= result) return invalid("an input is not computed yet");
+      if (made.inputs[i] >= result) return invalid("an input does not precede the result");
       if (made.kind != OperatorKind::kConvRelu &&
           !std::ranges::equal(graph_.values[made.inputs[i]].sizes(),
                               graph_.values[result].sizes())) {

@@ -7,8 +7,8 @@
 namespace demo {
 namespace {
 
-// Does not override identify(), because by default an identifier is a key of the delegate map.
-// Without a delegate map, reports use the operators' names.
+// Keeps the default identify(), because the demo's identifiers are keys of the delegate map. If the
+// delegate map is missing, reports use the operators' names.
 class DemoProfile final : public vitrine::inspector::DelegateProfile {
  public:
   std::string_view backend_id() const override { return kBackendId; }

@@ -1,4 +1,4 @@
-// Provides the names that the operators of the demo's delegates have in profiles.
+// Describes the demo backend for profiles: its name, and the ops that its operators may run.
 #pragma once
 
 #include "inspector/join/delegate_profile.h"

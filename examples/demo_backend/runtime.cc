@@ -123,7 +123,7 @@ class DemoDelegate final : public vitrine::Delegate {
         vitrine::describe(*tensor, text, sizeof(text));
         return Error::make(
             ErrorCode::kInvalidArgument,
-            "argument %zu: is %s; it must be f32 and row-major, with memory and with the sizes "
+            "argument %zu: is %s; it must be f32 and row-major, have memory, and have the sizes "
             "for which the program was lowered",
             i, text);
       }

@@ -2,8 +2,8 @@
 //
 //   lower_a_model mobilenet_v2 model.pte [delegation.csv]
 //
-// executor_runner can run the program, and can profile it without an ETRecord file, because the
-// program contains its record.
+// executor_runner can run and profile the program. The program contains its ETRecord, so a profile
+// does not need a separate record file.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -31,7 +31,8 @@ struct Model {
   std::string_view name;
   aot::ExportedProgram (*build)();
 };
-// A language model that caches values with magnitudes of up to 1e5 in layer 1.
+// Builds a language model whose cached values in layer 1 have magnitudes of up to 1e5. f16 cannot
+// represent the largest of these values (docs/numerics.md).
 template <ScalarType cache>
 aot::ExportedProgram large_values() {
   return examples::llama_decoder({.group = 0, .cache = cache, .value_factor = 1 << 15});

@@ -1,7 +1,7 @@
 // Builds the most common modules of torch.nn with seeded weights.
 //
-// Each function opens a module of the given name, adds its weights, and calls its operator with the
-// arguments that torch.export records. Weights are f32.
+// Each function adds a module with the given name and with its weights, and calls the module's
+// operator with the arguments that torch.export records. Weights are f32.
 #pragma once
 
 #include "examples/models/model_builder.h"

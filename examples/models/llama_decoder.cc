@@ -194,8 +194,8 @@ class Llama {
     return build_.call("aten.flatten.using_ints", {turned, 3});
   }
 
-  // Adds a cache whose rows are like `row`, writes the rows of the current call to the cache, and
-  // returns the cache.
+  // Adds a cache that has the dtype of `row`, writes `row` to the cache at the position of the
+  // current call, and returns the cache.
   Node* cached(const char* name, Node* row) {
     const ScalarType dtype = row->tensor()->dtype;
     const int64_t columns = row->tensor()->sizes.back().value();

@@ -15,10 +15,9 @@ struct LlamaOptions {
   int64_t hidden = 128;
   int64_t words = 256;  // size of the vocabulary
   int64_t length = 64;  // positions in the cache
-  // The number of adjacent elements in a row of weights that share a scale. This number must divide
-  // `features` and `hidden`. Linear layers have 4-bit weights and 8-bit activations, quantized per
-  // token (torchao's 8da4w); the embedding has 4-bit weights. If 0, nothing is quantized and all
-  // weights are f32.
+  // Elements of a weight row that share a scale. Must divide `features` and `hidden`. The embedding
+  // and the linear layers have int4 weights. Linear layers quantize their inputs to int8 per token
+  // (torchao's 8da4w). If 0, these weights and inputs are f32.
   int64_t group = 32;
   uint64_t seed = 1;
   // Dtype of the cache. If it is f32, f16 or bf16, attention is computed in this dtype. If it is
@@ -26,13 +25,14 @@ struct LlamaOptions {
   // quantize_kv_cache does. Scales and zero points are in separate caches of shape [1, length,
   // key_heads, 1].
   ScalarType cache = ScalarType::kFloat;
-  // In the last layer, multiplies the weights of `wv` by this factor, and divides the weights of
-  // `wo` by it. Requires group == 0. In exact arithmetic, only the cached values change.
+  // Multiplies the cached values of the last layer: the weights of its `wv` are multiplied by this
+  // factor, and the weights of its `wo` are divided by it. With an f32 cache, a power of two does
+  // not change the logits. Requires group == 0.
   float value_factor = 1;
 };
 
-// Inputs: tokens, i64[1, n] with 1 <= n < length, and the position of the first token, i64[1].
-// Result: the logits of the last token, f32[1, words]. Keys and values are in buffers of shape
+// Inputs: i64[1, n], the tokens, with 1 <= n < length; i64[1], the position of the first token.
+// Result: f32[1, words], the logits of the last token. Keys and values are in buffers of shape
 // [1, length, key_heads, features / heads].
 aot::ExportedProgram llama_decoder(const LlamaOptions& options = {});
 

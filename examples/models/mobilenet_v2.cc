@@ -15,7 +15,8 @@ namespace nn = aot::nn;
 
 constexpr const char* kSequential = "torch.nn.modules.container.Sequential";
 
-// Rounds to the nearest multiple of 8 that is at least nine tenths of the value.
+// Rounds to the nearest positive multiple of 8. If the result is less than 0.9 * wanted, returns
+// the next multiple, as torchvision does.
 int64_t channels(double wanted) {
   const int64_t rounded = std::max<int64_t>(8, static_cast<int64_t>(wanted + 4) / 8 * 8);
   return static_cast<double>(rounded) < 0.9 * wanted ? rounded + 8 : rounded;
@@ -28,7 +29,7 @@ struct Shape {
   int64_t groups = 1;
   double mean_square;  // mean square of the input, which determines the scale of int8 weights
 };
-// Assumed mean squares of the inputs of layers.
+// The mean squares that are assumed for the three kinds of layer inputs.
 constexpr double kImage = 1.0 / 3;  // uniform in [-1, 1]
 constexpr double kRectified = 0.5;  // half of a distribution with variance one
 constexpr double kPooled = 0.1;     // averages of rectified values
@@ -59,8 +60,8 @@ class Layers {
     return result(nn::relu6(build_, "2", conv_norm("0", "1", x, shape)));
   }
 
-  // Adds two results. The variance of the sum is up to four times that of an operand, so the scale
-  // of the sum is twice as large.
+  // Adds two results. The sum can be twice as large as an operand, so its quantization scale is
+  // twice as large.
   Node* sum(Node* x, Node* y) {
     if (quantized_) x = dequantized_again(build_, x);
     return result(build_.call("aten.add.Tensor", {x, y}), 2 * kActivationScale);

@@ -50,10 +50,12 @@ class SourceLocation {
 };
 #endif
 
-// Builds a program call by call. Not thread-safe. AotErrors name the module and the operator.
+// Builds a program call by call. Not thread-safe. For an invalid call of an operator, throws an
+// AotError that names the current module and the caller's source line.
 class ModelBuilder {
  public:
-  // `type_name` is the type of the root module: "torchvision.models.mobilenetv2.MobileNetV2".
+  // `type_name` is the type of the root module, for example
+  // "torchvision.models.mobilenetv2.MobileNetV2".
   explicit ModelBuilder(std::string type_name, uint64_t seed = 1);
 
   // An open module, which the destructor closes. Modules must be closed in reverse order.
@@ -70,14 +72,14 @@ class ModelBuilder {
     explicit Module(ModelBuilder* builder) : builder_(builder) {}
     ModelBuilder* builder_;
   };
-  // Opens a module inside the current module: opening "features" and then "0" results in
-  // "features.0".
+  // Opens a module inside the current module. For example, opening "features" and then "0" makes
+  // "features.0" the current module.
   [[nodiscard]] Module module(std::string_view name, std::string type_name,
                               SourceLocation location = SourceLocation::current());
-  // Returns the qualified name of `name` in the current module: "features.0.weight".
+  // Returns the path of the current module and `name`, for example "features.0.weight".
   std::string qualified(std::string_view name) const;
 
-  // Adds an input of the program. Symbolic sizes need bounds.
+  // Adds an input of the program. Symbolic sizes must come from dynamic_size().
   Node* input(std::string_view name, ScalarType dtype, std::vector<SymInt> sizes);
   // Returns a new symbolic size with these inclusive bounds. The symbols are "s0", "s1" ...
   SymInt dynamic_size(int64_t min, int64_t max);
@@ -85,13 +87,13 @@ class ModelBuilder {
   // Adds a parameter to the current module, or returns the module's parameter with this name.
   Node* parameter(std::string_view name, TensorData data);
   Node* buffer(std::string_view name, TensorData data, bool persistent = true);
-  // Adds a parameter with seeded weights, uniform in (-1, 1) / sqrt(elements per row), as PyTorch
-  // initializes its layers.
+  // Adds a parameter with seeded weights. As in PyTorch's layers, they are uniform in [-b, b) with
+  // b = 1 / sqrt(elements per row).
   Node* parameter(std::string_view name, std::vector<int64_t> sizes);
   uint64_t seed() const { return seed_; }
 
-  // Calls an operator that aot/operators supports: "aten.relu.default". In-place operators have
-  // their names in training IR: "aten.relu_.default".
+  // Calls an operator that aot/operators supports, for example "aten.relu.default" or its in-place
+  // variant "aten.relu_.default".
   Node* call(std::string_view target, ArgumentList args, ArgumentMap kwargs = {},
              SourceLocation location = SourceLocation::current());
   // Calls an operator that aot/operators does not support. `value` describes its results.
@@ -100,8 +102,8 @@ class ModelBuilder {
   // Returns result `index` of a call with several results.
   Node* item(Node* tuple, size_t index, SourceLocation location = SourceLocation::current());
 
-  // Returns the program and empties the builder. The program mutates the buffers that calls write
-  // to.
+  // Returns the program with these outputs and empties the builder. In-place calls on a buffer
+  // change the buffer each time the program runs.
   ExportedProgram finish(const std::vector<Node*>& outputs);
 
  private:

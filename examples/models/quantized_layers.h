@@ -9,15 +9,15 @@ namespace vitrine::examples {
 // The quantization scale for activations in [-4, 4).
 inline constexpr double kActivationScale = 1.0 / 32;
 
-// Quantizes x and dequantizes the result. A backend computes the calls between two such pairs in
-// int8.
+// Quantizes x to int8 and dequantizes the integers. A backend can compute a layer in int8 if the
+// inputs and the results of the layer pass through this function.
 aot::Node* requantized(aot::ModelBuilder& build, aot::Node* x, double scale = kActivationScale);
-// Adds another dequantize call of the same integers, because each use of a quantized value has its
-// own dequantize call.
+// Adds another dequantize call with the arguments of the call `dequantized`. The pt2e flow produces
+// a separate dequantize call for each use of a quantized value.
 aot::Node* dequantized_again(aot::ModelBuilder& build, const aot::Node* dequantized);
 
-// The next two functions scale the weights so that results have a variance of about one if the mean
-// square of the input is `mean_square`.
+// quantized_linear() and quantized_conv2d() scale their weights for inputs whose mean square is
+// `mean_square`. The results then have a variance of about one.
 aot::Node* quantized_linear(aot::ModelBuilder& build, std::string_view name, aot::Node* x,
                             int64_t out_features, double mean_square = 1);
 // The input x has the shape [N, C, H, W].

@@ -15,7 +15,8 @@ struct QuantizedMlpOptions {
   uint64_t seed = 1;
 };
 
-// Input x: f32[batch, inputs], best in [-1, 1]; result: f32[batch, outputs].
+// Input x: f32[batch, inputs]; result: f32[batch, outputs]. Unless `dynamic` is set, quantization
+// clips x to [-4, 4).
 aot::ExportedProgram quantized_mlp(const QuantizedMlpOptions& options = {});
 
 }  // namespace vitrine::examples

@@ -28,8 +28,8 @@ size_t checked_count(std::string_view name, const std::vector<int64_t>& sizes) {
   int64_t count = 1;
   for (const int64_t size : sizes) {
     if (size < 0 || __builtin_mul_overflow(count, size, &count) || count > INT64_C(1) << 32) {
-      throw AotError(
-          fmt::format("weight {}: a size is negative, or it has more than 2^32 elements", name));
+      throw AotError(fmt::format(
+          "weight {}: a size is negative, or the weight has more than 2^32 elements", name));
     }
   }
   return static_cast<size_t>(count);

@@ -67,7 +67,8 @@ Node* cache(ModelBuilder& build, const TransformerOptions& options, const char* 
       name, aot::make_tensor_data(ScalarType::kFloat, sizes, std::vector<std::byte>(bytes)));
 }
 
-// Writes the new row to its position in the cache and masks later positions.
+// Writes the key and the value of the token at `position` to the caches, and computes the token's
+// attention. Masks later positions.
 Node* cached_attention(ModelBuilder& build, const TransformerOptions& options, Node* x,
                        Node* position) {
   const auto module = build.module("attention", kAttention);

@@ -2,8 +2,8 @@
 //
 //   profile_a_model model.pte [model.etrecord]
 //
-// The device part (load, run, trace, write the ETDump) throws nothing and needs no host library.
-// The host part reads the ETDump, here or on another machine, and may throw.
+// run_traced() is the device part: it runs the program with the tracer and writes an ETDump.
+// print_profile() is the host part: it reads the ETDump, which may come from another machine.
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -30,7 +30,7 @@ namespace {
 constexpr int kRuns = 10;
 
 std::vector<std::byte> run_traced(const char* model) {
-  // Passes the tracer at load, because delegates then log their operator maps.
+  // Delegates log their operator maps during load, so the tracer is passed to load().
   TraceBuffer trace;
   Module module = check(Module::load(model, {.tracer = &trace}));
   const MethodMeta meta = check(module.method_meta("forward"));
@@ -49,7 +49,7 @@ std::vector<std::byte> run_traced(const char* model) {
 void print_profile(std::span<const std::byte> dump, const char* record_file) {
   std::optional<etrecord::EtRecord> record;
   if (record_file != nullptr) record = etrecord::read_etrecord(record_file);
-  // The backends whose delegates' events can be interpreted.
+  // The backends whose profile events make_profile() can interpret.
   const std::array delegates = {&xnnpack_profile()};
   inspector::ProfileOptions options;
   options.delegates = delegates;

@@ -42,7 +42,8 @@ struct TestSuite {
   std::vector<TestSet> sets;
 };
 
-// A bundle. Its spans point into `bytes`, or into the caller's bytes from which it was parsed.
+// A bundle. If `bytes` is null, the spans point into memory that the caller owns; otherwise they
+// point into `bytes`.
 struct BundledProgram {
   uint32_t version = 2;
   std::vector<TestSuite> suites;
@@ -56,9 +57,9 @@ struct BundledProgram {
 // True if the bytes have the format's identifier, which is "BP08" at byte 4.
 bool is_bundled_program(std::span<const std::byte> bytes);
 
-// Parses untrusted bytes. A BundledProgramError names `source` and the field. `bytes` must outlive
-// the result, which points into them. If `bytes` are not aligned to 32 bytes, the result points
-// into a copy.
+// Parses untrusted bytes. Throws a BundledProgramError that names `source` and the field. The
+// result points into `bytes`, which must outlive the result. If `bytes` are not aligned to 32
+// bytes, the result owns a copy and points into the copy.
 BundledProgram parse_bundled_program(std::span<const std::byte> bytes,
                                      std::string_view source = "bundled program");
 BundledProgram read_bundled_program(const std::filesystem::path& file);

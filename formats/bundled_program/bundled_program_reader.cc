@@ -23,9 +23,9 @@ constexpr size_t kIdentifierBytes = 4;
 // The alignment, in bytes, that ExecuTorch gives the field `program`.
 constexpr uintptr_t kWantedAlignment = 32;
 
-// Minimum size of a table in bytes. If a file has more references to tables than it has space for
-// tables of this size, some tables are shared. The reader rejects such files, because they could
-// expand to many test sets.
+// Minimum size of a table in bytes. A file of n bytes has at most n / 8 different tables. The
+// reader rejects files with more references to tables, because shared tables could expand to many
+// test sets.
 constexpr size_t kMinTableBytes = 8;
 
 std::shared_ptr<std::byte> allocate(size_t size) {
@@ -118,7 +118,8 @@ class Reader {
                          .sizes = {},
                          .dim_order = {},
                          .data = bytes_of(from.data())};
-    // Checks the number of dimensions before copying, since many tensors may share one long vector.
+    // Rejects a long vector before copying it. Many tensors may share one vector, and each tensor
+    // gets a copy.
     const auto length = [](const auto* vector) { return vector == nullptr ? 0 : vector->size(); };
     if (length(from.sizes()) > kMaxRank || length(from.dim_order()) > kMaxRank) {
       fail(location, fmt::format("has more than {} dimensions", kMaxRank));

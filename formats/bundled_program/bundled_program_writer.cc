@@ -17,8 +17,8 @@ namespace wire = ::vitrine::schema::bundled_program;
 // writer must.
 constexpr size_t kProgramAlignment = 32;
 constexpr size_t kDataAlignment = 16;
-// Maximum numbers of bytes that the builder writes for a value and for a test set, without tensor
-// data.
+// Maximum sizes in bytes that the file needs for a value without its tensor data, and for a test
+// set, a suite or the root table without its contents.
 constexpr uint64_t kMaxValueBytes = 512;
 constexpr uint64_t kMaxSetBytes = 256;
 

@@ -33,8 +33,8 @@ struct PayloadInput {
 struct DelegateReader {
   std::span<const std::string_view> backends;
   std::string_view name;  // of a bare file: "Vulkan delegate payload"
-  // Returns true if the bytes identify a payload of this backend. Null if bytes alone never
-  // suffice.
+  // Returns true if the bytes identify a payload of this backend. Null if the backend's payloads
+  // cannot be recognized by their bytes.
   bool (*recognizes)(std::span<const std::byte> bytes);
   PayloadDescription (*read)(const PayloadInput& input);
 };

@@ -36,8 +36,8 @@ uint32_t FlatFile::follow(uint64_t at) const {
 void FlatFile::charge(uint64_t steps) const {
   if (!steps_.take(steps)) {
     fail(
-        fmt::format("flatbuffer: its tables refer to each other so often that reading takes more "
-                    "than {} steps, the limit for its size",
+        fmt::format("flatbuffer: reading its shared tables and vectors takes more than {} steps, "
+                    "the limit for a file of this size",
                     steps_.limit()));
   }
 }

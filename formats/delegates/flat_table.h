@@ -1,8 +1,9 @@
 // Reads fields of flatbuffers by number, and checks every access.
 //
-// The readers of foreign payloads use this instead of code that flatc generates, for three reasons:
-// a schema may have grown since this build, the readers' operator tables list fields as text, and
-// only the parts that are read need to be valid. Format: https://flatbuffers.dev/internals.
+// Readers of foreign payloads use FlatTable instead of code that flatc generates, for three
+// reasons: files may have a newer schema than this build, readers list the fields of operators in
+// text tables, and only the parts of a file that are read need to be valid. Format:
+// https://flatbuffers.dev/internals.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace vitrine::delegates {
 
 class FlatTable;
 
-// A flatbuffer, with a limit on the work of reading it. Tables and vectors may be shared, so
-// without this limit a small file could expand to any size.
+// A flatbuffer. Limits the number of reading steps, because a small file can expand to any size if
+// its tables and vectors are shared.
 class FlatFile {
  public:
   // Error texts begin with `name`.
@@ -50,8 +51,9 @@ class FlatFile {
   mutable Budget steps_;
 };
 
-// A table in a FlatFile. The FlatFile must outlive the table. Slots are numbered from 0; a union
-// takes two slots. All functions throw a FormatError if the field is not inside the file.
+// A table in a FlatFile. The FlatFile must outlive the table. `slot` is the number of a field,
+// starting from 0; a union takes two slots. Functions throw a FormatError if the field is not
+// inside the file.
 class FlatTable {
  public:
   bool has(size_t slot) const { return field(slot) != 0; }
@@ -67,8 +69,8 @@ class FlatTable {
   // Returns the text of a field, or an empty text if the field is absent.
   std::string_view text(size_t slot) const;
   std::optional<FlatTable> table(size_t slot) const;
-  // Returns a table that the file must have. Throws a FormatError with the text `what` if the field
-  // is absent.
+  // Returns a table that the file must have. If the field is absent, throws a FormatError that says
+  // that `what` is missing.
   FlatTable needed_table(size_t slot, std::string_view what) const;
   std::vector<FlatTable> tables(size_t slot) const;
   std::vector<std::string_view> texts(size_t slot) const;

@@ -1,4 +1,4 @@
-// Describes the content of a delegate's payload in the same terms for every backend.
+// Defines PayloadDescription, which describes the payloads of all backends in the same way.
 //
 // Names come from files and may contain any bytes.
 #pragma once
@@ -46,7 +46,7 @@ struct PayloadOperator {
   std::vector<uint32_t> debug_handles = {};  // of its source nodes, if the payload says them
 };
 
-// A function, chain or region of the payload.
+// A list of operators. Formats call such a list a function, chain or region.
 struct PayloadGraph {
   std::string name;
   std::vector<size_t> inputs, outputs;  // indices of tensors
@@ -70,11 +70,11 @@ struct PayloadDescription {
   std::vector<PayloadPart> parts;
   std::vector<std::string> notes;  // warnings: missing data, parts of a newer schema
   std::string closed;              // what cannot be read, and why; empty if everything is open
-  // A program inside the payload. The bytes belong to the payload.
+  // The program inside the payload, as a view of the payload's bytes. Empty for most backends.
   std::span<const std::byte> program;
 
-  // Totals. Readers count only weights that are not listed as tensors; finish() adds the operators
-  // of `graphs` and the constants of `tensors`.
+  // Totals. A reader sets them only for weights that are not in `tensors`. finish() adds the
+  // operators of `graphs` and the constants of `tensors`.
   size_t operators = 0;
   size_t constants = 0;
   uint64_t constant_bytes = 0;

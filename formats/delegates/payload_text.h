@@ -1,4 +1,4 @@
-// Provides functions for texts, dtypes and constants, which several readers share.
+// Provides functions that several payload readers share: for text, dtypes and constants.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,18 +23,19 @@ struct NumberName {
 // number, for example "dtype 77".
 std::string name_of(std::span<const NumberName> names, int64_t number, std::string_view noun);
 
-// Returns the bytes per element of the dtype with this name in descriptions ("f32"). Returns 0 if
-// the dtype is unknown or has less than one byte.
+// Returns the bytes per element of a dtype, given its name in PayloadTensor::dtype ("f32"). Returns
+// 0 if the dtype is unknown or smaller than a byte.
 size_t bytes_of_dtype(std::string_view dtype);
 // Returns the name of the dtype that has this number in program files, or "dtype 77" for an unknown
 // number.
 std::string program_dtype(int64_t number);
 
-// Returns the product of the shape's upper bounds. Returns nullopt if it overflows or a dimension
-// is unbounded.
+// Returns the product of the shape's upper bounds. Returns nullopt if the product overflows or a
+// dimension is unbounded.
 std::optional<uint64_t> element_count(const std::vector<Dim>& shape);
 
-// Returns a text such as "[1, 2, … 40 in all]".
+// Returns the items as text, such as "[1, 2]". Shows at most 8 items; a longer list ends with the
+// number of all items, such as "… 40 in all]".
 template <class List, class Text>
 std::string list_text(const List& items, const Text& item_text) {
   constexpr size_t kShown = 8;
@@ -57,10 +58,11 @@ std::string numbers_text(const std::vector<T>& items) {
 // Returns the index of a tensor as a text such as "%3".
 inline std::string tensor_name(size_t index) { return fmt::format("%{}", index); }
 
-// Returns the size of the named data with this key. `data` may be null.
+// Returns the size in bytes of the named data with this key. Returns nullopt if `data` is null or
+// lacks the key.
 std::optional<uint64_t> size_of_named(const NamedDataMap* data, std::string_view key);
-// Describes a constant that is stored under a key in named data. If the key is absent, the
-// description has the size `expected`.
+// Describes a constant that is stored under a key in named data. If the key is absent, the constant
+// is marked as missing and its size is `expected`.
 ConstantData named_constant(const NamedDataMap* data, std::string_view key, uint64_t expected);
 
 // The form in which the value of a compile option is stored.

@@ -19,8 +19,8 @@ struct DebugTensor {
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;
   int64_t offset = -1;  // into the debug buffer; -1 without elements
-  // The bytes from the tensor's first element in memory to its last. Empty until
-  // attach_debug_data() sets it.
+  // The bytes from the first element in memory to the last, in EtDump::debug_data. Empty until
+  // attach_debug_data() is called.
   std::span<const std::byte> data = {};
 };
 

@@ -25,9 +25,9 @@ constexpr size_t kPrefixBytes = sizeof(fb::uoffset_t);
 constexpr size_t kIdentifierOffset = sizeof(fb::uoffset_t);  // after the root offset
 constexpr uint32_t kKnownVersion = 0;
 
-// Minimum size of a table in bytes. If a file has more references to tables than it has space for
-// tables of this size, some tables are shared. The reader rejects such files, because they could
-// expand to a large trace.
+// Minimum size of a table in bytes. The reader accepts at most (file size / kMinTableBytes)
+// references to tables. A file with more references shares tables, so a small file could expand to
+// a large trace.
 constexpr size_t kMinTableBytes = 8;
 
 std::string_view text(const fb::String* string) {
@@ -56,9 +56,9 @@ std::vector<T> copy(const fb::Vector<T>* from) {
   return from == nullptr ? std::vector<T>() : std::vector<T>(from->begin(), from->end());
 }
 
-// Returns the number of bytes from a tensor's first element to its last. Empty if the number
-// overflows. Also empty if elements overlap, because a small buffer could then expand to a large
-// tensor.
+// Returns the number of bytes from a tensor's first element to its last. Returns nullopt if the
+// number overflows or is too small for all elements. In the second case elements overlap, and a
+// small buffer could expand to a large tensor.
 std::optional<uint64_t> extent_of(const DebugTensor& tensor) {
   uint64_t numel = 1;
   uint64_t last = 0;  // index of the last element in memory
@@ -169,7 +169,7 @@ class Reader {
                         (event.debug_event() != nullptr);
       if (kinds != 1) {
         fail(fmt::format("run_data[{}].events[{}]", index, i),
-             fmt::format("has {} of profile, allocation and debug event; it must have exactly one",
+             fmt::format("has {} kinds of event; expected one: profile, allocation or debug",
                          kinds));
       }
       if (const auto* profile = event.profile_event()) {

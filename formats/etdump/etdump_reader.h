@@ -23,12 +23,12 @@ class EtDumpError : public HostError {
   using HostError::HostError;
 };
 
-// The value of an unset chain index, an unset integer identifier of a delegate's operator, or an
-// unset bundled input index.
+// The value of a chain index, a delegate_debug_id, a bundled input index or the instruction_id of a
+// DebugEvent that is not set.
 inline constexpr int32_t kUnset = -1;
 
-// The strings in this struct and in the structs below are views. parse_etdump() makes them point
-// into EtDump::bytes.
+// The strings in this struct and in the structs below are views. parse_etdump() returns views of
+// EtDump::bytes.
 struct ProfileEvent {
   std::string_view name = {};  // empty for delegate events
   int32_t chain_index = kUnset;
@@ -82,8 +82,9 @@ struct EtDump {
 EtDump parse_etdump(std::span<const std::byte> bytes, std::string_view source = "ETDump");
 EtDump read_etdump(const std::filesystem::path& file);
 
-// Sets the data of every tensor in `dump` from the debug buffer of the same runs. If a tensor
-// extends past the end of the buffer, throws EtDumpError and leaves the dump unchanged.
+// Copies `bytes`, the debug buffer of the dump, and sets the data of every tensor in `dump` to a
+// part of the copy. If a tensor extends past the end of the buffer, throws EtDumpError and leaves
+// the dump unchanged.
 void attach_debug_data(EtDump& dump, std::span<const std::byte> bytes,
                        std::string_view source = "debug buffer");
 void read_debug_data(EtDump& dump, const std::filesystem::path& file);

@@ -22,8 +22,8 @@ namespace {
 namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::etdump;
 
-// Maximum numbers of bytes that the builder writes for an event, a block and a value, without
-// texts.
+// Maximum sizes in bytes of an event, a block and a value in the file, without the strings of the
+// trace.
 constexpr uint64_t kMaxEventBytes = 128;
 constexpr uint64_t kMaxBlockBytes = 256;
 constexpr uint64_t kMaxValueBytes = 512 + 2 * kMaxRank * sizeof(int64_t);
@@ -154,7 +154,8 @@ class Writer {
     events_.push_back(wire::CreateEvent(builder_, event));
   }
 
-  // Writes the first value in `entries`. Returns the entries that follow this value.
+  // Writes the first value in `entries`. If the value is a list, the entries of its items follow.
+  // Returns the entries after the value.
   Entries add_value(Entries entries) {
     const Entry& entry = entries.front();
     Entries rest = entries.subspan(1);
@@ -199,7 +200,7 @@ class Writer {
     std::copy_n(entry.sizes.begin(), entry.rank, sizes.begin());
     const auto sizes_offset = builder_.CreateVector(sizes.data(), entry.rank);
     const auto strides_offset = builder_.CreateVector(entry.strides.data(), entry.rank);
-    // If the buffer contains a summary of the tensor, the offset is the position of the summary.
+    // The buffer holds the tensor's data or a summary in its place. The other offset is kNoData.
     const uint64_t position = std::min(entry.offset, entry.summary_offset);
     const int64_t offset =
         position == Entry::kNoData ? kNoDebugData : static_cast<int64_t>(position);
@@ -212,8 +213,8 @@ class Writer {
                                          : fb::Offset<wire::Bool>();
   }
 
-  // For events outside instructions, the unsigned field for the instruction holds -1 converted to
-  // unsigned, as in stock dumps.
+  // Adds a debug event. Outside instructions, the chain index is -1. The field is unsigned, so it
+  // stores -1 as 2^64 - 1, like stock runtimes on 64-bit devices.
   void add_debug_event(const Entry& entry, fb::Offset<wire::Value> value) {
     const TracedValue& source = entry.source;
     fb::Offset<fb::String> id = 0;
@@ -256,15 +257,15 @@ class Writer {
     return wire::CreateRunData(builder_, name_offset, bundled_input_index, allocators, events);
   }
 
-  // Writes each text only once. Compares addresses, not contents.
+  // Writes the text at an address only once. Equal texts at other addresses are written again.
   fb::Offset<fb::Vector<uint8_t>> bytes(std::string_view data) {
     const auto [entry, is_new] = by_address_.try_emplace({data.data(), data.size()});
     if (is_new) entry->second = create_bytes(data);
     return entry->second;
   }
 
-  // Writes equal texts only once. Compares their content, because texts that this writer composes
-  // do not have fixed addresses.
+  // Writes equal texts only once. Compares contents, because the texts that this writer composes
+  // reuse the same memory.
   fb::Offset<fb::Vector<uint8_t>> shared_bytes(std::string_view data) {
     const auto [entry, is_new] = by_text_.try_emplace(std::string(data));
     if (is_new) entry->second = create_bytes(data);

@@ -1,6 +1,6 @@
-// Defines the names of events and blocks that extend ETDump with information for which the format
-// lacks fields. Other readers see ordinary events that belong to no instruction
-// (docs/formats/etdump.md, "Extensions").
+// Defines names of events and blocks that extend ETDump (docs/formats/etdump.md, "Extensions").
+// They carry information that the format has no fields for. Other readers see ordinary events
+// outside instructions.
 #pragma once
 
 namespace vitrine::etdump {

@@ -19,7 +19,7 @@ class Words {
     rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
     return word;
   }
-  // Reads `name`, followed by a number.
+  // Reads the word `name` and then a number. Returns false for any other words.
   template <class T>
   bool read(std::string_view name, T& value) {
     if (next() != name) return false;

@@ -1,6 +1,6 @@
-// Writes and parses the operator and the quantization of a value that was logged inside a delegate.
-// The name of the value's debug event contains the operator and the quantization as text
-// (docs/formats/etdump.md, "Extensions"). Host side.
+// Converts the origin of a value to text and back, for values that were logged inside a delegate.
+// The origin is the operator that made the value, and its quantization if it was quantized. The
+// text is the name of the value's debug event (docs/formats/etdump.md, "Extensions"). Host side.
 #pragma once
 
 #include <cstddef>

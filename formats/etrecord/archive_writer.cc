@@ -64,16 +64,15 @@ std::string deflated(std::string_view content, int strategy) {
   return packed.size() < content.size() ? packed : std::string();
 }
 
-// Readers refuse members that unpack to a large multiple of their size (base/zip_archive.h). Very
-// repetitive content is therefore compressed only with Huffman codes, which make it at most 8 times
-// smaller.
+// Readers refuse members with a high compression ratio (base/zip_archive.h). If the ratio would
+// exceed kMaxRatio, this function compresses with Huffman codes only: their ratio is at most 8.
 std::string packed_within_ratio(std::string_view content) {
   constexpr size_t kMaxRatio = 100;
   std::string packed = deflated(content, Z_DEFAULT_STRATEGY);
   return content.size() > kMaxRatio * packed.size() ? deflated(content, Z_HUFFMAN_ONLY) : packed;
 }
 
-// Writes the fields that precede the sizes in both a local header and a directory entry.
+// Writes the fields from version to CRC, which a local header and a directory entry share.
 void put_common(std::vector<std::byte>& to, uint16_t version, uint16_t method, uint32_t crc) {
   put(to, version);
   put(to, kUtf8);

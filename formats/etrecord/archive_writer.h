@@ -14,8 +14,8 @@ namespace vitrine::etrecord {
 // same timestamp.
 class ArchiveWriter {
  public:
-  // Sizes, offsets and counts of `limit` or more are stored in the 64-bit form. Only tests pass a
-  // lower limit.
+  // Sizes and offsets of `limit` or more use the 64-bit form. Counts use it from 65535, or from
+  // `limit` if that is smaller. Only tests pass a limit below the default.
   explicit ArchiveWriter(uint64_t limit = 0xffffffff) : limit_(limit) {}
 
   // Adds a member with a copy of `content`. A duplicate name is an error.

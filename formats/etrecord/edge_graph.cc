@@ -25,8 +25,7 @@ constexpr const char* kConstantKinds[] = {"parameter", "buffer", "tensor_constan
 // Maximum nesting of lowered modules. A lowered module may contain other lowered modules.
 constexpr int kMaxNesting = 4;
 
-// Kinds of arguments and outputs that refer to values, and the JSON form of the references for each
-// kind.
+// The JSON forms in which arguments and outputs refer to values by name.
 enum class NameForm : uint8_t { kNamed, kListOfNamed, kListOfUnions, kSymbol, kListOfSymbols };
 struct NamingKind {
   const char* tag;
@@ -42,7 +41,7 @@ constexpr NamingKind kNamingKinds[] = {{"as_tensor", NameForm::kNamed},
                                        {"as_sym_float", NameForm::kSymbol},
                                        {"as_sym_floats", NameForm::kListOfSymbols}};
 
-// Calls visit(name) for the name of every value in the arguments and outputs.
+// Calls visit(name) for the name of every value in an argument or output.
 template <class Visit>
 void for_each_value_name(const JsonValue& argument, Visit visit) {
   const auto visit_symbol = [&](const JsonValue& symbol) {
@@ -84,8 +83,8 @@ struct Module {
   std::string type;
 };
 
-// Reads the innermost module of a stack, which lists the outermost module first:
-// "key,path,type;key,path,type". A path may contain commas.
+// Reads the last module of a module stack such as "key,path,type;key,path,type". The last module is
+// the innermost one. A path may contain commas.
 Module innermost_module(std::string_view stack) {
   const size_t semicolon = stack.rfind(';');
   const std::string_view last =
@@ -271,8 +270,8 @@ class GraphReader {
     }
   }
 
-  // Reads the nodes of a lowered module's original program. Returns false if the call does not
-  // contain the module.
+  // Reads the original program of the lowered module in a delegate call. Returns false if the call
+  // does not contain a lowered module.
   bool read_lowered_module(const JsonValue& call, const std::string& prefix, int nesting) {
     bool found = false;
     call.at("inputs").each_item([&](const JsonValue& input) {

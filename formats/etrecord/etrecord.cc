@@ -33,7 +33,7 @@ int32_t parse_instruction(const std::string& text, const JsonValue& value) {
   int32_t instruction = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), instruction);
   if (error != std::errc() || end != text.data() + text.size() || instruction < 0) {
-    value.fail("the key is not the number of an instruction");
+    value.fail("the key is not an instruction index");
   }
   return instruction;
 }

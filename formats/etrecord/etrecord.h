@@ -40,15 +40,15 @@ struct EdgeArgument {
 
 // A call in the edge program.
 struct EdgeNode {
-  std::string name;    // "aten_convolution_default_1"; for a node in a lowered module (in records
-                       // made after lowering) "lowered_module_0/aten_add_tensor"
+  // "aten_convolution_default_1"; for a node in a lowered module "lowered_module_0/aten_add_tensor"
+  std::string name;
   std::string target;  // "aten.convolution.default"
   DebugHandle debug_handle = 0;
   std::string module_path;   // "features.0.0"; empty for the root module
   std::string module_class;  // "torch.nn.modules.conv.Conv2d"
   std::string source_line;   // innermost frame of the stack trace, "model.py:167"; may be empty
   // The innermost frame outside PyTorch's own files, with its folder: "models/mobilenetv2.py:167".
-  // If all frames are in PyTorch's files, this is the innermost frame.
+  // If every frame is in PyTorch's files, model_line is the innermost frame.
   std::string model_line;
   std::vector<size_t> inputs;  // nodes whose results this node uses, each once, in argument order
   std::vector<EdgeArgument> arguments;
@@ -62,8 +62,8 @@ struct EdgeGraph {
   std::map<DebugHandle, std::vector<size_t>> nodes_of_handle;
 };
 
-// The delegate map of a delegate call: identifier -> debug handles. The key of an integer
-// identifier is its decimal text.
+// The delegate map of one delegate call, which maps identifiers of operators to debug handles.
+// Integer identifiers are stored as decimal text.
 struct DelegateEntry {
   std::string backend;
   std::map<std::string, std::vector<DebugHandle>, std::less<>> handles_of_id;

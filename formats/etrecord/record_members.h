@@ -1,9 +1,9 @@
-// Reads and writes the members of an ETRecord archive. Tools that write, copy or repack records use
-// this.
+// Reads and writes the members of an ETRecord archive, for tools that write, copy or repack
+// records.
 //
 // Reads the layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md) and writes the current one.
-// Does not parse the serialized programs and the torch.save archives. etrecord.h parses the members
-// that the join needs. Host side.
+// Does not parse serialized programs or torch.save archives. etrecord.h parses the members that
+// join a trace to its source model. Host side.
 #pragma once
 
 #include <cstddef>
@@ -58,8 +58,8 @@ RecordMembers parse_record_members(std::span<const std::byte> bytes,
 // or if a name is reserved.
 std::vector<std::byte> write_etrecord(const RecordMembers& members);
 
-// The next functions return JSON maps of `methods`. The handles of a delegate call are always
-// written as a list. A single handle of a kernel call is written as a number.
+// Each of these functions returns one JSON map of the record. Handles of a delegate call are always
+// written as a list. If a kernel call has a single handle, the handle is written as a number.
 std::string debug_handle_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);
 std::string delegate_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);
 std::string num_outputs_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);

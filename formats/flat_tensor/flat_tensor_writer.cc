@@ -67,7 +67,7 @@ class FlatTensorWriter {
     }
     if (table_bytes > FLATBUFFERS_MAX_BUFFER_SIZE) {
       return Error::make(ErrorCode::kOutOfResources,
-                         "the table of %zu entries may need more than 2 GiB, the maximum of a "
+                         "the table of %zu entries may exceed 2 GiB, the maximum size of a "
                          "flatbuffer",
                          entries.size());
     }

@@ -1,7 +1,5 @@
-// Writes .ptd files: named tensors and payloads outside a program. Format:
-// docs/formats/flat_tensor.md.
-//
-// Host side.
+// Writes .ptd files, which hold tensors and other data outside a program, each under a key. Format:
+// docs/formats/flat_tensor.md. Host side.
 #pragma once
 
 #include <optional>
@@ -23,9 +21,9 @@ struct NamedBytes {
 // Returns the bytes of the file. Entries keep their order. Entries with equal bytes share a
 // segment. Each segment is aligned to 128 bytes and to the alignments of its entries.
 //
-// Errors: InvalidArgument, which names the entry, if a key is empty or repeated, an alignment is
-// not a power of two, the size of the data does not match the layout, or a dim order is not a
-// permutation; OutOfResources if the table of entries would need 2 GiB or more.
+// Returns InvalidArgument, which names the entry, if a key is empty or repeated, an alignment is
+// not a power of two, or a layout is invalid or does not match the size of the data. Returns
+// OutOfResources if the table of entries may need 2 GiB or more.
 Result<std::vector<std::byte>> write_flat_tensor(std::span<const NamedBytes> entries);
 
 }  // namespace vitrine

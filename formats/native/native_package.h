@@ -1,4 +1,4 @@
-// Reads the files of ExecuTorch Native: a package (.ptn), or its graph without weights (.ptg).
+// Reads files of ExecuTorch Native: packages (.ptn), and graphs without weights (.ptg).
 //
 // A package is a zip archive with the members program.ptg (a flatbuffer), program.safetensors and
 // aliases.json (docs/formats/native.md). The format is experimental in ExecuTorch 1.6.
@@ -33,7 +33,7 @@ struct NativePackage {
 
 inline constexpr std::string_view kGraphMember = "program.ptg";
 
-// True for bytes with the identifier of a .ptg, and for an archive that contains a .ptg.
+// True if `bytes` have the identifier of a .ptg, or are an archive with the member program.ptg.
 bool is_native_model(std::span<const std::byte> bytes);
 
 // Reads a .ptn or .ptg. Throws a FormatError that begins with `source` if the archive, the

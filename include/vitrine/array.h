@@ -23,8 +23,8 @@
 
 namespace vitrine {
 
-// An argument that contains sizes: {1, 3, 224, 224}, a vector or a span. Valid only during the
-// call.
+// A function parameter for sizes: accepts {1, 3, 224, 224}, a vector or a span. Refers to the
+// caller's memory, so it is valid only during the call.
 class Sizes {
  public:
   Sizes(std::initializer_list<int32_t> sizes)  // NOLINT(google-explicit-constructor)
@@ -43,32 +43,36 @@ class Array {
   // An empty Array: u8, rank 0, numel() 0, no bytes.
   Array() = default;
 
-  // The functions that make Arrays return InvalidArgument for a negative size, more than kMaxRank
+  // zeros(), copy_of() and borrow() return InvalidArgument for a negative size, more than kMaxRank
   // sizes, an unknown dtype, or sizes whose product overflows. They return MemoryAllocationFailed
   // if no memory is left.
 
   // `dim_order` lists the dimensions from the outermost in memory to the innermost, like
-  // TensorInfo::dim_order; if it is empty, the order is row-major. InvalidArgument if `dim_order`
-  // is not a permutation.
+  // TensorInfo::dim_order. An empty `dim_order` means row-major. Returns InvalidArgument if
+  // `dim_order` is not a permutation of the dimensions.
   static Result<Array> zeros(ScalarType dtype, Sizes sizes,
                              std::span<const uint8_t> dim_order = {});
-  // InvalidArgument if the number of elements is not the product of `sizes`.
+  // Copies elements in row-major order. Returns InvalidArgument if the number of elements is not
+  // the product of `sizes`.
   template <class T>
   static Result<Array> copy_of(std::span<const T> elements, Sizes sizes) {
     return copy_of(scalar_type_of<T>, std::as_bytes(elements), sizes);
   }
   static Result<Array> copy_of(ScalarType dtype, std::span<const std::byte> bytes, Sizes sizes);
-  // `memory` must outlive the Array and its copies, and be aligned for the dtype.
+  // Makes an Array that uses the caller's memory, which must outlive the Array and its copies.
+  // Returns InvalidArgument if the memory is not aligned for the dtype, or if its size does not
+  // match `sizes`.
   template <class T>
   static Result<Array> borrow(std::span<T> memory, Sizes sizes) {
     return borrow(scalar_type_of<T>, std::as_writable_bytes(memory), sizes);
   }
   static Result<Array> borrow(ScalarType dtype, std::span<std::byte> memory, Sizes sizes);
-  // Copies the elements of any tensor into row-major order.
+  // Copies the elements of any tensor into row-major order. Returns InvalidState if the tensor has
+  // no memory.
   static Result<Array> copy_of(const Tensor& tensor);
 
   // Replaces the elements. `bytes` is in row-major order even if the Array has another dim order.
-  // InvalidArgument if the size of `bytes` differs from the total size of the elements.
+  // Returns InvalidArgument if the size of `bytes` differs from the total size of the elements.
   Error copy_from(std::span<const std::byte> bytes);
 
   bool is_empty() const { return state_ == nullptr; }
@@ -77,7 +81,7 @@ class Array {
   std::span<const int32_t> sizes() const { return tensor().sizes(); }
   int64_t numel() const { return tensor().numel(); }
   bool owns_memory() const;
-  // The bytes of the elements, in memory order. data() has the same order.
+  // The bytes of the elements, in memory order. data() returns elements in the same order.
   std::span<const std::byte> bytes() const;
   std::span<std::byte> mutable_bytes();
   // Returns InvalidType if the elements are not of type T, and InvalidState if the Array is empty.
@@ -92,8 +96,8 @@ class Array {
     return std::span<T>(mutable_tensor().template mutable_data<T>(), static_cast<size_t>(numel()));
   }
 
-  // The tensor to pass to the runtime. It exists as long as the Array's memory exists. The tensor
-  // of an empty Array has no data and must not be changed.
+  // The tensor to pass to the runtime. The reference is valid while the Array or a copy exists. The
+  // tensor of an empty Array has no data and must not be changed.
   const Tensor& tensor() const;
   Tensor& mutable_tensor();
 
@@ -110,8 +114,8 @@ class Array {
   std::shared_ptr<State> state_;
 };
 
-// Copies the elements of `from` into `to`. Both have the same dtype and sizes; their dim orders may
-// differ.
+// Copies the elements of `from` into `to`. Both must have the same dtype and sizes. Their dim
+// orders may differ.
 void copy_elements(const Tensor& from, Tensor& to);
 
 }  // namespace vitrine

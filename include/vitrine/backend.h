@@ -69,8 +69,8 @@ struct BackendInitContext {
   const NamedDataMap* named_data = nullptr;  // outlives the delegate; may be null
   ThreadPool* pool = nullptr;                // outlives the delegate; may be null
   EventTracer* tracer = nullptr;             // may be null
-  // Identifies the program while it is loaded. The pointer is for comparison only; it is null
-  // without a program.
+  // Identifies the loaded program. Only for comparison with other pointers; null if the delegate
+  // does not belong to a program.
   const void* program = nullptr;
   // All options given for loading, including those of other backends. If a key is repeated, the
   // last one applies.
@@ -81,9 +81,9 @@ struct BackendInitContext {
   int32_t instruction_id = 0;
   // True if each tensor that the program passes to this delegate has a fixed size.
   bool has_fixed_sizes = false;
-  // The method's budgets, which outlive the delegate and may be null. A backend must charge all
-  // work that a payload can cause: the bytes that it allocates (`memory`), and the list elements
-  // that it reads (`load_steps`).
+  // The method's budgets, which outlive the delegate and may be null. Payloads are untrusted, so
+  // the backend must charge the bytes that it allocates to `memory`, and the list elements that it
+  // reads to `load_steps`.
   Budget* memory = nullptr;
   Budget* load_steps = nullptr;
 };
@@ -118,8 +118,8 @@ class Delegate {
 
   // True if execute() may write argument `index`. The executor uses the answer to reject calls that
   // write a constant, to find inputs whose memory is overwritten, and to check the memory plan
-  // (refuse_overlaps). If a delegate returns true for every argument, the check of the memory plan
-  // cannot distinguish inputs from outputs.
+  // (MethodOptions::check_plan). If a delegate returns true for every argument, the check of the
+  // memory plan cannot distinguish inputs from outputs.
   virtual bool is_output(size_t /*index*/) const { return true; }
 
   // Called once, after all delegates of a method were made. An error does not stop loading;

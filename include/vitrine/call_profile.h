@@ -10,11 +10,12 @@
 //                 row.name.data());
 //   }
 //
-// While a profile is attached, each instruction and operator reads a clock. The memory of a profile
-// grows with the number of the program's instructions, not with the number of calls. A profile
-// serves one Module and must outlive it. Names are not copied: the result of methods() is valid
-// until the next call to the profile or the Module, and json() works only while the Module exists.
-// Not thread-safe. Code that uses Method instead of Module must call begin_method() itself.
+// While a profile is attached, the clock is read once for each instruction and each operator of a
+// delegate. The memory of a profile grows with the number of different instructions and operators,
+// not with the number of calls. A profile serves one Module and must outlive it. Names are not
+// copied: the result of methods() is valid until the next call to the profile or the Module, and
+// json() works only while the Module exists. Not thread-safe. Code that uses Method instead of
+// Module must call begin_method() itself.
 #pragma once
 
 #include <cstdint>

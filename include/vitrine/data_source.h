@@ -24,7 +24,8 @@ class DataBuffer {
   DataBuffer(DataBuffer&& other) noexcept;
   DataBuffer& operator=(DataBuffer&& other) noexcept;
   ~DataBuffer();
-  // Allocates an owned, uninitialized buffer, which is 64-byte aligned and has slack.
+  // Allocates an uninitialized buffer that owns its memory. The memory is 64-byte aligned and has
+  // slack (has_slack()).
   static Result<DataBuffer> allocate(size_t size);
 
   std::span<const std::byte> bytes() const { return bytes_; }
@@ -50,10 +51,12 @@ class DataSource {
  public:
   virtual ~DataSource() = default;
   virtual size_t size() const = 0;
-  // InvalidArgument if the range is not inside the source; AccessFailed if reading fails.
+  // Returns InvalidArgument if the range is not inside the source, and AccessFailed if reading
+  // fails.
   virtual Result<DataBuffer> read(uint64_t offset, uint64_t size) const = 0;
-  // A number that differs between files and between versions of one file. 0 if the source does not
-  // know such a number without reading the bytes.
+  // A number that identifies a file and its version: other files, and other versions of the same
+  // file, have other numbers. 0 if the number is not known, such as for a buffer or for a file that
+  // was changed a moment ago.
   virtual uint64_t stamp() const { return 0; }
   // Tells the source that these bytes are not needed soon. They stay valid, but the system may drop
   // the pages of a mapped file from memory until they are read again. Ranges outside the source are

@@ -1,10 +1,11 @@
 // Error and Result<T> report failures on the device side, which does not use exceptions.
 //
-// A function that can fail returns Error, or Result<T> if it also returns a value. Success is one
-// word and allocates nothing. A failure has a code and a message that names the location, such as
-// "execution_plan[0].values[37].sizes: is missing". Codes have ExecuTorch's numbers. The message is
-// allocated on the heap when the error is made; if that allocation fails, the error keeps its code
-// and its message is empty. Errors can be moved but not copied. They do not refer to other objects.
+// A function that can fail returns Error, or Result<T> if it also returns a value. An Error takes
+// one word, and a success allocates no memory. A failure has a code and a message that names the
+// location, such as "execution_plan[0].values[37].sizes: is missing". Codes have ExecuTorch's
+// numbers. The message is allocated on the heap when the error is made; if that allocation fails,
+// the error keeps its code and its message is empty. Errors can be moved but not copied. They do
+// not refer to other objects.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +72,7 @@ class [[nodiscard]] Error {
   void release();
 
   // 0 means success. An odd number is 2 * code + 1: an error whose message could not be allocated.
-  // Any other number is the address of an ErrorCode, which the message follows.
+  // Any other number is the address of a heap block: an ErrorCode, followed by the message.
   uintptr_t state_ = 0;
 };
 
@@ -111,8 +112,8 @@ class [[nodiscard]] Result {
   // Must be called only if ok().
   T& operator*() & { return value_; }
   const T& operator*() const& { return value_; }
-  // Returns the object by value. Otherwise, `for (float x : *array.data<float>())` would use a
-  // dangling reference.
+  // Returns a value instead of a reference. A reference would dangle in
+  // `for (float x : *array.data<float>())`.
   T operator*() && { return std::move(value_); }
   T* operator->() { return &value_; }
   const T* operator->() const { return &value_; }

@@ -2,8 +2,8 @@
 //
 // It takes 16 bytes and is trivially copyable. It owns nothing: tensors and list bodies belong to
 // the Method (or test) that made them. A copy of an EValue refers to the same tensor or list body.
-// Each kind has two accessors: as_*() checks the tag and returns InvalidType if it differs;
-// unchecked_*() is for callers that have checked the tag.
+// Accessors named as_*() check the tag and return InvalidType if it differs. Accessors named
+// unchecked_*() are for callers that have checked the tag.
 #pragma once
 
 #include <cstdint>
@@ -87,8 +87,9 @@ class EValue {
   bool is_bool() const { return tag_ == Tag::kBool; }
   bool is_string() const { return tag_ == Tag::kString; }
 
-  // Return InvalidType if the value is of another kind; the message names both kinds. Accessors of
-  // lists read the elements in the same way as read_int_list() and read_tensor_list().
+  // These accessors return InvalidType if the value is of another kind; the message names both
+  // kinds. as_int_list() and as_tensor_list() read the items with read_int_list() and
+  // read_tensor_list(), and also return InvalidType if an item cannot be read.
   Result<Tensor*> as_tensor() const;
   Result<int64_t> as_int() const;
   Result<double> as_double() const;

@@ -1,9 +1,9 @@
 // EventTracer is the interface through which the executor and delegates log what ran and when.
 //
-// Records have a fixed size; making one neither allocates nor formats. All times are nanoseconds of
-// CLOCK_MONOTONIC (platform::quick_now_ns). Only the executing thread calls a tracer. Strings in
-// records are not copied: they belong to the kernel tables, the Method or its delegates, and must
-// exist until the trace has been serialized.
+// Records have a fixed size and are made without allocating memory or formatting text. All times
+// are nanoseconds of CLOCK_MONOTONIC (platform::quick_now_ns). Only the executing thread calls a
+// tracer. Strings in records are not copied: they belong to the kernel tables, the Method or its
+// delegates, and must exist until the trace has been serialized.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +56,7 @@ struct TracedOperator {
 
 // The operators that ran, one after another, in one call to a delegate.
 struct TracedOperators {
-  // Calls that run the same operators all pass this list at the same address.
+  // If several calls run the same operators, this list has the same address in all of them.
   std::span<const TracedOperator> operators;
   std::span<const uint64_t> ends_ns;  // when each operator ended
   uint64_t start_ns = 0;              // when the first operator began
@@ -112,10 +112,9 @@ struct TracedValue {
   int32_t delegate_debug_id = kUnsetDelegateDebugId;
   const char* delegate_debug_name = nullptr;
   bool is_method_output = false;  // if true, the value belongs to no instruction
-  // For an operator inside a delegate, the position of the operator among the operators that the
-  // call logs, and the index of the result among the operator's results.
+  // For an operator inside a delegate, its position among the operators that the call logs.
   int32_t operator_index = kNoOperator;
-  uint32_t result = 0;
+  uint32_t result = 0;  // index of this value among the results of the operator
   // The quantization of the elements; null if the elements are not quantized. Valid while `value`
   // is valid.
   const TracedQuantization* quantization = nullptr;
@@ -125,15 +124,15 @@ class EventTracer {
  public:
   virtual ~EventTracer() = default;
 
-  // Names the method of the next blocks. Module calls this. The name is valid while the program
-  // exists.
+  // Names the method to which the next blocks of records belong. Module calls this. The name is
+  // valid while the program exists.
   virtual void begin_method(std::string_view /*name*/) {}
   // Starts a block of records: "Default" for loading, "Execute" for each execution. The name is a
   // string literal.
   virtual void begin_block(const char* name) = 0;
   virtual void record(const TraceRecord& record) = 0;
-  // Records every operator of a delegate call. A tracer that recognizes all.operators by its
-  // address need not read the list again.
+  // Records the operators of a delegate call. A tracer may store what it has read from
+  // all.operators and find it again by the address of the list.
   virtual void record_operators(const TracedOperators& all) {
     for (size_t i = 0; i < all.operators.size(); ++i) record(all.record(i));
   }
@@ -141,9 +140,10 @@ class EventTracer {
   // If false, the executor does not call record_results() in the next chain of instructions.
   virtual bool wants_results() const { return true; }
   // Called after record() for each step. `arguments` are the step's arguments, which include its
-  // results. `delegate` is null unless the step called a delegate. Returns true if this function
-  // did enough work to distort the time of the next step. The executor then does not count the time
-  // of this function. Tracers that need values derive from ValueTracer (vitrine/value_tracer.h).
+  // results. `delegate` is null unless the step called a delegate. The time of record_results()
+  // counts as time of the next step, unless record_results() returns true. A tracer returns true if
+  // it did enough work to distort that time. Tracers that need values derive from ValueTracer
+  // (vitrine/value_tracer.h).
   virtual bool record_results(const TraceRecord& /*step*/, std::span<EValue* const> /*arguments*/,
                               const Delegate* /*delegate*/) {
     return false;

@@ -1,4 +1,4 @@
-// Reads the extended header of a program, which gives the offset and size of its segments.
+// Reads the extended header of a program file, which locates the segments after the flatbuffer.
 //
 // The header follows the flatbuffer identifier; programs without segments have none. Format:
 // docs/formats/program.md.
@@ -21,7 +21,7 @@ struct ExtendedHeader {
 };
 
 // `head` is the beginning of the file. Returns nothing if the file has no extended header; then the
-// entire file is the flatbuffer. InvalidProgram if the header's size is too small.
+// entire file is the flatbuffer. Returns InvalidProgram if the header's length field is too small.
 Result<std::optional<ExtendedHeader>> read_extended_header(
     std::span<const std::byte, kProgramHeadBytes> head);
 

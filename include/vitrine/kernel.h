@@ -21,11 +21,12 @@
 //   str               std::string_view            str?    std::optional<std::string_view>
 //   ScalarType        ScalarType                  ScalarType? std::optional<ScalarType>
 // After these arguments, a program passes the results once more in a trailing argument, which the
-// kernel does not read. Operators without `out` that return a number (aten::sym_size.int,
-// executorch_prim::*) have a last parameter `EValue&` instead, which receives the number; for these
-// operators, the program passes no trailing argument. A ChangedTensor is a tensor to which the
-// operator gives other sizes or memory (et_view, et_copy_index). A parameter of type `const
-// EValue&` accepts any value.
+// kernel does not read. Two kinds of operators have no trailing argument:
+// - operators that return a number (aten::sym_size.int, most of executorch_prim): their last
+//   parameter is an `EValue&`, which receives the number;
+// - operators that give a tensor other sizes or memory (executorch_prim::et_view, et_copy_index):
+//   the parameter for this tensor is a ChangedTensor.
+// A parameter of type `const EValue&` accepts any value.
 //
 // The call fails before the kernel runs if the program passes a value whose kind differs from the
 // parameter's, an input without memory, or an output without memory or in constant memory. Kernels
@@ -72,12 +73,12 @@ struct Kernel {
 
 namespace boxing {
 
-// Unbox<T>::read(value, storage) returns false if `value` is of another kind. An `int` argument
-// must be an Int; only a Scalar may be an Int, a Double or a Bool.
+// Unbox<T>::read(value, storage) returns false if a parameter of type T does not accept `value`. An
+// `int` accepts an Int; a `float` accepts a Double or an Int; a Scalar also accepts a Bool.
 template <class T>
 struct Unbox;
 
-// Returns false if `value` is not a list of tensors that can be read. Null items stay null.
+// Returns false if `value` is not a list of readable tensors. None items become null.
 bool read_inputs(const EValue& value, std::span<const Tensor* const>& out);
 
 template <>
@@ -281,7 +282,7 @@ struct Unbox<EValue&> {
   static EValue& get(EValue* storage) { return *storage; }
 };
 
-// The kind of tensor that a parameter accepts, for error messages.
+// How a kernel uses the tensors of a parameter.
 enum class TensorUse : uint8_t { kNone, kInput, kOutput, kInputList, kOutputList };
 template <class T>
 inline constexpr TensorUse tensor_use = TensorUse::kNone;

@@ -1,4 +1,4 @@
-// KernelContext gives a kernel error reporting, temporary memory and threads.
+// KernelContext lets a kernel report errors, allocate temporary memory and use threads.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +31,9 @@ class KernelContext {
   // Returns the error and clears it.
   Error take_error();
 
-  // Resizes an output. Reports an error and returns false if the tensor cannot have these sizes, or
-  // if it is also an input of this call and its sizes would change: the kernel may already have
-  // read them.
+  // Resizes an output. Reports an error and returns false if the output cannot have these sizes. An
+  // output that is also an input of this call must keep its sizes, because the kernel may already
+  // have read them.
   [[nodiscard]] bool resize(Tensor& out, std::span<const int32_t> sizes) {
     return out.has_sizes(sizes) || resize_checked(out, sizes);
   }
@@ -82,8 +82,9 @@ class KernelContext {
   // Returns memory that is valid until the method is destroyed. Later calls for the same constant
   // with the same `key` and `bytes` return the same memory. Kernels that derive different data of
   // the same size from the same bytes must use different keys. Returns null data, without an error,
-  // if `from` may change or if the memory budget is too small. Reports an error if the system has
-  // no memory left, because results must not depend on how much memory is available.
+  // if `from` is not a constant or if the memory budget is too small. If the system has no memory
+  // left, reports an error instead: a kernel may compute other results without derived data, and
+  // results must not depend on the free memory of the system.
   Derived derive(const Tensor& from, uint64_t key, size_t bytes);
   // Called by the executor. Sets the object that stores derived data. If it is null, derived data
   // is not stored. `data` must outlive the context.

@@ -40,7 +40,8 @@ struct FoundKernel {
 // Once all tables are added, threads may share the registry.
 class KernelRegistry {
  public:
-  // The name and the table must outlive the registry. Returns OutOfResources after 16 tables.
+  // `table_name` and the kernels of `table` must outlive the registry. Returns OutOfResources after
+  // 16 tables.
   Error add(const char* table_name, KernelTable table);
 
   // `name` is the operator's name with its overload, such as "aten::add.out". The search is linear;

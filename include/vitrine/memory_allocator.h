@@ -25,7 +25,6 @@ class MemoryAllocator {
   template <class T>
   std::span<T> allocate_array(size_t count) {
     static_assert(std::is_trivially_destructible_v<T>);
-    // If T is a pointer type, sizeof(T) is the size of the pointer, as intended.
     constexpr size_t kItemBytes = sizeof(T);  // NOLINT(bugprone-sizeof-expression)
     T* first = static_cast<T*>(allocate_items(count, kItemBytes, alignof(T)));
     if (first == nullptr) return {};
@@ -52,7 +51,7 @@ class HeapArena final : public MemoryAllocator {
 
   void* allocate(size_t bytes, size_t alignment) override;
   void reset();
-  // True if nothing was allocated since the last reset.
+  // True if reset() would have no effect.
   bool empty() const { return used_ == 0 && (chunks_ == nullptr || chunks_->next == nullptr); }
 
   // A position in the arena. Rewinding to it frees what was allocated after it. Marks may nest.

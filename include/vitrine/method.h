@@ -1,4 +1,4 @@
-// Method is an entry point of a program that is loaded once and executed many times.
+// Method is one entry point of a Program. A Method is loaded once and executed many times.
 //
 //   auto program = Program::load(std::move(source));
 //   auto method = Method::load(*program, "forward", {.kernels = &kernels, .backends = &backends});
@@ -6,9 +6,9 @@
 //   (*method)->execute();
 //   Result<Tensor*> result = (*method)->output(0).as_tensor();
 //
-// Loading finds every kernel and backend, so executions look up no names. Only the first execution,
-// and executions whose sizes differ from those of the execution before, may allocate memory:
-// temporary memory of kernels, and plans and workspaces of delegates.
+// Loading finds every kernel and backend, so executions look up no names. An execution may allocate
+// memory only if it is the first one, or if tensor sizes differ from those in the previous
+// execution. The memory is temporary memory of kernels, and plans and workspaces of delegates.
 //
 // One thread at a time may use a Method, except for cancel(). Several Methods of one Program are
 // independent and may run on several threads at once, unless they share state
@@ -34,11 +34,12 @@ namespace vitrine {
 
 class ThreadPool;
 
-// A check of memory plans. The code of a check is linked only into executables that name the check.
+// A check of memory plans, such as refuse_overlaps. Only executables that name a check link its
+// code.
 struct PlanCheck;  // runtime/executor/method_loader.h
 
-// Returns InvalidProgram if the memory plan gives a value's bytes to another value while the first
-// one is still needed. The error names both values, their bytes and the instructions
+// Rejects memory plans in which a value overwrites another value that is still needed. Loading then
+// returns InvalidProgram; the error names both values, their bytes and the instructions
 // (docs/trust.md). The check takes about as long as sorting the values.
 extern const PlanCheck refuse_overlaps;
 
@@ -53,7 +54,8 @@ struct MethodLimits {
   uint64_t max_load_steps = 0;
   // Maximum number of instructions in one execution. Default: 10 million.
   uint64_t max_instructions_per_run = 0;
-  // Maximum time of one execution. It is checked as often as cancel(). Default: no limit.
+  // Maximum time of one execution. The time is checked before each instruction and between the
+  // operators of a delegate. Default: no limit.
   uint64_t max_milliseconds_per_run = 0;
 };
 
@@ -64,18 +66,19 @@ struct MethodOptions {
   const BackendRegistry* backends = nullptr;
   const NamedDataMap* external_data = nullptr;  // the content of a .ptd file
   ThreadPool* pool = nullptr;
-  // Loading returns InvalidArgument if a backend that the method uses does not know the key of one
-  // of its options.
+  // Options of backends. Loading returns InvalidArgument if an option belongs to a backend that the
+  // method uses, but has a key that this backend does not know.
   std::span<const BackendOption> backend_options = {};
   // The tracer is attached for loading and execution; see set_tracer().
   EventTracer* tracer = nullptr;
-  // Memory for activations: MethodMeta::num_planned_buffers() spans of at least
-  // planned_buffer_size(i) bytes, 16-byte aligned, and zeroed if the program keeps state. If empty,
-  // the Method allocates zeroed memory. If each span has kReadableSlack more bytes, delegates need
-  // not copy the tensors at its end.
+  // Memory for activations: one span for each planned buffer (MethodMeta::num_planned_buffers()).
+  // Span i must have at least planned_buffer_size(i) bytes, be 16-byte aligned, and be zeroed if
+  // the program keeps state. If there are no spans, the Method allocates zeroed memory. If a span
+  // has kReadableSlack more bytes, delegates need not copy tensors at the end of the buffer.
   std::span<const std::span<std::byte>> planned_memory = {};
-  // Replaces the planned buffer that methods of the program share (planned_memory[1] is ignored).
-  // The state must have been created for this program. If null, the method has its own state.
+  // If not null, the method uses this state instead of planned_memory[1], so that several methods
+  // of a program share it. The state must have been created for this program. If null, the method
+  // has its own state.
   SharedState* shared_state = nullptr;
   MethodLimits limits = {};
   // Checks the memory plan at load. Module and the tools pass &refuse_overlaps. If null, a wrong
@@ -86,9 +89,9 @@ struct MethodOptions {
   // output, which holds unspecified bytes (docs/trust.md). By default, loading such a method fails
   // with InvalidProgram.
   bool accept_unwritten_outputs = false;
-  // If not null, executions read this flag instead of the one that Method::cancel() sets. Setting
-  // it cancels the executions of all methods that use it, even from a signal handler. While the
-  // flag is true, executions return Canceled. Only the caller clears the flag.
+  // If not null, executions and Method::cancel() use this flag instead of a flag of the Method. The
+  // flag may be set from any thread and from a signal handler. While it is true, the executions of
+  // all methods that use it return Canceled. Only the caller clears the flag.
   std::atomic<bool>* cancel_flag = nullptr;
 };
 
@@ -109,8 +112,8 @@ struct Step;         // runtime/executor/step.h
 
 class Method {
  public:
-  // OperatorMissing names every missing operator and backend. The code is NotFound if only backends
-  // are missing.
+  // If operators are missing, OperatorMissing names all of them and all missing backends. If only
+  // backends are missing, NotFound names them.
   static Result<std::unique_ptr<Method>> load(std::shared_ptr<const Program> program,
                                               std::string_view name, const MethodOptions& options);
   ~Method();
@@ -122,56 +125,59 @@ class Method {
 
   size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return outputs_.size(); }
-  // Returns None if `index` is out of range. input() returns the program's own value even if an
-  // execution has replaced it. Outputs are valid until the next set_input() or execution, because
-  // an input may use the planned memory of an output.
+  // Both functions return None if `index` is out of range. input() returns the value that
+  // set_input() sets, even if an instruction has replaced that value. Outputs are valid until the
+  // next set_input() or execution, because an input may use the planned memory of an output.
   const EValue& input(size_t index) const;
   const EValue& output(size_t index) const {
     return index < outputs_.size() ? *outputs_[index] : kNone;
   }
 
   // Sets an input. A tensor must have the planned dtype and dim order; its sizes may vary within
-  // the bounds of a dynamic shape. If the input is memory-planned, the tensor is copied. Otherwise
-  // the Method refers to the tensor. The tensor must then outlive the execution, may be written if
-  // the program mutates this input, and must not be in planned memory of this method, because
-  // outputs may use that memory. A number, string or list must equal the value y with which the
-  // program was exported, since that value is part of the program; a double may differ by 1e-4 +
-  // 1e-5 * |y|, as in ExecuTorch. Lists of tensors cannot be set. InvalidArgument or NotSupported
-  // describe the mismatch.
+  // the bounds of a dynamic shape. If the input is memory-planned, the tensor is copied. Otherwise,
+  // executions use the tensor's own memory. This memory must be aligned for the dtype and outlive
+  // the executions. It must not be in planned memory of this method, because outputs may use that
+  // memory. The program writes to it if it mutates this input.
+  //
+  // A number, string or list must equal the value y that export fixed in the program. A double may
+  // differ from y by 1e-4 + 1e-5 * |y|, as in ExecuTorch. Lists of tensors cannot be set. Returns
+  // InvalidArgument or NotSupported if the value does not fit the input.
   Error set_input(size_t index, const EValue& value);
-  // Sets the memory of an output tensor that is not memory-planned. It must have at least the size
-  // that MethodMeta returns, and be aligned for the dtype. Every execution writes to it, so it must
-  // exist until other memory is set or the Method is destroyed. It must not overlap inputs that are
-  // not planned. If it has kReadableSlack more bytes, delegates need not copy it. InvalidState if
-  // the output is also an input, because it then has the input's memory.
+  // Sets the memory of an output tensor that is not memory-planned. The memory must have at least
+  // the size that MethodMeta returns, be aligned for the dtype, and not overlap inputs that are not
+  // memory-planned. Every execution writes to this memory, so it must exist until other memory is
+  // set or the Method is destroyed. If the memory has kReadableSlack more bytes, delegates need not
+  // copy the output. Returns InvalidState if the output is also an input, because the memory of the
+  // input is then used.
   Error set_output_data(size_t index, std::span<std::byte> memory);
   // Allocates zeroed memory for every output tensor that is not memory-planned and has no memory
   // yet. The Method owns this memory. MemoryAllocationFailed if the limit
   // MethodLimits::max_memory_bytes would be exceeded.
   Error allocate_outputs();
 
-  // Runs the method. Execution begins with the program's own values and the memory that the caller
-  // set: changes that an earlier execution made to them are undone first. Stops at the first
-  // instruction that fails; the error names it. Returns InvalidState if an input is not set, or if
-  // the last execution may have overwritten it. Inputs that share planned memory with values that
-  // the program writes must be set before each execution. Other inputs keep their values. Returns
-  // InvalidState without any effect while another method uses state that it shares with this
-  // method.
+  // Runs the method. If an earlier execution replaced values or moved tensors to other memory,
+  // these changes are undone first. Stops at the first instruction that fails; the error names the
+  // instruction.
   //
-  // Returns Canceled after cancel(), and OutOfResources after max_milliseconds_per_run. The outputs
-  // are then unspecified, and the program's state contains the writes of the instructions that
-  // finished. The method can run again; call reset_state() first if it keeps state.
+  // Returns InvalidState if an input is not set. Inputs stay set, except inputs that share planned
+  // memory with values that the program writes: these must be set before each execution. Returns
+  // InvalidState without any effect while another method uses the shared state.
+  //
+  // Returns Canceled after cancel(), OutOfResources after max_milliseconds_per_run, and
+  // InvalidProgram after max_instructions_per_run. The outputs are then unspecified, and the
+  // program's state contains the writes of the instructions that finished. The method can run
+  // again; call reset_state() first if the method keeps state.
   Error execute();
   // Ends the execution in progress, if any, before its next instruction or the next operator of a
   // delegate. An instruction or operator that has begun is finished. May be called from any thread
   // and from a signal handler.
   void cancel() { cancel_flag_->store(true, std::memory_order_relaxed); }
 
-  // Resets state. Each tensor of static shape in planned memory is set to its initial value in the
-  // program, or to zeros if it has none. This includes state that the method keeps between
-  // executions or shares with other methods. Inputs that are memory-planned must be set again.
-  // Returns InvalidState without any effect while another method uses state that it shares with
-  // this method. After an error, such as a failure to read the file, execute() fails until a call
+  // Resets the state that the method keeps between executions or shares with other methods. Each
+  // tensor of static shape in planned memory is set to its initial value in the program, or to
+  // zeros if the program has no such value. Inputs that are memory-planned must be set again.
+  // Returns InvalidState without any effect while another method uses the shared state. If the
+  // reset fails halfway, for example because the file cannot be read, execute() fails until a call
   // to reset_state() succeeds.
   Error reset_state();
 
@@ -245,8 +251,8 @@ class Method {
   std::span<Input> inputs_;
   std::span<EValue*> outputs_;
   std::span<RestoredValue> restored_;  // sorted by the address of `value`
-  // Null or finish_outputs(). Only set_output_data() sets it, so executables that do not call
-  // set_output_data() do not link finish_outputs().
+  // Null until set_output_data() sets it to finish_outputs(). Executables that do not call
+  // set_output_data() therefore do not link finish_outputs().
   Error (*finish_outputs_)(Method& method) = nullptr;
   std::span<Step> steps_;
   std::span<ChainSteps> chains_;

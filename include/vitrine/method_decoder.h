@@ -32,16 +32,18 @@ struct MethodDecoderOptions {
   int64_t max_context = 0;               // in positions; 0: as the program says
   std::optional<TokenId> start_id = {};  // first token of a decoder that has an encoder
   std::optional<TokenId> row_id = {};    // placeholder in prompts for the rows of an encoder
-  // Limits for the methods that return metadata. 0 selects the default; the default of
-  // max_memory_bytes is the budget of decode.
+  // Limits for the methods that return metadata. 0 selects the default. The default of
+  // max_memory_bytes is MemoryUsage::budget of the decode method.
   MethodLimits limits = {};
 };
 
-// Inputs of decode and prefill: the ids, int64 [1, n]; if there is a cache, also the position of
-// the first id, int64 [1], or one position per id; if there is an encoder, also the encoder's
-// output, unless its rows are inserted among those of an embedding. Output: logits of f32, f16 or
-// bf16, with shape [1, vocabulary] for the last token or [1, n, vocabulary] for all. The input of
-// an encoder is ids, int64 [1, n], or one tensor of features.
+// The methods decode and prefill have up to three inputs:
+// - ids, int64 [1, n], or the rows of these ids from the embedding method;
+// - if there is a cache: the position of the first id, int64 [1], or one position per id;
+// - if there is an encoder: the encoder's output, unless the encoder's rows are inserted into the
+//   rows of the embedding.
+// They return logits of f32, f16 or bf16, with shape [1, vocabulary] for the last id or [1, n,
+// vocabulary] for all ids. The input of an encoder is ids, int64 [1, n], or one tensor of features.
 //
 // Tokens fed at position 0 begin a new text: caches and other state (convolutions, recurrent
 // layers) of earlier texts are ignored.
@@ -60,13 +62,14 @@ class MethodDecoder final : public DecoderModel {
   std::span<const float> logits_after(size_t index) override;
   void encode(std::span<const TokenId> tokens) override;
   std::vector<TokenId> with_rows(std::span<const TokenId> prompt) override;
-  // Sets the features (speech, images) for the encoder, which runs at the next feed(); `features`
-  // must exist until then. Later tokens refer to these features. Throws GenerationError if the
-  // program has no encoder, or if the encoder does not accept them.
+  // Sets the features (speech, images) that the encoder reads. The encoder runs in a later call to
+  // with_rows() or feed(); `features` must exist until then. Tokens fed later use these features.
+  // Throws GenerationError if the program has no encoder for features, or if the encoder does not
+  // accept `features`.
   void encode(Tensor& features);
 
-  // True if the encoder's rows replace info().row_id in prompts. Prompts without that token need no
-  // features.
+  // True if the encoder's rows replace the placeholder tokens info().row_id in prompts. Prompts
+  // without placeholder tokens need no features.
   bool inserts_rows() const;
   // Notes about metadata that is missing or contradicts the tensors, and about the values that are
   // used instead.

@@ -112,29 +112,29 @@ class Module {
   size_t num_methods() const;
   // Empty if `index` is out of range.
   std::string_view method_name(size_t index) const;
-  // Describes inputs and outputs: kinds, dtypes, sizes. For an unknown name, InvalidArgument lists
-  // the existing methods.
+  // Describes the inputs and outputs of a method: kinds, dtypes, sizes. For an unknown name,
+  // returns InvalidArgument, whose message lists the existing methods.
   Result<MethodMeta> method_meta(std::string_view name) const;
-  // The name of an input or output in the model. It is a dict key or the name of a keyword argument
-  // ("mask"), or a path that begins with one ("state.keys[0]"). Empty if the program does not name
-  // the value; the file does not contain names of positional parameters. Names may repeat. The view
-  // is valid while the Module exists.
+  // The name that an input or output has in the model: a dict key or a keyword argument ("mask"),
+  // or a path that begins with one of these ("state.keys[0]"). Empty if the program does not name
+  // the value: programs do not contain the names of positional parameters. Names may repeat. The
+  // view is valid while the Module exists.
   Result<std::string_view> input_name(std::string_view method, size_t index) const;
   Result<std::string_view> output_name(std::string_view method, size_t index) const;
 
-  // Loads a method ahead of its first call. OperatorMissing names all missing operators and
-  // backends; the code is NotFound if only backends are missing.
+  // Loads a method ahead of its first call. If operators are missing, OperatorMissing names all of
+  // them and all missing backends. If only backends are missing, NotFound names them.
   Error load_method(std::string_view name);
   // Calls a method.
   //
   // An input is copied if the program expects another dim order, or if the Array borrows its
   // memory. If the program updates an input, an Array that owns its memory is changed. Outputs are
-  // row-major and own their memory. Together they use at most max_memory_bytes.
+  // row-major and own their memory. Together, the outputs use at most max_memory_bytes.
   //
-  // For an input of the wrong kind, dtype or shape, the error is InvalidArgument, or NotSupported
-  // if its sizes differ from a static shape; the message names the input and the difference. If
-  // sizes are within the bounds of a dynamic shape but wrong, the kernel or delegate that cannot
-  // use them reports the error, which then names the instruction.
+  // If the kind, dtype or shape of an input is wrong, the error names the input and the difference.
+  // The code is NotSupported if the sizes differ from a static shape, and InvalidArgument
+  // otherwise. A kernel or delegate may reject sizes that are within the bounds of a dynamic shape.
+  // The error then names the instruction.
   Result<std::vector<Value>> call(std::string_view name, std::span<const Value> inputs);
   Result<std::vector<Value>> call(std::string_view name, std::initializer_list<Value> inputs) {
     return call(name, std::span(inputs.begin(), inputs.size()));
@@ -177,8 +177,8 @@ class Module {
   Result<const Method*> run(std::string_view name, const void* inputs, size_t count,
                             ReadInput read_input);
   Result<const Method*> run(std::string_view name, std::span<const Value> inputs);
-  // Reads an output. A string is returned in `text`, as a view of the method's string; other kinds
-  // are returned in `value`.
+  // Reads an output. Returns a string in `text`, as a view of the method's string. Returns a value
+  // of any other kind in `value`.
   static Error read_output(const Method& method, size_t index, Value* value, Text* text);
 
   std::unique_ptr<State> state_;
@@ -186,7 +186,7 @@ class Module {
 
 namespace internal {
 
-// Calls `fill`, which fills standard containers. Returns false if it runs out of memory.
+// Calls `fill`, which fills a string or vector. Returns false if `fill` throws std::bad_alloc.
 template <class Fill>
 bool has_memory_to(Fill fill) {
 #if defined(__cpp_exceptions)

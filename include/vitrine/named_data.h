@@ -1,4 +1,4 @@
-// NamedDataMap finds bytes by name: weights and constants of delegates, which are stored in the
+// NamedDataMap finds data by its name, such as the weights of a delegate. The data is stored in the
 // program file or in a .ptd file.
 #pragma once
 
@@ -31,7 +31,9 @@ class NamedDataMap {
   virtual Result<DataBuffer> get(std::string_view key) const = 0;
   // Empty if the bytes are not a tensor. NotFound for an unknown key.
   virtual Result<std::optional<TensorLayout>> layout(std::string_view key) const = 0;
-  // stamp() and release() do the same as in DataSource. release() ignores unknown keys.
+  // stamp() identifies the files of the map and their versions. release() tells the map that the
+  // bytes of a key are not needed soon, and ignores unknown keys. DataSource describes both
+  // functions.
   virtual uint64_t stamp() const { return 0; }
   virtual void release(std::string_view /*key*/) const {}
   // The total size of the map's files; 0 if it has no files.

@@ -1,4 +1,4 @@
-// Scalar is a number argument of an operator, as in Python: an integer, a double or a bool.
+// Scalar is a number that is passed to an operator: an integer, a double or a bool.
 #pragma once
 
 #include <cstdint>

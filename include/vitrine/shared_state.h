@@ -1,5 +1,5 @@
-// SharedState is memory in which several methods of a program keep the same state, such as the
-// cache of prefill and decode.
+// SharedState is memory for state that several methods of a program share, such as the key-value
+// cache of the methods prefill and decode.
 //
 // ExecuTorch's export with share_mutable_buffers puts the mutable buffers of all methods into
 // planned memory 2, at the same offsets in each method.
@@ -8,10 +8,10 @@
 //   auto prefill = Method::load(program, "prefill", {.shared_state = state->get()});
 //   auto decode = Method::load(program, "decode", {.shared_state = state->get()});
 //
-// The first loaded method that uses a buffer sets its initial value: the value in the file, or
-// zeros if there is none. Loading other methods does not change it. If a load fails to read the
-// value, the next load tries again. Only one of the methods may load or execute at a time;
-// meanwhile, the others return InvalidState.
+// The first loaded method that uses a mutable buffer sets the initial value of the buffer: the
+// value in the file, or zeros if the file has none. Loading other methods does not change the
+// buffer. If a load fails to read the initial value, the next load tries again. Only one of the
+// methods may load or execute at a time; meanwhile, the others return InvalidState.
 #pragma once
 
 #include <cstddef>
@@ -26,15 +26,16 @@ namespace vitrine {
 
 class SharedState {
  public:
-  // Returns null if the methods of the program share no state. Methods share state if all of the
-  // following hold: at least two methods have two planned buffers, and no method has more; the
-  // second buffer has the same size in all of them; none of its tensors is an input; and any two of
-  // its tensors have either the same bytes or no byte in common.
+  // Returns null if the methods of the program share no state. Methods share state if at least two
+  // methods have a second planned buffer, no method has a third one, and all second buffers have
+  // the same size. In addition, no input may be in a second buffer, and any two tensors there must
+  // have either the same bytes or no byte in common.
   //
-  // `memory` must outlive the state, be zeroed and 16-byte aligned, and have at least the size of
-  // that buffer (MethodMeta::planned_buffer_size(1)). If it has kReadableSlack more bytes,
-  // delegates need not copy from it. If `memory` is empty, the state allocates its own memory, at
-  // most `max_bytes` (0: the memory that is available to the process).
+  // `memory` must have at least the size of the second buffer (MethodMeta::planned_buffer_size(1)),
+  // be zeroed and 16-byte aligned, and outlive the state. If `memory` has kReadableSlack more
+  // bytes, delegates need not copy tensors at its end. If `memory` is empty, the state allocates
+  // its own memory, at most `max_bytes`. If `max_bytes` is 0, the limit is the memory that is
+  // available to the process.
   static Result<std::unique_ptr<SharedState>> create(std::shared_ptr<const Program> program,
                                                      std::span<std::byte> memory = {},
                                                      uint64_t max_bytes = 0);

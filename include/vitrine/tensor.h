@@ -26,8 +26,9 @@ enum class ShapeDynamism : uint8_t {
   kDynamicBound = 1,  // sizes may change, but not the rank; the number of elements is bounded
 };
 
-// Returns the product of `sizes`. InvalidArgument if a size is negative, or if the product
-// overflows when each zero is replaced with one.
+// Returns the product of `sizes`. Returns InvalidArgument if a size is negative, or if the product
+// of the nonzero sizes is too large: 16 times the product (the bytes of the largest elements) must
+// fit into ptrdiff_t.
 Result<int64_t> checked_numel(std::span<const int32_t> sizes);
 
 // True if `dim_order` is a permutation of the numbers from 0 to dim_order.size() - 1.
@@ -60,8 +61,8 @@ class Tensor {
   size_t element_size() const { return element_size_; }
   size_t nbytes() const { return static_cast<size_t>(numel_) * element_size_; }
   ShapeDynamism dynamism() const { return dynamism_; }
-  // The largest number of elements that a resize allows, and their size in bytes. The number is the
-  // bound at construction, or less if the tensor aliases smaller memory.
+  // The largest number of elements that resize() allows, and the size of these elements in bytes.
+  // This is the number of elements at construction, or fewer if alias() set smaller memory.
   int64_t max_numel() const {
     return bound_numel_ < capacity_numel_ ? bound_numel_ : capacity_numel_;
   }
@@ -88,8 +89,8 @@ class Tensor {
 
   const void* raw_data() const { return data_; }
   void* mutable_raw_data() { return data_; }  // must not be written if is_read_only()
-  // These return null if the elements are not of type T or the tensor has no memory. mutable_data()
-  // also returns null if the tensor is a constant.
+  // data() and mutable_data() return null if the elements are not of type T, or if the tensor has
+  // no memory. mutable_data() also returns null if is_read_only() is true.
   template <class T>
   const T* data() const {
     return dtype_ == scalar_type_of<T> ? unchecked_data<T>() : nullptr;
@@ -123,10 +124,10 @@ class Tensor {
   // keep what they derive from it. False for external constants and for tensors that alias others.
   bool is_constant() const { return constant_; }
   void set_constant() { constant_ = true; }
-  // Makes this a tensor of `sizes` in the memory of `other`. Also copies the properties of that
-  // memory: its capacity, whether it is read-only, and whether it has slack. Returns the same
-  // errors as resize(), but compares the sizes with the bound at construction. Returns
-  // InvalidArgument if the memory is too small. On error, nothing changes.
+  // Makes this tensor use the memory of `other`, with the given sizes. Copies the capacity, the
+  // read-only flag and the slack flag of that memory. Returns the same errors as resize(), but the
+  // limit is not max_numel(): InvalidArgument if there would be more elements than at construction
+  // or than the memory of `other` can hold. On error, nothing changes.
   Error alias(const Tensor& other, std::span<const int32_t> sizes);
   // Restores the memory from `before`, an earlier copy of this tensor. If that memory is too small
   // for the current sizes, the tensor has no memory afterward.
@@ -137,8 +138,8 @@ class Tensor {
     has_slack_ = before.has_slack_;
     constant_ = before.constant_;
   }
-  // True if there is memory for all elements; is_writable() also requires that the memory is
-  // writable and has space for max_numel() elements.
+  // is_readable() returns true if there is memory for all elements. is_writable() returns true if
+  // there is memory for max_numel() elements and this memory may be written.
   bool is_readable() const { return data_ != nullptr || numel_ == 0; }
   bool is_writable() const { return !read_only_ && (data_ != nullptr || max_numel() == 0); }
 

@@ -37,8 +37,8 @@ class NoRoomError : public GenerationError {
 struct DecoderInfo {
   int64_t max_context = 0;          // number of positions in the caches
   int64_t max_tokens_per_call = 1;  // most tokens that one call of the program accepts
-  // Minimum number of tokens in a call, unless the call has only one token. A prompt with fewer
-  // tokens is fed one token at a time.
+  // Minimum number of tokens in a call with more than one token. If fewer tokens of a prompt
+  // remain, they are fed one at a time.
   int64_t min_tokens_per_call = 1;
   bool parallel_prefill = false;  // if false, prompts are fed one token at a time
   bool has_cache = true;          // if false, each call needs the entire text
@@ -50,8 +50,8 @@ struct DecoderInfo {
   // starts a new text.
   bool encodes_prompt = false;
   std::optional<TokenId> start_id = {};
-  // Placeholder token for encoder output (an image, audio). A prompt contains it once for all rows,
-  // or once per row.
+  // Placeholder token in prompts for the output of an encoder (an image, audio). A prompt contains
+  // the token either once for all rows of the output or once for each row.
   std::optional<TokenId> row_id = {};
 };
 
@@ -60,19 +60,19 @@ class DecoderModel {
  public:
   virtual ~DecoderModel() = default;
   virtual const DecoderInfo& info() const = 0;
-  // Feeds at most max_tokens_per_call tokens, the first of which is at `position`; all positions
-  // must be below max_context. Returns info().vocabulary logits for the token after the last one,
-  // valid until the next call. Throws GenerationError.
+  // Feeds at most max_tokens_per_call tokens. The first token is at `position`; all positions must
+  // be below max_context. Returns info().vocabulary logits for the token that follows the fed
+  // tokens. The logits are valid until the next call. Throws GenerationError.
   virtual std::span<const float> feed(std::span<const TokenId> tokens, int64_t position) = 0;
   // Returns the logits after token `index` of the last feed(), valid until the next call to feed()
   // or logits_after(). Models without info().returns_all_logits have only the logits after the last
   // token. Throws GenerationError.
   virtual std::span<const float> logits_after(size_t index);
-  // Encodes a prompt, to which the tokens of later calls to feed() refer. Only for models with
-  // info().encodes_prompt. Throws GenerationError.
+  // Sets the prompt that the encoder reads. Later calls to feed() use the encoder's output. Only
+  // for models with info().encodes_prompt. Throws GenerationError.
   virtual void encode(std::span<const TokenId> tokens);
-  // Returns the tokens to feed for a prompt: info().row_id is repeated for each row of the
-  // encoder's output. Throws GenerationError.
+  // Returns the tokens to feed for a prompt. If the prompt contains info().row_id once, this token
+  // is repeated for each row of the encoder's output. Throws GenerationError.
   virtual std::vector<TokenId> with_rows(std::span<const TokenId> prompt);
 };
 
@@ -82,8 +82,8 @@ struct SamplerOptions {
   // top_p. Ignored if top_k is set.
   float top_p = 0.9F;
   size_t top_k = 0;  // samples from the top_k most probable tokens; 0: no such limit
-  // Seed of the random numbers. If later calls in the same conversation have the same seed, they
-  // continue the sequence of random numbers. If unset, the seed is taken from the clock.
+  // Seed of the random numbers. If it equals the last seed that a call set in this conversation,
+  // the sequence of random numbers continues. If unset, the seed is taken from the clock.
   std::optional<uint64_t> seed = {};
 };
 
@@ -159,24 +159,26 @@ struct Generation {
 class TextGenerator {
  public:
   // `model` and `tokenizer` must outlive the generator. If `tokenizer` is null, only token ids are
-  // available. Throws GenerationError if the tokenizer does not belong to the model, that is, if it
-  // has many more or many fewer ids than the model has logits. Prompts must not contain ids without
-  // logits. Logits without ids (padding) are never sampled.
+  // available. Throws GenerationError if the tokenizer does not belong to the model: the number of
+  // its ids and the number of logits may differ by at most 1/32 of the ids. Prompts must not
+  // contain ids that have no logit, except info().row_id. Logits that have no id (padding) are
+  // never sampled.
   TextGenerator(DecoderModel& model, const Tokenizer* tokenizer);
 
-  // Generates text after a prompt. A call continues the conversation: it feeds the last token of
+  // Generates text after a prompt. Each call continues the conversation: it feeds the last token of
   // the previous call and then the prompt, and caches keep their content. Throws GenerationError,
-  // TokenizerError, or NoRoomError if the context is full. After an exception, the conversation is
-  // unchanged, unless the model itself failed. In that case, the conversation is reset.
+  // TokenizerError, or NoRoomError if there is no room for an answer. An exception before the first
+  // token is fed leaves the conversation unchanged, or may already have reset it if
+  // info().encodes_prompt is true. Any later exception, including one from `on_token`, resets the
+  // conversation.
   Generation generate(std::string_view prompt, const GenerateOptions& options,
                       const TokenCallback& on_token = {});
   Generation generate(std::span<const TokenId> prompt, const GenerateOptions& options,
                       const TokenCallback& on_token = {});
 
-  // Stops the current call to generate() after the current token. While a prompt is fed, stops
-  // before the next chunk. In this case, generate() returns no new token, and the part of the
-  // prompt that was fed stays in the conversation. May be called from any thread and from a signal
-  // handler.
+  // Stops the current call to generate() after the current token. If chunks of the prompt remain,
+  // they are not fed, and generate() returns no new token. The part of the prompt that was fed
+  // stays in the conversation. May be called from any thread and from a signal handler.
   void stop() { stop_ = true; }
   // Starts a new conversation. Cached keys and values are ignored from now on.
   void reset();

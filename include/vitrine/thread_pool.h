@@ -33,10 +33,10 @@ class ThreadPool {
     // processors. Runs with the same shapes therefore use the same threads.
     kAlways
   };
-  // `threads` includes the calling thread; 0 means performing_core_count(). With 1, the pool has no
-  // workers. An adaptive pool has no more threads than this process has processors, except that the
-  // limit is never less than two. InvalidArgument above 1024; OutOfResources if the threads cannot
-  // be created.
+  // `threads` includes the calling thread; 0 selects performing_core_count(). A pool of one thread
+  // has no workers. An adaptive pool has at most max(2, p) threads if the process may use p
+  // processors. Returns InvalidArgument if `threads` is above 1024, and OutOfResources if the
+  // threads cannot be created.
   static Result<std::unique_ptr<ThreadPool>> create(size_t threads, Use use = Use::kAdaptive);
   virtual ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -44,16 +44,16 @@ class ThreadPool {
 
   size_t threads() const { return threads_; }
   Use use() const { return use_; }
-  // A region with less work than this is faster on one thread, so the caller need not call
-  // should_parallelize().
+  // The least amount of work that is worth dividing. A region with less work is faster on one
+  // thread, so its caller need not call should_parallelize().
   static constexpr uint64_t kMinWorkNs = 8'000;
-  // The amount of work to pass for a region that always needs all threads.
+  // The largest useful estimate of work. Callers cap larger estimates at this value.
   static constexpr uint64_t kLargeWorkNs = 1'000'000'000;
 
   // These functions are virtual, so that executables without a pool do not link them.
 
-  // Decides about a region that takes `work_ns` on one thread. Returns true if the caller should
-  // run it on all threads now, and false if the caller should run it alone.
+  // Returns true if the caller should run a region on all threads now, and false if the caller
+  // should run the region alone. The region takes `work_ns` on one thread.
   virtual bool should_parallelize(uint64_t work_ns);
   // Calls task(argument, i) once for every i < count on all threads, and returns when all calls
   // have returned. Tasks must not call run().

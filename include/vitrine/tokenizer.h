@@ -29,28 +29,28 @@ struct SpecialToken {
 };
 
 struct EncodeOptions {
-  // The numbers of begin tokens before the text and of end tokens after the text. TokenizerError if
-  // the tokenizer lacks such a token.
+  // The number of begin tokens to add before the text, and of end tokens to add after the text.
+  // TokenizerError if the tokenizer has no token of that kind.
   size_t num_bos = 0;
   size_t num_eos = 0;
   // If true, adds the tokens that the file puts around a text (the post-processor of a
   // tokenizer.json). Other kinds of tokenizer files contain no such tokens.
   bool add_template = false;
-  // True if names of special tokens in the text become these tokens. Set it to false for untrusted
-  // text, so that this text cannot end a turn.
+  // If true, names of special tokens in the text become special tokens. Set this option to false
+  // for untrusted text, so that the text cannot end a turn.
   bool special_in_text = true;
-  // True if the ids continue a text. Then `add_template` adds no tokens before them.
+  // True if the text continues an earlier text. `add_template` then adds no tokens before the text.
   bool continues = false;
 };
 
 struct DecodeOptions {
   bool skip_special = true;  // omits the names of special tokens
-  // True if the ids continue a text. Then the space before the first word is kept.
+  // True if the ids continue an earlier text. The space before the first word is then kept.
   bool continues = false;
 };
 
-// Accepts ids and returns text as soon as it is certain, in complete characters. Not thread-safe.
-// The tokenizer must outlive the stream.
+// Accepts ids one at a time, and returns text in complete characters as soon as later ids cannot
+// change it. Not thread-safe. The tokenizer must outlive the stream.
 class DecodeStream {
  public:
   virtual ~DecodeStream() = default;
@@ -104,10 +104,10 @@ class Tokenizer {
   std::vector<SpecialToken> special_tokens_;
 };
 
-// Loads a tokenizer. The form is recognized by the content of the file: SentencePiece's model,
-// Hugging Face's tokenizer.json (or a folder that holds one; tokenizer_config.json next to it names
-// the begin and end tokens), tiktoken's ranks, or the binary form of llama2.c. Throws
-// TokenizerError.
+// Loads a tokenizer from a file, whose content determines the form: a SentencePiece model, a
+// tokenizer.json of Hugging Face, a tekken.json, ranks of tiktoken, or the binary form of llama2.c.
+// `path` may also be a folder that contains a tokenizer.json. A tokenizer_config.json next to the
+// tokenizer.json names the begin and end tokens. Throws TokenizerError.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 // Reads a tokenizer from the bytes of a file. `place` names the file in errors.
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string_view bytes, const std::string& place);

@@ -17,9 +17,9 @@ class ValueTracer : public EventTracer {
   virtual void record_value(const TracedValue& value) = 0;
 
   bool wants_results() const final { return wants_values(); }
-  // For a kernel call, calls record_value() for the last argument, which holds the results (a list
-  // if there are several). For a delegate call, calls record_value() for every argument that may be
-  // an output (Delegate::is_output()).
+  // Calls record_value() for the results of a step. A kernel call has its results in the last
+  // argument, which is a list if there are several results. A delegate call has its results in the
+  // arguments that may be outputs (Delegate::is_output()).
   bool record_results(const TraceRecord& step, std::span<EValue* const> arguments,
                       const Delegate* delegate) final {
     if (!wants_values()) return false;

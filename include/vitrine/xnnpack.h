@@ -1,5 +1,5 @@
-// The XNNPACK backend runs the delegates that ExecuTorch's XnnpackPartitioner makes. CMake
-// component `xnnpack`. docs/xnnpack.md lists its options.
+// The XNNPACK backend (CMake component `xnnpack`) runs the delegates that ExecuTorch's
+// XnnpackPartitioner makes. docs/xnnpack.md lists the options of the backend.
 #pragma once
 
 #include "vitrine/backend.h"

@@ -1,9 +1,9 @@
-// Compares two profiles, A and B, aligned by the ops of the source model: for example a delegated
-// and a portable run, f32 and int8, or yesterday's build and today's.
+// Compares two profiles, A and B, for each op of the source model. A and B may be a delegated and a
+// portable run, an f32 and an int8 run, or the runs of two builds.
 //
-// Rows of A and B for the same source op form one ComparedOp. If an operator runs two fused ops, it
-// is compared with the kernels of both ops. Every row is in exactly one ComparedOp. Therefore, for
-// the averages of A and of B,
+// Rows of A and B for the same source op form one ComparedOp. If an operator of one side runs two
+// fused ops, its row is compared with the rows of both ops on the other side. Every row is in
+// exactly one ComparedOp, so the averages of each side add up:
 //   sum of ops + unattributed == wall
 #pragma once
 
@@ -19,7 +19,8 @@
 
 namespace vitrine::inspector {
 
-// How rows were aligned: in the most reliable way that both profiles allow.
+// The method that aligned the rows of A and B. Methods are listed from the most to the least
+// reliable, and the first possible one is used.
 enum class Alignment : uint8_t {
   kHandles,  // by debug handles, if both programs come from one exported graph
   kOps,    // by op and module, if they come from different graphs of a model, e.g. a quantized one
@@ -35,7 +36,8 @@ struct ComparedOp {
   bool is_aligned() const { return !rows_a.empty() && !rows_b.empty(); }
 };
 
-// The difference between one output of the method in B and in A, with elements in logical order.
+// Compares A and B in one output of the method or one result of an op. Elements are in logical
+// order.
 struct OutputDifference {
   size_t index = 0;          // index of the output
   std::string a, b;          // types, "f32[1,1000]"

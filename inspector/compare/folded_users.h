@@ -30,8 +30,9 @@ class FoldedUsers {
   // may_be_folded() is true. Ignores quantize and dequantize nodes between the node and its users.
   std::vector<size_t> of(size_t node) const;
 
-  // True if a user of the node's results is an op that the other graph has decomposed. Ignores
-  // quantize and dequantize nodes between the node and its users.
+  // True if any user of the node's results is missing in the other graph although may_be_folded()
+  // is false for the user. The other graph then computes this op as several ops. Ignores quantize
+  // and dequantize nodes between the node and its users.
   bool has_composite(size_t node) const;
 
  private:

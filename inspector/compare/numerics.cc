@@ -39,9 +39,9 @@ struct Range {
   double step = 0;
 };
 
-// Returns the range that a quantized value can represent. Empty if the value is not quantized. Also
-// empty if each row has its own scale and zero point: these are computed from the elements, so no
-// element can exceed the range.
+// Returns the range that a quantized value can represent, or nullopt if the value is not quantized.
+// Also returns nullopt if each row has its own scale and zero point. Each row's range is then
+// computed from the row's elements, so no element can exceed the range.
 std::optional<Range> range_of(const std::optional<etdump::StoredAs>& stored) {
   if (!stored || stored->rows != 1) return std::nullopt;
   const bool is_signed = stored->dtype == ScalarType::kChar;
@@ -115,8 +115,8 @@ class Measurer {
     const size_t before = rows_.size();
     for (const ComparedValue& value : comparison_.values) {
       if (value.b.row != index) continue;
-      // If several nodes dequantize a value, it was compared once for each of these nodes. Only the
-      // first comparison counts.
+      // If several nodes dequantize a value, `comparison_` contains the value once for each of
+      // these nodes. Only the first entry counts.
       const bool is_new = std::none_of(
           rows_.begin() + static_cast<std::ptrdiff_t>(before), rows_.end(),
           [&](const NumericsRow& other) { return other.result == index_of_result(value.b); });
@@ -132,8 +132,8 @@ class Measurer {
       try {
         const std::vector<std::byte> bytes = etdump::row_major_bytes(*value.tensor);
         count_elements(bytes, value.tensor->dtype, {}, nullptr, made);
-        // The reference's value is unknown. If the reference uses masks, any -inf may come from a
-        // mask, so no -inf counts.
+        // Without the reference's value, the -inf of a mask cannot be distinguished from an
+        // erroneous -inf. If the reference uses masks, -inf elements are therefore not counted.
         if (made.infinite != 0 && reference_has_masks()) {
           made.infinite -= count_negative_infinities(bytes, value.tensor->dtype);
         }

@@ -1,10 +1,11 @@
 // Separates the error that each operator of a program makes from the error that it inherits.
 //
-// A reference program runs twice on the inputs of the program that is examined. The first run is a
-// plain one. In the second run, each result of the reference is replaced by the value that the
-// program recorded for it, as soon as the reference has computed the result. So each op of the
-// reference gets the inputs that it has in the program. The op's result before the replacement is
-// the result of an exact operator for these inputs. Each operator has three errors:
+// A reference program runs twice on the inputs of the examined program. The first run is a plain
+// run. In the second run, as soon as the reference has computed a result, the result is replaced by
+// the value that the program recorded for the same op. Each op of the reference therefore computes
+// an exact result for the inputs that the op has in the program. Below, "the reference's result in
+// the second run" is this result, before it is replaced. Each operator has three errors, which are
+// differences between two values:
 //
 //   made here   the program's value against the reference's result in the second run
 //   inherited   the reference's result in the second run against its result in the plain run
@@ -46,7 +47,7 @@ using RecomputedResults = std::map<ReferenceResult, RecomputedTensor>;
 std::map<ReferenceResult, const etdump::DebugTensor*> replacements(
     const ValueComparison& comparison, const Profile& reference);
 
-// A value of an operator of the program.
+// One result of one operator in the program, with its errors.
 struct NumericsRow {
   size_t row = 0;     // index of the profile's row
   size_t result = 0;  // index among the row's results
@@ -59,8 +60,8 @@ struct NumericsRow {
   // If there are several samples, figures and counts cover all of them, as if their values were one
   // tensor.
   std::optional<TensorDifference> made_here, inherited, total;
-  // If there are several samples, the sample whose made_here has the lowest SQNR. In a tie, the
-  // first sample wins.
+  // The sample whose made_here has the lowest SQNR, or the first of several such samples. NaN
+  // counts as the lowest SQNR. Only add_sample() sets this member.
   struct WorstSample {
     size_t sample = 0;  // index in Numerics::samples
     double sqnr_db = 0;
@@ -73,7 +74,7 @@ struct NumericsRow {
   size_t infinite = 0;
   // Number of saturated elements. A quantized element at an end of its range is saturated if its
   // exact value is more than half a quantization step beyond that end. If exact values are unknown,
-  // counts the elements at an end that does not represent 0.
+  // every nonzero element at an end of the range counts as saturated.
   size_t saturated = 0;
 };
 

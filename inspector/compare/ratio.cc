@@ -29,8 +29,8 @@ std::vector<double> thinned(std::vector<double> samples) {
   return thinned_samples;
 }
 
-// Computes the ratio B / A from the ratios of single runs. `rank` is the rank of the confidence
-// interval; 0 means too few runs.
+// Computes the ratio B / A from the ratios of single runs. The confidence interval extends from the
+// `rank`-th smallest to the `rank`-th largest ratio. A `rank` of 0 means too few runs.
 std::optional<Ratio> ratio_with_verdict(std::vector<double> ratios, size_t rank, bool is_paired) {
   if (ratios.empty()) return std::nullopt;
   std::ranges::sort(ratios);
@@ -74,8 +74,8 @@ std::optional<Ratio> ratio_of_runs(const std::vector<double>& a, const std::vect
 }
 
 size_t median_interval_rank(size_t n) {
-  // Computes the probability of fewer than k heads in n tosses of a coin, with logarithms, because
-  // 0.5^n could underflow.
+  // `below` is the probability of at most k heads in n coin tosses. Logarithms prevent an underflow
+  // of 0.5^n.
   const auto size = static_cast<double>(n);
   double below = 0;
   for (size_t k = 0; k <= n / 2; ++k) {

@@ -12,7 +12,8 @@ namespace vitrine::inspector {
 enum class Verdict : uint8_t { kTooFewRuns, kNoChange, kFaster, kSlower };
 
 // Minimum number of pairs of runs. If runs are not paired, the minimum number of runs of each side.
-// Five pairs are too few: by chance, one side is faster in all five pairs in one of 16 cases.
+// Five pairs are too few: if A and B are equally fast, one side wins all five pairs with a
+// probability of 1/16, which exceeds 5 %.
 inline constexpr size_t kMinRunsToDecide = 6;
 
 // The ratio B / A of times. If runs are paired, there is one ratio per pair; otherwise, there is
@@ -28,10 +29,10 @@ struct Ratio {
 
   bool is_decided() const { return verdict != Verdict::kTooFewRuns; }
 
-  // The interval that decides whether a change is real. For unpaired runs, which come from two
-  // processes, the confidence interval is too narrow, because runs within a process resemble each
-  // other more than runs of different processes. The interval for unpaired runs therefore also
-  // contains the middle 80 % of the ratios.
+  // The interval that decides whether a change is real. For paired runs, this is the confidence
+  // interval. Unpaired runs come from two processes. Runs of one process resemble each other, which
+  // makes the confidence interval too narrow. The interval for unpaired runs is therefore extended
+  // to include the middle 80 % of the ratios.
   double decision_low() const;
   double decision_high() const;
 
@@ -53,8 +54,9 @@ std::optional<Ratio> ratio_of_runs(const std::vector<double>& a, const std::vect
 // a probability of at least 95 %, or 0 if no k does.
 size_t median_interval_rank(size_t n);
 
-// Like median_interval_rank(), but for the ratios of all pairs of m and n samples (Hodges and
-// Lehmann's interval, from the exact distribution of Mann and Whitney's U).
+// Like median_interval_rank(), but for the m * n ratios between each of m samples of A and each of
+// n samples of B. The interval is Hodges and Lehmann's, from the exact distribution of Mann and
+// Whitney's U.
 size_t pairwise_interval_rank(size_t m, size_t n);
 
 }  // namespace vitrine::inspector

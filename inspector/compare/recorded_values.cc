@@ -139,8 +139,8 @@ class NodeAssignment {
     }
     std::vector<size_t> remaining = nodes;
     const bool is_unambiguous = assign_kernels(kernels, remaining);
-    // `times` is the number of the call's handles. It may exceed the number of nodes, because the
-    // graph does not contain getitem nodes.
+    // `times` tells how often the call's list of handles contains the handle. `times` may exceed
+    // the number of nodes, because the graph does not contain getitem nodes.
     if (calls.size() == 1 && is_unambiguous && remaining.size() <= calls[0].times) {
       std::vector<size_t>& of_call = nodes_of_[calls[0].instruction];
       of_call.insert(of_call.end(), remaining.begin(), remaining.end());
@@ -235,8 +235,8 @@ class Collector {
   // one counts.
   std::span<const size_t> last_events(const Source& source,
                                       const std::vector<size_t>& positions) const {
-    // An operator with a known position ran once in each delegate call, so the calls are counted
-    // instead of the operator's own events.
+    // An operator with a known position runs once in each delegate call. Counting the calls
+    // therefore also counts the runs of the operator.
     const Source counted = source.op ? Source{source.instruction, "", {}} : source;
     size_t times = 0;
     for (const etdump::ProfileEvent& event : run_.profile_events) {
@@ -298,8 +298,9 @@ class Collector {
     }
   }
 
-  // Returns the node results that correspond to result `index` of an operator with `count` results:
-  // one, or several that dequantize the same value. Empty if they are unknown.
+  // Returns the elements of `boundary` that correspond to result `index` of an operator with
+  // `count` results. If several nodes dequantize the operator's only result, returns the results of
+  // all these nodes. Returns an empty span if the corresponding elements are unknown.
   std::span<const BoundaryValue> results_of(size_t index, size_t count,
                                             const std::vector<BoundaryValue>& boundary) const {
     const std::span all(boundary);
@@ -312,9 +313,9 @@ class Collector {
     return count == 1 && std::ranges::all_of(boundary, dequantizes_same) ? all : all.first(0);
   }
 
-  // Returns those results of the row's nodes that are used outside of the row. If several operators
-  // of the call have the same handles and only one result is used outside, the last of these
-  // operators computes that result. Empty in all other cases of shared handles.
+  // Returns the results of the row's nodes that are used outside of the row. If several rows of the
+  // call have the same handles and only one result is used outside, the result belongs to the last
+  // of these rows. If handles are shared in any other way, returns an empty list.
   std::vector<BoundaryValue> boundary_of_row(const std::vector<size_t>& rows, size_t row) const {
     if (record_ == nullptr) return {};
     const std::vector<uint32_t>& handles = profile_.rows[row].debug_handles;
@@ -339,8 +340,8 @@ class Collector {
     return is_shared && boundary.size() != 1 ? std::vector<BoundaryValue>() : boundary;
   }
 
-  // Returns the tensor with its dims in the node's order, or null if the sizes do not match in any
-  // order. The tensor may have been computed with channels last.
+  // Returns the tensor with its dims in the model's order. A delegate may have computed the tensor
+  // in channels-last order. Returns null if the sizes match `value` in neither order.
   const DebugTensor* fit(const DebugTensor& tensor, const etrecord::EdgeValue& value) {
     if (may_be(tensor, value)) return &tensor;
     if (tensor.sizes.size() != 4) return nullptr;
@@ -408,8 +409,8 @@ class Collector {
   void add_note(int32_t instruction, size_t recorded, size_t known) {
     const std::string reason =
         nodes_->nodes_of(instruction).empty()
-            ? "its debug handles also belong to ops outside the delegate"
-            : fmt::format("the {} recorded outputs differ in number or shape from {} in the record",
+            ? "the instruction's debug handles also belong to ops outside the delegate"
+            : fmt::format("outputs in trace ({}) and record ({}) differ in number or shape",
                           recorded, known);
     result_.notes.push_back(fmt::format(
         "instruction {}: the order of the delegate's outputs is unknown: {}", instruction, reason));

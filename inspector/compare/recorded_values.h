@@ -42,21 +42,21 @@ struct RecordedValues {
 //
 // Several nodes and several instructions may share a debug handle. A value gets a node only if the
 // node is unambiguous:
-// - If a handle has one node and no delegate call, the results of the last instruction with the
-//   handle belong to the node.
+// - If a handle belongs to one node and to no delegate call, the results of the last instruction
+//   with the handle belong to the node.
 // - Otherwise, the kernels of each op are paired with the nodes of that op, in order, if there are
 //   as many kernels as nodes. The remaining nodes belong to the delegate call that has the handle,
 //   if there is exactly one such call.
 //
-// The outputs of a delegate call are those results of its nodes that other nodes use or that the
-// program returns, in graph order. If the recorded outputs differ from these in number or shape,
-// they get no node, and a note gives the reason.
+// The outputs of a delegate call are the results of its nodes that other nodes use or that the
+// program returns, in graph order. If the recorded outputs do not match these results in number and
+// shape, the recorded outputs get no node, and a note gives the reason.
 //
-// The value of an operator inside a delegate belongs to the one node of the operator's row whose
-// result is used outside of the row: for a convolution with a fused relu, this is the relu. If
-// several nodes dequantize that result, there is a value for each of these nodes. Values of
+// The value of an operator inside a delegate belongs to the node of the operator's row whose result
+// is used outside of the row. For a convolution with a fused relu, this node is the relu. If
+// several nodes dequantize the operator's result, each of these nodes gets a value. Values of
 // inserted layout changes are left out. An output of a call is left out if an operator inside the
-// delegate reported the value of the same node.
+// delegate reported the same result.
 RecordedValues recorded_values(const Profile& profile, const etdump::EtDump& trace,
                                const etrecord::MethodRecord* record);
 

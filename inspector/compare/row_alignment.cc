@@ -259,8 +259,8 @@ class Aligner {
     return named * 2 > all;
   }
 
-  // The key {op, module, n} identifies the n-th handle with that op and module. A module that is
-  // called twice has each of its ops twice, so op and module are not enough.
+  // The key {op, module, n} identifies the n-th handle with this op and module. The number n is
+  // necessary because a module that is called twice runs each of its ops twice.
   using OpKey = std::tuple<std::string, std::string, size_t>;
 
   static std::map<OpKey, std::vector<size_t>> rows_of_ops(Rows rows) {
@@ -293,8 +293,9 @@ class Aligner {
 
   // ---- By order
 
-  // Returns rows with names to compare. If `by_kernel` is true or a row has no ops, the row's name
-  // is its kernel. Otherwise, the row is in the list once for each of its ops.
+  // Returns rows with the names by which they are compared. If `by_kernel` is true or a row has no
+  // ops, the row's name is its kernel. Otherwise, the list contains the row once under the name of
+  // each of its ops.
   static std::vector<NamedRow> named_rows_of(Rows rows, bool by_kernel) {
     std::vector<NamedRow> named;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -337,8 +338,9 @@ class Aligner {
         (!has_names(a_) && !has_names(b_)) || (is_mostly_delegated(a_) && is_mostly_delegated(b_));
     std::vector<NamedRow> a = named_rows_of(a_, by_kernel);
     std::vector<NamedRow> b = named_rows_of(b_, by_kernel);
-    // If few names are equal, as for an f32 and an int8 program, compares kernel families, so that
-    // "Convolution (NHWC, F32) IGEMM" matches "Convolution (NHWC, QC8) IGEMM".
+    // An f32 and an int8 program have few kernel names in common. If few names are equal, only
+    // kernel families are compared: "Convolution (NHWC, F32) IGEMM" then matches "Convolution
+    // (NHWC, QC8) IGEMM".
     if (by_kernel && 2 * common_names(a, b) < std::min(a.size(), b.size())) {
       for (auto* named : {&a, &b}) {
         for (NamedRow& row : *named) row.name = std::string(kernel_family(row.name));
@@ -369,8 +371,8 @@ class Aligner {
   }
 
   void link_common_subsequence(std::span<const NamedRow> a, std::span<const NamedRow> b) {
-    // Dynamic programming over suffixes. Keeps only two rows of the table of lengths, but the
-    // choice made in every cell.
+    // Dynamic programming over suffixes. Only two rows of the table of lengths are kept at a time.
+    // The choices of all cells are kept, because the second loop follows them.
     enum Choice : uint8_t { kBoth, kSkipA, kSkipB };
     std::vector<uint8_t> choices(a.size() * b.size());
     std::vector<uint32_t> below(b.size() + 1), here(b.size() + 1);
@@ -409,8 +411,8 @@ class Aligner {
     return is_one ? ops[0].module : "";
   }
 
-  // Adds each unaligned row to a set of the other side that has ops in the row's module, if there
-  // is exactly one such set.
+  // If exactly one set of the other side's rows has ops in the module of an unaligned row, adds the
+  // row to this set.
   void join_by_module() {
     std::map<size_t, std::pair<bool, bool>> has_rows_of;  // set -> has rows of A, of B
     for (size_t i = 0; i < a_.size(); ++i) has_rows_of[sets_.root(i)].first = true;
@@ -421,8 +423,8 @@ class Aligner {
       for (size_t i = 0; i < others.size(); ++i) {
         if (!is_model_row(others[i])) continue;
         for (const Op& op : known_ops(others[i])) {
-          // Skips quantize and dequantize ops, because a layer's module also contains those of its
-          // input.
+          // Skips quantize and dequantize ops, because a module may contain such ops for the
+          // module's input.
           if (is_requantization(op.name)) continue;
           sets_of_module[op.module].insert(sets_.root(first_other + i));
         }
@@ -440,8 +442,8 @@ class Aligner {
     for (const auto& [row, set] : joins) sets_.join(row, set);
   }
 
-  // Links the k-th layout change of A for a set of rows with the k-th layout change of B for the
-  // same set.
+  // Links inserted layout changes that serve the same set of rows: the k-th one of A with the k-th
+  // one of B.
   void link_inserted() {
     const auto keys = [this](Rows rows, size_t first) {
       std::map<std::pair<size_t, size_t>, std::vector<size_t>> rows_of;
@@ -463,8 +465,8 @@ class Aligner {
     for (size_t i = 0; i < a_.size(); ++i) groups[sets_.root(i)].rows_a.push_back(i);
     for (size_t i = 0; i < b_.size(); ++i) groups[sets_.root(node_b(i))].rows_b.push_back(i);
 
-    // Groups are in the order of their first rows of A. A group that has only rows of B follows the
-    // groups that B ran before it.
+    // Sorts the groups by their first rows of A. B determines the place of a group without rows of
+    // A: this group follows the last group with rows of A that B ran before.
     using Position = std::tuple<size_t, bool, size_t>;
     std::vector<std::pair<Position, RowGroup>> placed;
     std::set<size_t> done;

@@ -28,13 +28,13 @@ struct RowAlignment {
 // - else by op and module, if A and B have records;
 // - else by the longest common subsequence of op names.
 //
-// If only some rows have handles, the rows without handles are aligned by kernel in run order. A
-// number at the end of a name is ignored.
+// If only some rows have handles, the rows without handles are aligned by kernel in run order.
+// Numbers at the end of kernel names are ignored ("aten_add_tensor_3").
 //
 // A row that is still unaligned joins the group of the other side's rows in the same module, if
-// there is only one such group. For example, a linear is compared with permute and addmm. Layout
-// changes that the lowerings inserted are aligned by the op that needs them, and control flow by
-// run order.
+// there is only one such group. For example, a row that runs linear is compared with rows that run
+// permute and addmm. Inserted layout changes are aligned by the op that needs them. Moves, jumps
+// and frees are aligned in run order.
 RowAlignment align_rows(const Profile& a, const Profile& b);
 
 }  // namespace vitrine::inspector

@@ -126,8 +126,8 @@ TensorDifference measure_difference(const Elements& actual, const Elements& expe
       result.max_abs_at = i;
     }
     if (e != 0) {
-      // If the difference is infinite, so is the relative difference, even if the expected value is
-      // infinite too.
+      // If the difference is infinite, the relative difference is infinite too. A division could
+      // yield NaN, because the expected value may be infinite.
       const double relative = std::isfinite(difference) ? difference / std::fabs(e) : difference;
       if (relative > result.max_rel) {
         result.max_rel = relative;

@@ -54,8 +54,8 @@ struct TensorDifference {
   double sum_abs = 0;  // of differences
 };
 
-// Returns the reason why elements of these dtypes cannot be compared, or an empty string. For
-// example, the integers of a quantized tensor are not values of the model.
+// Returns the reason why elements of these dtypes cannot be compared, or an empty string if they
+// can. For example, floats are not compared with integers, which may be quantized.
 std::string_view why_not_comparable(ScalarType a, ScalarType b);
 
 // The elements of a tensor. The elements of compared tensors must be in the same order.
@@ -64,8 +64,8 @@ struct Elements {
   std::span<const std::byte> bytes;
 };
 
-// Merges `other` into `all`, whose figures then describe both pairs of tensors, as if the tensors
-// of each side were one tensor. Indices of elements still refer to the original tensor.
+// Merges `other` into `all`. The figures of `all` then cover the elements of both comparisons.
+// Indices of elements still refer to the original tensors.
 void add_difference(TensorDifference& all, const TensorDifference& other);
 
 // Measures the difference between two tensors with the same number of elements. Dtypes may differ,

@@ -153,9 +153,9 @@ class Matcher {
     }
   }
 
-  // True if a value's row identifies the op that produced the value: the row must have a single op.
-  // The value of an operator inside a delegate is always its row's result, even if ops were fused
-  // into the operator.
+  // True if a value's row identifies the op that produced the value. If a record is given, the row
+  // must have a single op. A value that an operator inside a delegate reported is always the result
+  // of its row, even if ops were fused into the operator.
   static bool is_identified_by_row(const RecordedValue& value, const ValueRun& run) {
     if (!value.row) return false;
     if (value.origin) return true;
@@ -238,16 +238,17 @@ class Matcher {
     return result;
   }
 
-  // True if an operator of a delegate reported the value, and the operator map, not a record, says
-  // that a node was fused into that operator.
+  // True if an operator inside a delegate reported the value, and other ops were fused into this
+  // operator. False if a record gives the operator's exact ops (Join::kExact).
   static bool is_fused(const RecordedValue& value, const ValueRun& run) {
     if (!value.origin || !value.row) return false;
     const ProfileRow& row = run.profile.rows[*value.row];
     return row.join == Join::kInferred && !row.folded_ops.empty();
   }
 
-  // If the other side computes an op and its only follower as one op, replaces the op's value with
-  // the follower's value. Returns false if the values are not comparable.
+  // Replaces the value of `op` with the value of its only follower, if the other side computes `op`
+  // and the follower as one op. Keeps the value if `followers` is empty. Returns false in all other
+  // cases, because the values are not comparable.
   static bool follow(const RecordedValue*& value, const Followers& followers, const std::string& op,
                      bool other_is_fused) {
     if (followers.empty()) return true;
@@ -273,9 +274,9 @@ class Matcher {
                                  : next_followers(*pair.a, a_, values_a_, group_of_a_);
       Followers of_b = has_nodes ? followers(*pair.b, b_, values_b_, *users_b)
                                  : next_followers(*pair.b, b_, values_b_, group_of_b_);
-      // If one side computes a hardswish as several ops and the other side computes it as one op,
-      // ignores these ops, because they were not folded into the op before the hardswish. Keeps a
-      // batch norm, because it is not part of a hardswish.
+      // One side may compute an activation such as hardswish as several ops, and the other side as
+      // one op. The several ops were not folded into the preceding op, so they do not count as
+      // followers. A batch norm is not part of an activation and still counts.
       const auto is_part = [](const Follower& follower) { return follower.op != "batch_norm"; };
       if (has_nodes && users_b->has_composite(*pair.b->node)) std::erase_if(of_a, is_part);
       if (has_nodes && users_a->has_composite(*pair.a->node)) std::erase_if(of_b, is_part);
@@ -293,10 +294,10 @@ class Matcher {
         continue;
       }
       const bool in_a = !of_a.empty();
-      reject(
-          before,
-          fmt::format("after this op, {1} has a separate {0}; the value of {2} may include that op",
-                      (in_a ? of_a : of_b).front().op, in_a ? "A" : "B", in_a ? "B" : "A"));
+      reject(before,
+             fmt::format("{1} computes the {0} after this op separately, but the value of {2} may "
+                         "already include the {0}",
+                         (in_a ? of_a : of_b).front().op, in_a ? "A" : "B", in_a ? "B" : "A"));
     }
     pairs_ = std::move(kept);
   }

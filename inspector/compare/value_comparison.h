@@ -5,10 +5,10 @@
 // Otherwise, it is matched by the rows of its source op (row_alignment.h). Tensors that only one
 // run recorded, such as values inside a delegate and results of folded ops, are not compared.
 //
-// One run may compute separately an op that the other run may have folded into the preceding op
-// (folded_users.h). The results of the preceding op are then not comparable. For a convolution with
-// a folded batch norm, the batch norm's result is compared instead. Other values that are not
-// comparable are listed with the reason.
+// An op that one run computes separately may have been folded into the preceding op in the other
+// run (folded_users.h). The results of the preceding op are then not comparable. For a convolution
+// with a folded batch norm, the batch norm's result is compared instead. All other values that are
+// not comparable are listed with the reason.
 #pragma once
 
 #include <cstddef>

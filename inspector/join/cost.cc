@@ -28,7 +28,7 @@ std::optional<double> bytes(const EdgeValue& value) {
   return *elements_of(value) * static_cast<double>(element_size(*value.dtype));
 }
 
-// Gives the operator table access to a call in the record's graph.
+// Provides the sizes of a node's arguments and results to the operator table, which counts FLOPs.
 class RecordedCall : public CallSizes {
  public:
   RecordedCall(const EdgeNode& node, const EdgeGraph& graph) : node_(node), graph_(graph) {}

@@ -15,22 +15,24 @@
 
 namespace vitrine::inspector {
 
-// Returns the FLOPs of one execution of the node. Unset without static shapes, or if the operator
-// table has no rule for the operator.
+// Returns the FLOPs of one execution of the node. Returns nullopt if a necessary shape is not
+// static or if the operator table has no rule for the operator.
 std::optional<double> flops_of(const etrecord::EdgeNode& node, const etrecord::EdgeGraph& graph);
 
-// Returns the cost of one call of each row, parallel to `rows`. Unset for rows without nodes, for
-// rows that share nodes and cannot be told apart, and for rows that got all ops of a delegate call.
+// Returns the cost of one call of each row, parallel to `rows`. A cost is unset if it cannot be
+// computed: if the row has no nodes, if another row has the same main node, if all nodes of a
+// delegate call were assigned to the row, or if FLOPs or sizes are unknown.
 std::vector<std::optional<Cost>> row_costs(const std::vector<RowSource>& rows,
                                            const etrecord::EdgeGraph& graph);
 
-// True if a row is clearly faster than the machine's measured limit. The measured limit is then too
-// low, because other programs slowed down its measurement.
+// True if any f32 row clearly exceeds the measured FLOPs per second of the machine. The measured
+// limit is then too low, because other programs slowed down the machine during the measurement.
 bool beats_limits(const Profile& profile);
 
-// The shortest time in which this machine could do the work (arithmetic or memory traffic,
-// whichever takes longer) divided by the measured time. Above 1 if data stays in caches. Unset if
-// the limit was not measured, as for arithmetic in dtypes other than float32.
+// Returns the shortest time that the machine's limits allow, divided by the measured time `ns`. The
+// shortest time is the time of the arithmetic or of the memory traffic, whichever is longer. The
+// result can exceed 1 if data stays in caches. Returns nullopt if a limit was not measured.
+// Arithmetic has a measured limit only in f32.
 std::optional<double> share_of_limits(const Cost& cost, double ns, const MachineLimits& limits);
 
 }  // namespace vitrine::inspector

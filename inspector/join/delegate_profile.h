@@ -30,8 +30,8 @@ struct OperatorIdentity {
   };
   Kind kind = Kind::kMapped;
   etrecord::DebugHandle handle = 0;  // for kDebugHandle
-  // For a kMapped identifier that the delegate map lacks: a text that begins with the name of a
-  // node of the edge graph ("aten_relu_default_3"). If the text begins with the names of several
+  // For kMapped, used if the delegate map lacks the identifier: a text that begins with the name of
+  // a node of the edge graph ("aten_relu_default_3"). If the text begins with the names of several
   // nodes, the operator belongs to the node with the longest of these names. May be empty.
   std::string node = {};
 };
@@ -99,8 +99,8 @@ class DelegateProfile {
   // Returns the backend's name in table rows, such as "xnn", at most 8 columns wide. If empty,
   // reports use the first letters of the id.
   virtual std::string_view short_name() const { return {}; }
-  // Returns a name for narrow tables, "GEMM f32", for an operator that is logged as `kernel`
-  // ("Fully Connected (NC, F32) GEMM"). If empty, reports use `kernel`.
+  // Returns a short name of the kernel for narrow tables: "GEMM f32" if `kernel`, the logged name,
+  // is "Fully Connected (NC, F32) GEMM". If empty, reports use `kernel`.
   virtual std::string short_kernel_name(std::string_view /*kernel*/) const { return {}; }
 
   // ---- Events
@@ -121,10 +121,12 @@ class DelegateProfile {
 
   // ---- Operators
 
-  // Interprets an event's identifier. `id` is etdump::kUnset if the event has a `name` instead.
+  // Interprets an event's identifier, which is either the integer `id` or the string `name`. `id`
+  // is etdump::kUnset if the identifier is a string.
   virtual OperatorIdentity identify(int32_t /*id*/, std::string_view /*name*/) const { return {}; }
-  // Used for operators without a known identifier: returns true if an operator that is logged as
-  // `kernel` ("Fully Connected (NC, F32) GEMM") may run the op ("linear", a base name).
+  // Returns true if an operator that is logged as `kernel` may run the op with the base name `op`.
+  // For example, "Fully Connected (NC, F32) GEMM" may run "linear". This function is used for
+  // operators without a known identifier.
   virtual bool may_run(std::string_view /*kernel*/, std::string_view /*op*/) const { return false; }
   // Returns true if an operator that is logged as `kernel` may be a layout change. Such an operator
   // counts as inserted by the lowering, unless it is matched with an op of the model.
@@ -135,12 +137,13 @@ class DelegateProfile {
   // Returns the string identifier of the events whose metadata is an operator map, or an empty
   // string if the backend logs no operator maps. Operator map events do not count as operators.
   virtual std::string_view operator_map_event() const { return {}; }
-  // Parses an operator map. `text` is untrusted and outlives the result. Throws InspectorError,
-  // which names the line. In the result, an operator has at most one node with the role kOperator
-  // (none if one node runs as two operators), and every `serves` is the index of a node.
+  // Parses an operator map. `text` is untrusted and outlives the result. Throws an InspectorError
+  // that names the line if `text` is invalid. In the result, an operator has at most one node with
+  // the role kOperator. If one node runs as two operators, one of them has no such node. Every
+  // `serves` is the index of a node.
   virtual OperatorMap parse_operator_map(std::string_view /*text*/) const { return {}; }
-  // Returns true if a lowering makes nodes of the type `type` (OperatorMap::Node::type) from the op
-  // (a base name).
+  // Returns true if a lowering can turn the op with the base name `op` into a node of the type
+  // `type` (OperatorMap::Node::type).
   virtual bool is_op_of_node_type(std::string_view /*op*/, std::string_view /*type*/) const {
     return false;
   }
@@ -151,7 +154,7 @@ struct ProgramDelegate {
   std::string backend;
   std::vector<std::string> operators;  // names in order of execution; empty if unknown
 };
-// Delegates by the index of their instruction in the first chain.
+// Delegates, keyed by the index of their instruction in the method's first chain.
 using ProgramDelegates = std::map<int32_t, ProgramDelegate>;
 
 // A list of profiles, which must outlive the objects that refer to it.

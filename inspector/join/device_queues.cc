@@ -11,7 +11,7 @@
 namespace vitrine::inspector {
 namespace {
 
-// The new place of a row, after the rows of queues were moved to separate profiles.
+// The position of a row after the rows of device queues were moved to profiles of their own.
 struct NewIndex {
   size_t profile = 0;  // 0: the CPU; else the queue's number plus one
   size_t row = 0;
@@ -34,7 +34,8 @@ Profile empty_queue(const Profile& from, const DeviceQueue& queue) {
   return profile;
 }
 
-// Converts the times of a queue's events in one call to the clock of the CPU.
+// Converts the times of one call's events from the queue's clock to the CPU's clock. On the CPU's
+// clock, the call lasts from `start` to `end`.
 void place_events(std::vector<TimelineEvent>& events, const DeviceQueue& queue, uint64_t start,
                   uint64_t end) {
   if (queue.is_ordered && queue.is_time) {
@@ -98,8 +99,8 @@ class QueueSplitter {
     for (size_t i = 0; i < profile_.queues.size(); ++i) renumber(profile_.queues[i], i + 1);
   }
 
-  // Updates ProfileRow::inserted_for_row, the number of the row that a layout change serves, after
-  // rows have moved.
+  // Updates ProfileRow::inserted_for_row after rows have moved, or resets it if the served row is
+  // now in another profile. `number` is the number of `profile`, as in NewIndex::profile.
   void renumber(Profile& profile, size_t number) {
     for (ProfileRow& row : profile.rows) {
       if (!row.inserted_for_row.has_value()) continue;
@@ -132,8 +133,8 @@ class QueueSplitter {
       const int partition = profile_.queues[place.profile - 1].rows[place.row].partition;
       open[{place.profile - 1, partition}].push_back(moved);
     }
-    // Finds the times of each delegate call in each run.
-    std::map<std::pair<uint32_t, int>, std::pair<uint64_t, uint64_t>> call_times;  // by run
+    // The start and end of each delegate call, keyed by run and partition.
+    std::map<std::pair<uint32_t, int>, std::pair<uint64_t, uint64_t>> call_times;
     for (const TimelineEvent& event : events) {
       if (event.kind != TimelineEvent::Kind::kDelegateCall) continue;
       const int partition = profile_.delegate_calls[event.index].partition;

@@ -9,14 +9,15 @@
 
 namespace vitrine::inspector {
 
-// Moves the rows of devices, with their events in the timeline, to Profile::queues. For each row,
-// `queues` has the device's queue, or null if the CPU ran the row. Queues with the same name are
-// merged. Does not compute the rows' shares of the time.
+// Moves the rows that devices ran, and the rows' timeline events, to Profile::queues. `queues` is
+// parallel to the profile's rows. Each element is the queue of the device that ran the row, or null
+// if the CPU ran the row. Queues with the same name become one profile. Does not set
+// ProfileRow::share.
 //
-// The events of a call get new start times, because the clocks have different origins. The first
-// event begins when the CPU entered the call. If the start times of a queue cannot be compared, or
-// if the queue counts ticks, the events are placed one after the other. Ticks are scaled so that
-// the events last as long as the call.
+// Events of devices get new start times, because the devices' clocks have other origins than the
+// CPU's clock. The first event of a call starts when the CPU entered the call. If the start times
+// of a queue cannot be compared, or if the queue counts ticks, the events are placed one after the
+// other. Ticks are scaled so that the events of a call last as long as the call.
 void split_queues(Profile& profile, const std::vector<const DeviceQueue*>& queues,
                   const RunWindow& window);
 

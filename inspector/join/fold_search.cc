@@ -11,7 +11,8 @@ FoldSearch::FoldSearch(const etrecord::EdgeGraph& graph)
   }
 }
 
-// Searches breadth-first. Returns the rows of the first node that has rows, or null.
+// Searches the graph breadth-first from `start`. Returns the rows of the first node whose handle is
+// in `rows`, or null if the search finds none.
 const std::vector<size_t>* FoldSearch::walk(const std::vector<size_t>& start, bool to_inputs,
                                             const std::set<etrecord::DebugHandle>& call,
                                             const HandleRows& rows) const {

@@ -17,11 +17,12 @@ class FoldSearch {
  public:
   explicit FoldSearch(const etrecord::EdgeGraph& graph);
 
-  // Returns the row nearest to the nodes of `handle`. Searches only nodes whose handle is in
-  // `call`, first toward inputs (a producer absorbs its user), then toward users. If the found
-  // handle has several rows, returns the last row when searching toward inputs, and the first row
-  // when searching toward users. If no row is found, returns the row of the nearest node in graph
-  // order. Empty if `rows` is empty or the graph has no node with the handle.
+  // Returns the row into which the nodes with this handle are folded, or nullopt if `rows` is empty
+  // or the graph lacks the handle. Searches the nodes whose handles are in `call` for the nearest
+  // node that has rows. The search goes toward inputs first, because a producer absorbs its user,
+  // and then toward users. If the found node has several rows, returns the last row after a search
+  // toward inputs, and the first row after a search toward users. If the search finds nothing,
+  // returns the first row of the handle whose node is nearest in graph order.
   std::optional<size_t> find(etrecord::DebugHandle handle,
                              const std::set<etrecord::DebugHandle>& call,
                              const HandleRows& rows) const;

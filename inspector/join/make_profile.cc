@@ -37,7 +37,7 @@ const MethodRecord* method_record(const EtRecord* record, const std::string& met
   return nullptr;
 }
 
-// Numbers the delegate instructions of the record and the trace, from 0.
+// Gives each delegate instruction of the record and the trace a partition number, from 0.
 std::map<InstructionId, int> number_partitions(const MergedTrace& trace,
                                                const MethodRecord* method) {
   std::set<InstructionId> instructions;
@@ -229,8 +229,8 @@ class ProfileMaker {
     }
   }
 
-  // Nodes that share a debug handle may run in several instructions. Assigns each of these nodes to
-  // only one instruction.
+  // Assigns each node to one instruction. Nodes that share a debug handle may belong to rows of
+  // several instructions.
   void find_instructions() {
     if (method_ == nullptr) return;
     for (size_t i = 0; i < trace_.rows.size(); ++i) {
@@ -306,8 +306,8 @@ class ProfileMaker {
     warnings.insert(warnings.end(), join_.warnings.begin(), join_.warnings.end());
     if (profile_.runs_differ) {
       notes.emplace_back(
-          "not all runs executed the same instructions: times are averages, and a row counts as 0 "
-          "in a run without it");
+          "not all runs executed the same instructions: times are averages, and a row that a run "
+          "did not execute counts as 0 in that run");
     }
     note_outliers();
     if (profile_.incomplete_runs != 0 || profile_.dropped_records != 0 ||
@@ -326,7 +326,7 @@ class ProfileMaker {
     note_figures();
     if (trace_.reversed_events != 0) {
       notes.push_back(
-          fmt::format("{} events of device queues end before they start; they count as 0",
+          fmt::format("{} events of device queues end before they start; their times count as 0",
                       trace_.reversed_events));
     }
     if (profile_.typical(profile_.unattributed) < 0) {
@@ -349,8 +349,8 @@ class ProfileMaker {
     profile_.notes.push_back("figures that delegates logged in the last run: " + text);
   }
 
-  // Adds a note about runs that took more than twice the median. Does nothing if runs take
-  // different branches, because a long run may then have taken a slower branch.
+  // Adds a note about the runs that took more than twice the median. Adds no note if runs executed
+  // different instructions, because the times of such runs differ anyway.
   void note_outliers() {
     if (profile_.runs_differ) return;
     const std::vector<uint32_t> outliers = outliers_of(profile_.wall_samples, window_);
@@ -360,8 +360,8 @@ class ProfileMaker {
     for (const uint32_t run : outliers) ns += profile_.wall_samples[run].ns - profile_.wall.p50;
     const bool is_short = ns < 999'500;  // else "1e+03 us"
     profile_.notes.push_back(fmt::format(
-        "{} of {} runs took more than twice the median, in total {:.3g} {} above it",
-        outliers.size(), profile_.runs, ns / (is_short ? 1e3 : 1e6), is_short ? "us" : "ms"));
+        "{} of {} runs took more than twice the median, {:.3g} {} longer in total", outliers.size(),
+        profile_.runs, ns / (is_short ? 1e3 : 1e6), is_short ? "us" : "ms"));
   }
 
   // `profile_` comes first, because the initialization of later members adds notes to it.

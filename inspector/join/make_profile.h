@@ -13,8 +13,8 @@ namespace vitrine::inspector {
 struct ProfileOptions {
   std::string method = "forward";  // the traced method; a trace does not contain its name
   RunInfo run = {};
-  // Implementations that interpret the events of delegates. Events of other delegates are joined by
-  // the record's delegate map alone.
+  // Implementations of DelegateProfile, each of which interprets the events of one backend. Events
+  // of other backends are joined only by the delegate map in the record.
   DelegateProfiles delegates = {};
   // The operators of the delegates' payloads, for events that name such operators.
   ProgramDelegates program = {};

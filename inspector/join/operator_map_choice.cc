@@ -9,7 +9,8 @@ namespace {
 
 std::string mismatch_of(const OperatorMap& map, std::span<const int32_t> identifiers) {
   if (map.num_operators > identifiers.size()) {
-    return fmt::format("it lists {} operators, but {} ran", map.num_operators, identifiers.size());
+    return fmt::format("the map lists {} operators, but {} ran", map.num_operators,
+                       identifiers.size());
   }
   for (const OperatorMap::Node& node : map.nodes) {
     if (node.role != OperatorMap::Role::kOperator) continue;

@@ -14,8 +14,8 @@ std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kern
     return matches;
   }
   const size_t width = ops.size() + 1;
-  // best[k * width + i] is the maximum number of pairs between the kernels from index k on and the
-  // ops from index i on.
+  // best[k * width + i] is the largest number of pairs that kernels[k], kernels[k + 1], ... can
+  // form with ops[i], ops[i + 1], ...
   std::vector<uint32_t> best((kernels.size() + 1) * width);
   for (size_t k = kernels.size(); k-- > 0;) {
     for (size_t i = ops.size(); i-- > 0;) {

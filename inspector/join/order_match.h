@@ -16,12 +16,15 @@ struct OrderMatch {
   bool is_layout_change = false;  // inserted by the lowering; no op explains it
 };
 
-// `kernels` are the logged names in run order ("Convolution (NHWC, F32) IGEMM #3"), `ops` the base
-// names in graph order ("convolution"), and `profile` decides which kernel may run which op.
-// Returns a match for each kernel. The solution has the largest number of pairs with ascending ops.
-// In a tie, the earliest ops win. A kernel without a match counts as a layout change if it may be
-// one. Otherwise, if it may run the op of the last matched kernel, it shares that op. Matches
-// nothing if there are more than kMaxMatchCells pairs of a kernel and an op.
+// Returns a match for each kernel. `kernels` are the logged names in run order, such as
+// "Convolution (NHWC, F32) IGEMM #3". `ops` are the base names in graph order, such as
+// "convolution". `profile` decides which kernel may run which op.
+//
+// The matched ops ascend, and as many kernels as possible are matched. In a tie, the earliest ops
+// win. An unmatched kernel counts as a layout change if `profile` allows this. Otherwise, the
+// kernel shares the op of the last matched kernel if `profile` allows the kernel to run that op.
+// Matches nothing if the number of kernels times the number of ops is about kMaxMatchCells or
+// larger.
 std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kernels,
                                        const std::vector<std::string_view>& ops,
                                        const DelegateProfile& profile);

@@ -2,7 +2,8 @@
 // whose events name operators of the payload.
 //
 // The payload has no debug handles. Its operators are in the order of the edge graph's nodes, and
-// most have the nodes' names (order_match.h).
+// most operators have the same names as their nodes. Therefore, operators are matched by name and
+// order (order_match.h).
 #pragma once
 
 #include <cstddef>
@@ -21,9 +22,9 @@ struct PayloadJoin {
   // payload.
   std::vector<std::optional<PayloadOperator>> operators;
   std::vector<std::optional<size_t>> nodes;  // of each row; an index into the graph
-  // The nodes without an operator. Each pair is such a node and the row of the nearest node with an
-  // operator, as an index into the argument `rows`. The search for the nearest node follows inputs
-  // first, then users. For a dequantization, it follows users first.
+  // Pairs of a node without an operator and the row into which this node is folded. The row is an
+  // index into the argument `rows`. The row runs the nearest node with an operator. The search
+  // goes toward inputs first, then toward users. For a dequantization, it goes toward users first.
   std::vector<std::pair<size_t, size_t>> folds;
 };
 

@@ -2,12 +2,12 @@
 // model. All reports are made from profiles.
 //
 // Times are nanoseconds per run. The time of a row that ran three times in a run is the sum of the
-// three times. For each run, and therefore for the averages, sum of rows + unattributed == wall
-// holds exactly. `unattributed` is the time outside of all rows (delegate entry and exit,
-// dispatch). It may be negative if events overlap, as in some traces from other runtimes. A device
-// with its own clock has a separate profile in Profile::queues. Its times are never added to the
-// CPU's times. Reports show one statistic, Profile::typical(). It is the median, which a stalled
-// run does not change.
+// three times. In each run, and therefore on average, sum of rows + unattributed == wall.
+// `unattributed` is the time outside of all rows (delegate entry and exit, dispatch). It may be
+// negative if rows overlap, as in some traces from other runtimes. A device with its own clock has
+// a separate profile in Profile::queues, and its times are never added to the CPU's times. Reports
+// show one statistic, Profile::typical(). This is usually the median, because a stalled run hardly
+// changes the median.
 #pragma once
 
 #include <cstddef>
@@ -80,8 +80,8 @@ enum class Join : uint8_t {
 struct ProfileRow {
   Where where = Where::kKernel;
   std::string delegate;  // backend id; empty for kernels
-  // Names of the backend in reports, "XNNPACK" and "xnn"; empty if the backend does not define
-  // them.
+  // The backend's long and short name in reports: "XNNPACK" and "xnn". Empty if the backend is
+  // unknown or its DelegateProfile does not define them.
   std::string delegate_name, delegate_short_name;
   int partition = -1;  // 0-based, in the order of delegate instructions; -1 for kernels
   int32_t instruction = 0;
@@ -195,8 +195,8 @@ struct RunInfo {
   std::optional<uint64_t> load_ns;  // Program::load
   std::optional<uint64_t> init_ns;  // Method::load; by default the trace's event Method::init
   std::optional<uint64_t> open_ns = {};  // the part of load_ns until the file is mapped
-  // Two parts of init_ns. Delegates pack their weights in the trace's event Method::init_delegates.
-  // Their memory is planned in the event Method::plan_delegates.
+  // Parts of init_ns. In pack_ns (event Method::init_delegates), delegates pack their weights. In
+  // plan_ns (event Method::plan_delegates), the memory of delegates is planned.
   std::optional<uint64_t> pack_ns = {};
   std::optional<uint64_t> plan_ns = {};
   std::optional<uint64_t> warmup_runs;
@@ -208,7 +208,8 @@ struct RunInfo {
   std::optional<MemoryPlan> plan = {};
   std::optional<MachineLimits> limits = {};
   std::optional<double> trace_overhead;  // relative to the untraced time: 0.003 is +0.3 %
-  // The part of trace_overhead that goes into reading the processor's counter once for each record.
+  // The part of trace_overhead that is spent on reading the processor's counter, which happens once
+  // for each record.
   std::optional<double> trace_floor = {};
   // The next four members describe the origin of the figures. Reports omit empty members.
   std::string input_values = {};  // "random (seed 0)", "files", "test set 0"
@@ -247,8 +248,8 @@ struct Profile {
   std::vector<Scope> scopes;
   std::vector<std::string> notes;  // limits of the figures, as sentences for reports
 
-  // The statistic that reports show: the median or, if runs executed different instructions, the
-  // average. The median of an instruction that runs in fewer than half of the runs would be 0.
+  // The statistic that reports show: the median, or the average if runs executed different
+  // instructions. An instruction that runs in fewer than half of the runs would have a median of 0.
   double typical(const TimeStatistics& time) const { return runs_differ ? time.avg : time.p50; }
   const char* statistic() const { return runs_differ ? "avg" : "p50"; }
   // Returns the share of unattributed time. The shares of all rows and this share add up to 1.

@@ -29,7 +29,6 @@ void append_new(std::vector<T>& list, const T& item) {
   if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
-// Returns the value with this key, or null if the map lacks the key.
 template <class T>
 const T* find_in(const std::map<int32_t, T>& map, int32_t key) {
   const auto found = map.find(key);
@@ -58,7 +57,7 @@ class Joiner {
   SourceJoin join() {
     for (const auto& [instruction, call] : trace_.calls) join_call(instruction, call);
     join_kernels();
-    // fold() must run last, after all other nodes have been assigned.
+    // fold() takes the nodes that no row has. Therefore, all rows must be joined before fold().
     for (const auto& [instruction, call] : trace_.calls) fold(instruction, call);
     write_notes(counts_, record_ != nullptr, join_);
     return std::move(join_);
@@ -155,15 +154,16 @@ class Joiner {
     for (const DebugHandle handle : handles) append_new(join_.rows[row].handles, handle);
   }
 
-  // Joins a row with all ops of its call. The call also has rows that run single ops.
+  // Joins a row that covers a whole call with all nodes of the call. Does not claim the nodes,
+  // because other rows of the call may run them.
   void join_whole_call(InstructionId instruction, size_t row) {
     join_.rows[row].nodes = nodes_of(handles_of_instruction(instruction));
     join_.rows[row].has_all_ops_of_call = true;
     if (!join_.rows[row].nodes.empty()) join_.rows[row].join = Join::kExact;
   }
 
-  // Joins rows by the payload operators that their events name. Returns false if the events do not
-  // name any. `content` may be null.
+  // Joins rows by the payload operators that their events name. Returns false if the events name no
+  // payload operators. `content` may be null.
   bool join_by_payload(InstructionId instruction, const ProgramDelegate* content,
                        const Call& call) {
     const PayloadJoin joined =
@@ -233,7 +233,8 @@ class Joiner {
     compare_with_record(instruction, call);
   }
 
-  // Counts nodes of the operator map for which the record lacks an op with their type and handle.
+  // Counts the nodes of the operator map that do not match the record. A node matches if the record
+  // has an op with the node's debug handle and type in this instruction.
   void compare_with_record(InstructionId instruction, const Call& call) {
     const std::vector<DebugHandle>& known = handles_of_instruction(instruction);
     const std::set<DebugHandle> handles(known.begin(), known.end());
@@ -269,8 +270,10 @@ class Joiner {
     }
   }
 
-  // Chooses among ops that share a handle: ops match an operator by its node's type. With as many
-  // matching ops as operators, the k-th operator runs the k-th op, else all run the first.
+  // Sets RowSource::main_node for rows that have several ops with the same debug handle. Only ops
+  // that fit the type of the row's node in the operator map are candidates. If rows and candidates
+  // are equally many, the k-th row gets the k-th candidate. Otherwise, all rows get the first
+  // candidate.
   void choose_main_nodes(const Call& call) {
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_type;
     for (const OperatorMap::Node& node : call.operator_map->nodes) {
@@ -292,7 +295,8 @@ class Joiner {
     }
   }
 
-  // Joins the operators of a call by kernel name and order, if none of them has a known identifier.
+  // Joins the operators of a call by kernel name and order. Does nothing if an operator of the call
+  // is already joined.
   void infer_operators(InstructionId instruction, const Call& call) {
     const std::vector<DebugHandle>& handles = handles_of_instruction(instruction);
     if (call.operators.empty()) return;

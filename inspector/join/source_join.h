@@ -43,24 +43,26 @@ struct SourceJoin {
   std::vector<std::string> warnings;  // signs that the record belongs to another program
 };
 
-// Joins the rows of a trace. `method` is the record of the method, or null. A record describes
-// only the first chain, because ExecuTorch writes no other.
+// Joins the rows of a trace. `method` is the record of the method, or null. ExecuTorch's records
+// describe only the first chain of a method, so rows of other chains are joined without a record.
 //
 // Rules (docs/formats/etdump.md, "Joining"):
-// - A row's nodes are those with one of its handles. Several rows may share a handle.
-// - If no row runs a node of a delegate call, the node is folded into exactly one row of that call:
-//   the row that the call's operator map names, else the nearest row in the graph, inputs first.
+// - A row's nodes are the nodes that have one of the row's debug handles. Several rows may share a
+//   handle.
+// - A node of a delegate call that no row runs is folded into exactly one row of the call. This is
+//   the row that the call's operator map names, or else the nearest row in the graph. The search
+//   goes toward inputs first.
 // - If no operator of a call has a known identifier, the operators are matched with the call's
-//   nodes by kernel name, in order (order_match.h). Operators without a match have all nodes of the
-//   call.
-// - If the events of a call name operators of its payload (DelegateProfile::payload_operators), the
-//   payload's operators are matched with the call's nodes in this way instead, and the other nodes
-//   are folded by their neighbors (payload_join.h).
+//   nodes by kernel name and order (order_match.h). An operator without a match has all nodes of
+//   the call, unless it is a layout change.
+// - If the events of a call name operators of its payload (DelegateProfile::payload_operators),
+//   these operators are matched with the call's nodes by name and order. The other nodes are folded
+//   into the rows of their neighbors (payload_join.h).
 // - If an operator's identifier is not in the delegate map but begins with the name of a node, the
 //   operator belongs to that node.
 // - The row of a phase that covers a whole call has all nodes of the call.
-// - An inserted layout change serves the operator that the operator map names, else the next
-//   operator, else the previous one.
+// - An inserted layout change serves the operator that the operator map names, or else the next
+//   operator, or else the previous operator.
 SourceJoin join_sources(const MergedTrace& trace, const etrecord::MethodRecord* method,
                         DelegateProfiles delegates, const ProgramDelegates& program = {});
 

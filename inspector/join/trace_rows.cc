@@ -29,9 +29,10 @@ struct ControlEvent {
 constexpr ControlEvent kControlEvents[] = {
     {"MOVE_CALL", "move"}, {"JF_CALL", "jump_false"}, {"FREE_CALL", "free"}};
 
-// Returns the duration of an event in ticks. In dumps of platforms with a 32-bit counter, the
-// counter may have wrapped around during the event; it counts modulo 2^32. ExecuTorch's Inspector
-// reports one tick less in that case, because it adds 2^32 - 1 to the negative difference.
+// Returns the duration of an event in ticks. If a 32-bit counter wrapped around during the event,
+// `end` is less than `start`, and the duration is their difference modulo 2^32. ExecuTorch's
+// Inspector reports one tick less in that case, because it adds 2^32 - 1 to the negative
+// difference.
 double elapsed(const ProfileEvent& event) {
   constexpr uint64_t kWrap = uint64_t{1} << 32;
   if (event.start <= event.end) return static_cast<double>(event.end - event.start);
@@ -54,8 +55,8 @@ InstructionId instruction_of(const ProfileEvent& event) {
   return {.chain = event.chain_index, .index = event.instruction_id};
 }
 
-// Identifies a row in all runs. The last member is the index of an operator among those operators
-// of its call that have the same identifier.
+// Identifies a row in all runs. The last member counts the earlier operators with the same
+// identifier in the same call.
 using RowKey = std::tuple<InstructionId, TraceRow::Kind, int32_t, std::string_view,
                           const DeviceQueue*, size_t>;
 

@@ -49,8 +49,8 @@ struct TraceRow {
   // or "move", "jump_false", "free" for a control instruction.
   std::string_view kernel;
   std::string_view library;  // library of a kernel; may be empty
-  // Facts about a delegate's row, as DelegateProfile::interpret() returned them. `identifier` is
-  // empty if delegate_name is the identifier.
+  // The results of DelegateProfile::interpret() for a delegate's row. If `identifier` is not empty,
+  // it replaces delegate_name.
   std::string_view identifier;
   std::string_view phase;
   bool covers_call = false;
@@ -82,7 +82,7 @@ struct MergedTrace {
   std::vector<Scope> scopes;
   std::set<std::string, std::less<>> texts;
   std::map<std::pair<InstructionId, std::string>, double> figures;  // of the last run, by name
-  size_t reversed_events = 0;  // events of device queues that end before they start; they count 0
+  size_t reversed_events = 0;  // events of device queues that end before they start; count as 0
   size_t cold_runs = 0;        // number of warm-up runs before the first other run
   size_t incomplete_runs = 0;
   bool runs_differ = false;
@@ -91,12 +91,17 @@ struct MergedTrace {
   std::map<InstructionId, std::vector<OperatorMapText>> operator_maps;  // in the order of the trace
 };
 
-// Merges the runs of a trace. Recognizes an operator of a delegate instruction in other runs by its
-// identifier and its index among the call's operators with that identifier. `delegates` decide
-// which events are operator maps. The events of a call are interpreted by the profile of the call's
-// backend. The trace names the backend or, if it does not, `program` does. If neither names the
-// backend, the profile that recognizes an event is used. Throws InspectorError if an event ends
-// before it starts.
+// Merges the runs of a trace. Operators of a delegate instruction in different runs are one row if
+// they have the same identifier and the same index among the call's operators with that identifier.
+//
+// `delegates` decide which events are operator maps. The profile of the call's backend interprets
+// the events of a call. The backend is the one that the trace names, or else the one that `program`
+// names. If neither names a backend, the first profile that recognizes an event of the call is
+// used.
+//
+// Throws InspectorError if an event on the CPU's clock ends before it starts, unless a 32-bit
+// counter may have wrapped around. An event of a device queue that ends before it starts counts
+// as 0.
 MergedTrace merge_runs(const etdump::EtDump& dump, DelegateProfiles delegates,
                        const ProgramDelegates& program = {});
 

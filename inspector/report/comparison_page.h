@@ -1,5 +1,5 @@
-// Writes the pages of comparisons: lines, tables, and optionally a tab with the graph of B. Without
-// a graph, the page has no scripts.
+// Writes HTML pages of comparisons: lines of text, tables, and optionally a tab with the graph of
+// B. A page without a graph has no scripts.
 #pragma once
 
 #include <string>
@@ -14,7 +14,6 @@ class ComparisonPage {
   ComparisonPage(std::string_view a, std::string_view b);
 
   void add_heading(std::string_view text);
-  // Writes a line of facts.
   void add_line(std::string_view text);
   // Writes a line with the verdict, in larger type.
   void add_verdict(std::string_view text);
@@ -27,8 +26,8 @@ class ComparisonPage {
     std::vector<std::string> cells;
     const char* kind = "";  // "single" for rows that one side lacks, "total", "marked", or empty
     double change = 0;      // draws a bar: to the right if B takes longer, to the left if less
-    // The rows of B's profile to which this table row refers, and their queue. The page uses them
-    // to link to nodes of the graph.
+    // The rows of B's profile that this table row shows, and their device queue (empty for the
+    // CPU). The page uses both for links to nodes of the graph.
     std::vector<size_t> rows_b = {};
     std::string queue = {};
   };

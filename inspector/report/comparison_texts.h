@@ -36,15 +36,14 @@ const char* alignment_name(Alignment alignment);
 // Returns "too_few_runs", "no_change", "faster" or "slower".
 const char* verdict_name(Verdict verdict);
 
-// The reason that reports give if a ratio's interval excludes 1 but the ratio does not count as a
-// change.
+// Explains in reports why a ratio is not a change although its interval excludes 1.
 inline constexpr const char* kSmallChange = "the change may be less than 2 %";
 
 // Returns "2 pairs of runs are too few to decide" or "2 runs of A and 5 of B are too few to
 // decide".
 std::string too_few_runs_text(const Comparison& comparison);
 
-// True if B is faster or slower.
+// Returns true if the verdict is that B is faster or slower than A.
 bool is_changed(const ComparedOp& op);
 
 // Returns "A 12.0 us   B 13.0 us   B/A 1.08 (1.02 to 1.11): B is slower".
@@ -57,17 +56,18 @@ nlohmann::ordered_json compared_times_json(const ComparedOp& op);
 // change, and its share of the change in wall time. A table leaves out a column if all of its cells
 // are empty.
 struct ComparedColumns {
-  // The ranks of columns in a TextTable. Narrow tables first leave out the columns with the highest
-  // rank. Columns of names have ranks between those of the interval and of the change.
+  // The ranks of columns in a TextTable. A table that is too wide leaves out the columns with the
+  // highest rank first. Callers give columns of names a rank between kIntervalRank and kChangeRank.
   static constexpr size_t kIntervalRank = 1, kChangeRank = 4, kShareRank = 5;
 
   Unit unit;
   double wall_change = 0;  // in ns; 0: no shares
 
-  // Adds the columns to `table`. `what`, such as "p50 ", precedes the unit in the titles. Narrow
-  // tables first leave out `what`, then the columns of the share, the change and the interval.
+  // Adds the columns to `table`. `what`, such as "p50 ", precedes the unit in the titles of the
+  // times. A table that is too wide first leaves out `what`, then the columns of the share, the
+  // change and the interval.
   void add_to(TextTable& table, std::string_view what) const;
-  // Returns all titles without `what`.
+  // Returns the column titles without `what`.
   std::vector<std::string> titles() const;
   std::vector<std::string> figures(const ComparedOp& op, bool in_a = true, bool in_b = true) const;
 };

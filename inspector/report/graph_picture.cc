@@ -206,8 +206,9 @@ class BoxMaker {
     return picture_.nodes.size() - 1;
   }
 
-  // Splits the members into boxes. `label` is the part of the module path that does not have a box
-  // yet.
+  // Adds a box for the module that contains the members, if `is_module` is true, and boxes for its
+  // submodules. `label` is the label of the box: the module's name, preceded by the names of those
+  // parents that do not get a box.
   void split(const std::vector<size_t>& members, const std::vector<Pair>& edges, size_t depth,
              size_t parent, const std::string& label, bool is_module) {
     Links links(0);

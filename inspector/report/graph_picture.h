@@ -1,7 +1,7 @@
 // GraphPicture is a graph to draw: boxes that contain boxes, and the tensors between them.
 //
-// The tools make one from a program or an exported model; report_graph.h writes it as a page. Names
-// come from files and may contain any bytes.
+// The tools make a GraphPicture from a program or an exported model, and report_graph.h writes the
+// picture as a page. Names in a picture come from files and may contain any bytes.
 #pragma once
 
 #include <cstddef>
@@ -68,10 +68,9 @@ uint64_t bytes_of_type(std::string_view type);
 
 // Adds boxes for modules, and divides boxes that would have more than kMaxChildren children.
 //
-// A module gets one box, unless that box would both supply another box with values and use results
-// of that other box. Such a module gets a box for each series of consecutive nodes, so that the
-// edges between boxes form no cycles. A module with one child gets no box. The nodes of each box
-// must be in topological order.
+// A module gets one box, unless the edges between this box and other boxes or nodes would form a
+// cycle. In that case, each series of consecutive nodes of the module gets a box of its own. A
+// module with one child gets no box. The nodes of each box must be in topological order.
 void add_module_boxes(GraphPicture& picture);
 inline constexpr size_t kMaxChildren = 60;
 

@@ -19,7 +19,7 @@ constexpr char kUnknown[] = "(unknown)";
 constexpr char kWholeModel[] = "(model)";
 constexpr size_t kMaxDepth = 64;  // limits paths, which come from files
 
-// Returns the row that a layout change serves, or the row itself for other rows.
+// For a layout change, returns the row that needs the change. Returns other rows themselves.
 const ProfileRow& served_row(const Profile& profile, size_t row) {
   const ProfileRow& own = profile.rows[row];
   return own.inserted_for_row.has_value() ? profile.rows[*own.inserted_for_row - 1] : own;
@@ -134,7 +134,7 @@ class Grouper {
                                               ? std::vector{group_name(profile_, row, view_.by)}
                                               : group_path(profile_, row, view_.by);
     for (const std::string& label : path) {
-      // Full names of modules omit kWholeModel.
+      // In a tree, the names of modules below the root do not begin with kWholeModel.
       const bool is_top = name.empty() || name == kWholeModel;
       if (is_top) name.clear();
       if (!is_top) name += view_.by == GroupBy::kModule ? '.' : ' ';
@@ -201,8 +201,8 @@ class Grouper {
     for (const size_t child : nodes_[index].children) flatten(child, depth + 1);
   }
 
-  // Keeps only the slowest groups. If a child is kept, so is its parent, because the parent takes
-  // at least as long and precedes the child.
+  // Keeps only the slowest groups. The parent of a kept group is also kept, because the parent
+  // takes at least as long and wins ties.
   void cut() {
     std::vector<Group>& groups = result_.groups;
     if (view_.top == 0 || groups.size() <= view_.top) return;

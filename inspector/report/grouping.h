@@ -1,7 +1,7 @@
 // Groups the rows of a profile and sums each group.
 //
-// Every row is in exactly one group, no matter how many ops, modules and lines it has. Therefore,
-// in each run and on average,
+// Every row counts once, no matter how many ops, modules and lines it has: in one group, in
+// Grouping::filtered or in Grouping::others. Therefore, in each run and on average,
 //   sum of the groups' own times + filtered + others + unattributed == wall
 #pragma once
 
@@ -19,7 +19,7 @@ enum class GroupBy : uint8_t {
   kOp,        // the op that a row runs
   kDelegate,  // delegate, then partition; or the kernels' library
   kModule,    // a tree of modules. A layout change counts for the module of the row that it serves,
-              // and ops of several modules count for the common part of their paths
+              // and every other row counts for its module_of() (row_texts.h)
   kLine,      // file and line of the model's source for the op that a row runs
 };
 
@@ -49,8 +49,8 @@ struct View {
 
 struct Grouping {
   std::vector<Group> groups;
-  // Rows that are not in any group: those that the filter removes, and those that are not among the
-  // top N.
+  // Rows that are not in any group. filtered_rows do not match the filter, and other_rows belong to
+  // groups that View::top removed.
   std::vector<size_t> filtered_rows;
   std::vector<size_t> other_rows;
   TimeStatistics filtered;

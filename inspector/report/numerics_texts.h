@@ -13,7 +13,7 @@ namespace vitrine::inspector {
 
 // Returns the SQNR as text: "17.4", or "same" for equal tensors.
 std::string db_text(double db);
-// Returns the SQNR as text, or "-" without figures.
+// Returns the SQNR as text, or "-" if `figures` is unset.
 std::string db_text(const std::optional<TensorDifference>& figures);
 
 // Returns "int8" for a value that the delegate stored quantized, else the value's dtype.

@@ -8,11 +8,12 @@
 
 namespace vitrine::inspector {
 
-// Sets `change` and `partner` of the ops that have source ops: "same", "delegated only here", "not
+// Compares the op nodes that have source ops. Sets `change` to "same", "delegated only here", "not
 // delegated here", "different backend", "fused differently", "fused in the other program's
-// delegate" or "absent in the other program". Nodes are aligned by source op and module. If several
-// nodes of a program have the same source op and module, the k-th node of A is aligned with the
-// k-th node of B. Returns a summary of each picture.
+// delegate" or "absent in the other program". Sets `partner` to the aligned node of the other
+// picture. Nodes are aligned by source op and module. If several nodes of a program have the same
+// source op and module, the k-th node of A is aligned with the k-th node of B. Returns a summary of
+// each picture.
 std::vector<std::string> mark_changes(GraphPicture& a, GraphPicture& b);
 
 }  // namespace vitrine::inspector

@@ -1,4 +1,4 @@
-// Returns the document of report_json.h as a JSON value, for reports that contain this document.
+// Converts a profile to the JSON value that report_json() writes. Other reports embed this value.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -88,7 +88,7 @@ class ProfileReader {
     for (const ProfileRow& row : profile_.rows) {
       if (row.inserted_for_row &&
           (*row.inserted_for_row == 0 || *row.inserted_for_row > profile_.rows.size())) {
-        json_.at("rows").fail(fmt::format("has {} rows, but a layout change is for row {}",
+        json_.at("rows").fail(fmt::format("has {} rows, but a layout change refers to row {}",
                                           profile_.rows.size(), *row.inserted_for_row));
       }
     }
@@ -163,7 +163,7 @@ class ProfileReader {
     if (row.main_op >= std::max<size_t>(ops, 1) || row.modules.size() != ops ||
         row.source_lines.size() != ops || row.model_lines.size() != ops ||
         row.folded_modules.size() != row.folded_ops.size()) {
-      json.fail("has lists of ops, modules and lines with different lengths");
+      json.fail("has lists of ops, modules and source lines whose lengths differ");
     }
     row.is_inserted = json.has("inserted_for");
     if (row.is_inserted) row.inserted_for = texts(json.at("inserted_for"));

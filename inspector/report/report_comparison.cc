@@ -63,9 +63,10 @@ class ComparisonTable {
                               alignment_name(comparison_.alignment), comparison_.aligned_rows_a,
                               a_.rows.size(), comparison_.aligned_rows_b, b_.rows.size()),
                   comparison_.is_paired
-                      ? "medians; B/A of neighbors in interleaved runs, 95 % confidence interval"
-                      : "medians; B/A of all pairs of runs, 95 % confidence interval that also "
-                        "covers the middle 80 % of the ratios"},
+                      ? "medians; B/A of adjacent runs of A and B, with its 95 % confidence "
+                        "interval"
+                      : "medians; B/A of all pairs of runs, with its 95 % confidence interval, "
+                        "widened to include the middle 80 % of the ratios"},
                  kDot, width_);
   }
 

@@ -1,6 +1,6 @@
-// Writes a GraphPicture as one page for a browser. The page needs no network and no other files,
-// and works from a file: path. The layout comes from dagre, which the build adds to the page
-// (cmake/GraphLayout.cmake).
+// Writes a GraphPicture as one page for a browser. The page needs neither a network nor other
+// files, and also works if it is opened from disk. The layout comes from dagre, which the build
+// adds to the page (cmake/GraphLayout.cmake).
 #pragma once
 
 #include <string>

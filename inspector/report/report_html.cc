@@ -37,8 +37,8 @@ std::optional<uint32_t> typical_step(const std::vector<PageSteps::Step>& steps) 
   return typical == nullptr ? std::nullopt : typical->run;
 }
 
-// Returns the run nearest to the median of the runs. If there are steps, returns the kept step that
-// is nearest to the median of all steps.
+// Returns the measured run (not a warm-up) whose time is nearest to the median. If there are steps,
+// returns the run of the kept step whose time is nearest to the median of all steps.
 uint32_t typical_run(const Profile& profile, const PageSteps* steps) {
   if (steps != nullptr) {
     if (const std::optional<uint32_t> run = typical_step(steps->steps)) return *run;
@@ -88,8 +88,8 @@ Json timeline_json(const Profile& profile, uint32_t run) {
     if (profile.queue.empty() && is_row && profile.rows[event.index].where == Where::kDelegate) {
       track = track_of.at(profile.rows[event.index].delegate);
     }
-    // The start relative to the run is signed, because in traces from other runtimes, events may
-    // start before their run.
+    // The start relative to the run can be negative: in traces from other runtimes, an event may
+    // start before its run.
     const auto since = static_cast<int64_t>(event.start - whole.start);
     list.push_back({track, is_row ? "row" : "call", event.index, since, event.end - event.start});
   }

@@ -1,5 +1,5 @@
-// Writes a profile as one page for a browser. The page needs no network and no other files, and
-// works from a file: path.
+// Writes a profile as one page for a browser. The page needs neither a network nor other files, and
+// also works if it is opened from disk.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace vitrine::inspector {
 
-// The steps of a longer run. Only the kept steps have complete records. The runs of the profile are
-// the kept steps.
+// The steps of a longer run, such as decode tokens. All steps have a time, but only the kept steps
+// have complete records. Each kept step is one run of the profile.
 struct PageSteps {
   struct Step {
     uint64_t position = 0;
@@ -49,8 +49,8 @@ struct PageHead {
   std::string data = "null";  // JSON
 };
 // Writes a page for the profiles of several methods in one run; `pages` must not be empty. The page
-// shows one profile at a time, initially the first. For profiles with steps, the head must show the
-// summary and the memory.
+// shows one profile at a time, initially the first. For profiles with steps, the page omits the
+// summary and the memory, so `head` must show them.
 std::string report_html(std::span<const ProfilePage> pages, const PageHead* head = nullptr,
                         std::string_view graph = {});
 

@@ -43,8 +43,8 @@ struct PairTexts {
   RowTexts texts;
 };
 
-// Returns the difference between the total errors of A and B in dB. If one of the errors is
-// infinite or NaN, the difference is infinite, unless the errors are equal.
+// Returns the absolute difference between the total SQNRs of A and B in dB. Returns 0 if they are
+// equal or if one is missing, else infinity if one is infinite or NaN.
 double change_of(const NumericsRow* a, const NumericsRow* b) {
   if (a == nullptr || b == nullptr || !a->total || !b->total) return 0;
   const double change = std::abs(a->total->sqnr_db - b->total->sqnr_db);
@@ -79,7 +79,7 @@ class NumericsComparisonTable {
     const auto both = std::ranges::count_if(
         comparison_.pairs, [](const NumericsPair& pair) { return pair.a && pair.b; });
     out_ += wrap("",
-                 {fmt::format("aligned {} of A with B by the reference's values",
+                 {fmt::format("aligned by the reference's values: {} of A and B",
                               counted(static_cast<size_t>(both), "operator value")),
                   fmt::format("without a reference value: {} of A, {} of B",
                               comparison_.unaligned_a, comparison_.unaligned_b)},

@@ -380,7 +380,7 @@ class TableReport {
 
   bool has_bars() const { return width_ >= kMinWidthForBars; }
 
-  // If there is a record, returns a mark for names that were inferred, not read from the record.
+  // Returns "~" if there is a record, but the row's op was inferred instead of read from it.
   std::string op_mark(const ProfileRow& row) const {
     return row.join == Join::kInferred && !profile_.run.record.empty() ? "~" : "";
   }

@@ -28,8 +28,8 @@ uint64_t first_event(const Profile& profile) {
   return first;
 }
 
-// Writes a profile as a process of the trace. The threads of the process are the tracks from
-// `track` on; the first track shows `top` if `top` is not null.
+// Writes a profile as a process of the trace. The tracks of the process are numbered consecutively
+// from `track`. If `top` is not null, it is the first track.
 class TimelineProcess {
  public:
   TimelineProcess(const Profile& profile, const TimelineTrack* top, int process, int track,
@@ -69,9 +69,10 @@ class TimelineProcess {
   // Returns the events of a queue, which has one track. Leaves out the runs, because they are on
   // the CPU's track.
   std::string queue_events() {
-    add_name("thread_name", executor_track_,
-             profile_.queue + (profile_.has_ticks ? " (ticks, scaled to its calls)"
-                                                  : " (own clock, aligned with its calls)"));
+    add_name(
+        "thread_name", executor_track_,
+        profile_.queue + (profile_.has_ticks ? " (ticks, scaled to the delegate calls)"
+                                             : " (own clock, aligned with the delegate calls)"));
     for (const TimelineEvent& event : profile_.timeline) {
       if (event.kind != TimelineEvent::Kind::kRow) continue;
       add(rows_[event.index].fields, executor_track_, event.start,

@@ -9,7 +9,7 @@ RowFigures change_figures(const Comparison& comparison) {
   RowFigures figures;
   if (comparison.has_ticks) return figures;
   figures.title = "change of time";
-  figures.about = "B - A, medians per run; ops that only A runs have no node";
+  figures.about = "median time of B - median time of A; ops that only A runs are not in this graph";
   figures.is_change = true;
   for (const ComparedOp& op : comparison.ops) {
     for (const size_t row : op.rows_b) figures.values_of_row[row] = {figures.values.size()};
@@ -21,7 +21,7 @@ RowFigures change_figures(const Comparison& comparison) {
 RowFigures error_figures(const Numerics& numerics) {
   RowFigures figures;
   figures.title = "error made here";
-  figures.about = "SQNR against the reference's op for the same inputs";
+  figures.about = "SQNR of the op's result, compared with the reference's op for the same inputs";
   for (const NumericsRow& row : numerics.rows) {
     if (!row.made_here) continue;
     figures.values_of_row[row.row].push_back(figures.values.size());

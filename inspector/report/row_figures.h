@@ -14,8 +14,8 @@ struct Numerics;
 struct RowFigures {
   std::string title;  // "change of time"; empty without figures
   std::string about;  // for the legend
-  // True for changes of time (B - A, in ns). False for SQNRs in dB: for these, the lowest value of
-  // a node counts.
+  // True if `values` are changes of time (B - A, in ns). False if they are SQNRs in dB; a node then
+  // shows the lowest value of its rows.
   bool is_change = false;
   std::vector<double> values;
   // For each row of the CPU's profile, the indices of its values in `values`. Several rows may
@@ -25,7 +25,8 @@ struct RowFigures {
 
 // Returns the changes of time. The rows are those of B's profile.
 RowFigures change_figures(const Comparison& comparison);
-// Returns the errors that operators made. The rows are those of the program's profile.
+// Returns the operators' own errors (NumericsRow::made_here). The rows are those of the program's
+// profile.
 RowFigures error_figures(const Numerics& numerics);
 
 }  // namespace vitrine::inspector

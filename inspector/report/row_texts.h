@@ -22,7 +22,7 @@ RowTexts row_texts(const ProfileRow& row);
 
 // Returns the unit of the times in a table of the profile's rows.
 Unit row_unit(const Profile& profile);
-// Returns the unit of a single figure of the profile.
+// Returns the unit for `value`, a single time of the profile.
 Unit figure_unit(const Profile& profile, double value);
 
 // Returns the type of a row's op, for grouping rows: "convolution", "layout change", the phase of a
@@ -36,9 +36,9 @@ const char* where_name(Where where);
 // flow".
 std::string place_type(const ProfileRow& row);
 
-// Returns the module of a row: "features.0" for a convolution in features.0.0 with ops folded in
-// from features.0.1 and features.0.2. If the common module of all these ops is above the parent of
-// the operator's own module, returns the operator's own module instead.
+// Returns the innermost module that contains all ops of a row: "features.0" for a convolution in
+// features.0.0 with ops folded in from features.0.1 and features.0.2. If that module is the whole
+// model or more than one level above the operator's own module, returns the own module instead.
 std::string module_of(const ProfileRow& row);
 
 // Returns the longest dotted path that is a prefix of all paths. Ignores empty paths.

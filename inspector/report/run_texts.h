@@ -27,8 +27,8 @@ nlohmann::ordered_json origin_json(const RunInfo& run);
 std::string tracing_text(const RunInfo& run);
 
 // Returns the parts of the time until the first result, in ns: opening and verifying the program,
-// preparing the method, packing the weights of delegates, planning their memory, and the first run.
-// Empty if the profile does not contain these times.
+// preparing the method, packing the weights of delegates, planning the memory of delegates, and
+// the first run. Empty if the profile does not contain these times.
 std::vector<std::pair<const char*, double>> first_result_parts(const Profile& profile);
 
 }  // namespace vitrine::inspector

@@ -8,8 +8,8 @@
 
 namespace vitrine::inspector {
 
-// Returns, in ascending order, the indices of the `top` rows with the smallest key(index), or of
-// all `count` rows if `top` is 0. In a tie, the lower index wins. Keys must not be NaN.
+// Returns the indices of the `top` rows with the smallest key(index), in ascending order. If `top`
+// is 0, returns all indices below `count`. In a tie, the lower index wins. Keys must not be NaN.
 template <class Key>
 std::vector<size_t> top_rows(size_t count, size_t top, Key key) {
   std::vector<size_t> order(count);

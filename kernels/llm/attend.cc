@@ -50,7 +50,8 @@ class RunningSoftmax {
   void add(float weight, const float* value) {
     for (int64_t d = 0; d < width_; ++d) sums_[d] += weight * value[d];
   }
-  // If the row attends to no key, the result is 0 times infinity: NaN.
+  // Divides the sums by the total weight. If all keys are masked, the total is 0 and the result is
+  // NaN.
   void finish() {
     const float factor = 1 / total_;
     for (int64_t d = 0; d < width_; ++d) sums_[d] *= factor;

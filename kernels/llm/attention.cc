@@ -92,8 +92,9 @@ bool check_shapes(KernelContext& context, const AttentionCall& call) {
   }
   const int32_t shared = key.size(heads);
   if (shared == 0 || query.size(heads) % shared != 0) {
-    context.fail(ErrorCode::kInvalidArgument, "%d key heads do not divide %d query heads", shared,
-                 query.size(heads));
+    context.fail(ErrorCode::kInvalidArgument,
+                 "number of query heads (%d) is not a multiple of the number of key heads (%d)",
+                 query.size(heads), shared);
     return false;
   }
   return true;

@@ -5,7 +5,7 @@ namespace vitrine::llm {
 
 namespace {
 
-// Copies the input. The operator only marks where a graph is to be split.
+// Copies the input. The operator only marks a place to split the graph.
 void fallback_out(KernelContext& context, const Tensor& input, Tensor& output) {
   copy_view(context, input, Layout(input), output);
 }

@@ -29,9 +29,9 @@ bool is_hadamard_positive(int64_t row, int64_t column) {
 }
 
 // A row consists of `blocks` vectors of `length` = 2^m elements. Each vector is multiplied by
-// Sylvester's Hadamard matrix and divided by the square root of its length. If blocks is 28, the
-// vectors are the rows of a matrix, which is then multiplied from the left by the 28 x 28 Hadamard
-// matrix, without scaling.
+// Sylvester's Hadamard matrix and divided by the square root of `length`. If `blocks` is 28, the
+// row is then viewed as a matrix M of shape [28, length] and replaced with H * M. H is the 28 x 28
+// Hadamard matrix. This second product is not scaled.
 struct HadamardShape {
   int64_t rows;
   int64_t blocks;  // 1 or 28
@@ -110,8 +110,8 @@ void transform_row(const HadamardShape& shape, float* row) {
   }
 }
 
-// Sets `shape` and resizes `out`. Returns false and fails the context if no transform exists for
-// the size of a row, or if the dtype is not Float or Half.
+// Checks the arguments, resizes `out` and sets `shape`. Returns false and fails the context if an
+// argument is not supported.
 bool check_hadamard(KernelContext& context, const Tensor& mat, Tensor& out, HadamardShape& shape) {
   if (mat.rank() == 0) {
     context.fail(ErrorCode::kInvalidArgument, "mat has no dimension to transform");
@@ -138,7 +138,7 @@ bool check_hadamard(KernelContext& context, const Tensor& mat, Tensor& out, Hada
 constexpr int64_t kWork = 40;
 constexpr int64_t kWorkWithBlocks = 400;
 
-// Computes Half in float.
+// Half inputs are transformed in float.
 void fast_hadamard_transform_out(KernelContext& context, const Tensor& mat, Tensor& out) {
   HadamardShape shape;
   if (!check_hadamard(context, mat, out, shape) || mat.numel() == 0) return;

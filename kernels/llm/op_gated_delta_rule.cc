@@ -84,9 +84,10 @@ void step(const DeltaRule& a, float* state) {
 constexpr int64_t kWorkPerStep = 12;
 
 // Shapes: query [batches, heads, tokens, keys]; key [batches, state heads, tokens, keys]; value
-// [batches, state heads, tokens, values]; decay like key, or without its last dimension; beta
-// [batches, state heads, tokens]; states [batches, state heads, keys, values]; out [batches, heads,
-// tokens, values]. `heads` is a multiple of `state heads`: consecutive heads share a state.
+// [batches, state heads, tokens, values]; decay [batches, state heads, tokens, keys] or [batches,
+// state heads, tokens]; beta [batches, state heads, tokens]; states [batches, state heads, keys,
+// values]; out [batches, heads, tokens, values]. `heads` is a multiple of `state heads`:
+// consecutive heads share a state.
 void gated_delta_rule_out(KernelContext& context, const Tensor& query, const Tensor& key,
                           const Tensor& value, const Tensor& decay, const Tensor& beta,
                           const Tensor& initial_state, Tensor& out, Tensor& final_state_out) {

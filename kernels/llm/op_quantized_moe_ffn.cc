@@ -90,7 +90,7 @@ class Products {
     return !context.failed();
   }
 
-  // `inputs` are pointers to the rows; each has as many elements as `weights` has columns.
+  // `inputs` points to the rows. Each row has as many elements as `weights` has columns.
   template <class Store>
   void run(KernelContext& context, const PackedWeights& weights, std::span<const float*> inputs,
            const Store& store) const {
@@ -153,8 +153,9 @@ bool read_expert(KernelContext& context, const Tensor& packed, int64_t expert,
       shape, name);
 }
 
-// Shapes: x and out [tokens, dim]; gate_weight [experts, dim]; expert_bias [experts] or empty;
-// packed_w13 holds [2 * hidden_dim, dim] for each expert, packed_w2 [dim, hidden_dim].
+// Shapes: x and out [tokens, dim]; gate_weight [experts, dim]; expert_bias [experts] or empty. Each
+// expert has a matrix [2 * hidden_dim, dim] in packed_w13 and a matrix [dim, hidden_dim] in
+// packed_w2.
 void quantized_moe_ffn_out(KernelContext& context, const Tensor& x, const Tensor& gate_weight,
                            const Tensor& expert_bias, const Tensor& packed_w13,
                            const Tensor& packed_w2, int64_t num_activated_experts,
@@ -167,8 +168,9 @@ void quantized_moe_ffn_out(KernelContext& context, const Tensor& x, const Tensor
       dim > kMaxSize || (score_func != "sigmoid" && score_func != "softmax")) {
     context.fail(
         ErrorCode::kInvalidArgument,
-        "%lld of %lld experts, hidden_dim %lld, dim %lld and score_func \"%.*s\": expected "
-        "positive sizes, at most num_experts activated, and \"sigmoid\" or \"softmax\"",
+        "num_activated_experts %lld, num_experts %lld, hidden_dim %lld, dim %lld, score_func "
+        "\"%.*s\": expected numbers from 1 to 2^30 - 1, num_activated_experts <= num_experts, and "
+        "score_func \"sigmoid\" or \"softmax\"",
         static_cast<long long>(num_activated_experts), static_cast<long long>(num_experts),
         static_cast<long long>(hidden_dim), static_cast<long long>(dim),
         static_cast<int>(std::min<size_t>(score_func.size(), 32)), score_func.data());

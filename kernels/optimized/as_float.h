@@ -12,16 +12,19 @@ namespace vitrine::optimized {
 // A Float tensor in temporary memory with the sizes and dim order of another tensor.
 class FloatCopy {
  public:
-  // Allocates `copy` without setting its elements. Returns false and fails the context if no memory
-  // is left.
+  // Allocates `copy` with the sizes and dim order of `like`, but does not set its elements. Returns
+  // false and fails the context if no memory is left.
   static bool make(KernelContext& context, const Tensor& like, FloatCopy& copy);
   FloatCopy() = default;
   FloatCopy(const FloatCopy&) = delete;
   FloatCopy& operator=(const FloatCopy&) = delete;
 
   Tensor& tensor() { return tensor_; }
-  // `from` and `to` must have the copy's sizes and dim order and be Half, BFloat16 or Float.
+  // Copies the elements of `from` and converts them to Float. `from` must be Half, BFloat16 or
+  // Float and have the sizes and dim order of this copy.
   void read(KernelContext& context, const Tensor& from);
+  // Stores the elements in `to` and converts them to its dtype. `to` has the same requirements as
+  // `from` in read().
   void write(KernelContext& context, Tensor& to) const;
 
  private:

@@ -3,9 +3,9 @@
 //
 // Blocks of many queries are multiplied as matrices, and blocks of few queries row by row.
 //
-// A work item is a block of queries of one key head. With few queries and a long cache, a work item
-// is instead a part of the keys for all key heads, so that memory is read in order. The results for
-// the parts are then merged.
+// A work item is usually a block of queries that share one key head. If there are few queries and
+// many keys, a work item is a part of the keys for all key heads, so that memory is read in order.
+// If the keys are divided into parts, the results for the parts are then merged.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -154,8 +154,8 @@ class BlockedAttention {
     return {memory + sums_size(), scores, factors, visible, visible + rows_, sums_at(memory)};
   }
 
-  // Number of query rows that share a key head. Row r belongs to token r / group and to query head
-  // r % group of the key head's group.
+  // Number of query rows that share a key head. Row r belongs to token r / group. Among the query
+  // heads that share the key head, it belongs to the head with index r % group.
   int64_t rows_of_head(const QueryBlock& at) const { return at.tokens * a_.group(); }
   int64_t query_offset(const QueryBlock& at, int64_t head, int64_t row) const {
     return a_.query.offset(at.batch, at.token + row / a_.group(),
@@ -179,8 +179,9 @@ class BlockedAttention {
     for (int64_t d = 0; d < a_.width; ++d) to[d] *= a_.scale;
   }
 
-  // Loads queries as rows, or as columns of one matrix per key head if blocks are multiplied as
-  // matrices. `one` is a buffer for one query.
+  // Loads and scales the queries of a work item. If blocks are multiplied as matrices, each key
+  // head has a matrix whose columns are its queries. Otherwise, the queries are stored as rows.
+  // `one` is a buffer for one query.
   void load_queries(const QueryBlock& at, float* to, float* one) const {
     std::fill_n(to, rows_ * p_.stride, 0.0F);
     for (int64_t head = at.head; head < at.head + p_.heads; ++head) {

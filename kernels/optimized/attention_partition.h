@@ -16,7 +16,6 @@ inline constexpr int64_t kQueryRows = 64;  // approximate number of query rows i
 inline constexpr int64_t kMinMatrixRows =
     16;  // blocks of fewer query rows are multiplied row by row
 
-// The division of attention into work items.
 struct Partition {
   int64_t tokens;  // number of tokens in a block of queries
   int64_t token_blocks;

@@ -15,9 +15,9 @@ namespace vitrine::optimized {
 void multiply_keys_by_queries(const simd::CacheRows& keys, const float* queries, int64_t rows,
                               float* scores);
 
-// Sets sums(r) = sums(r) * factors[r] + sum over n of weights[n * rows + r] * value n for r <
-// sums.count, which is at most `rows`. Values must be Float. Their rows must be readable up to
-// sums.stride.
+// Multiplies row r of `sums` by factors[r], and adds weights[n * rows + r] * value n for every n.
+// `sums` has at most `rows` rows. Values must be Float, and sums.stride floats of each value must
+// be readable.
 void add_values_by_weights(const simd::CacheRows& values, const float* weights, int64_t rows,
                            const float* factors, const simd::FloatRows& sums);
 

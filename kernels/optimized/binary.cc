@@ -1,5 +1,5 @@
-// Defines the operator `where`, and binary operators on a floating tensor and another tensor or a
-// Scalar.
+// Defines the operator `where`, and binary operators on floating-point tensors. The second operand
+// of some binary operators is a Scalar.
 
 #include "kernels/optimized/elementwise.h"
 #include "kernels/optimized/take_over.h"

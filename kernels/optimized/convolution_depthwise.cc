@@ -181,7 +181,7 @@ void convolve_as_pixels(KernelContext& context, const ConvolutionShape& shape) {
   pixels.input_layout.strides = {0, 1, 0, shape.in[2] * channels, channels};
   pixels.out_layout.strides = {0, 1, 0, shape.output[2] * channels, channels};
   pixels.out_layout.sizes[0] = 1;
-  // Calls body(first, count) for parts of the channels.
+  // Divides the channels among the threads: calls body(first channel, count) for each part.
   const auto for_channels = [&](const auto& body) {
     parallel_ranges(context, channels, kChannelBlock, work_of({8, size}),
                     [&](int64_t begin, int64_t end) { body(begin, end - begin); });

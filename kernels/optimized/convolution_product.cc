@@ -197,7 +197,7 @@ class PlaneOperands final : public ImageOperands {
 };
 
 // Operands for dim order N, H, W, C. Rows are output positions, columns are output channels. The
-// index along the depth is tap * channels + channel.
+// product sums over the index tap * channels + channel.
 class PixelOperands final : public ImageOperands {
  public:
   using ImageOperands::ImageOperands;
@@ -262,8 +262,9 @@ class PixelOperands final : public ImageOperands {
   }
 
  private:
-  // Copies the input of one output position. In each line, the taps must be contiguous and inside
-  // the image.
+  // Copies the input elements that all taps read for one output position. In each input line, these
+  // elements must be contiguous, and no tap may be to the left or right of the line. Writes zeros
+  // for lines outside the image.
   void copy_lines(const Spatial& position, float* to) const {
     const Layout& layout = shape_.input_layout;
     const int64_t count = shape_.kernel[2] * shape_.group_channels;
@@ -281,8 +282,7 @@ class PixelOperands final : public ImageOperands {
       }
     }
   }
-  // Does the same as copy_lines(), but the taps of a line need not be contiguous, and may be
-  // outside the image.
+  // Does the same as copy_lines() for any taps. Writes zeros for taps outside the image.
   void copy_taps(const Spatial& position, float* to) const {
     const Layout& layout = shape_.input_layout;
     const int64_t channels = shape_.group_channels;

@@ -44,7 +44,8 @@ void convolve_as_product(KernelContext& context, const ConvolutionShape& shape);
 
 // Computes a non-transposed convolution with packed weights. Converts images that are not
 // channels-last. Returns false without doing anything if `weight` is not a constant, if the memory
-// budget is too small for the packed weights, or if convolve_as_product() is faster.
+// budget is too small for the packed weights, if the layouts are not supported, or if
+// convolve_as_product() is faster.
 [[nodiscard]] bool convolve_by_taps(KernelContext& context, const Tensor& weight,
                                     const ConvolutionShape& shape);
 
@@ -53,7 +54,7 @@ void convolve_as_product(KernelContext& context, const ConvolutionShape& shape);
 [[nodiscard]] bool convolve_single_pixels(KernelContext& context, const ConvolutionShape& shape);
 
 // Computes a convolution with one input channel per group. Returns false without doing anything if
-// a group has more than one input channel or the layouts are not supported.
+// a group has more than one input channel, or if the shape or the layouts are not supported.
 [[nodiscard]] bool convolve_depthwise(KernelContext& context, const ConvolutionShape& shape);
 
 // Computes a transposed convolution. Returns false without doing anything if the layout of the

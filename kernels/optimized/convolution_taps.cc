@@ -1,5 +1,6 @@
-// Computes convolutions of channels-last images with weights that are packed once. Reads the input
-// pixels in place, so patches are never copied.
+// Computes convolutions with weights that are packed once. The products read pixels directly from a
+// channels-last image. If necessary, the image is first copied to this layout and padded, but
+// patches are never copied.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -63,7 +64,8 @@ class TapConvolution {
     return key.value();
   }
 
-  // Writes the weights of each group and panel: [taps, group_channels, columns of the panel].
+  // Packs the weights. For each group and each panel, writes an array of shape [taps,
+  // group_channels, columns of the panel].
   void pack(float* to) const {
     const Layout& layout = shape_.weight_layout;
     for (int64_t group = 0; group < shape_.window.groups; ++group) {

@@ -24,7 +24,7 @@ struct alignas(64) FloatBuffer {
   float elements[kBufferLength];
 };
 
-// An input, whose contiguous elements are in the order of the output. The input repeats after
+// An input whose elements are contiguous and in the order of the output. The input repeats after
 // `period` elements.
 struct Source {
   const std::byte* data;
@@ -33,7 +33,8 @@ struct Source {
   simd::Convert convert;  // conversion from Half or BFloat16; null for other dtypes
 };
 
-// True for BINARY operators, which accept a number as the second operand.
+// Returns true if a parameter can replace the second operand. This is true for the BINARY operators
+// of simd/elementwise_list.inc.
 bool accepts_number(const FloatOperator& op, std::initializer_list<Operand> operands) {
   return operands.size() == 2 && !op.returns_bool;
 }
@@ -119,8 +120,8 @@ struct Line {
     return true;
   }
 
-  // Computes the elements [begin, end), where `begin` is a multiple of `row`. The line begins at
-  // first[0] in the output and at first[k] in input k - 1.
+  // Computes the elements [begin, end) of the line. `begin` must be a multiple of `row`. The index
+  // of the line's first element is first[0] in the output, and first[i + 1] in sources[i].
   void run(const Loop::Offsets& first, int64_t begin, int64_t end) const {
     FloatBuffer buffers[kOperands];
     const void* operands[kMaxInputs] = {};
@@ -173,9 +174,11 @@ bool has_dtypes(const FloatOperator& op, ScalarType common,
   return true;
 }
 
-// Computes a small result with one call to the operator. Returns false without doing anything
-// unless `out` has its final shape and every input is a number, one float, or a tensor with the
-// layout of `out`. Avoids the cost of a general loop.
+// Computes a small result with one call to the operator, which avoids the cost of a general loop.
+// At least one operand must be a tensor with the sizes and dim order of `out`. The other operands
+// must be such tensors, Float tensors with one element and no more dimensions than `out`, or
+// numbers. Otherwise, or if `out` has more than kBufferLength elements, returns false without doing
+// anything.
 bool run_small(const FloatOperator& op, std::initializer_list<Operand> operands, Tensor& out) {
   FloatBuffer buffers[kMaxInputs];
   const void* inputs[kMaxInputs];
@@ -236,8 +239,8 @@ bool resize_to_broadcast(KernelContext& context, std::initializer_list<Operand> 
   });
 }
 
-// Runs `line` over each row of a general loop. Returns false if a row is neither contiguous nor a
-// repeated single element.
+// Runs `line` over each row of a general loop. The rows of `out` must be contiguous. The rows of an
+// input must be contiguous or repeat one element. Otherwise, returns false and computes nothing.
 bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand> operands,
               int64_t work_each, Tensor& out) {
   const size_t rank = out.rank();

@@ -12,12 +12,12 @@ namespace {
 
 // Minimum number of rows in a band.
 constexpr int64_t kMinBandRows = 32;
-// Maximum size of a panel, and maximum width of a panel in tiles. A panel of a single tile may
-// exceed the size. The maximum width is odd so that the rows of a panel do not map to the same
-// cache sets.
+// Maximum number of bytes in a panel, and maximum width of a panel in tiles. A panel that is one
+// tile wide may have more bytes. The maximum width is odd so that the rows of a panel do not map to
+// the same cache sets.
 constexpr int64_t kPanelBytes = int64_t{192} * 1024;
 constexpr int64_t kMaxPanelTiles = 5;
-// Number of tasks per worker. It is more than one, so that faster cores can take more tasks.
+// Number of work items per worker. With several items per worker, faster cores can take more items.
 constexpr int64_t kTasksPerWorker = 4;
 constexpr int64_t kFloat = sizeof(float);
 

@@ -1,4 +1,5 @@
-// Computes a blocked matrix product in float on all threads. The operands supply their own panels.
+// Computes a blocked matrix product in float on all threads. The operands are read through virtual
+// functions.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ struct GemmRows {
 // time.
 class GemmOperands {
  public:
-  // Returns left(row .. row + count, 0 .. depth), in place or, if wants_scratch(), copied to
-  // `scratch`, which holds count * depth floats.
+  // Returns the rows [row, row + count) of the left side. If wants_scratch() is true, copies them
+  // to `scratch`, which holds count * depth floats. Otherwise, returns them in place.
   virtual GemmRows left_rows(int64_t row, int64_t count, float* scratch) const = 0;
   virtual bool wants_scratch() const { return false; }
 

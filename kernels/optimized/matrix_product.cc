@@ -19,8 +19,8 @@ namespace vitrine::optimized {
 namespace {
 
 // Sets to[r * to_stride + c] = from(r, c). Copies block by block, so that reads and writes use full
-// cache lines. column_of(row, count, column) returns `count` elements of a column. The stride
-// between these elements is `step`.
+// cache lines. column_of(row, count, column) returns the address of `count` elements of a column,
+// which begin at `row` and have stride `step`.
 template <int64_t kRows, class ColumnOf>
 void copy_blocks(const Matrix& from, int64_t step, float* to, int64_t to_stride,
                  const ColumnOf& column_of) {
@@ -348,8 +348,8 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
   if (context.failed()) return;
   Result result{const_cast<float*>(result_matrix.floats(0, 0)), result_matrix.row_stride,
                 result_matrix.column_stride};
-  // If few rows are multiplied by a transposed matrix, as in a linear layer with a small batch,
-  // computes the transposed product, which reads the large matrix in place.
+  // If few rows are multiplied by a transposed matrix, computes the transposed product, because it
+  // reads the large matrix in place. A linear layer with a small batch is such a product.
   if (packed == nullptr && !by_columns && left.rows < gemm_lanes() / 2 &&
       right.columns > left.rows && right.row_stride == 1 && right.column_stride != 1) {
     std::swap(left, right);

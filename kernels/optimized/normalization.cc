@@ -137,7 +137,6 @@ struct LogSoftmax {
   static constexpr auto* columns = simd::log_softmax_columns;
 };
 
-// Computes softmax or log_softmax.
 template <class Function>
 bool softmax_out(KernelContext& context, const Tensor& self, int64_t dim, bool half_to_float,
                  Tensor& out) {

@@ -1,4 +1,5 @@
-// Defines the operator permute_copy for transpositions of a float matrix or of a batch of them.
+// Defines the operator permute_copy for permutations that transpose a Float matrix or every matrix
+// of a batch.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -12,7 +13,8 @@ namespace vitrine::optimized {
 
 namespace {
 
-// The portable kernel permutes larger tensors, because it copies them block by block.
+// Maximum number of elements that this kernel permutes. Larger tensors are left to the portable
+// kernel, which copies them block by block.
 constexpr int64_t kMaxElements = int64_t{1} << 17;
 constexpr int64_t kMinSide = 8;
 constexpr int64_t kRowBlock = 64;  // rows of the result that a thread copies at a time

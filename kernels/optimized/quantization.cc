@@ -15,8 +15,8 @@ constexpr int64_t kMaxZeroPoint = int64_t{1} << 20;
 
 bool is_byte(ScalarType dtype) { return dtype == ScalarType::kByte || dtype == ScalarType::kChar; }
 
-// Returns true if the kernels in this file support the dtypes, layouts and bounds. `real` is the
-// floating tensor, and `bytes` is the quantized tensor.
+// Returns true if the kernels in this file support the dtypes, the layouts, and the range [lowest,
+// highest] of quantized numbers. `real` is the Float tensor, and `bytes` is the quantized tensor.
 bool is_supported(const Tensor& real, const Tensor& bytes, ScalarType dtype,
                   const ChannelShape& shape, int64_t lowest, int64_t highest) {
   const int64_t dtype_min = dtype == ScalarType::kByte ? 0 : INT8_MIN;

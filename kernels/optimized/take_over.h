@@ -1,13 +1,14 @@
-// VITRINE_OPTIMIZED_KERNEL defines an optimized kernel that falls back to a kernel in another
-// folder of kernels/ (a "room").
+// VITRINE_OPTIMIZED_KERNEL defines an optimized kernel and names the room of its fallback. A room
+// is a folder of kernels/, such as kernels/portable. The fallback is the kernel with the same id in
+// that room.
 //
 //   bool exp_out(KernelContext& context, const Tensor& self, Tensor& out);
 //   VITRINE_OPTIMIZED_KERNEL(exp_out, "aten::exp.out", exp_out, portable);
 //
-// The function returns false if it does not support the arguments. In that case, it must not have
-// done anything except resize `out`. The optimized kernel then calls the kernel with the same id in
-// the room that the macro's last argument names. A kernel that supports all arguments returns void
-// and is defined with VITRINE_KERNEL.
+// If exp_out() does not support the arguments, it returns false, and the optimized kernel calls the
+// fallback. Before it returns false, exp_out() may resize `out`, but must not have other effects. A
+// kernel that supports all arguments needs no fallback. It returns void and is defined with
+// VITRINE_KERNEL.
 #pragma once
 
 #include "vitrine/kernel.h"
@@ -30,8 +31,7 @@ struct TakeOver<function, portable> {
   }
 
  private:
-  // If an argument has the wrong kind, returns false, so that the portable kernel reports the
-  // error.
+  // If an argument has the wrong kind, returns false, so that the fallback reports the error.
   template <size_t... I>
   static bool call(KernelContext& context, EValue* const* arguments, std::index_sequence<I...>) {
     std::tuple<boxing::Slot<Args>...> slots;

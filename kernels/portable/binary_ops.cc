@@ -108,7 +108,7 @@ VITRINE_KERNEL(bitwise_right_shift_Tensor_Scalar_out, "aten::bitwise_right_shift
                right_shift<Scalar>);
 VITRINE_KERNEL(bitwise_right_shift_Tensor_out, "aten::bitwise_right_shift.Tensor_out",
                right_shift<Tensor>);
-// torch.export uses these names for Python's << and >>.
+// The names that torch.export uses for Python's operators << and >>.
 VITRINE_KERNEL(lshift_Scalar_out, "aten::__lshift__.Scalar_out", left_shift<Scalar>);
 VITRINE_KERNEL(lshift_Tensor_out, "aten::__lshift__.Tensor_out", left_shift<Tensor>);
 VITRINE_KERNEL(rshift_Scalar_out, "aten::__rshift__.Scalar_out", right_shift<Scalar>);

@@ -10,16 +10,16 @@ namespace vitrine::portable {
 
 namespace {
 
-// The two tensors whose products are summed in the gradient of the weight. Both are [N, C, height,
-// width].
+// The operands of the weight's gradient, which is a sum of products of their elements. Both have
+// the shape [N, C, height, width].
 struct GradientOperands {
   const Tensor& windows;   // one element per window: grad_output, or input if transposed
   const Tensor& elements;  // the elements that windows cover: input, or grad_output if transposed
 };
 
-// Sums a product over all images and windows, and stores the sum in gradient[a, b, tap]. One factor
-// of the product is the window's element in channel a. The other factor is the element under `tap`
-// of the window, in channel b of a's group.
+// Computes each gradient[a, b, tap] as a sum of products over all images and windows. The first
+// factor is the element of operands.windows for the window, in channel a. The second factor is the
+// element of operands.elements that the tap of the window covers, in channel b of a's group.
 template <class T>
 void sum_weight_gradient(const GradientOperands& operands, const ConvolutionWindow& window,
                          Tensor& gradient) {

@@ -9,7 +9,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Serves several operators, which differ only in autograd and devices.
+// Implements several operators, which PyTorch distinguishes only for autograd and devices.
 void alias_copy_out(KernelContext& context, const Tensor& self, Tensor& out) {
   copy_view(context, self, Layout(self), out);
 }

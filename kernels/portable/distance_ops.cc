@@ -125,7 +125,8 @@ void pdist_forward_out(KernelContext& context, const Tensor& self, double p, Ten
   const int64_t length = self.size(1);
   const int64_t pairs = rows * (rows - 1) / 2;
   if (pairs > INT32_MAX) {
-    return context.fail(ErrorCode::kInvalidArgument, "self has too many pairs of rows: %lld",
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "self has %lld pairs of rows, expected at most 2^31 - 1",
                         static_cast<long long>(pairs));
   }
   const std::array<int32_t, 1> sizes{static_cast<int32_t>(pairs)};

@@ -15,7 +15,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// ATen's codes for normalization.
+// The values of the argument `normalization`, as in ATen.
 enum Normalization : int64_t { kNone, kByRoot, kByLength };
 
 // The lines of a row-major tensor along one dimension.
@@ -102,7 +102,8 @@ bool transform_complex(KernelContext& context, T* data, const Lines& lines, bool
   return true;
 }
 
-// Calls `run` with a value of the type in which to compute.
+// Calls run(C{}), where C is the type of the computation: double if T is not precise enough for
+// `length`, otherwise T.
 template <class T>
 bool with_arithmetic(int64_t length, const auto& run) {
   return FourierTransform<double>::needs_double(length) ? run(double{}) : run(T{});
@@ -118,7 +119,8 @@ bool transform_along(KernelContext& context, T* data, const Lines& lines, bool i
   });
 }
 
-// The normalized dimensions of a transform, and the factor by which the results are multiplied.
+// The dimensions of a transform, as numbers from 0 to rank - 1, and the factor that scales its
+// results.
 struct Dims {
   std::array<size_t, kMaxRank> dims{};
   size_t count = 0;
@@ -127,8 +129,8 @@ struct Dims {
   size_t last() const { return dims[count - 1]; }
 };
 
-// Uses only the sizes of `signal`. If `last_size` is not 0, it replaces the size of the dimension
-// that `dim` lists last.
+// Reads the arguments `dim` and `normalization`. Uses only the sizes of `signal`. If `last_size` is
+// not 0, takes it as the size of the last dimension in `dim`.
 std::optional<Dims> read_dims(KernelContext& context, const Tensor& signal,
                               std::span<const int64_t> dim, int64_t normalization,
                               int64_t last_size) {
@@ -272,7 +274,7 @@ void fft_c2r_out(KernelContext& context, const Tensor& self, std::span<const int
   if (!dims || !check_parts(context, out, self, "self")) return;
   if (self.size(dims->last()) != last_dim_size / 2 + 1) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "dimension %zu has %d values, but a signal of length %lld needs %lld",
+                        "dimension %zu of self has size %d, but last_dim_size %lld needs %lld",
                         dims->last(), self.size(dims->last()),
                         static_cast<long long>(last_dim_size),
                         static_cast<long long>(last_dim_size / 2 + 1));

@@ -38,7 +38,7 @@ struct Axis {
   C padded(C x) const {
     if (padding == Padding::kZeros) return x;
     if (padding == Padding::kReflection) x = reflected(x);
-    // This form of the comparison turns NaN into position 0.
+    // NaN > 0 is false, so a NaN becomes position 0.
     return x > C(0) ? std::min(x, static_cast<C>(size - 1)) : C(0);
   }
 

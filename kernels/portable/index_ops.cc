@@ -141,7 +141,7 @@ void nonzero_out(KernelContext& context, const Tensor& self, Tensor& out) {
   });
 }
 
-// Writes each index i of `repeats` to `out`, repeats[i] times.
+// For each index i of `repeats`, writes i to `out` repeats[i] times.
 void repeat_interleave_Tensor_out(KernelContext& context, const Tensor& repeats,
                                   std::optional<int64_t> output_size, Tensor& out) {
   const auto reader = IndexReader::make(context, repeats);
@@ -150,10 +150,9 @@ void repeat_interleave_Tensor_out(KernelContext& context, const Tensor& repeats,
   for (int64_t i = 0; i < repeats.numel(); ++i) {
     const int64_t count = (*reader)[i];
     if (count < 0 || add_overflows(total, count, &total)) {
-      return context.fail(
-          ErrorCode::kInvalidArgument,
-          "repeats[%lld] is %lld: it is negative, or the sum of repeats is too large",
-          static_cast<long long>(i), static_cast<long long>(count));
+      return context.fail(ErrorCode::kInvalidArgument,
+                          "repeats[%lld] is %lld, which is negative or makes the sum overflow",
+                          static_cast<long long>(i), static_cast<long long>(count));
     }
   }
   if (output_size && *output_size != total) {

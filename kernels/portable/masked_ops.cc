@@ -38,7 +38,7 @@ struct Masked {
 std::optional<Masked> broadcast_mask(KernelContext& context, const Tensor& self,
                                      const Tensor& mask) {
   if (mask.dtype() != ScalarType::kBool && mask.dtype() != ScalarType::kByte) {
-    context.fail(ErrorCode::kInvalidArgument, "mask has dtype %s, expected bool",
+    context.fail(ErrorCode::kInvalidArgument, "mask has dtype %s, expected bool or u8",
                  scalar_type_name(mask.dtype()));
     return std::nullopt;
   }
@@ -73,8 +73,8 @@ void masked_select_out(KernelContext& context, const Tensor& self, const Tensor&
   });
 }
 
-// Broadcasts self and the mask, and copies self to out. For each true element of the mask, writes
-// the next element of source instead.
+// Broadcasts self and the mask to a common shape and copies self to out. Then replaces the elements
+// that the mask selects with successive elements of source.
 void masked_scatter_out(KernelContext& context, const Tensor& self, const Tensor& mask,
                         const Tensor& source, Tensor& out) {
   if (!check_dtype(context, out, self.dtype(), "out") ||

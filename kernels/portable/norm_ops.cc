@@ -17,7 +17,7 @@ void legit_out(KernelContext& context, const Tensor& input, const Tensor* weight
                Tensor& save_invstd) {
   if (training) {
     return context.fail(ErrorCode::kNotSupported,
-                        "training, which updates statistics, is not supported");
+                        "training is true, but updates of statistics are not supported");
   }
   constexpr std::array<int32_t, 1> kNothing{0};  // nothing is saved for a backward pass
   if (!context.resize(save_mean, kNothing) || !context.resize(save_invstd, kNothing)) return;

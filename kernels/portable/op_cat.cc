@@ -44,7 +44,7 @@ void cat_out(KernelContext& context, std::span<const Tensor* const> tensors, int
     }
     if (!fits) {
       return context.fail(ErrorCode::kInvalidArgument,
-                          "input %zu and the first input may differ only in dimension %zu",
+                          "input %zu must match the first input's shape except in dimension %zu",
                           static_cast<size_t>(&tensor - tensors.data()), *axis);
     }
     result.sizes[*axis] += tensor->size(*axis);

@@ -46,8 +46,7 @@ void softmax(KernelContext& context, const Tensor& self, int64_t dim, bool half_
     return;
   }
   dispatch<FloatTypes>(context, compute_type(self.dtype()), [&]<class T>() {
-    // If `half_to_float` is true, values must not be rounded to Half. Therefore, the common dtype
-    // is T.
+    // The common dtype is T, because with `half_to_float`, values must not be rounded to Half.
     for_each_line<T>(context, self, scalar_type_of<T>, *along, out,
                      [&](const Line<T>& line) { softmax_line(line, logarithm); });
   });

@@ -16,14 +16,15 @@ void fail_padding(KernelContext& context, int64_t before, int64_t after, int64_t
                static_cast<long long>(size), dim);
 }
 
-// `pad` has a pair of numbers for each of the last dimensions, starting with the last. Negative
-// padding crops.
+// `pad` has two numbers for each padded dimension: the padding before and after its elements. The
+// last dimension comes first. Negative padding crops.
 void constant_pad_nd_out(KernelContext& context, const Tensor& self, std::span<const int64_t> pad,
                          const Scalar& value, Tensor& out) {
   const size_t rank = self.rank();
   if (pad.size() % 2 != 0 || pad.size() > 2 * rank) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "pad has %zu numbers, expected an even number up to twice the rank, %zu",
+                        "pad has %zu numbers, expected an even number, at most two for each of the "
+                        "%zu dimensions",
                         pad.size(), rank);
   }
   if (!check_dtype(context, out, self.dtype(), "out")) return;
@@ -53,8 +54,8 @@ void constant_pad_nd_out(KernelContext& context, const Tensor& self, std::span<c
 
 enum class PadMode : uint8_t { kReflection, kReplication };
 
-// Pads the last `spatial` dimensions. `padding` has a pair of numbers for each of these dimensions,
-// starting with the last. Negative padding crops.
+// Pads the last `spatial` dimensions. `padding` has two numbers for each of these dimensions: the
+// padding before and after its elements. The last dimension comes first. Negative padding crops.
 void pad_edges(KernelContext& context, const Tensor& self, std::span<const int64_t> padding,
                size_t spatial, PadMode mode, Tensor& out) {
   const size_t rank = self.rank();
@@ -86,7 +87,6 @@ void pad_edges(KernelContext& context, const Tensor& self, std::span<const int64
     sizes[i] = size + before + after;
     const int64_t first = std::max<int64_t>(-before, 0);
     const int64_t last = std::min(size, size + after);
-    // If one side is padded and the other cropped, cropping may also remove part of the padding.
     const int64_t left = std::min(before, sizes[i]);
     const int64_t right_start = std::max<int64_t>(size + before, 0);
     dimensions[i].add({0, is_reflection * before, left, -is_reflection});

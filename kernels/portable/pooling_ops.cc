@@ -34,7 +34,8 @@ void max_pool(KernelContext& context, const Tensor& self, const Window& window, 
     const T* from = self.unchecked_data<T>();
     T* to = out.unchecked_mutable_data<T>();
     int64_t* index_data = indices.unchecked_mutable_data<int64_t>();
-    // `indices` may have a different dim order than `out`.
+    // Row-major index of the output element. The offset `at` applies only to `out`, because
+    // `indices` may have another dim order.
     int64_t element = 0;
     for_each_window(
         window, input, output,
@@ -109,7 +110,8 @@ void max_pool2d_with_indices_backward(KernelContext& context, const Tensor& grad
     for (int64_t i = 0; i < grad_output.numel(); ++i) {
       const int64_t index = indices.unchecked_data<int64_t>()[index_layout.offset_of(i)];
       if (index < 0 || index >= window->input[0] * window->input[1]) {
-        return context.fail(ErrorCode::kInvalidArgument, "index %lld is outside the plane",
+        return context.fail(ErrorCode::kInvalidArgument,
+                            "index %lld is outside the H x W plane of self",
                             static_cast<long long>(index));
       }
       const int64_t plane = i / (from.sizes[2] * from.sizes[3]);

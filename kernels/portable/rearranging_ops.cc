@@ -34,7 +34,7 @@ void repeat_out(KernelContext& context, const Tensor& self, std::span<const int6
   (void)copy_elements(context, self, view, out, target);
 }
 
-// The index to which `shift` moves index 0. The result is in [0, size).
+// Returns the new index, in [0, size), of element 0 after a roll by `shift`.
 int64_t rolled_start(int64_t shift, int64_t size) {
   shift %= size;  // NOLINT(clang-analyzer-core.DivideZero): rolled tensors have elements
   return shift < 0 ? shift + size : shift;
@@ -115,7 +115,8 @@ void pixel_shuffle_out(KernelContext& context, const Tensor& self, int64_t upsca
       self.size(rank - 3) % (factor * factor) != 0) {
     return context.fail(
         ErrorCode::kInvalidArgument,
-        "upscale_factor %lld does not divide the channels of self, which has rank %zu",
+        "upscale_factor %lld must be positive, and its square must divide the number of channels; "
+        "self has rank %zu, expected at least 3",
         static_cast<long long>(factor), rank);
   }
   Layout result(self);
@@ -138,7 +139,8 @@ void pixel_unshuffle_out(KernelContext& context, const Tensor& self, int64_t dow
       self.size(rank - 1) % factor != 0) {
     return context.fail(
         ErrorCode::kInvalidArgument,
-        "downscale_factor %lld does not divide the image sizes of self, which has rank %zu",
+        "downscale_factor %lld must be positive and divide the height and the width; self has rank "
+        "%zu, expected at least 3",
         static_cast<long long>(factor), rank);
   }
   Layout result(self);

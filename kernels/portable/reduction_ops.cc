@@ -1,4 +1,4 @@
-// Operators that reduce dimensions, and running sums.
+// Operators that reduce dimensions or compute running sums.
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -17,8 +17,9 @@ namespace {
 // The C++ types of the dtypes that sum_type() can return.
 using SumTypes = TypeList<int64_t, float, double, bool>;
 
-// The type to which elements are converted for an output of dtype `out`. All integers are summed as
-// Long. Wrapping once at the end is the same as wrapping at each addition.
+// Returns the type to which elements are converted before they are summed or multiplied for an
+// output of dtype `out`. All integers are converted to Long. The result then wraps to `out`, which
+// gives the same value as wrapping after each step.
 constexpr ScalarType sum_type(ScalarType out) {
   return is_integral(out) ? ScalarType::kLong : compute_type(out);
 }
@@ -82,7 +83,8 @@ struct Product {
   void result(T& out) const { out = product; }
 };
 
-// In this file, `mask` is nullopt if the context has failed.
+// In this file, `mask` has a bit for each reduced dimension. It is nullopt if the context has
+// failed.
 template <template <class> class Reduction>
 void total(KernelContext& context, const Tensor& self, std::optional<uint32_t> mask, bool keepdim,
            std::optional<ScalarType> dtype, Tensor& out) {
@@ -211,7 +213,7 @@ void any_out(KernelContext& context, const Tensor& self, int64_t dim, bool keepd
   any(context, self, reduced_dim(context, self, dim), keepdim, out);
 }
 
-// Unlike in other operators, an empty list means that no dimension is reduced.
+// If `dim` is empty, reduces no dimension. Other operators reduce all dimensions in this case.
 void any_dims_out(KernelContext& context, const Tensor& self,
                   std::optional<std::span<const int64_t>> dim, bool keepdim, Tensor& out) {
   any(context, self, dim ? dim_mask(context, *dim, self.rank()) : kAllDims, keepdim, out);

@@ -53,8 +53,8 @@ void upsample_nearest2d_vec_out(KernelContext& context, const Tensor& input,
 template <class T>
 using Weight = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-// Computes each element of `out` as blend(row_of(y), column_of(x), at), where at(h, w) reads an
-// element of the same plane of `self`.
+// Computes out[n, c, y, x] = blend(row_of(y), column_of(x), at). at(h, w) returns self[n, c, h, w].
+// Results for integer dtypes are rounded.
 template <class T, class RowOf, class ColumnOf, class Blend>
 void upsample(const Tensor& self, Tensor& out, RowOf row_of, ColumnOf column_of, Blend blend) {
   using C = Weight<T>;
@@ -91,8 +91,9 @@ struct LinearTaps {
   double weight(int64_t i) const { return count == 1 ? 1 : i == 0 ? 1 - second : second; }
 };
 
-// Averages uint8 elements with integer weights, like PyTorch. The integers are the weights times
-// 2^bits. `bits` is the largest number for which all integers fit into 16 bits.
+// Averages uint8 elements with fixed-point weights, like PyTorch. Each weight is multiplied by
+// 2^bits and rounded to an integer. `bits` is the largest number, up to 22, for which all these
+// integers fit into int16.
 template <class Taps>
 struct FixedPoint {
   Taps taps;
@@ -257,7 +258,7 @@ void upsample_aa_out(KernelContext& context, const Tensor& self,
   const std::optional<double> factors[] = {scales_h, scales_w};
   for (size_t i = 0; i < 2; ++i) {
     if (!factors[i] || !(*factors[i] > 0)) continue;
-    // With a smaller scale factor, each output element would average too many input elements.
+    // Limits the work: the smaller the factor, the more input elements one output element averages.
     if (*factors[i] < 1e-6) {
       return context.fail(ErrorCode::kInvalidArgument, "scale factor %g is less than 1e-6",
                           *factors[i]);

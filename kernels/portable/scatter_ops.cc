@@ -32,7 +32,9 @@ bool check_scatter_shapes(KernelContext& context, const Tensor& target, size_t d
   describe(index, texts[0], sizeof texts[0]);
   describe(target, texts[1], sizeof texts[1]);
   context.fail(ErrorCode::kInvalidArgument,
-               "index %s is larger than self %s or src, or has another rank", texts[0], texts[1]);
+               "index %s must have the rank of self %s, must not be larger than src, and may be "
+               "larger than self only in dimension dim",
+               texts[0], texts[1]);
   return false;
 }
 
@@ -130,8 +132,8 @@ void scatter_add_out(KernelContext& context, const Tensor& self, int64_t dim, co
   });
 }
 
-// A reduction of scatter_reduce: a function that combines two elements, and the initial value if
-// include_self is false.
+// A reduction of scatter_reduce. `combine` merges an element into a result. If include_self is
+// false, each result begins as `initial`.
 template <class C>
 struct ScatterReduction {
   C initial;

@@ -17,8 +17,8 @@ namespace vitrine::portable {
 
 namespace {
 
-// A sort key, and the index of the element that has this key. Keys are integers that compare like
-// the elements, so that one sort serves all dtypes.
+// A sort key and the index of its element. Keys are integers in the sort order of the elements, so
+// that one comparison serves all dtypes.
 struct SortKey {
   int64_t key;
   int64_t index;
@@ -43,10 +43,11 @@ void read_keys(const std::byte* values, int64_t stride, int64_t element_size,
   }
 }
 
-// Sorts each line along `dim`, a result of normalize_dim, and writes the first `count` elements and
-// their indices in the line. The sort is stable. NaN counts as larger than every number, as in
-// PyTorch. `values` must have self's dtype (REALHBBF16) and `indices` must be Long. 0 <= count <=
-// the line's length. Allocates 16 bytes of temporary memory for each element of a line.
+// Sorts each line along `dim`, which must be normalized by normalize_dim(). Writes the first
+// `count` elements of each sorted line to `values`, and their indices in the unsorted line to
+// `indices`. The sort is stable. NaN counts as larger than every number, as in PyTorch. `values`
+// must have self's dtype (REALHBBF16) and `indices` must be Long. `count` must be from 0 to the
+// length of a line. Allocates 16 bytes of temporary memory for each element of a line.
 void sort_lines(KernelContext& context, const Tensor& self, size_t dim, int64_t count,
                 bool descending, Tensor& values, Tensor& indices) {
   std::array<int32_t, kMaxRank> sizes;
@@ -162,7 +163,8 @@ void histc_out(KernelContext& context, const Tensor& self, int64_t bins, const S
       high += 1;
     }
     if (!(std::isfinite(low) && std::isfinite(high) && low <= high)) {
-      return context.fail(ErrorCode::kInvalidArgument, "the range from %g to %g is not valid",
+      return context.fail(ErrorCode::kInvalidArgument,
+                          "the range from %g to %g must be finite and ascending",
                           static_cast<double>(low), static_cast<double>(high));
     }
     for (int64_t i = 0; i < numel; ++i) {

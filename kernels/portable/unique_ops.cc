@@ -16,7 +16,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// A tensor that is viewed as slices along a dimension, or as slices of one element each.
+// Views a tensor as slices along `dim`. If `dim` is not given, each element is a slice.
 class Slices {
  public:
   Slices(const Tensor& tensor, std::optional<size_t> dim) : layout_(tensor) {
@@ -87,10 +87,10 @@ bool resize_results(KernelContext& context, const Tensor& self, std::optional<si
 
 // Finds the distinct slices along `dim`, or the distinct elements if `dim` is not given. If
 // request.sorts is true, the results are in ascending order; otherwise, only equal neighbors are
-// merged. `inverse` receives, for each slice, the index of the slice's value in `values`. `counts`
-// receives the number of slices that have each value. Results that are not requested are empty. A
-// NaN differs from every element, as in PyTorch. Uses 8 bytes of temporary memory for each element
-// and 8 for each slice.
+// merged. inverse[i] is the index in `values` of self's slice i. counts[j] is the number of self's
+// slices that are merged into slice j of `values`. Results that are not requested are empty. A NaN
+// differs from every element, as in PyTorch. Uses 8 bytes of temporary memory for each element, and
+// 8 bytes for each slice.
 void find_unique(KernelContext& context, const Tensor& self, std::optional<size_t> dim,
                  const UniqueRequest& request, const UniqueResults& to) {
   if (!check_unique(context, self, to)) return;
@@ -176,8 +176,8 @@ void unique_dim_out(KernelContext& context, const Tensor& self, int64_t dim, boo
   find_unique(context, self, along, {true, true, true}, {out0, out1, out2});
 }
 
-// If `dim` is given, PyTorch returns the inverse and the counts even if they are not requested.
-// Dimension 0 of a vector is an exception.
+// If `dim` is given, always returns the inverse and the counts, as PyTorch does. An exception is a
+// `dim` of 0 (not -1) for a 0-d or 1-d tensor: in this case, returns only the requested results.
 void unique_consecutive_out(KernelContext& context, const Tensor& self, bool return_inverse,
                             bool return_counts, std::optional<int64_t> dim, Tensor& out0,
                             Tensor& out1, Tensor& out2) {

@@ -145,7 +145,7 @@ void unfold_copy_out(KernelContext& context, const Tensor& self, int64_t dimensi
   const int64_t available = view.sizes[*dim];
   if (size < 0 || size > available || step <= 0) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "windows of size %lld and step %lld do not fit in %lld elements",
+                        "size is %lld and step is %lld, expected size 0 to %lld and step 1 or more",
                         static_cast<long long>(size), static_cast<long long>(step),
                         static_cast<long long>(available));
   }

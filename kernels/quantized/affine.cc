@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kChunk = 64;
 
-// Returns a dtype of the same size for which conversion functions exist: Short for UInt16 and
-// Bits16, and `dtype` itself for others.
+// Returns a dtype of the same size that convert_run() supports: Short for UInt16 and Bits16, and
+// `dtype` itself for others.
 ScalarType storage(ScalarType dtype) {
   return dtype == ScalarType::kUInt16 || dtype == ScalarType::kBits16 ? ScalarType::kShort : dtype;
 }
@@ -70,7 +70,7 @@ struct QuantizeCall {
 // Selects whether zero points are added after or before rounding.
 enum class Shift : uint8_t { kAfterRounding, kBeforeRounding };
 
-// Quantizes a run of elements with arithmetic in Real.
+// Checks the arguments and quantizes q.input to `out`. Arithmetic is in Real.
 template <class Real, Shift shift>
 void quantize_in(KernelContext& context, const QuantizeCall& q, Tensor& out) {
   if (!check_dtype_in<FloatHBF16Types>(context, q.input) ||
@@ -114,7 +114,7 @@ std::optional<AffineParameters> AffineParameters::make(KernelContext& context, c
                                                         zero_points->dtype() == ScalarType::kInt)));
   if (!fits) {
     context.fail(ErrorCode::kInvalidArgument,
-                 "expected %lld float scales and as many i32 or i64 zero points",
+                 "expected %lld floating scales and the same number of i32 or i64 zero points",
                  static_cast<long long>(count));
     return std::nullopt;
   }

@@ -17,9 +17,9 @@ namespace vitrine::quantized {
 // null, all zero points are zero.
 class AffineParameters {
  public:
-  // Fails if a tensor of parameters has the wrong dtype or number of elements, or no memory. Also
-  // fails if `out`, which must have its final shape, overlaps the parameters, because they are read
-  // while `out` is written.
+  // Fails if `scales` or `zero_points` has the wrong dtype or number of elements, is not row-major,
+  // or has no memory. Also fails if one of them overlaps `out`, because kernels read parameters
+  // while they write `out`. `out` must have its final shape.
   static std::optional<AffineParameters> make(KernelContext& context, const Tensor& scales,
                                               const Tensor* zero_points, int64_t count,
                                               const Tensor& out);
@@ -41,8 +41,8 @@ class AffineParameters {
 void load_quantized(const Tensor& tensor, int64_t offset, int64_t count, int32_t* values);
 void store_quantized(const int32_t* values, Tensor& tensor, int64_t offset, int64_t count);
 
-// The factor by which values are multiplied. Like PyTorch, divides in double, because 1.0f /
-// float(scale) can differ in the last bit.
+// Returns 1 / scale, by which quantization multiplies values. Like PyTorch, divides in double,
+// because 1.0f / float(scale) can differ in the last bit.
 inline float inverse_of(double scale) { return static_cast<float>(1.0 / scale); }
 
 // Quantizes one value: rounds to nearest, ties to even. Values beyond int64 saturate; NaN becomes
@@ -79,9 +79,9 @@ void dequantize(KernelContext& context, const Tensor& input, const Tensor& scale
                 int64_t highest, ScalarType dtype, std::optional<ScalarType> out_dtype,
                 Tensor& out);
 
-// --- The operators. The template argument is a function with the parameters of quantize() or
-// dequantize(). In an optimized kernel, this function returns false for arguments that it does not
-// support. ---
+// --- The operators. The template argument is the function that computes the result. It has the
+// parameters of quantize() or dequantize(). The functions of optimized kernels return false for
+// arguments that they do not support. ---
 
 template <auto quantize>
 auto quantize_per_tensor_Tensor_out(KernelContext& context, const Tensor& input,

@@ -80,7 +80,7 @@ struct Table {
   }
 };
 
-// Work per value: 2 ns, multiplied by kWorkPerNs.
+// Work per value: 2 * kWorkPerNs, because a value takes about 2 ns.
 constexpr int64_t kWorkPerValue = 40;
 
 // Computes out[i..., :] = (weight[indices[i...], :] - zero point) * scale. `scales` is [rows] or
@@ -107,7 +107,7 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
       columns % groups != 0) {
     return context.fail(
         ErrorCode::kInvalidArgument,
-        "weight_scales must be [%lld] or [%lld,groups], with groups that divide the columns",
+        "weight_scales must be [%lld] or [%lld,groups], where groups divides the number of columns",
         static_cast<long long>(rows), static_cast<long long>(rows));
   }
   if (!check_dtype_in<FloatHBF16Types>(context, scales) ||

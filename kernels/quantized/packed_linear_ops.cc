@@ -14,7 +14,7 @@ namespace vitrine::quantized {
 
 namespace {
 
-// A quantized row of the activations.
+// The scale and zero point of a quantized row of the activations.
 struct QuantizedRow {
   float scale;
   int32_t zero_point;

@@ -22,8 +22,8 @@ struct LineFormat {
 };
 
 // Sets `format` to convert the elements of `in` to `type`, and results from `type` to the dtype of
-// `out`. Values are first rounded to `common` if it is Half or BFloat16. Returns false and fails
-// the context if a dtype is not REALHBBF16.
+// `out`. If `common` is Half or BFloat16, both conversions first round values to `common`. Returns
+// false and fails the context if convert_run() does not support a conversion.
 [[nodiscard]] bool make_line_format(KernelContext& context, const Tensor& in, ScalarType common,
                                     ScalarType type, const Tensor& out, LineFormat& format);
 
@@ -87,7 +87,8 @@ class Line {
   int64_t length_;
 };
 
-// The sizes of all dimensions except `dim`, for a loop over the lines along `dim`.
+// The sizes of all dimensions except `dim`. A loop over these dimensions visits every line along
+// `dim`.
 struct LineNest {
   size_t rank = 0;
   std::array<int64_t, kMaxRank> sizes{};
@@ -95,15 +96,15 @@ struct LineNest {
   explicit LineNest(const Tensor& tensor, size_t dim);
   std::span<const int64_t> shape() const { return {sizes.data(), rank}; }
 };
-// The strides of all dimensions except `dim`, in the order of LineNest.
+// Returns the strides of all dimensions except `dim`, in the same order as LineNest::sizes.
 std::array<int64_t, kMaxRank> line_strides(const Tensor& tensor, size_t dim);
 // The stride in elements between neighbors on a line along `dim`.
 inline int64_t line_stride(const Tensor& tensor, size_t dim) {
   return tensor.rank() == 0 ? 1 : tensor.strides()[dim];
 }
 
-// Calls visit(const Line<T>&) for each line along `dim` of two tensors of the same sizes. `dim` is
-// a result of normalize_dim.
+// Calls visit(const Line<T>&) for each line along `dim` of two tensors of the same sizes. `dim`
+// must be normalized by normalize_dim().
 template <class T, class Visit>
 void for_each_line(KernelContext& context, const Tensor& in, ScalarType common, size_t dim,
                    Tensor& out, Visit&& visit) {

@@ -93,8 +93,8 @@ T remainder_floor(T a, T b) {
                                                                : remainder;
 }
 
-// Quotient rounded toward negative infinity. For floating types, the result equals that of Python's
-// //, unlike floor(a / b), because the division may round up.
+// Quotient rounded toward negative infinity, like Python's //. For floating types, floor(a / b)
+// would be too large if a / b is rounded up to an integer. If a floating b is 0, returns a / b.
 template <class T>
 T divide_floor(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -199,8 +199,8 @@ constexpr T shift_right(T a, T bits) {
   return static_cast<T>(a >> (shifts_all ? kWidth - 1 : static_cast<int>(bits)));
 }
 
-// Returns base to the power of exponent. Wraps around. A negative exponent truncates the result to
-// an integer.
+// Returns `base` to the power of `exponent`. Large results wrap around. For a negative exponent,
+// the result is rounded toward zero; if `base` is 0, the result is 0.
 template <class T>
 constexpr T integer_power(T base, T exponent) {
   if constexpr (std::is_signed_v<T>) {

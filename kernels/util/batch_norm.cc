@@ -49,8 +49,8 @@ bool check_input(KernelContext& context, const Tensor& input) {
 }
 
 // Returns memory for the scales of all channels, followed by their shifts. If all parameters are
-// constant, the method keeps the memory for later executions. Returns null data if the context has
-// failed.
+// constants of type T, and the memory budget allows, the method keeps the memory for later
+// executions. Returns null data if the context has failed.
 template <class T>
 KernelContext::Derived scales_and_shifts(KernelContext& context, const BatchNormArguments& a,
                                          size_t channels) {
@@ -107,7 +107,8 @@ void normalize(KernelContext& context, const BatchNormArguments& a, ScaleAndShif
 void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& scale,
                      const Tensor& shift, Tensor& out) {
   dispatch<FloatTypes>(context, scale.dtype(), [&]<class T>() {
-    // Uses T as the common dtype, so that scale and shift are not rounded to Half.
+    // Passes T as the common dtype, so that scale and shift are not rounded to Half if `input` is
+    // Half.
     elementwise<T, T, T, T>(context, scalar_type_of<T>, {&input, &scale, &shift}, out,
                             [](T x, T factor, T offset) { return x * factor + offset; });
   });
@@ -150,8 +151,8 @@ void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tens
                                       plane, out, save_mean, save_invstd, input.size(0)});
   }
   const size_t count = static_cast<size_t>(channels[0]);
-  // Resizes the outputs before it allocates temporary memory. Resizing fails if there are too many
-  // channels, so the size of the temporary memory is limited.
+  // Resizes the outputs first, because resizing fails for too many channels. This limits the
+  // allocations below.
   if (!context.resize(save_mean, channels) || !context.resize(save_invstd, channels)) return;
   ChannelVector<double> mean(context.allocate_temp_array<double>(count), 1);
   ChannelVector<double> var(context.allocate_temp_array<double>(count), 1);

@@ -56,22 +56,19 @@ class BoxLoop {
   // The stride in elements between neighbors in a row.
   int64_t row_stride(size_t operand) const { return empty_ ? 0 : strides_[rank_ - 1][operand]; }
 
-  // Calls row(const Offsets& first, int64_t count) for each row. For each operand, `first` holds
-  // the offset of the row's first element, and `offsets` holds the offset of the loop's first
-  // element.
+  // Calls row(const Offsets& first, int64_t count) for each row. In operand k, the loop begins at
+  // offset offsets[k], and the row begins at offset first[k].
   template <class Row>
   void run(Offsets offsets, Row&& row) const {
     run_rows(offsets, 0, rows(), std::forward<Row>(row));
   }
 
-  // Number of rows that run() visits.
   int64_t rows() const {
     if (empty_) return 0;
     int64_t count = 1;
     for (size_t i = 0; i + 1 < rank_; ++i) count *= sizes_[i];
     return count;
   }
-  // Number of elements of each row.
   int64_t row_length() const { return empty_ ? 0 : sizes_[rank_ - 1]; }
 
   // Does the same as run(), but only for the rows [begin, end).
@@ -104,10 +101,9 @@ class BoxLoop {
     }
   }
 
-  // Returns a loop over planes. A plane spans the dimension of the rows and a second dimension. The
-  // second dimension is one in which the last operand is contiguous, if there is such a dimension
-  // besides that of the rows. row_length() of the returned loop is the number of rows in a plane,
-  // and row_stride(k) is the stride between these rows in operand k.
+  // Returns a loop over planes. A plane consists of all rows along one other dimension. If
+  // possible, this is a dimension in which the last operand has stride 1. In the returned loop,
+  // row_length() is the number of rows in a plane, and row_stride(k) is their stride in operand k.
   BoxLoop planes() const {
     BoxLoop result = *this;
     if (rank_ < 2) {
@@ -141,7 +137,7 @@ class BoxLoop {
       for (size_t k = 0; k < N; ++k) {
         is_contiguous = is_contiguous && strides_[kept][k] == strides_[i][k] * sizes_[i];
       }
-      // If the product overflows, a later size is zero, so the loop never runs.
+      // Does not merge dimensions if the merged size would overflow.
       int64_t merged = 0;
       if (is_contiguous && !mul_overflows(sizes_[kept], sizes_[i], &merged)) {
         sizes_[kept] = merged;

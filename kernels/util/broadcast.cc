@@ -64,7 +64,7 @@ bool check_broadcastable(KernelContext& context, const Tensor& tensor,
   if (!fits) {
     char text[160];
     describe(tensor, text, sizeof text);
-    context.fail(ErrorCode::kInvalidArgument, "%s does not broadcast to the other shape", text);
+    context.fail(ErrorCode::kInvalidArgument, "%s does not broadcast to the output's shape", text);
   }
   return fits;
 }

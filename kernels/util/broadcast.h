@@ -21,11 +21,10 @@ namespace vitrine {
 // repeated.
 void broadcast_strides(const Tensor& tensor, size_t rank, std::span<int64_t> strides);
 
-// Returns the number of elements after which `tensor` repeats if it is broadcast to the shape of
-// `out` and read in the memory order of `out`. This is out.numel() if both have the same layout,
-// the length of a row for [1,3] in [2,3], and 1 for a single element. Returns 0 if the elements
-// have another order, if dimensions before the repeated ones differ ([2,1] in [2,3]), if `tensor`
-// does not broadcast to `out`, or if `out` has no elements.
+// Returns n if element i of `out`, in memory order, corresponds to element i % n of `tensor`, in
+// memory order, when `tensor` is broadcast to the shape of `out`. n is out.numel() if both have the
+// same layout, 3 for [1,3] in [2,3], and 1 for a single element. Returns 0 if there is no such n,
+// as for [2,1] in [2,3], if `tensor` does not broadcast to `out`, or if `out` has no elements.
 int64_t repeat_period(const Tensor& tensor, const Tensor& out);
 
 // Returns true if `tensor` broadcasts to `sizes`. Otherwise, fails the context. Kernels must call

@@ -25,8 +25,8 @@ void run(const void* from, int64_t from_stride, void* to, int64_t to_stride, int
   }
 }
 
-// Returns true for dtypes in which kernels compute or read scalars, even if a selective build does
-// not select the dtype.
+// Returns true for dtypes that kernels use for arithmetic or scalars. Kernels need conversions to
+// and from these dtypes even if a selective build does not select them.
 constexpr bool is_internal(ScalarType type) {
   return type == ScalarType::kBool || type == ScalarType::kInt || type == ScalarType::kLong ||
          type == ScalarType::kFloat || type == ScalarType::kDouble;

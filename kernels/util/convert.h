@@ -9,9 +9,9 @@
 
 namespace vitrine {
 
-// Converts as PyTorch does. Any non-zero value, including NaN, is true. A floating value becomes an
-// integer by truncation to int64, which then wraps. Cases that PyTorch leaves undefined are defined
-// here: NaN becomes 0, and values beyond int64 saturate before they wrap.
+// Converts as PyTorch does. Any non-zero value, including NaN, is true. From floating to integer
+// types, a value is truncated to int64, which then wraps to the integer type. PyTorch leaves two
+// cases undefined. Here, NaN becomes 0, and values beyond int64 saturate before they wrap.
 template <class To, class From>
 constexpr To convert(From value) {
   if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
@@ -37,7 +37,8 @@ using ConvertRun = void (*)(const void* from, int64_t from_stride, void* to, int
                             int64_t count);
 
 // Returns the conversion between two REALHBBF16 dtypes; null for other dtypes. In a selective
-// build, the result is also null for two different dtypes if neither is selected.
+// build, each dtype must also be selected or be Bool, Int, Long, Float or Double. If the dtypes
+// differ, at least one of them must be selected. Otherwise, the result is null.
 ConvertRun convert_run(ScalarType from, ScalarType to);
 
 // Number of elements in a conversion buffer on the stack.
@@ -51,7 +52,7 @@ struct alignas(64) Chunk {
 class Conversion {
  public:
   // Values are rounded to `middle` if `middle` is Half or BFloat16. Otherwise, `middle` is ignored.
-  // Returns false if a dtype is not REALHBBF16.
+  // Returns false if convert_run() does not support the conversion.
   [[nodiscard]] bool set(ScalarType from, ScalarType middle, ScalarType to);
 
   // True if elements can be used without conversion. False for Bool, whose bytes may have any

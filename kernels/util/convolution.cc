@@ -42,8 +42,9 @@ struct Operands {
   int64_t weight_group_stride;
 };
 
-// The operands of the product for one image and one group. Rows are output channels. Columns are
-// output positions. The index along the depth is channel * taps + tap.
+// The operands of the matrix product for one image and one group. Rows are output channels. Columns
+// are output positions. The product sums over the input channels and the taps, which are the
+// positions in the kernel. The index along the depth is channel * taps + tap.
 template <class Sum>
 class PatchOperands final : public GemmOperands<Sum> {
  public:
@@ -127,7 +128,7 @@ class PatchOperands final : public GemmOperands<Sum> {
     }
     const Layout& layout = operands_.out_layout;
     const int64_t first = out_offset_ + row * layout.strides[1];
-    // Stores one line of the output at a time, because the stride is constant only along a line.
+    // Stores the sums line by line, because the stride of `out` is constant only within a line.
     for (int64_t i = 0; i < count;) {
       const Spatial position = unravel(column + i, out_);
       const int64_t part = std::min(count - i, out_[2] - position[2]);
@@ -138,8 +139,7 @@ class PatchOperands final : public GemmOperands<Sum> {
   }
 
  private:
-  // Calls visit(d, channel, tap) for each d < count. `channel` and `tap` belong to index depth + d
-  // along the depth.
+  // Calls visit(d, channel, tap) for each d < count, where depth + d = channel * taps + tap.
   template <class Visit>
   void for_each_tap(int64_t depth, int64_t count, Visit&& visit) const {
     const int64_t taps = kernel_[0] * kernel_[1] * kernel_[2];
@@ -176,8 +176,8 @@ class PatchOperands final : public GemmOperands<Sum> {
     for (int64_t c = 0; adjacent_ && c < count; ++c) adjacent_ = offsets_[c] == offsets_[0] + c;
   }
 
-  // Sets `position` to that of the input element under `tap` of the patch that begins at `start`.
-  // Returns false if no input element is under `tap`.
+  // Finds the input element that `tap` multiplies in the patch that begins at `start`. Sets
+  // `position` to its position. Returns false if `tap` has no input element.
   bool find_input(const Spatial& start, const Spatial& tap, Spatial& position) const {
     for (size_t i = 0; i < 3; ++i) {
       int64_t at = start[i];

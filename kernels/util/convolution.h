@@ -1,7 +1,7 @@
 // Convolution and transposed convolution of any dtype in one, two or three spatial dimensions.
 //
-// Each group is a matrix product (gemm.h) of weights and patches. Patches are gathered from the
-// input when the product needs them. Operands may have any memory format.
+// For each image and each group of channels, gemm.h multiplies the weights by patches of the input.
+// Patches are copied from the input one panel at a time. Operands may have any memory format.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace vitrine {
 
-// Windows over depth, height and width. If depth or height is absent, it has one element and a
-// window of one element.
+// The arguments of a convolution along depth, height and width. An absent depth or height has size
+// 1 and a window of size 1.
 struct ConvolutionWindow {
   std::array<int64_t, 3> stride{1, 1, 1};
   std::array<int64_t, 3> padding{0, 0, 0};

@@ -6,8 +6,9 @@
 
 namespace vitrine {
 
-// Applies op(T, T) -> T in the common dtype of `self` and `other`, which is a tensor or a Scalar.
-// If an integer divisor is zero, the element becomes 0, and the operator fails at the end.
+// Applies op(T, T) -> T in the common dtype of `self` and `other` (a tensor or a Scalar). If an
+// integer divisor is zero, sets that element of `out` to 0, and fails the context after the last
+// element.
 template <class Other, class Op>
 void divide_checked(KernelContext& context, const Tensor& self, const Other& other, Tensor& out,
                     const Op& op) {

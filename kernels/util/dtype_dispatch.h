@@ -1,10 +1,11 @@
-// dispatch() calls a function template with the C++ type of a ScalarType that is known only at run
-// time. Its first argument lists the types that an operator supports.
+// dispatch<List>() calls a function template with the C++ type of a ScalarType that is known only
+// at run time. `List` contains the types that an operator supports.
 //
 //   dispatch<RealTypes>(context, self.dtype(), [&]<class T>() { scale<T>(self, out); });
 //
-// A dispatch instantiates its function once per type in the list, so use the smallest sufficient
-// list. Do not nest dispatches: convert mixed dtypes with kernels/util/convert.h.
+// Each call of dispatch() instantiates its function for every type in the list. To keep the code
+// small, use the shortest sufficient list and do not nest calls. If operands have different dtypes,
+// convert them with kernels/util/convert.h.
 #pragma once
 
 #include <cstdint>
@@ -74,12 +75,13 @@ constexpr bool is_selected(ScalarType type) {
   return ((kSelectedDtypes >> static_cast<uint32_t>(type)) & 1u) != 0;
 }
 
-// Fails the context. The message says whether the operator or only this build lacks the dtype.
+// Fails the context with NotSupported if this build omits the dtype, otherwise with
+// InvalidArgument.
 void fail_unsupported_dtype(KernelContext& context, ScalarType type);
 
-// dispatch calls `function.template operator()<T>()` for the C++ type T of `type`. If the list does
-// not contain `type`, the context fails with InvalidArgument. Types that are not selected generate
-// no code.
+// dispatch() calls `function.template operator()<T>()` for the C++ type T of `type`. If the list
+// does not contain `type`, or if this build omits the dtype, dispatch() calls
+// fail_unsupported_dtype(). Dtypes that this build omits generate no code.
 template <class T, class Function>
 bool call_if_selected(Function& function) {
   if constexpr (is_selected(scalar_type_of<T>)) {

@@ -142,7 +142,7 @@ struct Plane {
   }
 
   // Copies a narrow strip of columns at a time, so that the strip stays in the cache until all of
-  // its rows are copied. If the rows are short, swaps rows and columns first.
+  // its rows are copied. If the rows are short, treats columns as rows and rows as columns.
   void copy_strips() const {
     if (count < std::min(rows, kStrip)) return swap_rows_and_columns().copy_strips();
     for (int64_t begin = 0; begin < count; begin += kStrip) {
@@ -273,8 +273,7 @@ bool copy_exact(KernelContext& context, const Tensor& from, Tensor& to, const La
   const Layout from_layout(from);
   return std::ranges::equal(from_layout.size_span(), to_layout.size_span())
              ? copy_elements(context, from, from_layout, to, to_layout)
-             : fail_sizes(context, from,
-                          "does not have the shape of the elements that it replaces");
+             : fail_sizes(context, from, "does not have the destination's shape");
 }
 
 bool copy_broadcast(KernelContext& context, const Tensor& from, Tensor& to,
@@ -311,7 +310,8 @@ void copy_reshaped(KernelContext& context, const Tensor& self, Tensor& out) {
     return context.fail(ErrorCode::kInvalidArgument, "self has %lld elements, but out has %lld",
                         static_cast<long long>(self.numel()), static_cast<long long>(out.numel()));
   }
-  // A row-major tensor can be viewed with the other tensor's sizes.
+  // If one tensor is row-major, views that tensor with the sizes of the other tensor, so that
+  // copy_elements() can copy all elements at once.
   const Layout from(self);
   const Layout to(out);
   if (is_row_major(out)) {

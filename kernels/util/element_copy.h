@@ -65,7 +65,8 @@ class ScalarElement {
 [[nodiscard]] bool fill_elements(KernelContext& context, const Scalar& value, Tensor& to,
                                  const Layout& to_layout);
 
-// Resizes `out` to the view's sizes and copies the view of `self`. Both must have the same dtype.
+// Resizes `out` to the sizes of `view`, and copies the elements of `self` that `view` describes.
+// Both tensors must have the same dtype.
 void copy_view(KernelContext& context, const Tensor& self, const Layout& view, Tensor& out);
 // Resizes `out` to self's sizes and copies. Dtypes and dim orders may differ.
 void copy_tensor(KernelContext& context, const Tensor& self, Tensor& out);

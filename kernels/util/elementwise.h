@@ -1,12 +1,13 @@
-// Element-wise operators. A kernel consists of a formula, a compute type and a common dtype:
+// Element-wise operators. A kernel passes a formula to elementwise(). The template arguments are
+// the C++ types of the result and of each input. `common` is the common dtype of the inputs:
 //
 //   elementwise<T, T, T>(context, common, {&self, &other}, out, [](T x, T y) { return x * y; });
 //
-// computes out = op(inputs...) with broadcasting, for any mix of REALHBBF16 dtypes and dim orders.
-// Inputs are converted to the formula's parameter types, and results to the output's dtype. As in
-// PyTorch, inputs are first rounded to the common dtype if that is Half or BFloat16. The output is
-// resized to the broadcast shape. Only the innermost loop is instantiated for each formula and
-// type.
+// This call computes out = op(inputs...) with broadcasting, for any mix of REALHBBF16 dtypes and
+// dim orders. Inputs are converted to the formula's parameter types, and results to the output's
+// dtype. As in PyTorch, if the common dtype is Half or BFloat16, inputs are first rounded to that
+// dtype. The output is resized to the broadcast shape. Only the innermost loop is instantiated for
+// each formula and type.
 #pragma once
 
 #include <array>
@@ -91,7 +92,8 @@ void elementwise(KernelContext& context, ScalarType common,
 
 // --- Families of operators ---
 
-// Applies op(T) -> T in self's dtype. `List`, here and below, holds the possible compute types.
+// Applies op(T) -> T in self's dtype. For Half and BFloat16, T is float. Here and below, `List`
+// contains the types that T may be.
 template <class List, class Op>
 void unary(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
   dispatch<List>(context, compute_type(self.dtype()),

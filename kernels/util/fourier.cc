@@ -11,8 +11,8 @@ namespace vitrine {
 
 namespace {
 
-// Larger prime factors use Bluestein's algorithm, because the time that a stage takes is
-// proportional to its radix.
+// Largest radix of a stage. The time of a stage is proportional to its radix, so lengths with
+// larger prime factors use Bluestein's algorithm.
 constexpr int64_t kMaxRadix = 61;
 
 struct Root {
@@ -58,9 +58,9 @@ T* allocate(KernelContext& context, int64_t count) {
   return static_cast<T*>(context.allocate_temp({count, int64_t{sizeof(T)}}));
 }
 
-// One stage of Stockham's algorithm. For each of `stride` interleaved sequences, the stage does
-// `groups` transforms of `radix` values. The stride between these values is `groups` * `stride`
-// elements.
+// One stage of Stockham's algorithm. The arrays hold `stride` interleaved sequences. In each
+// sequence, the stage computes `groups` transforms of `radix` values. The values of one transform
+// are `groups` * `stride` elements apart.
 template <class T>
 struct Stage {
   int64_t radix, groups, stride;
@@ -77,9 +77,8 @@ void run_generic(const Stage<T>& s, const T* re, const T* im, T* to_re, T* to_im
       T* const out_re = to_re + s.stride * (s.radix * p + i);
       T* const out_im = to_im + s.stride * (s.radix * p + i);
       for (int64_t j = 0; j < s.radix; ++j) {
-        // Multiplies value j by the root at `index`. This root is the product of two roots: the
-        // root i * j of a transform of `radix` values, and the root p * i of the stage (the
-        // twiddle factor).
+        // The root at `index` is the product of the coefficient of value j in output i and the
+        // twiddle factor of output i in group p.
         const int64_t index = (i * j % s.radix * step + p * i * s.stride) % (step * s.radix);
         const T c = s.root_re[index], d = s.root_im[index];
         const T* const a = re + s.stride * p + j * step;
@@ -130,7 +129,7 @@ void run_radix4(const Stage<T>& s, const T* re, const T* im, T* to_re, T* to_im)
       const T sum_re = x[q] + x[2 * step + q], sum_im = y[q] + y[2 * step + q];
       const T difference_re = x[q] - x[2 * step + q], difference_im = y[q] - y[2 * step + q];
       const T odd_re = x[step + q] + x[3 * step + q], odd_im = y[step + q] + y[3 * step + q];
-      // -i * (value 1 - value 3), where i is the imaginary unit.
+      // The difference of values 1 and 3, multiplied by -i, where i is the imaginary unit.
       const T turned_re = y[step + q] - y[3 * step + q], turned_im = x[3 * step + q] - x[step + q];
       u[q] = sum_re + odd_re;
       v[q] = sum_im + odd_im;
@@ -254,8 +253,8 @@ void FourierTransform<T>::run_stages(T* re, T* im, T* scratch) const {
   }
 }
 
-// Computes the transform as a convolution with the chirp, which is possible because 2 j k = j^2 +
-// k^2 - (j - k)^2.
+// Bluestein's algorithm: computes the transform of n values as a convolution with a chirp, which is
+// exp(pi i k^2 / n). The convolution follows from the identity 2 j k = j^2 + k^2 - (j - k)^2.
 template <class T>
 void FourierTransform<T>::run_chirp(T* re, T* im, T* scratch) const {
   T* const a = scratch;

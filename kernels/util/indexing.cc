@@ -114,7 +114,7 @@ std::optional<AdvancedIndex> AdvancedIndex::make(KernelContext& context, const T
     const size_t spanned = is_mask ? tensor->rank() : 1;
     if (spanned == 0 || dim + spanned > self.rank()) {
       context.fail(ErrorCode::kInvalidArgument,
-                   "there are more indices than dimensions, or a 0-d mask, for self of rank %zu",
+                   "there are more indices than dimensions of self (%zu), or one is a 0-d mask",
                    self.rank());
       return std::nullopt;
     }
@@ -223,8 +223,7 @@ bool AdvancedIndex::broadcast(KernelContext& context) {
   shape_ = Layout(std::span<const int64_t>(sizes.data(), rank));
   int64_t numel = 1;
   for (size_t i = 0; i < rank; ++i) {
-    // Limits the number of elements, because the broadcast shape can have many more elements than
-    // the indices.
+    // The broadcast shape can have far more elements than the indices, so its size is checked.
     if (mul_overflows(numel, sizes[i], &numel) || numel > INT32_MAX) {
       context.fail(ErrorCode::kInvalidArgument,
                    "the indices broadcast to more than 2^31 - 1 elements");

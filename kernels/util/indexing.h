@@ -39,7 +39,8 @@ class IndexReader {
 Layout at_least_1d(const Tensor& tensor);
 
 // Computes out[a..., i..., b...] = self[a..., index[i...], b...] along dimension `dim` of self, and
-// resizes `out`. Fails if an index is negative. `index_layout` replaces the layout of `index`.
+// resizes `out`. Reads `index` with the layout `index_layout`. Fails unless 0 <= index <
+// self.size(dim) for every index.
 void take_along(KernelContext& context, const Tensor& self, size_t dim, const Tensor& index,
                 const Layout& index_layout, Tensor& out);
 
@@ -80,7 +81,8 @@ class AdvancedIndex {
   }
 
  private:
-  // An index tensor. Its elements are converted to offsets, which are added to a position in self.
+  // The offsets that one index or mask contributes. One offset from each term is added to find a
+  // selected element.
   struct Term {
     const int64_t* offsets;
     Layout layout;  // layout of `offsets`, broadcast to shape_

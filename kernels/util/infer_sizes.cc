@@ -31,7 +31,7 @@ std::optional<std::span<const int32_t>> infer_sizes(KernelContext& context,
   const auto result = read_sizes(context, sizes, storage);
   if (result && *checked_numel(*result) != numel) {
     context.fail(ErrorCode::kInvalidArgument,
-                 "the product of the sizes is not %lld, the number of elements",
+                 "the product of the sizes must be %lld, the number of elements",
                  static_cast<long long>(numel));
     return std::nullopt;
   }

@@ -9,8 +9,9 @@
 
 namespace vitrine {
 
-// Input and out are contiguous rows of `row_length` elements. Weight and bias are null or have
-// `row_length` elements. Mean and rstd have `rows` elements. All are row-major and floating.
+// The operands of a layer normalization. `input` and `out` are contiguous rows of `row_length`
+// elements. `weight` and `bias` are null or have `row_length` elements. `mean` and `rstd` have
+// `rows` elements. All tensors are row-major and floating.
 struct LayerNorm {
   const Tensor& input;
   const Tensor* weight;

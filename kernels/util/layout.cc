@@ -10,7 +10,7 @@ namespace vitrine {
 Layout::Layout(const Tensor& tensor) : rank(tensor.rank()) {
   for (size_t i = 0; i < rank; ++i) {
     sizes[i] = tensor.size(i);
-    // A tensor without elements may have no memory, so all offsets must be zero.
+    // A tensor without elements may have no memory. Zero strides keep every offset at zero.
     strides[i] = tensor.numel() == 0 ? 0 : tensor.strides()[i];
   }
 }

@@ -57,7 +57,7 @@ void addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, const
 void linear(KernelContext& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
             Tensor& out, MultiplyMatrices multiply);
 
-// Kernels of mm, bmm, addmm and linear, which call the functions above.
+// Kernels of mm, bmm, addmm and linear with a fixed `multiply`.
 
 template <MultiplyMatrices multiply>
 void mm_out(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out) {

@@ -36,8 +36,8 @@ struct Moments {
   double variance(double correction) const;
 };
 
-// Computes the mean, and the variance with the divisor count - correction, over `dims` or over the
-// dimensions in `mask`. `mean` may be null. All dtypes must be floating.
+// Computes the mean and variance of `self` over the dimensions in `dims` or `mask`. The divisor of
+// the variance is count - correction. `mean` may be null. All dtypes must be floating.
 void variance(KernelContext& context, const Tensor& self,
               std::optional<std::span<const int64_t>> dims, double correction, bool keepdim,
               Tensor* var, Tensor* mean);

@@ -9,9 +9,9 @@
 
 namespace vitrine {
 
-// Returns the elements of a row-major tensor as T: the tensor's own memory if the tensor has that
-// dtype, otherwise a converted copy in temporary memory. Returns null if `tensor` is null. Returns
-// null and fails the context if no conversion exists.
+// Returns the elements of a row-major tensor as T. Returns the tensor's own memory if the tensor
+// has the dtype of T, otherwise a converted copy in temporary memory. Returns null if `tensor` is
+// null. Fails the context and returns null if no conversion exists or if temporary memory runs out.
 template <class T>
 const T* elements_as(KernelContext& context, const Tensor* tensor) {
   if (tensor == nullptr) return nullptr;

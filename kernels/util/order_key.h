@@ -14,7 +14,8 @@ inline int64_t order_key(int64_t value) { return value; }
 inline int64_t order_key(double value) {
   if (value != value) return kNanKey;
   const int64_t bits = std::bit_cast<int64_t>(value);
-  // Negates the magnitude of negative numbers, so that both zeros have the same key.
+  // The key of a negative value is the negated key of the absolute value, so that -0.0 and 0.0 have
+  // the same key.
   return bits < 0 ? -(bits & INT64_MAX) : bits;
 }
 

@@ -49,8 +49,8 @@ bool PackedWeights::read(KernelContext& context, const void* data, size_t size, 
       columns % group != 0) {
     context.fail(
         ErrorCode::kInvalidArgument,
-        "%s: %lld x %lld weights of %lld bits in groups of %lld: expected 4 or 8 bits, and "
-        "columns in complete groups whose size is a multiple of 16",
+        "%s: found %lld x %lld weights of %lld bits in groups of %lld, expected 4 or 8 bits, and a "
+        "group size that is a multiple of 16 and divides the number of columns",
         name, static_cast<long long>(rows), static_cast<long long>(columns),
         static_cast<long long>(bits), static_cast<long long>(group));
     return false;

@@ -1,11 +1,15 @@
 // Weights of a linear layer in torchao's universal layout (https://github.com/pytorch/ao,
 // kernels/cpu): symmetric int4 or int8 with one float scale per group of columns.
 //
-// The layout is a header of 16 int32, then blocks of 8 rows. A block has all groups of its rows,
-// and then 8 float biases if the layer has biases. A group has one packet per 16 columns, then 8
-// float scales and 8 int32 sums of values: a scale and a sum for each row. A packet has columns 0
-// to 7 of the 8 rows, then columns 8 to 15. int4 values are stored as value + 8 in runs of 32
-// values (16 bytes). Byte i of a run has value i in its low half and value i + 16 in its high half.
+// A header of 16 int32 numbers precedes the blocks. The parts of a block, in memory order:
+//
+//   block   8 rows of weights: all groups of columns, then 8 float biases if the layer has biases
+//   group   one packet per 16 columns, then a float scale per row, then an int32 sum of each row's
+//           values
+//   packet  columns 0 to 7 of each row, then columns 8 to 15 of each row
+//
+// An int4 value is stored as value + 8. Each run of 32 int4 values takes 16 bytes. Byte i of a run
+// holds value i in the low 4 bits and value i + 16 in the high 4 bits.
 #pragma once
 
 #include <cstddef>

@@ -41,9 +41,9 @@ void run_ranges(KernelContext& context, int64_t count, int64_t grain, int64_t wo
 // worker index, which is below worker_count(context). `work` is the total cost of all items, in the
 // unit of kParallelWork. The body must not fail the context or allocate from it.
 //
-// Each worker first computes its own share of the items. The share is the same in every call,
-// because the results of an earlier kernel are in the cache of the core that wrote them. A worker
-// that has finished its share takes items from other workers.
+// Each worker starts with its own share of the items, and then takes items from other workers. The
+// shares depend only on the numbers of items and workers. Therefore a worker often finds the
+// results of an earlier kernel in the cache of its core.
 template <class Body>
 void parallel(KernelContext& context, int64_t items, int64_t work, const Body& body) {
   run_items(
@@ -54,7 +54,7 @@ void parallel(KernelContext& context, int64_t items, int64_t work, const Body& b
       &body);
 }
 
-// Value of `grain` for elements that are computed one at a time.
+// The usual `grain` of parallel_ranges() for element-wise loops.
 inline constexpr int64_t kGrain = 4096;
 
 // Divides [0, count) into ranges and calls body(begin, end) for each range. The lengths of all

@@ -13,8 +13,8 @@
 
 namespace vitrine {
 
-// The input positions that an output element reads in one dimension. They are begin, begin + step,
-// ..., below `end`. All of them are inside the input.
+// The input positions that an output element reads in one dimension: begin, begin + step, and so
+// on, up to but not including `end`. All positions are inside the input.
 struct PoolRange {
   int64_t begin;
   int64_t end;

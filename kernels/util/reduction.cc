@@ -43,7 +43,7 @@ Nest kept_nest(const Tensor& self, uint32_t mask, bool keepdim, std::span<Tensor
       continue;
     }
     nest.sizes[nest.rank] = self.size(dim);
-    // A tensor without elements may have no memory, so all offsets must be zero.
+    // A tensor without elements may have no memory. Zero strides keep every offset at zero.
     nest.strides[0][nest.rank] = self.numel() == 0 ? 0 : self.strides()[dim];
     for (size_t k = 0; k < Reduction::kMaxOutputs; ++k) {
       const bool exists = k < outs.size() && outs[k] != nullptr;

@@ -1,4 +1,4 @@
-// Reductions. An accumulator makes a kernel:
+// Reductions. A kernel defines an accumulator and passes it to reduce():
 //
 //   struct Count {                          // trivially copyable; copied for each output element
 //     using In = bool;                      // elements are converted to this REALHBBF16 type
@@ -7,7 +7,7 @@
 //     void add(std::span<const bool> values);
 //     void result(int64_t& count) const;
 //   };
-//   reduce(context, Count{}, self, mask, keepdim, {&out});
+//   reduce(context, Count{}, {.common = ScalarType::kBool}, self, mask, keepdim, {&out});
 //
 // Only add() and result() are instantiated for each accumulator. Tensors may have any dim order.
 #pragma once

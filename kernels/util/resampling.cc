@@ -51,8 +51,9 @@ std::optional<Resampling> read_nearest_resampling(
   std::optional<Resampling> result =
       read_resampling(context, self, output_size, scale_factors, out);
   if (!result) return result;
-  // PyTorch has two kernels. The kernel for small images and for the channels-last layout ignores a
-  // factor if the size stays the same or doubles.
+  // PyTorch uses a separate kernel for small images, and for channels-last images with more than 3
+  // channels. In a dimension whose size stays the same or doubles, that kernel ignores the scale
+  // factor.
   if (out.size(2) + out.size(3) <= 128 || (self.is_channels_last() && self.size(1) > 3)) {
     for (size_t i = 0; i < 2; ++i) {
       const int64_t ratio = result->output[i] / result->input[i];

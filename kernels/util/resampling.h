@@ -33,14 +33,14 @@ struct Resampling {
 };
 
 // Reads the arguments of the vec overloads. Either output_size or scale_factors must be set, and
-// must have two numbers. `self` must be [N, C, H, W] with images that are not empty, and `out` must
-// have its dtype. Resizes `out`. Returns nullopt without failing if N or C is 0.
+// must have two numbers. `self` must be [N, C, H, W] with images that are not empty. `out` must
+// have the dtype of `self`. Resizes `out`. Returns nullopt without failing if N or C is 0.
 [[nodiscard]] std::optional<Resampling> read_resampling(
     KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
     std::optional<std::span<const double>> scale_factors, Tensor& out);
 
-// Does the same as read_resampling() for operators that read the nearest element. Drops the factors
-// that PyTorch ignores.
+// Does the same as read_resampling(), but unsets the scale factors that PyTorch's nearest-neighbor
+// kernels ignore.
 [[nodiscard]] std::optional<Resampling> read_nearest_resampling(
     KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
     std::optional<std::span<const double>> scale_factors, Tensor& out);
@@ -81,7 +81,7 @@ class LinearSampler {
   C scale_;
 };
 
-// Input index nearest to output index `at`.
+// Returns the input index for output index `at` as in PyTorch's mode "nearest", which rounds down.
 inline int64_t nearest_index(int64_t at, float scale, int64_t size) {
   const float exact = std::floor(static_cast<float>(at) * scale);
   return exact >= static_cast<float>(size - 1) ? size - 1 : static_cast<int64_t>(exact);

@@ -20,8 +20,8 @@ constexpr int64_t kMaxDirectBytes = int64_t{32} << 10;
 constexpr int64_t kDepth = 4;  // number of consecutive blocks along a row of the result
 [[maybe_unused]] constexpr int64_t kMinStreamedBytes = int64_t{16} << 20;
 
-// Each round interleaves the first half of the rows with the second half. After log2(kLanes)
-// rounds, the tile is transposed. Strides are in bytes.
+// Transposes one tile in log2(kLanes) rounds. Each round interleaves the first half of the rows
+// with the second half. Strides are in bytes.
 template <class Element>
 void transpose_tile(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride) {
   using Vector [[gnu::vector_size(kVectorBytes)]] = Element;
@@ -98,9 +98,9 @@ struct Block {
 #endif
 };
 
-// Returns the offset in bytes of the first element in its cache line. If the first block is shorter
-// by this number of bytes, the other blocks consist of full cache lines. Returns 0 if the rows have
-// different offsets, or if the offset is not a multiple of the vector size.
+// Returns the distance in bytes from the start of a cache line to `first`. The caller shortens the
+// first block by this distance, so that the next blocks begin at cache lines. Returns 0 if rows
+// have different distances, or if the distance is not a multiple of the vector size.
 int64_t line_offset(const std::byte* first, int64_t stride) {
   const auto offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(first) % kLineBytes);
   return stride % kLineBytes == 0 && offset % kVectorBytes == 0 ? offset : 0;
@@ -124,8 +124,9 @@ int64_t transpose_tile_size(size_t size) {
   return tile_of(size) == nullptr ? 0 : kVectorBytes / static_cast<int64_t>(size);
 }
 
-// Works block by block. A block covers full cache lines of both `from` and `to`, because the cache
-// cannot hold partly written lines of many rows if strides are powers of two.
+// Transposes block by block. If possible, a block covers full cache lines of `from` and `to`. If
+// strides are powers of two, the cache can hold lines of only a few rows, and would evict partly
+// written lines.
 void transpose_tiles(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride,
                      int64_t rows, int64_t columns, size_t size, int64_t matrix_elements) {
   const Tile tile = tile_of(size);

@@ -6,8 +6,8 @@
 
 namespace vitrine {
 
-// Number of rows and columns of a tile of elements of `size` bytes; 0 if that size is not
-// supported.
+// Returns the number of rows of a square tile whose elements have `size` bytes each. Returns 0 if
+// this size is not supported.
 int64_t transpose_tile_size(size_t size);
 
 // Sets to[r * to_stride + c] = from[c * from_stride + r] for r < rows and c < columns. Both counts

@@ -66,8 +66,8 @@ class Spec:
     dtype: Optional[numpy.dtype]  # bfloat16, which NumPy does not have, is uint16 with the same bits
     shape: Optional[tuple[int, ...]]  # the upper bound if dynamic
     dynamic: Optional[bool]
-    # The model's dict key or keyword for the value, or a path that starts with this key or keyword, such as
-    # "state.keys[0]". None if the program has no name for the value. Not always unique.
+    # The value's keyword or dict key in the model. For a nested value, a path that starts with the keyword or key,
+    # such as "state.keys[0]". None if the program does not name the value. Several values may have the same name.
     name: Optional[str] = None
 
     @property
@@ -270,7 +270,7 @@ def numerics(program: Union[Program, PathLike, Bytes], reference: Union[Program,
 
 @dataclass(frozen=True)
 class DelegationInfo:
-    """Shows how much of a method is delegated. Counts like ExecuTorch's get_delegation_info."""
+    """Shows how much of a method is delegated, with the counts of ExecuTorch's get_delegation_info."""
 
     subgraphs: int
     delegated_nodes: int
@@ -331,7 +331,7 @@ class Lowered:
         return DelegationInfo(subgraphs, delegated, others, [dict(zip(keys, row)) for row in by_op], text)
 
     def explain(self) -> str:
-        """Lists the changes that `optimize` made, and the reasons why calls are not delegated, most expensive first."""
+        """Lists the changes that `optimize` made, and why calls are not delegated, most expensive calls first."""
         return self._model.explain()
 
     def __str__(self) -> str:
@@ -352,7 +352,7 @@ class AutoQuantized(Lowered):
 
     @property
     def choice(self) -> dict[str, Any]:
-        """Keyword arguments with which lower() makes the same program from the same calibration data."""
+        """Keyword arguments for lower(), which then makes this program again from the same calibration data."""
         data = self.search
         if not data["quantize"]:
             return {"quantize": "float"}
@@ -375,7 +375,7 @@ def _bounds(name: str, bounds: Any) -> str:
     if isinstance(bounds, int):
         return f"{name}={bounds}"
     if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
-        raise TypeError(f"dynamic {name!r} must be the maximum, or the minimum and the maximum, got {bounds!r}")
+        raise TypeError(f"dynamic {name!r} must be a maximum, or a pair of minimum and maximum, got {bounds!r}")
     return f"{name}={bounds[0]}:{bounds[1]}"
 
 
@@ -436,7 +436,7 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
 
 
 def _with_settings(model: Union[PathLike, Mapping[str, PathLike]], keywords: Mapping[str, Any], call: Any) -> Any:
-    """Returns call(paths, settings), with settings made from lower()'s keywords."""
+    """Makes settings from the keywords of lower(), calls call(paths, settings), and returns the result."""
     models = dict(model) if isinstance(model, Mapping) else {"forward": model}
     settings = _vitrine.LowerSettings()
     backend, keep = keywords["backend"], keywords["keep"] or {}
@@ -485,7 +485,7 @@ def quantize_auto(model: PathLike, *, calibrate: Union[PathLike, Sequence[Any]],
     bounds.samples = count("samples", samples, 0)
     if device_times is not None:
         if not isinstance(device_times, Mapping):
-            raise TypeError(f"device_times must be a dict of paths by scheme, got {type(device_times).__name__}")
+            raise TypeError(f"device_times must be a dict from scheme to path, got {type(device_times).__name__}")
         bounds.device_times = [f"{scheme}={os.fspath(path)}" for scheme, path in device_times.items()]
     if accuracy is not None:
         bounds.score = lambda program: accuracy(Program(program))

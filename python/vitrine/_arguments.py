@@ -49,4 +49,4 @@ def _array(label: str, value: Any) -> Any:
         return numpy.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise TypeError(f"{label} is a {type(value).__name__} that NumPy cannot read through DLPack: {error}. Its dtype "
-                        "must be one of NumPy's") from error
+                        "must be one that NumPy has") from error

@@ -63,7 +63,7 @@ class LanguageModel:
         return Generation(text, prompt_ids, ids, reason, json.loads(statistics))
 
     def stop(self) -> None:
-        """Stops the generation in another thread after the current token."""
+        """Stops generate(), which runs in another thread, after the current token."""
         self._model.stop()
 
     def reset(self) -> None:

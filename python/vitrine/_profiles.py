@@ -92,7 +92,7 @@ class Profile:
 
     def table(self, width: int = 100, *, costs: bool = False, ids: bool = False, group_by: str = "none",
               filter: str = "", top: int = 0) -> str:
-        """Returns the table of executor_runner. `filter` keeps rows that contain this text, `top` the slowest rows."""
+        """Returns the table of executor_runner. `filter` keeps rows with this text. `top` keeps the slowest rows."""
         return self._profile.report("table", group_by, filter, top, width, costs, ids)
 
     def save(self, path: PathLike, format: Optional[str] = None) -> None:
@@ -157,7 +157,7 @@ class Comparison:
         return self._comparison.report("table", width)
 
     def save(self, path: PathLike, format: Optional[str] = None) -> None:
-        """Writes HTML, JSON or CSV if the path has this extension, else the table."""
+        """Writes HTML, JSON or CSV if the path ends in .html, .json or .csv. Otherwise, writes the table."""
         _save(path, format, lambda chosen: self._comparison.report(chosen, 100))
 
     def __str__(self) -> str:
@@ -202,7 +202,7 @@ class ValueComparison:
 
     @property
     def outputs(self) -> list[dict[str, Any]]:
-        """The figures of `values`, for the outputs of the method."""
+        """One entry for each output of the method, with figures such as sqnr_db."""
         return self.data["outputs"]
 
     @property
@@ -249,7 +249,7 @@ class ValueComparison:
 
 
 class Verification:
-    """The differences of outputs from expected ones. str() makes a table."""
+    """The result of comparing outputs with expected outputs. str() makes a table."""
 
     def __init__(self, report: "_vitrine.Verification") -> None:
         self._report = report

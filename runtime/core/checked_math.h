@@ -37,7 +37,7 @@ template <std::integral A, std::integral B, std::integral R>
 
 // The largest size of a block of memory. This limit ensures that the difference of two addresses in
 // a block fits into a ptrdiff_t, and that adding alignment and slack to the size does not overflow
-// a size_t. On 32-bit machines, sizes in files may be larger.
+// a size_t. On 32-bit machines, a size in a file may exceed this limit.
 inline constexpr uint64_t kMaxBytes = SIZE_MAX / 2 - 4095;
 
 // True if [offset, offset + size) is inside [0, limit). The result is correct even if offset + size

@@ -9,8 +9,8 @@
 namespace vitrine {
 namespace {
 
-// Maximum length of a message: enough to name every operator that is missing for a large program. A
-// limit is necessary, because names in files can have any length.
+// Maximum length of a message. Messages need a limit, because names in files can have any length.
+// The limit leaves room for all operator names of a large program.
 constexpr size_t kMaxMessage = 16000;
 
 // Returns the state of an error. The message is the formatted text, followed by ": " and `rest`

@@ -13,9 +13,9 @@ namespace vitrine {
 // integers of 16 to 64 bits).
 int promotion_category(ScalarType type);
 
-// Does the same as torch.promote_types. Returns nothing for pairs that PyTorch rejects: a dtype of
-// category 0 can be combined only with itself, except that unsigned integers of 16 to 64 bits can
-// also be combined with floating-point dtypes.
+// Does the same as torch.promote_types. Returns nothing for pairs that PyTorch rejects. A dtype of
+// category 0 can be combined only with itself, with one exception: unsigned integers of 16 to 64
+// bits can also be combined with floating-point dtypes.
 std::optional<ScalarType> promote_types(ScalarType a, ScalarType b);
 
 }  // namespace vitrine

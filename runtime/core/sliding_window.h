@@ -1,7 +1,7 @@
 // Counts the windows of a convolution or pooling along one dimension, with checked arithmetic.
 //
 // `Size` is int64_t, or a type with the operators + - * / and a constructor from int64_t, such as
-// the symbolic sizes of the ahead-of-time side.
+// the symbolic sizes in aot/.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,12 @@ constexpr std::optional<int64_t> window_reach(const SlidingWindow& window) {
   return reach;
 }
 
-// Returns the number of windows over `size` elements. `size` may be 0. If `ceil_mode` is true, the
-// last window may extend past the end of the input, but must begin inside the input or in the
-// padding before the input. Padding must then be equal on both sides. With symbolic sizes, the
-// beginning of the last window is not checked, so the result may be one too large. Returns nothing
-// if window_reach() returns nothing, and on overflow.
+// Returns the number of windows over `size` elements. `size` may be 0. Returns nothing if
+// window_reach() returns nothing, and on overflow.
+//
+// If `ceil_mode` is true, the padding must be equal on both sides, and the last window may extend
+// past the end of the input. A window that begins past the end does not count. With symbolic sizes,
+// such a window counts, so the result may be one too large.
 template <class Size>
 constexpr std::optional<Size> window_count(const SlidingWindow& window, const Size& size,
                                            bool ceil_mode = false) {

@@ -1,4 +1,5 @@
-// A sort with little code. It is a heap sort, so that no file can make sorting take quadratic time.
+// Heap sort. It needs little code. It takes O(n log n) time even if a hostile file determines the
+// order of the n items.
 #pragma once
 
 #include <cstddef>

@@ -28,9 +28,8 @@ void describe_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
 }  // namespace
 
 Result<int64_t> checked_numel(std::span<const int32_t> sizes) {
-  // The number of bytes must not overflow, even for the largest element type. Sizes of zero are
-  // left out of the product: a tensor with such a size has no bytes, but its strides are products
-  // of the other sizes and must not overflow either.
+  // The number of bytes must not overflow, even for the largest element type. The product skips
+  // sizes of zero, because strides are products of the other sizes and must not overflow either.
   constexpr ptrdiff_t kMaxElementBytes = 16;
   ptrdiff_t bytes = kMaxElementBytes;
   bool empty = false;

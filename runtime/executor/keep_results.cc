@@ -1,9 +1,10 @@
-// Computes results that depend only on constants, such as transposed weights, only once, when the
-// method is loaded.
+// Computes results that depend only on constants, such as transposed weights, when the method is
+// loaded. Executions do not compute these results again.
 //
 // Such a result gets its own memory, because the program reuses the result's planned memory for
-// later values. Its tensor becomes a constant, so that kernels may pack it. Its step no longer does
-// anything. If no memory is left for a result, the result stays in planned memory.
+// later values. The result's tensor becomes a constant, so that kernels may pack its data. The step
+// that computed the result does nothing from then on. If no memory is left for a result, the result
+// stays in planned memory and each execution computes it.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -18,8 +19,8 @@ namespace vitrine {
 namespace {
 
 constexpr uint64_t kKeptResult = 1;  // key of a result in DerivedData
-// A result is kept only if it is at most this many bytes larger than twice the size of all inputs.
-// Keeping a larger result costs more than it saves.
+// If the inputs of a step have n bytes, its result is kept only if it has at most
+// 2 * n + kMaxGrowth bytes. Keeping a larger result costs more than it saves.
 constexpr size_t kMaxGrowth = 4096;
 
 // Operators whose results may be kept, because they depend only on the arguments and are cheap to
@@ -69,16 +70,17 @@ class MethodLoader::ResultKeeper {
     return *loader_.operators_[static_cast<size_t>(call.op_index())].found.kernel;
   }
   bool find_ranges();
-  // Marks the values that steps write more than once, the arguments whose memory a kernel may give
-  // to its result, and the outputs of delegates.
+  // Marks three kinds of values: values that steps write more than once, arguments of kernels that
+  // may return a view, and outputs of delegates.
   bool find_changes();
   bool can_keep(const fbs::KernelCall& call, uint32_t out, Position position);
   bool is_fixed(uint32_t value);
-  // True if nothing reads the planned memory of the result through another value.
+  // True if the result is not an input or output of the method, and nothing reads its planned
+  // memory through another value.
   bool is_unshared(uint32_t result, Position position);
-  // `rest` is the range of the result's bytes that are still intact. Removes the bytes that the
-  // instruction overwrites from `rest`. Returns false if the instruction may access bytes in `rest`
-  // through another value.
+  // `rest` is the range of the result's bytes that no earlier instruction has overwritten. Removes
+  // the bytes that `instruction` overwrites from `rest`. Returns false if the instruction may use
+  // bytes in `rest` through another value.
   bool pass_instruction(const fbs::Instruction& instruction, uint32_t result, PlannedRange& rest);
   bool pass_kernel_call(const fbs::KernelCall& call, uint32_t result, PlannedRange& rest);
   // Calls visit(value) for a tensor, or for the tensors of a list until visit() returns false.
@@ -272,8 +274,8 @@ bool MethodLoader::ResultKeeper::for_each_tensor(int32_t value, const Visit& vis
          });
 }
 
-// True if `value`, or an item of `value` if it is a list, is a tensor that overlaps `rest` and is
-// not the result.
+// True if `value` is a tensor other than the result and overlaps `rest`. For a list, true if this
+// holds for one of its items.
 bool MethodLoader::ResultKeeper::is_used(int32_t value, uint32_t result, const PlannedRange& rest) {
   return !for_each_tensor(value, [&](uint32_t tensor) {
     const PlannedRange& range = ranges_[tensor];
@@ -298,7 +300,7 @@ void MethodLoader::ResultKeeper::keep(Step& step, uint32_t out) {
   step.function(context, step.arguments);
   method_.temp_.reset();
   if (context.failed()) {
-    // The step is not removed, so the first execution fails too and reports the error.
+    // Loading ignores the error. The step stays, so the first execution reports the error.
     tensor.restore_memory(planned);
     return;
   }

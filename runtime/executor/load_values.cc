@@ -121,8 +121,8 @@ Error MethodLoader::make_tensor(const fbs::Tensor& from, EValue& to) {
   return find_data(from, tensor[0]);
 }
 
-// Sets the memory of a tensor: planned memory, the program or external data. The memory of inputs
-// and outputs may be set later.
+// Makes the tensor refer to its data in planned memory, in the program or in external data. An
+// input or output may get its memory later.
 Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
   SharedMemory::StateTensor* state = nullptr;
   if (const fbs::AllocationDetails* info = from.allocation_info()) {
@@ -137,8 +137,8 @@ Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
     }
   }
   if (from.data_buffer_idx() == 0 && !is_external(from)) return Error();
-  // If another method has already set the state, the bytes of the state stay unchanged. They are
-  // still charged, because reset_state() copies the initial value.
+  // If another method has already set this shared state, the state keeps its content. The bytes are
+  // charged nevertheless, because reset_state() of this method copies the initial value.
   if (state != nullptr && state->has_value) return charge_bytes(tensor.nbytes());
   Error error = find_contents(from, tensor);
   if (state != nullptr) state->has_value = error.ok();

@@ -98,8 +98,8 @@ const char* kind_name(Kind kind) {
   }
 }
 
-// Returns the error of an execution that ends before its last instruction. If `budget` has wrapped
-// around to UINT64_MAX, the limit on instructions was reached.
+// Returns the error of an execution that ends before its last instruction. `budget` is UINT64_MAX
+// if the limit on instructions was reached, because run_chain() decrements it below 0.
 Error end_early(uint64_t budget, uint64_t max_instructions, const StopSignal& stop) {
   if (budget != UINT64_MAX) return stop.error();
   return Error::make(ErrorCode::kInvalidProgram,
@@ -199,8 +199,7 @@ Error Method::set_input(size_t index, const EValue& value) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu must have dtype %s, got %s", index,
                        scalar_type_name(planned.dtype()), scalar_type_name(given.dtype()));
   }
-  // The dim order is not checked if the rank differs, because resizing then reports a more specific
-  // error below.
+  // An input of the wrong rank skips this check, because resizing reports the wrong rank below.
   if (given.rank() == planned.rank() && !given.same_dim_order(planned)) {
     return Error::make(ErrorCode::kInvalidArgument,
                        "input %zu has a different dim order than the program expects", index);

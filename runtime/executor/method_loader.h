@@ -35,8 +35,8 @@ inline bool is_written(uint32_t outputs, uint32_t argument) {
 class MethodLoader;
 struct PlanCheck {
   Error (*check)(MethodLoader& loader);
-  // Calls MethodLoader::keep_results(). `check` must have accepted the plan. Otherwise, it is
-  // unknown which other values use the memory of the results.
+  // Calls MethodLoader::keep_results(). Precondition: `check` has accepted the plan. In a wrong
+  // plan, any other value may use the memory of a result.
   void (*keep_results)(MethodLoader& loader);
 };
 
@@ -100,7 +100,7 @@ class MethodLoader {
   Error find_first_calls(std::span<BackendInitContext> contexts);
 
   Error make_steps();
-  // Makes delegates allocate their memory if their arguments have fixed sizes.
+  // Lets each delegate whose arguments all have fixed sizes allocate its memory at load.
   Error plan_delegates();
   Error make_step(const fbs::Instruction& from, Step& step);
   Error make_kernel_step(const fbs::KernelCall& call, Step& step);
@@ -122,8 +122,8 @@ class MethodLoader {
     }
   };
   Error mark_written(int32_t value);
-  // Checks that all outputs of the method and all delegate results that a step reads are written.
-  // If one is not written, returns InvalidProgram or records a warning.
+  // Checks that the outputs of the method, and the delegate arguments that other steps use, have a
+  // source (see has_source()). If one has none, returns InvalidProgram or records a warning.
   Error check_written();
   Error check_written(uint32_t value, const char* name);
   bool has_source(uint32_t value) const;

@@ -72,8 +72,9 @@ Error Method::copy_to_temporary(EValue& result) {
   return Error();
 }
 
-// If several outputs moved, a result may be in the memory of another output. All results are
-// therefore first copied to temporary memory.
+// Copies the result of each output for which was_moved() is true to the caller's memory. If there
+// are several such outputs, the result of one may be in the memory of another. Their results are
+// then copied to temporary memory first.
 Error Method::copy_moved_outputs() {
   const auto count = std::ranges::count_if(restored_, &RestoredValue::was_moved);
   for (RestoredValue& each : restored_) {

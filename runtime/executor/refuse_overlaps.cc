@@ -1,13 +1,13 @@
-// Finds values whose planned memory is overwritten by another value while they are still needed.
+// Finds values in planned memory that are overwritten by another value while they are still needed.
 //
-// The check goes through the steps in order. When a step reads an input of the method or the result
-// of an earlier step, or when the method returns it, no other value may have been written to its
-// bytes in the meantime. The following cases may be intended, so they are allowed:
+// The check goes through the steps in order. A step may read an input of the method, or the result
+// of an earlier step, only if no other value has overwritten it. The same rule holds for values
+// that the method returns. The following cases may be intended, so they are allowed:
 // - A step may write over an operand that it reads, because it may work in place.
 // - A value that no single step computes (a state, a view without a step, or a tensor that is
 //   assembled in place) may be part of any other value. In-place operators (`copy_`) change it.
-// - After a jump target, values that were written before it are not checked, because control may
-//   have come from elsewhere.
+// - After a jump target, values that were written before the target are not checked, because
+//   the jump may have come from any other step.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -62,7 +62,8 @@ class MethodLoader::OverlapCheck {
   Error run();
 
  private:
-  // A value's intervals and history. A time is the number of writes since the first step.
+  // The intervals of a value, and its latest writes. All writes of the method are numbered from 1.
+  // The number of a write is its time.
   struct TrackedValue {
     uint32_t begin = 0;  // first interval
     uint32_t end = 0;    // end of the intervals; equal to `begin` if the value is not tracked
@@ -240,9 +241,8 @@ Error MethodLoader::OverlapCheck::check_instruction(const fbs::Instruction& inst
   }
 }
 
-// Returns the index of the first argument that is a result. Results are the last arguments before
-// the return value, which repeats them. Written arguments that are not results are modified in
-// place.
+// Returns the index of the first result among the arguments. The last argument repeats the results,
+// which come just before it. Any earlier argument that the kernel writes is modified in place.
 uint32_t MethodLoader::first_result(const fbs::KernelCall& call) const {
   const ResolvedOperator& op = operators_[static_cast<size_t>(call.op_index())];
   const IndexVector& args = *call.args();
@@ -284,8 +284,9 @@ Error MethodLoader::OverlapCheck::check_kernel_call(const fbs::KernelCall& call)
 }
 
 // If a delegate reports every argument as an output, its inputs are unknown. All its arguments then
-// count as possibly modified. Scratch memory counts as written before the inputs are read, and as
-// read after the outputs are written, because no argument may overlap it.
+// count as possibly modified. No argument may overlap the scratch memory. To find such overlaps,
+// scratch memory counts as written before the inputs are read, and as read after the outputs are
+// written.
 Error MethodLoader::OverlapCheck::check_delegate_call(const fbs::DelegateCall& call) {
   const Delegate& delegate = *method_.delegates_[static_cast<size_t>(call.delegate_index())];
   const uint32_t num_scratch = size_of(call.scratch());
@@ -369,7 +370,7 @@ Error MethodLoader::OverlapCheck::stop_tracking(uint32_t index) {
   return Error();
 }
 
-// `time` is the time of a write to some of the value's bytes.
+// `time` is the time of the write that overwrote bytes of the value.
 Error MethodLoader::OverlapCheck::overlap_error(uint32_t value, uint32_t time) const {
   const auto other = std::ranges::find(values_, time, &TrackedValue::last_overwrite);
   char needed[112];

@@ -14,9 +14,9 @@ namespace vitrine {
 
 namespace fbs = schema::program;
 
-// Returns the bytes of a value that can be state. Returns nothing for other values. A value with a
-// dynamic shape is not state, because each execution computes it. Takes the address from the plan,
-// because an execution may have moved the data pointer of a view.
+// Returns the bytes of a value that can be state, or an empty span for other values. A value with a
+// dynamic shape is not state, because each execution computes it. The address comes from the plan,
+// because an execution may have changed the data pointer of a view.
 std::span<std::byte> Method::bytes_to_reset(uint32_t value) const {
   const fbs::Tensor* tensor = ProgramAccess::plan(meta_).values()->Get(value)->val_as_Tensor();
   if (tensor == nullptr || tensor->allocation_info() == nullptr ||
@@ -40,8 +40,8 @@ Error Method::reset_state() {
   VITRINE_RETURN_IF_ERROR(std::move(error));
   for (Input& input : inputs_) input.is_set = input.is_set && !input.is_planned;
   set_half_reset(true);
-  // Copies initial values after all memory is set to zero, because a value without an initial value
-  // may share bytes with a state that has one.
+  // A value without an initial value may share bytes with a state that has one. All memory is
+  // therefore set to zero before initial values are copied.
   for (uint32_t i = 0; i < values_.size(); ++i) {
     const std::span<std::byte> to = bytes_to_reset(i);
     if (!to.empty()) VITRINE_RETURN_IF_ERROR(copy_initial_value(i, to), "values[%u]", i);

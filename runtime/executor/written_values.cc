@@ -24,7 +24,7 @@ bool contains(const flatbuffers::Vector<int32_t>* items, uint32_t index) {
 
 }  // namespace
 
-// Returns an empty range if the value is not a tensor in planned memory.
+// Returns the planned memory of a tensor, or an empty range for any other value.
 MethodLoader::PlannedRange MethodLoader::planned_range(uint32_t value) const {
   const fbs::Tensor* tensor = plan_.values()->Get(value)->val_as_Tensor();
   if (tensor == nullptr || tensor->allocation_info() == nullptr) return {};
@@ -55,8 +55,9 @@ Error MethodLoader::sort_written_ranges() {
 
 bool MethodLoader::overlaps_written(uint32_t value) const {
   const PlannedRange range = planned_range(value);
-  // It suffices to check the range just before `after`. It is the last one that begins before
-  // `range` ends, and its end is the largest of all ranges up to it.
+  // `after` is the first written range that begins at or after the end of `range`. It suffices to
+  // check the range before `after`. sort_written_ranges() has set its end to the largest end of
+  // this range and all ranges before it in the buffer.
   const auto after = std::lower_bound(written_ranges_.begin(), written_ranges_.end(),
                                       PlannedRange{range.buffer, range.end, range.end});
   return after != written_ranges_.begin() && std::prev(after)->buffer == range.buffer &&
@@ -148,8 +149,9 @@ Result<bool> MethodLoader::is_read_besides(const Step& step, uint32_t index) {
   return false;
 }
 
-// Reports a tensor that has no source. A tensor that shares memory with a written value may be a
-// view of that value, so it is reported only if it is an output argument of a delegate.
+// Reports a tensor that has no source. Accepts a tensor that overlaps a written value, because the
+// tensor may be a view of that value. But reports any tensor that is an output argument of a
+// delegate.
 Error MethodLoader::check_written(uint32_t index, const char* name) {
   char lost[256] = "";
   bool is_lost = false;
@@ -161,7 +163,7 @@ Error MethodLoader::check_written(uint32_t index, const char* name) {
       if (step.arguments[i] != &method_.values_[index]) continue;
       is_lost |= is_after_output != 0;
       std::snprintf(lost, sizeof lost,
-                    "; a delegate (%.64s) is called with it as argument %u, but the payload does "
+                    "; a delegate (%.64s) gets it as argument %u, but the payload does "
                     "not define that output",
                     step.name, i);
     }
@@ -175,7 +177,8 @@ Error MethodLoader::check_written(uint32_t index, const char* name) {
   return Error();
 }
 
-// Ignores inputs that the program updates on purpose.
+// Finds inputs that share memory with another written value or with a delegate's scratch memory.
+// Ignores instructions that write an input itself, because such an update is intended.
 Error MethodLoader::find_reused_inputs() {
   if (std::ranges::none_of(method_.inputs_, &Method::Input::is_planned)) return Error();
   for (const int32_t input : *plan_.inputs()) written_[static_cast<size_t>(input)] = false;

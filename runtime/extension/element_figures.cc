@@ -22,8 +22,8 @@ HWY_INLINE hn::Vec<Doubles> load(const float* from) {
 }
 #endif
 
-// The sum is computed in double. The minimum, the maximum and the number of zeros have the
-// elements' type, in which the zeros of a small block can be counted exactly.
+// Computes the sum in double. The counter of zeros is of type T, which represents every count of a
+// small block exactly.
 template <class T>
 HWY_INLINE Bounds bounds_in(const T* elements, size_t count) {
   Bounds result;

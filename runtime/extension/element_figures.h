@@ -71,12 +71,12 @@ class Distribution {
   std::array<uint64_t, ValueSummary::kBins> histogram();
 
  private:
-  // Elements are counted in pairs. Each pair of bins has a count. There are two tables, because a
-  // processor waits if it adds to the same count twice in a row.
+  // Two elements are counted at once: a table has one count for every combination of two bins. Two
+  // tables are used in turn, because a processor waits if it adds to the same count twice in a row.
   static constexpr size_t kPairs = ValueSummary::kBins * ValueSummary::kBins;
   static constexpr size_t kTables = 2;
   static constexpr size_t kPairsOfBlock = kMaxElements / 2;
-  // Maximum number of blocks whose counts certainly fit into 16 bits.
+  // Maximum number of blocks before clear_tables(). More blocks could overflow the 16-bit counts.
   static constexpr size_t kMaxBlocks = UINT16_MAX / (kPairsOfBlock / kTables);
 
   template <class T, class PairsOf>

@@ -22,8 +22,8 @@ void wrong_argument(KernelContext& context, size_t index, const EValue& value, T
           "argument %zu is an output of the operator, but it is a constant of the program", index);
     }
     return context.fail(ErrorCode::kInvalidState,
-                        "argument %zu is a tensor without memory: is it an input or output of the "
-                        "method that was not set?",
+                        "argument %zu is a tensor without memory: set all inputs of the method, "
+                        "and all outputs that have no planned memory",
                         index);
   }
   const bool is_list =
@@ -31,8 +31,8 @@ void wrong_argument(KernelContext& context, size_t index, const EValue& value, T
   if (list && is_list) {
     return context.fail(
         ErrorCode::kInvalidProgram,
-        "argument %zu is a list in which a tensor has no memory, is a constant that "
-        "the operator writes, or is None where None is not allowed",
+        "argument %zu is a list with an item that the operator does not accept: a tensor "
+        "without memory, a constant as an output, or None instead of a tensor",
         index);
   }
   if (value.is_int()) {

@@ -1,8 +1,8 @@
 // A bounded buffer for trace records that does not allocate while recording.
 //
 // The constructor allocates all memory. Records that do not fit are dropped, and each block counts
-// its dropped records. Not thread-safe. Records hold pointers to strings of kernels and delegates
-// (vitrine/event_tracer.h), so serialize the trace while these still exist.
+// its dropped records. Not thread-safe. Records point to strings of kernels and delegates
+// (vitrine/event_tracer.h), so serialize the trace before the kernels and delegates are destroyed.
 //
 //   TraceBuffer trace;
 //   ...                                // run with &trace as the tracer
@@ -37,8 +37,9 @@ class TraceBuffer final : public ValueTracer {
   static constexpr size_t kDefaultRecords = size_t{1} << 16;  // 4 MiB; 900 runs of 70 operators
   static constexpr size_t kDefaultBlocks = size_t{1} << 12;   // 128 KiB
 
-  // If the allocation fails, the capacities are 0 and all records are counted as dropped. If
-  // `values` is not null, it keeps the outputs of every instruction. It must outlive this object.
+  // If the allocation fails, the capacities are 0 and all records are counted as dropped. The
+  // outputs of all instructions are added to `values`. `values` may be null, and must outlive this
+  // object.
   explicit TraceBuffer(size_t max_records = kDefaultRecords, size_t max_blocks = kDefaultBlocks,
                        ValueBuffer* values = nullptr);
 

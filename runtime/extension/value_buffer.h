@@ -2,8 +2,9 @@
 //
 // The constructor allocates all memory. Adding a tensor copies its bytes in memory order. Quantized
 // tensors become f32 tensors with the real numbers that they represent. Values that do not fit are
-// counted and dropped. The bytes are the debug buffer of the ETDump format: a second file, to which
-// the trace's debug events refer by offset (docs/formats/etdump.md). Not thread-safe.
+// counted and dropped. data() is what the ETDump format calls the debug buffer. Tools write it to a
+// separate file, and the trace's debug events contain offsets into this file
+// (docs/formats/etdump.md). Not thread-safe.
 #pragma once
 
 #include <array>
@@ -68,7 +69,7 @@ class ValueBuffer {
                        Content content = Content::kValues);
 
   // Adds numbers, tensors and lists of tensors. Ignores other kinds of values, and tensors without
-  // memory. `record` is the number of records that the current block of the trace has so far.
+  // memory. `record` is the current number of records in the current block of the trace.
   void add(const TracedValue& value, size_t record);
   // Counts a value that does not fit.
   void drop() { ++dropped_; }
@@ -85,8 +86,8 @@ class ValueBuffer {
  private:
   bool add_entry(const Entry& entry);
   bool add_tensor(Entry entry, const Tensor& tensor, const TracedQuantization* quantization);
-  // Reserves bytes, and fills the gap before them with zeros. Returns the offset of the reserved
-  // bytes, or kNoData if they do not fit.
+  // Reserves bytes at the next multiple of kAlignment, and fills the padding with zeros. Returns
+  // the offset of the reserved bytes, or kNoData if they do not fit.
   uint64_t reserve(size_t bytes);
   bool add_list(Entry entry, const EValue& list);
 

@@ -14,15 +14,15 @@ uint64_t read_ns(clockid_t clock) {
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-// The rate of the counter is measured over a period, and is then used for another period of the
-// same length. The constants below limit that length. The lower limit is long enough to measure the
-// rate of a 20 MHz counter to within a thousandth. A larger lower limit would cost time, because a
-// thread reads the clock in every call until it has measured two rates.
+// The counter's rate is measured over a period, and is then used for an equally long period. The
+// minimum period is long enough to measure the rate of a 20 MHz counter to within a thousandth. A
+// longer minimum would cost time, because a thread reads the clock in every call until it has
+// measured two rates.
 constexpr uint64_t kMinPeriodNs = 128'000;
 constexpr uint64_t kMaxPeriodNs = 4'000'000;
 
 struct Counter {
-  // The values of the clock and the counter when the clock was last read.
+  // The values of the clock and the counter when the rate was last measured.
   uint64_t ns = 0;
   uint64_t ticks = 0;
   uint64_t rate = 0;         // in 2^-32 nanoseconds per tick; 0 if unknown
@@ -31,9 +31,10 @@ struct Counter {
 };
 thread_local Counter counter;
 
-// Reads the clock and measures the counter's rate. The rate differs from the previous rate if the
-// thread had to wait between reading the clock and the counter, if the machine slept, or if the
-// counters of two processors differ. The counter is then not used until two successive rates agree.
+// Reads the clock. Measures the counter's rate if the last measurement was at least kMinPeriodNs
+// ago. The counter is used only if two successive rates agree. Rates may differ if the machine
+// slept, if the thread had to wait between reading the clock and the counter, or if the thread
+// moved to a processor with a different counter.
 uint64_t read_clock() {
   const uint64_t now = now_ns();
   const uint64_t now_ticks = ticks();
@@ -48,7 +49,7 @@ uint64_t read_clock() {
   return now;
 }
 
-// Returns `ns` or the result of the last call, whichever is later.
+// Returns the larger of `ns` and the previous result, so that results never decrease.
 uint64_t not_before_last(uint64_t ns) {
   counter.last_ns = std::max(counter.last_ns, ns);
   return counter.last_ns;
@@ -99,9 +100,9 @@ void convert_ticks(const CounterReading& start, std::span<uint64_t> ticks) {
   }
   uint64_t previous = start.ns;
   for (uint64_t& tick : ticks) {
-    // A value may be less than start.ticks or greater than the last value, because the counters of
-    // two processors may differ. Its distance from start.ticks is therefore limited. Signed numbers
-    // are faster to convert to double.
+    // The counters of two processors may differ, so a tick may be before start.ticks or after the
+    // last tick. Its distance from start.ticks is therefore limited to `all_ticks`. Signed integers
+    // convert to double faster than unsigned ones.
     const auto passed = static_cast<int64_t>(std::min(tick - start.ticks, all_ticks));
     const auto ns = static_cast<int64_t>(static_cast<double>(passed) * ns_per_tick);
     previous = tick = std::max(previous, start.ns + static_cast<uint64_t>(ns));

@@ -1,4 +1,4 @@
-// Reads the one clock of the runtime: nanoseconds of CLOCK_MONOTONIC.
+// Reads times in nanoseconds. The runtime measures all wall times with one clock, CLOCK_MONOTONIC.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,8 @@ namespace vitrine::platform {
 
 uint64_t now_ns();
 
-// Returns the same time as now_ns() to within a microsecond, but is faster. Adds the progress of
-// the processor's counter to this thread's last reading of the clock. Results never decrease within
-// a thread.
+// Returns the same time as now_ns() to within a microsecond, but is faster, because it usually
+// reads the processor's counter instead of the clock. Results never decrease within a thread.
 uint64_t quick_now_ns();
 
 // One reading of the processor's counter, as a time and as a value of ticks().
@@ -22,9 +21,9 @@ struct CounterReading {
 };
 // Reads the counter once. `ns` is what quick_now_ns() would return.
 CounterReading read_counter();
-// Converts values of ticks() to ns. The values must have been read in this thread after `start`.
-// Reads the clock only if the last value is at least start.valid_ticks after `start`. Results never
-// decrease, and later calls to quick_now_ns() do not return less.
+// Replaces values of ticks() with times in ns. This thread must have read the values after `start`,
+// in the order of the span. Reads the clock only if the rate in `start` is too old for the last
+// value. The times never decrease, and later results of quick_now_ns() are not smaller.
 void convert_ticks(const CounterReading& start, std::span<uint64_t> ticks);
 
 // True if two measured rates of the processor's counter differ by less than a thousandth (1/1024)
@@ -38,8 +37,7 @@ constexpr bool rates_agree(uint64_t rate, uint64_t previous) {
 uint64_t thread_cpu_ns();
 
 // Reads the processor's counter. This is faster than now_ns(), and does not wait for earlier
-// instructions. The counter's unit is unknown. To convert ticks to times, read the clock before and
-// after.
+// instructions. The counter's unit is unknown. convert_ticks() converts ticks to times.
 inline uint64_t ticks() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();

@@ -15,7 +15,7 @@ inline Error check_version(const char* what, uint32_t version, ErrorCode code) {
   if (version <= kMaxFormatVersion) return Error();
   return Error::make(
       code,
-      "version: the %s has version %u, but the latest supported one is %u: export it "
+      "version: the %s has version %u, but the latest supported one is %u; export it "
       "with an earlier ExecuTorch, or use a later Vitrine",
       what, version, kMaxFormatVersion);
 }

@@ -22,8 +22,8 @@ Error failed(const char* path, const char* what) {
 
 timespec at_second(uint64_t second) { return {static_cast<time_t>(second), 0}; }
 
-// If `path` is a symbolic link, sets it to the target of the link, so that the target is replaced
-// and not the link.
+// If `path` names a symbolic link, changes `path` to the link's target. Without this change,
+// commit() would replace the link instead of its target.
 Error follow_links(CheckedVector<char>& path) {
   constexpr int kMaxLinks = 40;  // as in Linux
   char target[PATH_MAX];

@@ -48,8 +48,8 @@ class Walk {
   }
 
  private:
-  // Verifies a field. `before` is the position of the previous field, or kNowhere if that is
-  // absent.
+  // Verifies the field at `position`. `before` is the position of the previous field, or kNowhere
+  // if the table does not contain the previous field.
   bool field(uint64_t position, uint64_t before, const FieldShape& shape) {
     if (shape.kind == FieldShape::kScalar) return holds(position, shape.argument, shape.argument);
     const uint64_t target = follow(position);
@@ -121,8 +121,8 @@ bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, 
 
 Error too_many_items(const Budget& steps) {
   return Error::make(ErrorCode::kOutOfResources,
-                     "the file has more items to check than bytes (%llu): it refers to the "
-                     "same tables, lists or keys many times",
+                     "checking the file takes more than %llu steps, the limit of one per byte: it "
+                     "refers to the same tables, lists or keys many times",
                      static_cast<unsigned long long>(steps.limit()));
 }
 

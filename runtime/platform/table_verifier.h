@@ -42,10 +42,10 @@ struct TableShapes {
   uint8_t root;
 };
 
-// Returns true if the root table, whose offset is at byte `start`, and everything below it are
-// inside the buffer, and if scalars and elements of vectors are aligned. Charges one step for each
-// visit of a table, and returns false if no steps are left. `bytes` must be aligned for every
-// scalar.
+// Returns true if the root table and everything below it are inside the buffer, and if all scalars
+// and vector elements are aligned. The offset of the root table is at byte `start`. Charges one
+// step for each visit of a table, and returns false if no steps are left. `bytes` must be aligned
+// for every scalar.
 bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, Budget& steps,
                    size_t start = 0);
 

@@ -142,7 +142,7 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
 
 Error Program::load_constants() {
   const fbs::SubsegmentOffsets* constants = ProgramAccess::root(*this).constant_segment();
-  // Entry 0 means "not a constant", so a list with one entry has no constants.
+  // Index 0 means "not a constant", so entry 0 is unused. A list of one entry has no constants.
   if (constants == nullptr || constants->offsets() == nullptr ||
       constants->offsets()->size() <= 1) {
     return Error();

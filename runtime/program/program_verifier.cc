@@ -266,7 +266,7 @@ class ProgramVerifier {
     if (tensor.allocation_info() == nullptr)
       return verify_constant(tensor.data_buffer_idx(), nbytes);
     if (size_of(program_.mutable_data_segments()) == 0) {
-      return invalid("data_buffer_idx: there is no mutable data");
+      return invalid("data_buffer_idx: the program has no mutable_data_segments");
     }
     return verify_range(*program_.mutable_data_segments()->Get(0), tensor.data_buffer_idx(),
                         nbytes);
@@ -393,7 +393,7 @@ class ProgramVerifier {
         if (!in_range(call.cond_value_index(), count)) {
           return invalid("cond_value_index: no such value");
         }
-        // A jump to one past the last instruction leaves the chain.
+        // A jump to the position after the last instruction ends the chain.
         return in_range(call.destination_instruction(), num_instructions + 1)
                    ? Error()
                    : invalid("destination_instruction: outside the chain");

@@ -9,11 +9,10 @@ namespace {
 
 constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
 
-// The time that a worker is assumed to save, as a fraction of the processor time of the calling
-// thread.
+// Each worker is assumed to save this fraction of the calling thread's processor time.
 constexpr double kSavedShare = 0.4;
-// Limit on the recorded savings. It is high enough that a loss of a few milliseconds causes a pause
-// only if another loss came shortly before.
+// Upper limit of saved_ns_. At this limit, a single loss of a few milliseconds does not start a
+// pause.
 constexpr int64_t kMaxSavedNs = 10'000'000;
 constexpr int64_t kSavedAfterPauseNs = 2'000'000;
 // Limit on the estimated time of a region, because estimates of long regions may be far too large.
@@ -21,16 +20,15 @@ constexpr uint64_t kMaxRegionNs = 500'000;
 constexpr uint64_t kSampleNs = 2'000'000;  // interval at which long runs record their loss
 constexpr uint64_t kFirstPauseNs = 10'000'000;
 constexpr uint64_t kMaxPauseNs = 500'000'000;
-// During the last kCheckNs of a pause, runs are measured although they use no workers. The pause is
-// extended if a caller waits for a processor for at least kMinTakenNs and for at least an eighth of
-// the measured time.
+// In the last kCheckNs of a pause, the policy measures how long callers wait for a processor. The
+// pause is extended if a caller waits for at least kMinTakenNs and at least an eighth of the
+// measured time.
 constexpr uint64_t kCheckNs = 10'000'000;
 constexpr int64_t kMinTakenNs = 1'000'000;
-// If a loss occurs soon after the last pause (within its length times kQuietPauses), the next pause
-// is twice as long.
+// If the time since the end of the last pause is less than kQuietPauses times the length of that
+// pause, the next pause is twice as long.
 constexpr uint64_t kQuietPauses = 8;
-// Length of a pause that begins because the runs of this process need more processors than it may
-// use.
+// Length of a pause that begins because the process has too few processors for its runs.
 constexpr uint64_t kSharedPauseNs = 50'000'000;
 
 }  // namespace

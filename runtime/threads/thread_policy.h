@@ -7,11 +7,10 @@
 // - Processors: the runs that have work for several threads share the processors of this process.
 //   Regions use the workers only if there are at least two processors for each of these runs, and
 //   at least one for each thread of their pools.
-// - Pause: if other processes use the same processors, a caller may wait for workers that get no
-//   processor, or may get none itself. The wall time of a run minus the processor time of its
-//   caller measures the time lost in both ways. If the loss exceeds the time that the workers save,
-//   the workers are not used for a while. This pause is extended if callers have to wait for a
-//   processor even without workers.
+// - Pause: other processes may use the same processors. A caller may then wait for a processor, or
+//   for workers that wait for a processor. The loss of a run is its wall time minus the processor
+//   time of its caller. If the loss exceeds the time that the workers save, regions do not use the
+//   workers for a while. This pause is extended if callers still wait for a processor.
 //
 // All sums are estimates, because callers on several threads may overwrite each other's updates.
 #pragma once
@@ -31,10 +30,11 @@ class ThreadPolicy {
     uint64_t (*wall_ns)();
     uint64_t (*cpu_ns)();  // processor time of the calling thread
   };
-  // The runs of the process that have work for several threads.
+  // Counts the runs of the process that have work for several threads, and the threads of the pools
+  // that these runs use.
   struct Demand {
     std::atomic<uint32_t> runs{0};
-    std::atomic<uint32_t> threads{0};  // of the pools that these runs use
+    std::atomic<uint32_t> threads{0};
   };
   // State of a run. Only the run's thread uses it.
   struct Run {

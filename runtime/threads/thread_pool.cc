@@ -75,7 +75,8 @@ size_t performing_core_count() {
 Result<std::unique_ptr<ThreadPool>> ThreadPool::create(size_t threads, Use use) {
   if (threads == 0) threads = std::min(performing_core_count(), kMaxThreads);
   if (threads > kMaxThreads) {
-    return Error::make(ErrorCode::kInvalidArgument, "%zu threads: at most %zu are allowed", threads,
+    return Error::make(ErrorCode::kInvalidArgument,
+                       "cannot create %zu threads: at most %zu are supported", threads,
                        kMaxThreads);
   }
   const size_t processors = usable_processors();

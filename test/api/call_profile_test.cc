@@ -122,7 +122,7 @@ TEST(CallProfile, KeepsInstructionsOfDifferentBranchesSeparate) {
   EXPECT_THAT(totals, testing::ElementsAre(7, 4, 2, 6));  // in order of instructions
 }
 
-TEST(CallProfile, FindsTheRowOfEachInstructionInAnyOrder) {
+TEST(CallProfile, AcceptsInstructionsInAnyOrder) {
   constexpr int32_t kCount = 20'000;
   CallProfile profile;
   profile.begin_method("forward");

@@ -19,9 +19,9 @@
 namespace vitrine::test {
 namespace {
 
-// Calls `run(n)` for n = 0, 1, 2 ... until `run` makes fewer than n allocations. `run(n)` makes its
-// n-th allocation fail, or no allocation if n is 0. The result says whether an allocation failed,
-// and whether all calls succeeded.
+// walk() calls `run(n)` for n = 0, 1, 2, ... In `run(n)`, the n-th allocation must fail. In
+// `run(0)`, no allocation fails. The walk ends when `run(n)` makes fewer than n allocations. The
+// outcome of a run tells if an allocation failed and if all calls succeeded.
 struct Outcome {
   bool failed = false;
   bool went_well = false;

@@ -274,7 +274,7 @@ Result<std::vector<Value>> call_loop(Module& module, bool ends) {
   return module.forward({std::move(*input)});
 }
 
-TEST(Module, RefusesUnwrittenOutputsUnlessAccepted) {
+TEST(Module, RejectsUnwrittenOutputsUnlessOptionAcceptsThem) {
   constexpr const char* kMessage = "outputs[1]: no instruction writes it";
   Module strict = load("lost_output");
   EXPECT_THAT(strict.load_method("forward").message(), HasSubstr(kMessage));

@@ -107,7 +107,7 @@ TEST_F(SecondCallsTest, ViewsOfInputsAreDiscarded) {
   EXPECT_THAT(method_->execute().message(), HasSubstr("argument 0 is a tensor without memory"));
 }
 
-TEST_F(SecondCallsTest, InputsThatBecameViewsAreRestored) {
+TEST_F(SecondCallsTest, RestoresInputsThatACallChangedToViews) {
   const int x = tensor();
   const int y = tensor();
   const int out = tensor(64);
@@ -124,7 +124,7 @@ TEST_F(SecondCallsTest, InputsThatBecameViewsAreRestored) {
   }
 }
 
-TEST_F(SecondCallsTest, SettingAnInputNeverWritesToMemoryAssignedByAMove) {
+TEST_F(SecondCallsTest, SettingAnInputDoesNotOverwriteAnotherInput) {
   const int planned = tensor(64);
   const int x = tensor();
   signature({planned, x}, {planned});
@@ -140,8 +140,8 @@ TEST_F(SecondCallsTest, SettingAnInputNeverWritesToMemoryAssignedByAMove) {
   EXPECT_THAT(moved, Each(2)) << "the caller's memory must not change";
 }
 
-// In the first call, a move instruction makes `kept` use the memory of an input or output. The next
-// call writes to `kept`, which must no longer refer to that memory.
+// In the first call, a move instruction gives `kept` the memory of an input or output. In the next
+// call, `kept` must not have this memory, so the write to `kept` must fail.
 TEST_F(SecondCallsTest, DiscardsInputMemoryThatAMoveInstructionAssigned) {
   const int x = tensor();
   const int y = tensor(64);
@@ -345,8 +345,8 @@ TEST_F(SecondCallsTest, CallerCanSetOutputMemoryAfterACall) {
   }
 }
 
-// result = [weight[i] for i in indices], as ExecuTorch emits a map. The counter must start at 0 in
-// each call, whatever value the last call left.
+// Computes [weight[i] for i in indices] with the instructions that ExecuTorch emits for a map. The
+// counter must start at 0 in each call, even if the previous call failed.
 class LoopTest : public SecondCallsTest {
  protected:
   LoopTest() {

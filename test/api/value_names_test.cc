@@ -55,7 +55,7 @@ TEST(ValueNames, ContainThePathFromTheFirstKey) {
   EXPECT_THAT(names_of(dict("[7, 9]", {kLeaf, kLeaf}), 2), ElementsAre("[7]", "[9]"));
 }
 
-TEST(ValueNames, UseTheKeysOfANodeIfThereIsOnePerChild) {
+TEST(ValueNames, UseTheKeysOfANodeIfTheirCountMatchesTheChildren) {
   EXPECT_THAT(names_of(node("collections.OrderedDict", R"("[\"a\"]")", {kLeaf}), 1),
               ElementsAre("a"));
   EXPECT_THAT(

@@ -16,8 +16,7 @@ struct Library {
   std::vector<std::string> folders;
 };
 
-// Returns the cells of every table whose header row starts with `first`, without the header row and
-// the line below it.
+// Returns the cells of the data rows of every Markdown table whose header row starts with `first`.
 std::vector<std::vector<std::string>> table_rows(std::string_view page, std::string_view first) {
   std::vector<std::vector<std::string>> rows;
   bool inside = false;
@@ -120,7 +119,8 @@ const std::vector<Room>& rooms() {
       room.may_include = names_in(cells.at(3));
       if (cells.at(3) == " everything ") room.may_include = {""};
       for (const std::string& name : names_in(cells.at(4))) {
-        // The C header is not in include/vitrine/, so the table has its full name.
+        // For C++ headers, the table omits "vitrine/" and ".h". The C header is not in vitrine/ and
+        // has its full name in the table.
         room.public_headers.push_back(name.ends_with(".h") ? name : "vitrine/" + name + ".h");
       }
       for (std::string& folder : names_in(cells.at(0))) {

@@ -31,8 +31,8 @@ bool may_include(const Room& from, const Room& to);
 // "\"base/json.h".
 std::vector<std::string_view> includes_of(std::string_view source);
 
-// Returns those entries in the table of libraries that are not needed by any file, such as
-// "`xnnpack` in bench".
+// Returns the permissions in the table of libraries that no source file uses, such as "`xnnpack` in
+// bench".
 std::vector<std::string> unused_permissions(const std::map<std::string, std::string>& sources);
 
 // Returns a line for each include of the file at `path` that violates a rule: "path: includes ...".

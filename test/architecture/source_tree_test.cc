@@ -34,7 +34,8 @@ bool has_extension(const fs::path& path, std::span<const std::string_view> exten
   return std::ranges::count(extensions, path.extension().string()) != 0;
 }
 
-// Returns the paths of all text files, relative to the root of the tree, without samples.
+// Returns the paths of all text files, relative to the root of the tree. Skips folders named
+// "samples".
 std::vector<fs::path> files() {
   const fs::path root = VITRINE_SOURCE_DIR;
   std::vector<fs::path> found;
@@ -103,7 +104,7 @@ TEST(SourceTree, FilesAreShort) {
 }
 
 // True if `name` is the path of a folder, of a file (with or without its extension), or of a room.
-// A room that has only public headers may lack a folder.
+// Rooms are checked separately, because a room with only public headers need not have a folder.
 bool exists(const std::string& name) {
   if (std::ranges::count(rooms(), name, &Room::folder) != 0) return true;
   const fs::path path = fs::path(VITRINE_SOURCE_DIR) / name;
@@ -145,7 +146,7 @@ TEST(SourceTree, DocumentationMentionsOnlyExistingFiles) {
   EXPECT_GT(names, 50u);
 }
 
-// Returns "Suite.Name" of every test of the tree.
+// Returns the names of all tests in the tree, such as "SourceTree.FilesAreShort".
 std::set<std::string> tests() {
   const std::regex macro(R"(\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\))");
   std::set<std::string> found;
@@ -159,7 +160,7 @@ std::set<std::string> tests() {
   return found;
 }
 
-// Names of tests are written as "`KernelErrors.*`" or "`DamageTest`".
+// docs/trust.md names tests as "`KernelErrors.*`" or "`DamageTest`".
 TEST(SourceTree, DocumentationMentionsOnlyExistingTests) {
   const std::set<std::string> all = tests();
   const std::string page = contents("docs/trust.md");
@@ -208,8 +209,8 @@ INSTANTIATE_TEST_SUITE_P(Pages, CodeInDocumentation,
                          testing::Values("docs/contributing.md", "docs/writing_a_backend.md"),
                          [](const auto& page) { return "Page" + std::to_string(page.index); });
 
-// The device side is built without exceptions and RTTI, so its headers must not use them either,
-// even in code that only the host side compiles.
+// Device code is built without exceptions and RTTI. This test also checks the parts of device
+// headers that only host code compiles.
 TEST(SourceTree, DeviceCodeUsesNoExceptionsOrRtti) {
   for (const fs::path& path : files()) {
     const Room* room = room_of(path.generic_string());

@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::StartsWith;
 
-// Returns the error of act(root) for a document, or an empty string.
+// Parses `text` and calls act(root). Returns the message of the error, or an empty string.
 template <class Act>
 std::string json_error(const std::string& text, Act act) {
   return test::thrown<FormatError>([&] {

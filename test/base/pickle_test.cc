@@ -125,7 +125,7 @@ TEST(Pickle, SharesNodesThroughTheMemo) {
   EXPECT_THAT(numbers_in("K\7r\xff\xff\xff\xffj\xff\xff\xff\xff\x86"s), ElementsAre(7, 7));
 }
 
-TEST(Pickle, ReadsGlobalsAndCallsWithoutCallingThem) {
+TEST(Pickle, ReadsGlobalsAndCallsWithoutExecutingThem) {
   EXPECT_EQ(root_of("cos\nsystem\n").text, "os system");
   EXPECT_EQ(root_of("\x8c\2os\x8c\6system\x93").text, "os system");
   EXPECT_EQ(root_of("cos\nsystem\n)R").kind, Kind::kCall);
@@ -171,7 +171,8 @@ TEST(Pickle, ReportsErrorsWithTheOffsetOfTheOpcode) {
   for (const auto& [bytes, error] : cases) EXPECT_EQ(pickle_error(bytes), error) << bytes;
 }
 
-// A few opcodes can build the long name of a global from a text that the pickle contains only once.
+// The opcode STACK_GLOBAL builds the name of a global from two strings on the stack. Without a
+// limit, a short pickle could build many long names from one string.
 TEST(Pickle, RejectsGlobalsWithLongNames) {
   const auto global = [](size_t size) {
     return "X" + little_endian(size, 4) + std::string(size, 'a') + "q\0h\0h\0\x93."s;
@@ -193,7 +194,7 @@ TEST(Pickle, LimitsValuesAndMemoEntries) {
               HasSubstr("the memo has more than 1048576 entries"));
 }
 
-// A pickle with most opcodes, and no '.' before its end.
+// A pickle with most opcodes. The opcode STOP ('.') occurs only at its end.
 std::string sample_pickle() {
   return "\x80\x02}X\1\0\0\0aq\0](K\1M\2\0J\3\0\0\0\x8a\1\xff"
          "G?\xf8\0\0\0\0\0\0\x88\x89Nes\x8c\1b(h\0K\1tscm\nC\n)R\x86."s;

@@ -69,8 +69,8 @@ TEST(ZipArchive, RejectsZipBombs) {
               ThrowsMessage<FormatError>(HasSubstr("test.zip: bomb: unpacks from")));
 }
 
-// Writes an archive with one compressed member and calls change(directory entry, local header).
-// Returns the content that the reader finds in the member.
+// Writes an archive with one compressed member, and lets change(directory entry, local header)
+// modify its bytes. Returns the content of the member.
 template <class Change>
 std::string changed(const std::string& content, Change&& change) {
   std::vector<std::byte> bytes = test::write_zip({{"a", content}}, true);
@@ -311,8 +311,8 @@ TEST(ZipArchive, RejectsContentPastTheEndOfTheFile) {
   EXPECT_EQ(zip_error(archive.bytes()), "x.zip: a: reaches past the file's end");
 }
 
-// The extra field with the identifier 1 holds 64-bit values in place of the values that are 2^32 -
-// 1.
+// If a size or the offset in a directory entry is 2^32 - 1, the extra field with the identifier 1
+// contains the actual 64-bit value.
 TEST(ZipArchive, ReadsSizesFromTheZip64Field) {
   const auto archive_with = [](const std::vector<uint64_t>& values, size_t length) {
     RawArchive archive;

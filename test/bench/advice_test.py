@@ -60,8 +60,8 @@ class AdviceTest(unittest.TestCase):
         lines, logged = self.output(["busy.pt2", "none.pt2", "some.pt2"])
         self.assertEqual(logged, ["none.pt2", "some.pt2"])
         self.assertIn("busy.pt2: refused: vitrine advise: error: no advice: busy", lines)
-        # For none.pt2, there was no advice, and no change helps. For some.pt2, the best change reduces the time to 60
-        # %, and the change that was ranked first reduces it to 75 %.
+        # For none.pt2, the advice is empty, and the only measured change makes the model slower. For some.pt2, the
+        # best single change reduces the time to 60 % and the first advice to 75 %, so the regret is 75 / 60 - 1.
         self.assertIn("none.pt2: ranked first (none), best (none), regret 0.0 %", lines)
         self.assertIn("some.pt2: ranked first optimize, best other, regret 25.0 %", lines)
         self.assertIn("  hit    predicted 0.700 to 0.800, measured 0.750  optimize", lines)

@@ -50,7 +50,7 @@ struct Encoding {
   float bound_low() const { return info_of(type).low; }
   float bound_high() const { return info_of(type).high; }
 
-  // Returns the number that is nearest to `number` among those that element `i` can store.
+  // Rounds `number` to the nearest value that element `i` can store.
   float round(float number, size_t i) const {
     if (type == kFloat32) return number;
     if (type == kFloat16) return static_cast<float>(Half(number));

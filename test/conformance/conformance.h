@@ -1,8 +1,8 @@
-// Compares each XNNPACK node, run by itself, with the portable kernels.
+// Compares XNNPACK nodes, one at a time, with the portable kernels.
 //
-// The portable kernels compute every case in f32 from the operands that XNNPACK receives, which are
-// rounded to the case's datatype. The results are compared in the case's datatype. They may differ
-// by a few roundings of f32 or f16, or by one step of a quantized output.
+// XNNPACK and the portable kernels receive the same operands, rounded to the datatypes of the
+// payload. The portable kernels compute in f32. The results are compared in the case's datatype.
+// They may differ by a few roundings of a float type, or by one step of a quantized output.
 #pragma once
 
 #include <functional>
@@ -103,8 +103,7 @@ Tensor& to_nchw(KernelCall& call, Tensor& tensor);
 Tensor& to_nhwc(KernelCall& call, Tensor& tensor);
 std::vector<int32_t> sizes_of(const Tensor& tensor);
 
-// Returns the name of the case with only the characters that gtest allows, and the index of the
-// case.
+// Returns the case's name and index. `_` replaces the characters that gtest does not allow.
 std::string test_name(const testing::TestParamInfo<NodeCase>& test);
 
 }  // namespace vitrine::test

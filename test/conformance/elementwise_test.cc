@@ -272,7 +272,7 @@ struct ScaleCase {
   float slope = 0;
 };
 const float kBelow20 = std::nextafter(0x1p20f, 0.0f), kBelow8 = std::nextafter(0x1p8f, 0.0f);
-// Different scales of the operands, and the limits of the scales that XNNPACK supports.
+// The scales of the operands differ, or are at the limits that XNNPACK supports.
 // node_checks_test.cc tests scales beyond these limits.
 const ScaleCase kScales[] = {
     {Tag::XNNAdd, "Add", "aten::add.out", {0.5f, 0}, {0.25f, 4}, {1, -1}},
@@ -330,8 +330,8 @@ std::vector<NodeCase> scale_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Scales, Elementwise, testing::ValuesIn(scale_cases()), test_name);
 
-// Cases whose arguments differ in size from the payload's declarations, and cases with unused
-// nodes.
+// Cases whose tensors have another rank or dim order than the payload declares, and a case with an
+// unused node.
 std::vector<NodeCase> argument_cases() {
   NodeCase negate;
   negate.operands = {{{1}, -3, 3}};

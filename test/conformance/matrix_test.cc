@@ -147,8 +147,8 @@ std::vector<NodeCase> layer_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(FullyConnected, Matrices, testing::ValuesIn(layer_cases()), test_name);
 
-// Cases of layers with computed weights, with constants in other places, or with a clamp after the
-// layer.
+// Layers with computed weights, with constants in the flatbuffer or in named data, with scales in a
+// constant, or with a clamp after the layer.
 std::vector<NodeCase> layer_variants() {
   const LayerKind &f32 = kKinds[0], &by_channel = kKinds[5];
   std::vector<NodeCase> all;
@@ -305,8 +305,8 @@ std::vector<NodeCase> attention_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Attention, Matrices, testing::ValuesIn(attention_cases()), test_name);
 
-// The type of the case is the type of the output. The reference only copies the input. The
-// comparison then rounds the copy to the output's type.
+// The reference copies the input in f32. The comparison then rounds this copy to the output's type,
+// which is the type of the case.
 std::vector<NodeCase> conversion_cases() {
   std::vector<NodeCase> all;
   for (const Type from : kTypes) {

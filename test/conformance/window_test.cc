@@ -122,8 +122,8 @@ Dims convolution_dims(Tag tag, const Shape& shape) {
           w.groups * w.group_out};
 }
 
-// Removes the padding of a transposed convolution. The portable kernel would remove the same amount
-// from both sides, so it runs without padding and this function slices its larger result.
+// Crops `x` to `count` elements of `dim`, from `start`. This replaces the padding of a transposed
+// convolution, because the portable kernel supports only symmetric padding.
 Tensor& cropped(KernelCall& call, Tensor& x, int64_t dim, uint32_t start, uint32_t count) {
   std::vector<int32_t> s = sizes_of(x);
   s[static_cast<size_t>(dim)] = static_cast<int32_t>(count);
@@ -241,7 +241,8 @@ std::vector<NodeCase> convolution_cases() {
       all.push_back(changing);
     }
   }
-  // If XNNPACK fused a clamp that excludes zero, the padding would be wrong.
+  // The bounds of this clamp exclude zero. If XNNPACK 4ea82e5 fused such a clamp into the
+  // convolution, the bounds would change the padding (subgraph.cc).
   const Shape& shape = kConvolutions[2];
   const Bounds bounds{0.25f, 0.75f};
   NodeCase clamped =

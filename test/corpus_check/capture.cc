@@ -24,15 +24,15 @@ struct Capture {
   ValueBuffer values;
   TraceBuffer trace{TraceBuffer::kDefaultRecords, TraceBuffer::kDefaultBlocks, &values};
   std::vector<std::vector<std::byte>> outputs;
-  std::string missing;  // names an operator without a value; empty if there is none
+  std::string missing;  // result of missing_value() for the first incomplete block
 };
 
 bool has_value(TraceRecord::Kind kind) {
   return kind == TraceRecord::Kind::kKernelCall || kind == TraceRecord::Kind::kDelegateOperator;
 }
 
-// Returns the name of an operator or kernel whose value is missing from the block; empty if no
-// value is missing.
+// Describes an instruction of the block for which values of operators are missing. Returns an empty
+// string if all values are present.
 std::string missing_value(Capture& run, const TraceBuffer::Block& block) {
   std::map<Place, size_t> values;
   const auto entries = run.values.entries().subspan(block.first_value, block.value_count);

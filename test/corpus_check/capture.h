@@ -1,4 +1,4 @@
-// Checks that capturing the values of operators changes no output, and gets every value.
+// Checks that a capture of operator values is complete and leaves the outputs unchanged.
 #pragma once
 
 #include "test/corpus_check/case_runner.h"

@@ -20,7 +20,7 @@ struct CaseResult {
   std::string reason;  // the reason of a failure or skip
 };
 
-// The fields mean the same as those of tools::SessionOptions.
+// run_case() passes the first three members to tools::SessionOptions.
 struct RunOptions {
   size_t threads = 0;
   std::vector<BackendOption> backend_options = {};

@@ -19,8 +19,8 @@ struct Comparison {
 
 // Requires |actual - expected| <= atol + rtol * |expected| for each element, and equality for
 // integers and bools. NaN equals NaN, and an infinity equals itself. If min_cosine is set, the
-// cosine of the angle between the two spans, as vectors, must be at least min_cosine. Both spans
-// have the same number of elements.
+// cosine similarity of the two spans must be at least min_cosine. Both spans have the same number
+// of elements.
 Comparison compare(std::span<const std::byte> actual, std::span<const std::byte> expected,
                    ScalarType dtype, const Tolerance& tolerance);
 

@@ -61,7 +61,8 @@ void require_no_larger_plan(const aot::LoweredModel& optimized,
   }
 }
 
-// Writes the methods to a .ptn file in the same way as ExecuTorch, and imports the file.
+// Converts the methods to edge operators, as ExecuTorch does for .ptn files, writes a .ptn file in
+// memory, and imports this file.
 aot::Methods through_native(aot::Methods methods) {
   aot::EdgeOptions edge;
   edge.skip_dim_order = true;

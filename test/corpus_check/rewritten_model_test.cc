@@ -41,9 +41,8 @@ TEST_P(RewrittenModel, FailsWithADifferentQuantizationScheme) {
   EXPECT_EQ(result.status, CaseResult::Status::kFailed);
 }
 
-// Models without ExecuTorch's attention operators. Their mask is a table, their keys are repeated
-// for each query head, index_put writes to their cache, and their attention consists of matrix
-// products and a softmax. The cache is empty at first.
+// These models lack ExecuTorch's attention operators. Lowering must recognize their attention in
+// the ATen operators, and replace it with ExecuTorch's operators.
 TEST_P(RewrittenModel, MatchesExpectedResultsWithCustomAttention) {
   for (const char* name : {"llama_kv_static", "llama_8da4w_e8_static"}) {
     const CaseResult result = run_lowered(corpus_ / name, corpus_ / name, GetParam(),

@@ -46,7 +46,7 @@ std::string attempt_etdump(std::span<const std::byte> bytes) try {
 
 std::string attempt_etrecord(std::span<const std::byte> bytes) {
   try {
-    // Ignores the errors of these functions, which are stricter than parse_etrecord().
+    // These functions may reject files that parse_etrecord() accepts, so their errors are ignored.
     const etrecord::RecordMembers members = etrecord::parse_record_members(bytes, "file");
     static_cast<void>(etrecord::write_etrecord(members));
   } catch (const FormatError&) {
@@ -113,7 +113,7 @@ std::string attempt_flat_tensor(std::span<const std::byte> bytes) {
     const std::string_view key = (*map)->key(i);
     const auto data = (*map)->get(key);
     const auto layout = (*map)->layout(key);
-    // The loader has verified the data and the layout.
+    // load_flat_tensor() has verified all entries, so get() and layout() must succeed.
     if (!data.ok() || !layout.ok()) std::abort();
     sum = sum + checksum(data->bytes());
   }

@@ -133,7 +133,8 @@ const std::vector<Format>& formats() {
        [] {
          std::vector<AlignedBytes> samples;
          for (test::ForeignPayload& sample : test::foreign_payloads()) {
-           // A Neutron payload has no identifier, and the strings of a QNN payload are not checked.
+           // Skips Neutron payloads, which have no identifier, and QNN payloads, whose strings are
+           // not checked.
            const std::string_view backend = sample.backend;
            if (backend == "NeutronBackend" || backend == "QnnBackend") continue;
            samples.push_back(std::move(sample.bytes));

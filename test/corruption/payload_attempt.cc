@@ -73,8 +73,8 @@ class Argument {
     }
     static_cast<void>(tensor_.resize(sizes));
     if (is_output_) return;
-    // Moves the data of the input, whatever its size, to the end of the memory that XNNPACK may
-    // read.
+    // Places the input as close to the unreadable page as XNN_EXTRA_BYTES and 16-byte alignment
+    // allow.
     const size_t unused = declared_bytes_ - tensor_.nbytes();
     tensor_.set_data(memory_.data() + unused / 16 * 16);
   }

@@ -128,7 +128,8 @@ class CorruptionTest : public testing::Test {
                         HasSubstr("lacks"), HasSubstr("version:")))
           << damage;
     });
-    // The flips must be detected at several stages; otherwise this test covers too little.
+    // Some flips must be detected when the program loads, and some when the method loads. Some
+    // flipped programs must execute.
     for (const Stage stage : {Stage::kProgramLoad, Stage::kMethodLoad, Stage::kDone}) {
       EXPECT_GT(outcomes[static_cast<size_t>(stage)], 0u) << static_cast<int>(stage);
     }
@@ -141,13 +142,13 @@ class CorruptionTest : public testing::Test {
 struct ProgramFile {
   const char* name;
   AlignedBytes (*make)();
-  // Printed as the parameter in lists of tests.
+  // GoogleTest prints the name as the parameter of the test.
   friend std::ostream& operator<<(std::ostream& out, const ProgramFile& f) { return out << f.name; }
 };
 
 class ProgramCorruption : public CorruptionTest, public testing::WithParamInterface<ProgramFile> {};
 
-TEST_P(ProgramCorruption, RunsIfItIsValidAndIsRejectedIfTruncated) {
+TEST_P(ProgramCorruption, AcceptsValidProgramAndRejectsTruncatedProgram) {
   expect_success(GetParam().make());
   expect_truncation_errors(GetParam().make());
 }

@@ -113,7 +113,8 @@ class RandomMethod {
         args[i] = args[static_cast<size_t>(call.arguments[i].integer)];
       }
     }
-    // The kernel returns its first output. A kernel without outputs returns a separate value.
+    // Fills the kernel's remaining arguments with its return value, which is its first output. A
+    // kernel without outputs returns None.
     const auto output = std::ranges::find_if(call.arguments, &Argument::output);
     const int32_t returned = output == call.arguments.end()
                                  ? method_.none()
@@ -158,8 +159,8 @@ class RandomMethod {
     method_.delegate_call(method_.delegate(std::move(spec)), args, std::move(scratch));
   }
 
-  // Adds a move, usually between compatible values, since most programs with other moves do not
-  // load.
+  // Adds a move, usually between compatible values. Most programs with a move between incompatible
+  // values do not load.
   void move() {
     const int from = any_value();
     int to = any_value();
@@ -249,7 +250,8 @@ class RandomMethod {
     return index;
   }
 
-  // Returns separate memory, or a location 0 to 48 bytes after the start of another tensor.
+  // Usually returns unused memory, or the start of the arena if the tensor does not fit. In one of
+  // five cases, returns memory that starts 0 to 48 bytes after the start of another tensor.
   Planned choose_location(const Argument& argument) {
     size_t bytes = element_size(argument.dtype);
     for (const int32_t size : argument.sizes) bytes *= static_cast<size_t>(size);

@@ -1,7 +1,7 @@
 // Generates programs from a few bytes, each of which is a choice. A program has one or two methods.
-// Their instructions are calls of any kernel, calls of delegates with valid payloads, jumps and
-// moves. The instructions share tensors, lists and memory. Programs are well-formed, but their
-// content may be wrong in any way that the format allows.
+// The instructions call random kernels, call delegates with valid payloads, jump, or move or free
+// values. They share tensors, lists and memory. Programs are well-formed, but their content may be
+// invalid.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace vitrine::test {
 
-// Any bytes give a program. The number of arguments of each operator is looked up in `kernels`.
+// Returns a program for any bytes. `kernels` determines the number of arguments of each operator.
 AlignedBytes random_program(std::span<const uint8_t> choices, const KernelRegistry& kernels);
 
 }  // namespace vitrine::test

@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Samples, SequenceTest,
                          testing::Values("add_mul", "digits_portable", "digits_xnnpack_q8",
                                          "dynamic_batch_xnnpack"));
 
-// Counts how often a kernel found certain contents in the memory of its tensors.
+// Counts the calls of a kernel in which its tensors had a guard page, poison, or kept content.
 struct MemoryCounts {
   int calls = 0;
   int guarded = 0;
@@ -59,8 +59,8 @@ void inspect_memory(KernelContext&, const Tensor& in, Tensor& out) {
   const auto end = reinterpret_cast<uintptr_t>(out.raw_data()) + out.nbytes();
   ++counts_of_look.calls;
   if (end % static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)) == 0) ++counts_of_look.guarded;
-  // Writes a mark, which the next execution finds if the memory is kept. Memory with the poison
-  // pattern gets another mark. No execution may find this one, because poisoned memory is not kept.
+  // Marks the memory. If the memory is kept, the next execution finds kMark. kMarkOfPoison marks
+  // poisoned memory. No execution may find kMarkOfPoison, because poisoned memory is not kept.
   constexpr uint8_t kMark = 1;
   constexpr uint8_t kMarkOfPoison = 2;
   const bool is_poison = all_are(out, kPoison);

@@ -16,9 +16,9 @@ struct Comparison {
   std::string error;          // the AotError if the model cannot be lowered
 };
 
-// Compares all configurations with the reference: portable kernels, and separate memory for every
-// tensor. Inputs follow a formula. Each configuration runs three times; a dynamic batch has another
-// size in the second run.
+// Compares all configurations with the reference, which uses portable kernels and does not reuse
+// the memory of tensors. Inputs follow a formula. Each configuration runs three times. In the
+// second run, a dynamic batch has another size.
 Comparison compare_runs(const RandomModel& model);
 
 }  // namespace vitrine::test

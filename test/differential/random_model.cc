@@ -33,7 +33,7 @@ class RandomModelBuilder {
     const char* const all[] = {names...};
     return all[choose.below(sizeof...(names))];
   }
-  // Returns a result with a rank in this range; null if there is none.
+  // Returns a result of rank `min_rank` to `max_rank`; null if none exists.
   Node* pick(size_t min_rank, size_t max_rank) {
     std::vector<Node*> fitting;
     for (Node* node : results) {
@@ -275,7 +275,8 @@ int64_t elements(const Node* x) {
   return count;
 }
 
-// Adds a random step. If the step is invalid or its result is too large, does not use the result.
+// Adds a random step. If the step is invalid, or if its result is too large or unsuitable, later
+// steps do not use the result.
 void add_step(RandomModelBuilder& m) {
   const size_t before = m.results.size();
   try {

@@ -1,6 +1,6 @@
 // Generates models from a few bytes, each of which is a choice. Models have layers, element-wise
-// operators, reductions, views and data movement on f32 tensors of at most 8192 elements. Any bytes
-// give a model, and few models produce infinities or NaN.
+// operators, reductions, views and data movement on f32 tensors of at most 8192 elements. Every
+// byte sequence gives a model. Few models produce infinities or NaN.
 #pragma once
 
 #include <cstdint>

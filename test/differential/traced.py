@@ -12,7 +12,7 @@ import zipfile
 
 import torch
 
-# torch.dtype -> number in .pt2 files (docs/formats) and name in case.json.
+# Maps each torch.dtype to its number in .pt2 files (docs/formats) and its name in case.json.
 DTYPES = {torch.uint8: (1, "uint8"), torch.int8: (2, "int8"), torch.int16: (3, "int16"),
           torch.int32: (4, "int32"), torch.int64: (5, "int64"), torch.float16: (6, "float16"),
           torch.float32: (7, "float32"), torch.float64: (8, "float64"), torch.bool: (12, "bool"),

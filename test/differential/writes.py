@@ -20,7 +20,7 @@ def index_at(part, count):
     return min(int(part * count), count - 1)
 
 
-# Functions (tensor, dim, number in [0, 1)) -> view. They may raise PyTorch's errors.
+# Functions of (tensor, dim, number in [0, 1)) that return a view. PyTorch may reject the arguments.
 VIEWS = (
     lambda t, dim, part: t.select(dim, index_at(part, t.shape[dim])),
     lambda t, dim, part: t.narrow(dim, index_at(part, t.shape[dim]), 1),
@@ -38,7 +38,7 @@ VIEWS = (
     lambda t, dim, part: t.unbind(dim)[index_at(part, t.shape[dim])],
     lambda t, dim, part: t.detach())
 
-# Functions (tensor, other tensor, number in [0, 1)) that write to the tensor.
+# Functions of (tensor, other tensor, number in [0, 1)) that write to the first tensor.
 WRITES = (
     lambda t, other, part: t.add_(part), lambda t, other, part: t.sub_(part),
     lambda t, other, part: t.mul_(part + 0.5), lambda t, other, part: t.fill_(part),

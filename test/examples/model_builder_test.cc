@@ -133,8 +133,8 @@ std::vector<float> floats_of(const TensorData& data) {
   return values;
 }
 
-// The scales match the values: results spread over the integers, rarely saturate, and depend on the
-// input.
+// If the quantization scales fit the values, the results spread over many integers, rarely
+// saturate, and depend on the input.
 TEST(MobileNetV2, QuantizedResultsSpreadOutAndRarelySaturate) {
   ExportedProgram program = examples::mobilenet_v2({.image_size = 96, .quantized = true});
   to_edge(program);

@@ -34,8 +34,8 @@ LibzipArchive opened(const std::vector<std::byte>& bytes) {
   return {archive, zip_discard};
 }
 
-// The parameter is the limit that is passed to ArchiveWriter. It determines whether none, some or
-// all of the values in the archive have the 64-bit form.
+// The parameter is the limit that is passed to ArchiveWriter. Depending on the limit, none, some or
+// all of the sizes and offsets in the archive have the 64-bit form.
 class ArchiveWriterLimit : public ::testing::TestWithParam<uint64_t> {};
 
 TEST_P(ArchiveWriterLimit, ZipArchiveAndLibzipReadTheMembers) {
@@ -68,7 +68,7 @@ TEST(ArchiveWriter, CompressesMembersThatBecomeSmaller) {
   std::string text;
   for (int i = 0; i < 10'000; ++i) text += std::to_string(i);
   EXPECT_LT(size_with(text), overhead + text.size() / 2);
-  // The compression ratio stays below the limit that the reader accepts.
+  // The writer limits the compression of repetitive content, because readers reject high ratios.
   EXPECT_LT(size_with(std::string(100'000, 'x')), overhead + 100'000 / 7);
   std::string noise(10'000, '\0');
   uint32_t state = 1;

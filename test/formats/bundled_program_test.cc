@@ -234,8 +234,8 @@ TEST(BundledProgram, WriterRejectsValuesThatReadersReject) {
   EXPECT_THAT(error_of_writing(sample.bundle), HasSubstr("program"));
 }
 
-// Bundles written by ExecuTorch contain the same bytes as the separate files in their folder. So do
-// bundles that are read and written again.
+// A bundle from ExecuTorch contains the same bytes as the separate files in its folder. The bundle
+// that we read and write again must contain these bytes too.
 TEST(BundledProgramCorpus, BundlesContainTheBytesOfTheSeparateFiles) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t bundles = 0;
@@ -247,8 +247,8 @@ TEST(BundledProgramCorpus, BundlesContainTheBytesOfTheSeparateFiles) {
     ++bundles;
     for (const BundledProgram& bundle : {stock, parse_bundled_program(rewritten)}) {
       const auto folder = entry.path().parent_path();
-      // ExecuTorch 0.5 bundled a different serialization of the program, with inline payloads and
-      // without a header.
+      // ExecuTorch 0.5 serialized the bundled program differently from model.pte: with inline
+      // payloads and without a header.
       if (folder.string().find("/v0.5.0/bundled_linear_relu") == std::string::npos) {
         EXPECT_EQ(copy(bundle.program), read_bytes(folder / "model.pte"));
       }

@@ -1,4 +1,4 @@
-// Tests how values pass from the buffer on the device to the reader on the host.
+// Tests that the reader on the host restores the values that the device wrote to its debug buffer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -263,7 +263,7 @@ TEST(DebugValues, ReportsAMissingFieldOfAValue) {
   }
 }
 
-TEST(DebugValues, ReadsExecuTorchFilesWithFloatsNullsOrUnsetChains) {
+TEST(DebugValues, AcceptsFloatsNullValuesAndUnsetChainsOfExecuTorch) {
   fb::FlatBufferBuilder builder;
   const auto real =
       wire::CreateValue(builder, wire::ValueType::Float, 0, 0, 0, wire::CreateFloat(builder, 1.5f));

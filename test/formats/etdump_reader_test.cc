@@ -25,7 +25,7 @@ std::span<const std::byte> bytes_of(const fb::FlatBufferBuilder& builder) {
   return std::as_bytes(std::span(builder.GetBufferPointer(), builder.GetSize()));
 }
 
-// Finishes an ETDump without size prefix that has `count` times the same block.
+// Finishes an ETDump that repeats one block `count` times. The ETDump has no size prefix.
 void finish(fb::FlatBufferBuilder& builder, fb::Offset<wire::RunData> block, size_t count = 1) {
   builder.Finish(wire::CreateETDump(builder, 0, builder.CreateVector(std::vector(count, block))),
                  wire::ETDumpIdentifier());

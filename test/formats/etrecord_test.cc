@@ -68,8 +68,8 @@ std::string error_with(const std::string& member, const std::string& content) {
   return error_of(make_archive(sample_with(member, content)));
 }
 
-// Records of 2023 contain fields that are not set. For a union, they contain all members, and all
-// members except one are null.
+// Records of 2023 store unset fields as null. For a union, they store all members, and only one
+// member has a value.
 TEST(EtRecord, TreatsNullMembersAsMissing) {
   const std::string x = R"({"as_none": null, "as_tensor": {"name": "x"}, "as_int": null,
       "as_ints": null, "as_tensors": null, "as_sym_int": null, "as_optional_tensors": null})";
@@ -239,8 +239,8 @@ TEST(EtRecordCorpus, FindsTheNodesOfAllDebugHandles) {
     SCOPED_TRACE(entry.path().string());
     const EtRecord record = read_etrecord(entry.path());
     ++records;
-    // Before ExecuTorch 1.0, the getitem after an operator had a separate handle, which no node in
-    // the record has.
+    // Before ExecuTorch 1.0, getitem calls had their own debug handles. Records do not store the
+    // nodes of these calls.
     const bool is_old = entry.path().string().find("/compat/") != std::string::npos;
     for (const auto& [method_name, method] : record.methods) {
       if (method.graph.nodes.empty()) continue;  // maps of methods whose graph was not recorded

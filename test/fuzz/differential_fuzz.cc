@@ -1,6 +1,6 @@
-// Fuzzes lowering and execution. The input's bytes choose a model. Its results must be equal with
-// portable kernels, with optimized kernels and with XNNPACK, and both with and without reuse of
-// memory.
+// Fuzzes lowering and execution. The input's bytes choose a model. The model's results must agree,
+// within a tolerance, in all configurations of compare_runs.cc: with portable kernels, optimized
+// kernels or XNNPACK, and with or without threads, reuse of memory and graph optimization.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

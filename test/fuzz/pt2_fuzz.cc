@@ -1,6 +1,6 @@
 // Fuzzes import and lowering of .pt2 archives. The hash of the input chooses one of three lowering
-// paths, so that each input takes a third of the time. An input that starts with '{' is the JSON of
-// a program without weights, which is first written to an archive.
+// paths, because running all three would take three times as long. An input that starts with '{' is
+// a program in JSON without weights. The target writes this program to an archive first.
 #include <cstdint>
 #include <functional>
 #include <iterator>

@@ -147,9 +147,8 @@ class TableComparison {
  public:
   TableComparison(const Profile& profile, const std::vector<TsvRow>& tsv)
       : profile_(profile), tsv_(tsv) {
-    // Some tables that were made with a record are from another run of the same program. The trace
-    // of that run is not in the corpus. The names, order, counts and sources are the same, but the
-    // times differ.
+    // Some tables are from another run of the same program. The trace of that run is not in the
+    // corpus. The names, order, counts and sources are the same, but the times differ.
     for (const TsvRow& row : tsv) {
       if (row.at("event_name") != "Method::init") continue;
       const double init = static_cast<double>(profile.run.init_ns.value_or(0)) / kNsOfMs;
@@ -301,7 +300,8 @@ TEST(InspectorCorpus, ReadsEveryRecord) {
     if (!entry.path().filename().string().starts_with("etrecord")) continue;
     if (entry.path().extension() != ".bin") continue;
     SCOPED_TRACE(entry.path().string());
-    // A record may have maps of methods whose programs it does not contain.
+    // For some methods, a record may have maps but no program. The test therefore counts the nodes
+    // of all methods together.
     const etrecord::EtRecord record = etrecord::read_etrecord(entry.path());
     EXPECT_FALSE(record.methods.empty());
     size_t nodes = 0, values = 0;

@@ -44,7 +44,7 @@ TEST_F(RepeatPeriod, IsOneForASingleElement) {
   EXPECT_EQ(period({1}, {1, 1}), 1);
 }
 
-TEST_F(RepeatPeriod, IsZeroIfElementsDoNotRepeatInOrder) {
+TEST_F(RepeatPeriod, IsZeroUnlessTheWholeOperandRepeatsInMemoryOrder) {
   EXPECT_EQ(period({2, 1}, {2, 3}), 0) << "each element repeats";
   EXPECT_EQ(period({2, 1, 4}, {2, 3, 4}), 0);
   EXPECT_EQ(period({2, 3}, {2, 3}, {1, 0}), 0) << "transposed";

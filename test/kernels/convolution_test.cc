@@ -66,8 +66,8 @@ Array reference(const Case& test, Array input, Array weight, const std::vector<d
         for (int y = 0; y < out.sizes[3]; ++y)
           for (int x = 0; x < out.sizes[4]; ++x)
             out.at(n, c, z, y, x) = bias.empty() ? 0 : bias[static_cast<size_t>(c)];
-  // `small` is the tensor that has one element per window: the output, or the input if the
-  // convolution is transposed.
+  // `small` has one element for each window of `large`. If the convolution is transposed, `small`
+  // is the input and `large` is the output.
   Array& small = test.transposed ? input : out;
   Array& large = test.transposed ? out : input;
   for (int n = 0; n < out.sizes[0]; ++n)
@@ -222,8 +222,9 @@ INSTANTIATE_TEST_SUITE_P(Cases, Convolution, testing::ValuesIn(kCases), name_of)
 
 class ConvolutionBackward : public Convolution {};
 
-// A convolution is linear in its input and in its weight, so the gradients of <result, g> satisfy
-// <result, g> = <input, gradient of input> = <weight, gradient of weight>.
+// A convolution is linear in its input and in its weight. If g is the gradient of the result, the
+// inner products <result, g>, <input, gradient of input> and <weight, gradient of weight> are
+// equal.
 TEST_P(ConvolutionBackward, MatchesAdjointOfForward) {
   const Case& test = GetParam();
   std::mt19937 random(3);
@@ -275,7 +276,8 @@ std::vector<Case> two_dimensional() {
 
 INSTANTIATE_TEST_SUITE_P(Cases, ConvolutionBackward, testing::ValuesIn(two_dimensional()), name_of);
 
-// The convolution needs several blocks. Float sums of small integers are exact.
+// The convolution is large enough for several blocks. All sums are small integers, which float
+// represents exactly.
 TEST(LargeConvolution, ComputesEveryBlock) {
   KernelCall call;
   constexpr int32_t kChannels = 150;
@@ -296,7 +298,7 @@ TEST(LargeConvolution, ComputesEveryBlock) {
   }
 }
 
-// Arguments of a convolution without transposition, padding of the output or groups.
+// Returns the arguments of a convolution with one group, no transposition and no output padding.
 std::string call_of(const std::string& tensors, const std::string& numbers) {
   return tensors + " " + numbers + " false [0] 1 !f32[1,2,3,3]";
 }
@@ -327,7 +329,7 @@ TEST(ConvolutionErrors, RejectsMismatchedTensors) {
                 {call_of("f32[1,4,5,5] f64[2,4,3,3] none", numbers), "error: f64"},
                 {call_of("f32[1,4,5,5] f32[2,3,3,3] none", numbers), "error: weight"},
                 {call_of("f32[1,4,5,5] f32[2,4,0,3] none", numbers), "error: does not fit"},
-                // The output has another shape.
+                // With stride 2, the result is [1,2,2,2], but the given output is [1,2,3,3].
                 {call_of("f32[1,4,5,5] f32[2,4,3,3] none", "[2] [0] [1]"),
                  "error: ", ErrorCode::kNotSupported}});
 }

@@ -81,8 +81,8 @@ TYPED_TEST(Uniform, ReturnsNumbersBelowOne) {
     ASSERT_LT(value, 1.0);
     sum += value;
   }
-  // In BFloat16, the numbers are multiples of 2^-8, so their mean is 2^-9 below 0.5. The bound is
-  // this difference plus six standard errors.
+  // The random BFloat16 numbers are multiples of 2^-8, so their mean is 2^-9 below 0.5. The
+  // tolerance is 2^-9 plus six standard errors.
   EXPECT_NEAR(sum / kCount, 0.5, 0x1p-9 + 0.0018);
 }
 

@@ -23,7 +23,7 @@ namespace vitrine::simd {
 
 VITRINE_EXPORT(CompiledFor);
 
-TEST(SupportedTargets, MatchCpuinfo) {
+TEST(SupportedTargets, MatchTheCpuinfoLibrary) {
   ASSERT_TRUE(cpuinfo_initialize());
   const bool sse4 = cpuinfo_has_x86_ssse3() && cpuinfo_has_x86_sse4_1() &&
                     cpuinfo_has_x86_sse4_2() && cpuinfo_has_x86_aes() &&

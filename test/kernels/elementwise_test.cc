@@ -29,7 +29,8 @@ TEST(Elementwise, BroadcastsBothOperands) {
                {{"f32[2,1]{1,2} f32[3]{10,20,30} 1 !f32[2,3]", "-9,-19,-29,-8,-18,-28"}});
 }
 
-TEST(Elementwise, SupportsContiguousRunsLongerThanTheBuffer) {
+// The tensors are longer than the kernel's conversion buffer (kChunkLength).
+TEST(Elementwise, AddsLongTensorsOfDifferentDtypes) {
   KernelCall call;
   const size_t count = 1000;
   std::vector<int32_t> ints(count);
@@ -146,13 +147,13 @@ TEST(Elementwise, DividesInEveryRoundingMode) {
 
 TEST(Elementwise, LogaddexpAndXlogyHandleZeroInfinityAndNan) {
   const std::string inputs = "f32[5]{0,2,0,inf,-inf} f32[5]{0,3,nan,inf,-inf} !f32[5]";
-  // log(2) and log(exp(2) + exp(3))
+  // The first two results are log(2) and log(exp(2) + exp(3)).
   check_kernel("aten::logaddexp.out",
                {{inputs, "0.6931471805599453,3.3132616875182228,nan,inf,-inf"}}, 5e-7);
-  // 1000 + log(1 + exp(-1))
+  // The result is 1000 + log(1 + exp(-1)).
   check_kernel("aten::logaddexp.out", {{"f32[1]{1000} f32[1]{999} !f32[1]", "1000.3132616875182"}},
                2e-4);
-  // If x is 0, the infinite logarithm is ignored. The second result is 2 * log(3).
+  // xlogy(0, 0) is 0, although log(0) is infinite. xlogy(2, 3) is 2 * log(3).
   check_kernel("aten::xlogy.OutTensor", {{inputs, "0,2.1972245773362196,nan,?,?"}}, 5e-7);
 }
 
@@ -182,7 +183,7 @@ TEST(Elementwise, PropagatesNan) {
   check_kernel("aten::sign.out", {{"f32[1]{nan} !f32[1]", "0"}});
 }
 
-TEST(Elementwise, ClampPrefersMaxAndRejectsInvalidBounds) {
+TEST(Elementwise, ClampReturnsMaxIfMinIsLargerAndRejectsInvalidBounds) {
   check_kernel("aten::clamp.out", {{"f32[1]{nan} 0.0 none !f32[1]", "nan"},
                                    {"f32[3]{-9,0,9} 5.0 -5.0 !f32[3]", "-5,-5,-5"},
                                    {"f32[3] none none !f32[3]", "error: "},

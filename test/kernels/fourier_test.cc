@@ -72,7 +72,8 @@ class Fourier : public testing::Test {
   Random random{11};
 };
 
-// Powers of two, small factors, primes, and lengths with a large prime factor.
+// The tested lengths are powers of two, products of small primes, primes, and multiples of large
+// primes.
 constexpr int32_t kLengths[] = {1,  2,  3,  4,  5,  6,   7,   8,   9,   12,  15,  16,  25,
                                 30, 32, 49, 61, 67, 100, 128, 134, 210, 256, 400, 509, 1018};
 

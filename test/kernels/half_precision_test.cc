@@ -39,8 +39,8 @@ void fill(Argument& argument, ScalarType dtype, const std::vector<Number>& eleme
   if (is_dtype) argument.integer = static_cast<int64_t>(dtype);
   if (!argument.is_tensor() || argument.dtype != ScalarType::kFloat) return;
   argument.dtype = dtype;
-  // Does not change the grid: to reflect coordinates that are far outside of the image, a kernel
-  // would need more digits than f32 has.
+  // Keeps the elements of a sampling grid. To reflect coordinates far outside of the image, a
+  // kernel would need more digits than f32 has.
   if (argument.elements.empty() && argument.name != "grid") argument.elements = elements;
 }
 
@@ -94,8 +94,9 @@ bool compare(const Kernel& kernel, const OpCall& call, ScalarType dtype, size_t 
 }
 
 TEST(HalfPrecision, KernelsRoundResultsOnlyOnce) {
-  // Kernels that are not compared: random numbers, a sum that rounds after each addition, weights
-  // that cancel each other, and bins, whose bounds depend on the dtype.
+  // The test skips these kernels. rand, randn and native_dropout return random numbers.
+  // scatter_reduce rounds after each addition. The weights of the bicubic kernel cancel each other.
+  // The bounds of histc's bins depend on the dtype.
   const std::set<std::string_view> others = {"aten::rand.out",
                                              "aten::randn.out",
                                              "aten::native_dropout.out",

@@ -24,7 +24,7 @@ extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__
 namespace vitrine::test {
 namespace {
 
-constexpr int kRandomCalls = 250;  // random calls for each line of the table
+constexpr int kRandomCalls = 250;  // random calls for each call of op_arguments.inc
 
 OpCall call_of(std::string_view name, std::string_view arguments) {
   return {name, ArgumentParser(arguments).arguments()};
@@ -41,7 +41,7 @@ TEST(HostileArguments, TestCallsCoverEveryKernel) {
   }
 }
 
-TEST(HostileArguments, EveryCallInTheTableSucceeds) {
+TEST(HostileArguments, EveryUnchangedCallSucceeds) {
   for (const OpCall& call : op_calls()) EXPECT_TRUE(succeeds(run_checked(call))) << call.text();
 }
 
@@ -109,8 +109,8 @@ TEST(HostileArguments, RejectsIndicesThatBroadcastToTooManyElements) {
   EXPECT_EQ(run_checked(call).code(), ErrorCode::kInvalidArgument);
 }
 
-// The output is one of the caches. The query has 0 heads, so the result has no elements, and the
-// kernel could resize this cache to the result's shape without using any memory.
+// The output is one of the caches. The query has 0 heads, so the result is empty. Without a check,
+// the kernel would resize the cache to the shape of the result.
 TEST(HostileArguments, AttentionRejectsCacheAsOutput) {
   for (const int64_t cache : {3, 4}) {
     OpCall call = call_of("llama::sdpa_with_kv_cache.out",
@@ -124,7 +124,7 @@ TEST(HostileArguments, AttentionRejectsCacheAsOutput) {
   }
 }
 
-TEST(HostileArguments, GeneratedOverlapsCoverEveryListItem) {
+TEST(HostileArguments, OverlappingCallsCoverEveryListItem) {
   using Pairs = std::set<std::pair<size_t, size_t>>;
   for (const OpCall& call : op_calls()) {
     if (std::ranges::none_of(call.arguments, &Argument::is_list_of_tensors)) continue;
@@ -187,9 +187,8 @@ TEST_P(HostileCall, SurvivesOneHostileArgument) {
   }
 }
 
-// Changes all tensors that have the same shape to another shape, so that checks for equal shapes
-// pass.
-TEST_P(HostileCall, SurvivesAShapeThatIsChangedInAllArguments) {
+// Gives all tensors of one shape the same new shape, so that checks for equal shapes pass.
+TEST_P(HostileCall, SurvivesTheSameChangeOfAllEqualShapes) {
   std::set<std::vector<int32_t>> olds;
   OpCall call = sample();
   for_tensors(call.arguments, [&](Argument& tensor) { olds.insert(tensor.sizes); });

@@ -15,7 +15,8 @@ namespace vitrine::test {
 inline constexpr size_t kMaxTemp = size_t{64}
                                    << 20;  // limit on a call's temporary memory, in bytes
 
-// Returns true if this run tests the optimized kernels. They are tested in a separate run.
+// Returns true if the environment variable VITRINE_TEST_OPTIMIZED is set. This run then tests the
+// optimized kernels.
 bool tests_optimized_kernels();
 
 // The kernels that this run tests.

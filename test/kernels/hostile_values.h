@@ -106,7 +106,7 @@ inline std::vector<std::vector<int32_t>> hostile_shapes(const std::vector<int32_
   return shapes;
 }
 
-// All dim orders for tensors of this rank, except the order 0, 1, 2, ...
+// Returns some dim orders for tensors of this rank, such as channels-last, but not 0, 1, 2, ...
 inline std::vector<std::vector<uint8_t>> dim_orders(size_t rank) {
   std::vector<std::vector<uint8_t>> orders;
   if (rank < 2) return orders;
@@ -152,7 +152,7 @@ class Mutator {
     return 0;
   }
 
-  // All variants of argument `index`.
+  // Returns all values that the tests try in place of argument `index`.
   std::vector<Argument> variants(size_t index) const {
     std::vector<Argument> result = variants_of(arguments_[index]);
     for (Argument value : any_values()) {
@@ -321,9 +321,8 @@ inline void for_tensors(Arguments& arguments, const std::function<void(Argument&
   }
 }
 
-// Byte offsets at which tensor `a` can begin in tensor `b`: the first element of `b`, the next few
-// elements, a quarter, the middle and the last element. A negative offset means that `b` begins in
-// `a`.
+// Returns byte offsets at which tensor `a` can begin in tensor `b`, such as the second element or
+// the middle of `b`. If an offset is negative, `b` begins in `a`.
 inline std::vector<int64_t> overlaps(const Argument& a, const Argument& b) {
   std::vector<int64_t> result{0};
   const auto add = [&](const Argument& guest, const Argument& host, int64_t sign) {
@@ -340,8 +339,8 @@ inline std::vector<int64_t> overlaps(const Argument& a, const Argument& b) {
   return result;
 }
 
-// Calls visit for every way in which a tensor that the call writes can overlap another tensor of
-// the call. The other tensor then changes while the kernel reads it.
+// Lets each output overlap each other tensor of the call, at every offset from overlaps(), and
+// calls visit() with each changed call. Writing the output then changes the other tensor.
 template <class Visit>
 void for_overlaps(OpCall call, const Visit& visit) {
   for (size_t i = 0; i < call.arguments.size(); ++i) {

@@ -22,7 +22,7 @@ TEST(Index, WrapsNegativeIndicesAndKeepsOtherDimensions) {
                {{kSelf + "?(i64[2]{1,-2}) !f32[2,2,3]", "100,101,102,110,111,112,0,1,2,10,11,12"}});
 }
 
-TEST(Index, OnlyAdjacentIndexedDimensionsStayInPlace) {
+TEST(Index, PutsIndexedDimensionsFirstUnlessAdjacent) {
   check_kernel(
       "aten::index.Tensor_out",
       {{kSelf + "?(none,i64[2,1]{0,1},i32[2]{2,0}) !f32[2,2,2]", "2,0,12,10,102,100,112,110"},
@@ -330,11 +330,11 @@ TEST(Histogram, CountsElementsInBins) {
                 // the bins are not counted.
                 {self + "4 0.0 2.0 !f32[4]", "1,1,1,2"},
                 // If the limits are equal, the bins cover the range of the elements. If all
-                // elements are equal, the bins extend by 1 on each side of them.
+                // elements have one value x, the bins cover x - 1 to x + 1.
                 {"f32[3]{4,6,8} 4 0 0 !f32[4]", "1,0,1,1"},
                 {"f32[2]{5} 4 0 0 !f32[4]", "0,0,2,0"},
                 {"f32[0] 4 0 0 !f32[4]", "0,0,0,0"},
-                {self + "4 0 0 !f32[4]", "error: is not valid"},
+                {self + "4 0 0 !f32[4]", "error: must be finite"},
                 {"f32[2]{5} 4 2 1 !f32[4]", "error: from 2 to 1"},
                 {"f32[2]{5} 0 0 1 !f32[4]", "error: bins is 0"}});
 }

@@ -25,7 +25,7 @@ class KernelCall : public TensorFactory {
  public:
   static EValue none() { return EValue(); }
 
-  // Runs a kernel. Arguments are in schema order and include `out`; run() adds the returned value.
+  // Runs a kernel. The arguments are in schema order and include `out`, but not the returned value.
   template <class... Args>
   Error run(std::string_view name, Args&&... args) {
     std::vector<EValue> values{value_of(args)...};
@@ -79,7 +79,8 @@ class KernelCall : public TensorFactory {
   }
 };
 
-// For EXPECT_TRUE(succeeds(call.run(...))), which prints the error if the call fails.
+// Use succeeds() as in EXPECT_TRUE(succeeds(call.run(...))), which prints the error if the call
+// fails.
 inline testing::AssertionResult succeeds(const Error& error) {
   if (error.ok()) return testing::AssertionSuccess();
   return testing::AssertionFailure() << error_code_name(error.code()) << ": " << error.message();

@@ -8,16 +8,15 @@
 
 namespace vitrine::test {
 
-// A call of a kernel. Arguments are as in op_arguments.inc, without names, and also:
-//   f32[1,2,1,2]:0231{1,2,3,4}  a tensor with dim order 0, 2, 3, 1; the elements are in memory
-//   order
+// A call of a kernel. Arguments are written as in op_arguments.inc, but without names. Additions:
+//   f32[1,2,1,2]:0231{1,2,3,4}  a tensor with dim order 0, 2, 3, 1 and elements in memory order
 //   !~f32[4]                    an output that can be resized; other outputs are static
 //   nan  -inf  min  max         numbers; min and max are the limits of int64
 struct KernelCase {
   std::string arguments;
   // The elements of each output in memory order, such as "1,2.5,nan 0,1,0", or the returned number.
-  // "?" matches an element or an output of any value, and "empty" for an output without
-  // elements. If the call fails: "error: " and a part of the message.
+  // "?" matches any element or any output. "empty" matches an output without elements. A call that
+  // must fail has "error: " and a part of the message.
   std::string expected;
   ErrorCode code = ErrorCode::kInvalidArgument;  // the code of the error
 };

@@ -35,9 +35,9 @@ inline const KernelRegistry& optimized_kernels() {
   return *kRegistry;
 }
 
-// Two bounds for the difference between two results. `ulps` is in units in the last place of the
-// output's dtype. `absolute` is for results in which numbers cancel. It suffices if a difference is
-// within one of the bounds.
+// Two bounds for the difference between two results. A difference must be within at least one of
+// them. `ulps` counts units in the last place of the output's dtype. `absolute` is for results in
+// which numbers cancel.
 struct Bound {
   double ulps = 0;
   double absolute = 0;
@@ -142,8 +142,8 @@ class Comparison {
     for (const Pair& pair : outputs_) compare(name, *pair.fast, *pair.plain, bound);
   }
 
-  // Marks this tensor as a constant, and makes the optimized kernel run twice, so that the second
-  // run can use data that the first run derived.
+  // Marks a tensor as constant. run() then runs the optimized kernel twice, so that the second run
+  // can use data that the first run derived from the constant.
   void make_constant(const Pair& pair) {
     pair.fast->set_constant();
     fast_.derived = &derived_;

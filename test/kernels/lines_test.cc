@@ -1,5 +1,6 @@
-// Tests functions on lines of elements. The lengths of the lines include all lengths that are close
-// to the length of a vector. The memory of a line ends with its last element.
+// Tests softmax and pooling of lines of elements. The lengths include all lengths close to the
+// length of a vector. The input ends with the last element, so that AddressSanitizer finds reads
+// past the end.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -49,7 +50,7 @@ TEST(SimdSoftmax, MatchesFormulaAtEveryLength) {
   }
 }
 
-TEST(SimdSoftmax, ReturnsNanIfTheOnlyUnmaskedValueIsNotFinite) {
+TEST(SimdSoftmax, ReturnsNanIfOneElementIsNotFiniteAndOthersAreMasked) {
   for (const float value : {-kInfinity, kInfinity, std::nanf("")}) {
     for (const int64_t length : {1, 9, 40, 100}) {
       std::vector<float> line(static_cast<size_t>(length), -kInfinity);
@@ -67,9 +68,9 @@ struct Case {
   int64_t tap_step;
 };
 
-// Compares results for two lines of windows of two rows with the formula. The second row of the
-// first line is the first row of the second line. The image is just large enough for the windows.
-// It is a part of a plane whose rows have one more element.
+// Compares max and sum pooling with their formulas. There are two lines of windows, and each window
+// has two rows. The lines share the second row of the image, which is just large enough for all
+// windows. The image is part of a plane whose rows have one more element.
 void expect_formula(const Case& c) {
   constexpr int64_t kLines = 2;
   const int64_t row = (c.count - 1) * c.stride + (c.taps - 1) * c.tap_step + 1;

@@ -64,7 +64,7 @@ inline void mask_out(Comparison& c, const Comparison::Pair& mask) {
   }
 }
 
-// Bound for sums of a few thousand terms below 1.
+// Bound for the results of attention, which are sums of up to about 1200 terms.
 inline constexpr Bound kAttentionBound{1, 2e-5};
 
 inline ScalarType random_attention_dtype(Random& random) {

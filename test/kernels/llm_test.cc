@@ -79,7 +79,7 @@ TEST_P(Llm, AttentionAddsTheMaskForAllKeys) {
   Tensor& v = random_tensor({2, 300, 2, 8});
   Tensor& mask = random_tensor({3, 300});
   Tensor& out = call.make(ScalarType::kFloat, {2, 3, 4, 8});
-  // The first blocks of the second row are fully masked.
+  // Masks the first 290 keys for the second token, so that whole blocks of keys are masked.
   for (int n = 0; n < 290; ++n) mask.mutable_data<float>()[300 + n] = -kInfinity;
   ASSERT_TRUE(succeeds(attend(q, k, v, 0, EValue(&mask), false, EValue(), out)));
   expect_attention(q, k, v, 0, &mask, false, 1 / std::sqrt(8.0), out);
@@ -98,7 +98,7 @@ TEST_P(Llm, FullyMaskedRowReturnsNan) {
   }
 }
 
-// The scores are far apart, so earlier sums vanish when a larger score is found.
+// Each score exceeds the score before by 10, so only the last two keys contribute noticeably.
 TEST_P(Llm, LargeScoresDoNotOverflow) {
   Tensor& q = call.make<float>({1, 1, 1, 1}, {1});
   Tensor& k = call.make(ScalarType::kFloat, {1, 400, 1, 1});

@@ -38,8 +38,8 @@ TEST_P(Hadamard, PowerOfTwoSizesMatchSylvesterMatrix) {
   }
 }
 
-// Columns are orthogonal and have the length sqrt(28). The first row of the 28 x 28 matrix begins
-// with the signs + - - -.
+// The columns are orthogonal and have the length sqrt(28). The signs in the first row of the
+// 28 x 28 matrix begin with + - - -.
 TEST_P(Hadamard, MultiplesOf28GiveOrthogonalMatrices) {
   for (const int32_t size : {28, 112}) {
     const std::vector<float> matrix = columns(call, size);
@@ -64,8 +64,8 @@ TEST_P(Hadamard, MultiplesOf28GiveOrthogonalMatrices) {
   EXPECT_TRUE(fails(run("fast_hadamard_transform.out", odd, out), kBad, "12 elements"));
 }
 
-// Transforms many rows on several threads and compares the results with products by the matrix of
-// columns().
+// Transforms many rows on several threads. Expects each result to be the product of the row and the
+// matrix from columns().
 TEST_P(Hadamard, SeveralThreadsTransformManyRowsCorrectly) {
   auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
   ASSERT_TRUE(pool.ok());
@@ -93,8 +93,8 @@ TEST_P(Hadamard, SeveralThreadsTransformManyRowsCorrectly) {
   }
 }
 
-// Sizes of a delta rule. `values` need not be a multiple of the number of columns that the kernel
-// computes together. Each head has one state, which `group` query heads read.
+// Sizes of a call to the delta rule. The state of each head is read by `group` query heads.
+// `values` need not be a multiple of the number of columns that the kernel computes together.
 struct DeltaSizes {
   int heads, tokens, keys, values;
   int group = 1;

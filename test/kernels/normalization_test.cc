@@ -13,7 +13,8 @@ TEST(Softmax, LargeValuesDoNotOverflow) {
                1e-4);
 }
 
-TEST(Softmax, SupportsOuterDimensionLongerThanTheBuffer) {
+// The dimension is longer than the kernel's conversion buffer (kChunkLength).
+TEST(Softmax, NormalizesALongOuterDimension) {
   std::string expected = "0.005";
   for (int i = 1; i < 400; ++i) expected += ",0.005";
   check_kernel("aten::_softmax.out", {{"f32[200,2]{3} 0 false !f32[200,2]", expected}}, 1e-7);

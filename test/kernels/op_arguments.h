@@ -71,8 +71,8 @@ struct Argument {
   int shares_memory_of = -1;  // index of the argument that this one overlaps; -1 for none
   size_t shares_item = 0;     // if this is a list, its item that overlaps
   size_t shared_item = 0;     // if the other argument is a list, its item that is overlapped
-  // Offset in bytes at which this tensor begins in the tensor that it overlaps. If negative, the
-  // overlapped tensor begins in this one.
+  // Byte offset of this tensor from the start of the tensor that it overlaps. A negative offset
+  // means that this tensor begins before the other.
   int64_t shares_from = 0;
 
   bool is_tensor() const { return kind == Kind::kTensor; }
@@ -86,7 +86,7 @@ struct Argument {
   }
 };
 
-// Parses a dtype such as "f32". Like all parsing here, aborts on errors, because tests supply the
+// Parses a dtype such as "f32". All parsers in this file abort on errors, because tests supply the
 // text.
 inline ScalarType scalar_type_named(std::string_view name) {
   for (int i = 0; i < kNumScalarTypes; ++i) {

@@ -1,10 +1,9 @@
-// Prints the dtypes that every kernel supports, which it finds by calling the kernel. Each line has
-// the name of an operator and the dtypes that its tensors may have. The target op_table uses the
-// output.
+// Prints the dtypes that each operator supports. A line has the name of an operator and the dtypes
+// that its tensors may have. The target op_table reads these lines.
 //
-// The calls are those of op_arguments.inc. In each call, one dtype is replaced in all tensors that
-// have it. This dtype is Float if any tensor is Float. Each call is tried with and without changing
-// the outputs.
+// The program finds the dtypes by running the calls of op_arguments.inc. In each call, it replaces
+// one dtype in all tensors that have this dtype. If any tensor is Float, Float is replaced. Each
+// call is tried with changed and with unchanged dtypes of its outputs.
 #include <cstdio>
 #include <map>
 #include <set>
@@ -66,7 +65,7 @@ int main() {
   std::map<std::string, std::set<size_t>> found;
   for (const OpCall& call : all_op_calls()) {
     std::set<size_t>& dtypes = found[std::string(call.name)];
-    // Replaces the first dtype in kDtypes that a tensor of the call has.
+    // The replaced dtype is the first one in kDtypes that a tensor of the call has.
     for (const ScalarType from : kDtypes) {
       bool varies = false;
       for (const Argument& argument : call.arguments) varies = varies || has(argument, from);

@@ -1,5 +1,5 @@
 // Compares optimized element-wise kernels with the portable kernels for layouts in which operands
-// repeat. Also calls the kernels with outputs that are inputs, and with outputs that are resized.
+// repeat. Also tests calls that write to an input and calls that resize the output.
 
 #include <algorithm>
 #include <bit>
@@ -139,8 +139,8 @@ TEST_F(OptimizedCall, AcceptsAnInputAsOutput) {
   }
 }
 
-// The bound is in units in the last place. 1 / sqrt(x), which rounds twice, is also within this
-// bound.
+// The bound is 1.5 units in the last place. The formula 1 / sqrt(x) is within this bound, although
+// it rounds twice.
 TEST_F(OptimizedCall, ReciprocalRootIsCloseToExactValue) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   std::vector<float> values = {0.0F, -0.0F, kInf, -kInf, -1.0F, std::nanf("")};
@@ -192,7 +192,7 @@ TEST_F(OptimizedCall, RootsAreRoundedCorrectly) {
   EXPECT_TRUE(std::signbit(out.data<float>()[1]));
 }
 
-TEST_F(OptimizedCall, CombinesEachElementWithANumber) {
+TEST_F(OptimizedCall, AcceptsScalarsAndOneElementTensorsAsOperands) {
   for (const int32_t count : {2, 256, 5000}) {
     const std::vector<float> values = count_up(static_cast<size_t>(count));
     Tensor& x = call_.make<float>({1, count}, values);

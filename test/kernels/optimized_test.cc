@@ -100,8 +100,8 @@ void elu(Comparison& c, const std::string& name) {
 void gelu(Comparison& c, const std::string& name) {
   const Sizes sizes = random_shape(c.random);
   const ScalarType dtype = random_float(c.random);
-  // The terms of 1 + erf(x) and of 1 + tanh(x) cancel for negative x. The lost precision is
-  // relative to x.
+  // GELU multiplies by 1 + erf(...) or by 1 + tanh(...). For negative x, the two terms of this sum
+  // cancel, so the difference needs an absolute bound.
   c.run(name, {32, 1e-5}, c.tensor(dtype, sizes),
         EValue(std::string_view(c.random.chance(0.5) ? "none" : "tanh")), c.out(dtype, sizes));
 }
@@ -396,8 +396,9 @@ INSTANTIATE_TEST_SUITE_P(Table, Optimized, testing::ValuesIn(names()), [](const 
   return name;
 });
 
-// The contributions of this transposed convolution are 2^62 floats, whose size in bytes overflows.
-// Input and weight share a mapping of 8 GB that uses no memory.
+// This transposed convolution multiplies each of 2^31 inputs by each of 2^31 weights. Memory for
+// all products would be 2^62 floats, whose size in bytes overflows. The input and the weight share
+// 8 GB of address space that uses no memory.
 TEST(OptimizedConvolution, RejectsTemporaryMemorySizeThatOverflows) {
   constexpr int32_t kHeight = 1 << 15;
   constexpr int32_t kWidth = 1 << 16;

@@ -21,7 +21,7 @@ class PackedConvolution : public testing::Test {
     plain_.set_read_only();
   }
 
-  // Convolves the image with these filters, and returns the first element of the result.
+  // Convolves the image with `filters`, and returns the first element of the result.
   float convolve(Tensor& filters) {
     Tensor& out = call_.make(ScalarType::kFloat, {1, 16, 4, 4});
     EXPECT_TRUE(succeeds(call_.run("aten::convolution.out", image_, filters, KernelCall::none(),
@@ -90,7 +90,8 @@ class PackedProduct : public testing::Test {
   }
 
   static float weight_at(int i) { return static_cast<float>(i % kDepth + i / kDepth); }
-  // Computes the layer and compares each result with the sum of its weights, the bias and `more`.
+  // Calls aten::linear with an input of ones. Expects each result to be the sum of its weights, the
+  // bias and `more`.
   void expect_sums(float more = 0) {
     Tensor& out = call_.make(ScalarType::kFloat, {kRows, kOutputs});
     ASSERT_TRUE(succeeds(call_.run("aten::linear.out", input_, weight_, bias_, out)));

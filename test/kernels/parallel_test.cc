@@ -39,8 +39,8 @@ TEST(Parallel, RunsEveryItemOnceWithDistinctWorkers) {
   }
 }
 
-// The first item ends only after all other items have run. The worker that runs it therefore cannot
-// run the other items that it was assigned, so the second worker must take them.
+// The first item ends only after all other items have run. The idle worker must therefore run all
+// of them, even those assigned to the busy worker.
 TEST(Parallel, IdleWorkersTakeItemsFromASlowWorker) {
   const auto pool = pool_of(2);
   KernelContext context(nullptr, pool.get());

@@ -20,8 +20,8 @@ TEST(Pooling, MaxUsesKernelSizeAsDefaultStride) {
 
 TEST(Pooling, MaxAppliesPaddingDilationAndCeilMode) {
   check_kernel(kMaxPool,
-               {// Windows are 3 taps with dilation 2, starting at -1. The first window has rows and
-                // columns -1, 1 and 3, so its largest element is the last, at (3, 3).
+               {// Each window has 3 x 3 taps with dilation 2. The first window covers the rows and
+                // columns -1, 1 and 3, so its largest element is at (3, 3).
                 {kImage44 + "[3] [2] [1] [2] true !f32[1,1,2,2] !i64[1,1,2,2]", "16,16,16,16 ?"},
                 {"f32[1,1,1,5]{1,2,3,4,5} [1,2] [1,2] [0] [1] true !f32[1,1,1,3] !i64[1,1,1,3]",
                  "2,4,5 ?"}});
@@ -56,7 +56,7 @@ TEST(Pooling, MaxReturnsMinusInfinityForWindowsOutsideImage) {
   }
 }
 
-TEST(Pooling, MaxPrefersNanAndThenFirstOfEqualElements) {
+TEST(Pooling, MaxReturnsNanOrTheFirstOfEqualElements) {
   check_kernel(kMaxPool, {{"f32[1,1,6]{3,3,nan,5,-inf,-inf} [1,2] [1,2] [0] [1] false "
                            "!f32[1,1,3] !i64[1,1,3]",
                            "3,nan,-inf 0,2,4"}});

@@ -32,8 +32,9 @@ TEST(QuantizedValues, PerTensorRoundsTiesToEvenAndClamps) {
         {{"u16[2]{2003,65535} 0.5 3 0 65535 @u16 none !f32[2]", "1000,32766"}});  // (65535 - 3) / 2
 }
 
-// PyTorch multiplies by 1 / scale, computed in double. For one scale in four, 1.0f / float(scale)
-// is a neighbor of the correct float, which would change the rounding of values near ties.
+// PyTorch computes 1 / scale in double, rounds it to float, and multiplies by it. For about a
+// quarter of all scales, 1.0f / float(scale) is a different float, so values near ties would be
+// rounded differently.
 TEST_F(Quantized, SixteenBitQuantizationUsesInverseScaleComputedInF64) {
   size_t differing = 0;
   for (int s = 1; s <= 200; ++s) {
@@ -82,7 +83,8 @@ TEST(QuantizedValues, PerChannelAcceptsAnyAxis) {
          {values + "none" + rest, "1,2,8,9,5,6,12,13"}});
 }
 
-// Zero points are added before rounding: 0.5 + 1 rounds to 2, not to 0 + 1, and 3 / 2 + 1 to 2.
+// The zero point is added before rounding. Ties are rounded to even, so 0.5 + 1 gives 2, and
+// 3 / 2 + 1 also gives 2. With rounding first, the results would be 1 and 3.
 TEST(QuantizedValues, PerTokenUsesParametersOfEachRow) {
   check(
       "quantize_per_token.out",
@@ -93,9 +95,9 @@ TEST(QuantizedValues, PerTokenUsesParametersOfEachRow) {
           "1,2,2,4"}});
 }
 
-// A channel's parameters are read after other channels are written. Here, the result of the first
-// channel would overwrite the zero point of the second channel with -0.0f, which has the bits of
-// the minimum i32.
+// The kernels read the parameters of a channel after they write earlier channels. Without a check,
+// dequantization would write the first result, -0.0f, over the zero point of the second channel.
+// The bits of -0.0f are the smallest i32.
 TEST_F(Quantized, RejectsOutputThatOverlapsParameters) {
   constexpr const char* kMessage = "the output overlaps the memory of an input";
   for (const bool fast : {false, true}) {
@@ -151,13 +153,14 @@ TEST(QuantizedValues, EmbeddingsUnpackRows) {
   const std::string scales = "f32[2,2]{1,2,0.5,1} none ";
   check("embedding_byte.out",
         {{"i8[2,2]{1,-2,3,4} " + scales + "-128 127 i64[2]{1,0} !f32[2,2]", "1.5,4,1,-4"}});
-  // In 0xf1, the high four bits are 15 - 8 = 7 (column 0), and the low four bits are 1 - 8 = -7
-  // (column 1). The second byte is 0x80.
+  // Byte 241 = 0xf1 holds the values 15 - 8 = 7 (column 0, high bits) and 1 - 8 = -7 (column 1, low
+  // bits). Byte 128 = 0x80 holds the values 0 and -8.
   const std::string int4s = "u8[2,1]{241,128} " + scales + "-8 7 ";
   check("embedding_4bit.out", {{int4s + "i64[2]{1,0} !f32[2,2]", "0,-8,7,-14"},
                                {int4s + "i64[2]{0,2} !f32[2,2]", "error: out of range"},
                                {int4s + "i64[2]{0,-1} !f32[2,2]", "error: out of range"}});
-  // The byte 228 = 0b11100100 contains the numbers 0, 1, 2 and 3. Each number is a value plus 2.
+  // Byte 228 = 0b11100100 holds the numbers 0, 1, 2 and 3, beginning with the lowest bits. The
+  // values are these numbers minus 2.
   check("embedding_2bit.out", {{"u8[2,1]{228,0} f32[2]{1,2} f32[2]{0,1} -2 1 i64[2]{1,0} !f32[2,4]",
                                 "-6,-6,-6,-6,-2,-1,0,1"}});
 }

@@ -15,8 +15,8 @@ TEST(Reduction, SumReducesAnyDimensions) {
        {self + "none false none !f32[]", "66"},
        {self + "[] false none !f32[]", "66"},
        {self + "[0,1] false none !f32[]", "66"},
-       // A tensor [1,2,2,2] with values 0..7. The sums over dimension 2 are 0+2 and 1+3 in
-       // channel 0, 4+6 and 5+7 in channel 1. The channels are innermost in memory.
+       // A channels-last tensor has the values 0..7 in logical order. The sums over dimension 2 are
+       // 0+2 and 1+3 in channel 0, and 4+6 and 5+7 in channel 1.
        {"f32[1,2,2,2]:0231{0,4,1,5,2,6,3,7} [2] true none !f32[1,2,1,2]:0231", "2,10,4,12"},
        {"f32[0,2] [0] false none !f32[2]", "0,0"},
        {"i64[2]{max,1} none false none !i64[]", "min"},
@@ -69,7 +69,7 @@ TEST(Reduction, AnyWithEmptyDimensionListIsElementwise) {
   check_kernel("aten::any.all_out", {{"f32[0] !u8[]", "0"}});
 }
 
-TEST(Reduction, ExtremaPreferFirstNanAndThenFirstOfEqualElements) {
+TEST(Reduction, ExtremaReturnTheFirstNanOrTheFirstOfEqualElements) {
   const std::string self = "f32[3,4]{1,5,5,0,nan,9,nan,1,-3,-2,-3,-2} ";
   check_kernel("aten::max.dim_max", {{self + "1 false !f32[3] !i64[3]", "5,nan,-2 1,0,1"}});
   check_kernel("aten::argmin.out", {{self + "1 false !i64[3]", "3,0,0"}});
@@ -94,7 +94,7 @@ TEST(Reduction, AcceptsEmptyTensorWithLargeSizes) {
 
 TEST(Reduction, VarianceIsAccurateFarFromZero) {
   KernelCall call;
-  // Values 1e4 +- 1 in several chunks, for which a sum of squares would lose all precision.
+  // The values 9999 and 10001 fill several chunks. A sum of squares would lose all precision.
   std::vector<float> values(1000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = i % 2 == 0 ? 9999.0f : 10001.0f;
   Tensor& a = call.make<float>({1000}, values);
@@ -108,7 +108,7 @@ TEST(Reduction, VarianceIsAccurateFarFromZero) {
   EXPECT_FLOAT_EQ(values_of<float>(var)[0], 1000.0f / 999.0f);
 }
 
-TEST(Reduction, VarianceIsNotFiniteWithoutDegreesOfFreedom) {
+TEST(Reduction, VarianceIsNanOrInfiniteIfTheCorrectionIsTooLarge) {
   check_kernel("aten::var.correction_out", {{"f32[1]{3} none none false !f32[]", "nan"},
                                             {"f32[2]{3,4} none 3 false !f32[]", "inf"}});
 }

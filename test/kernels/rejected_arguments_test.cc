@@ -40,7 +40,7 @@ bool is_one_of_names(const Argument& argument, std::initializer_list<std::string
 
 int64_t rank_for_dims(const OpCall& call) {
   const auto rank = static_cast<int64_t>(Mutator::rank_of(call.arguments));
-  // These operators add a dimension.
+  // These operators add a dimension, so `dim` has one more valid value on each side.
   return call.name.starts_with("aten::unsqueeze_copy") || call.name.starts_with("aten::stack")
              ? rank + 1
              : rank;
@@ -221,7 +221,7 @@ TEST(KernelErrors, RejectsValueOfTheWrongKind) {
     const Argument original = argument;
     for (const char* text : {"'text'", "[0.5]", "2", "f32[2]"}) {
       argument = parsed(text);
-      // A kernel may accept another kind of number.
+      // A kernel may accept an int in place of a float, a bool or a dtype.
       const bool number = argument.kind == Kind::kInt &&
                           (original.kind == Kind::kInt || original.kind == Kind::kDouble ||
                            original.kind == Kind::kBool || original.kind == Kind::kScalarType);

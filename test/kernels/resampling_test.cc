@@ -24,15 +24,15 @@ TEST(Upsample, BilinearInterpolatesBetweenPixelCentersOrAlignedCorners) {
                            {kLine + "[1,5] true none !f32[1,1,1,5]", "0,1,2,3,4"}});
 }
 
-// The factor 1.2 gives 4.8 elements, truncated to 4. If the size of a dimension does not change,
-// the dimension is copied, whatever the factor, as in PyTorch (compute_source_index_and_lambda).
+// The factor 1.2 gives 4 * 1.2 = 4.8 elements, which is truncated to 4. A dimension whose size does
+// not change is copied for any factor, as in PyTorch (compute_source_index_and_lambda).
 TEST(Upsample, BilinearCopiesUnchangedDimension) {
   check_kernel(kBilinear,
                {{"f32[1,1,1,4]{0,1,2,3} none false [2.0,1.2] !f32[1,1,2,4]", "0,1,2,3,0,1,2,3"}});
 }
 
-// In a dimension whose size does not change, both samples are the same element, and their weights
-// are 1 and 0. Infinity becomes NaN (0 * inf), but its neighbors do not.
+// If the size of a dimension does not change, the kernel reads each element twice, with the weights
+// 1 and 0. Infinity becomes NaN (0 * inf), but the results next to it stay finite.
 TEST(Upsample, BilinearDoesNotReadNeighborsAlongUnchangedDimension) {
   for (const std::string align_corners : {" false", " true"}) {
     check_kernel(
@@ -120,7 +120,8 @@ TEST(Upsample, AntialiasedBicubicModeUsesTheKeysCubicFilter) {
       {{"u8[1,1,1,4]{0,255,255,0} [1,8] false none none !u8[1,1,1,8]", "0,?,?,255,?,?,?,?"}});
 }
 
-// Float cannot represent the size of the line. The conversion to float rounds the size up by one.
+// Float cannot represent 16'777'219, the length of the row. Conversion to float rounds the length
+// up by one.
 TEST(Upsample, AntialiasedDoesNotReadPastTheEndOfALongRow) {
   KernelCall call;
   Tensor& self = call.make<int8_t>({1, 1, 1, 16'777'219}, std::vector<int8_t>(16'777'219));
@@ -148,7 +149,7 @@ class GridSampler : public testing::Test {
   KernelCall call;
   Tensor& image = call.make<float>({1, 1, 1, 4}, {1, 2, 3, 4});
 
-  // Samples at horizontal coordinate x, -1 .. 1, in the middle of the height.
+  // Samples the image at half its height. The range of x from -1 to 1 spans the width.
   float sample(float x, int64_t interpolation, int64_t padding, bool align_corners) {
     Tensor& grid = call.make<float>({1, 1, 1, 2}, {x, 0});
     Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 1});
@@ -179,12 +180,12 @@ TEST_F(GridSampler, ReflectsAtBordersOrCentersOfEdgePixels) {
 }
 
 TEST_F(GridSampler, BicubicReproducesStraightLines) {
-  // Away from the edges, cubic convolution reproduces a straight line.
+  // Cubic convolution reproduces a straight line only away from the edges.
   EXPECT_FLOAT_EQ(sample(0, 2, 1, true), 2.5f);
   EXPECT_FLOAT_EQ(sample(1.0f / 3.0f, 2, 1, true), 3);
 }
 
-// The conversion to float rounds the last position up to the end of the line, one past the last
+// The index of the last element is 16'777'219. Float rounds this index up to one past the last
 // element. PyTorch samples zeros at that position.
 TEST_F(GridSampler, DoesNotReadPastTheEndOfALongRow) {
   Tensor& line = call.make<Half>({1, 1, 1, 16'777'220}, std::vector<Half>(16'777'220));

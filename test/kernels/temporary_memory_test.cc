@@ -28,7 +28,7 @@ class TemporaryMemory : public testing::Test {
                                   zeros({batch, 49, 49}))));
     return call.temporary_bytes;
   }
-  // Returns the temporary bytes of a convolution from 16 to 16 channels in each group.
+  // Returns the temporary bytes of a convolution with 16 input and 16 output channels per group.
   size_t convolution_memory(int32_t batch, int32_t groups, bool transposed) {
     const int32_t channels = 16 * groups;
     EXPECT_TRUE(succeeds(call.run(

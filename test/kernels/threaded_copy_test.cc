@@ -1,4 +1,4 @@
-// Tests copies that are large enough for threads, by the index of every element.
+// Tests copies that are large enough for several threads. Checks every element of each result.
 
 #include <algorithm>
 #include <vector>
@@ -58,9 +58,9 @@ void expect_elements(const Tensor& out, const From& from) {
   }
 }
 
-// Permutes the dims in every order. This covers three kinds of copies: few planes, each of which is
-// divided among the threads; many planes, which are distributed to the threads; and runs of
-// elements. Tiles are full or partial.
+// Permutes the dims in every order. If an order has few planes, each plane is divided among the
+// threads. If an order has many planes, each thread copies whole planes. Orders that keep the last
+// dim copy runs of elements. The sizes give full and partial tiles.
 template <class Element>
 void permute_in_every_order(KernelCall& call, Tensor& self) {
   Indices order = {0, 1, 2, 3};

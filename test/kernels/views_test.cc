@@ -25,7 +25,7 @@ TEST(ViewCopy, InfersOneSize) {
                 {self + "[5,-1,2]" + out, "error: -1"},
                 {self + "[0,-1,2]" + out, "error: -1"},
                 {self + "[-1,-1,2]" + out, "error: -1"},
-                {self + "[3,2,3]" + out, "error: is not 12"},
+                {self + "[3,2,3]" + out, "error: must be 12"},
                 {self + "[3037000500,3037000500,3037000500]" + out, "error: "}});
 }
 

@@ -92,7 +92,8 @@ std::vector<float> transformed(const WinogradShape& shape, const std::vector<flo
   return result;
 }
 
-// Computes the convolution in parts. A part has `part_tiles` tiles and one panel.
+// Computes the convolution in parts. Each part has at most `part_tiles` tiles, and one panel (group
+// of output channels).
 std::vector<float> convolve(const ConvolutionCase& c, const Operands& operands, int64_t tile,
                             int64_t part_tiles) {
   const WinogradShape shape{tile, c.in_channels, c.out_channels};

@@ -109,8 +109,9 @@ TEST_F(CacheDtypes, LogitsMatchF32WithinTolerance) {
   }
 }
 
-// A factor that is a power of two does not change the logits of f32. With the factor, some cached
-// values exceed 65504, the largest f16. Each row of an int8 cache has its own scale.
+// The weights of the last layer multiply its cached values by a power of two, and later divide by
+// the same power, so the logits with an f32 cache do not change. Some multiplied values exceed
+// 65504, the largest f16. An int8 cache can store them, because each of its rows has a scale.
 TEST_F(CacheDtypes, LargeValuesOverflowAnF16CacheButNotAnInt8Cache) {
   const auto logits = [&](ScalarType cache, float factor) {
     aot::Methods methods;
@@ -155,8 +156,8 @@ TEST_F(CacheDtypes, CacheBytesFollowTheElementSizeOfTheDtype) {
   }
 }
 
-// Programs that ExecuTorch exported, with f16 and int8 caches, a sliding window in a ring buffer,
-// and one position per id.
+// Tests programs that ExecuTorch exported. Some have an f16 or int8 cache, and one has a ring
+// buffer for a sliding window. One program takes a position for each token.
 class CorpusCaches : public testing::TestWithParam<const char*> {};
 
 TEST_P(CorpusCaches, LogitsMatchPyTorch) {
@@ -289,8 +290,8 @@ float state_weight(size_t id, size_t word) {
   return static_cast<float>((id * 7 + word * 5) % 11) / 8;
 }
 
-// next state = weights of the id + state / 2. If `has_start` is true, the file has the initial
-// state `state_start`. Otherwise, the initial state is 0.
+// Returns a model that computes next state = weights of the id + state / 2. The initial state has
+// the values of state_start() if `has_start` is true, and zeros otherwise.
 aot::ExportedProgram recurrent_decoder(bool has_start) {
   ModelBuilder build("Decoder");
   Node* ids = build.input("ids", ScalarType::kLong, {1, 1});

@@ -228,13 +228,13 @@ TEST_F(SmallDecoder, PadsIdsToFixedShape) {
   EXPECT_EQ(decoder->feed(Ids{1, 2}, 0).front(), 6.0F);
 }
 
-// The input has no planned memory, so its size is bounded only by the check of the padded ids
-// against max_memory_bytes.
+// The input has no planned memory, so the memory plan does not limit its size. The decoder must
+// check the size of the padded ids.
 TEST_F(SmallDecoder, RejectsPaddedIdsBeyondMemoryLimit) {
   forward({.ids = {1, INT32_MAX}, .logits = {1, 4, 6}, .dynamic = false, .has_position = false});
   EXPECT_THAT(refusal({.max_memory_bytes = 1'000'000'000}),
               testing::HasSubstr("method forward: the 2147483647 ids of input 0 need 17179869176 "
-                                 "bytes, more than max_memory_bytes leaves"));
+                                 "bytes, more than max_memory_bytes allows"));
 }
 
 TEST_F(SmallDecoder, AppliesLimitsToMetadataMethods) {

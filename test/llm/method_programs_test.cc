@@ -132,10 +132,9 @@ TEST(LoraMethods, AreSelectedByName) {
 TEST(FindDecoderMethods, ErrorListsMethodsWithInputs) {
   const auto file = test::lower_methods(llama_methods({{"a", 1}, {"b", 1}}), false);
   const auto program = test::load_program(file);
-  EXPECT_THAT(
-      [&] { find_decoder_methods(*program); },
-      ThrowsMessage<GenerationError>(
-          "cannot tell which method decodes: name it (--method); methods with inputs: a, b"));
+  EXPECT_THAT([&] { find_decoder_methods(*program); },
+              ThrowsMessage<GenerationError>(
+                  "cannot tell which method decodes: specify --method; methods with inputs: a, b"));
   EXPECT_THAT(
       [&] { find_decoder_methods(*program, {.decode = "c"}); },
       ThrowsMessage<GenerationError>("the program has no method c; methods with inputs: a, b"));
@@ -152,7 +151,7 @@ TEST(DecoderInputs, RejectsInputKindsThatContradictTensorShapes) {
   };
   EXPECT_NO_THROW(with({kIds, kPosition})());
   EXPECT_THAT(with({kIds}), ThrowsMessage<GenerationError>(
-                                "method forward needs a kind for each of its 2 inputs, got 1"));
+                                "method forward has 2 inputs, but 1 input kinds were given"));
   EXPECT_THAT(
       with({kPosition, kIds}),
       ThrowsMessage<GenerationError>("method forward: input 0 (i64[1,15]) cannot be a position"));
@@ -187,7 +186,7 @@ TEST_F(EncoderDecoder, DecoderSeesEncodedPrompt) {
   TextGenerator generator(*model.decoder, nullptr);
   GenerateOptions options = {.sampling = {.temperature = 0}};
   const Generation first = generator.generate(Ids{9, 4, 15, 4}, options);
-  // The model predicts the end id at position 7 and later, which is after seven words.
+  // After seven words, the model predicts the end id, 0.
   EXPECT_THAT(first.ids, ElementsAre(4, 9, 15, 4, 9, 15, 4, 0));
   EXPECT_EQ(first.reason, StopReason::kEndToken);
   EXPECT_EQ(first.statistics.prompt_tokens, 4);
@@ -223,7 +222,7 @@ TEST_F(EncoderDecoder, RejectsDecodingWithoutEncoderInput) {
   EXPECT_THAT(
       [&] { model.decoder->feed(Ids{1}, 0); },
       ThrowsMessage<GenerationError>(
-          "method text_decoder needs the output of method encoder, which was not given an input"));
+          "method text_decoder needs the output of method encoder, whose input is not set"));
 }
 
 TEST_F(EncoderDecoder, RejectsEncoderWithMismatchedOutputWidth) {
@@ -270,8 +269,8 @@ TEST_F(LlmCorpus, PrefillAndDecodeLogitsMatchPyTorch) {
 TEST_F(LlmCorpus, TokenEmbeddingMethodFeedsDecoder) {
   const auto folder = test::corpus_llm_dir() / "multimodal_three_methods";
   LoadedModel model(folder / "model.pte");
-  // The expected logits of the corpus follow an image, so they do not apply to a text alone. The
-  // reference here is a direct run of the embedding and the decoder.
+  // The corpus has expected logits only for a text after an image. For this text without an image,
+  // the test computes the expected logits by running the two methods directly.
   tools::Session session({folder / "model.pte", {}, 1});
   const auto embedding = session.load_method("token_embedding");
   const auto decode = session.load_method("text_decoder");

@@ -128,8 +128,8 @@ TEST_F(EncoderRowsInPrompts, ReplaceThePlaceholderToken) {
       load_adding(has_dynamic_rows);
       EXPECT_TRUE(decoder_->inserts_rows());
       show({4, 2});
-      // The logits are the sum of the rows: word 1, 10 times word 4, 20 times word 2, and three
-      // times word 3, because its row is the last one.
+      // Words 1 and 3 add 1 each. The image adds 10 for word 4 and 20 for word 2. The last row
+      // counts three times, so the logit of word 3 is 3.
       EXPECT_THAT(feed({1, kImage, 3}, chunk), ElementsAre(0, 1, 20, 3, 10, 0)) << chunk;
       // Two more prompts follow. The first does not have an image, and the second has another
       // image. Their rows are added to the sum too.
@@ -190,7 +190,7 @@ TEST_F(EncoderRowsInPrompts, AreFedAgainInEveryCallWithoutCache) {
         [&] { logits_with(decoder_->with_rows(Ids{kImage})); },
         ThrowsMessage<GenerationError>("the text has 4 placeholder tokens (id 9), but method "
                                        "vision_encoder returns 2 rows: without a cache, a text can "
-                                       "have one encoder input only"));
+                                       "have only one encoder input"));
     TextGenerator generator(*decoder_, nullptr);
     show({4, 2});
     const GenerateOptions two = {.max_new_tokens = 2, .sampling = {.temperature = 0}};
@@ -237,7 +237,7 @@ TEST_F(EncoderRowsInPrompts, RejectMissingFeaturesOrPlaceholder) {
         feed({1, kImage}, 8);
       },
       ThrowsMessage<GenerationError>(
-          HasSubstr("needs the output of method vision_encoder, which was not given an input")));
+          HasSubstr("needs the output of method vision_encoder, whose input is not set")));
   show({1});
   EXPECT_THAT([&] { feed({1}, 8); }, ThrowsMessage<GenerationError>(
                                          "the prompt has no placeholder token (id 9) for the rows "

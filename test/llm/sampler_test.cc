@@ -19,7 +19,7 @@ std::map<TokenId, int> counts(const SamplerOptions& options, const std::vector<f
   return found;
 }
 
-TEST(Sampler, ZeroTemperatureReturnsLowestIdOfTheArgmax) {
+TEST(Sampler, ZeroTemperatureReturnsLowestIdWithTheMaxLogit) {
   EXPECT_EQ(Sampler({.temperature = 0}).sample(std::vector<float>{1, 3, 3, 2}), 1);
 }
 
@@ -50,7 +50,7 @@ TEST(Sampler, TopPKeepsFewestTokensWithTotalProbabilityAboveP) {
   EXPECT_EQ(kept(0.95F), 3U);
 }
 
-// Compares draws with the sorted probabilities.
+// Finds the tokens that top-p keeps by sorting all tokens. The sampler must draw only these tokens.
 TEST(Sampler, TopPMatchesFullSortForLargeVocabularies) {
   std::mt19937 random(7);
   for (const double spread : {0.0, 0.1, 1.0, 3.0, 10.0}) {
@@ -68,7 +68,7 @@ TEST(Sampler, TopPMatchesFullSortForLargeVocabularies) {
     std::map<TokenId, double> kept;
     double sum = 0;
     for (const auto& [negative, id] : sorted) {
-      // A float sum may reach the limit a few tokens earlier or later.
+      // The factor 1 + 1e-4 allows a few more tokens, because the sampler's sums are rounded.
       if (sum > 0.9 * all * (1 + 1e-4)) break;
       sum -= negative;
       kept[id] = -negative;

@@ -20,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 
 // A decoder with a vocabulary of two ids. After n tokens of a window, the odds of id 1 are n to 1.
-// Optionally returns the logits of each token of a call.
+// If `all` is true, the decoder returns the logits of each token of a call.
 class CountingDecoder final : public DecoderModel {
  public:
   CountingDecoder(int64_t context, bool all, double factor = 1)
@@ -73,7 +73,7 @@ std::vector<double> nats_after_each(std::initializer_list<double> counts) {
 using testing::DoubleNear;
 using testing::Pointwise;
 
-TEST(TextEvaluation, EachWindowGivesTokensTheDocumentedContext) {
+TEST(TextEvaluation, StrideAndPrefixDetermineTheContextOfEachToken) {
   const std::vector<TokenId> text(10, 1);
   const auto expect = [&](const EvaluationOptions& options, std::initializer_list<double> context,
                           size_t windows) {
@@ -150,7 +150,7 @@ TEST(TextEvaluation, RejectsUnsuitableTextsAndModels) {
   EXPECT_THAT(error(text, {.prefix = {0, 0, 0, 0}}), HasSubstr("4 begin tokens do not fit"));
   CountingDecoder other(4, false);
   other.info_.vocabulary = 3;
-  EXPECT_THAT(error(text, {}, &other), HasSubstr("A returns 2 logits, B 3"));
+  EXPECT_THAT(error(text, {}, &other), HasSubstr("A returns 2 logits, B returns 3"));
   CountingDecoder damaged(4, false);
   damaged.nan_after = 3;
   EXPECT_THAT(error(text, {}, &damaged), HasSubstr("B: token 3 of the text: the logit of id 0 is"));

@@ -48,7 +48,7 @@ TEST_F(TextGeneratorTest, FeedsPromptInChunks) {
   EXPECT_EQ(generator.position(), 6);
 }
 
-TEST_F(TextGeneratorTest, CallsFollowTheCapabilitiesOfTheModel) {
+TEST_F(TextGeneratorTest, FeedsTokensInCallsThatTheModelSupports) {
   using Calls = std::vector<FakeDecoder::Call>;
   const auto calls = [this](const Ids& prompt, int64_t max_new_tokens) {
     FakeDecoder model(info);

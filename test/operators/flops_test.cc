@@ -77,7 +77,7 @@ TEST(FlopsTest, NormsAndSoftmaxCountSeveralFlopsPerElement) {
             8.0 * 36);
 }
 
-TEST(FlopsTest, ReturnsNothingWithoutARuleOrSizes) {
+TEST(FlopsTest, ReturnsNulloptWithoutARuleOrSizes) {
   EXPECT_EQ(count("aten.topk.default", {4}, {{"self", {40}}}), std::nullopt);
   EXPECT_EQ(count("aten.mm.default", {3, 7}, {}), std::nullopt);
   EXPECT_EQ(count("aten.view_copy.default", {16}, {{"self", {4, 4}}}), 0.0);

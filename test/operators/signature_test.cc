@@ -31,8 +31,7 @@ TEST(Signature, KeepsTheOrderOfArguments) {
 DefaultValue default_of(const std::string& argument) {
   const std::string text = "x::f(" + argument + ") -> ()";
   const DefaultValue value = parse_signature(text).arguments.at(0).default_value;
-  // Returns a literal if the default value is a string, because that string refers to the local
-  // variable `text`.
+  // A string in `value` refers to the local variable `text`. Returns an equal literal instead.
   if (const auto* word = std::get_if<std::string_view>(&value)) {
     if (*word == "none") return "none";
     if (*word == "long") return "long";

@@ -196,7 +196,8 @@ class Lowering(unittest.TestCase):
             vitrine.lower(sample("linear_relu", "model.pt2"), backend="abacus")
         with self.assertRaisesRegex(vitrine.Error, "model.pte"):
             vitrine.lower(sample("linear_relu", "model.pte"))
-        with self.assertRaisesRegex(TypeError, "dynamic 'x.0' must be the maximum, or the minimum and the maximum, got '3'"):
+        with self.assertRaisesRegex(TypeError, "dynamic 'x.0' must be a maximum, or a pair of minimum and maximum, "
+                                    "got '3'"):
             vitrine.lower(sample("linear_relu", "model.pt2"), dynamic={"x.0": "3"})
         with self.assertRaisesRegex(ValueError, "no method 'encode'; the program has forward"):
             vitrine.lower(sample("linear_relu", "model.pt2")).delegation_info("encode")

@@ -299,8 +299,7 @@ class WrongInputs(unittest.TestCase):
                     r"x.astype\(numpy.float32\)", self.good, self.good.astype(numpy.float64))
 
     def test_advice_in_dtype_errors_works(self):
-        # The error suggests an expression, for arrays and for other objects. The expression must convert the value to a
-        # valid array.
+        # The error suggests an expression that converts the input x. Its result must be a valid input.
         added = [self.good, self.good]
         for dtype, value, bits in (("BFLOAT16", 0.5, 0x3F00), ("BOOL", 1, True), ("HALF", 0.5, 0.5)):
             program = vitrine.Program(with_more_inputs("add_mul", tensor(dtype, 2)))

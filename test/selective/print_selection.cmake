@@ -1,4 +1,5 @@
-# Prints the kernels and dtypes that `${keyword} ${items}` selects. The default keyword is FROM.
+# Prints the kernels and dtypes that vitrine_write_selection() selects for `keyword` and `items`. The default keyword is
+# FROM.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/SelectOps.cmake)
 if(NOT keyword)

@@ -14,7 +14,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# The style page and this file quote forbidden words. The changelog lists old names. Samples are data.
+# Files that are not checked. The style page and this folder quote forbidden words, the changelog lists old names, and
+# samples and corpora are data.
 SKIPPED = re.compile(r'docs/style\.md$|test/style/|CHANGELOG\.md$|LICENSE|test/samples/|test/fuzz/corpora/')
 TEXT = re.compile(r'(\.(h|cc|c|inc|fbs|py|pyi|js|css|html|cmake|txt|in|sh|bash|md|toml|yml|json)|Makefile|/run)$')
 
@@ -23,9 +24,9 @@ STEMS = ('quantis optimis normalis initialis serialis functionalis recognis sync
          'characteris utilis prioritis standardis randomis canonicalis symbolis localis linearis factoris visualis')
 WORDS = 'colour neighbour behaviour honour favour centre licence artefact labelled cancelled modelled'
 
-# kind | pattern | reason | an example that the rule must find
-# Kinds: `any` is every line, `prose` is comments and documents, `comment` is the start of a comment block,
-# `test` is the second name of a TEST macro, `code` is a line without its comments.
+# Each rule has a kind, a pattern, a reason, and an example that the pattern must find. The kind selects the searched
+# text: `any` is every line, `prose` is comments and documents, `comment` is the start of a comment block, `test` is the
+# second name of a TEST macro, and `code` is a line without its comments.
 RULES = [
     ('any', r'(?i)(%s)(e|ing|ation|able)' % '|'.join(STEMS.split()), 'American spelling: -ize', 'optimisation'),
     ('any', r'(?i)(%s)' % '|'.join(WORDS.split()), 'American spelling', 'neighbouring'),

@@ -186,7 +186,8 @@ class Checker {
           plan.container_meta_type()->encoded_out_str() != nullptr && plan.chains() != nullptr &&
           plan.chains()->size() == 1;
       if (!need(is_complete, location, "must have all fields and one chain")) continue;
-      // Constant methods, which have no instructions, come after the others.
+      // Only methods with inputs or instructions are sorted by name. Constant methods, which have
+      // neither, come after them.
       const auto* instructions = plan.chains()->Get(0)->instructions();
       if (plan.inputs()->size() > 0 || (instructions != nullptr && instructions->size() > 0)) {
         need(previous < plan.name()->str(), location, "methods must be sorted by name");

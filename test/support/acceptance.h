@@ -1,6 +1,6 @@
-// Checks the rules of ExecuTorch's program format for writers: header, identifier, alignments,
-// required fields, indices. The checker follows the format's description, and does not use our
-// writer or loader.
+// Checks that a program follows the rules of ExecuTorch's program format, such as alignments and
+// required fields. The checker is written from the description of the format. It does not use
+// Vitrine's writer or loader.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ struct AcceptanceOptions {
   size_t delegate_alignment = 16;
 };
 
-// Returns the violated rules with their locations; empty if there are none. `pte` must be 16-byte
-// aligned.
+// Returns the violated rules with their locations, or an empty list if the program follows all
+// rules. `pte` must be 16-byte aligned.
 std::vector<std::string> violated_rules(std::span<const std::byte> pte,
                                         const AcceptanceOptions& options = {});
 

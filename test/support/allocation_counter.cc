@@ -77,7 +77,8 @@ void release(void* memory) {
   std::free(memory);
 }
 
-// Terminates the process if the caller is device code, which is built without exceptions.
+// Throws std::bad_alloc if the allocation fails. If the caller is device code, which is built
+// without exceptions, the process terminates.
 void* counted_or_throw(size_t bytes, size_t alignment) {
   void* memory = counted(bytes, alignment);
   if (memory == nullptr) throw std::bad_alloc();

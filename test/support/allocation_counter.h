@@ -1,5 +1,6 @@
-// Counts every allocation of an executable, and makes one fail on request. Replaces operator new.
-// The linker wraps the C functions for all statically linked code, including the runtime. Link with
+// Counts every allocation of an executable, and can make one allocation fail. The library replaces
+// operator new. It also replaces malloc and the other C functions in all statically linked code,
+// including the runtime. For these functions, link with
 // -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=posix_memalign.
 #pragma once
 

@@ -14,15 +14,16 @@ namespace vitrine::test {
 std::string find_browser();
 
 // Opens the page in a window of this size ("390,844") and runs `script` after the page's scripts.
-// Returns the object `seen`, which the script can fill. Expects that seen.problems, which has
-// errors, warnings and blocked requests, is empty, and that seen.overflow is not positive.
+// Returns the object `seen`, to which the script can add values. Expects that seen.overflow is not
+// positive and that seen.problems is empty. seen.problems lists errors, warnings and blocked
+// requests.
 nlohmann::json drive(const std::string& browser, std::string page, const ScratchFolder& scratch,
                      const char* window, const std::string& script);
 
-// Returns a script that runs the statements `open`, which open the tab with the graph. The script
-// then follows the link from the selected node to the row of that node. `row` is an expression for
-// the element of this row. The page's load event waits for the frame with the graph, so the script
-// writes its result again after the load event.
+// Returns a script for a page with a graph. The script first runs the statements `open`, which open
+// the tab with the graph. After the page and the graph are loaded, the script clicks the link from
+// the selected node to its table row. It then adds values of the node and of the row to `seen`.
+// `row` is a JavaScript expression for the element of the row.
 std::string visit_graph(const std::string& open, const std::string& row);
 
 // Returns the JSON document in the page's script element with this id.

@@ -7,22 +7,20 @@
 
 namespace vitrine::test {
 
-// Returns the folder in $VITRINE_CORPUS; empty if it is not set to a folder.
+// Returns the folder that $VITRINE_CORPUS names. This function and the next four return an empty
+// path if their environment variable does not name a folder.
 std::filesystem::path corpus_dir();
 
-// Returns the folder of language models in $VITRINE_CORPUS_LLM; empty if it is not set to a folder.
+// Returns the folder of language models, which $VITRINE_CORPUS_LLM names.
 std::filesystem::path corpus_llm_dir();
 
-// Returns the folder of programs of ExecuTorch 1.5 in $VITRINE_CORPUS_15; empty if it is not set to
-// a folder.
+// Returns the folder of programs exported with ExecuTorch 1.5, which $VITRINE_CORPUS_15 names.
 std::filesystem::path corpus_15_dir();
 
-// Returns the folder of quantized models in $VITRINE_CORPUS_PTQ; empty if it is not set to a
-// folder.
+// Returns the folder of quantized models, which $VITRINE_CORPUS_PTQ names.
 std::filesystem::path corpus_ptq_dir();
 
-// Returns the folder of programs for other backends in $VITRINE_CORPUS_FOREIGN; empty if it is not
-// set to a folder.
+// Returns the folder of programs for other backends, which $VITRINE_CORPUS_FOREIGN names.
 std::filesystem::path corpus_foreign_dir();
 
 // Returns the folder of the samples in the repository (test/samples).
@@ -41,7 +39,8 @@ std::string sample(const std::string& path);  // returns the full path of a samp
   if (::vitrine::test::corpus_llm_dir().empty()) \
   GTEST_SKIP() << "needs the corpus of language models: set VITRINE_CORPUS_LLM"
 
-// Sets `name` to the folder of a corpus case, or skips the test.
+// Defines `name` as the path of a folder in the corpus. Skips the test if VITRINE_CORPUS is not
+// set.
 #define VITRINE_CORPUS_CASE(name, relative_path)                                    \
   const std::filesystem::path name = ::vitrine::test::corpus_dir() / relative_path; \
   VITRINE_NEEDS_CORPUS()

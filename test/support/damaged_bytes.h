@@ -24,7 +24,7 @@ struct Damage {
   }
 };
 
-// Calls `check` with the first 0, step, 2 * step, ... bytes of `sound`.
+// Calls `check` with truncated copies of `sound`. Their sizes are 0, `step`, 2 * `step`, and so on.
 template <class Bytes, class Check>
 void for_each_truncation(const Bytes& sound, Check check, size_t step = 1) {
   for (size_t size = 0; size < sound.size() && !testing::Test::HasFatalFailure(); size += step) {

@@ -28,7 +28,7 @@ struct DelegatedLayer {
   uint32_t debug_handle = 0;
   bool is_int8 = false;
   FileRange weights, bias;
-  // File offsets of the result's quantization parameters, if the result is quantized.
+  // File offsets of the quantization parameters of the layer's output, if the output is quantized.
   std::optional<size_t> scale_offset, zero_point_offset;
 };
 

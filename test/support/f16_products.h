@@ -7,8 +7,8 @@
 
 namespace vitrine::test {
 
-// True if XNNPACK failed because the processor has no f16 arithmetic. On 32-bit ARM, f16 arithmetic
-// needs ARMv8.2, which XNNPACK does not detect in qemu.
+// True if XNNPACK reported that the processor does not support f16 arithmetic. XNNPACK needs
+// ARMv8.2 for this arithmetic on 32-bit ARM, but does not detect ARMv8.2 in qemu.
 inline bool lacks_f16_products(const Error& error) {
 #if defined(__arm__)
   return std::string_view(error.message()).find("fp16: unsupported hardware") !=

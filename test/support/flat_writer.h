@@ -16,7 +16,8 @@ class FlatWriter {
  public:
   using Offset = uint32_t;
 
-  // A field of a table. The field holds a number of `size` bytes, or an offset if `size` is 0.
+  // A field of a table. If `size` is 0, the field holds an offset. Otherwise, it holds a number of
+  // `size` bytes.
   struct Field {
     uint16_t slot;
     uint64_t bits;

@@ -26,8 +26,8 @@ void pad(AlignedBytes& bytes, size_t alignment) {
   while (bytes.size() % alignment != 0) bytes.push_back(std::byte{});
 }
 
-// The following two functions return a field of a protocol buffer: field() returns bytes with their
-// length, and number() returns a number.
+// The following two functions encode one field of a protocol buffer. field() encodes bytes after
+// their length, and number() encodes a number.
 std::string field(unsigned number, const std::string& data) {
   std::string text;
   const auto varint = [&text](uint64_t value) {
@@ -60,8 +60,8 @@ struct File {
   std::string name, data;
 };
 
-// Concatenates the files and appends the index. The characters of the index are in reverse order.
-// Names of files may contain folders.
+// Returns the concatenated files followed by their JSON index, whose characters are in reverse
+// order. `folders` has the entries of the index for folders.
 AlignedBytes container(const std::vector<File>& files, const std::string& folders) {
   AlignedBytes bytes;
   std::string index = "{\"nodes\":[";
@@ -194,7 +194,6 @@ AlignedBytes core_ml_payload() {
       field(2, "out") + field(3, weight) + field(3, constant) + field(3, matmul) + field(3, relu);
   const std::string function =
       field(1, named("x", x)) + field(2, "CoreML7") + entry(3, "CoreML7", block);
-  // Field 502 needs a tag of two bytes, which field() writes.
   const std::string model = number(1, 8) + field(502, entry(2, "main", function));
   AlignedBytes weights = words({1, 2});
   weights.resize(64);

@@ -49,7 +49,8 @@ const FaultPlan& plan() {
   return kPlan;
 }
 
-// Counts a call. Returns true, and writes to the log, if this is the call that fails.
+// Counts the calls on files in the folder. If this call is the chosen one, writes it to the log and
+// returns true.
 bool is_chosen(const char* call, const char* path) {
   const FaultPlan& fault = plan();
   if (fault.number == 0 || std::strncmp(path, fault.folder, std::strlen(fault.folder)) != 0) {

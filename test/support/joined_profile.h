@@ -1,5 +1,4 @@
-// Makes profiles for tests in the same way as the tools: with the delegate profiles of all
-// backends.
+// Makes profiles for tests. Uses the delegate profiles of all backends, like the tools.
 #pragma once
 
 #include <array>

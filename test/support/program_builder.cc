@@ -156,7 +156,8 @@ Offset<fbs::BackendDelegate> write(FlatBufferBuilder& fbb, const DelegateSpec& s
   return fbs::CreateBackendDelegate(fbb, id, processed, fbb.CreateVector(specs));
 }
 
-// `payload` points to the payload index of the next delegate. The function advances this pointer.
+// `payload` points to the payload index of the method's first delegate. The function moves this
+// pointer past the indices of all delegates of the method.
 Offset<fbs::ExecutionPlan> write(FlatBufferBuilder& fbb, const MethodSpec& spec,
                                  const uint32_t*& payload) {
   std::vector<Offset<fbs::EValue>> values;

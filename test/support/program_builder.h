@@ -184,8 +184,8 @@ class ProgramBuilder {
   uint32_t header_length = 32;    // 24: ExecuTorch before 1.0
   uint64_t segment_alignment = 128;
 
-  // The fields below override parts of the file, so that tests can damage it. The segments are, in
-  // this order: constants, initial states, payloads, named data.
+  // The fields below override parts of the file, so that tests can damage it. The order of the
+  // segments is constants, initial states, payloads, named data.
   std::optional<std::vector<SegmentEntry>> segments;
   std::optional<uint32_t> constant_segment_index;
   std::optional<std::vector<uint64_t>> constant_offsets;

@@ -16,9 +16,9 @@ using Members = std::vector<std::pair<std::string, std::string>>;
 // Returns a zip archive.
 std::vector<std::byte> make_archive(const Members& members, bool compressed = false);
 
-// Returns a record for the portable program of the case `portable`. Its graph is from the record of
-// the case `delegated`, which has the same edge program. Its handle map is from a file of
-// `portable`.
+// Returns a record for the portable program in the folder `portable`. The record's debug handle map
+// is from a file in this folder. The record's graph is from the record in the folder `delegated`,
+// because both programs have the same edge program.
 std::vector<std::byte> record_of_portable(const std::filesystem::path& delegated,
                                           const std::filesystem::path& portable);
 
@@ -35,7 +35,8 @@ struct NodeText {
 // the program is the result of the last node.
 std::string edge_program_json(const std::vector<NodeText>& nodes);
 
-// Returns a record of a method "forward" with these nodes and maps (JSON).
+// Returns a record of a method "forward" with these nodes. `handles` is its debug handle map and
+// `delegates` is its delegate map, both as JSON.
 etrecord::EtRecord record_of(const std::vector<NodeText>& nodes, const std::string& handles,
                              const std::string& delegates = "{}");
 

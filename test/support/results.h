@@ -11,7 +11,7 @@
 
 namespace vitrine::test {
 
-// Returns the value. Throws the error, which fails the test.
+// Returns the value. If there is an error, throws an exception with its message, so the test fails.
 template <class T>
 T require(Result<T> result) {
   if (!result.ok()) throw std::runtime_error(result.error().message());

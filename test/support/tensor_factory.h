@@ -48,10 +48,10 @@ class TensorFactory {
     return storage.tensor;
   }
 
-  // Moves both tensors into one block of memory, which contains the data of `b`. `a` starts
-  // `offset` bytes after the start of `b`. If `offset` is negative, `b` starts -offset bytes after
-  // the start of `a`. Limits the offset to the size of the tensor that starts first, and rounds it
-  // down to the alignment.
+  // Moves both tensors into one block of memory. Keeps the data of `b`, but not the data of `a`.
+  // `a` starts `offset` bytes after the start of `b`. If `offset` is negative, `b` starts -offset
+  // bytes after the start of `a`. The distance is limited to the size of the tensor that starts
+  // first, and rounded down to a multiple of the alignment of the other tensor.
   void overlap(Tensor& a, Tensor& b, int64_t offset) {
     Tensor& inner = offset >= 0 ? a : b;
     Tensor& outer = offset >= 0 ? b : a;

@@ -1,10 +1,11 @@
-// Defines a test backend that multiplies. Its payload is "TB" and a factor of one byte.
+// Defines a test backend that multiplies tensors by a factor. The payload is "TB" and the factor,
+// an integer of one byte.
 //
-// A delegate has the same number of f32 inputs and outputs; output i is input i times the factor.
-// The compile spec "fail" makes executions fail. The compile spec "inputs" has the number of inputs
-// as a byte; without this spec, the delegate cannot tell inputs from outputs and reports all
-// arguments as outputs. The compile spec "lost" has the index of an argument that the delegate does
-// not report as an output. Each execution logs one operator event with debug identifier 7.
+// A delegate has the same number of f32 inputs and outputs. Output i is input i times the factor.
+// Each successful execution logs one operator event with debug identifier 7. The compile spec
+// "fail" makes executions fail. The compile spec "inputs" is the number of inputs in one byte.
+// Without this spec, the delegate reports all arguments as outputs. The compile spec "lost" is the
+// index of an argument, in one byte. The delegate never reports this argument as an output.
 #pragma once
 
 #include <cstdint>

@@ -14,14 +14,16 @@
 
 namespace vitrine::test {
 
-// The simulated clock advances by 100 ns before every record, so that runs have unattributed time.
-// Kernels, control records and delegates begin a run if none is open. dump() and bytes() end it.
+// The simulated clock advances by 100 ns between records, so that runs have unattributed time.
+// kernel(), control() and delegate() begin a run if none is open. dump() and bytes() end an open
+// run.
 class TraceBuilder {
  public:
   explicit TraceBuilder(size_t max_records = size_t{1} << 14) : trace_(max_records, 256) {}
 
   void begin_run();
-  // Logs Method::execute from begin_run() until now, and returns its duration in ns.
+  // Logs the event Method::execute, which began with begin_run() and ends now. Returns its duration
+  // in ns.
   uint64_t end_run();
 
   void kernel(int32_t instruction, const std::string& name, uint64_t ns,

@@ -7,9 +7,9 @@ namespace vitrine::test {
 
 inline constexpr double kWideDecoderWeights = 256 * (256 + 128 + 128 + 256 + 3 * 4096 + 64);
 
-// Returns the program of a language model that has one layer, lowered for XNNPACK. Its wide layers
-// have 4-bit weights. The scales of these weights are stored outside of the payload, and there are
-// more scales than the payload has bytes.
+// Returns the program of a language model with one decoder layer, lowered for XNNPACK. Its wide
+// linear layers have 4-bit weights, and the scales of these weights are stored outside of the
+// payload. The number of scales is greater than the size of the payload in bytes.
 AlignedBytes wide_decoder();
 
 }  // namespace vitrine::test

@@ -40,8 +40,8 @@ std::string model_with_bytes() {
   return model + "\x12\x03\x98\x02\x01";  // trainer_spec.byte_fallback
 }
 
-// Returns the map. It is in the field after the name nmt_nfkc. The field begins with the tag 0x12
-// and with its size, a varint.
+// Returns the character map of the trained model. In the model, the name nmt_nfkc, the tag 0x12 and
+// the map's size, a varint, precede the map.
 std::string nmt_nfkc_map() {
   const std::string model = trained_model();
   const std::string before = "nmt_nfkc\x12";
@@ -196,13 +196,13 @@ TEST(CharacterMap, RejectsCycles) {
   EXPECT_THAT(map_refusal(map.bytes()), HasSubstr("the trie has a cycle"));
 }
 
-// SentencePiece has a table of 32 entries for the texts in the map that match at one position.
+// SentencePiece stores at most 32 entries of the map that match at one position of a text.
 TEST(CharacterMap, RejectsMoreThan32NestedPrefixes) {
   SmallMap map(35, std::string("x\0", 2));
   for (uint32_t block = 1; block <= 32; ++block) map.lead(block, 'a', block + 1, 0);
   EXPECT_EQ(map_refusal(map.bytes()), "");
   map.lead(33, 'a', 34, 0);
-  EXPECT_THAT(map_refusal(map.bytes()), HasSubstr("more than 32 texts are prefixes of each other"));
+  EXPECT_THAT(map_refusal(map.bytes()), HasSubstr("the trie has more than 32 texts on one path"));
 }
 
 TEST(CharacterMap, RejectsReplacementsThatMakeTextTooLong) {

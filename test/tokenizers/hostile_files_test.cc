@@ -74,7 +74,7 @@ TEST_F(HostileFiles, ChainedNormalizersShareLimitsOnSizeAndTime) {
   // No step of the normalizer makes the text longer, but there are many steps.
   file["normalizer"] = sequence("normalizers", {{"type", "Lowercase"}}, 5000);
   EXPECT_THAT(refusal_to_encode(file, std::string(40'000, 'a')), HasSubstr(kTooLong));
-  // The steps are nested.
+  // Each element of the sequence is a sequence too.
   file["normalizer"] = sequence("normalizers", sequence("normalizers", replace_step("a", 2), 8), 8);
   EXPECT_THAT(refusal_to_encode(file, "a"), HasSubstr(kGrows));
 }
@@ -102,7 +102,7 @@ TEST_F(HostileFiles, NormalizedAddedTokensShareOneGrowthLimit) {
   file["added_tokens"] = {{{"id", 2}, {"content", "a!"}, {"normalized", true}}};
   EXPECT_THAT(refusal_to_load(file),
               HasSubstr("the file: added_tokens: the tokenizer turns a text of"));
-  // Each token may grow to 12 times its length, and all tokens together may grow by 64 KB.
+  // All normalized tokens together may have 64 KB plus 12 times the size of the original tokens.
   file["normalizer"] = replace_step("a", 200);
   const auto with_added = [&](size_t count) {
     json& added = file["added_tokens"] = json::array();
@@ -157,7 +157,7 @@ TEST_F(HostileFiles, WordPieceTakesLinearTimeWhenLongTokensAlmostMatch) {
   EXPECT_EQ(tokenizer->encode(std::string(expected.size(), 'x')), expected);
 }
 
-// 1024 tokens start at each position.
+// Up to 1024 entries of the vocabulary match at each position of the text.
 TEST_F(HostileFiles, UnigramIsRejectedOrTakesLittleTime) {
   json vocabulary = json::array();
   for (size_t size = 0; size <= 1024; ++size) {
@@ -168,7 +168,7 @@ TEST_F(HostileFiles, UnigramIsRejectedOrTakesLittleTime) {
               testing::AnyOf("", HasSubstr(kTooLong)));
 }
 
-TEST_F(HostileFiles, ByteFallbackOfPrefixesIsLimited) {
+TEST_F(HostileFiles, LimitsByteFallbackOfSubwordPrefixes) {
   json vocabulary = {{"?", 0}};
   for (const char* byte : {"<0x61>", "<0x62>"}) vocabulary[byte] = vocabulary.size();
   file = {{"model",
@@ -198,7 +198,7 @@ std::string refusal_to_decode(const json& file, size_t num_tokens) {
 TEST_F(HostileFiles, ChainedDecodersShareLimitsOnSizeAndTime) {
   file["decoder"] = sequence("decoders", replace_step("a", 64), 4);
   EXPECT_THAT(refusal_to_decode(file, 1), HasSubstr("the file: the tokenizer turns a text of"));
-  // Each token is within the limit, but all tokens together exceed it.
+  // The text of each token is within the limit, but the text of all tokens together is too long.
   file["decoder"] = sequence("decoders", replace_step("a", 64), 2);
   EXPECT_THAT(refusal_to_decode(file, 1000), HasSubstr(kGrows));
   file["decoder"] = sequence("decoders", {{"type", "Fuse"}}, 5000);

@@ -52,8 +52,8 @@ TEST(HuggingFace, EncodesBpeWithByteFallback) {
                                     {" hi", {9, 13}, " hi"},
                                     {"hi\n€é", {13, 3, 6, 7, 8, 4, 5}, "hi\n€é"},
                                     {"<s>hi</s> hi", {1, 13, 2, 9, 13}, "<s> hi</s>  hi"},
-                                    // The id of the unknown "q" comes after the ids of the bytes of
-                                    // "€".
+                                    // Like the reference, the tokenizer returns the unknown id of
+                                    // "q" only after the byte ids of "€".
                                     {"q€", {9, 6, 7, 8, 0}, "€<unk>"}});
 }
 
@@ -121,9 +121,9 @@ TEST(HuggingFace, SkipsSpecialTokensInText) {
   EXPECT_THROW(tokenizer->decode(Ids{-1}), TokenizerError);
 }
 
-// Like tokenizers 0.23.2, Vitrine decodes an added token to its normalized text. If special tokens
-// are skipped, Vitrine also skips those that are normalized, but tokenizers 0.23.2 returns their
-// texts.
+// Like tokenizers 0.23.2, Vitrine decodes an added token to its normalized text. On request,
+// Vitrine skips all special tokens. In contrast, tokenizers 0.23.2 never skips normalized special
+// tokens.
 TEST(HuggingFace, DecodesNormalizedAddedTokens) {
   struct Added {
     TokenId first;  // the first of four ids
@@ -217,7 +217,8 @@ INSTANTIATE_TEST_SUITE_P(Forms, ReferenceIds,
                                          "llama2_like", "bert_like", "t5_like"),
                          [](const auto& form) { return std::string(form.param); });
 
-// The two files have the same vocabulary, but the JSON file has five special tokens before it.
+// Both files have the same vocabulary. In the JSON file, its ids are greater by 5, because special
+// tokens have the first five ids.
 TEST(ReferenceRanks, TiktokenFileEncodesLikeJsonFileWithTheSameVocabulary) {
   VITRINE_NEEDS_CORPUS_LLM();
   constexpr TokenId kSpecialTokens = 5;

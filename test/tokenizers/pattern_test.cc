@@ -297,13 +297,14 @@ TEST(HuggingFacePattern, StopsWhenAMatchTakesTooLong) {
   const std::string as = std::string(40'000, 'a') + "dbc";
   expect_refused("(a|aa)+$", std::string(100, 'a') + "b");
   expect_refused("(a|a|b){30}c", as);
-  // These patterns take quadratic time although they rarely retry.
+  // The next two patterns take quadratic time, although the matcher rarely backtracks.
   expect_refused("a*+[bc]", as);
   expect_refused("(?:a*+[bc]|a)*[bc]", as);
+  // This match exceeds the limit on Oniguruma's stack.
   expect_refused("(.|\\n)*x", "x" + std::string(3'000'000, 'a'));
 }
 
-// The match first makes many fast retries and later makes slow ones.
+// The matcher first backtracks often and quickly. Later, each backtrack takes a long time.
 TEST(HuggingFacePattern, StopsInTimeIfRetriesBecomeSlow) {
   const std::string text = std::string(700, 'x') + std::string((256 << 10) - 703, 'a') + "dbc";
   const uint64_t begin_ns = platform::thread_cpu_ns();

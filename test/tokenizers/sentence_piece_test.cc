@@ -114,8 +114,8 @@ TEST_P(SentencePieceModels, EncodingMatchesTheLibrary) {
   }
 }
 
-// SentencePiece would take minutes to encode the long text. In this test, it therefore encodes a
-// short text, which has the same ids.
+// SentencePiece would take minutes to encode the long text. The test therefore expects the
+// ids that SentencePiece returns for a short text. Both texts have the same ids.
 TEST_P(SentencePieceModels, EncodeUnknownCharactersInLinearTime) {
   if (GetParam().has_bytes || GetParam().names_bytes()) return;
   const std::string few(20, '<');
@@ -162,7 +162,7 @@ TEST(DamagedSentencePieceModels, AreRejectedBeforeTheLibraryReadsThem) {
       << "the denormalizer must be checked, too";
   EXPECT_THAT(model_refusal(damaged_model(text(3, map) + text(3, text(2, "")))), leads_outside)
       << "a later field replaces an earlier one";
-  // The field of the map again, but its tag and sizes are encoded in more bytes than they need.
+  // The tag of the outer field and the size of the inner field have one byte more than they need.
   std::string padded = map;
   padded[1] = static_cast<char>(padded[1] | 0x80);
   padded.insert(2, 1, '\0');
@@ -180,7 +180,8 @@ TEST(DamagedSentencePieceModels, AreRejectedIfMalformed) {
   EXPECT_THAT(model_refusal(damaged_model(text(3, text(1, "x") + "\x12"))), malformed);
 }
 
-// The time per byte of text grows with the length of the longest piece.
+// The length of pieces is limited, because the encoding time per byte of text grows with the length
+// of the longest piece.
 TEST(DamagedSentencePieceModels, AreRejectedIfAPieceIsTooLong) {
   EXPECT_EQ(model_refusal(damaged_model(piece(std::string(1024, 'a'), 1))), "");
   EXPECT_EQ(model_refusal(damaged_model(piece(std::string(1025, 'a'), 1))),

@@ -148,8 +148,7 @@ TEST_F(AutoPrecisionTest, F16MakesLinearLayersSmallerAndKeepsThreeDigits) {
   const auto db = [&](const fs::path& program) {
     return sqnr_over_samples(program, exact, inputs);
   };
-  // An f16 has 11 significant bits, so rounding changes a number by at most 2^-11 of its value.
-  // This is an SQNR of 66 dB.
+  // An f16 has 11 significant bits, so rounding has a relative error of at most 2^-11 (66 dB).
   for (const char* options : {"--quantize f16", "--quantize float --keep 'linear*=f16'"}) {
     const fs::path half = lower(options, "half.pte");
     EXPECT_GT(db(half), 55) << options;
@@ -315,7 +314,8 @@ TEST_F(AutoPrecisionTest, DeviceTimesComeFromTheProfiles) {
   succeeded(executor_runner("--profile --num_executions 1 --format json " +
                             (samples_dir() / "linear_relu" / "model.pte").string() + " -o " +
                             other.string()));
-  // A profile of a model that has the same modules, but one of them is wider.
+  // Copies a profile and multiplies one cost of module c2 by 1.5, as if the module were wider.
+  // Returns the path of the copy.
   const auto widened = [&](const fs::path& profile, const char* figure) {
     nlohmann::ordered_json wide = nlohmann::ordered_json::parse(read_text(profile));
     for (auto& row : wide.at("rows")) {
@@ -335,8 +335,8 @@ TEST_F(AutoPrecisionTest, DeviceTimesComeFromTheProfiles) {
        "FLOPs in the profile, but"},
       {" --device_times float=" + other.string() + int8_times, "the profile is of another model"},
       {" --device_times float=" + in_int8.string() + int8_times,
-       "expected a profile of the model in float, but it is quantized"},
-      {" --device_times int8=" + in_float.string(), "it quantizes nothing"},
+       "expected a profile of the model in float, but the profile has quantized operators"},
+      {" --device_times int8=" + in_float.string(), "the profile has no quantized operators"},
       {" --device_times int9=" + in_int8.string(), "expected SCHEME=FILE; the schemes of this"},
       {times + int8_times, "int8 already has a profile"},
       {int8_times, "expected float=FILE and a profile of at least one other scheme"},
@@ -377,7 +377,8 @@ TEST_F(AutoPrecisionTest, PartsThatOverflowInF16AreTriedInBf16) {
 }
 
 TEST_F(AutoPrecisionTest, ScoreOfTheAccuracyCommandReplacesTheSqnr) {
-  // Every program that is not empty gets the score 1, so all programs are within the bound.
+  // The command prints the score 1 and fails only for an empty program. Every program that is not
+  // empty therefore meets the bound of 0.5.
   succeeded(search(auto_options("--at_least 0.5", scratch / "a.pte") +
                    " --accuracy 'echo score 1; test -s'"));
   EXPECT_TRUE(fs::exists(scratch / "a.pte"));

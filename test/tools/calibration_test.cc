@@ -49,7 +49,8 @@ std::string npy_of(const std::string& dtype, const std::string& shape, size_t by
   return npy_file(dtype, shape, std::string(bytes, '\0'));
 }
 
-// Runs the program with both inputs and compares with PyTorch's quantized model.
+// Runs the program on both inputs of the sample. The outputs must match PyTorch's quantized model
+// to within one quantization step.
 void expect_pytorch_outputs(const fs::path& program) {
   const ScratchFolder scratch;
   for (const std::string call : {"", "_c1"}) {
@@ -157,8 +158,9 @@ TEST(CalibrationTest, GroupsFilesIntoSamplesForModelsWithSeveralInputs) {
   fs::copy_file(sample / "input_1.bin", scratch / "data/1_b.bin");
   succeeded(lower(scratch / "data"));
   fs::copy_file(sample / "input_1.bin", scratch / "data/other.bin");
-  EXPECT_THAT(lower(scratch / "data").err, HasSubstr("other.bin: the model has the inputs a, b; "
-                                                     "end the name with _a or _0"));
+  EXPECT_THAT(lower(scratch / "data").err,
+              HasSubstr("other.bin: the model has the inputs a, b; "
+                        "end each file's name with its input, such as _a or _0"));
 }
 
 TEST(CalibrationTest, AcceptsNumpyFiles) {
@@ -176,7 +178,7 @@ PartFigures part(const std::string& name, double noise, double saved) {
   return {.name = name, .levels = {{"int8", noise, saved}}};
 }
 
-// A model whose noise and savings are the sums of those of its quantized parts.
+// A model whose noise and savings are sums over the quantized parts.
 struct AdditiveModel {
   std::vector<PartFigures> parts;
   double float_cost = 100;
@@ -253,7 +255,8 @@ TEST(AutoChoiceTest, MixesInt8AndInt4) {
 }
 
 TEST(AutoChoiceTest, TriesOneSchemeInAllParts) {
-  // If only one part is int8, int8 looks useless. If both parts are int8, it saves time.
+  // Each part saves less with int8 than with int8_dynamic if only this part is quantized. The model
+  // is fastest if both parts are int8.
   const std::vector<PartFigures> parts = {
       {.name = "a", .levels = {{"int8", 1e-3, 1}, {"int8_dynamic", 1e-4, 2}}},
       {.name = "b", .levels = {{"int8", 1e-3, 1}, {"int8_dynamic", 1e-4, 2}}}};
@@ -353,7 +356,7 @@ TEST(TimeRatio, IgnoresRareSlowRunsAndReportsOnlyClearDifferences) {
   std::fill_n(faster.begin(), 20, 30.0);
   EXPECT_EQ(tools::time_ratio_of(faster).ratio, 0.9);
   EXPECT_TRUE(tools::time_ratio_of(faster).is_significant);
-  // If 24 of 40 blocks are faster, this may be chance. If 28 of 40 are faster, the difference is
+  // With 24 faster blocks of 40, the difference may be chance. With 28, the difference is
   // significant.
   std::vector<double> mixed(400, 1.1);
   std::fill_n(mixed.begin(), 240, 0.9);
@@ -363,9 +366,9 @@ TEST(TimeRatio, IgnoresRareSlowRunsAndReportsOnlyClearDifferences) {
   EXPECT_FALSE(tools::time_ratio_of({0.5, 0.5, 0.5}).is_significant) << "too few pairs";
 }
 
-TEST(TimeRatio, IntervalGrowsIfBlocksOfPairsDiffer) {
-  // Both lists contain the same ratios. The ratios alternate in `mixed` and form two long phases in
-  // `phases`.
+TEST(TimeRatio, IntervalIsWiderIfRatiosChangeInPhases) {
+  // Both lists contain the same ratios. In `mixed`, 0.8 and 1.2 alternate. In `phases`, the first
+  // half is 0.8 and the second half is 1.2.
   std::vector<double> mixed, phases;
   for (int i = 0; i < 4000; ++i) {
     mixed.push_back(i % 2 == 0 ? 0.8 : 1.2);
@@ -377,8 +380,8 @@ TEST(TimeRatio, IntervalGrowsIfBlocksOfPairsDiffer) {
 }
 
 TEST(TimeRatio, UncertaintiesOfRatioAndTimeAddInQuadrature) {
-  // In logarithms, the intervals of the two factors have the half widths 0.03 and 0.04. The half
-  // width of the product's interval is the root of the sum of their squares, 0.05.
+  // On a logarithmic scale, the two intervals have the half widths 0.03 and 0.04. The interval of
+  // the product has the half width sqrt(0.03^2 + 0.04^2) = 0.05.
   const tools::TimeRatio ratio{.ratio = 0.5,
                                .repeated = {0.5 * std::exp(-0.03), 0.5 * std::exp(0.03)}};
   const tools::Milliseconds time =

@@ -152,8 +152,8 @@ TEST(CapturedValues, RevealTheLayerWithAWrongWeight) {
   }
 }
 
-// Tests --numerics on models that the tests lower. The reference decomposes some operators of these
-// models.
+// Tests --numerics on programs that the tests lower. The reference runs some operators of the
+// models as several simpler ops.
 
 // Lowers a model for XNNPACK and measures the errors of the program relative to the model. Returns
 // the report.
@@ -170,9 +170,9 @@ json lower_and_measure(
   return json::parse(result.out);
 }
 
-// The input of the int8 layer is quantized before the layer, and its result is dequantized after
-// it. The reference computes the layer as a permute and an addmm.
-TEST(LoweredNumerics, MeasuresALinearLayerWhoseQuantizationIsSeparate) {
+// Separate ops quantize the input of the int8 layer and dequantize its result. The reference
+// computes the layer as a permute and an addmm.
+TEST(LoweredNumerics, MeasuresALinearLayerWithSeparateQuantizeOps) {
   const ScratchFolder scratch;
   const fs::path folder = samples_dir() / "ptq_two_batches";
   const json report = lower_and_measure(folder, "--quantize int8 --calibrate " + folder.string(),

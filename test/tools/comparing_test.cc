@@ -1,5 +1,5 @@
-// Tests executor_runner --compare: compares MobileNetV2 with and without delegates, and a model
-// with a changed weight, and checks exit codes.
+// Tests executor_runner --compare on MobileNetV2 with and without delegates, and on a model with a
+// changed weight. Also tests the exit codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +93,8 @@ void expect_all_aligned(const TracedRun& delegated, const TracedRun& portable,
       const std::string instruction = std::to_string(portable.profile.rows[row].instruction);
       known += of_a.contains(handle_map.at(instruction).get<uint32_t>()) ? 1 : 0;
     }
-    // Only the portable program has an instruction for the permute of a linear's weight.
+    // The portable program may permute the weight of a linear layer in a separate instruction. The
+    // delegate has no such op.
     EXPECT_GE(known, 1u);
     EXPECT_GE(known + 1, op.rows_b.size());
   }
@@ -159,7 +160,7 @@ TEST(ComparingTest, ReportsOutputsThatDifferDueToAChangedWeight) {
   const ScratchFolder scratch;
   const std::string model = sample("linear_relu/model.pte");
   std::vector<std::byte> bytes = tools::read_file(model);
-  // Bytes 3456 to 3616 hold the 40 weights of the second linear. This clears 20 of them.
+  // Bytes 3456 to 3615 hold the 40 weights of the second linear layer. The loop clears 20.
   for (size_t i = 3456; i < 3536; ++i) bytes[i] = std::byte{0};
   tools::write_file(scratch / "wrong.pte", bytes);
   const CommandResult result =
@@ -282,7 +283,7 @@ TEST(ComparingValuesTest, FindsWrongOperatorInsideDelegate) {
   const ScratchFolder scratch;
   const std::string model = sample("linear_relu/model.pte");
   std::vector<std::byte> bytes = tools::read_file(model);
-  // Bytes 3456 to 3616 hold the 40 weights of the second linear. This clears 20 of them.
+  // Bytes 3456 to 3615 hold the 40 weights of the second linear layer. The loop clears 20.
   for (size_t i = 3456; i < 3536; ++i) bytes[i] = std::byte{0};
   tools::write_file(scratch / "wrong.pte", bytes);
   const std::string record = sample("linear_relu/etrecord.bin");
@@ -315,8 +316,8 @@ TEST(ComparingValuesTest, ComparesOutputsOfAllDelegatesAndKernels) {
   const json report = json::parse(result.out);
   // The tool compares a delegate if no other delegate has its debug handles, and a kernel if no
   // other kernel has its handle. Attention is one node of the exported graph, so 25 ops have the
-  // same handle. The tool compares the kernel of such an op only if the op runs the same number of
-  // times in both programs.
+  // same handle. The tool compares the output of such an op only if both programs run the op the
+  // same number of times.
   for (const json& value : report.at("values")) {
     EXPECT_FALSE(value.contains("not_compared")) << value;
     EXPECT_NE(value.at("op"), "");

@@ -39,7 +39,7 @@ class ExecutorRunnerTest : public testing::Test {
 TEST_F(ExecutorRunnerTest, RefusesProgramsThatDoNotWriteAnOutput) {
   EXPECT_THAT(executor_runner(sample("lost_output/model.pte")),
               Exits(1, HasSubstr("outputs[1]: no instruction writes it; a delegate "
-                                 "(XnnpackBackend) is called with it as argument 3")));
+                                 "(XnnpackBackend) gets it as argument 3")));
   EXPECT_THAT(executor_runner(sample("lost_output/model.pte") + " --accept_unwritten_outputs"),
               Exits(0, HasSubstr("warning: forward, outputs[1]: no instruction writes it")));
 }

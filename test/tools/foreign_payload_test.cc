@@ -133,8 +133,8 @@ TEST(ForeignPayloadTest, ExplainsTheSourceOpsOfADelegate) {
   EXPECT_THAT(text, HasSubstr("        aten.relu.default  in "));
 }
 
-// The delegate map of a Vulkan delegate has one entry for each operator of its graph, so it is an
-// independent count of the operators.
+// The file delegate_map.json has one entry for each operator of a Vulkan delegate. The number of
+// entries must equal the number of operators that pte_inspect counts.
 TEST(ForeignPayloadTest, VulkanOperatorCountMatchesTheDelegateMap) {
   if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_FOREIGN";
   size_t compared = 0;
@@ -237,8 +237,8 @@ size_t compare_with_runs(const fs::path& program) {
       const auto bytes = prepared[key].get<double>();
       SCOPED_TRACE(testing::Message() << program << ": " << method["name"] << ": " << key);
       EXPECT_LE(bytes, 1.1 * expected);
-      // After a run, the measured packed weights include those of kernels, which the prediction
-      // leaves out.
+      // The measured packed weights include those of kernels. The prediction leaves these out, so
+      // it may be lower if the method has kernels.
       if (kind != DelegateMemory::Kind::kPackedWeights || method["operators"].empty()) {
         EXPECT_GE(bytes, 0.9 * expected);
       }

@@ -1,5 +1,5 @@
-// Tests profiles of traces from delegates that Vitrine does not run, with the programs that
-// ExecuTorch lowered for these delegates.
+// Tests profiles of traces from Vulkan delegates, which Vitrine does not run. ExecuTorch lowered
+// the programs.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::vector<std::string> main_ops(const json& profile) {
   return ops;
 }
 
-// The expected ops are those of the delegates' nodes in the graph that ExecuTorch printed.
+// The expected ops come from the graph that ExecuTorch printed, which lists each delegate's nodes.
 TEST(ForeignTrace, FindsSourceOpsOfThreeVulkanDelegatesAndOfTheKernelsBetweenThem) {
   const fs::path trace = test::samples_dir() / "formats/vulkan_two_delegates.etdp";
   const json profile = json::parse(inspect(options_for(trace, "vulkan_two_delegates")).text);

@@ -186,7 +186,7 @@ TEST(GraphPageBrowser, ShowsHostileNamesAsText) {
               testing::StartsWith("</script><img src=x onerror=alert(1)>{{script}}"));
 }
 
-TEST(GraphPageBrowser, BoxCountsAFigureOnceIfSeveralNodesShareIt) {
+TEST(GraphPageBrowser, BoxCountsSharedValuesOnce) {
   VITRINE_NEEDS_GRAPH_LAYOUT_IN_BROWSER();
   VITRINE_BROWSER(browser);
   const auto picture_with = [](bool is_change, double shared, double other) {
@@ -319,8 +319,8 @@ GraphPicture dense_picture() {
   return picture;
 }
 
-// A web worker places the nodes. This test measures the wall time of the page's own work in each
-// frame. It uses medians, because other processes can interrupt a frame.
+// Checks the time that the page's main thread works in one frame. A web worker computes the layout.
+// The test uses medians, because other processes can interrupt a frame.
 TEST(GraphPageBrowser, OpensClosesAndZoomsWithFrameTimesBelow50Ms) {
   VITRINE_NEEDS_GRAPH_LAYOUT_IN_BROWSER();
   VITRINE_BROWSER(browser);
@@ -329,8 +329,8 @@ TEST(GraphPageBrowser, OpensClosesAndZoomsWithFrameTimesBelow50Ms) {
                               "1280,900", std::string(kFindOverlaps) + R"(
     seen.leaves = graph.root.leaves;
     const canvas = document.getElementById('canvas'), frame = () => new Promise(requestAnimationFrame);
-    // Returns the longest time that the page works in one frame, and the number of frames until the
-    // result is shown.
+    // Runs act() and waits until the page is drawn. Returns the longest time in ms that the page
+    // worked in one frame, and the number of frames.
     const watch = async (act) => {
       const start = performance.now();
       act();

@@ -149,7 +149,7 @@ TEST(GraphPage, DrawsExportedModels) {
 }
 
 // The model conv_relu_tan has convolutions, which XNNPACK supports, and a tan, which it does not.
-TEST(GraphPage, ExplainsWhyXnnpackDoesNotTakeACall) {
+TEST(GraphPage, ExplainsWhyXnnpackDoesNotSupportACall) {
   VITRINE_NEEDS_GRAPH_LAYOUT();
   const fs::path folder = samples_dir() / "conv_relu_tan";
   constexpr const char* kNoTan =

@@ -47,7 +47,7 @@ struct Call {
   std::filesystem::path path;
 };
 
-// Runs the tool of a scenario in a scratch folder, and makes one of its system calls fail.
+// Runs the tool of a scenario in a scratch folder. Can make one system call of the tool fail.
 class FaultRunner {
  public:
   explicit FaultRunner(const Scenario& scenario) : scenario_(scenario) {
@@ -57,8 +57,9 @@ class FaultRunner {
   }
 
   CommandResult run() const { return run_tool(with_folder(scenario_.tool), arguments()); }
-  // Runs the tool. The n-th of its system calls on files in the folder fails with the error `code`.
-  // If `code` is kShort or kEnd, the call reads or writes less data instead of failing.
+  // Runs the tool. The n-th system call on files in the folder fails with the error `code`. If
+  // `code` is kShort or kEnd, the call reads or writes less data instead of failing. Sets `call` to
+  // this call.
   CommandResult run(int n, int code, Call& call) const {
     const ScratchFolder scratch;
     const std::string log = (scratch / "log").string();
@@ -106,8 +107,8 @@ class FaultRunner {
   ScratchFolder folder_;
 };
 
-// Returns the file in `files` that a system call concerns. A temporary file counts as the final
-// file. The name of a temporary file begins with the name of the final file.
+// Returns the file in `files` that a system call concerns. A call on a temporary file concerns the
+// final file, whose name is the beginning of the temporary file's name.
 std::string file_of(const Call& call, const std::set<std::string>& files) {
   const std::string name = call.path.filename();
   std::string found;
@@ -301,8 +302,8 @@ TEST(WeightsCacheFaultTest, RunsAndWarnsIfASystemCallFails) {
   EXPECT_GT(warnings, 10u);
 }
 
-// Returns the cache with figures that are far smaller than measured ones, so that the test can tell
-// whether a tool used them.
+// Returns a copy of the cache in which every figure is 1. Measured figures are far larger, so the
+// test can tell whether a tool used the cache.
 std::string with_small_figures(nlohmann::json cache) {
   for (auto& figures : cache.at("machines")) {
     figures = {{"flops_per_s", 1.0}, {"bytes_per_s", 1.0}};

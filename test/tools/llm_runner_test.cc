@@ -30,8 +30,8 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-// Runs the sample model with token ids as input. Cross builds may lack the library for the model's
-// tokenizer.
+// Runs llm_runner on the sample model without a tokenizer, because cross builds may lack the
+// library that the tokenizer needs. Prompts must be token ids.
 CommandResult llm_runner(const std::string& arguments) {
   return run_tool(VITRINE_LLM_RUNNER, "--model_path " + sample("kjv_8da4w/model.pte") +
                                           " --temperature 0 " + arguments);
@@ -42,8 +42,8 @@ std::string prompt_ids(const json& generated) {
                      fmt::join(generated.at("prompt_ids").get<std::vector<int>>(), ","));
 }
 
-// Compares only the first ids. Later, a model with quantized activations may choose another token
-// if two have close logits.
+// Compares only the first five ids. The model has quantized activations, so later ids may differ if
+// two logits are close.
 TEST(LlmRunnerTest, FirstIdsMatchPyTorch) {
   for (const json& generated : read_json(samples_dir() / "kjv_8da4w/generate.json")) {
     auto ids = generated.at("ids").get<std::vector<int>>();
@@ -136,7 +136,6 @@ TEST(LlmRunnerTest, WritesEveryReportFormat) {
   EXPECT_THAT(read_text(scratch / "timeline"), HasSubstr("decode at 2"));
 }
 
-// Prefill and decode share their weights and XNNPACK's packed copies of them.
 TEST(LlmRunnerTest, WeightsCacheKeepsPackedWeights) {
   const ScratchFolder scratch;
   const std::string arguments = "--prompt_ids 1,43 --max_new_tokens 4 --profile --format json " +
@@ -149,6 +148,7 @@ TEST(LlmRunnerTest, WeightsCacheKeepsPackedWeights) {
   EXPECT_EQ(later.at("mapped_weights"), first.at("packed_weights"));
 }
 
+// Prefill and decode share their weights and XNNPACK's packed copies of these weights.
 TEST(LlmRunnerTest, CountsSharedWeightsOnce) {
   VITRINE_NEEDS_CORPUS_LLM();
   const std::string model = corpus_llm_dir() / "llama_prefill_decode_shared_kv/model.pte";
@@ -183,7 +183,8 @@ TEST(LlmRunnerTest, ComparesProfilesPhaseByPhase) {
   for (const json& row : report.at("phases").at("decode").at("rows")) {
     EXPECT_EQ(row.at("rows_a"), row.at("rows_b")) << row;
   }
-  // The same model generated both texts, so the ratio of their times is far from both limits.
+  // The two profiles are of the same model, so the ratio of their times is far from 1000 and from
+  // 0.001.
   const auto limited = [&](const std::string& limit) {
     return run_tool(VITRINE_LLM_RUNNER, "--compare " + a + " " + b + " --fail_above " + limit);
   };
@@ -316,7 +317,8 @@ InterruptedRun interrupt(const std::string& arguments, const std::string& input,
   return result;
 }
 
-// On a busy machine, the signal may come after the last token. The test then tries again.
+// On a busy machine, the signal may arrive after the last token. In this case, the test tries
+// again.
 TEST(LlmRunnerTest, CtrlCEndsAnswer) {
   for (int attempt = 0; attempt < 20; ++attempt) {
     const InterruptedRun result = interrupt(

@@ -1,6 +1,6 @@
-// Tests profiles of programs that pte_lower wrote with the record inside the program. Every
-// operator that a delegate ran must have its source ops, and every source call of a delegate must
-// belong to an operator.
+// Tests profiles of programs that pte_lower wrote. The profile reads names from the record that
+// pte_lower stores in the program. Every operator that a delegate ran must have its source ops, and
+// every debug handle of a delegate must belong to an operator.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -35,8 +35,8 @@ std::map<std::string, fs::path> exported_methods(const fs::path& folder) {
 
 struct LoweredProgram {
   std::string program;
-  // Debug handles and delegates by method and instruction, from a separate record that the profile
-  // does not read.
+  // Debug handles and delegates by method, then by instruction. They come from a separate .etrecord
+  // file that the profile does not read.
   json handles;
   json delegates;
 };
@@ -56,7 +56,7 @@ LoweredProgram lower(const std::map<std::string, fs::path>& methods, const std::
   return made;
 }
 
-// Checks the profile of a method and returns the number of operators of delegates.
+// Checks the profile of a method, and returns the number of operators that delegates ran.
 size_t check_profile(const std::string& program, const std::string& method, const json& handles,
                      const json& delegates, bool all_run) {
   const CommandResult run = succeeded(executor_runner(
@@ -69,7 +69,7 @@ size_t check_profile(const std::string& program, const std::string& method, cons
     if (row.at("where") != "delegate") continue;
     ++operators;
     EXPECT_EQ(row.at("join"), "exact") << row;
-    // A layout change lacks a source op, because it was inserted for other ops.
+    // A layout change that the lowering inserted has no source op of its own.
     const bool is_inserted = row.contains("inserted_for") && !row["inserted_for"].empty();
     EXPECT_TRUE(is_inserted || !row.at("source_ops").empty()) << row;
     std::set<uint32_t>& of_call = found[std::to_string(row.at("instruction").get<int64_t>())];
@@ -129,13 +129,13 @@ INSTANTIATE_TEST_SUITE_P(
                     ProfiledModel{"split_concat_pool"}),
     [](const auto& test) { return std::string(test.param.name); });
 
-// Only the branch that the condition selects runs, so not all delegates are in the profile.
+// Only one branch of the condition runs, so the profile lacks the delegates of the other branch.
 TEST(LoweredProfileTest, OperatorsInBranchesHaveSourceOps) {
   VITRINE_CORPUS_CASE(folder, "cond_model");
   EXPECT_GT(check_case(folder, "--backend xnnpack-branches", false), 0U);
 }
 
-TEST(LoweredProfileTest, EachOperatorHasSourceOps) {
+TEST(LoweredProfileTest, SingleOperatorProgramsHaveSourceOps) {
   VITRINE_CORPUS_CASE(folder, "ops_xnnpack");
   size_t cases = 0;
   size_t operators = 0;

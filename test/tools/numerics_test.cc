@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
 
-// A program with one delegate, its record, and the exact model.
+// A program with one delegate, and the reference model with which --numerics compares the program.
 struct DelegatedModel {
   const char* name;
   const char* folder;     // of the program, in the samples or the corpus
@@ -118,7 +118,7 @@ TEST_P(Numerics, CorrectProgramReachesTheSqnrLimit) {
   EXPECT_GE(measured, GetParam().min_measured);
 }
 
-TEST_P(Numerics, ReportTheLayerWithAWrongWeight) {
+TEST_P(Numerics, ReportsLayerWithWrongWeight) {
   // The first layers have few weights, so a single wrong weight matters. MobileNetV2 gets fewer
   // cases, since each run takes seconds.
   for (size_t index = 0; index < (GetParam().num_layers < 10 ? 3 : 2); ++index) {
@@ -137,7 +137,7 @@ TEST_P(Numerics, ReportTheLayerWithAWrongWeight) {
   }
 }
 
-TEST_P(Int8Numerics, ReportTheLayerWithAWrongScaleOrZeroPoint) {
+TEST_P(Int8Numerics, ReportsLayerWithWrongScaleOrZeroPoint) {
   const DelegatedLayer& layer = program_->layers[2];
   ASSERT_TRUE(layer.scale_offset && layer.zero_point_offset);
   const auto scale = program_->read<float>(*layer.scale_offset);
@@ -149,7 +149,7 @@ TEST_P(Int8Numerics, ReportTheLayerWithAWrongScaleOrZeroPoint) {
   EXPECT_GT(expect_first(layer).at("saturated").get<size_t>(), 0u);
 }
 
-TEST_P(FloatNumerics, ReportTheLayerWithNanInTheBias) {
+TEST_P(FloatNumerics, ReportsLayerWithNanInBias) {
   const DelegatedLayer& layer = program_->layers[3];
   program_->write(layer.bias.offset, std::numeric_limits<float>::quiet_NaN());
   const json row = expect_first(layer);
@@ -184,7 +184,7 @@ TEST(NumericsCommand, WritesCsv) {
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 3);
 }
 
-// Simulates a reader, who clicks and types.
+// JavaScript that clicks and types like a reader of the page.
 constexpr char kDrive[] = R"(
 const all = (query) => [...document.querySelectorAll(query)];
 const rows = () => all('#table tbody tr:not(.detail)');
@@ -235,8 +235,8 @@ TEST(NumericsCommand, WritesAnHtmlPage) {
   }
 }
 
-// The details of a row link to the node in the graph, and the node links to the row. The error
-// determines the node's color.
+// The details of a row link to the operator's node in the graph, and the node links back to the
+// row. The error of the operator determines the node's color.
 TEST(NumericsCommand, DrawsTheGraphColoredByError) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
@@ -264,7 +264,7 @@ TEST(NumericsCommand, DrawsTheGraphColoredByError) {
   EXPECT_THAT(seen.at("panel").get<std::string>(), HasSubstr("error made here"));
 }
 
-// Simulates a reader of the page that compares two programs.
+// JavaScript that clicks like a reader of the page for two programs.
 constexpr char kDrivePair[] = R"(
 const all = (query) => [...document.querySelectorAll(query)];
 const rows = () => all('#table tbody tr:not(.detail)');
@@ -344,12 +344,12 @@ TEST(NumericsCommand, RejectsStoredProfilesAndProgramsWithDifferentInputs) {
                             " -o " + stored));
   const std::string start = kReference + " --compare ";
   EXPECT_THAT(executor_runner(linear_relu(start + stored)).err,
-              HasSubstr("a stored profile has no values: --numerics needs a second program"));
+              HasSubstr("a stored profile contains no values; give a program for --numerics"));
   EXPECT_THAT(executor_runner(linear_relu(start + sample("add_mul/model.pte"))).err,
               HasSubstr("they cannot run on the same inputs"));
 }
 
-TEST(NumericsCommand, ExplainsWhyADelegatedReferenceIsNotMeasured) {
+TEST(NumericsCommand, ExplainsThatOpsInDelegatesOfTheReferenceAreNotMeasured) {
   EXPECT_THAT(
       executor_runner(linear_relu("--reference " + sample("linear_relu/model.pte") +
                                   " --reference_etrecord " + sample("linear_relu/etrecord.bin"))),
@@ -384,7 +384,7 @@ class NumericsSamples : public testing::Test {
   ScratchFolder scratch_;
 };
 
-TEST_F(NumericsSamples, FiguresCoverAllSamplesAndShowTheWorstSample) {
+TEST_F(NumericsSamples, RowsCoverAllSamplesAndNameTheWorstSample) {
   const std::string folder = (scratch_ / "data").string();
   const json all = measure(folder);
   EXPECT_EQ(all.at("samples"), (json{folder + "/2.bin", folder + "/10.bin"}));
@@ -425,7 +425,7 @@ TEST_F(NumericsSamples, TableShowsTheWorstSample) {
                                    HasSubstr(" dB in " + (scratch_ / "data").string()))));
 }
 
-TEST_F(NumericsSamples, RejectsEmptyFoldersAndFoldersWithoutTheNumericsOption) {
+TEST_F(NumericsSamples, RejectsEmptyFoldersAndRequiresNumericsOptionForFolders) {
   const std::string folder = (scratch_ / "data").string();
   EXPECT_THAT(executor_runner(sample("linear_relu/model.pte") + " --inputs " + folder),
               Exits(64, HasSubstr(folder + ": folders, lists (.txt) and .npz files of samples need "

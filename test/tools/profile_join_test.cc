@@ -1,6 +1,6 @@
-// Compares executor_runner --profile with an independent reference: xnn_nodes.json lists each
-// payload's nodes in order with the edge ops of their handles, and debug_handle_map.json lists the
-// handles that were delegated.
+// Compares executor_runner --profile with two reference files. xnn_nodes.json lists the nodes of
+// each payload in order, with the edge ops of each node. debug_handle_map.json lists the debug
+// handles that each delegate covers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,9 +43,8 @@ json profile(const fs::path& folder, const std::string& method, const std::strin
   return result.exit_code == 0 ? json::parse(result.out) : json::object({{"rows", json::array()}});
 }
 
-// Compares the rows of one delegate with the nodes of its payload. Both must be in the same order.
-// If a node does not have a row, XNNPACK fused or removed it, and the ops of the node must be
-// folded ops of some row.
+// Expects that the rows of one delegate match the nodes of its payload in order. XNNPACK fuses or
+// removes some nodes. The ops of a node without a row must be folded ops of some row.
 void check_partition(const std::vector<json>& rows, const json& nodes) {
   std::multiset<std::string> folded;
   for (const json& row : rows) {
@@ -78,8 +77,8 @@ void check_partition(const std::vector<json>& rows, const json& nodes) {
   EXPECT_EQ(next, rows.size()) << "the payload has no node for some rows";
 }
 
-// Expects that every delegated handle belongs to a row, and that a handle without a node in the
-// payload belongs to exactly one row.
+// Expects that every delegated handle belongs to a row. A handle that was folded has no node in the
+// payload, and must belong to exactly one row.
 void check_handles(const std::vector<json>& rows, const json& nodes, const json& delegated) {
   std::map<int, int> rows_of_handle;
   for (const json& row : rows) {
@@ -161,9 +160,9 @@ TEST(ProfileJoinTest, RowsMatchReferenceForSmallerDynamicShape) {
                          ":" + shape);
 }
 
-// No reference lists the nodes of language models. If a record exists, each row of a delegate must
-// have its source ops, and the rows must cover all delegated handles. Otherwise, their source ops
-// must be inferred from the program.
+// The corpus does not list the nodes of language models, so this check does not compare nodes. If
+// the model has a record, each row of a delegate must have its source ops, and the rows must cover
+// all delegated handles. Without a record, the profile must infer the source ops from the program.
 void check_language_model(const fs::path& folder) {
   SCOPED_TRACE(folder.string());
   const bool has_record = fs::exists(folder / "etrecord.bin");
@@ -282,7 +281,7 @@ TEST(ProfileReports, TensorsThatShareMemoryAreNeverLiveAtTheSameTime) {
         const inspector::PlannedTensor& b = plan.tensors[k];
         const bool live_together = a.buffer == b.buffer && a.first <= b.last && b.first <= a.last;
         const bool overlap = a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
-        // Tensors with the same offset may be a view and its base.
+        // Two live tensors may have the same offset if one is a view of the other.
         EXPECT_FALSE(live_together && overlap && a.offset != b.offset)
             << "values " << a.value << " and " << b.value;
       }
@@ -303,8 +302,8 @@ TEST(ProfileReports, MachineLimitsAreMeasuredOnce) {
   EXPECT_EQ(second.bytes_per_s, first.bytes_per_s);
 }
 
-// Instructions for narrow dtypes are used only if the processor has them.
-TEST(ProfileReports, MultiplyAddBenchmarkHasMoreOperationsForNarrowDtypes) {
+// The test skips a narrow dtype if the processor does not have multiply-add instructions for it.
+TEST(ProfileReports, MultiplyAddRoundHasMoreOperationsForNarrowDtypes) {
   const tools::MultiplyAdd f32 = tools::multiply_add(ScalarType::kFloat);
   ASSERT_NE(f32.run, nullptr);
   for (const ScalarType dtype : {ScalarType::kHalf, ScalarType::kBFloat16, ScalarType::kChar}) {

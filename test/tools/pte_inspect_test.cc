@@ -79,7 +79,7 @@ TEST(PteInspectTest, DescribesEveryFileOfCorpus) {
   }
 }
 
-// ExecuTorch itself wrote xnn_nodes.json.
+// ExecuTorch wrote the reference, xnn_nodes.json.
 TEST(PteInspectTest, DelegateNodesMatchExecuTorch) {
   VITRINE_CORPUS_CASE(folder, "");
   size_t checked = 0;
@@ -108,7 +108,7 @@ TEST(PteInspectTest, DelegateNodesMatchExecuTorch) {
   EXPECT_GT(checked, 20u);
 }
 
-TEST(PteInspectTest, NamesInputsAfterKeywordArgumentsOfTheModel) {
+TEST(PteInspectTest, TakesInputNamesFromKeywordArgumentsOfTheModel) {
   const Json json = describe(sample("kjv_8da4w/model.pte"));
   for (const Json& method : json["methods"]) {
     if (method["name"] != "forward") continue;

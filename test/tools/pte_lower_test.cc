@@ -83,7 +83,8 @@ TEST_F(PteLowerTest, ProgramWithXnnpackMatchesPyTorch) {
   expect_outputs(program);
 }
 
-// Expects that every row of a delegate has source ops or was inserted for other ops.
+// Expects that every row of a delegate has source ops or is a layout change that the lowering
+// inserted.
 void expect_all_joined(const std::string& profile) {
   size_t operators = 0;
   const json parsed = json::parse(profile);
@@ -123,7 +124,8 @@ TEST_F(PteLowerTest, ComparisonUsesRecordsInsidePrograms) {
               Prints(AllOf(HasSubstr("names: b.pte"), Not(HasSubstr("0 outputs compared")))));
 }
 
-// Each run is a separate process with different addresses. The file must not depend on addresses.
+// Each run is a separate process, in which objects have other addresses. The written files must not
+// depend on addresses.
 TEST_F(PteLowerTest, TwoRunsWriteSameBytes) {
   std::vector<std::string> models = {model(), symbolic_model()};
   for (const char* name : {"cond_model", "digits_xnnpack_q8", "kv_cache", "split_concat_pool"}) {
@@ -149,7 +151,7 @@ TEST_F(PteLowerTest, OnlyOpAndExcludeOpOptionsFilterDelegation) {
   EXPECT_THAT(pte_lower(lower + " --exclude-op relu --explain"),
               Exits(0, HasSubstr("--optimize rewrites the graph"),
                     AllOf(HasSubstr("Total delegated subgraphs: 2\n"),
-                          HasSubstr("--only-op or --exclude-op forbids its delegation"))));
+                          HasSubstr("--only-op or --exclude-op forbids delegating the operator"))));
   expect_outputs(program);
   EXPECT_THAT(pte_lower(lower + " --only-op aten.relu.default"),
               Prints(HasSubstr("Number of delegated nodes: 1\n")));
@@ -249,7 +251,7 @@ TEST_F(PteLowerTest, ReportsLayersThatAreNotQuantized) {
             "size 16\n"));
 }
 
-TEST_F(PteLowerTest, GraphsShowTheInsideOfDelegates) {
+TEST_F(PteLowerTest, GraphOptionShowsGraphsInsideDelegates) {
   EXPECT_THAT(pte_lower(model() + " --backend xnnpack --graph --graphviz " +
                         (scratch / "m.dot").string() + " -o " + program),
               Prints(HasSubstr("    lowered graph():\n")));
@@ -284,7 +286,7 @@ TEST_F(PteLowerTest, ReportsInvalidCommandLines) {
       {(samples_dir() / "linear_relu/input_0.bin").string(), "input_0.bin"},
       {"--method forward", "NAME=FILE"},
       {symbolic_model() + " --dynamic y.0=1:2", "x.0"},
-      {symbolic_model() + " --dynamic x.0=1:1000", "wider than the bounds of the export"},
+      {symbolic_model() + " --dynamic x.0=1:1000", "not within the bounds of the export"},
   };
   for (const auto& [arguments, error] : commands) expect_error(arguments, error);
   const std::pair<std::string, const char*> options_of_the_model[] = {
@@ -332,7 +334,8 @@ TEST_F(PteLowerTest, HelpHasAtMostEightyFiveLines) {
   EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 85);
 }
 
-// Tests the check in which pte_lower loads each program with delegates.
+// Tests the load check: pte_lower loads each new program that has delegates, and refuses to write
+// the program if it does not load.
 
 TEST(LoadCheck, AcceptsProgramsThatLoad) {
   EXPECT_FALSE(tools::check_loading(samples_dir() / "linear_relu/model.pte", {}));
@@ -345,8 +348,8 @@ TEST(LoadCheck, RefusesADelegateThatDoesNotLoad) {
                         HasSubstr("use --no-load-check"))));
 }
 
-// Lowers models of ExecuTorch Native that contain graphs written by ExecuTorch, and compares their
-// results with PyTorch's.
+// Lowers ExecuTorch Native models (.ptn) whose graphs ExecuTorch wrote, and compares the results
+// with PyTorch's.
 
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -374,9 +377,9 @@ std::string safetensors(const NamedDataMap& data) {
   return std::string(reinterpret_cast<const char*>(&size), sizeof size) + head + content;
 }
 
-// The corpus does not have a .ptn file, so the test makes some: the payloads of the program's two
-// NativeBackend delegates are the graphs, and the .ptd file has the weights. The second delegate
-// continues with the result of the first.
+// The corpus does not have a .ptn file, so the test builds two. Their graphs are the payloads of
+// the program's two NativeBackend delegates, and their weights come from the .ptd file. The input
+// of the second model is the output of the first.
 TEST(NativeModel, LowersGraphsWrittenByExecuTorch) {
   const std::filesystem::path folder = corpus_foreign_dir() / "native_conv_relu_linear";
   if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_FOREIGN";

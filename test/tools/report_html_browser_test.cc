@@ -30,7 +30,7 @@ std::string page_of(const fs::path& model, const ScratchFolder& scratch) {
   return read_text(file);
 }
 
-// Simulates a reader, who clicks and types.
+// JavaScript that clicks and types like a reader of the page.
 constexpr char kDrive[] = R"(
 const all = (query) => [...document.querySelectorAll(query)];
 const rows = () => all('#table tbody tr:not(.detail)');
@@ -76,7 +76,7 @@ seen.theme = [theme, document.documentElement.dataset.theme].sort().join();
 seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
-// Opens a row's detail, and from there the graph.
+// JavaScript that opens the details of a row and then follows their link to the graph.
 constexpr char kOpenRow[] = R"(
 document.querySelectorAll('#table tbody tr')[row].click();
 const button = document.querySelector('.to-graph');
@@ -133,8 +133,8 @@ TEST(ReportHtmlBrowser, LoadsSortsAndFiltersWithoutErrors) {
   EXPECT_EQ(seen.at("row"), std::to_string(longest + 1));
 }
 
-// A row of the comparison links to a node of program B, and the node links to the row. The change
-// in time determines the node's color.
+// A row of the comparison links to a node of program B, and the node links back to the row. The
+// node's color shows the change in time.
 TEST(ReportHtmlBrowser, DrawsTheGraphOfAComparison) {
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
@@ -154,15 +154,15 @@ TEST(ReportHtmlBrowser, DrawsTheGraphOfAComparison) {
   EXPECT_EQ(seen.at("color"), "figure");
   EXPECT_EQ(seen.at("cells").at(0), "5");
   ASSERT_EQ(seen.at("figures").size(), 1u);
-  // The figure is compared with the column "change us" of the table, which is computed by other
-  // code.
+  // The number in the graph must match the column "change us" of the table, which other code
+  // computes.
   EXPECT_NEAR(seen.at("figures").at(0).get<double>() / 1000,
               std::stod(seen.at("cells").at(9).get<std::string>()), 0.051);
   EXPECT_NE(seen.at("panel").get<std::string>().find("Row #5"), std::string::npos);
   EXPECT_NE(seen.at("panel").get<std::string>().find("change of time"), std::string::npos);
 }
 
-// Switches to the second method's page and back.
+// JavaScript that switches to the page of the second method and back.
 constexpr char kVisitMethods[] = R"(
 seen.pages = [];
 const all = (query) => [...document.querySelectorAll(query)];

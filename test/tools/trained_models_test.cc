@@ -1,6 +1,7 @@
-// Tests pte_lower --quantize auto on two models that the test trains. One result must be as small
-// as the program with int8 in all parts and have smaller errors. The other must score as high as
-// the float program and be much smaller.
+// Tests the search of pte_lower --quantize auto on two models that the test trains. For each model,
+// one search must find a program that is at most as large as the int8 program and has smaller
+// errors. Another search must find a program that scores at least as high as the float program and
+// is at most half as large.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +49,7 @@ class Random {
 };
 
 struct Layer {
-  // `in` is a multiple of 8.
+  // `in` must be a multiple of 8.
   Layer(size_t in, size_t out, Random& random) : weight(in * out), bias(out), inputs(in) {
     for (float& value : weight) {
       value = random.normal() * std::sqrt(2.0F / static_cast<float>(in));
@@ -67,7 +68,8 @@ struct Layer {
     }
     return y;
   }
-  // Moves the weights against the gradient of the result, and returns the gradient of the input.
+  // Performs one step of gradient descent. `gradient` is the gradient of the output. Returns the
+  // gradient of the input.
   Floats learn(const Floats& x, const Floats& gradient, float rate) {
     Floats back(inputs);
     for (size_t i = 0; i < gradient.size(); ++i) {
@@ -149,8 +151,8 @@ struct TrainedModel {
   std::vector<Sample> test;
 };
 
-// Classifies rows of 64 measurements into 10 classes. Four columns have larger values than the
-// others. The first layer has learned the scale of these columns.
+// Classifies rows of 64 measurements into 10 classes. The values of four columns are 100
+// times as large as those of the others, and the first layer has smaller weights for these columns.
 TrainedModel table_classifier() {
   constexpr size_t kColumns = 64;
   constexpr size_t kClasses = 10;
@@ -191,7 +193,8 @@ TrainedModel table_classifier() {
   return model;
 }
 
-// Predicts the next of 128 words from two words. The text is a random walk.
+// Predicts the next word from two words. The vocabulary has 128 words, and the text is a random
+// walk.
 TrainedModel word_predictor() {
   constexpr size_t kWords = 128;
   constexpr size_t kFeatures = 64;
@@ -314,8 +317,8 @@ void expect_better_than_int8(const TrainedModel& model, double min_accuracy) {
       accuracy(model, aot::lower(std::move(copy), lowering_of(model)).emitted.pte);
   EXPECT_GE(float_score, min_accuracy) << "the training failed";
 
-  // The chosen program scores at least as high as the float program and is much smaller. Times are
-  // only printed, since other work disturbs them.
+  // The chosen program scores at least as high as the float program and is at most half as large.
+  // Times are printed but not checked, because other processes affect them.
   const AutoResult scored = search(model, Unit::kScore, {Goal::Kind::kAtLeastQuality, float_score});
   print("at least the score of float", scored);
   ASSERT_EQ(scored.results.size(), 3U);

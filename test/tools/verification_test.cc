@@ -43,7 +43,7 @@ TEST(VerifyTest, AcceptsOutputsThatMatchPyTorch) {
                            Not(HasSubstr("FAIL")))));
 }
 
-// Writes a copy of the sample bundle in which `by` is added to one expected element.
+// Writes a copy of the sample bundle, and adds `by` to one expected element of the copy.
 void write_wrong_bundle(const std::filesystem::path& to, float by) {
   bundled::BundledProgram bundle = bundled::read_bundled_program(sample(kBundle));
   auto& tensor =
@@ -223,7 +223,7 @@ TEST(DebugOutputsTest, TraceHasValuesOfDelegates) {
   EXPECT_EQ(events[0].name, "operator 0 result 0");
   EXPECT_EQ(events[1].name, "operator 1 result 0");
   EXPECT_THAT(floats(events[0].value), testing::Each(testing::Ge(0)));
-  // The second layer, the delegate and the method have the same result.
+  // The second layer, the delegate and the method return the same values.
   for (size_t i = 1; i < 4; ++i) {
     EXPECT_EQ(events[i].is_output, i == 3);
     expect_near(floats(events[i].value), read_floats(sample("linear_relu/expected_0.bin")), 1e-5);

@@ -1,5 +1,5 @@
-// Tests the command `vitrine`: its subcommands, --version, exit codes, the links that have the
-// names of tools, and messages about wrong command lines and wrong files.
+// Tests the command `vitrine`: its subcommands, --version, exit codes, symbolic links named like
+// the tools, and error messages.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,8 +89,8 @@ TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
       succeeded(vitrine("strip " + path("whole.pte") + " -o " + path("small.pte") + " --etrecord " +
                         path("whole.etrecord")));
   EXPECT_THAT(strip.err, HasSubstr("removed a record of"));
-  // The stripped program still contains the digest of the record and the list entries that refer to
-  // the record.
+  // The sizes differ slightly, because the stripped program keeps the digest of the record and the
+  // entries that refer to the record.
   const auto size_of = [&](const char* name) { return std::filesystem::file_size(path(name)); };
   EXPECT_LT(size_of("small.pte"), size_of("plain.pte") + 512);
   EXPECT_LT(size_of("small.pte") + size_of("whole.etrecord"), size_of("whole.pte") + 256);
@@ -218,7 +218,7 @@ TEST(Tools, ReturnExitCode64ForWrongCommandLines) {
   }
 }
 
-// CLI11 adds its own notes to a help text.
+// By default, the parser CLI11 adds notes such as "REQUIRED" to a help text.
 TEST(Tools, HelpFitsOneHundredColumnsAndHasNoNotesFromTheParser) {
   std::vector<std::string> commands(std::begin(kTools), std::end(kTools));
   commands.emplace_back(VITRINE_COMMAND);

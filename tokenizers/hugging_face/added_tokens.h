@@ -19,8 +19,8 @@ namespace vitrine::hugging_face {
 
 struct AddedToken {
   std::string text;
-  // The normalized form of `text`. If set, encoding searches for this form, and decoding returns
-  // it. Unset if it equals `text`, or if the token is not searched for in normalized text.
+  // The normalized form of `text`, if this form differs from `text` and `normalized` is true.
+  // Encoding then searches for the normalized form, and decoding returns the normalized form.
   std::optional<std::string> normalized_text;
   TokenId id;
   bool single_word = false;  // ignored inside of a word

@@ -86,9 +86,8 @@ class ByteLevelDecoder final : public DecodeStep {
 };
 
 // Turns runs of byte tokens into characters. A run that is not UTF-8 becomes one U+FFFD for each of
-// its bytes. An eager decoder has already returned the characters before the first invalid byte, so
-// it replaces only the remaining bytes of the run. It does not hold back any bytes after the first
-// invalid one.
+// its bytes. An eager decoder (see Tokenizer::make_stream) returns each character as soon as its
+// bytes are complete. After an invalid byte, it replaces each remaining byte of the run at once.
 class ByteFallback final : public DecodeStep {
  public:
   explicit ByteFallback(const DecoderState& state) : eager_(state.eager) {}
@@ -321,7 +320,8 @@ struct CtcSettings {
   bool cleans;
 };
 
-// Decodes connectionist temporal classification: drops repeats of a token.
+// Decodes the output of connectionist temporal classification (CTC). Drops repeated tokens and
+// padding.
 class Ctc final : public DecodeStep {
  public:
   explicit Ctc(CtcSettings settings) : settings_(std::move(settings)) {}
@@ -330,7 +330,7 @@ class Ctc final : public DecodeStep {
     if (piece.text == last_) return;
     last_ = piece.text;
     piece.text = replaced(std::move(piece.text), settings_.pad, "");
-    // Like Hugging Face's library, replaces delimiters only if "cleanup" is true.
+    // Replaces delimiters only if "cleanup" is true, as Hugging Face's library does.
     if (settings_.cleans) {
       piece.text = replaced(cleaned_up(std::move(piece.text)), settings_.delimiter, " ");
     }
@@ -358,7 +358,8 @@ Decoder make_sequence_decoder(const JsonValue& step, const std::string& place) {
   });
   return [decoders = std::move(decoders)](DecodeSteps& steps, const DecoderState& state) {
     for (const Decoder& decoder : decoders) {
-      // An eager decoder treats each part of a token as a token, so it does not use WholeTokens.
+      // WholeTokens waits for all parts of a token. An eager decoder does not wait, so it treats
+      // each part as a token.
       if (!state.eager) steps.push_back(std::make_unique<WholeTokens>());
       decoder(steps, state);
     }

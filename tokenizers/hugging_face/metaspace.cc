@@ -20,7 +20,7 @@ Metaspace::Metaspace(const JsonValue& step) : replacement(one_character(step.at(
     const JsonValue name = step.at("prepend_scheme");
     const auto* scheme =
         std::ranges::find(kSchemes, name.string(), [](const auto& s) { return s.first; });
-    if (scheme == std::end(kSchemes)) name.fail("must be always, first or never");
+    if (scheme == std::end(kSchemes)) name.fail("must be \"always\", \"first\" or \"never\"");
     prepend = scheme->second;
   } else if (step.holds("add_prefix_space")) {  // older files
     prepend = step.at("add_prefix_space").boolean() ? Prepend::kAlways : Prepend::kNever;

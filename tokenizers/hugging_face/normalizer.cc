@@ -14,7 +14,7 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// The fixed cost of splitting a text into graphemes, in steps of the budget.
+// The fixed cost of splitting a text into graphemes, in steps of TextBudget.
 constexpr uint64_t kStepsToSplitGraphemes = 500;
 
 using MakeNormalizer = Normalizer (*)(const JsonValue& step, const std::string& place);

@@ -16,8 +16,8 @@ using ReadFrame = void (*)(const JsonValue& step, FrameState& frame);
 // Puts the tokens of a step around the tokens of earlier steps.
 void surround(const JsonValue& step, FrameState& frame, const TextFrame& outer) {
   if (outer.before.empty() && outer.after.empty()) return;
-  // Refuses a step that adds tokens if an earlier step is a template, because the reference treats
-  // the parts of a template as several texts.
+  // Hugging Face's library treats the parts of a template as several texts, so a later step that
+  // adds tokens is refused.
   if (frame.has_template) step.fail("adds tokens after a template, which is not supported");
   auto& [before, after] = frame.tokens;
   before.insert(before.begin(), outer.before.begin(), outer.before.end());
@@ -32,7 +32,7 @@ void read_template(const JsonValue& step, FrameState& frame) {
     const auto [kind, value] = item.variant();
     if (kind == "Sequence") {
       if (has_text || value.at("id").string() != "A")
-        item.fail("must be the text \"A\", which may occur only once");
+        item.fail("expected only one Sequence, with the id \"A\"");
       has_text = true;
     } else if (kind == "SpecialToken") {
       step.at("special_tokens")
@@ -46,14 +46,14 @@ void read_template(const JsonValue& step, FrameState& frame) {
       item.fail("must be a Sequence or a SpecialToken");
     }
   });
-  if (!has_text) single.fail("must contain the text \"A\"");
+  if (!has_text) single.fail("expected a Sequence with the id \"A\"");
   surround(step, frame, outer);
   frame.has_template |= !outer.before.empty() || !outer.after.empty();
 }
 
 // Reads a token with its id: ["[SEP]", 102].
 TokenId read_named_id(const JsonValue& json) {
-  if (json.size() != 2) json.fail("must be a token and its id");
+  if (json.size() != 2) json.fail("must have two parts: a token and its id");
   TokenId id = -1;
   json.each_item([&](const JsonValue& part) {
     if (part.is_integer()) id = part.integer<TokenId>();

@@ -5,7 +5,7 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// A separator, or a text between two separators.
+// A separator, or a text before, between or after the separators.
 struct PiecePart {
   TextRange range;
   bool separates;

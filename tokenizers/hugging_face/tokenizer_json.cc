@@ -47,8 +47,8 @@ class TokenStream final : public DecodeStream {
   std::string finish() override { return run({}, true); }
 
  private:
-  // Number of bytes that the budget counts for each token in addition to its text, because steps
-  // may insert a space.
+  // The budget allows this many bytes for each token in addition to the token's text, because
+  // decoding steps may insert spaces.
   static constexpr size_t kBytesPerToken = 16;
 
   std::string run(DecodedPieces pieces, bool is_end) {

@@ -39,7 +39,7 @@ class LongestTokens {
     }
   }
 
-  // Returns for each position of `text` the longest token that begins there, or kNoValue.
+  // For each position of `text`, returns the longest token that begins there, or kNoValue.
   std::vector<TokenId> find(std::string_view text) const {
     std::vector<TokenId> found(text.size());
     ByteTrie::Node node = ByteTrie::kRoot;

@@ -122,8 +122,8 @@ VerifiedLine measure(Baseline& baseline, const MadeProgram& made, std::string na
           .outputs = trial.outputs.text};
 }
 
-// Returns the time ratio of the given pieces of advice together. If it was not measured, combines
-// the ratios of the individual pieces.
+// Returns the time ratio that is expected if the pieces of advice at `lines` are applied together.
+// If this combination was not measured, combines the ratios of the individual pieces.
 Interval predicted_together(std::vector<size_t> lines, std::span<const Interval> ratios,
                             const std::optional<Combination>& together) {
   std::ranges::sort(lines);

@@ -49,7 +49,8 @@ bool is_model(std::optional<FileKind> kind) {
   return kind == FileKind::kExportedModel || kind == FileKind::kNativeModel;
 }
 
-// Returns the size of the record inside a program's file.
+// Returns the size of the record that pte_lower wrote into the program's file, or 0 if the file
+// contains no record.
 uint64_t size_of_record(const Program& program, const std::filesystem::path& path) {
   const std::unique_ptr<DataSource> file = check(map_file(path.c_str()));
   const DataBuffer bytes = check(file->read(0, file->size()));
@@ -88,8 +89,8 @@ void Baseline::open() {
   }
   if (context_.is_file && options_.baseline && options_.source.empty()) {
     throw ToolError(
-        "--baseline: the baseline of a .pte is the file itself; add --source if these are the "
-        "options with which the file was lowered");
+        "--baseline: a .pte is its own baseline; if the file was lowered with these options, add "
+        "--source MODEL.pt2");
   }
   context_.source = context_.is_file ? options_.source : options_.run.model;
   context_.baseline.lowering = options_.baseline.value_or(Settings{{"--backend", "xnnpack"}});
@@ -190,7 +191,7 @@ void Baseline::run_profile() {
   if (context_.is_file && source_ && session.program()->num_methods() > 1) {
     notes_.push_back(
         fmt::format("the program has {} methods, but programs lowered from --source have only {}: "
-                    "add the other methods and the metadata as for this program",
+                    "to replace the program, add its other methods and its metadata",
                     session.program()->num_methods(), options_.run.method));
   }
   if (context_.is_file && source_) {
@@ -226,10 +227,9 @@ void Baseline::use_device(DeviceProfile device) {
   const std::string difference = program_difference(device.profile, here);
   if (!difference.empty()) {
     throw ToolError(fmt::format(
-        "--profile {}: the profile does not belong to {}: {}; give the options with which the "
-        "device's "
-        "program was lowered (--baseline) and the same --inputs, or profile this program on the "
-        "device",
+        "--profile {}: the profile does not belong to {}: {}; pass the same --inputs "
+        "as on the device, and --baseline with the options that lowered the device's program; or "
+        "profile this program on the device",
         options_.profile.string(),
         context_.is_file
             ? "this program"
@@ -260,8 +260,8 @@ void Baseline::use_device(DeviceProfile device) {
 
 void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trace) {
   inputs_.emplace(make_inputs(session, method, options_.run, trace));
-  // If the options name a profile from a device, that profile was recorded with the inputs from the
-  // options, so these inputs must not be replaced.
+  // Keeps inputs from the user or from a bundle. Also keeps the inputs with which a device recorded
+  // its profile.
   if (context_.has_inputs || session.bundle() != nullptr || !options_.profile.empty()) return;
   std::optional<DecoderShape> shape = decoder_shape(session.program(), method, context_.facts);
   if (!shape) return;
@@ -286,8 +286,8 @@ void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trac
       inputs_.emplace(std::move(inputs));
       return;
     } catch (const ToolError&) {
-      // The program does not accept this number of tokens or this position. If all attempts fail,
-      // the inputs stay random.
+      // The program rejects the number of tokens or the position. If it rejects both shapes, the
+      // inputs stay random.
     }
   }
 }

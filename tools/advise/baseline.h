@@ -33,7 +33,7 @@ class Baseline {
   const LoweredProgram& lowered() const { return lowered_; }
   RunnableProgram program() const;
   const InputSet& inputs() const { return *inputs_; }
-  // Returns the inputs of the run, which replace calibration data in trials.
+  // Returns the inputs of the run as calibration data for trials.
   aot::CalibrationData stand_in() const;
   // The reason why times that are measured now on this machine cannot be trusted. Empty if they can
   // be trusted.

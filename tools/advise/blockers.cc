@@ -36,7 +36,7 @@ constexpr std::string_view kPrecompute =
     "if the matrix is constant, compute this before the export and keep the result in a buffer; "
     "else compute it outside of the model";
 constexpr std::string_view kAfterwards =
-    "return its operands from the model, and call it on the outputs";
+    "return the operator's operands from the model, and call the operator on these outputs";
 constexpr std::string_view kConvert =
     "end the training: convert_pt2e() and model.eval() before torch.export.export()";
 
@@ -300,8 +300,9 @@ std::string remedy_for(std::string_view op, std::string_view error) {
   if (is_custom && (error.find("--operator") != std::string_view::npos ||
                     error.find("unknown operator") != std::string_view::npos)) {
     return fmt::format(
-        "operators of ATen; or keep it: declare it with vitrine lower --operator 'SCHEMA', which "
-        "print(torch.ops.{}._schema) prints, and give the runtime a kernel (docs/kernels.md)",
+        "operators of ATen; or declare the operator with vitrine lower --operator 'SCHEMA' and "
+        "give the runtime a kernel (docs/kernels.md); print(torch.ops.{}._schema) prints the "
+        "schema",
         op);
   }
   return "operators that Vitrine supports (docs/kernels.md)";

@@ -21,8 +21,8 @@ struct Blocker {
 
 struct Blockers {
   std::vector<Blocker> all;  // sorted by the number of calls; ties are in graph order
-  // The error from lowering the model after inputs have replaced the results of all blocked calls.
-  // Empty if this lowering succeeds.
+  // The error that remains if the blocked calls are removed and the model takes their results as
+  // inputs. Empty if the model can then be lowered.
   std::string other_error;
   // True if the time limit was reached before all calls were checked.
   bool is_incomplete = false;

@@ -48,10 +48,10 @@ std::vector<std::string> build_notes(const BuildKind& build) {
 
 std::string build_disturbance(const BuildKind& build) {
   if (build.has_sanitizer) {
-    return "this build has a sanitizer, so its times say little: build the preset release";
+    return "this build has a sanitizer, so its times are misleading: build the preset release";
   }
   if (!build.is_optimized) {
-    return "this build is not optimized, so its times say little: build the preset release";
+    return "this build is not optimized, so its times are misleading: build the preset release";
   }
   return "";
 }

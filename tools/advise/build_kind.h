@@ -1,5 +1,5 @@
-// Describes the kind of this build. Times measured in debug-like builds say little about a release
-// build.
+// Describes the kind of this build. Programs run slower in builds with assertions, with a sanitizer
+// or without optimization than in release builds.
 #pragma once
 
 #include <string>

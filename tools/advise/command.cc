@@ -34,7 +34,7 @@ int run_advise(const AdviseOptions& options) {
       throw ToolError(
           fmt::format("no advice: {} (--force gives advice anyway)", baseline.disturbance()));
     }
-    if (options.has_trials) print_warning("the machine is busy: the intervals may be wrong");
+    if (options.has_trials) print_warning("the times are unreliable: the intervals may be wrong");
   }
   const std::filesystem::path file = advice_file(baseline.context());
   if (!options.apply.empty()) {

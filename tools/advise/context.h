@@ -94,8 +94,8 @@ struct Context {
   bool is_delegated() const { return !profile.delegate_calls.empty(); }
 };
 
-// Returns the part of the wall time that a row takes. The parts of all rows add up to at most the
-// wall time.
+// Returns the time in nanoseconds that a row of the profile takes. The times of all rows add up to
+// at most the wall time.
 inline double time_of(const Context& context, const inspector::ProfileRow& row) {
   return row.share * context.wall_ns();
 }

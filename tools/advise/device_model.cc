@@ -120,7 +120,7 @@ DevicePrediction DeviceModel::predict(const inspector::Profile& changed,
     }
     const Interval factor = factor_of(row);
     double low = row.share * ratio.low * factor.low;
-    // A kernel cannot be faster than the limit of float32 arithmetic allows.
+    // The device's limit of float32 arithmetic gives a lower bound for the time of a kernel.
     if (is_float32(row)) low = std::max(low, row.cost->flops * flops_share_);
     share.low += low;
     share.high += std::max(row.share * ratio.high * factor.high, low);
@@ -131,8 +131,8 @@ DevicePrediction DeviceModel::predict(const inspector::Profile& changed,
   }
   result.removed = rows_.size() - result.kept;
 
-  // Estimates the overhead of entering kernels and delegates in two ways: from the number of
-  // kernels and delegate calls, and from measurements on this machine.
+  // Estimates the time outside all rows in two ways: from the number of kernels and delegate calls,
+  // and from the time outside all rows on this machine.
   const size_t entries = entries_of(changed);
   Interval overhead{overhead_there_, overhead_there_};
   if (entries != entries_ && entries_ > 0) {

@@ -26,7 +26,7 @@ std::string model_optimization(const Baseline& baseline, Advice& advice) try {
   advice.saved = saved_by_fewer_calls(context, calls);
   advice.method = fmt::format(
       "{0} fewer call{1}: saves at most the time of the {0} most expensive kernel "
-      "call{1}",
+      "call{1} and the time between calls",
       calls, calls == 1 ? "" : "s");
   advice.confidence = Confidence::kModeled;
   return "";

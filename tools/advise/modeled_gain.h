@@ -11,17 +11,16 @@
 
 namespace vitrine::tools {
 
-// Returns the time that is saved if the program uses `threads` threads. Precondition: it uses fewer
-// threads now. At best, the time of rows whose work can be divided is multiplied by
-// context.threads / threads, and waking the threads adds a microsecond per call. At worst, only the
-// time to wake the threads is added.
+// Returns the time that `threads` threads save, or 0 if the program uses at least as many threads
+// now. At best, delegates and matrix products take context.threads / threads of their time, plus a
+// microsecond per call to wake the threads. At worst, only the time to wake the threads is added.
 Interval saved_by_threads(const Context& context, size_t threads);
 
 // Returns the time that smaller weights save in these rows. `ratio` is the new size of the weights
 // divided by the old size. At best, the time of the rows is multiplied by `ratio`. If this saves
-// less time than the conversion of activations takes, the best saving is 0. At worst, the matrix
-// products take as long as before, and the conversions take their minimum time plus a tenth of the
-// rows' time.
+// less time than converting the activations takes, the best saving is 0. At worst, the matrix
+// products take as long as before, and converting the activations adds its minimum time plus a
+// tenth of the rows' time.
 Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 
 // Returns the time that removing `calls` calls saves. The low end is the time of the `calls`
@@ -29,8 +28,8 @@ Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 // of the `calls` most expensive kernel calls plus the time outside all rows.
 Interval saved_by_fewer_calls(const Context& context, size_t calls);
 
-// Sets advice.ratio to the ratio that follows from `saved`, so that --verify can check it. Widens
-// the interval by the possible difference between two measurements.
+// Sets advice.ratio to the time ratio that advice.saved implies, so that --verify can check this
+// ratio. Widens the interval by kBetweenMeasurements, because two measurements differ.
 void set_modeled_ratio(const Context& context, Advice& advice);
 
 }  // namespace vitrine::tools

@@ -13,7 +13,7 @@
 namespace vitrine::tools {
 namespace {
 
-// The command line. Some options still have to be parsed from text.
+// The parsed command line. parse_advise_values() converts the texts of some options.
 struct AdviseLine {
   AdviseOptions options;
   std::string model;
@@ -33,7 +33,8 @@ void add_subject_options(CLI::App& app, AdviseLine& line) {
       ->type_name("FILE");
   group
       .add_option("--source", line.source,
-                  "exported model of a .pte: also try changes that need a new lowering")
+                  "exported model from which the .pte was lowered: also try changes that need a "
+                  "new lowering")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   group
@@ -88,7 +89,7 @@ void add_advice_options(CLI::App& app, AdviseLine& line) {
       "the prediction; exit code 2 if the gain is outside the predicted interval");
   group.add_flag(
       "--auto", options.is_auto,
-      "apply advice that does not change outputs, best first, while it saves more than noise");
+      "apply advice that does not change outputs, best first, if its gain exceeds the noise");
   group.add_option("-o,--output", line.output, "program to write, with --apply or --auto (.pte)")
       ->type_name("FILE");
   const std::map<std::string, ReportFormat> formats = {{"table", ReportFormat::kTable},
@@ -135,8 +136,8 @@ void parse_advise_values(AdviseLine& line) {
         "runs on this machine: verify on the device with tools/device/verify_advice.py");
   }
   if (!options.output.empty() && options.apply.empty() && !options.is_auto) {
-    throw CLI::ValidationError("--output",
-                               "needs --apply or --auto; standard output gets the advice");
+    throw CLI::ValidationError(
+        "--output", "needs --apply or --auto; the advice itself goes to standard output");
   }
   std::vector<std::filesystem::path> read = {options.run.model, options.source, options.profile};
   for (const InputSpec& input : options.run.inputs) read.push_back(input.file);

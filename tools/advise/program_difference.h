@@ -7,9 +7,9 @@
 
 namespace vitrine::tools {
 
-// Returns how the programs of the two profiles differ, or an empty text if they are the same
-// program. `device` was recorded on another machine. Programs are the same if their digests are
-// equal, or if their inputs, outputs, operators and work are equal.
+// Describes how the programs of the two profiles differ. Returns an empty text if the programs are
+// the same: if their digests are equal, or if their inputs, outputs, operators and work are equal.
+// The profile `device` was recorded on another machine, and `here` on this machine.
 std::string program_difference(const inspector::Profile& device, const inspector::Profile& here);
 
 }  // namespace vitrine::tools

@@ -25,7 +25,8 @@ struct AdviceFact {
 };
 std::vector<AdviceFact> advice_facts(const Baseline& baseline, const Advice& advice);
 
-// Describes the baseline: "vitrine lower --backend xnnpack", or "as it is" for a .pte.
+// Returns the command that lowers the baseline, such as "vitrine lower --backend xnnpack". Returns
+// "as it is" if the baseline is a .pte.
 std::string baseline_text(const Baseline& baseline);
 
 // Returns a text such as "#1 and #2 together: saves 1.2 to 1.4 of 2.8 us (43 to 50 %)". Empty if no

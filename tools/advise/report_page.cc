@@ -57,7 +57,7 @@ Json panel_json(const Baseline& baseline, const Findings& findings) {
 std::string advice_html(const Baseline& baseline, const Findings& findings) {
   const inspector::Profile& profile = baseline.context().profile;
   std::string style(html::kStyle);
-  // A profile that was read from a file has no timeline.
+  // Hides the timeline section if the profile was read from a file and has no timeline.
   if (profile.timeline.empty()) style += "#timeline-section { display: none; }\n";
   const inspector::PageHead head = {
       .elements = html::kElements,

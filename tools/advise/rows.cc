@@ -46,7 +46,7 @@ RowSum sum_rows(const Context& context,
 
 std::string rows_text(const Context& context, const RowSum& rows) {
   constexpr size_t kShown = 4;
-  if (rows.numbers.empty()) return "no row of the profile names them";
+  if (rows.numbers.empty()) return "the profile has no rows for these operators";
   std::string text = rows.numbers.size() == 1 ? "row " : "rows ";
   for (size_t i = 0; i < std::min(rows.numbers.size(), kShown); ++i) {
     text += fmt::format("{}{}", i == 0 ? "" : ", ", rows.numbers[i]);

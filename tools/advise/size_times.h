@@ -33,7 +33,7 @@ std::vector<int64_t> batch_sizes(const ModelFacts& facts, size_t num_inputs);
 // Throws ToolError.
 std::vector<Array> batch_inputs(const std::vector<Array>& inputs, int64_t batch);
 
-// Returns the sizes 1, 8, 32 and so on up to `max`, and `max`.
+// Returns the sizes 1, 8, 32, 128 and 512 that are smaller than `max`, and `max` itself.
 std::vector<int64_t> chunk_sizes(int64_t max);
 
 // Returns the time per sample or token of `changed`, divided by that of `reference`.

@@ -66,7 +66,7 @@ LoweredProgram SourceModel::lower(const Settings& settings,
   for (std::string& word : words_of(settings)) words.push_back(std::move(word));
   int exit_code = 0;
   const auto options = parse_lowering_options(std::move(words), &exit_code);
-  if (!options) throw ToolError("--baseline: 'vitrine lower --help' explains its options");
+  if (!options) throw ToolError("--baseline: invalid options (see 'vitrine lower --help')");
   if (options->emit.external_constants) {
     throw ToolError("--external-constants: advice needs the weights in the program");
   }

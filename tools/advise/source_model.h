@@ -25,8 +25,8 @@ class SourceModel {
   // Reads an exported model. `method` becomes the name of the method of a .pt2. Throws HostError.
   SourceModel(std::filesystem::path file, std::string method);
 
-  // Lowers the model in the same way as `vitrine lower FILE SETTINGS`. `stand_in` replaces
-  // calibration data for static int8 if the settings do not name any. Throws HostError.
+  // Lowers the model in the same way as `vitrine lower FILE SETTINGS`. If the settings name no
+  // calibration data, static int8 is calibrated with `stand_in`. Throws HostError.
   LoweredProgram lower(const Settings& settings, const aot::CalibrationData& stand_in = {}) const;
 
   ModelFacts facts() const;

@@ -11,9 +11,9 @@
 
 namespace vitrine::tools {
 
-// Returns the path of the stored advice for this model, method, baseline and number of threads. The
-// file is in the folder that stores the machine's limits. Returns an empty path if that folder is
-// unknown.
+// Returns the path of the stored advice, in the folder of default_cache_file(). Each combination of
+// model, method, source, baseline, number of threads, inputs, calibration files and device has its
+// own path. Returns an empty path if the folder is unknown or if the model has no digest.
 std::filesystem::path advice_file(const Context& context);
 
 // Writes the text of advice_json(). Ignores errors.

@@ -24,7 +24,8 @@ constexpr size_t kBlocks = 6;
 constexpr size_t kMinPairs = 3;       // in a block
 constexpr size_t kMaxPairs = 200;     // in a block
 constexpr double kMinSampleNs = 1e5;  // a sample of short runs is a mean of several
-// A worker that finds no work spins for 0.25 ms (vitrine/thread_pool.h) and then sleeps.
+// After this time, idle workers sleep: a worker that finds no work first spins for 0.25 ms
+// (vitrine/thread_pool.h).
 constexpr std::chrono::microseconds kUntilWorkersSleep(500);
 
 double now() { return static_cast<double>(platform::now_ns()); }
@@ -57,9 +58,9 @@ OutputChange describe_change(const std::vector<inspector::OutputDifference>& out
   return change;
 }
 
-// Returns the mean time of `count` runs of `side`, which is one sample. If the other program has
-// its own thread pool, first waits until the workers of that pool sleep, and then wakes this
-// program's pool with an unmeasured run.
+// Takes one sample: the mean time of `count` runs of `side`. If the other program has its own
+// thread pool, first waits until that pool's workers sleep. Then wakes the pool of `side` with an
+// unmeasured run.
 double sample(LoadedProgram& side, size_t count, bool has_other_pool) {
   if (has_other_pool) {
     std::this_thread::sleep_for(kUntilWorkersSleep);

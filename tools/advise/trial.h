@@ -17,7 +17,7 @@
 
 namespace vitrine::tools {
 
-// A program and its number of threads. The program's bytes must outlive the objects that use them.
+// A program and its number of threads. `bytes` must outlive every LoadedProgram that uses them.
 struct RunnableProgram {
   std::span<const std::byte> bytes;  // empty: the file of RunnerOptions::model
   size_t threads = 0;

@@ -23,7 +23,7 @@ constexpr double kTrialSeconds = 0.7;     // at most
 constexpr double kMinShareOfBytes = 0.2;  // a smaller file or less memory is advice from here on
 // Smaller relative gains are not reported as advice.
 constexpr double kMinGain = 0.01;
-// If the upper bound of a change's time ratio is larger than this, the change may cost time.
+// A change may cost time if the upper bound of its time ratio exceeds kMaxEqualRatio.
 constexpr double kMaxEqualRatio = 1.06;
 
 double seconds_now() { return static_cast<double>(platform::now_ns()) * 1e-9; }
@@ -208,8 +208,8 @@ class Trials {
     const Variant variant = merged(context.baseline, *advice.change);
     if (baseline_.is_for_device() && !advice.change->running.empty()) {
       return dismiss(
-          advice, fmt::format("a profile does not show what {} changes on {}: run the program "
-                              "on the device with these options",
+          advice, fmt::format("the effect of {} on {} cannot be predicted from a profile: run the "
+                              "program on the device with these options",
                               settings_text({.running = advice.change->running}), context.device));
     }
     if (advice.gain == Gain::kLoading) return try_loading(std::move(advice), variant);
@@ -301,8 +301,8 @@ class Trials {
   std::vector<double> baseline_times_;
 };
 
-// Computes the figures of all advice from the same baseline time, the median over the trials, so
-// that pieces of advice can be compared.
+// Computes all savings of time from one baseline time, so that pieces of advice can be compared.
+// The baseline time is the median over the trials.
 void use_common_baseline(const std::vector<double>& times, double profiled, Findings& findings) {
   if (times.empty() || profiled <= 0) return;
   const double common = median_of(times);
@@ -341,10 +341,10 @@ void set_predicted(const DevicePrediction& prediction, const Context& context, A
   advice.saved =
       Interval{advice.of * (1 - prediction.ratio.high), advice.of * (1 - prediction.ratio.low)};
   advice.confidence = Confidence::kModeled;
-  advice.method = fmt::format("for {}: {} with the device's times", context.device,
+  advice.method = fmt::format("for {}: {} with times from the device's profile", context.device,
                               inspector::counted(prediction.kept, "row"));
   if (prediction.removed > 0)
-    advice.method += fmt::format(", without {} others", prediction.removed);
+    advice.method += fmt::format(", without {} others that the change removes", prediction.removed);
   if (prediction.added > 0) {
     advice.method += fmt::format(", and {} with {:.2f} to {:.2f} times the share measured here",
                                  inspector::counted(prediction.added, "new row"),

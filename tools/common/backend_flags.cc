@@ -61,7 +61,7 @@ void add_backend_flags(const OptionGroup& group, BackendFlags& flags) {
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
   group.add_flag("--exact", flags.exact,
-                 "use only kernels with no larger rounding errors than a sum of products");
+                 "use only kernels that round no more than a plain sum of products does");
   group
       .add_option("--weights_cache", flags.weights_cache,
                   "file that keeps packed weights, so that later loads need not pack them")

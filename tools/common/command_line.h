@@ -11,20 +11,20 @@
 
 namespace vitrine::tools {
 
-// Parses the command line, then calls `check`, which may throw CLI::ParseError or HostError.
-// Returns false if the tool must exit with *exit_code: 0 after --help or --version, kExitUsage if
-// the command line is wrong. Reports errors on stderr. The error for an unknown option suggests a
-// similar one. Accepts '-' for '_' and '_' for '-' in names of options. The second overload takes
-// the arguments without the name of the tool.
+// Parses the command line, then calls `check`, which may throw CLI::ParseError or HostError. Prints
+// errors to stderr, and suggests a similar option for an unknown one. Treats '-' and '_' in option
+// names as equal. Returns true if the tool can continue. Otherwise sets *exit_code for the tool: 0
+// after --help or --version, kExitUsage after an error. In the second overload, `arguments` does
+// not include the name of the tool.
 bool parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check,
                         int* exit_code);
 bool parse_command_line(CLI::App& app, std::vector<std::string> arguments,
                         const std::function<void()>& check, int* exit_code);
 
-// Runs the main function of a tool: calls `run`, which returns the exit code, and checks that all
-// output was written. Prints an exception to stderr and then returns kExitFailed. If Ctrl-C
-// canceled an execution, ends the process with SIGINT instead. Messages begin with `name`, unless
-// another name is already set.
+// Calls `run`, checks that all output was written, and returns the exit code of `run`. If an
+// exception is thrown, prints its message to stderr and returns kExitFailed. After Ctrl-C, ends the
+// process with SIGINT instead. `name` is the tool's name in messages if set_program_name() was not
+// called before.
 int run_tool(const char* name, const std::function<int()>& run);
 
 // Adds options to a CLI::App under one heading of the help text.
@@ -57,13 +57,13 @@ inline constexpr int kMaxRuns = 1000000000;
 inline constexpr int kMaxThreads = 1024;
 inline constexpr int kDefaultThreads = -1;  // one per performance core
 
-// Adds --threads. Its value is positive, or 0 or kDefaultThreads for the default.
+// Adds --threads. Its values are 1 to kMaxThreads; 0 and kDefaultThreads select the default.
 void add_threads(const OptionGroup& group, int& threads);
 
 // Makes an option accept several files, separated by commas.
 CLI::Option* as_files(CLI::Option* option);
 
-// Shows the names in the help and in the shell completion: "table|json|csv".
+// Shows the option's possible values in the help and in the shell completion: "table|json|csv".
 CLI::Option* show_choices(CLI::Option* option, const std::set<std::string>& names);
 
 // Makes an option accept one of the names in `choices`, and store the value of that name.
@@ -72,8 +72,8 @@ CLI::Option* as_choice(CLI::Option* option, const std::map<std::string, Value>& 
   std::set<std::string> names;
   for (const auto& choice : choices) names.insert(choice.first);
   show_choices(option, names);
-  // CLI11 runs the last transform first, so IsMember rejects texts that are not names in `choices`.
-  // CheckedTransformer alone would also accept the values in `choices`.
+  // CheckedTransformer accepts both the names and the values in `choices`. CLI11 runs the last
+  // transform first, so IsMember rejects the values before CheckedTransformer runs.
   return option->transform(CLI::CheckedTransformer(choices).description(""))
       ->transform(CLI::IsMember(std::move(names)).description(""));
 }

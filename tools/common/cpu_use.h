@@ -26,9 +26,9 @@ class CpuMeter {
 // Returns the number of processors that the affinity and the control groups of this process allow.
 size_t allowed_processors();
 
-// Returns a warning for the top of a report if runs on `threads` threads got too little processor
-// time; otherwise an empty string. Assumes that at least one thread always computes. Ignores losses
-// of less than 5 ms.
+// Returns a warning for the top of a report if the process got too little processor time for
+// `threads` threads. Otherwise returns an empty string. Assumes that at least one thread computes
+// at any time. Ignores losses of less than 5 ms.
 std::string cpu_shortage(const CpuUse& use, size_t threads, size_t processors);
 
 }  // namespace vitrine::tools

@@ -12,15 +12,16 @@
 
 namespace vitrine::tools {
 
-// Returns the payload and the options of a delegate, for payload readers. The result is valid while
-// the program is alive.
+// Returns the input for payload readers: the backend's name, the payload and the compile options of
+// the delegate. The result is valid while the program is alive.
 delegates::PayloadInput payload_input(const schema::program::BackendDelegate& delegate,
                                       std::span<const std::byte> payload);
 
 enum class DelegateChoice : uint8_t { kAll, kMissing };  // kMissing: this build lacks the backend
 
-// Returns a line for each chosen delegate of the method: "delegate 0: VulkanBackend: Vulkan graph,
-// 8 operators (aten.linear.default, ...), 6 constants: 6376 bytes". `external` may be null.
+// Returns a line for each delegate of the method that `choice` selects: "delegate 0: VulkanBackend:
+// Vulkan graph, 8 operators (aten.linear.default, ...), 6 constants: 6376 bytes". `external` has
+// the data of .ptd files; it may be null.
 std::vector<std::string> delegate_lines(const Program& program, std::string_view method,
                                         const NamedDataMap* external, DelegateChoice choice);
 

@@ -1,5 +1,5 @@
-// Lists the delegate profiles that tools use: those for backends of this build, for backends that
-// Vitrine does not run, and for backends that main() adds.
+// Lists the delegate profiles that tools use. The list covers the backends of this build, known
+// backends that Vitrine does not run, and backends that main() adds.
 #pragma once
 
 #include "inspector/join/delegate_profile.h"

@@ -50,7 +50,7 @@ constexpr KindRow kKinds[] = {
     {FileKind::kBundledProgram, "bundled program (.bpte)", "a",
      "run it with 'vitrine run {0}', or check its outputs with 'vitrine verify {0}'"},
     {FileKind::kNamedData, "named data (.ptd)", "",
-     "it has weights for a program: give both, this file with --data"},
+     "it has the weights of a program: give that program, and give this file with --data"},
     {FileKind::kTrace, "trace (ETDump)", "a", "show its profile with 'vitrine inspect {0}'"},
     {FileKind::kXnnpackPayload, "XNNPACK delegate payload", "an",
      "describe it with 'vitrine inspect {0}'"},

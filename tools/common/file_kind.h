@@ -21,7 +21,7 @@ enum class FileKind : uint8_t {
   kForeignPayload,  // payload of a delegate that Vitrine does not run
   kExportedModel,   // .pt2
   kNativeModel,     // .ptn
-  // Kinds of files that tools recognize but do not describe.
+  // Tools recognize files of the kinds below, but cannot describe their contents.
   kProfile,       // JSON of a profile
   kTokenProfile,  // JSON of a token profile
   kArchive,       // another zip archive
@@ -35,8 +35,9 @@ enum class FileKind : uint8_t {
 // unknown. A damaged archive counts as kArchive.
 std::optional<FileKind> find_file_kind(std::span<const std::byte> bytes);
 
-// Returns the kind of a file that tools can describe. Otherwise throws a ToolError that begins with
-// `name` and contains the kind, or the first bytes of a file of an unknown kind.
+// Returns the kind of a file whose contents tools can describe. For any other file, throws a
+// ToolError that begins with `name`. The error names the kind; if the kind is unknown, it shows the
+// file's first bytes.
 FileKind kind_of_file(std::span<const std::byte> bytes, const std::string& name);
 
 // "program (.pte)"

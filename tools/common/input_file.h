@@ -27,8 +27,10 @@ InputSpec parse_input_spec(const std::string& text, const char* option);
 Array to_input(const NumpyArray& array, size_t index, const TensorInfo& info,
                const std::string& label);
 
-// Reads a .npy file, or a file of raw row-major elements, as input `index`, which has the dtype and
-// sizes of `info`. Throws ToolError.
+// Reads input `index` from a .npy file or from a file of raw row-major elements. A .npy file must
+// have the dtype and rank of `info`, and also its sizes unless the shape is dynamic. Raw elements
+// have the dtype of `info`, and the sizes of `spec` or, if these are missing, of `info`. Throws
+// ToolError.
 Array read_input(const InputSpec& spec, size_t index, const TensorInfo& info, const char* option);
 
 }  // namespace vitrine::tools

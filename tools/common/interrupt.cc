@@ -9,7 +9,8 @@
 namespace vitrine::tools {
 namespace {
 
-// The signal handler reads these variables, so they must not use the heap.
+// The signal handler reads `temporary_files`, so the paths are in static memory and not on the
+// heap.
 struct TemporaryFile {
   std::atomic<bool> is_used = false;
   char path[PATH_MAX];

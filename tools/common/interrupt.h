@@ -5,8 +5,8 @@
 
 namespace vitrine::tools {
 
-// The MethodOptions::cancel_flag of all methods that sessions load. It is false until
-// cancel_executions().
+// All methods that sessions load use this flag as MethodOptions::cancel_flag. It is false until
+// cancel_executions() is called.
 std::atomic<bool>& cancel_flag();
 
 // Sets cancel_flag(). The next Ctrl-C ends the process at once. Signal handlers may call this.
@@ -15,8 +15,8 @@ void cancel_executions();
 // Makes Ctrl-C call cancel_executions().
 void cancel_on_interrupt();
 
-// True after the first Ctrl-C, so that measurements end after the current run. A second Ctrl-C
-// cancels that run.
+// After stop_on_interrupt() or stop_then_remove_files_on_interrupt(), the first Ctrl-C sets this
+// flag. Measurements then end after the current run.
 std::atomic<bool>& stop_flag();
 
 // Makes the first Ctrl-C set stop_flag(), and the second one call cancel_executions().
@@ -30,8 +30,9 @@ void remove_files_on_interrupt();
 // files and ends the process.
 void stop_then_remove_files_on_interrupt();
 
-// These functions add a path to the list of files that an interrupt deletes, or remove a path from
-// it. The list holds at most eight files.
+// The functions above that remove files delete the files of a list with at most eight paths.
+// add_temporary_file() adds a path, and ignores it if the list is full. forget_temporary_file()
+// removes a path from the list.
 void add_temporary_file(const char* path);
 void forget_temporary_file(const char* path);
 

@@ -1,5 +1,5 @@
-// Computes intervals of gains from blocks of paired runs, and combines the intervals of several
-// changes.
+// Computes intervals of time ratios from blocks of paired runs of two programs, and combines the
+// intervals of several changes.
 #pragma once
 
 #include <span>

@@ -15,14 +15,14 @@ namespace vitrine::tools {
 // Returns the processor's name, or its architecture if the name is unknown.
 std::string machine_name();
 
-// Measures multiplications and additions per second on `threads` threads, with the instructions of
-// tools/common/multiply_add.h for f32, f16, bf16 or i8. Returns 0 if the processor lacks the
-// instruction.
+// Returns the number of multiplications and additions per second on `threads` threads. Uses the
+// multiply-adds that multiply_add() of tools/common/multiply_add.h returns for `dtype`. Returns 0
+// if the processor has no instruction for `dtype`.
 double measure_operations(uint32_t threads, ScalarType dtype);
 
-// Measures the limits on `threads` threads. This takes about half a second, and up to four seconds
-// on a busy machine. A trial is valid only if no thread had to wait for a processor. A figure
-// without a valid trial is 0.
+// Measures the limits on `threads` threads. Takes about half a second, and up to four seconds on a
+// busy machine. Ignores trials in which a thread had to wait for a processor. If all trials of a
+// limit were ignored, that limit is 0.
 inspector::MachineLimits measure_machine_limits(uint32_t threads);
 
 // Returns the limits from the file `cache` if it has them for this processor and number of threads.
@@ -37,8 +37,8 @@ inspector::MachineLimits machine_limits(uint32_t threads, const std::filesystem:
 std::optional<inspector::MachineLimits> limits_for_profile(uint32_t threads,
                                                            std::vector<std::string>& warnings);
 
-// Returns $XDG_CACHE_HOME/vitrine/machine_limits.json. If the variable is unset, uses ~/.cache
-// instead. Without a home folder, returns an empty path.
+// Returns $XDG_CACHE_HOME/vitrine/machine_limits.json. If the variable is not an absolute path,
+// uses ~/.cache instead. Without a home folder, returns an empty path.
 std::filesystem::path default_cache_file();
 
 }  // namespace vitrine::tools

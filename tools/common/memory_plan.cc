@@ -89,7 +89,7 @@ class PlanReader {
     }
   }
 
-  // If a lifetime overlaps a loop, extends it to the whole loop.
+  // Extends each lifetime that overlaps `loop` to the whole loop.
   void stretch(const Life& loop) {
     for (std::optional<Life>& life : lives_) {
       if (!life.has_value() || life->first > loop.last || life->last < loop.first) continue;

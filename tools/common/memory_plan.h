@@ -6,10 +6,11 @@
 
 namespace vitrine::tools {
 
-// A tensor is alive from the first to the last instruction that names it. Inputs are alive from the
-// start, outputs to the end, and state is always alive. A tensor that is alive at any instruction
-// of a loop is alive during the entire loop. Instructions are numbered across all chains of the
-// method. The program must be verified.
+// Returns the memory plan with the lifetime of each tensor: from the first to the last instruction
+// that uses the tensor. Inputs are alive from the start of the method, outputs until its end, and
+// state always. A tensor that is alive at any instruction of a loop is alive during the entire
+// loop. Instructions are numbered across all chains of the method. Precondition: the program is
+// verified.
 inspector::MemoryPlan memory_plan(const MethodMeta& method);
 
 }  // namespace vitrine::tools

@@ -14,12 +14,12 @@
 namespace vitrine::tools {
 namespace {
 
-// The number of independent chains. 12 chains hide the latency of two arithmetic units and fit into
-// 16 registers.
+// The number of independent chains of multiply-adds. 12 chains hide the latency of two arithmetic
+// units, and their vectors fit into 16 registers with the factor and the summand.
 constexpr size_t kChains = 12;
 
-// Initial bits of vectors of f16, bf16 or i8 numbers. Read as two f16 numbers, they are 0.5 and
-// 0.5.
+// The factor and the summand of f16, bf16 and i8 chains, as bits: each holds two f16 numbers, both
+// 0.5. They are volatile, so that the compiler cannot compute the chains in advance.
 template <class T>
 volatile T g_factor = 0x38003800;
 template <>
@@ -31,9 +31,9 @@ volatile float g_summand<float> = 0.001F;
 template <class T>
 volatile T g_sink;
 
-// Defines the function `name`, which runs STEP in kChains independent chains. STEP computes the
-// next `x` from `x`, `factor` and `summand`, which are vectors of T. This is a macro because
-// neither the size of a vector nor the features of a processor can depend on a template argument.
+// Defines the function `name`, which runs kChains independent chains. STEP updates the vector `x`
+// of a chain from `x`, `factor` and `summand`, which are vectors of T. Because a template argument
+// cannot set the size of a vector or the target features of a function, this is a macro.
 #define VITRINE_CHAINS(name, features, T, bytes, STEP)                            \
   features void name(size_t rounds) {                                             \
     typedef T Vector __attribute__((vector_size(bytes)));                         \

@@ -13,8 +13,8 @@ struct MultiplyAdd {
   void (*run)(size_t rounds) = nullptr;  // null if the processor has no instruction for the dtype
 };
 
-// `dtype` is kFloat, kHalf, kBFloat16 (summed in f32) or kChar (summed in i32). Every processor
-// supports kFloat.
+// Returns the widest variant that the processor supports. `dtype` is kFloat, kHalf, kBFloat16
+// (summed in f32) or kChar (summed in i32). Every processor supports kFloat.
 MultiplyAdd multiply_add(ScalarType dtype);
 
 }  // namespace vitrine::tools

@@ -23,8 +23,8 @@ struct NumpyArray {
 // dtypes that tensors can have. Throws ToolError, whose text begins with `source`.
 NumpyArray parse_npy(std::span<const std::byte> file, const std::string& source);
 
-// Converts the array's sizes to the type of a tensor's sizes. Throws ToolError, whose text begins
-// with `source`, if a size is larger than a tensor's can be.
+// Converts the sizes of the array to int32_t, the type of a tensor's sizes. If a size is too large,
+// throws ToolError, whose text begins with `source`.
 std::vector<int32_t> tensor_sizes(const NumpyArray& array, const std::string& source);
 
 // Returns the arrays of an archive, keyed by name without ".npy". Throws ToolError and FormatError.

@@ -8,8 +8,8 @@
 
 namespace vitrine::tools {
 
-// `a` is the reference for the SQNR. Compares elements in logical order. Dtypes and dim orders may
-// differ. Both methods must have been executed.
+// Measures how much `b` differs from the reference `a`. Compares elements in logical order, so
+// dtypes and dim orders may differ. Both methods must have been executed.
 inspector::OutputDifference compare_values(const EValue& a, const EValue& b);
 std::vector<inspector::OutputDifference> compare_outputs(const Method& a, const Method& b);
 

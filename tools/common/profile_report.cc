@@ -159,8 +159,8 @@ std::string make_report(const inspector::ValueComparison& comparison, const insp
 void write_report(std::string_view text, const ReportOptions& options) {
   if (options.file.empty()) {
     std::string clean(text);
-    // Leaves control characters in tables, because they set colors. The names in tables were
-    // already made printable.
+    // Tables keep their control characters, which set colors. The names in tables were already made
+    // printable.
     if (options.format != ReportFormat::kTable) make_printable(clean);
     for (size_t at = 0; (at = text.find("\r\n", at)) != std::string_view::npos; ++at) {
       clean[at] = '\r';  // keeps CSV's line ends
@@ -192,8 +192,7 @@ bool exceeds(const inspector::Comparison& comparison, std::optional<double> limi
                                : fmt::format("record {} {}s of each", minimum, comparison.sample)));
     return false;
   }
-  // If the limit is 1 or more, B can exceed it only if the report also says that B is slower than
-  // A.
+  // For a limit of 1 or more, the check fails only if the report also calls B slower.
   const bool is_slower = ratio.verdict == inspector::Verdict::kSlower || *limit < 1;
   if (is_slower && ratio.is_above(*limit)) {
     print_note(fmt::format("B takes {:.3f} times as long as A ({:.3f} to {:.3f}); the limit is {}",

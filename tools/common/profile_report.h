@@ -56,8 +56,8 @@ struct ReportFormatRow {
 };
 std::span<const ReportFormatRow> report_formats();
 
-// Chooses the colors and width of tables. On a terminal, tables have the terminal's width, and
-// colors unless NO_COLOR is set.
+// Returns the colors and the width of tables. On a terminal, tables fill the terminal's width
+// unless `options` sets one, and have colors unless NO_COLOR is set.
 inspector::TableOptions table_options(const ReportOptions& options);
 
 // Returns the digest of the file's bytes (base/digest.h). Throws ToolError if it cannot read them.
@@ -79,8 +79,8 @@ std::string make_report(const inspector::Comparison& comparison, const inspector
 std::string make_report(const inspector::ValueComparison& comparison, const inspector::Profile& a,
                         const inspector::Profile& b, const ReportOptions& options);
 
-// Returns the method's memory, for RunInfo::memory. State that methods share counts as planned
-// memory.
+// Converts the memory use of a method for RunInfo::memory. State that several methods share counts
+// as planned memory.
 inspector::MemoryInfo memory_info(const MemoryUsage& usage);
 
 // Writes a report to options.file or standard output. Throws ToolError.
@@ -91,9 +91,9 @@ void write_report(std::string_view text, const ReportOptions& options);
 std::pair<std::string, std::string> short_names(const std::filesystem::path& a,
                                                 const std::filesystem::path& b);
 
-// Compares the ratio B / A of the wall times with `limit`. If even the lower bound of the ratio's
-// interval exceeds the limit, prints a message to stderr and returns true. If only the median of
-// the ratio exceeds the limit, or if there are too few runs, prints a message and returns false.
+// Compares the ratio B / A of the wall times with `limit`. Returns true and prints a message to
+// stderr if the whole interval of the ratio is above the limit. Returns false and prints a message
+// if only the median is above the limit, or if there are too few runs.
 bool exceeds(const inspector::Comparison& comparison, std::optional<double> limit);
 
 }  // namespace vitrine::tools

@@ -1,5 +1,5 @@
-// Lists the operators that the delegates of a program run, for profiles of traces that other
-// runtimes recorded.
+// Lists the operators in the delegates of a program. The inspector uses them to identify the
+// operators in traces that other runtimes recorded.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,9 @@
 
 namespace vitrine::tools {
 
-// Returns the delegate calls of the method's first chain. Returns an empty list if the program
-// lacks the method. A call has no operators if its payload is damaged or its format is not public.
+// Returns the delegates that the method's first chain calls, by instruction. Returns an empty list
+// if the program lacks the method. A delegate's list of operators is empty if it is an XNNPACK
+// delegate, or if its payload cannot be read as a single graph.
 inspector::ProgramDelegates program_delegates(const Program& program, std::string_view method);
 
 }  // namespace vitrine::tools

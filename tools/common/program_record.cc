@@ -119,9 +119,9 @@ class MethodCheck {
     return "";
   }
 
-  // Checks each node of the payload. The debug handle of the node must be one of the call's
-  // handles. If the record has nodes with this handle, one of them must have an op of the node's
-  // type, and one must have a result with as many elements as the node's output.
+  // Checks the payload against the record. The debug handle of each payload node must be one of the
+  // call's handles. If the record has nodes with this handle, one must have an op of the payload
+  // node's type, and one must have a result with as many elements as the payload node's output.
   std::string check_payload(int32_t index, const std::vector<DebugHandle>& handles) {
     const auto& call = *instruction(index)->instr_args_as_DelegateCall();
     const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));
@@ -200,8 +200,9 @@ class MethodCheck {
     return product(*tensor->sizes());
   }
 
-  // If a kernel has the name of a node of the record, their results must have the same size. Other
-  // kernels may differ from the record, because lowering decomposes ops after it makes the record.
+  // Compares each kernel with the record's nodes of the same name and debug handle. If there are
+  // such nodes, one must have a result with as many elements as the kernel's result. Up to 80 % of
+  // the kernels may lack such a node, because lowering decomposes ops after it makes the record.
   std::string check_kernels() {
     size_t compared = 0;
     size_t wrong = 0;
@@ -274,7 +275,7 @@ std::string contradiction(const Program& program, const etrecord::EtRecord& reco
       return text;
     }
   }
-  return has_common ? "" : "it has only methods that the program does not have: " + names;
+  return has_common ? "" : "the program has none of the record's methods (" + names + ")";
 }
 
 std::optional<etrecord::EtRecord> record_for_program(const Program& program,
@@ -294,8 +295,8 @@ std::optional<etrecord::EtRecord> record_for_program(const Program& program,
                              expected.empty() ? "none" : expected));
   }
   if (record.digest == expected && !expected.empty()) return record;
-  // The digest of a record file that `vitrine strip` wrote is equal to the digest that the program
-  // stores.
+  // `vitrine strip` writes records without a digest inside. The program then stores the digest of
+  // the whole record file.
   if (record.digest.empty() && !expected.empty() && digest_of(read_file(file)) == expected) {
     return record;
   }

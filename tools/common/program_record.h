@@ -1,4 +1,5 @@
-// Reads the record with the names of a program's ops, and checks that it belongs to the program.
+// Reads a program's record, which names the program's ops, and checks that the record belongs to
+// the program.
 #pragma once
 
 #include <filesystem>

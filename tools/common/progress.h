@@ -15,8 +15,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Reports that `done` of `all` parts of the work are done. Most calls print nothing and take
-  // little time.
+  // Reports that `done` of `all` steps are complete. Most calls print nothing and take little time.
   void update(size_t done, size_t all);
   void clear();
 

@@ -23,7 +23,8 @@ constexpr std::array<std::string_view, 3> kExtensions = {".bin", ".npy", ".npz"}
   throw ToolError(fmt::format("{} {}: {}", query.option, path.string(), text));
 }
 
-// Compares names. Compares numbers in names by value: "2" comes before "10".
+// Returns true if name `a` sorts before name `b`. Numbers within names sort by value: "2" comes
+// before "10".
 bool is_before(const std::string& a, const std::string& b) {
   size_t i = 0;
   size_t j = 0;
@@ -165,8 +166,8 @@ class SampleFinder {
       }
     }
     refuse(query_, file,
-           fmt::format("the model has the inputs {}; end the name with _{} or _0, or use .npz "
-                       "files",
+           fmt::format("the model has the inputs {}; end each file's name with its input, such as "
+                       "_{} or _0, or use .npz files",
                        input_names(), query_.inputs.front()));
   }
 

@@ -1,8 +1,11 @@
 // Finds samples of a model's inputs in files, folders and lists.
 //
-// A file is a sample if the model has one input. For models with several inputs, a sample is a .npz
-// file with an array per input, a folder, or files whose names differ only at the end, in an
-// input's name or number ("3_ids.npy", "3_mask.npy"; "calib_3_0.bin", "calib_3_1.bin").
+// For a model with one input, each file is a sample. For a model with several inputs, a sample is
+// one of these:
+// - a .npz file with an array for each input
+// - a folder with a file for each input
+// - files whose names differ only in the input's name or number at the end: "3_ids.npy" and
+//   "3_mask.npy", or "calib_3_0.bin" and "calib_3_1.bin"
 #pragma once
 
 #include <cstddef>
@@ -37,9 +40,9 @@ struct SampleQuery {
 std::vector<SampleFiles> find_samples(const std::vector<std::string>& paths,
                                       const SampleQuery& query);
 
-// Moves an input's array out of `arrays` and returns it. `arrays` has all arrays of `file`. The
-// input's array is the one with the input's name, else "arr_<index>", else the only array. Throws
-// ToolError.
+// Moves the array of input `input` out of `arrays`, the arrays of `file`, and returns it. The array
+// is the one with the input's name, else "arr_<index>", else the only array of a model with one
+// input. Throws ToolError.
 NumpyArray take_array(const std::filesystem::path& file, const SampleQuery& query, size_t input,
                       std::map<std::string, NumpyArray>& arrays);
 

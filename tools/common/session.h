@@ -56,13 +56,13 @@ class Session {
   const std::shared_ptr<ThreadPool>& pool() const { return pool_; }
   // Time in ns to open and load the program, without the time to lower it.
   uint64_t load_ns() const { return load_ns_; }
-  // The time until the file was mapped, which is part of load_ns(). The rest of load_ns() is the
-  // time to verify the program.
+  // Time in ns to open and map the file. load_ns() includes this time, and the time to verify the
+  // program.
   uint64_t open_ns() const { return open_ns_; }
 
-  // Loads a method and allocates memory for outputs that the program does not plan. If the
-  // program's methods share state, only one of them may execute at a time. The session must outlive
-  // the method. `tracer` may be null.
+  // Loads a method. Allocates memory for those outputs that have none in the program's memory plan.
+  // If the program's methods share state, only one of them may execute at a time. The session must
+  // outlive the method. `tracer` may be null.
   std::unique_ptr<Method> load_method(const std::string& name, EventTracer* tracer = nullptr);
 
  private:

@@ -34,8 +34,8 @@ uint64_t round_up_to(uint64_t offset, uint64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-// Changes a u64 field of a table. If the table lacks the field, `value` must be 0, the default;
-// otherwise, throws ToolError.
+// Changes a u64 field of a table. Throws ToolError if the table lacks the field and `value` is not
+// 0, the default.
 template <class Table>
 void set_field(const Table* table, flatbuffers::voffset_t field, uint64_t value) {
   auto* mutable_table = reinterpret_cast<flatbuffers::Table*>(const_cast<Table*>(table));
@@ -78,7 +78,7 @@ class Stripper {
   }
 
  private:
-  // A segment after the record. Offsets count from the base of the segments.
+  // The move of a segment after the record. `from` and `to` are offsets from header_.segment_base.
   struct Move {
     uint32_t index;
     uint64_t from;
@@ -162,8 +162,9 @@ class Stripper {
     set_field(segment, fbs::DataSegment::VT_SIZE, size);
   }
 
-  // Removes the record from the list of named data. Each item is an offset from its own position,
-  // so moving it toward the start by one item's size increases the offset by that size.
+  // Removes the record from the list of named data. An item is the distance from its own position
+  // to the data that it refers to. Items after the record move one position toward the start of the
+  // list, so their distances grow by the size of an item.
   void remove_entry() {
     constexpr uint32_t kItem = sizeof(flatbuffers::uoffset_t);
     const uint32_t count = root_->named_data()->size();

@@ -11,14 +11,14 @@
 
 namespace vitrine::tools {
 
-// Passes the bytes of a program without its record to `sink`, piece by piece. `file` has the bytes
-// of `program`. Segments keep their index, bytes and alignment; those after the record move toward
-// the start. The program keeps the record's digest, so that tools recognize the record in another
-// file.
+// Removes the record from a program and passes the remaining bytes to `sink`, piece by piece.
+// `file` contains the bytes of `program`. The other segments keep their index, bytes and alignment.
+// Segments after the record move toward the start of the file. The program keeps the record's
+// digest, so that tools recognize the record in another file.
 //
 // Returns the record's bytes in `file`. If the program does not contain a record, returns nullopt
-// and passes nothing. Throws ToolError, before it passes anything, if segments overlap or other
-// data is in the record's segment.
+// and does not call `sink`. Throws ToolError before the first call of `sink` if segments overlap or
+// if the record's segment contains other data.
 std::optional<std::span<const std::byte>> strip_record(
     const Program& program, std::span<const std::byte> file,
     const std::function<void(std::span<const std::byte>)>& sink);

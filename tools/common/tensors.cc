@@ -36,8 +36,8 @@ void fill_random(Array& array, std::mt19937_64& generator) {
       fill(+[](double x) { return BFloat16(static_cast<float>(x)); });
       break;
     default:
-      // Sets the first byte of each element to 0 or 1. The first byte is the lowest one
-      // (little-endian).
+      // Sets the lowest byte of each element to 0 or 1. In little-endian order, this is the first
+      // byte.
       for (size_t i = 0; i < data.size(); i += array.tensor().element_size()) {
         data[i] = static_cast<std::byte>(generator() & 1u);
       }

@@ -251,7 +251,7 @@ def keep_results(partial, options, files, info):
 
 
 def prepare(device, options, program="executor_runner"):
-    """Prints the device. Returns its facts, the program for it and the cores to run on."""
+    """Prints which device and cores are used. Returns the device's facts, the executable to run and the cores."""
     facts = target.facts_of(device)
     say(f"device   {device.name}: {facts.model or facts.machine} ({' '.join(facts.abis) or facts.machine})")
     binary = options.runner or runner.find_runner(facts, program)
@@ -291,7 +291,8 @@ def connect(options):
 
 
 def new_folder(name):
-    """Returns `name`, or the first of name-2, name-3, ... that does not exist: two runs can start in the same second."""
+    """Returns the first of `name`, name-2, name-3, ... that does not exist. `name` may exist if two runs
+    start in the same second."""
     names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
     return next(path for path in map(pathlib.Path, names) if not path.exists())
 

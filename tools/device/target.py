@@ -94,7 +94,7 @@ def state_of(device, facts, cpus):
             celsius = int(value[0]) / 1000
             if 0 < celsius < 150:  # disabled sensors report other values
                 zones.append((name, celsius))
-    # Prefers sensors of the chip to those of batteries and chargers, which do not limit the cores.
+    # Prefers the chip's sensors, because the temperatures of batteries and chargers do not limit the cores.
     chip = [celsius for name, celsius in zones if "cpu" in name or "soc" in name]
     celsius = max(chip or [celsius for _, celsius in zones], default=None)
     return State(tuple(sorted(set(governors))), tuple(limited), celsius)

@@ -26,7 +26,8 @@ def parse_arguments():
         description=__doc__)
     parser.add_argument("advice", type=pathlib.Path, help="advice (JSON)")
     parser.add_argument("model", type=pathlib.Path, help="model that the advice is about (.pt2, .ptn or .pte)")
-    parser.add_argument("--source", type=pathlib.Path, metavar="FILE", help="exported model of a .pte")
+    parser.add_argument("--source", type=pathlib.Path, metavar="FILE",
+                        help="exported model from which the .pte was lowered")
     parser.add_argument("--apply", default="", metavar="LINES",
                         help="numbers or names of lines of advice: 1,3 (default: each line, and all lines together)")
     parser.add_argument("--vitrine", type=pathlib.Path, metavar="FILE", help="the command vitrine (default: from build/ or PATH)")
@@ -43,7 +44,7 @@ def find_vitrine(given):
 
 
 def is_measurable(line):
-    """True if the line of advice changes the program and predicts its time, and needs nothing from the user."""
+    """Returns True if this command can apply the line of advice without more input and the line predicts a time."""
     return bool(line["program"] and line["ratio"] and not line.get("needs")) and line.get("gain", "time") == "time"
 
 
@@ -58,8 +59,8 @@ def chosen_lines(advice, text, path):
             if not 1 <= number <= len(lines):
                 raise DeviceError(f"--apply {word}: expected a name, or a number from 1 to {len(lines)}")
             if not is_measurable(lines[number - 1]):
-                raise DeviceError(f"--apply {word}: the line {names[number - 1]} does not predict the time of a program "
-                                  "that this command can make")
+                raise DeviceError(f"--apply {word}: the line {names[number - 1]} does not predict the time, "
+                                  "or this command cannot make its program")
             chosen.append((names[number - 1], lines[number - 1]))
         return chosen
     chosen = [(name, line) for name, line in zip(names, lines) if is_measurable(line)]
@@ -67,7 +68,7 @@ def chosen_lines(advice, text, path):
     if together and len(together["lines"]) > 1 and is_measurable(together):
         chosen.append(("all together", together))
     if not chosen:
-        raise DeviceError(f"{path}: no line predicts the time of a program that this command can make")
+        raise DeviceError(f"{path}: no line predicts the time of a program that can be made automatically")
     return chosen
 
 
@@ -111,7 +112,7 @@ def verify(device, options, advice, lines, folder):
             remote.pull([output], folder)
             ratio = (read_json(folder / output)["wall"] or {}).get("ratio")
             if ratio is None:
-                raise DeviceError(f"{name}: the device measured no ratio")
+                raise DeviceError(f"{name}: the report from the device contains no time ratio")
             rows.append((name, "{:.3f} to {:.3f}".format(*line["ratio"]), f"{ratio['p50']:.3f}",
                          f"{ratio['ci_low']:.3f} to {ratio['ci_high']:.3f}" if "ci_low" in ratio else "",
                          verdict_of(ratio["p50"], line["ratio"])))

@@ -23,8 +23,8 @@ namespace vitrine::tools {
 namespace {
 
 // Runs A and B in pairs. The order within a pair is random, so that other processes do not always
-// interrupt the same program. The random order also makes the sign test of the ratios valid for
-// equal programs whose runs are correlated.
+// interrupt the same program. The random order also keeps the sign test of the time ratios valid if
+// consecutive runs are correlated.
 ProfiledRuns run_alternately(TracedProgram& a, TracedProgram& b, const RunnerOptions& options) {
   ProfiledRuns result;
   size_t warmup = options.warmup.value_or(1);

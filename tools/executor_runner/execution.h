@@ -6,8 +6,8 @@
 
 namespace vitrine::tools {
 
-// Executes `method`, which must have been loaded by a session with session_options(options),
-// because those options set the limit. Throws ToolError.
+// Executes `method`. A session with session_options(options) must have loaded it, because the
+// session's options set the time limit. Throws ToolError.
 void execute(Method& method, const RunnerOptions& options);
 
 }  // namespace vitrine::tools

@@ -192,7 +192,7 @@ InputSet make_inputs(const Session& session, const Method& method, const RunnerO
   const size_t set = options.test_set.value_or(0);
   if (suite == nullptr || set >= suite->sets.size()) {
     if (options.test_set) {
-      throw ToolError(fmt::format("--test_set {}: {} has {} test sets of method {}, counted from 0",
+      throw ToolError(fmt::format("--test_set {}: {} has {} test sets of method {}; the first is 0",
                                   set, options.model.string(),
                                   suite == nullptr ? 0 : suite->sets.size(), options.method));
     }

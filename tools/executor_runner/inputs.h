@@ -47,7 +47,6 @@ class InputSet {
   const std::vector<Array>& arrays() const { return arrays_; }
 
  private:
-  // The inputs by index. An input that is not a tensor has an empty array.
   std::vector<Array> arrays_;
   std::vector<std::string> kinds_;
   std::vector<EValue> constants_;  // None if the input has no value

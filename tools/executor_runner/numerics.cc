@@ -87,7 +87,7 @@ int run_numerics(const RunnerOptions& given) {
   const bool compares = !options.compare.empty();
   if (compares && is_stored_profile(options.compare)) {
     throw ToolError(fmt::format(
-        "--compare {}: a stored profile has no values: --numerics needs a second program",
+        "--compare {}: a stored profile contains no values; give a program for --numerics",
         options.compare.string()));
   }
   const std::vector<std::byte> lowered = lower_reference(options);
@@ -128,7 +128,7 @@ int run_numerics(const RunnerOptions& given) {
         dropped));
   }
   if (options.fail_below && !is_measured) {
-    throw ToolError("--fail_below: no operator was measured: the report gives the reasons");
+    throw ToolError("--fail_below: no operator was measured; the report gives the reasons");
   }
   return options.fail_below && is_below ? kExitBeyondLimit : 0;
 }

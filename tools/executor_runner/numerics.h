@@ -5,11 +5,13 @@
 
 namespace vitrine::tools {
 
-// Runs options.model once and options.reference twice. The reference is a program, or an exported
-// model that is lowered in memory without a backend. Writes the report and returns 0, or
-// kExitBeyondLimit if the SQNR of an operator's own error is below --fail_below. With
-// options.compare, also measures that program and writes both results side by side. The limit
-// applies to both programs. Throws ToolError.
+// Runs options.model once and options.reference twice, and writes the report. The reference is a
+// program, or an exported model that is lowered in memory without a backend. If options.compare is
+// set, also measures this second program and writes both results side by side.
+//
+// Returns 0, or kExitBeyondLimit if the SQNR of an operator in either program is below
+// --fail_below. This SQNR covers the error that the operator itself makes, without the error of its
+// inputs. Throws ToolError.
 int run_numerics(const RunnerOptions& options);
 
 }  // namespace vitrine::tools

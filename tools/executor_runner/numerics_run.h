@@ -1,5 +1,5 @@
-// Measures the errors of a program's operators against a reference. executor_runner --numerics and
-// vitrine.numerics() in Python share it.
+// Measures the errors of a program's operators against a reference, for executor_runner --numerics
+// and for vitrine.numerics() in Python.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +34,9 @@ struct NumericsSample {
   std::function<InputSet(TracedProgram& program)> make_inputs;
 };
 
-// Returns the samples that options.inputs names if options.has_samples is set. Otherwise, returns
-// one sample with the inputs that make_inputs() chooses. `options` and `session` must outlive the
-// result. Throws ToolError, which names `option`.
+// If options.has_samples is set, returns the samples in the files of options.inputs. Otherwise,
+// returns one sample with the inputs that make_inputs() chooses. `options` and `session` must
+// outlive the result. Throws ToolError. `option` is the name of the option in error texts.
 std::vector<NumericsSample> find_numerics_samples(const RunnerOptions& options,
                                                   const SessionOptions& session,
                                                   const char* option = "--inputs");

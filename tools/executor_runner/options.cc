@@ -125,7 +125,7 @@ void add_run_options(CLI::App& app, CommandLine& line) {
   run.add_option("--seed", options.seed, "seed of the random values for inputs that are not given")
       ->capture_default_str();
   run.add_option("--test_set", options.test_set,
-                 "test set of a .bpte that gives the inputs (default: 0)")
+                 "take the inputs from this test set of a .bpte (default: 0)")
       ->type_name("N");
   as_files(run.add_option("--data,--data_path", options.data, "external weights (.ptd)"));
   run.add_option("--output_file", options.output_base, "write outputs to BASE-0.bin, ...")
@@ -157,7 +157,7 @@ void add_run_options(CLI::App& app, CommandLine& line) {
   run.add_flag("--accept_unwritten_outputs", options.accept_unwritten_outputs,
                "run a method even if nothing writes one of its outputs");
   run.add_option("--replace_delegates", line.replacement,
-                 "run this model (.pte; vitrine: also .pt2) if backends of the program are missing")
+                 "if backends are missing, run this model instead (.pte; with vitrine also .pt2)")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("MODEL");
   add_backend_flags(run, options.backend);
@@ -242,7 +242,7 @@ void add_numerics_options(CLI::App& app, CommandLine& line) {
                     "print the error that each operator makes, and the error that it inherits");
   numerics
       .add_option("--reference", options.reference,
-                  "exact model: .pte; vitrine also runs a .pt2 without delegates")
+                  "reference program (.pte), or with vitrine a .pt2, which runs without delegates")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   numerics
@@ -278,7 +278,7 @@ void check_files(const RunnerOptions& options) {
   for (const InputSpec& input : options.inputs) read.push_back(input.file);
   std::vector<std::filesystem::path> written = {options.report.file, options.etdump,
                                                 options.debug_buffer};
-  // --output_file BASE writes files BASE-<number>.bin, which must not be input files.
+  // --output_file BASE writes BASE-<number>.bin. These files must not overwrite input files.
   for (const std::filesystem::path& file : read) {
     const std::string name = file.string();
     if (options.output_base.empty() || !name.starts_with(options.output_base + "-")) continue;

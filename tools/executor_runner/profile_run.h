@@ -12,8 +12,8 @@
 
 namespace vitrine::tools {
 
-// Runs `method`, which must have been loaded with `trace` as its tracer. Returns facts about the
-// runs. A profile contains these facts, but the trace does not. Throws ToolError.
+// Runs `method`, which must have been loaded with `trace` as its tracer. Returns the properties of
+// the runs that a profile contains in addition to the trace. Throws ToolError.
 inspector::RunInfo profiled_runs(const Session& session, Method& method, InputSet& inputs,
                                  TraceBuffer& trace, const RunnerOptions& options);
 

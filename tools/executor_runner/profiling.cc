@@ -49,9 +49,8 @@ double counter_reading_ns() {
   return static_cast<double>(best) / kReadings;
 }
 
-// Returns how often tracing read the processor's counter during the last traced run: at the end of
-// each step and each operator of a delegate, at the start of a delegate's first operator, and twice
-// for the run itself.
+// Returns how many times tracing read the processor's counter during the last traced run. Tracing
+// reads the counter once for each record, once more for each delegate call, and twice for the run.
 double num_readings(const TraceBuffer& trace) {
   if (trace.blocks().empty()) return 0;
   const TraceBuffer::Block& run = trace.blocks().back();
@@ -60,7 +59,8 @@ double num_readings(const TraceBuffer& trace) {
   return static_cast<double>(run.count + run.dropped) + static_cast<double>(delegates) + 2;
 }
 
-// With fewer runs, a single slow run would dominate the measured overhead of tracing.
+// The overhead of tracing is measured only with at least this number of traced runs. With fewer
+// runs, a single slow run would dominate the result.
 constexpr size_t kMinRunsForOverhead = 5;
 
 }  // namespace

@@ -17,11 +17,11 @@ namespace {
 
 using etdump::DebugTensor;
 
-// Returns the summaries in `values`, which `run` recorded, in run order. Adds the row and the type
-// of each summarized value.
+// Returns the summaries that `run` recorded in `values`, in run order. Each summary gets the row
+// and the type of its value.
 inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueBuffer& values,
                                               const std::string& method) {
-  // The trace and the buffer have the same tensors in the same order.
+  // The tensors in the trace and in `values` have the same order.
   std::vector<const DebugTensor*> tensors;
   for (const etdump::Block& block : run.trace.blocks) {
     for (const etdump::DebugEvent& event : block.debug_events) {
@@ -36,15 +36,16 @@ inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueB
   for (const ValueBuffer::Entry& entry : values.entries()) {
     if (entry.kind == ValueBuffer::Entry::Kind::kTensor) entry_of[tensors.at(next++)] = &entry;
   }
-  // Calls recorded_values() without the record. With the record, it could list a value several
-  // times, once for each node that may have computed it.
+  // Calls recorded_values() without the program's record, so that each value is listed only once.
+  // With the record, a value may be listed several times, once for each node that may have computed
+  // it.
   const inspector::ValueRun of_run = run.values(method);
   inspector::SummarizedValues result;
   const inspector::RecordedValues recorded =
       inspector::recorded_values(of_run.profile, of_run.trace, nullptr);
   for (const inspector::RecordedValue& value : recorded.values) {
     const auto entry = entry_of.find(value.tensor);
-    // Skips outputs of a delegate that repeat a value of one of its operators.
+    // Skips a delegate's output if an operator inside the delegate recorded a value for its row.
     const bool is_repeated = !value.origin && value.row && recorded.has_values_of(*value.row);
     if (is_repeated || !value.row || entry == entry_of.end() ||
         entry->second->summary_offset == ValueBuffer::Entry::kNoData) {

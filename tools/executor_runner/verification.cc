@@ -102,7 +102,7 @@ void run(Method& method, InputSet& inputs, const RunnerOptions& options) {
 void verify_suite(Session& session, const bundled::TestSuite& suite, const RunnerOptions& options,
                   VerificationReport& report) {
   if (options.test_set && *options.test_set >= suite.sets.size()) {
-    throw ToolError(fmt::format("--test_set {}: method {} has {} test sets, counted from 0",
+    throw ToolError(fmt::format("--test_set {}: method {} has {} test sets; the first is 0",
                                 *options.test_set, suite.method, suite.sets.size()));
   }
   const std::unique_ptr<Method> method = session.load_method(suite.method);

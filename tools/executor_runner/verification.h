@@ -32,10 +32,11 @@ struct VerificationReport {
   bool passed() const { return failures() == 0; }
 };
 
-// Verifies the test sets of a bundled program that --method_name and --test_set select. The sets of
-// a suite run in order on one loaded method, because the program may have state. A plain program
-// has one set: --inputs and --expected_output. Throws ToolError if a set cannot be run, or if there
-// is nothing to compare.
+// Verifies a bundled program with the test sets that --method_name and --test_set select. The test
+// sets of a method run in order on one loaded method, because the program may have state. For other
+// programs, or if --expected_output is given, --inputs and --expected_output form the only test
+// set. Throws ToolError if a test set is invalid or cannot be run, or if there is nothing to
+// compare.
 VerificationReport verify(Session& session, const RunnerOptions& options);
 // Verifies the test sets of `suite` instead of those of a bundled program.
 VerificationReport verify(Session& session, const bundled::TestSuite& suite,

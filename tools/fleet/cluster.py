@@ -1,4 +1,4 @@
-"""Runs the reduction on Dask's distributed scheduler."""
+"""Runs reduction.py on Dask's distributed scheduler."""
 import contextlib
 import logging
 import pathlib
@@ -37,7 +37,7 @@ def peak_memory(client):
 
 
 def send_code(client):
-    """Sends the modules of this folder to the workers, which have only installed packages."""
+    """Sends the modules of this folder to the workers, because the modules are not installed there."""
     folder = pathlib.Path(__file__).parent
     for name in ("histogram", "significance", "rows", "reduction", "simulation"):
         client.upload_file(str(folder / f"{name}.py"))

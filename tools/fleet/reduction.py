@@ -36,7 +36,7 @@ def _as_text(table):
 
 
 def partial(file, commits=()):
-    """Reduces one file. `commits` has the two versions to compare, or is empty."""
+    """Reduces one file. `commits` names the two versions to compare. Without a comparison, it is empty."""
     table, rejected = rows.read(file)
     table["bin"] = histogram.bins_of(table["p50_ns"].to_numpy())
     table["count"] = 1
@@ -59,7 +59,7 @@ def merge(parts):
 
 
 def _named(key):
-    """Names the parts of a group's key (the fields of OP and perhaps the commit) and converts them to Python values."""
+    """Returns a group's key as a dictionary from field names to Python values."""
     names = (OP + ["commit"])[:len(key)]
     return {name: value.item() if isinstance(value, numpy.generic) else value
             for name, value in zip(names, key)}
@@ -79,7 +79,7 @@ def percentiles(counts):
 
 
 def regressions(devices, baseline, candidate, rate, min_change):
-    """Returns a line for each op and device class. A sample is the change of one device."""
+    """Returns a line for each op and device class. Each device contributes one sample: its change in time."""
     devices = devices.assign(mean=devices["log"] / devices["count"])
     sides = [devices[devices["commit"] == commit].set_index(OP + ["device"])["mean"]
              for commit in (baseline, candidate)]
@@ -87,7 +87,7 @@ def regressions(devices, baseline, candidate, rate, min_change):
     lines = []
     for key, group in change.groupby(OP, observed=True, sort=True):
         logs = group["change"].to_numpy()
-        # Tests whether the changes exceed `min_change`, not only whether they exceed 0.
+        # Tests for a slowdown by more than `min_change`. Smaller slowdowns do not matter.
         lines.append(dict(_named(key), devices=len(logs), ratio=float(numpy.exp(numpy.median(logs))),
                           p=significance.signed_rank(logs - numpy.log(1 + min_change))))
     rates = significance.false_discovery_rates([line["p"] for line in lines])

@@ -21,7 +21,7 @@ class Rejected:
 
 
 def parse(line):
-    """Returns the values of COLUMNS. Raises a ValueError with the reason if the line is invalid."""
+    """Returns a JSON line's values in the order of COLUMNS. Raises a ValueError with the reason if it is invalid."""
     row = json.loads(line)
     if not isinstance(row, dict):
         raise ValueError("the line must be an object")
@@ -41,7 +41,8 @@ def parse(line):
 
 
 def read(file):
-    """Returns a table of a file's rows, and the rejected lines: a device may die while it writes a line."""
+    """Returns a table of a file's valid rows, and a Rejected for the invalid lines. A line may be invalid because
+    a device died while it wrote the line."""
     rejected = Rejected()
     rows = []
     with open(file, encoding="utf-8", errors="replace") as lines:

@@ -30,7 +30,7 @@ def lines_of(device, rows_of_model, runs, random):
 
 
 def write_file(folder, first, devices, rows_of_model, runs):
-    """Writes the rows of some devices; equal arguments give equal rows. Returns the name of the file."""
+    """Writes the rows of `devices` devices and returns the name of the file. Equal arguments give equal rows."""
     file = pathlib.Path(folder) / f"devices_{first:06}.jsonl"
     with open(file, "w", encoding="utf-8") as out:
         for device in range(first, first + devices):

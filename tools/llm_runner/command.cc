@@ -108,7 +108,7 @@ int64_t wall_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-// Returns random ids, which are the same in each process.
+// Returns pseudo-random ids from a fixed seed.
 std::vector<TokenId> random_ids(size_t count, size_t vocabulary) {
   std::mt19937_64 generator;
   std::vector<TokenId> ids(count);
@@ -164,8 +164,8 @@ class LlmRunner {
   }
 
  private:
-  // Reads --encoder_input and passes it to the encoder. With this input, the prompt may be empty.
-  // The model's start id, if any, then replaces the empty prompt.
+  // Reads --encoder_input and passes it to the encoder. With this input, the model's start id, if
+  // it has one, replaces an empty prompt.
   void read_features() {
     const Method* const encoder = loaded_.encoder();
     const bool takes_features = encoder != nullptr && !decoder_->info().encodes_prompt;

@@ -21,9 +21,9 @@ namespace {
 constexpr size_t kFirstBytesPerToken = 8;
 constexpr size_t kMaxBytesPerToken = 64;  // bounds the part of the file that is read
 constexpr size_t kMinBytes = size_t{1} << 16;
-// A note is added if the size of the tokens' text differs from the size of the file by more than
-// this fraction. Smaller differences are normal: most tokenizers drop a line break at the end, and
-// some join spaces.
+// If decoding the tokens gives a text that is longer or shorter than the original by more than this
+// fraction, a note says so. Smaller differences are normal: most tokenizers drop a line break at
+// the end, and some join spaces.
 constexpr double kMaxUnnotedShare = 0.01;
 
 // Returns the offset of the first byte that is not part of a valid UTF-8 character.
@@ -47,7 +47,7 @@ std::string read_start(const std::filesystem::path& path, size_t count, bool& is
   text.resize(static_cast<size_t>(file.gcount()));
   is_complete = text.size() <= count;
   if (is_complete) return text;
-  // Cuts the text before a space, so that the cut divides neither a character nor a word.
+  // Cuts the text before a space or line break, to keep characters and words whole.
   const size_t space = text.find_last_of(" \n", count);
   text.resize(space == std::string::npos || space == 0 ? count : space);
   return text;
@@ -111,8 +111,8 @@ EvaluatedFile read_evaluated_file(const std::filesystem::path& path, const Token
   for (double& bytes : file.token_bytes) bytes *= sum == 0 ? 0 : size / sum;
   if (std::abs(sum - size) > kMaxUnnotedShare * size) {
     file.notes.push_back(fmt::format(
-        "{}: the tokenizer changes the text ({} bytes become {:.0f}); bits per byte count the "
-        "bytes of the file",
+        "{}: the tokenizer changes the text ({} bytes become {:.0f}); bits per byte refer "
+        "to the bytes of the file",
         file.name, text.size(), sum));
   }
   file.is_truncated = !is_complete || file.ids.size() > max_tokens;

@@ -21,10 +21,11 @@ struct EvaluatedFile {
   std::vector<std::string> notes;
 };
 
-// Encodes the file as plain text, in which names of special tokens are ordinary characters. Reads
-// only about as many bytes as `max_tokens` tokens need. If the tokenizer does not reproduce the
-// text, scales token_bytes so that their sum is the file's size. Throws ToolError if the file is
-// empty or cannot be read, and TokenizerError if the text cannot be encoded.
+// Encodes the file as plain text: names of special tokens are ordinary characters. Reads only about
+// as many bytes as `max_tokens` tokens need. If the tokenizer does not reproduce the text that was
+// read, scales token_bytes so that all tokens of this text have as many bytes as the text. Throws
+// ToolError if the file is empty or cannot be read, and TokenizerError if the text cannot be
+// encoded.
 EvaluatedFile read_evaluated_file(const std::filesystem::path& path, const Tokenizer& tokenizer,
                                   size_t max_tokens);
 

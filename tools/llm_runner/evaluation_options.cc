@@ -29,8 +29,8 @@ void add_perplexity_flags(CLI::App& app, LlmOptions& options) {
   group
       .add_option(
           "--stride", options.stride,
-          "tokens to score in each window after the first; with fewer, each token has more context "
-          "(default: as many as fit)")
+          "tokens to score in each window after the first; a smaller number gives each token more "
+          "context (default: as many as fit)")
       ->check(at_least(1))
       ->type_name("N")
       ->needs(perplexity);
@@ -47,8 +47,8 @@ void add_numerics_flags(CLI::App& app, LlmOptions& options) {
   const OptionGroup group(app, kHeading);
   CLI::Option* numerics =
       group.add_flag("--numerics", options.numerics,
-                     "print where the model differs from --reference on the tokens of the prompt, "
-                     "by layer and position; --max_new_tokens adds tokens of the reference");
+                     "print the model's errors relative to --reference for the prompt, by layer "
+                     "and position; --max_new_tokens adds tokens that the reference generates");
   for (const char* other : {"--perplexity", "--random_prompt", "--chat", "--print_ids", "--warmup",
                             "--encoder_input"}) {
     numerics->excludes(other);
@@ -56,7 +56,8 @@ void add_numerics_flags(CLI::App& app, LlmOptions& options) {
   CLI::Option* reference =
       group
           .add_option("--reference", options.reference,
-                      "exact model: .pte; vitrine also runs a .pt2 without delegates")
+                      "reference program (.pte), or with vitrine a .pt2, which runs without "
+                      "delegates")
           ->check(CLI::ExistingFile.description(""))
           ->type_name("FILE")
           ->needs(numerics);
@@ -67,7 +68,7 @@ void add_numerics_flags(CLI::App& app, LlmOptions& options) {
   app.add_option_function<std::string>(
          "--fail_below,--fail-below",
          [&options](const std::string& text) { options.fail_below = parse_db(text); },
-         "exit code 2 if the SQNR of an attention, a cache or the output of a layer is below dB")
+         "exit with code 2 if the SQNR of any layer's attention, cache or output is below dB")
       ->type_name("dB")
       ->needs(numerics)
       ->group(kHeading);

@@ -9,8 +9,8 @@ namespace vitrine::tools {
 // Adds --perplexity and --numerics with their options.
 void add_evaluation_flags(CLI::App& app, LlmOptions& options);
 
-// Returns true if the options ask for an evaluation. Throws ValidationError if an option has no
-// effect on that evaluation, or needs an evaluation that the options do not ask for.
+// Returns true if the options ask for an evaluation. Throws ValidationError if an option cannot be
+// used with the evaluation.
 bool check_evaluation_flags(const CLI::App& app, const LlmOptions& options);
 
 }  // namespace vitrine::tools

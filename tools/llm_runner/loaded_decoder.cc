@@ -18,7 +18,7 @@ SessionOptions session_options(const LlmOptions& options) {
 std::unique_ptr<Tokenizer> find_tokenizer(const LlmOptions& options) {
   if (options.tokenizer == kDefaultTokenizer && !std::filesystem::exists(options.tokenizer)) {
     throw ToolError(fmt::format(
-        "no tokenizer was given, and the default, {}, does not exist: give its file with "
+        "no tokenizer was given, and the default file {} does not exist: give a tokenizer with "
         "--tokenizer, or ids with --prompt_ids",
         kDefaultTokenizer));
   }

@@ -17,7 +17,7 @@
 namespace vitrine::tools {
 namespace {
 
-// The command line. Some options still have to be parsed from text.
+// Values of the command line. Members other than `options` are converted to LlmOptions later.
 struct LlmCommandLine {
   LlmOptions options;
   std::string prompt_file;
@@ -54,7 +54,7 @@ void add_stock_flags(CLI::App& app, LlmCommandLine& line) {
                  "maximum tokens of prompt and answer together; ignored with --max_new_tokens")
       ->capture_default_str();
   app.add_option("--max_new_tokens", options.generate.max_new_tokens,
-                 "maximum tokens of the answer; -1: no limit but --seq_len")
+                 "maximum tokens of the answer; -1: limited only by --seq_len")
       ->capture_default_str();
   add_threads(OptionGroup(app, "Options"), line.threads);
   app.add_option("--num_bos", options.generate.encode.num_bos,
@@ -63,14 +63,15 @@ void add_stock_flags(CLI::App& app, LlmCommandLine& line) {
   app.add_option("--num_eos", options.generate.encode.num_eos,
                  "number of end tokens after the prompt")
       ->check(between(0, 16));
-  app.add_flag("--warmup,!--nowarmup", options.warmup, "first generate once without output");
+  app.add_flag("--warmup,!--nowarmup", options.warmup,
+               "generate once without output before the actual run");
   app.add_flag("--ignore_eos,!--noignore_eos", options.generate.ignore_eos,
                "continue after end tokens");
   app.add_option("--method,--method_name", options.methods.decode,
                  "method that decodes (default: forward, decode, text_decoder or decoder)")
       ->type_name("NAME");
   app.add_option("--etdump_path", options.etdump,
-                 "write an ETDump with traces of some steps: evenly spaced ones and the slowest")
+                 "write an ETDump with traces of evenly spaced steps and of the slowest steps")
       ->type_name("FILE");
 }
 
@@ -78,7 +79,7 @@ void add_own_flags(CLI::App& app, LlmCommandLine& line) {
   LlmOptions& options = line.options;
   SamplerOptions& sampling = options.generate.sampling;
   app.add_option("--top_p", sampling.top_p,
-                 "sample from the most probable tokens whose probabilities add up to this")
+                 "sample from the most probable tokens that together have this probability")
       ->capture_default_str();
   app.add_option("--top_k", sampling.top_k,
                  "sample from this many of the most probable tokens; 0: use --top_p")
@@ -86,7 +87,7 @@ void add_own_flags(CLI::App& app, LlmCommandLine& line) {
       ->capture_default_str();
   app.add_option(
       "--seed", line.seed,
-      "seed of the random numbers; the same seed gives the same text (default: the time)");
+      "seed of the random numbers; equal seeds give equal texts (default: the current time)");
   app.add_option("--prompt_ids", line.prompt_ids, "token ids instead of a prompt, such as 1,15043")
       ->type_name("IDS")
       ->excludes("--prompt")
@@ -127,7 +128,7 @@ void add_method_flags(CLI::App& app, LlmCommandLine& line) {
   group
       .add_option(
           "--encoder_method", options.methods.encoder,
-          "method whose output is passed to each call, or whose rows replace placeholder tokens "
+          "method whose output goes to the decoder, as an input or in place of placeholder tokens "
           "(default: encoder, vision_encoder or audio_encoder)")
       ->type_name("NAME");
   group
@@ -150,7 +151,7 @@ void add_method_flags(CLI::App& app, LlmCommandLine& line) {
                   "<image>, <audio> or similar tokens of the tokenizer)")
       ->type_name("TOKEN");
   group.add_option("--start_id", line.start_id,
-                   "first id of an answer if there is an encoder (default: the program's)");
+                   "first id of the decoder if there is an encoder (default: the program's)");
   group
       .add_option("--context", options.decoder.max_context,
                   "length of the context in tokens (default: the program's)")
@@ -167,11 +168,12 @@ void add_profiling_flags(CLI::App& app, LlmCommandLine& line) {
                   "ETRecord with source ops and modules, if the program does not contain one")
       ->type_name("FILE");
   group.add_flag("--roofline", options.roofline,
-                 "add the share of this machine's memory bandwidth (measured once, then saved)");
+                 "add each row's share of this machine's memory bandwidth (measured once, then "
+                 "saved)");
   group
       .add_option("--compare", options.compare,
-                  "compare two profiles that --format json wrote; or, with --profile, one of them "
-                  "with this run; or, with --perplexity, another program with this one")
+                  "compare two profiles written with --format json; with --profile, compare this "
+                  "run with a profile; with --perplexity, compare this program with another")
       ->type_name("A.json [B.json]")
       ->expected(1, 2);
   add_fail_above(group, options.fail_above);

@@ -74,8 +74,8 @@ class DescribedPayloads {
     if (!is_new) return {{"same_as", found->second}};
     if (bytes_.take(input.bytes.size())) return payload_json(input);
     return {
-        {"error", fmt::format("not described: the program's payloads overlap, and have more bytes "
-                              "in total than {}, the limit for the size of the file",
+        {"error", fmt::format("not described: the program's payloads overlap and together exceed "
+                              "{} bytes, the limit for a file of this size",
                               bytes_.limit())}};
   }
 
@@ -198,9 +198,8 @@ class MethodDescriber {
   }
 
   // Lists the outputs that no instruction writes. Assumes that kernels and unknown backends write
-  // every argument. Loading a method finds more unwritten outputs
-  // (MethodOptions::accept_unwritten_outputs). An output that no instruction names may be a view,
-  // so it is left out if its memory overlaps another tensor.
+  // every argument, so loading the method can find more unwritten outputs. Omits outputs that
+  // no instruction names and whose memory overlaps another tensor, because they may be views.
   Json unwritten_outputs() {
     for (uint32_t i = 0; i < size_of(plan_.inputs()); ++i) touched_.insert(plan_.inputs()->Get(i));
     std::set<int32_t> lost;  // listed by delegates whose payloads do not define them
@@ -261,7 +260,7 @@ class MethodDescriber {
     arguments_ += count;
     if (arguments_ <= kMaxArguments) return;
     throw ToolError(
-        fmt::format("method {}: its calls have more than {} arguments in total, which is the limit",
+        fmt::format("method {}: the number of arguments of all calls exceeds the limit of {}",
                     meta_.name(), kMaxArguments));
   }
 

@@ -51,7 +51,7 @@ class MappedFile {
   DataBuffer bytes_;
 };
 
-// The external weights of --data_path.
+// The external weights in the files of --data_path.
 class ExternalData {
  public:
   explicit ExternalData(const std::vector<std::filesystem::path>& paths) {
@@ -168,8 +168,8 @@ TracedRun read_trace(const OpenedFile& file, const std::string& name, size_t ind
   return result;
 }
 
-// Reads the outputs of ops in both traces. Returns false if the outputs or their data are missing.
-// Throws instead if the options require the outputs.
+// Reads the outputs of ops in both traces. If outputs or their data are missing, throws if the
+// options require them, and returns false otherwise.
 bool read_values(TracedRun& a, TracedRun& b, const InspectOptions& options) {
   TracedRun* sides[] = {&a, &b};
   for (size_t i = 0; i < 2; ++i) {
@@ -228,8 +228,8 @@ Inspection compare(const InspectOptions& options) {
   }
   result.text = make_report(comparison, a.profile, b.profile, report);
   if (exceeds(comparison, options.fail_above)) result.exit_code = kExitBeyondLimit;
-  // A CSV file or a page holds only one comparison. It compares values if an option asks for
-  // values, and times otherwise.
+  // A CSV file or a page holds only one comparison: that of values if an option asks for values,
+  // otherwise that of times.
   const bool has_both = report.format == ReportFormat::kTable || json;
   const bool has_values = has_both || options.min_sqnr || !options.debug_buffers.empty();
   if (!has_values || !read_values(a, b, options)) return result;

@@ -17,8 +17,8 @@
 
 namespace vitrine::tools {
 
-// Bytes with the alignment that programs need. They are a view of the given bytes if these are
-// aligned, and a copy otherwise.
+// A view of the given bytes if they have the alignment that programs need; otherwise, an aligned
+// copy.
 class AlignedBytes {
  public:
   explicit AlignedBytes(std::span<const std::byte> bytes);
@@ -39,9 +39,9 @@ struct XnnpackGraph {
   xnnpack::Payload payload;
   xnnpack::Graph graph;
 };
-// Loads a payload. Throws a ToolError that begins with `label`. `steps` is the budget that all
-// payloads of the file share (default_load_steps), because a payload may refer to scales elsewhere
-// in the file.
+// Loads a payload. Throws a ToolError that begins with `label`. `steps` limits the work, because a
+// payload may refer to scales elsewhere in the file. All payloads of the file share this budget
+// (default_load_steps).
 XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& label,
                                 Budget& steps);
 XnnpackGraph load_xnnpack_graph(const OpenedFile& payload);

@@ -106,7 +106,7 @@ Json nested_program_json(std::span<const std::byte> bytes) {
   return json;
 }
 
-// Provides the tensors of a native model by key.
+// Provides the tensors of an ExecuTorch Native model by key.
 class PackageData final : public NamedDataMap {
  public:
   explicit PackageData(const native::NativePackage& package) : package_(package) {}

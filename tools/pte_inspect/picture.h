@@ -19,8 +19,8 @@
 namespace vitrine::tools {
 
 // Draws each method, and the graph inside each delegate whose payload can be read. `record` has
-// source ops, modules and lines. `profile` has the times of one method. Both may be null. `reasons`
-// says, for each method, why kernels are not delegated.
+// the source ops, modules and source lines. `profile` has the times of one method. Both may be
+// null. `reasons` says, for each method, why kernels are not delegated.
 inspector::GraphPicture picture_of_program(
     const std::vector<ProgramGraph>& methods, const etrecord::EtRecord* record,
     const inspector::Profile* profile = nullptr,
@@ -43,7 +43,7 @@ inspector::GraphPicture picture_of_file(const OpenedFile& file,
 // operator that is not in the table.
 std::string schema_text(std::string_view target);
 
-// Shortens the text of a fact, because texts in hostile files may be very long.
+// Shortens a text for Node::facts of a GraphPicture. Texts in hostile files may be very long.
 std::string short_fact(std::string text);
 
 }  // namespace vitrine::tools

@@ -82,7 +82,7 @@ std::unique_ptr<Delegate> DelegatePreparer::load(const fbs::BackendDelegate& del
   }
   const DataBuffer payload = check(ProgramAccess::payload(program_, *delegate.processed()));
   if (!steps_.take(payload.size())) {
-    throw ToolError("too many delegates share payloads to load them all");
+    throw ToolError("not loaded: the payloads of all delegates exceed the work limit of the file");
   }
   std::vector<CompileSpec> specs;
   for (uint32_t i = 0; i < size_of(delegate.compile_specs()); ++i) {

@@ -27,8 +27,8 @@ class DelegatePreparer {
   // {"how": "prepared on this machine", "threads": 2, "packed_weights_bytes": 4608,
   //  "workspace_bytes": 384, "constants_bytes": 0, "unknown": []}. "unknown" lists the delegates
   // that the figures leave out, with the reasons: "delegate 1: this build lacks VulkanBackend". All
-  // methods of a program together have one limit on memory and one on work, because a hostile file
-  // may name a payload many times (docs/trust.md).
+  // methods of a program share one memory limit and one work limit, because a hostile file may name
+  // a payload many times (docs/trust.md).
   Json prepare(const schema::program::ExecutionPlan& plan);
 
  private:

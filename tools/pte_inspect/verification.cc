@@ -76,7 +76,7 @@ class Verifier {
                       std::span<const std::byte> bytes, const std::string& method,
                       Budget& steps) const {
     if (!steps.take(bytes.size()))
-      throw ToolError("too many delegates share payloads to read them all");
+      throw ToolError("not read: the payloads of all delegates exceed the work limit of the file");
     const MergedNamedData data(&program.named_data(), data_);
     delegates::PayloadInput input = payload_input(delegate, bytes);
     input.data = &data;

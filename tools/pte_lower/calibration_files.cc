@@ -52,8 +52,9 @@ std::vector<int64_t> sizes_of_bytes(const fs::path& file, const ModelInput& inpu
   uint64_t known = element_size(input.spec.dtype);
   for (const auto& size : input.spec.sizes) {
     if (!size.is_static() && dynamic) {
-      refuse(file, fmt::format("the input {} is {}; use a .npy file, which has a shape", input.name,
-                               aot::to_text(input.spec)));
+      refuse(file, fmt::format("the input {} is {}, with several dynamic sizes; use a .npy file, "
+                               "which stores its shape",
+                               input.name, aot::to_text(input.spec)));
     }
     if (!size.is_static()) dynamic = sizes.size();
     sizes.push_back(size.is_static() ? size.value() : 1);

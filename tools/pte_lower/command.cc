@@ -169,7 +169,7 @@ int run(const LoweringOptions& options) {
   const bool has_rejections = std::ranges::any_of(
       model.rejections, [](const auto& method) { return !method.second.empty(); });
   if (options.explain && !options.optimize && has_rejections) {
-    print_note("--optimize rewrites the graph, which may leave fewer calls outside of delegates");
+    print_note("--optimize rewrites the graph, so that backends may accept more calls");
   }
   return 0;
 }
@@ -179,7 +179,7 @@ int run(const LoweringOptions& options) {
 int pte_lower(int argc, char** argv) {
   return run_tool("pte_lower", [&] {
     add_backend(demo::backend(), demo::profile());
-    add_lowering_backend({"demo", "an example for backend authors: convolution with relu, tan",
+    add_lowering_backend({"demo", "for backend authors: an example with convolution+relu and tan",
                           [](BackendOptions) -> std::shared_ptr<const aot::Partitioner> {
                             return std::make_shared<demo::DemoPartitioner>();
                           }});

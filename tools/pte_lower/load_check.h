@@ -8,9 +8,9 @@
 
 namespace vitrine::tools {
 
-// Loads the methods that have delegates, to find payloads that a backend refuses. Throws a
-// ToolError with the reason. Returns a note if this build lacks kernels, for example of custom
-// operators. `data` lists the program's .ptd files.
+// Loads each method that has delegates. If a backend refuses a payload, throws a ToolError with the
+// reason. If this build lacks a kernel, for example of a custom operator, stops and returns a note.
+// `data` lists the program's .ptd files.
 std::optional<std::string> check_loading(const std::filesystem::path& program,
                                          const std::vector<std::filesystem::path>& data);
 

@@ -80,7 +80,7 @@ std::vector<std::string> checked_backends(const std::vector<std::string>& names)
   return names;
 }
 
-// The command line with options whose texts still have to be parsed.
+// The options that CLI11 parsed, and the texts of the options that parse_values() parses.
 struct CommandLine {
   LoweringOptions options;
   std::string model;
@@ -103,8 +103,8 @@ CLI::Option* add_list(CLI::App& app, const char* name, std::vector<std::string>&
   return app.add_option(name, to, help)->allow_extra_args(false);
 }
 
-// Adds a flag that sets `flag` to false. CLI11's own syntax for this would show "{false}" in the
-// help.
+// Adds an option that sets `flag` to false. CLI11 has a syntax for such options, but then the help
+// would show "{false}".
 void add_unset(CLI::App& app, const char* name, bool& flag, const char* help) {
   app.add_flag_callback(
       name, [&flag] { flag = false; }, help);
@@ -183,7 +183,8 @@ void parse_quantize_options(CommandLine& line) {
   LoweringOptions& options = line.options;
   if (line.quantize == "auto") {
     if (!line.keep.empty()) {
-      throw ToolError("--keep: --quantize auto chooses the schemes of all parts");
+      throw ToolError(
+          "--keep: --quantize auto chooses the schemes of all parts; remove one of the options");
     }
     if (options.calibrate.empty()) {
       throw ToolError("--quantize auto needs calibration data: --calibrate PATH");
@@ -200,8 +201,8 @@ void parse_quantize_options(CommandLine& line) {
   }
   if (has_auto_options(line.search)) {
     throw ToolError(
-        "--at_least, --at_most_bytes, --at_most_ms, --accuracy, --samples and --search_report need "
-        "--quantize auto");
+        "--at_least, --at_most_bytes, --at_most_ms, --device_times, --accuracy, --samples and "
+        "--search_report need --quantize auto");
   }
   if (line.quantize) options.quantize = aot::parse_quantization(*line.quantize);
   if (!line.quantize && !line.keep.empty())
@@ -236,8 +237,8 @@ void add_emit_options(CLI::App& app, LoweringOptions& options) {
                "during lowering, compute the values that do not depend on inputs");
   app.add_flag(
       "--optimize", options.optimize,
-      "optimize for speed beyond ExecuTorch's lowering, without more planned memory; --explain "
-      "lists the changes");
+      "apply speed optimizations that ExecuTorch does not have, without more planned memory; "
+      "--explain lists the changes");
   app.add_flag("--external-constants", emit.external_constants,
                "write weights to a separate file next to the program (.ptd)");
   app.add_option("--segment-alignment", emit.segment_alignment,
@@ -261,14 +262,14 @@ void add_emit_options(CLI::App& app, LoweringOptions& options) {
                "let methods share the memory and state of mutable buffers with the same name");
   add_unset(app, "--no-reuse", emit.memory_planning.greedy, "give every tensor its own memory");
   add_unset(app, "--no-load-check", options.check_loading,
-            "do not load the new program as a check (default: load programs with delegates)");
+            "do not check that the new program loads (default: check programs with delegates)");
 }
 
 void parse_values(CommandLine& line) {
   LoweringOptions& options = line.options;
   for (const std::string& method : line.methods) add_method(method, options);
   if (!line.model.empty() && !options.models.emplace(kDefaultMethod, line.model).second) {
-    throw ToolError("--method forward=...: the model is already the method forward");
+    throw ToolError("--method forward=...: the model argument is already the method forward");
   }
   if (options.models.empty())
     throw ToolError("no model was given: give a .pt2 or .ptn file or --method NAME=FILE");

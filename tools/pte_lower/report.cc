@@ -38,7 +38,7 @@ std::string for_each_method(const aot::LoweredModel& model, Text text) {
   return all;
 }
 
-// Lists the changes that --optimize made. Empty if --optimize is not given.
+// Lists the changes that --optimize made. Returns an empty text without --optimize.
 std::string changes_text(const aot::LoweredModel& model, const std::string& method) {
   const auto found = model.changes.find(method);
   if (found == model.changes.end()) return "";
@@ -46,8 +46,8 @@ std::string changes_text(const aot::LoweredModel& model, const std::string& meth
   return "Optimized:\n" + aot::format_changes(found->second);
 }
 
-// Lists the calls that --quantize int8 left in float, by reason. Empty if the model is not
-// quantized to int8.
+// Lists the calls that --quantize int8 left in float, by reason. Returns an empty text if the model
+// is not quantized to int8.
 std::string float_calls_text(const aot::LoweredModel& model, const std::string& method,
                              bool with_calls) {
   const auto found = model.int8.find(method);
@@ -71,8 +71,8 @@ std::string float_calls_text(const aot::LoweredModel& model, const std::string& 
   return text;
 }
 
-// Counts the delegated subgraphs and nodes inside branches, which delegation_info omits. Empty if
-// branches have no delegates.
+// Counts the delegated subgraphs and nodes inside branches, which delegation_info() omits. Returns
+// an empty text if branches have no delegates.
 std::string branches_text(const aot::Graph& graph) {
   size_t delegates = 0;
   size_t nodes = 0;

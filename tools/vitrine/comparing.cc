@@ -60,7 +60,7 @@ int compare(int argc, char** argv) {
   const std::optional<FileKind> b = kind_of(argv[2]);
   std::vector<char*> arguments = {argv[0]};
   if (is_program(a) && !is_program(b)) {
-    print_error("give the stored profile first: it is A, and the program that runs is B");
+    print_error("expected the stored profile as A and the program as B; swap the two files");
     return kExitUsage;
   }
   if (is_program(b)) {

@@ -3,8 +3,8 @@
 
 namespace vitrine::tools {
 
-// Passes the two files and the options to the tool that compares files of their kinds. Returns the
-// exit code.
+// Selects a tool by the kinds of the two files, and runs this tool with the files and the options.
+// Returns the exit code.
 int compare(int argc, char** argv);
 
 }  // namespace vitrine::tools

@@ -1,5 +1,5 @@
-// vitrine: one command with the tools as subcommands. If `vitrine` is started under the name of a
-// tool, for example through a link, it runs that tool.
+// vitrine: one command with the tools as subcommands. A link to `vitrine` with the name of a tool,
+// such as pte_lower, runs that tool.
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ constexpr std::array<ToolName, 4> kTools = {{{"executor_runner", executor_runner
                                              {"pte_inspect", pte_inspect},
                                              {"pte_lower", pte_lower}}};
 
-// `vitrine chat` starts a chat, unless an argument gives llm_runner another task.
+// Runs llm_runner with --chat, unless an argument selects another task of llm_runner.
 int chat(int argc, char** argv) {
   constexpr std::array<std::string_view, 11> kTasks = {
       "--prompt",  "--random_prompt", "--chat", "--perplexity", "--numerics", "--compare",
@@ -148,8 +148,8 @@ int run_bench(char** argv) {
       std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bench";
   execv(bench.c_str(), argv + 1);
   print_error(fmt::format(
-      "bench: {}: {}; the benchmark suite is not installed: build its target bench in the source "
-      "tree",
+      "cannot run {}: {}; the benchmark suite is not installed, so build the target bench in the "
+      "source tree",
       bench.string(), std::strerror(errno)));
   return kExitFailed;
 }

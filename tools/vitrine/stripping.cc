@@ -39,8 +39,8 @@ void write_stripped(const fs::path& model, const fs::path& output, const fs::pat
   if (!removed) program.append(bytes.bytes());
   files.commit();
   if (removed) {
-    print_note(fmt::format("{} bytes instead of {}: removed a record of {} bytes", program.size(),
-                           bytes.size(), removed->size()));
+    print_note(fmt::format("the program has {} bytes instead of {}: removed a record of {} bytes",
+                           program.size(), bytes.size(), removed->size()));
   } else {
     print_warning(fmt::format("{}: the program does not contain a record; {} is an identical copy",
                               model.string(), output.string()));

@@ -1,5 +1,5 @@
-// vitrine_run: runs a program. It uses only code of the device side, so it is also an example of a
-// small runner.
+// vitrine_run: runs a program. This tool links no host library, so it is also an example of a small
+// runner.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -14,7 +14,7 @@
 namespace vitrine::tools {
 namespace {
 
-// Prints text that may come from files.
+// Prints text that may come from files. Replaces control characters and invalid UTF-8.
 void print_text(std::FILE* file, std::string text) {
   make_printable(text);
   std::fputs(text.c_str(), file);
@@ -39,8 +39,8 @@ bool parse_sizes(std::string_view text, std::vector<int32_t>& sizes) {
   return false;
 }
 
-// Reads a tensor from a file such as "a.bin" or "a.bin:2x16". Without a file (empty string), the
-// tensor is zero.
+// Reads a tensor from a text such as "a.bin", or "a.bin:2x16" with sizes. If the text is empty, all
+// elements of the tensor are zero.
 Result<Value> read_array(const TensorInfo& info, const std::string& text) {
   std::vector<int32_t> sizes(info.sizes.begin(), info.sizes.end());
   if (text.empty()) {

@@ -55,7 +55,7 @@ std::vector<int64_t> pooling_strides(const Node& node, const std::vector<int64_t
 size_t wrapped_dim(const Node& node, int64_t dim, size_t rank) {
   const auto count = static_cast<int64_t>(rank);
   if (dim < -count || dim >= count) {
-    throw AotError(fmt::format("node {} ({}): dim {} of a tensor of rank {}", node.name(),
+    throw AotError(fmt::format("node {} ({}): dim {} is out of range for rank {}", node.name(),
                                node.target().name(), dim, rank));
   }
   return static_cast<size_t>(dim < 0 ? dim + count : dim);

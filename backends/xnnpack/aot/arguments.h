@@ -16,8 +16,8 @@ namespace vitrine::aot::xnnpack {
 std::string_view op_name(const Node& node);
 bool calls_op(const Node& node, std::string_view name);
 
-// Returns the node that the call passes for a parameter, which is selected by its name or by its
-// index in the operator's signature. Null if the argument is missing or is not a node.
+// Returns the node that the call passes for a parameter. `name` and `index` select the parameter in
+// the operator's signature. Returns null if the argument is missing or is not a node.
 Node* operand(const Node& node, std::string_view name);
 Node* operand(const Node& node, size_t index);
 // Does the same as operand(), but throws AotError instead of returning null.

@@ -12,9 +12,9 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// Returns the call that defines how the source of a dequantize call is quantized. If the source is
-// an argument of the program, this is the first dequantize call of the argument, because XNNPACK
-// stores only one quantization per value.
+// Returns the call that defines the quantization of `source`: `source` itself if it is a quantize
+// call, otherwise the first dequantize call that reads `source`. Other dequantize calls must agree,
+// because XNNPACK stores only one quantization per value.
 const Node* defining_conversion(const Node& source) {
   if (is_quantize(source)) return &source;
   const auto reader =

@@ -118,7 +118,7 @@ std::optional<Rejection> check_activation(const Product& product) {
   const Node* quantize = operand(*product.dequantized, 0);
   if (quantize == nullptr || !is_quantize(*quantize) || product.padding != nullptr ||
       spec_of(*quantize).dtype != ScalarType::kChar) {
-    return Rejection{"its input is not dynamically quantized directly before it", ""};
+    return Rejection{"its input does not come directly from a dynamic quantization to int8", ""};
   }
   return about("input", check_range(*quantize));
 }
@@ -140,8 +140,8 @@ std::optional<Rejection> check_product(const Candidate& candidate) {
   if (!product) return Rejection{"the operands are not tensors", ""};
   const bool as_float = computes_in_floats(candidate, *product);
   if (!as_float && (candidate.precisions & product->precision) == 0) {
-    return Rejection{"its quantization is disabled in this partitioner",
-                     "use a partitioner for all precisions"};
+    return Rejection{"this partitioner does not support the precision of the call",
+                     "use a partitioner that supports all precisions"};
   }
   if (product->bias != nullptr && !candidate.parameters.has(product->bias) &&
       !may_compute_weights(candidate, *product)) {
@@ -175,8 +175,8 @@ bool all_are(const Parameters& parameters, std::initializer_list<const Node*> no
   return std::ranges::all_of(nodes, [&](const Node* node) { return parameters.has(node); });
 }
 
-// Returns true if a reshape in XNNPACK would have to infer two sizes. It can infer only one.
-// Tensors with fewer than four dims are reshaped.
+// Returns true if the tensor must be reshaped to four dims but has more than one dynamic size. A
+// reshape in XNNPACK can infer only one size.
 bool needs_two_sizes(const TensorSpec& spec) { return spec.rank() < 4 && count_dynamic(spec) > 1; }
 
 bool is_extended_below_stride(const Node& node, size_t dims) {
@@ -224,7 +224,8 @@ std::optional<Rejection> check_convolution(const Candidate& candidate) {
     }
     if (params.kind == Kind::kPerChannel && is_transposed && (params.axis != 1 || groups != 1)) {
       return Rejection{
-          "a transposed convolution quantized per channel must have one group, and axis 1",
+          "a transposed convolution quantized per channel must have one group, and its weight must "
+          "be quantized along dim 1",
           "quantize the weight per tensor"};
     }
     if (params.kind == Kind::kPerChannel && !is_transposed && params.axis != 0) {

@@ -33,7 +33,7 @@ std::optional<Rejection> check_pad(const Candidate& candidate) {
 std::optional<Rejection> check_permute(const Candidate& candidate) {
   const size_t rank = candidate.input().rank();
   if (rank == 0 || Call(candidate.node).integers("dims", rank).size() != rank) {
-    return Rejection{"the number of its dims differs from the rank of its input", ""};
+    return Rejection{"its input has no dims, or its dims argument does not list all of them", ""};
   }
   return {};
 }
@@ -90,9 +90,9 @@ std::optional<Rejection> check_copy(const Candidate& candidate) {
   const auto is_output = [](const Node* user) { return user->kind() == Node::Kind::kOutput; };
   const bool is_alone = !required(candidate.node, 0).is_call() &&
                         std::ranges::all_of(candidate.node.users(), is_output);
-  return is_alone
-             ? std::optional(Rejection{"it only converts an input of the method to an output", ""})
-             : std::nullopt;
+  return is_alone ? std::optional(
+                        Rejection{"it only converts a method input to the dtype of an output", ""})
+                  : std::nullopt;
 }
 
 }  // namespace vitrine::aot::xnnpack

@@ -20,7 +20,7 @@ struct KindLayoutNeed {
   NodeKind kind;
   LayoutNeed need;
 };
-// Kinds that are not in this table accept any layout.
+// Node kinds that are not in this table accept any layout.
 constexpr std::array kNeeds = {
     KindLayoutNeed{NodeKind::XNNArgMaxPooling2d, LayoutNeed::kChannelsLast},
     KindLayoutNeed{NodeKind::XNNAvgPooling2d, LayoutNeed::kChannelsLast},

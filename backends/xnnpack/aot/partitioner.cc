@@ -126,7 +126,7 @@ class Tagging {
   static Rejection reason_for_rejection(const Node& node, const Matches& matches) {
     const auto rejection = matches.rejections.find(&node);
     if (rejection == matches.rejections.end()) {
-      return {"a call that is not delegated separates it from the call that it is fused with", ""};
+      return {"it must be fused with another call, but a call between them is not delegated", ""};
     }
     if (node.target().dialect() == Dialect::kPython)
       return {std::string(reason_for_python_call(node)), ""};

@@ -1,5 +1,5 @@
-// Holds the graph of a payload as plain data before it is written. translate() makes the graph,
-// arrange_layouts() chooses memory layouts, and write_payload() writes the payload. Format:
+// Holds the graph of a payload as plain data. translate() makes the graph, arrange_layouts()
+// chooses memory layouts, and write_payload() writes the payload. Format:
 // docs/formats/xnnpack_payload.md.
 #pragma once
 

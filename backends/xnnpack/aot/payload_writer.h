@@ -18,8 +18,8 @@ struct Payload {
 // (docs/formats/xnnpack_payload.md).
 Payload write_payload(const PayloadGraph& graph);
 
-// Maps each identifier that the XNNPACK delegate logs at run time to the debug handles of the
-// source nodes that it represents.
+// Maps the identifiers of payload nodes to the debug handles of their source nodes. The XNNPACK
+// delegate logs these identifiers at run time.
 DelegateMap delegate_map(const PayloadGraph& graph);
 
 }  // namespace vitrine::aot::xnnpack

@@ -25,9 +25,9 @@ bool is_ratio(const Argument& scale, const SymInt& from, const SymInt& to) {
 }
 
 // Returns true if XNNPACK 4ea82e5 can compute a pooling with a dilated dim. XNNPACK replaces each
-// window element in the padding with another element of the window: the first one whose index would
-// be at least 0 if the padding were `padding % dilation`. XNNPACK cannot compute the pooling if
-// that element is past the end of the input.
+// window element in the padding with another element of the window. The replacement is the first
+// element whose index would be at least 0 if the padding were `padding % dilation`. XNNPACK cannot
+// compute the pooling if the replacement can be past the end of the input.
 bool may_be_dilated(const SymInt& size, int64_t kernel, int64_t stride, int64_t padding,
                     int64_t dilation, bool ceil_mode) {
   constexpr int64_t kMax = 1 << 20;  // bounds products to 64 bits

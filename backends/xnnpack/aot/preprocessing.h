@@ -1,5 +1,5 @@
-// Holds a delegate's program during preprocessing for XNNPACK: the graph, and what the passes note
-// about its nodes.
+// Holds a delegate's program, and notes about its nodes, while passes prepare the program for
+// XNNPACK.
 #pragma once
 
 #include <optional>
@@ -82,7 +82,7 @@ void fuse_activations(Preprocessing& p);
 void split_concatenations(Preprocessing& p);
 // Turns max.dim into amax if only the values of max.dim are used.
 void max_dims_to_amax(Preprocessing& p);
-// Quantizes a padding with zeros that is between a dequantize call and a convolution.
+// Quantizes the result of a zero padding before a statically quantized convolution.
 void quantize_paddings(Preprocessing& p);
 
 // Runs all passes. AotErrors name the pass and the node.

@@ -18,7 +18,7 @@ struct Weights {
   const Node* source = nullptr;       // the placeholder of the weight
   std::optional<QuantParams> params;  // set if the weight is quantized
   std::vector<float> scales;          // one for the weight, or one per channel or block
-  // The type of unquantized weights and biases of linear layers. bf16 layers have f32 biases.
+  // The types of the weight and the bias in a float linear layer. A bf16 layer has an f32 bias.
   Datatype matrix_type = Datatype::xnn_datatype_fp32;
   Datatype bias_type = Datatype::xnn_datatype_fp32;
 };
@@ -44,7 +44,8 @@ Weights read_weights(Translator& t, Node& node) {
                          : t.preprocessing().floats(*weights.params->scales);
     if (weights.scales.empty() ||
         (weights.params->kind == Kind::kPerTensor && weights.scales.size() != 1)) {
-      t.refuse(node, fmt::format("its weight has {} scales", weights.scales.size()));
+      t.refuse(node, fmt::format("its weight has the wrong number of scales ({})",
+                                 weights.scales.size()));
     }
   }
   return weights;
@@ -56,7 +57,7 @@ const TensorData& data_of(Translator& t, const Node& node, const Node& source) {
   return *data;
 }
 
-// Returns the scale of the activation of a statically quantized product.
+// Returns the scale of the product's input. The product must be statically quantized.
 float input_scale(const Weights& weights) {
   return static_cast<float>(quant_params(*weights.product.dequantized).scale);
 }
@@ -151,7 +152,7 @@ uint32_t add_matrix(Translator& t, Node& node, const Weights& weights) {
 
 // ---- Convolutions
 
-// Reads a pair (height, width) of a convolution over `dims` dims.
+// Reads a (height, width) argument of a convolution with `dims` spatial dims.
 std::vector<int64_t> pair_of(const Node& node, std::string_view name, int64_t fallback,
                              size_t dims) {
   std::vector<int64_t> pair = Call(node).integers(name);
@@ -246,7 +247,7 @@ void translate_convolution(Translator& t, Node& node, const NodeKinds& kinds) {
   const int64_t groups = Call(node).integer("groups");
   const int64_t split = shape.dims.empty() ? 0 : static_cast<int64_t>(shape.dims[0]);
   if (shape.dims.size() != 4 || groups < 1 || split % groups != 0) {
-    t.refuse(node, "its weight is not divisible by its groups");
+    t.refuse(node, "dim 0 of its weight is not divisible by the number of groups");
   }
   shape.groups = static_cast<uint32_t>(groups);
   const auto& [plain, depthwise, transposed, none] = kinds;

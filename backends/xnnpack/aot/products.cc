@@ -101,8 +101,8 @@ bool can_fold_batch_norm(const Parameters& parameters, const Node& norm) {
   const std::optional<Product> product = product_of(*source);
   if (!product || !parameters.has(product->weight)) return false;
   if (product->bias != nullptr && !parameters.has(product->bias)) return false;
-  // The channels are dim 1 of a batch norm's input, but the last dim of a linear call's result.
-  // They are the same dim only for rank 2.
+  // The channels of a batch norm are dim 1 of its input, but the features of a linear call are the
+  // last dim of its result. The two dims are the same only for rank 2.
   if (calls_op(*source, "linear.default")) return spec_of(*source).rank() == 2;
   // XNNPACK supports only 1-d and 2-d convolutions, whose weights have rank 3 or 4. Other
   // convolutions are not delegated.

@@ -28,8 +28,8 @@ struct Product {
 // or mm.
 std::optional<Product> product_of(Node& node);
 
-// Checks the scales, bounds and bias of a statically quantized product. `activation` is the
-// activation before the call that quantizes the result, or null.
+// Checks the scales of a statically quantized product, the bounds of its fused activation, and its
+// bias. `activation` is the fused activation between the product and `quantize`, or null.
 std::optional<Rejection> check_numbers(const Candidate& candidate, const Product& product,
                                        const Node* activation, const Node& quantize);
 // Returns the scales of a weight that is quantized with `params`; empty if the scales are not

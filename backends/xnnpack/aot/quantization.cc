@@ -14,8 +14,9 @@ namespace {
 using Kind = QuantParams::Kind;
 enum class Role : uint8_t { kQuantize, kDequantize, kChoose };
 
-// A quantize or dequantize operator: its role and the names of its parameters. If has_blocks is
-// set, the block sizes of a call determine the kind, and `kind` is ignored.
+// An operator that quantizes, dequantizes or chooses quantization parameters. `scale` and
+// `zero_point` are the names of its parameters. If has_blocks is true, read_blocks() determines the
+// kind from the block sizes of the call.
 struct QuantRow {
   std::string_view name;
   Role role;

@@ -74,8 +74,8 @@ std::optional<Rejection> check_common(const Candidate& candidate, const Rule& ru
   if (quantized || !dtype.has_value() || *dtype == result->dtype) return {};
   const bool has_f32 = *dtype == ScalarType::kFloat || result->dtype == ScalarType::kFloat;
   if (!rule.converts || !has_f32) {
-    return Rejection{fmt::format("it converts {} to {}", scalar_type_name(*dtype),
-                                 scalar_type_name(result->dtype)),
+    return Rejection{fmt::format("its conversion of {} to {} is not supported",
+                                 scalar_type_name(*dtype), scalar_type_name(result->dtype)),
                      ""};
   }
   return {};
@@ -84,14 +84,14 @@ std::optional<Rejection> check_common(const Candidate& candidate, const Rule& ru
 std::optional<Rejection> check_call(const Candidate& candidate, const Rule& rule) {
   if (auto rejection = check_common(candidate, rule)) return rejection;
   if (!is_product(rule) && (rule.precisions & candidate.precisions) == 0) {
-    return Rejection{"its precision is disabled in this partitioner",
-                     "use a partitioner for all precisions"};
+    return Rejection{"this partitioner does not support the precision of the call",
+                     "use a partitioner that supports all precisions"};
   }
   return rule.check == nullptr ? std::nullopt : rule.check(candidate);
 }
 
-// Returns the quantize call that reads the result of `node`, or the result of the fused activation
-// after it. Returns null if one of these results has other users.
+// Returns the quantize call after `node`, or after the activation that is fused into `node`.
+// Returns null if another call uses the result of `node` or of the activation.
 Node* quantize_after(const Node& node, std::string_view activation) {
   if (node.users().size() != 1) return nullptr;
   Node* user = node.users().front();
@@ -102,8 +102,8 @@ Node* quantize_after(const Node& node, std::string_view activation) {
   return is_quantize(*user) ? user : nullptr;
 }
 
-// Checks three scales of an int8 call: the scales of the dequantize calls that make its two inputs,
-// and the scale of `quantize`, which reads its result.
+// Checks the scales of the two int8 inputs and of the int8 result. The inputs of `node` are
+// dequantize calls, and `quantize` quantizes the result.
 bool supports_scales(const Rule& rule, const Node& node, const Node& quantize) {
   if (rule.supports_scales == nullptr) return true;
   const auto scale = [](const Node& call) { return static_cast<float>(quant_params(call).scale); };
@@ -167,15 +167,15 @@ std::vector<Node*> group_of(const Candidate& candidate) {
 Node* quantized_result(const Node& node) {
   const Rule* rule = find_rule(node);
   if (rule == nullptr || is_quantize(node) || is_dequantize(node)) return nullptr;
-  // A padding is quantized only if the lowering put the padding between a dequantize call and a
-  // quantize call.
+  // The rule for paddings does not list kStatic. But quantize_paddings() quantizes the result of a
+  // zero padding before an int8 convolution, so that this padding runs in int8.
   const bool pads = calls_op(node, "constant_pad_nd.default");
   if ((rule->precisions & kStatic) == 0 && !pads) return nullptr;
   Node* quantize = quantize_after(node, {});
   if (quantize == nullptr || check_int8(*quantize)) return nullptr;
   if (is_product(*rule)) {
-    // Products are checked separately, because weights, such as those of a batch norm, may be f32.
-    // The const_cast is safe, because product_of() only reads the node.
+    // Products need their own check, because a weight may have several scales, and a bias may be
+    // f32. The const_cast is safe, because product_of() only reads the node.
     const std::optional<Product> product = product_of(const_cast<Node&>(node));
     const bool is_static = product && product->precision == kStatic &&
                            product->dequantized != nullptr && !check_int8(*product->dequantized);

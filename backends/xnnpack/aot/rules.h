@@ -65,11 +65,11 @@ const Rule* find_rule(const Node& node);
 std::optional<Rejection> check(const Candidate& candidate);
 std::vector<Node*> group_of(const Candidate& candidate);
 
-// Returns the quantize call after the call (or after its fused activation) if the call runs in int8
-// with constant parameters; otherwise null.
+// Returns the quantize call that reads the result of `node`, if `node` runs in int8 with constant
+// parameters; otherwise null.
 Node* quantized_result(const Node& node);
 
-// ---- Functions of the operator table that check calls and group nodes, by family of operators.
+// ---- Checks and groups in the rows of the operator table
 
 std::optional<Rejection> check_operands(const Candidate& candidate);  // two tensors
 std::optional<Rejection> check_alpha(const Candidate& candidate);
@@ -78,8 +78,8 @@ std::optional<Rejection> check_square(const Candidate& candidate);
 std::optional<Rejection> check_softmax(const Candidate& candidate);
 std::optional<Rejection> check_prelu(const Candidate& candidate);
 std::vector<Node*> group_prelu(const Candidate& candidate);
-// Checks of quantize and dequantize calls. check_int8 checks a conversion of an activation with
-// constant parameters; check_range checks the range of a quantize call.
+// Checks for quantize and dequantize calls. check_int8 accepts int8 activations with constant
+// parameters. check_range accepts the quantized range -128 to 127.
 std::optional<Rejection> check_conversion(const Candidate& candidate);
 std::optional<Rejection> check_int8(const Node& conversion);
 std::optional<Rejection> check_range(const Node& quantize);

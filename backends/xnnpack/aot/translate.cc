@@ -82,7 +82,7 @@ Datatype Translator::datatype_of(const Node& node) const {
 
 uint32_t Translator::size_of(const Node& node, int64_t number) const {
   if (number < 0 || number > std::numeric_limits<int32_t>::max()) {
-    refuse(node, fmt::format("{} is not a size", number));
+    refuse(node, fmt::format("{} is not a size from 0 to 2^31 - 1", number));
   }
   return static_cast<uint32_t>(number);
 }
@@ -121,7 +121,7 @@ uint32_t Translator::quantized_value(Node& quantized, const QuantParams& params)
     PayloadValue& value = graph_.values[found->second];
     if (const auto* known = std::get_if<PerTensor>(&value.quantization)) {
       if (!(*known == quantization))
-        refuse(quantized, "it is dequantized with different parameters");
+        refuse(quantized, "it is quantized or dequantized with different parameters");
     } else {
       value.quantization = quantization;  // an input, whose spec has no parameters
     }
@@ -278,7 +278,7 @@ void Translator::translate_call(Node& node) {
   if (node.calls(getitem())) {
     const Node* source = operand(node, 0);
     if (source != nullptr && is_choose_params(*source)) return;
-    refuse(node, "it selects one of several results");
+    refuse(node, "it selects one of several results, which is not supported");
   }
   const Operator* known = find_operator(op_name(node));
   if (known == nullptr || known->translate == nullptr) {

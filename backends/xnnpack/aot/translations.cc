@@ -46,8 +46,8 @@ void translate_relu(Translator& t, Node& node, const NodeKinds& kinds) {
   t.append_call(node, std::move(made));
 }
 
-// The Gelu node of the format is exact. The approximation
-// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) is composed of several nodes.
+// The payload's Gelu node computes the exact function. The tanh approximation,
+// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))), becomes several nodes.
 void translate_gelu(Translator& t, Node& node, const NodeKinds& kinds) {
   const Argument* approximation = Call(node).find("approximate");
   const auto* name = approximation == nullptr ? nullptr : approximation->get<std::string>();
@@ -112,7 +112,7 @@ void translate_permute(Translator& t, Node& node, const NodeKinds& kinds) {
       made.list.push_back(static_cast<uint32_t>(wrapped_dim(node, dim, rank)));
     }
   }
-  if (made.list.size() != rank) t.refuse(node, "its dims are unknown");
+  if (made.list.size() != rank) t.refuse(node, "its dims are not a permutation of all dims");
   t.append_call(node, std::move(made));
 }
 
@@ -141,7 +141,7 @@ void translate_slice(Translator& t, Node& node, const NodeKinds& kinds) {
     const int64_t size = input.sizes[dim].value();
     start = std::clamp<int64_t>(start < 0 ? start + size : start, 0, size);
   } else if (start < 0 || start > std::numeric_limits<int32_t>::max()) {
-    t.refuse(node, "its start is negative or too large for a dim of dynamic size");
+    t.refuse(node, "its dim has a dynamic size, so its start must be from 0 to 2^31 - 1");
   }
   made.list.assign(input.rank(), 0);
   made.list[dim] = t.size_of(node, start);

@@ -23,15 +23,17 @@ class Translator {
 
   Preprocessing& preprocessing() { return p_; }
   PayloadGraph& graph() { return graph_; }
-  // Makes a payload node for `node`. The payload node gets the debug handles of `node`. The payload
-  // node also gets the handles of the dequantize and quantize calls that the payload expresses as
-  // datatypes of the node's operands. Use append() to add the payload node to the graph.
+  // Makes a payload node for `node`, with the debug handles of `node` and of the nodes that were
+  // merged into it. The payload stores some dequantize and quantize calls only as the datatype of
+  // an input or output; the payload node also gets the handles of these calls. Add the payload node
+  // to the graph with append().
   PayloadNode make(const Node& node, NodeKind kind);
   void append(PayloadNode node) { graph_.nodes.push_back(std::move(node)); }
-  // Inserts the first argument of `node` before the inputs of `made`, makes the value of `node` the
-  // output of `made`, and appends `made` to the graph.
+  // Appends `made` to the graph. First makes the first argument of `node` the first input of
+  // `made`, and the value of `node` the output of `made`.
   void append_call(Node& node, PayloadNode made);
-  // Returns the value that `node` reads for `input`: the quantized value if `node` runs in int8.
+  // Returns the value that `node` reads for `input`. If `input` is a dequantize call and `node`
+  // runs in int8, returns the quantized value.
   uint32_t input_of(const Node& node, Node& input);
   uint32_t output_of(const Node& node);
   // Adds a value that differs from the output of `node` only in its dims.
@@ -39,12 +41,12 @@ class Translator {
   // Returns the sizes of `node`. A dynamic size is replaced by its upper bound. Returns [1] for
   // rank 0.
   std::vector<uint32_t> dims_of(const Node& node) const;
-  // `source` is the constant of the program from which the bytes are made, or null. The new
-  // constant is stored in the same file as `source`.
+  // Adds a constant that contains `bytes`. `source` is the program's constant from which `bytes`
+  // were computed, or null. The new constant is stored in the same file as `source`.
   uint32_t add_constant(PayloadValue value, std::vector<std::byte> bytes, const Node* source);
   // Returns fp32, fp16 or bf16. AotError for other dtypes.
   Datatype datatype_of(const Node& node) const;
-  // Throws AotError if the size is negative or does not fit in 32 bits.
+  // Returns `number` as a 32-bit size. AotError if `number` is not from 0 to 2^31 - 1.
   uint32_t size_of(const Node& node, int64_t number) const;
   // Returns true if the call runs in int8 with constant parameters.
   bool is_quantized(const Node& node) const { return quantized_results_.contains(&node); }

@@ -50,7 +50,7 @@ std::vector<uint16_t> to_bfloat16(const std::vector<float>& numbers);
 std::optional<std::vector<float>> floats_of(const TensorData& data);
 
 Bytes bytes_of_floats(const std::vector<float>& numbers);
-// The type of f32, f16 or bf16 in payloads; empty for other dtypes.
+// Returns the payload's datatype for f32, f16 or bf16; empty for other dtypes.
 std::optional<Datatype> float_datatype(ScalarType dtype);
 // Converts `numbers` to `type`, which is fp32, fp16 or bf16. Rounds to nearest, ties to even.
 Bytes float_bytes(Datatype type, const std::vector<float>& numbers);

@@ -7,16 +7,17 @@
 namespace vitrine::aot {
 
 // Writes payloads like ExecuTorch 1.4 (docs/formats/xnnpack_payload.md), with constants as named
-// data. The run-time half logs a debug handle for each node of the payload. For each of these debug
-// handles, the delegate map contains the handles of all nodes that were merged into the payload's
-// node. For kInsertedHandle, the map contains the handles of the nodes that need the inserted
-// layout changes. Expects graphs that XnnpackPartitioner made. If a node cannot be translated,
-// throws an AotError that names the node. Thread-safe.
+// data. Expects graphs that XnnpackPartitioner made. If a node cannot be translated, throws an
+// AotError that names the node. Thread-safe.
+//
+// The run-time half logs one debug handle for each payload node. The delegate map lists, for each
+// of these handles, the handles of all source nodes that were merged into the payload node. For
+// kInsertedHandle, the map lists the handles of the nodes that need the inserted layout changes.
 class XnnpackBackend final : public Backend {
  public:
   std::string id() const override { return vitrine::xnnpack::kBackendId; }
-  // Returns the size of the widest SIMD vector in bytes, which is also the padding in ExecuTorch's
-  // memory plans.
+  // Returns the size in bytes of the widest SIMD vectors. ExecuTorch's memory plans have the same
+  // padding.
   uint64_t input_padding() const override { return 64; }
   PreprocessResult preprocess(ExportedProgram& program,
                               std::span<const CompileSpec> compile_specs) const override;

@@ -76,8 +76,9 @@ constexpr LibraryKind kLibraries[] = {{"\x7f"
                                       {"\xcf\xfa\xed\xfe", "Mach-O library"},
                                       {"\xca\xfe\xba\xbe", "Mach-O library"}};
 
-// Reads the payload of PyTorch's AOTInductor. It consists of two keys of named data, one for the
-// library and one for the library's weights.
+// Reads a payload of PyTorch's AOTInductor. The payload has two lines, which are keys of named
+// data: the key of the library and the key of its weights. If the payload is empty, the method's
+// name determines both keys.
 PayloadDescription read_aot_inductor(const PayloadInput& input) {
   PayloadDescription result;
   result.kind = "AOTInductor library";
@@ -115,8 +116,8 @@ PayloadDescription read_aot_inductor(const PayloadInput& input) {
   weights.has_shape = false;
   weights.constant = named_constant(input.data, keys[1], 0);
   result.parts = {{"library", size.value_or(0), fmt::format("{}, named data {}", kind, keys[0])}};
-  result.closed =
-      fmt::format("{} ({} bytes) with compiled kernels: never loaded here", kind, size.value_or(0));
+  result.closed = fmt::format("{} ({} bytes) with compiled kernels, which Vitrine never loads",
+                              kind, size.value_or(0));
   return result;
 }
 

@@ -33,8 +33,8 @@ std::string reversed_json(Bytes payload) {
   const std::string_view text = text_of(without_padding(payload));
   if (!text.ends_with('{')) {
     throw FormatError(
-        "Core ML container: expected '{' as the last character, where the index of "
-        "files begins, in reverse order");
+        "Core ML container: expected '{' as the last character: the payload must end with "
+        "the reversed JSON of the file index");
   }
   std::string json;
   size_t depth = 0;
@@ -90,7 +90,7 @@ class IndexReader {
     if (!node.holds("children")) return;
     node.at("children").each_member([&](const std::string& name, JsonValue child) {
       const auto position = child.integer<size_t>();
-      if (position >= index) child.fail("is not the index of an earlier entry");
+      if (position >= index) child.fail("is not the index of an earlier node");
       if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
           name.find('\0') != std::string::npos) {
         child.fail("has a name that is not a valid file name");

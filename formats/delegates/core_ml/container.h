@@ -19,7 +19,8 @@ struct PackedFile {
 // its characters in reverse order. Paths are relative to the root folder. Throws a FormatError if
 // the index is damaged.
 std::vector<PackedFile> read_container(Bytes payload);
-// True if the end of the payload looks like the end of a container.
+// True if the payload, without padding, ends with {"nodes" in reverse order, which is how an index
+// starts.
 bool may_be_container(Bytes payload);
 
 // Returns the file whose path ends with `suffix`, or null if there is none.

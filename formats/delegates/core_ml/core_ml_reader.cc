@@ -57,8 +57,8 @@ std::string names_in(JsonValue names) {
   return list_text(list, [](const std::string& name) { return name; });
 }
 
-// Adds the names of inputs and outputs, in call order, from {"inputNames", "outputNames"} or from
-// an object of this form for each method.
+// Adds the names of inputs and outputs, in call order. The names are in the arrays "inputNames" and
+// "outputNames" of the root object, or of each object in "methods".
 void add_names(const core_ml::PackedFile& file, PayloadDescription& result) {
   const JsonDocument document(text_of(file.data), "Core ML " + file.path, 32);
   const JsonValue root = document.root();
@@ -75,8 +75,8 @@ void add_names(const core_ml::PackedFile& file, PayloadDescription& result) {
   }
 }
 
-// Debug handles of operations. The key is the name of an operation's first result and the
-// operation's type, such as "y:mul".
+// Maps operations to debug handles. A key such as "y:mul" consists of the name of the operation's
+// first result and the operation's type.
 using HandlesOfSymbol = std::map<std::string, std::vector<uint32_t>>;
 
 HandlesOfSymbol read_debug_info(const core_ml::PackedFile& file, PayloadDescription& result) {
@@ -92,7 +92,7 @@ HandlesOfSymbol read_debug_info(const core_ml::PackedFile& file, PayloadDescript
   return handles;
 }
 
-// The type of an operation may have a prefix: "ios17.conv".
+// Ignores the prefix that the type of an operation may have, such as "ios17." in "ios17.conv".
 void add_debug_handles(const HandlesOfSymbol& handles, PayloadDescription& result) {
   for (PayloadGraph& graph : result.graphs) {
     for (PayloadOperator& op : graph.operators) {
@@ -126,7 +126,8 @@ void read_files(Bytes container, PayloadDescription& result) {
   add_debug_handles(handles, result);
 }
 
-// Reads the container that a reference names.
+// Reads a container in named data. The payload is JSON with the container's key and the name of a
+// function.
 void read_reference(const PayloadInput& input, PayloadDescription& result) {
   const JsonDocument document(text_of(input.bytes.subspan(kReference.size())), "Core ML reference",
                               32);

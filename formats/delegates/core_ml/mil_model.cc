@@ -59,7 +59,7 @@ PayloadTensor read_type(Bytes type, size_t depth = 0) {
     if (field.number != 3) continue;
     const ProtoField constant = find_field(field.data, 1);
     const uint64_t size = find_field(constant.data, 1).value;
-    if (size > INT64_MAX) throw FormatError("Core ML model: a dimension is larger than 2^63");
+    if (size > INT64_MAX) throw FormatError("Core ML model: a dimension is larger than 2^63 - 1");
     const auto known = static_cast<int64_t>(size);
     tensor.shape.push_back(constant.number != 0 ? Dim{known, known} : Dim{0, -1});
   }

@@ -22,8 +22,8 @@ std::string_view trim(std::string_view text) {
 }
 
 // Splits the text at separators outside brackets and quotes, and calls visit(part) for each part.
-// Stops at an unmatched closing bracket and returns its position, or the end of the text if there
-// is none.
+// An unmatched closing bracket ends the last part. Returns the position of this bracket, or the
+// size of the text if all closing brackets match.
 template <class Visit>
 size_t split(std::string_view text, char separator, const Visit& visit) {
   size_t depth = 0, begin = 0;

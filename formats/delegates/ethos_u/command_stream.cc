@@ -115,8 +115,8 @@ class StreamReader {
 
   void command(uint32_t code, uint32_t parameter) {
     if (stream_.commands.size() == kMaxCommands) {
-      throw FormatError(fmt::format("Ethos-U cmd_data: it has more than the maximum of {} commands",
-                                    kMaxCommands));
+      throw FormatError(
+          fmt::format("Ethos-U cmd_data: has more than the maximum of {} commands", kMaxCommands));
     }
     Command op;
     switch (code) {

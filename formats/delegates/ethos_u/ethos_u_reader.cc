@@ -65,8 +65,8 @@ class VelaReader {
       result_.closed = "weights are compressed: only their size is known";
     }
     result_.facts.emplace_back(
-        "names of source operators are not kept: one source operator may be "
-        "many commands");
+        "the payload has no names of source operators; one source operator may "
+        "become many commands");
     return std::move(result_);
   }
 

@@ -20,8 +20,8 @@ constexpr size_t kVersion = 0, kNumValues = 6, kChains = 7, kMainChain = 8, kIni
                  kInputMap = 10, kOutputMap = 11, kBufferMap = 12, kNamedSlots = 13,
                  kTensorMeta = 14;
 
-// The kinds of tensors. The ids of all tensors of one kind come before the ids of the next kind.
-// Slot k + 1 of the root table has the number of tensors of kind k.
+// The kinds of tensors, in the order of their ids: the constants have the lowest ids. Slot k + 1 of
+// the root table holds the number of tensors of kind k.
 enum Kind : uint8_t { kConstant, kInput, kOutput, kBuffer, kTemporary, kKinds };
 constexpr std::string_view kKindNames[] = {"constant", "input", "output", "mutable buffer",
                                            "temporary"};
@@ -159,8 +159,8 @@ class MlxGraph {
     result_.version = root_.text(kVersion).empty() ? "1" : std::string(root_.text(kVersion));
     if (result_.version != "1") {
       result_.notes.push_back(
-          fmt::format("version {} is newer than 1, the last one that this "
-                      "build knows: fields may have other meanings",
+          fmt::format("version {} is unknown, expected 1: fields may have "
+                      "other meanings",
                       result_.version));
     }
     read_tensors();
@@ -252,7 +252,7 @@ class MlxGraph {
       tensor.constant = tensor.name.empty()
                             ? ConstantData{bytes, "unknown: the tensor has no name", true}
                             : named_constant(input_.data, tensor.name, bytes);
-      // The payload contains constants, but does not state their offsets.
+      // Constants that are not in named data are inside the payload, at unknown offsets.
       if (embedded_ != 0 && tensor.constant->is_missing) {
         tensor.constant = ConstantData{bytes, "payload data", false};
       }

@@ -107,8 +107,8 @@ constexpr std::string_view kNodes[] = {
 };
 static_assert(std::size(kNodes) == 90);
 
-// The slots of some node kinds: "i" is the id of an input, "o" is the id of the output, and "." is
-// unused.
+// The operand slots of the node kinds from `first` to `last`: "i" is the id of an input, "o" is the
+// id of the output, and "." is unused.
 struct NodeSlots {
   uint8_t first, last;
   std::string_view slots;
@@ -137,7 +137,7 @@ class MpsGraph {
     graph.name = root.number<int16_t>(6) == 0 ? "graph" : "kernel";
     for (const FlatTable& node : root.tables(1)) graph.operators.push_back(read_node(node));
     if (unread_ != 0) {
-      result_.facts.push_back(fmt::format("operands of {} operators are not read", unread_));
+      result_.facts.push_back(fmt::format("operands are not read for {} operators", unread_));
     }
     graph.inputs = ids(root, 3);
     graph.outputs = ids(root, 4);

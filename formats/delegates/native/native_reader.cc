@@ -50,7 +50,7 @@ class NativeProgram {
     const size_t buffers = method.tables(4).size();
     if (buffers != 0) {
       result_.facts.push_back(
-          fmt::format("{} mutable buffer{}, zero at load", buffers, buffers == 1 ? "" : "s"));
+          fmt::format("{} mutable buffer{}, initially zero", buffers, buffers == 1 ? "" : "s"));
     }
     read_graph(graph, std::string(method.text(0)), names, 0);
   }
@@ -108,7 +108,7 @@ class NativeProgram {
 
   void read_graph(const FlatTable& from, const std::string& name, Names& names, size_t depth) {
     if (depth == kMaxDepth)
-      file_.fail(fmt::format("graphs are nested more than {} deep", kMaxDepth));
+      file_.fail(fmt::format("graphs are nested more than {} levels deep", kMaxDepth));
     const size_t position = result_.graphs.size();
     result_.graphs.emplace_back();
     PayloadGraph graph;

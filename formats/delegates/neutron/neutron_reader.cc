@@ -48,11 +48,11 @@ PayloadDescription read_neutron(const PayloadInput& input) {
                   fmt::format("{} outputs in call order {}", outputs, map_text(output_map))};
   result.parts = {{"microcode", microcode, "closed"}, {"weights", weights, ""}};
   const std::string_view target = option_of(input, "target");
-  result.closed = fmt::format("closed microcode of NXP ({} bytes{}{})", input.bytes.size(),
+  result.closed = fmt::format("closed microcode format of NXP ({} bytes{}{})", input.bytes.size(),
                               target.empty() ? "" : ", for ", target);
   if (version >= std::size(kLayouts)) {
     result.notes.push_back(
-        fmt::format("payload version {} is newer than 1: sizes of working memory "
+        fmt::format("payload version {} is newer than 1, so sizes of working memory "
                     "are not read",
                     version));
     return result;
@@ -60,8 +60,8 @@ PayloadDescription read_neutron(const PayloadInput& input) {
   const Layout& layout = kLayouts[version];
   if (word(layout.inputs) != inputs || word(layout.outputs) != outputs) {
     throw FormatError(
-        fmt::format("Neutron header: {} inputs and {} outputs, but the microcode has {} "
-                    "and {}",
+        fmt::format("Neutron header: has {} inputs and {} outputs, but the microcode has {} "
+                    "inputs and {} outputs",
                     inputs, outputs, word(layout.inputs), word(layout.outputs)));
   }
   result.facts.push_back(

@@ -52,7 +52,7 @@ class XmlReader {
       } else if (rest_.starts_with("!--")) {
         skip_past("-->");
       } else if (rest_.starts_with('!')) {
-        fail("a document type or CDATA, which OpenVINO does not write");
+        fail("found a document type or CDATA, but OpenVINO writes neither");
       } else {
         break;
       }
@@ -129,7 +129,7 @@ class XmlReader {
         is_known = true;
         break;
       }
-      if (!is_known) fail("an entity that XML does not predefine");
+      if (!is_known) fail("an entity is not one of the five that XML predefines");
     }
     return result;
   }
@@ -149,7 +149,7 @@ class IrReader {
     std::string_view text;
     while (xml_.next(tag, text)) {
       if (tag.is_start) {
-        if (open.size() == kMaxDepth) xml_.fail("elements nest more than 32 deep");
+        if (open.size() == kMaxDepth) xml_.fail("elements are nested more than 32 levels deep");
         open.emplace_back(tag.name);
         start(tag);
       }

@@ -8,8 +8,8 @@
 namespace vitrine::delegates::openvino {
 
 // Adds the layers of the graph to `description`. `constant_bytes` is the size of the region of
-// constants. Throws a FormatError if the XML is damaged, nests more than 32 deep, declares a
-// document type, or uses an entity that XML does not predefine.
+// constants. Throws a FormatError if the XML is damaged, nests elements more than 32 levels deep,
+// declares a document type, or uses an entity other than XML's five predefined ones.
 void read_ir(std::string_view xml, uint64_t constant_bytes, PayloadDescription& description);
 
 }  // namespace vitrine::delegates::openvino

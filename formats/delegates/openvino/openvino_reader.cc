@@ -19,8 +19,8 @@ bool is_cpu_model(Bytes bytes) {
   return bytes.size() >= kHeaderBytes && load_little<uint64_t>(bytes.data()) == kHeaderBytes;
 }
 
-// True if the three regions of a payload follow each other without gaps and end at the end of the
-// file.
+// True if the three regions of a payload follow the header without gaps and fill the rest of the
+// payload.
 bool is_whole_model(Bytes bytes) {
   if (!is_cpu_model(bytes)) return false;
   uint64_t end = kHeaderBytes;
@@ -63,7 +63,7 @@ PayloadDescription read_openvino(const PayloadInput& input) {
   std::string xml = unmask(regions[2]);
   if (!xml.starts_with("<?xml") && !xml.starts_with("<net")) xml = text_of(regions[2]);
   if (!xml.starts_with("<?xml") && !xml.starts_with("<net")) {
-    result.closed = "the graph is stored in an unknown encoding: only sizes are known";
+    result.closed = "the graph has an unknown encoding, so only sizes are known";
     result.constants = regions[1].empty() ? 0 : 1;
     result.constant_bytes = regions[1].size();
     return result;

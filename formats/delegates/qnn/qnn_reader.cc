@@ -1,4 +1,4 @@
-// Reads payloads of the QNN backend, and their options. A payload consists of a small header and a
+// Reads payloads and compile options of the QNN backend. A payload consists of a small header and a
 // context binary in an undocumented format.
 #include <set>
 
@@ -144,7 +144,7 @@ PayloadDescription read_qnn(const PayloadInput& input) {
                     list_text(names, [](const std::string& name) { return name; })));
   }
   result.closed = fmt::format(
-      "closed QNN context binary, {} bytes{}; only traces and the ETRecord name its operations",
+      "closed format of Qualcomm ({} bytes{}); only traces and the ETRecord name the operations",
       bytes, target);
   return result;
 }

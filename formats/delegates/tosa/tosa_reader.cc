@@ -13,8 +13,7 @@ namespace {
 constexpr std::string_view kBackends[] = {"TOSABackend"};
 constexpr uint32_t kConst = 67;
 
-// The numbers that identify dtypes in the released schema and in its drafts. The drafts also have
-// unsigned types.
+// The numbers of dtypes in the released schema (kDtypes) and in its drafts (kDraftDtypes).
 constexpr NumberName kDtypes[] = {{1, "bool"}, {2, "i4"},  {3, "i8"},  {4, "i16"},  {5, "i32"},
                                   {6, "i48"},  {7, "f32"}, {8, "f16"}, {9, "bf16"}, {10, "shape"}};
 constexpr NumberName kDraftDtypes[] = {{1, "bool"}, {2, "u8"},   {3, "i4"},    {4, "i8"},
@@ -76,7 +75,7 @@ class TosaGraph {
     add(std::move(tensor));
   }
 
-  // Reads the shapes that are operands of RESHAPE and other operators.
+  // Adds the block's shapes as tensors. RESHAPE and other operators take shapes as operands.
   void read_shapes(const FlatTable& block) {
     for (const FlatTable& from : block.tables(5)) {
       PayloadTensor tensor;

@@ -122,7 +122,7 @@ class VgfFile {
       const Bytes words = code && language == 1 ? code->bytes_of(0, 4) : Bytes();
       if (words.empty()) {
         result_.notes.push_back(
-            fmt::format("module {}: no SPIR-V code: its operators are unknown", name));
+            fmt::format("module {} has no SPIR-V code, so its operators are unknown", name));
         continue;
       }
       PayloadGraph graph = vgf::read_spirv(words, result_.tensors);

@@ -66,7 +66,7 @@ struct Framing {
 Framing read_framing(Bytes bytes) {
   if (bytes.size() < kHeaderBytes) {
     throw FormatError(
-        fmt::format("Vulkan header: expected 30 bytes, found {}: truncated", bytes.size()));
+        fmt::format("Vulkan header: truncated; expected 30 bytes, found {}", bytes.size()));
   }
   if (!has_text_at(bytes, kMagicOffset, "VH00")) {
     throw FormatError("Vulkan header: no \"VH00\" at byte 4");
@@ -78,8 +78,8 @@ Framing read_framing(Bytes bytes) {
   auto constant_bytes = number_at<uint64_t>(bytes, 22, "Vulkan header");
   if (header < kHeaderBytes || graph < header || graph_bytes == 0) {
     throw FormatError(fmt::format(
-        "Vulkan header: length {}, flatbuffer of {} bytes at byte {}: expected a length of 30 or "
-        "more, and a flatbuffer after it",
+        "Vulkan header: has length {}, and a flatbuffer of {} bytes at byte {}; expected a length "
+        "of 30 or more, and a flatbuffer after the header",
         header, graph_bytes, graph));
   }
   if (constants < uint64_t{graph} + graph_bytes) {
@@ -199,7 +199,7 @@ class VulkanGraph {
     return values_[static_cast<size_t>(id)];
   }
 
-  // Adds the tensor that a value id refers to, or all tensors if the value is a list.
+  // Adds the tensor with this value id. If the value is a list, adds all tensors in the list.
   void add_tensors(int64_t id, const std::string& what, std::vector<size_t>& tensors) const {
     const FlatTable& value = value_of(id, what);
     const auto type = value.number<uint8_t>(0);

@@ -14,9 +14,9 @@ extern const std::string_view kElements;  // helpers, which must precede the oth
 extern const std::string_view kScript;    // follows kGraphTabScript
 extern const std::string_view kStart;     // must be the end of the script
 
-// The tab with the graph. The page must list rows, and must have HTML elements with the ids
-// page-tabs, graph-section, graph-why and graph-data. In the page's script, kGraphTabScript must
-// come after kElements.
+// The tab with the graph, for pages that list rows. Such a page must have HTML elements with the
+// ids page-tabs, graph-section, graph-why and graph-data. In the page's script, kGraphTabScript
+// must come after kElements.
 extern const std::string_view kGraphTabStyle;
 extern const std::string_view kGraphTabScript;
 

@@ -52,8 +52,8 @@ HWY_INLINE void store_sums(V a, V b, V c, V d, float* out) {
 #else
   const Tag tag;
   const hn::Repartition<uint64_t, Tag> pairs;
-  // In `ab`, each block of four lanes holds partial sums of a, b, a and b. In `blocks`, it holds
-  // partial sums of a, b, c and d.
+  // Each block of four lanes of `ab` holds partial sums of a, b, a and b. Each block of four lanes
+  // of `blocks` holds partial sums of a, b, c and d.
   const V ab = hn::Add(hn::InterleaveLower(tag, a, b), hn::InterleaveUpper(tag, a, b));
   const V cd = hn::Add(hn::InterleaveLower(tag, c, d), hn::InterleaveUpper(tag, c, d));
   const auto ab2 = hn::BitCast(pairs, ab);

@@ -59,7 +59,8 @@ HWY_INLINE V load(const typename Elements::T* from, int32_t zero_point) {
   return Elements::widen(hn::LoadU(hn::Rebind<typename Elements::T, Tag>(), from), zero_point);
 }
 
-// Loads `count` elements. Callers must multiply the remaining lanes, which are finite, by zero.
+// Loads `count` elements. The remaining lanes are finite but meaningless, so callers must multiply
+// them by zero.
 template <class Elements>
 HWY_INLINE V load_tail(const typename Elements::T* from, int64_t count, int32_t zero_point) {
   using T = typename Elements::T;

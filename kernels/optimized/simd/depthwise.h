@@ -12,10 +12,10 @@ namespace vitrine::optimized::simd {
 // outside the plane. `step`, `side` and `spread` are the stride, the padding and the dilation of
 // columns.
 //
-// The plane and its padding are first copied to `scratch`, where the columns are sorted by their
-// index modulo `step`. Each tap then reads contiguous elements for any `step` and `spread`. The
-// padding in `scratch` must be zero. The function does not write to the padding, so it stays zero
-// for later planes.
+// The plane is first copied to `scratch`. In `scratch`, each line has padding at both ends, and the
+// columns are sorted by their index modulo `step`. Each tap then reads contiguous elements for any
+// `step` and `spread`. The caller must set `scratch` to zero before the first plane. The function
+// does not write to the padding, so the padding stays zero for later planes.
 struct DepthwisePlane {
   const float* input;
   int64_t input_stride;  // elements from line to line

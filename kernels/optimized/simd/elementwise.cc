@@ -68,10 +68,10 @@ HWY_INLINE void run(float* to, int64_t count, int64_t total_count, const Part& p
   if (stream) hwy::FlushStream();
 }
 
-// sqrt(x), rounded correctly. With AVX-512, improves an estimate by Newton's method and corrects
-// the result with the remainder. This is faster than the square root instruction. If a number in
-// the vector is zero, negative, very large or very small, uses that instruction, because the
-// remainder could underflow or the estimate is infinite.
+// Returns sqrt(x), rounded correctly. With AVX-512, improves an estimate by Newton's method and
+// corrects the result with the remainder. This is faster than the square root instruction. The
+// instruction is still used if a number in the vector is zero, negative, very large or very small,
+// because the remainder could underflow or the estimate could be infinite.
 HWY_INLINE Vector square_root(Tag d, Vector x) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   const hn::RebindToUnsigned<Tag> du;

@@ -5,16 +5,17 @@
 
 namespace vitrine::optimized::simd {
 
-// Sets out[i] = op(inputs[0][i], ...) for i < count. `parameters` has at least three numbers, or is
-// null if the operator has none. If the second input of a BINARY operator is null, each of its
-// elements is parameters[kNumberParameter]. Comparisons write bytes that are 0 or 1. The first
-// input of `where` consists of bytes. `out` may be one of the inputs. `total_count` is the number
-// of elements in the entire result, which may take several runs.
+// Sets out[i] = op(inputs[0][i], inputs[1][i], ...) for i < count. `out` may be one of the inputs.
+// `parameters` has at least three numbers, or is null if the operator has none. If the second input
+// of a BINARY operator is null, parameters[kNumberParameter] replaces its elements. Comparisons
+// write bytes that are 0 or 1. The first input of `where` consists of bytes. Several calls may
+// compute one result. `total_count` is the number of elements of this result. If it is large,
+// stores may bypass the cache.
 constexpr int kNumberParameter = 1;
 using Run = void (*)(const void* const* inputs, const float* parameters, void* out, int64_t count,
                      int64_t total_count);
 
-// For each operator, a function that returns the Run for this machine's instruction set.
+// Each function returns the operator's implementation for this machine's instruction set.
 #define UNARY(name, formula) Run name();
 #define BINARY(name, formula) Run name();
 #define COMPARE(name, formula) Run name();

@@ -39,7 +39,8 @@ HWY_INLINE Floats sums_of_lanes(const Floats* vectors) {
   }
 }
 
-// An iterator over the output pixels, which provides the input pixels of their taps.
+// Iterates over output pixels. Provides pointers to the input pixels under the taps of each output
+// pixel.
 class PixelPointers {
  public:
   HWY_INLINE PixelPointers(const TapTable& in, int64_t taps, int64_t first)
@@ -87,7 +88,7 @@ struct Sums {
   HWY_INLINE void add(const float* const* pixels, int64_t channel, int64_t count,
                       const float* weights) {
     const Tag d;
-    // On CPUs with wide vectors, masked loads do not access the memory after a pixel.
+    // On CPUs with vectors wider than 16 bytes, masked loads do not access memory beyond the pixel.
     const auto mask = hn::FirstN(d, static_cast<size_t>(count));
     Floats weight[kOutputs];
     HWY_UNROLL(4)
@@ -172,9 +173,9 @@ namespace {
 int64_t lanes() { return VITRINE_DISPATCH(LanesOfFewOutputs)(); }
 }  // namespace
 
-// The weights begin with a vector of biases, which are repeated for each of the pixels that are
-// computed together. Then, for each tap and block of input channels, one vector per output channel
-// follows.
+// The weights begin with one vector of biases. The vector repeats the biases of all output
+// channels, once for each pixel that is computed at the same time. Then, for each tap and block of
+// input channels, there is one vector for each output channel.
 int64_t FewOutputs::weight_floats() const { return weight_at(taps, 0, 0); }
 void FewOutputs::set_bias(int64_t out_channel, float bias, float* weights) const {
   for (int64_t i = out_channel; i < lanes(); i += out_channels) weights[i] = bias;

@@ -17,14 +17,15 @@ struct FewOutputs {
   // Number of floats in the weights, whose layout depends on this machine's instruction set.
   int64_t weight_floats() const;
   void set_bias(int64_t out_channel, float bias, float* weights) const;
-  // Index of a weight. All floats other than weights and biases must be zero.
+  // Position of a weight in the array. The caller must set all floats that hold neither a weight
+  // nor a bias to zero.
   int64_t weight_at(int64_t tap, int64_t in_channel, int64_t out_channel) const;
 };
 
-// The input pixels that output pixels read. The input pixel for tap t of output pixel p is at
-// table[p / tile * tile * taps + t * tile + p % tile]. `offset` bytes are added to each pointer,
-// except to pointers that equal `padding`, a pixel of zeros. If there is only one tap, `table` may
-// be null. Output pixel p then reads image[p * image_step].
+// Pointers to the input pixels of each output pixel. The pointer for tap t of output pixel p is
+// table[(p / tile * taps + t) * tile + p % tile]. `offset` bytes are added to the pointer, unless
+// it equals `padding`, which points to a pixel of zeros. If there is only one tap, `table` may be
+// null. In that case, the pointer for output pixel p is image + p * image_step.
 struct TapTable {
   const float* const* table = nullptr;
   int64_t tile = 1;

@@ -48,7 +48,7 @@ HWY_INLINE void multiply(const GemmTile& tile) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const float* HWY_RESTRICT right = tile.right;
   const int64_t stride = tile.left_stride;
-  // Four rows share a pointer: base, base + stride, base + 2 * stride, base + 3 * stride.
+  // `first` is the base of rows 0 to 3, and `second` is the base of rows 4 to 7.
   const float* HWY_RESTRICT first = tile.left;
   const float* HWY_RESTRICT second = kTileRows > 4 ? first + 4 * stride : first;
 

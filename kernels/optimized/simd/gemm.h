@@ -19,10 +19,11 @@ inline constexpr int64_t kGemmMaxLanes = 64;   // limit for all instruction sets
 
 inline constexpr int64_t kAllColumns = INT64_MAX;
 
-// A tile of a product, with 1 to shape.rows rows and 1 to 3 vectors of columns. Sets sums[r *
-// sums_stride + c] to the dot product of left row r and right column c. left(r, d) is left[r *
-// left_stride + d * left_step]. right(d, v * lanes + c), for column c of vector v, is right[d *
-// right_stride + v * vector_stride + c].
+// A tile of a matrix product, with 1 to gemm_shape().rows rows and 1 to 3 vectors of columns.
+// multiply_tile() sets sums[r * sums_stride + c] to the dot product of row r of the left matrix and
+// column c of the right matrix, plus an initial sum. Element (r, d) of the left matrix is
+// left[r * left_stride + d * left_step]. Element (d, v * lanes + i) of the right matrix, in lane i
+// of vector v, is right[d * right_stride + v * vector_stride + i].
 struct GemmTile {
   const float* left;
   int64_t left_stride;
@@ -38,16 +39,17 @@ struct GemmTile {
   // The right side is prefetched this many floats ahead; 0 turns prefetching off.
   int64_t right_ahead = 0;
   int64_t vector_stride = 0;  // 0 means lanes: the vectors of a row are contiguous
-  // Sums are written only for this number of columns. The right side is read in full vectors.
+  // Number of columns that are written to `sums`. The right side is always read in full vectors.
   int64_t columns = kAllColumns;
   const float* bias = nullptr;  // initial sum of each column, if `start` is null; null means zero
 };
 void multiply_tile(const GemmTile& tile);
 
-// A tile of a convolution over channels-last images: sets out[r * out_stride + c] for r < rows and
-// c < columns to bias[c] + the sum over taps t and k < depth of
-// inputs[r][offsets[t] + k] * weights[(t * depth + k) * width + c], where `width` is
-// round_up(columns, lanes) and at most 3 vectors.
+// A tile of a convolution over channels-last images, for output pixels r < rows and output channels
+// c < columns. multiply_taps() sets out[r * out_stride + c] to bias[c] plus the sum of
+// inputs[r][offsets[t] + k] * weights[(t * depth + k) * width + c] over all taps t and all
+// k < depth. The result is clamped to [min, max]. `width` is `columns`, rounded up to one, two or
+// three full vectors.
 struct TapTile {
   const float* inputs[kGemmMaxRows];  // the first shape.rows pointers must be valid
   int64_t rows;                       // 1 to shape.rows

@@ -49,8 +49,8 @@ HWY_INLINE hn::Vec<DF> bfloat16_to_float(DF df, VBFloat16 number) {
   return hn::BitCast(df, hn::ShiftLeft<16>(hn::PromoteTo(du, number)));
 }
 
-// Returns the bits of Half in 32-bit lanes, rounded to nearest, ties to even. NaN stays NaN. Rounds
-// by adding a float whose lowest bit has the same weight as the result's lowest bit.
+// Converts floats to the bits of Half, in 32-bit lanes. Rounds to nearest, ties to even. NaN stays
+// NaN.
 template <class DF>
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<DF>> float_to_half_bits(DF df, hn::Vec<DF> number) {
   const hn::RebindToUnsigned<DF> du;
@@ -59,7 +59,7 @@ HWY_INLINE hn::Vec<hn::RebindToUnsigned<DF>> float_to_half_bits(DF df, hn::Vec<D
   const auto sign = hn::And(bits, hn::Set(du, 0x80000000u));
   const auto magnitude = hn::Xor(bits, sign);
   const auto value = hn::BitCast(df, magnitude);
-  // Magnitudes below 2^-14 are multiples of 2^-24.
+  // A Half below 2^-14 is a multiple of 2^-24. Adding 0.5 to a float rounds it to such a multiple.
   const auto tiny_base = hn::Set(du, 126u << 23);  // 0.5, whose lowest bit is 2^-24
   const auto tiny = hn::Sub(hn::BitCast(du, hn::Add(value, hn::BitCast(df, tiny_base))), tiny_base);
   const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1));

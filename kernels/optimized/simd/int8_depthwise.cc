@@ -21,8 +21,8 @@ constexpr size_t kVectors = 4;  // 32-bit sums of a block
 constexpr size_t kTaps = 4;     // per instruction
 constexpr size_t kVectorBytes = 64;
 
-// In a window of 3 x 3 taps, each column of taps is a group, so that neighboring pixels reuse
-// loaded columns.
+// If the window has 3 x 3 taps and its step is 1 or 2, each column of taps is a group. A column
+// that belongs to the windows of several pixels is then loaded only once.
 bool shares_columns(const Int8DepthwiseWindow& w) {
   return w.rows == 3 && w.columns == 3 && w.step <= 2;
 }
@@ -35,8 +35,8 @@ size_t block_bytes(const Int8DepthwiseWindow& w) {
 // Number of pixels that a register holds.
 size_t ways_of(size_t channels) { return channels <= 32 ? 2 : 1; }
 
-// Returns the index of the 32-bit lane, among all registers of a block, that holds the sum of a
-// channel. Interleaving bytes changes the order of the channels.
+// Returns the position of a channel's sum among the 32-bit lanes of a block. The lanes are not in
+// the order of the channels, because load_taps() interleaves bytes.
 size_t lane_of(size_t channel) {
   const size_t part = channel / 16, vector = channel % 16 / 4;
   return vector * 16 + part * 4 + channel % 4;
@@ -68,7 +68,8 @@ VITRINE_VNNI inline __m256i load_half(const Block& b, const int8_t* in) {
   return _mm256_maskz_loadu_epi8(static_cast<__mmask32>(b.mask()), b.at(in));
 }
 
-// Loads the inputs of a tap for `kWays` pixels. The stride between their pointers is `distance`.
+// Loads the inputs of one tap for `kWays` pixels, whose pointers are `distance` elements of `in`
+// apart.
 template <size_t kWays>
 VITRINE_VNNI inline __m512i load(const Block& b, const int8_t* const* in, size_t distance) {
   __m512i result;
@@ -134,7 +135,7 @@ VITRINE_VNNI inline __m512i quantize(const Block& b, const Sums& sums) {
   return _mm512_max_epi8(_mm512_packs_epi16(low, high), _mm512_set1_epi8(row.min));
 }
 
-// Stores `kWays` pixels. The stride between them is `distance` pixels.
+// Stores `kWays` pixels, which are `distance` pixels apart.
 template <size_t kWays>
 VITRINE_VNNI inline void store(const Block& b, __m512i value, size_t pixel, size_t distance) {
   const size_t stride = b.row->out_stride;
@@ -211,8 +212,8 @@ void Int8DepthwiseWindow::pack(size_t channel, int32_t bias, const int8_t* taps,
   const size_t ways = ways_of(channels - first);
   std::byte* const block = weights + channel / kBlock * block_bytes(*this);
   const size_t per_group = shares_columns(*this) ? rows : kTaps;
-  // The VNNI instruction needs unsigned inputs, so 128 is added to each input. The initial sum
-  // compensates for this.
+  // The VNNI instruction needs unsigned inputs, so load() adds 128 to each input. To compensate,
+  // the initial sum contains -128 times each weight.
   auto sum = static_cast<uint32_t>(bias);
   for (size_t t = 0; t < rows * columns; ++t) {
     sum -= 128 * static_cast<uint32_t>(int32_t{taps[t * tap_stride]});

@@ -1,6 +1,6 @@
-// Computes depthwise convolutions of int8 images with int8 weights and a scale per channel. Uses
-// instructions that add four products to a 32-bit sum. Results equal those of XNNPACK bit for bit.
-// The processor must have AVX-512 VNNI; on other architectures, the functions do nothing.
+// Computes depthwise convolutions of int8 images with int8 weights and a scale per channel. Results
+// equal those of XNNPACK bit for bit. On x86-64, the caller must check that the CPU has AVX-512
+// VNNI. On other architectures, the functions do nothing.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +27,9 @@ struct Int8DepthwiseWindow {
 
 // A row of pixels of the result.
 struct Int8DepthwiseRow {
-  // Pointers to the inputs of the taps, column by column. The window of pixel p starts at the
-  // column p * step. A pointer that equals `zero` marks padding. `offset` bytes are added to all
-  // other pointers.
+  // Pointers to the inputs of the taps, column by column. The window of pixel p starts at column
+  // p * step. A pointer that equals `zero` marks padding. `offset` bytes are added to all other
+  // pointers.
   const int8_t* const* in;
   const int8_t* zero;
   size_t offset;

@@ -70,8 +70,8 @@ double SquaredDistance(const float* values, float center, int64_t count) {
   });
 }
 
-// Reduces the line to one vector with `choose`, such as Max. If the line contains NaN, a lane of
-// the result is NaN. Infinities may also cause a NaN.
+// Reduces the line to one vector with `choose`, such as Max. If the line contains NaN, at least one
+// lane of the result is NaN. A line that contains infinity and -infinity can also cause a NaN.
 template <class Choose>
 HWY_INLINE V chosen_lanes(const float* values, int64_t count, float start, const Choose& choose) {
   const Tag d;
@@ -136,8 +136,8 @@ int64_t FindFirst(const float* values, float value, int64_t count) {
   return count;
 }
 
-// The number that softmax subtracts. It may be any number if the line contains NaN, because all
-// results of softmax are then NaN.
+// Returns the largest element, which softmax subtracts from all elements. If the line contains NaN,
+// the result is arbitrary, because all results of softmax are then NaN.
 HWY_NOINLINE float largest_number(const float* in, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));

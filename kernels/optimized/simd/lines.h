@@ -24,8 +24,8 @@ int64_t find_first(const float* values, float value, int64_t count);
 void softmax(const float* in, float* out, int64_t lines, int64_t count);
 void log_softmax(const float* in, float* out, int64_t lines, int64_t count);
 // Do the same as softmax() and log_softmax() for each of `count` columns. A column has `rows`
-// elements, whose stride is `stride` floats in `in` and in `out`. Rounding errors grow with rows /
-// 16.
+// elements, which are `stride` floats apart in both `in` and `out`. Sums are in float and are
+// computed in blocks of 16 rows, so rounding errors grow with rows / 16.
 void softmax_columns(const float* in, float* out, int64_t rows, int64_t stride, int64_t count);
 void log_softmax_columns(const float* in, float* out, int64_t rows, int64_t stride, int64_t count);
 

@@ -83,9 +83,9 @@ HWY_INLINE hn::Vec<D> power_of_two(D d, V n) {
   return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(hn::DFromV<V>(), 127))));
 }
 
-// e^x. Adding 1.5 * 2^23 to a number rounds it to an integer, which is then in the lowest bits of
-// the sum. AVX-512 has an instruction that multiplies by 2^n. Elsewhere, 2^n is split into two
-// factors, because n can be outside the range of power_of_two().
+// Computes e^x as 2^n * e^r. Adding 1.5 * 2^23 rounds x / ln(2) to the integer n. The lowest bits
+// of the sum are then those of n. AVX-512 has an instruction that multiplies by 2^n. Other targets
+// split 2^n into two factors, because n can be outside the range of power_of_two().
 template <class D, class V>
 HWY_INLINE V exponential(D d, V x) {
   const V bias = hn::Set(d, 12582912.0F);
@@ -138,7 +138,7 @@ HWY_INLINE V exponential_minus_one(D d, V x) {
   return keep_nan(x, result);
 }
 
-// Corrects the logarithm `result` of y where y is infinity, 0, negative or NaN.
+// Corrects `result`, the logarithm of y, in lanes where y is infinity, 0, negative or NaN.
 template <class D, class V>
 HWY_INLINE V logarithm_ends(D d, V y, V result) {
   const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
@@ -202,9 +202,9 @@ HWY_INLINE V hyperbolic_tangent(D d, V x) {
   return keep_nan(x, hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 4e-4F)), x, result));
 }
 
-// Returns r where x = n pi/2 + r. pi/2 is split in four parts. Subtracting n times the first or the
-// second part is exact. Without fused multiply-add, n times the third part must also be exact, so
-// that part has only 16 bits, and n has at most 8 bits.
+// Returns r where x = n pi/2 + r. pi/2 is split into four parts. Subtracting n times the first or
+// the second part is exact. Without fused multiply-add, the third part has only 16 bits and n has
+// at most 8 bits, so that their product is exact.
 constexpr bool kFused = HWY_NATIVE_FMA != 0;
 constexpr float kLargestAngle = kFused ? 131072.0F : 400.0F;
 

@@ -45,7 +45,8 @@ HWY_INLINE void scale_rows(const ScaledPixels& p, int64_t first) {
     }
   }
   if (c == p.channels) return;
-  // On CPUs with wide vectors, the masks keep loads and stores within the pixel.
+  // On CPUs with vectors wider than 16 bytes, masked loads and stores do not access memory beyond
+  // the pixel.
   const auto mask = hn::FirstN(d, static_cast<size_t>(p.channels - c));
   const auto scale = hn::MaskedLoad(mask, d, p.scales + c);
   const auto bias = hn::MaskedLoad(mask, d, p.biases + c);

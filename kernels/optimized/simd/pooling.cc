@@ -17,8 +17,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Specifies how a vector is read: contiguous elements, every second element, or every second
-// element without reading past the last one.
+// Specifies which elements load_line() puts into a vector: contiguous elements (kDense) or every
+// second element (kEven and kLast). kEven also reads the element after the last one. kLast does
+// not, because the memory may end there.
 enum class Reading : uint8_t { kDense, kEven, kLast };
 
 template <class D>

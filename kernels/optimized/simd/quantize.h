@@ -5,9 +5,9 @@
 
 namespace vitrine::optimized::simd {
 
-// Computes out = clamp(round(in * inverse) + zero_point, lowest, highest), with ties to even and
-// NaN as 0, and stores the low byte. Used for int8 and uint8. The magnitude of all integers is
-// below 2^22.
+// Computes out = clamp(round(in * inverse) + zero_point, lowest, highest), and stores the low byte
+// of this integer. Rounds ties to even. Replaces a NaN with 0 before rounding. Serves int8 and
+// uint8. The magnitudes of lowest - zero_point and highest - zero_point must be below 2^22.
 struct Quantization {
   float inverse;
   int32_t zero_point;
@@ -16,8 +16,8 @@ struct Quantization {
 };
 void quantize(const float* in, const Quantization& quantization, uint8_t* out, int64_t count);
 
-// Computes out = clamp(round(in * inverse + zero_point), lowest, highest) in double, with ties to
-// even and NaN as 0, and stores the low byte.
+// Computes out = clamp(round(in * inverse + zero_point), lowest, highest) in double, and stores the
+// low byte of this integer. Rounds ties to even. Replaces a NaN with 0 before rounding.
 struct ShiftedQuantization {
   double inverse;
   double zero_point;

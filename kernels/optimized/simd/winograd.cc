@@ -91,8 +91,8 @@ HWY_INLINE void transform_weights(const V* in, V* out) {
     out[2] = hn::NegMulAdd(half, in[1], even);
     out[3] = in[2];
   } else {
-    // With p = kA and q = kB, or vice versa, the weights of point p are 1, p and p^2, each divided
-    // by 2 p^2 (p^2 - q^2).
+    // For p = +-kA or +-kB, the output of point p is (in[0] + p in[1] + p^2 in[2]) /
+    // (2 p^2 (p^2 - q^2)), where q is the other constant.
     constexpr double kScaleA = 1 / (2 * kA * kA * (kA * kA - kB * kB));
     constexpr double kScaleB = 1 / (2 * kB * kB * (kB * kB - kA * kA));
     const V even_a = hn::MulAdd(winograd_constant(kA * kA * kScaleA), in[2],
@@ -314,9 +314,9 @@ int64_t vectors_of(const WinogradShape& shape, int64_t lanes) {
   return (shape.out_channels + lanes - 1) / lanes;
 }
 
-// The scratch memory: a pixel of zeros, the transformed input of all tiles, and the transformed
-// results of all tiles for one panel. Tiles form groups of the size that the matrix product
-// processes at a time. Within a group, the values are ordered by point, then by tile.
+// The layout of the scratch memory: a pixel of zeros, the transformed inputs of all tiles, and the
+// transformed results of all tiles for one panel. A group consists of the tiles that
+// multiply_tile() processes in one call. Within a group, values are ordered by point, then by tile.
 struct Scratch {
   Scratch(const WinogradShape& shape, int64_t tiles)
       : gemm(gemm_shape()),
@@ -336,7 +336,6 @@ struct Scratch {
   int64_t sums_point, sums_group;
 };
 
-// The position of a tile.
 struct TilePosition {
   template <class T>
   TilePosition(const WinogradImages<T>& images, int64_t tile)

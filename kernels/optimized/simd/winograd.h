@@ -1,13 +1,15 @@
 // Computes convolutions with a 3 x 3 window, stride 1 and dilation 1 by Winograd's algorithm. For
 // each pair of channels, a tile of t x t results takes (t + 2)^2 multiplications instead of 9 t^2.
 //
-// S. Winograd, "Arithmetic Complexity of Computations", 1980; A. Lavin and S. Gray, "Fast
-// Algorithms for Convolutional Neural Networks", 2015. The rounding error is at most four times the
-// error of a plain sum of products. Tiles of 4 use the points 0, +-2/3, +-3/2 and infinity, because
-// the points 0, +-1, +-2 and infinity cause about twice the error.
+// Sources: S. Winograd, "Arithmetic Complexity of Computations", 1980; A. Lavin and S. Gray, "Fast
+// Algorithms for Convolutional Neural Networks", 2015.
 //
-// Pixels have contiguous channels (N, H, W, C). An infinity or a NaN spreads to all results of the
-// tiles that read it.
+// The rounding error is at most four times the error of a plain sum of products. Tiles of 4 use the
+// points 0, +-2/3, +-3/2 and infinity. The common points 0, +-1, +-2 and infinity would about
+// double the error.
+//
+// The layout of images is N, H, W, C. An infinity or a NaN in the input can affect every result of
+// the tiles that read it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// ExecuTorch's operators that modify their result tensor.
+// The operators executorch_prim::et_view and et_copy_index, which modify an existing tensor.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -26,10 +26,9 @@ void et_view(KernelContext& context, const Tensor& self, std::span<const int64_t
   }
 }
 
-// Resizes copy_to to index + 1 rows and sets copy_to[index] = copy_from. map and scan use this
-// operator to collect their results. Row 0 determines the shape of all rows. A static copy_to keeps
-// its size, as in ExecuTorch. `target` holds copy_to, which is both the operator's first argument
-// and its result.
+// Resizes copy_to to index + 1 rows and sets copy_to[index] = copy_from. The operators map and scan
+// collect their results in this way. Row 0 determines the shape of all rows. If copy_to is static
+// and has row `index`, its size does not change, as in ExecuTorch. `target` holds copy_to.
 void et_copy_index_tensor(KernelContext& context, ChangedTensor target, const Tensor& copy_from,
                           int64_t index) {
   Tensor& copy_to = *target.tensor;

@@ -150,8 +150,9 @@ TEST(HostileGraph, SurvivesSplitsIntoVeryManyPieces) {
            {tensor("x"), json{{"as_int", -1}}}, {size_of(1), size_of(1), size_of(1)});
 }
 
-// Each call doubles a symbolic size. As a sum, the last size would have 2^64 terms.
-TEST(HostileGraph, SurvivesSymbolicSizesThatDoubleRepeatedlyAndVeryManyDims) {
+// Each of 64 calls doubles a symbolic size. If the last size were stored as a sum, the sum would
+// have 2^64 terms.
+TEST(HostileGraph, SurvivesHugeSymbolicSizesAndVeryManyDims) {
   const std::string symbol = "Symbol('s0', positive=True, integer=True)";
   Program program(Sizes{size_of(symbol)});
   program.add_range("s0", 1, 8);

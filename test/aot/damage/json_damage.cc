@@ -30,7 +30,8 @@ void collect(const json& value, const JsonLocation& at, std::vector<JsonLocation
   }
 }
 
-// Returns all locations in a random section that lowering reads.
+// Returns all locations in one section of the program. The section is chosen at random from those
+// that lowering reads.
 std::vector<JsonLocation> locations_in_random_section(const json& program, std::mt19937& random) {
   static const std::vector<std::string> kSections = {
       "/graph_module/graph/nodes",  "/graph_module/graph/nodes",

@@ -1,5 +1,5 @@
-// Damages the JSON of exported programs in ways that importers often accept: replaces a
-// value with another value of the same key, and removes, repeats or swaps items.
+// Damages the JSON of exported programs: replaces a value, or removes, repeats or swaps items. Most
+// replacements are other values of the same key, so importers often accept them.
 #pragma once
 
 #include <map>
@@ -10,7 +10,8 @@
 
 namespace vitrine::test {
 
-// Values of programs, by their JSON key. A value may replace any other value of the same key.
+// JSON values of the added programs, grouped by key. They are used as replacements for values with
+// the same key.
 class ValuePool {
  public:
   void add(const nlohmann::json& program);
@@ -21,8 +22,8 @@ class ValuePool {
   std::map<std::string, std::vector<nlohmann::json>> values_;
 };
 
-// Changes the program at one location. The same state of `random` causes the same changes on all
-// machines.
+// Changes the program at one random location. The change depends only on the arguments, so it is
+// the same on all machines.
 void damage(nlohmann::json& program, const ValuePool& pool, std::mt19937& random);
 
 }  // namespace vitrine::test

@@ -1,5 +1,5 @@
-// Checks that emitted programs follow ExecuTorch's rules for programs, with any options. The
-// checker itself is tested with programs that ExecuTorch wrote.
+// Checks that emitted .pte files follow ExecuTorch's rules for the format, for several sets of
+// options. The checker of these rules is tested with files that ExecuTorch wrote.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -144,8 +144,8 @@ TEST(Acceptance, ReportsViolatedRules) {
   }
 }
 
-// The program must not depend on the order of addresses in sets and maps. The test allocates memory
-// between the runs, so that nodes get other addresses.
+// The emitted program must not depend on the addresses of nodes, for example on the order of
+// pointers in a set. The test allocates memory between the runs, so that nodes get other addresses.
 TEST(Acceptance, EqualModelsProduceEqualPrograms) {
   VITRINE_NEEDS_CORPUS();
   std::vector<std::unique_ptr<std::byte[]>> blocks;

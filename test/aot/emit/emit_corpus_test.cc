@@ -27,8 +27,8 @@ std::string method_of(const fs::path& file, std::string_view suffix) {
   return rest.empty() ? "forward" : rest.substr(1);
 }
 
-// True if the case uses settings of to_edge or to_executorch that are not the default of our
-// passes.
+// True if ExecuTorch wrote the case with settings that differ from the defaults of our passes, or
+// with a dim order that no kernel writes.
 bool has_other_settings(const std::string& name) {
   return name.find("_keep") != std::string::npos || name.ends_with("reinplace") ||
          name == "floor_divide__f32" || name == "var__dim" || name.ends_with("skipdo") ||

@@ -77,7 +77,7 @@ void set_outputs(ExportedProgram& program, const std::vector<Node*>& results) {
   program.graph->set_output(Argument::tuple(std::move(items)));
 }
 
-// A program that returns one call of an operator with an input and these arguments.
+// Returns a program that calls an operator with the input x, followed by the arguments `rest`.
 ExportedProgram calling(std::string_view op, ArgumentList rest = {},
                         std::vector<SymInt> sizes = {3}) {
   ExportedProgram program;
@@ -184,7 +184,8 @@ TEST(EmitTest, WritesExternalConstantsToAPtdFile) {
   EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 1U);
 }
 
-// x + weight + a constant + a number. The names of the constant and the number contain counters.
+// Returns a program that computes x + weight + constant + number. The names of the constant and of
+// the number end with a counter.
 ExportedProgram lifted_program(std::vector<float> weight, std::vector<float> constant,
                                float number) {
   ExportedProgram program;
@@ -211,8 +212,7 @@ TEST(EmitTest, RenamesDifferentExternalConstantsWithTheSameName) {
   EXPECT_THAT(keys_of(emitted.ptd.at("_default_external_constant")),
               testing::UnorderedElementsAre("model.weight", "_prop_tensor_constant0",
                                             "_prop_tensor_constant0@set"));
-  // The program stores two lifted numbers. The list of offsets begins with one more entry, which
-  // represents tensors without data.
+  // The three offsets are those of tensors without data and of the two different lifted numbers.
   EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 3U);
 }
 
@@ -251,7 +251,7 @@ TEST(EmitTest, StoresNonzeroInitialStateOfBuffers) {
   const auto* states = root(emitted.pte).mutable_data_segments();
   ASSERT_NE(states, nullptr);
   EXPECT_EQ(states->Get(0)->offsets()->size(), 2U);
-  // The buffer's new value is not an output.
+  // The graph also returns the buffer's new value, but this value is not an output of the method.
   EXPECT_EQ(root(emitted.pte).execution_plan()->Get(0)->outputs()->size(), 1U);
 }
 
@@ -418,7 +418,7 @@ TEST(EmitTest, ScratchMemoryIsReservedOnlyDuringEachDelegateCall) {
   EXPECT_THROW(emitted_with({UINT64_MAX}), AotError);
 }
 
-TEST(EmitTest, RuntimeLoadsProgramsWithARecordOfTheSourceOfEachInstruction) {
+TEST(EmitTest, EmbeddedRecordMapsInstructionsToNodes) {
   const EmittedProgram emitted = emit(methods_of(small_program()));
   const vitrine::test::AlignedBytes bytes = aligned(emitted.pte);
   const auto program = Program::load(*view_buffer(bytes));

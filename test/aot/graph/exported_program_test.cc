@@ -93,7 +93,7 @@ struct ValidProgram {
   Node* add;
 };
 
-TEST(GraphLint, AcceptsValidProgramsAndNamesTheViolationOfOthers) {
+TEST(GraphLint, AcceptsValidProgramsAndNamesViolations) {
   EXPECT_NO_THROW(lint(ValidProgram().program));
   struct Case {
     const char* error;

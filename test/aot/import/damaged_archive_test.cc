@@ -127,7 +127,8 @@ TEST_F(DamagedArchive, RejectsInvalidMembersAndDeeplyNestedJsonOrGraphs) {
   EXPECT_THROW(parse_json(program), ImportError);
 }
 
-// Replaces each value in the JSON with each replacement. The import succeeds or throws ImportError.
+// Replaces one value of the JSON at a time, with each of the replacements. Each import must succeed
+// or throw an ImportError.
 TEST_F(DamagedArchive, SurvivesReplacedValues) {
   const json replacements = json::array({nullptr, -1, 1e300, "x", json::array(), json::object(),
                                          true, json::array({json::array()}), INT64_MIN});

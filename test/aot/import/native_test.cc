@@ -150,7 +150,7 @@ TEST(ImportNative, ReadsGraphWithoutPackage) {
   EXPECT_EQ(row_major_bytes(buffer), std::vector<std::byte>(8));
 }
 
-TEST(ImportNative, AliasSharesTheBytesOfTheWeightItRefersTo) {
+TEST(ImportNative, AliasSharesTheBytesOfAnotherWeight) {
   NativeModel model;
   model.key = "tied";
   model.aliases = R"({"tied": "w.weight"})";

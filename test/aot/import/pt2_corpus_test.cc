@@ -147,8 +147,8 @@ void check_signature(const ExportedProgram& program, const json& call) {
   }
 }
 
-// Compares weights with the archive's records, read by libzip. Covers only the newer layout, in
-// which each weight fills its record.
+// Compares weights with the archive's records, which libzip reads. Checks only archives of the
+// newer layout, which stores each weight in its own record.
 void check_weights(const ExportedProgram& program, const test::ArchiveMembers& members) {
   const std::map<std::string, std::string> by_name(members.begin(), members.end());
   for (const auto& [member, bytes] : members) {

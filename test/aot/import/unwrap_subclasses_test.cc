@@ -1,4 +1,5 @@
-// Imports weights that are tensor subclasses from archives whose pickles this file writes.
+// Tests the import of weights that are tensor subclasses. This file writes the pickles of the
+// weights.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -176,7 +177,8 @@ TEST_F(UnwrapSubclasses, ReplacesWeightWithInnerTensors) {
   EXPECT_EQ(imported.state_dict.size(), 2U);
 }
 
-// torchao's older weights contain their implementation as another subclass.
+// In older versions of torchao, a weight contains its implementation as another tensor subclass.
+// Here, this is the attribute `impl`.
 TEST_F(UnwrapSubclasses, UnwrapsNestedSubclass) {
   pickle = subclass(2, 4, dict({text("impl"), subclass(2, 4, kAttributes)}));
   json& nodes = graph()["nodes"];
@@ -215,7 +217,8 @@ TEST_F(UnwrapSubclasses, RejectsAccessToMissingInnerTensor) {
 TEST_F(UnwrapSubclasses, RejectsDirectUseOfAWeightInsteadOfItsInnerTensors) {
   graph()["nodes"][2]["inputs"][2]["arg"] = tensor("p_w");
   expect_error(
-      "uses weight fc.w, a torchao.quantization SomeTensor, without accessing its inner tensors");
+      "uses weight fc.w of type torchao.quantization SomeTensor without accessing its inner "
+      "tensors");
 }
 
 TEST_F(UnwrapSubclasses, RejectsDamagedPickles) {
@@ -238,7 +241,8 @@ TEST_F(UnwrapSubclasses, RejectsObjectThatContainsItself) {
   const std::string type = global("torchao.quantization", "SomeTensor");
   const std::string arguments =
       tuple({type, global("torch", "float32"), tuple({integer(2), integer(4)})});
-  // Adds the object to its own dict of attributes, which is in the memo.
+  // Adds the object to its own dict of attributes. Memo slot 1 is the dict, and slot 2 is the
+  // object.
   pickle = call(global("torch._tensor", "_rebuild_from_type_v2"),
                 tuple({global("torch._utils", "_rebuild_wrapper_subclass"), type, arguments,
                        std::string("}q\x01")}));

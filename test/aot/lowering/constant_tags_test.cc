@@ -169,16 +169,16 @@ TEST_F(MutatedBuffer, RejectsNewValueThatIsAlsoAnOutput) {
   b.mutates(state, sum);
   b.returns(sum);
   expect_rejected(b.finish(), {{"b_state", "t"}, {"aten_add_tensor", "t"}},
-                  testing::AllOf(HasSubstr("contains the buffer \"of.b_state\""),
-                                 HasSubstr("also returns this value as another output"),
-                                 HasSubstr("Leave the buffer untagged")));
+                  testing::AllOf(HasSubstr("the buffer \"of.b_state\" cannot move"),
+                                 HasSubstr("is also another output of the program"),
+                                 HasSubstr("leave the buffer untagged")));
 }
 
-TEST(ConstantTags, RejectsNewValueOrBufferUsedOutsideOfDelegate) {
+TEST(ConstantTags, RejectsUseOfMutatedBufferOutsideOfDelegate) {
   const struct {
     bool uses_new_value;
     const char* text;
-  } cases[] = {{true, "aten_abs_default also uses this value"},
+  } cases[] = {{true, "is also used by node aten_abs_default"},
                {false, "because the program mutates it"}};
   for (const auto& [uses_new_value, text] : cases) {
     ProgramBuilder program;

@@ -18,7 +18,8 @@ using aot::Argument;
 using aot::Node;
 using aot::Value;
 
-// Operators without a FLOPs rule, because their costs depend on values or on other information.
+// Operators without a FLOPs rule. Their costs depend on the values of tensors, or none of the rules
+// can express them.
 const std::set<std::string_view> kUncounted = {"aten::_fft_c2c",
                                                "aten::_fft_c2r",
                                                "aten::_fft_r2c",
@@ -107,7 +108,7 @@ TEST_F(ProfileCostTest, CostInProfilesEqualsCostInExplainForEveryKernel) {
   ASSERT_EQ(graph.nodes.size(), calls.size());
   for (size_t i = 0; i < calls.size(); ++i) {
     const auto& [op, node] = calls[i];
-    // Records contain view_copy instead of memory.view.
+    // ETRecords contain view_copy instead of memory.view.
     const bool is_view = op->target == "memory.view";
     ASSERT_EQ(graph.nodes[i].target, is_view ? "aten.view_copy.default" : op->target);
     const std::optional<uint64_t> explained = cost_of(*node, {}).flops;

@@ -96,12 +96,11 @@ TEST_F(ExplainTest, PrintsOneLinePerReasonSortedByCost) {
       {"XNNPACK has no erf", "use gelu", erf},
       {"the demo has no erf", "", erf},
       {"the partition would have only a view", "", view}};
-  EXPECT_EQ(
-      explain(program, rejections),
-      "aten.mm.default [16 FLOP, 48 B]: no partitioner chose it\n"
-      "aten.erf.default [4 FLOP, 32 B]: XNNPACK has no erf; to change that: use gelu. the demo "
-      "has no erf\n"
-      "aten.view_copy.default [0 FLOP, 32 B]: the partition would have only a view\n");
+  EXPECT_EQ(explain(program, rejections),
+            "aten.mm.default [16 FLOP, 48 B]: no partitioner chose it\n"
+            "aten.erf.default [4 FLOP, 32 B]: XNNPACK has no erf; remedy: use gelu. the demo "
+            "has no erf\n"
+            "aten.view_copy.default [0 FLOP, 32 B]: the partition would have only a view\n");
   EXPECT_THAT(explain(program, rejections, true),
               HasSubstr("the demo has no erf\n"
                         "    aten_erf_default (model.py:12) [4 FLOP, 32 B]\n"));

@@ -1,4 +1,4 @@
-// Tests lowered modules and the builder of their maps of debug handles.
+// Tests lowered modules and DelegateMappingBuilder.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,7 +75,8 @@ TEST(LoweredModules, LintChecksDelegateCalls) {
   EXPECT_ERROR(AotError, lint(program), "its first argument is not a lowered module");
   call->set_args(args);
   call->meta.value = Value::Items{};
-  EXPECT_ERROR(AotError, lint(program), "not a tuple of the 1 results of lowered_module_0");
+  EXPECT_ERROR(AotError, lint(program),
+               "is not a tuple of 1 items, one for each result of lowered_module_0");
 }
 
 struct DelegateMappingTest : testing::Test {

@@ -77,8 +77,8 @@ TEST(PrintedCorpus, PrintedGraphsMatchExecuTorch) {
       const auto delegates = aot::test::printed_delegates(printed);
       aot::to_backend(program, aot::test::PrintedPartitioner(delegates));
       const std::string found = format_delegated_graph(*program.graph);
-      // The printed graph has the target "input", but .pt2 files have "input_1", because input is a
-      // Python builtin.
+      // The target of the input is "input" in the printed graph, but "input_1" in the .pt2 file,
+      // because "input" is a Python builtin.
       const std::string expected =
           std::regex_replace(printed, std::regex("\\[target=input\\]"), "[target=input_1]");
       const DelegationInfo info = delegation_info(*program.graph);
@@ -93,7 +93,7 @@ TEST(PrintedCorpus, PrintedGraphsMatchExecuTorch) {
     }
   }
   std::printf("%zu of %zu printed graphs equal ExecuTorch's\n", same, all);
-  // The other graphs differ from ExecuTorch's even before lowering.
+  // The remaining graphs differ from ExecuTorch's even before lowering.
   EXPECT_GE(same, 130U);
 }
 
@@ -145,8 +145,9 @@ TEST(PrintedCorpus, DemoBackendGraphMatchesExecuTorch) {
             test::read_text(folder / "delegation_summary.txt"));
 }
 
-// The table for MobileNetV2 in ExecuTorch's documentation. In the documented graph, dropout left a
-// clone, and the partitioner delegates neither the clone nor the view before it.
+// Expects the table that ExecuTorch's documentation shows for MobileNetV2. The documented graph
+// contains a clone in place of dropout. All calls except this clone and the view before it are
+// delegated.
 TEST(PrintedCorpus, DelegatedNodeCountsOfMobileNetMatchTheDocumentation) {
   VITRINE_CORPUS_CASE(folder, "mv2_xnnpack");
   ExportedProgram program = edge_program(folder, test::read_text(folder / "delegated_graph.txt"));

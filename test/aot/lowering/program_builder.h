@@ -93,8 +93,8 @@ class ProgramBuilder {
   ArgumentList results_;
 };
 
-// A backend whose payload is its id, followed by the values of its compile specs. It changes the
-// targets of all calls in its copy of the program.
+// A backend for tests. The payload is the backend's id, followed by the values of the compile
+// specs. preprocess() changes the targets of all calls in its copy of the program.
 class NamedBackend final : public Backend {
  public:
   explicit NamedBackend(std::string id, uint64_t input_padding = 0,

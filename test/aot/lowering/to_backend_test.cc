@@ -135,7 +135,7 @@ TEST(ToBackend, SupportsSeveralBackendsInOneProgram) {
   EXPECT_THAT(get_lowered_backend_modules(*program.graph), SizeIs(2));
 }
 
-TEST(ToBackend, RunsPartitionersInOrderAndDropsRejectionsOfNodesDelegatedLater) {
+TEST(ToBackend, RunsPartitionersInOrderAndReportsOnlyUndelegatedNodes) {
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});

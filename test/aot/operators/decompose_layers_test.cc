@@ -47,7 +47,8 @@ TEST(DecomposeLayers, NormalizesBatchesOfSymbolicSize) {
   const TensorSpec pairs = contiguous_spec(ScalarType::kFloat, {batch, 1, 2});
   TensorSpec indices = pairs;
   indices.dtype = ScalarType::kLong;
-  // The program does not use the indices, and decomposition must not read the batch size from them.
+  // The program does not use the indices of the maxima, so the decomposition must not read the
+  // batch size from these indices.
   Node* pool = build.call_as("aten.adaptive_max_pool1d.default", {x, Dims{2}}, {},
                              Value::Items{pairs, indices});
   build.item(pool, 1);

@@ -1,4 +1,4 @@
-// Decompositions of math and of values.
+// Tests decompositions of mathematical operators.
 #include <gtest/gtest.h>
 
 #include <algorithm>

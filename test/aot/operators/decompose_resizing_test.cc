@@ -145,10 +145,10 @@ TEST(DecomposeResizing, NearestModeUsesTheScaleFactorExceptForSmallImages) {
   EXPECT_EQ(scaled({1, 1, 4}, "aten.upsample_nearest1d.vec", 1.2, {1, 1, 4}), (Values{0, 0, 1, 2}));
   EXPECT_EQ(scaled({1, 1, 1, 1, 4}, "aten.upsample_nearest3d.vec", 1.2, {1, 1, 1, 1, 4}),
             (Values{0, 0, 1, 2}));
-  // Linear interpolation also copies an input whose size stays the same.
+  // Linear interpolation ignores the scale factor if the size stays the same.
   EXPECT_EQ(scaled({1, 1, 1, 1, 4}, "aten.upsample_trilinear3d.vec", 1.2, {1, 1, 1, 1, 4}),
             (Values{0, 1, 2, 3}));
-  // For larger images, PyTorch uses the scale factor.
+  // For large 2-D images, nearest mode uses the scale factor even if the size stays the same.
   const Values wide = scaled({1, 1, 1, 130}, "aten.upsample_nearest2d.vec", 1.005, {1, 1, 1, 130});
   EXPECT_EQ(wide[1], 0);
   EXPECT_EQ(wide[129], 128);

@@ -144,7 +144,7 @@ TEST(DecomposeSelections, EmbeddingBagAddsUpOrAveragesRows) {
   expect_near(bags(2, Argument()), {5, 6, 0, 0, 3, 4});
   expect_near(bags(2, Argument(1)), {5, 6, 0, 0, 1, 2});
   expect_near(bags(2, Argument(-2)), {5, 6, 0, 0, 1, 2});
-  // In this operator, -1 means no padding.
+  // In _embedding_bag_forward_only, a padding index of -1 means that no index is padding.
   for (const int mode : {0, 1, 2}) {
     expect_near(lowered_item(
                     "aten._embedding_bag_forward_only.default", {table, indices, offsets},
@@ -239,8 +239,8 @@ TEST(DecomposeReductions, QuantilesInterpolateAndPropagateNan) {
   expect_near(row_quantiles(0.75, "nearest"), {4, kNan});
   expect_near(row_quantiles(0.75, "midpoint"), {6, kNan});
   expect_near(row_quantiles(1.0, "midpoint"), {8, kNan});
-  // The first dim of the result has one element for each q. Without a dim, the quantiles are those
-  // of the entire tensor.
+  // The first dim of the result has one element for each element of `q`. If the argument `dim` is
+  // missing, the quantiles are those of the entire tensor.
   const TensorData y = floats({2, 3}, {1, 5, 2, 4, 3, 0});
   const TensorData q = floats({2}, {0.0, 0.5});
   expect_call("aten.quantile.default", {y, q}, {0, true}, {2, 1, 3}, {1, 3, 0, 2.5, 4, 1});

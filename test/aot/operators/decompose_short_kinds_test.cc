@@ -1,4 +1,5 @@
-// Tests decompositions that need only a few lines each, in alphabetical order.
+// Tests several kinds of decompositions, with a few tests for each kind. The kinds are in
+// alphabetical order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -166,8 +167,8 @@ TEST(DecomposeEinsum, ComputesSumsOfProducts) {
   expect_near(einsum("ij->ji", {a}, {3, 2}), {1, 4, 2, 5, 3, 6});
   expect_near(einsum("ij->", {a}, {}), {21});
   expect_near(einsum("...j->...", {a}, {2}), {6, 15});
-  // einsum sums over a dim that only the first operand has, and over the dims of an ellipsis if the
-  // result lacks the ellipsis.
+  // The next two results lack dims that only one operand has, or the dims of the ellipsis. einsum
+  // sums over these dims.
   expect_near(einsum("ij,k->k", {a, floats({2}, {1, 10})}, {2}), {21, 210});
   expect_near(einsum("...ik,...j->ij",
                      {floats({1, 2, 3}, {1, 2, 3, 4, 5, 6}), floats({2}, {1, 10})}, {2, 2}),
@@ -193,7 +194,8 @@ TEST(DecomposeImages, PadsByReflectionReplicationAndWrapping) {
   expect_near(padded("reflect"), {3, 2, 1, 2, 3, 4, 3, 2, 1});
   expect_near(padded("replicate"), {1, 1, 1, 2, 3, 4, 4, 4, 4});
   expect_near(padded("circular"), {3, 4, 1, 2, 3, 4, 1, 2, 3});
-  // Elements cut off at the front do not wrap around to the end.
+  // Negative padding removes an element at the front. The circular padding at the end does not
+  // repeat the removed element.
   expect_one("aten.pad.default", x, {Dims{-1, 2}, "circular"}, {2, 3, 4, 2, 3});
 }
 

@@ -18,8 +18,8 @@ struct Pooling {
   std::array<int64_t, 3> kernel, stride, padding, dilation, result_size;
 };
 
-// Calls visit(indices of the input's elements in the window, number of elements including padding)
-// for each window.
+// Calls `visit` for each window. The arguments are the indices of the input elements in the window,
+// and the number of elements in the window including padding.
 template <class Visit>
 void for_each_window(const std::array<int64_t, 3>& in, const Pooling& pool, Visit visit) {
   std::array<int64_t, 3> at = {};

@@ -1,4 +1,5 @@
-// Compares decomposed operators on f16 and bf16 with the same operators on f64, rounded once.
+// Compares the results of decomposed operators on f16 and bf16 with those of the same operators on
+// f64. The f64 results are rounded to f16 or bf16 before the comparison.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +41,8 @@ struct Case {
   const char* target = nullptr;
   std::vector<Input> inputs;
   std::vector<SymInt> sizes;
-  // "$" represents the next input. If it is missing, all inputs are before these arguments.
+  // Each "$" in `args` is replaced with the next input. If `args` contains no "$", the inputs are
+  // inserted before `args`.
   ArgumentList args = {};
   ArgumentMap kwargs = {};
   std::optional<size_t> item = {};       // index of the result to compare, if there are several
@@ -142,7 +144,7 @@ Values results_of(const Case& test, ScalarType dtype, bool is_wide) {
   return values_of(lowered(test.target, inputs, arguments, test.sizes, kwargs, result));
 }
 
-// Returns the number of steps from a to b, where each step leads to the next value of the dtype.
+// Returns the distance between a and b in steps between adjacent values of the dtype.
 int64_t units_between(ScalarType dtype, double a, double b) {
   const auto position = [&](double x) {
     const auto narrow = static_cast<float>(x);
@@ -354,7 +356,8 @@ TEST(HalfPrecision, DecompositionsRoundResultsOnlyOnce) {
       for (size_t i = 0; i < found.size(); ++i) {
         const double rounded = round_to(dtype, expected[i]);
         if (std::isnan(rounded) && std::isnan(found[i])) continue;
-        // Computing in f32 can move a result across the midpoint between two values.
+        // The decomposition computes in f32. If the exact result is near the midpoint of two values
+        // of `dtype`, the f32 result may be rounded to the other value.
         EXPECT_LE(units_between(dtype, found[i], rounded), 1)
             << "element " << i << ": expected " << rounded << ", found " << found[i];
       }

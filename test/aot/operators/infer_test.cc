@@ -1,4 +1,4 @@
-// Tests rules that the corpus does not cover, such as symbols and errors.
+// Tests inference in cases that the corpus does not cover, such as symbolic sizes and errors.
 #include "aot/operators/infer.h"
 
 #include <gmock/gmock.h>

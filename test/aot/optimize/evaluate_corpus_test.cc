@@ -64,7 +64,7 @@ TensorData file_data(const fs::path& file, const TensorSpec& spec, const json& v
   return make_tensor_data(spec.dtype, value["shape"].get<std::vector<int64_t>>(), read_file(file));
 }
 
-// Reads the inputs of a call. Sets `is_possible` to false if not all of them are tensors.
+// Reads the input tensors of a call. Sets `is_possible` to false if an input is not a tensor.
 std::vector<TensorData> inputs_of(const ExportedProgram& program, const fs::path& folder,
                                   const json& call, bool& is_possible) {
   std::vector<TensorData> inputs;

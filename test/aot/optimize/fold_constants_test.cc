@@ -50,7 +50,7 @@ TEST(FoldConstants, KeepsCallsThatReadInputsOrMutatedBuffers) {
   EXPECT_EQ(count_calls(program, "aten.mul.Tensor"), 1U);
 }
 
-// A backend for int8 must still see that the weight is int8.
+// Backends that compute in int8 need the original int8 weight and its dequantize call.
 TEST(FoldConstants, KeepsQuantizationOnRequest) {
   const auto made = [] {
     Net build({2});

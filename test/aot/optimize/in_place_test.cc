@@ -118,7 +118,8 @@ Values count_to(size_t count) {
   return values;
 }
 
-// Applies the rule, checks that the results stay equal, and returns the calls.
+// Runs slices_to_views(), expects that this does not change the results, and returns the calls of
+// the changed program.
 std::vector<std::string> viewed(ModelBuilder& build, const std::vector<Node*>& results,
                                 const std::vector<TensorData>& inputs) {
   ExportedProgram program = build.finish(results);

@@ -42,7 +42,7 @@ TEST(Loop, MapOverZeroRowsSkipsBody) {
   EXPECT_EQ(found, std::vector<Values>(1));
 }
 
-// The memory of the result is large enough for four rows.
+// The number of rows is dynamic. The result has memory for up to four rows.
 TEST(Loop, MapOverDynamicLengthOfZeroReturnsZeroRows) {
   const SymInt length(Expression::symbol("s0"));
   const auto rows = [&](const TensorData& x) {

@@ -72,8 +72,7 @@ TEST_P(Optimized, ProgramsMakeFewerCallsWithoutMoreMemory) {
               Contains(Field(&Change::what, StartsWith("scale merged"))));
 }
 
-// For each debug handle that an execution of the program can log, the record has the call and its
-// module.
+// The ETRecord names the call and the module for every debug handle that the program can log.
 TEST_P(Optimized, RecordHasSourceOfEveryCall) {
   const LoweredModel better = lowered(true, GetParam());
   const auto record = etrecord::parse_etrecord(better.record);
@@ -176,7 +175,7 @@ TEST(Lowering, SetsMissingMaximaOfDynamicSizes) {
     EXPECT_EQ(info_of(bounded).planned_bytes, 2 * 16 * 4 * sizeof(float));
   }
   EXPECT_ERROR(AotError, made({parse_max_size("x.0=1")}),
-               "wider than the bounds of the export, 2 to any");
+               "not within the bounds of the export, 2 to any");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ using Build = std::function<Node*(ModelBuilder&, const std::vector<Node*>&)>;
 // the targets of the calls in the lowered program.
 std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& make,
                             std::string* operators = nullptr);
-// Copies the first input, lets `write` change the copy, and returns the changed copy.
+// Lets `write` change a copy of the first input. Returns the elements of the copy.
 using Write = std::function<void(ModelBuilder&, Node* copy, const Nodes& in)>;
 Values written(const std::vector<TensorData>& inputs, const Write& write);
 // Returns a function that adds a call of an operator. The arguments of the call are all inputs,
@@ -48,13 +48,14 @@ TensorData lowered(const char* target, const std::vector<TensorData>& inputs,
 TensorData lowered_item(const char* target, const std::vector<TensorData>& inputs,
                         const Arguments& arguments, const Value::Items& results, size_t item);
 
-// Expects elements within `tolerance`, which is relative for expected values above 1.
+// Expects |found - expected| <= tolerance * max(1, |expected|) for each element. NaN
+// matches only NaN.
 void expect_near(const TensorData& found, const Values& expected, double tolerance = 2e-6);
-// Runs a call as lowered() does, and compares its result.
+// Calls lowered() and compares the result with `expected`.
 void expect_call(const char* target, const std::vector<TensorData>& inputs, ArgumentList rest,
                  std::vector<SymInt> sizes, const Values& expected, ArgumentMap kwargs = {},
                  ScalarType dtype = ScalarType::kFloat);
-// Runs a call as one() does, and compares its result.
+// Runs a call from one() and compares the result with `expected`.
 void expect_one(const char* target, const std::vector<TensorData>& inputs, ArgumentList rest,
                 const Values& expected, ArgumentMap kwargs = {});
 // Expects results of the same sizes and dtypes from both programs, within the default tolerance.

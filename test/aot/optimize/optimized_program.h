@@ -20,8 +20,8 @@ struct OptimizedProgram {
   void expect_same_results(const std::vector<TensorData>& inputs) const;
 };
 
-// Optimizes without delegation. If `for_backends` is set, also rewrites calls for backends
-// (kMerging).
+// Optimizes without delegation. If `for_backends` is set, also applies the rules of kMerging, which
+// rewrite calls so that partitions become larger.
 OptimizedProgram optimized(ModelBuilder& build, const std::vector<Node*>& results,
                            bool for_backends = false);
 

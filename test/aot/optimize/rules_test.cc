@@ -22,8 +22,8 @@ TensorData ramp(std::vector<int64_t> sizes) {
   return floats(std::move(sizes), values);
 }
 
-// Optimizes a program with inputs of static sizes. Expects these calls, and the same results as
-// before for ramps and for integers of both signs.
+// Expects `calls` after the optimization, and unchanged results for float ramps and for positive
+// and negative integers. All input sizes must be static.
 void expect_optimized(ModelBuilder& build, const std::vector<Node*>& results,
                       const testing::Matcher<const std::vector<std::string>&>& calls,
                       bool for_backends = false) {
@@ -138,7 +138,7 @@ TEST(RemoveNeutralCalls, KeepsCallsThatAreNotNeutral) {
       AllOf(Contains("sub.Tensor"), Contains("div.Tensor"), Contains("_to_dim_order_copy")));
 }
 
-// -0.0 + 0.0 is 0.0. The reciprocals make the sign visible.
+// The calls turn -0.0 into 0.0. Their reciprocals show the sign: infinity instead of -infinity.
 TEST(RemoveNeutralCalls, KeepsCallsThatChangeSignOfZero) {
   Net build({1});
   const auto reciprocal = [&](const char* target, ArgumentList args, ArgumentMap kwargs = {}) {

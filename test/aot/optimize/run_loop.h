@@ -33,10 +33,10 @@ class Body {
   std::unique_ptr<Graph> graph_ = std::make_unique<Graph>();
 };
 
-// Runs a program that consists of one loop over its inputs, and returns the loop's results.
-// `groups` has the number of inputs in each list of arguments of the loop. `results` has the shapes
+// Runs a program that consists of one loop, and returns the results of the loop. The arguments of
+// the loop are lists of inputs, and `groups` has the length of each list. `results` has the shapes
 // of the results. If `max_length` is not 0, dim 0 of the first input is the dynamic size "s0", from
-// 0 to max_length. `condition` is the first argument of a while_loop.
+// 0 to max_length. `condition` is the condition of a while_loop, or null for other loops.
 inline std::vector<Values> run_loop(const char* loop, const std::vector<TensorData>& inputs,
                                     const std::vector<size_t>& groups, std::unique_ptr<Graph> body,
                                     const std::vector<std::vector<SymInt>>& results,

@@ -1,4 +1,5 @@
-// Tests the tracing of rows and the predicted cost of attention.
+// Tests the search for the tensors from which attention reads keys and values, and the predicted
+// cost of attention.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
-// Tests which writes to buffers become llama::update_cache, and that readers of the buffer get the
-// same values. Some models implement int8 caches: they quantize rows, write them and their scales
-// to caches at positions, and attend to the dequantized values.
+// Tests which writes to buffers become llama::update_cache, and that readers of the buffers get the
+// same values as before. Some of the buffers are caches of int8 rows and their scales.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -130,7 +129,8 @@ constexpr int64_t kWidth = 4;
 
 class QuantizedCaches : public testing::TestWithParam<bool> {
  protected:
-  // True for caches [1, position, head, value], false for [1, head, position, value].
+  // True for caches with the dims [1, position, head, element], false for caches with the dims
+  // [1, head, position, element].
   bool positions_first() const { return GetParam(); }
 
   ExportedProgram build(int64_t count) {
@@ -160,7 +160,8 @@ class QuantizedCaches : public testing::TestWithParam<bool> {
   }
 
  private:
-  // Writes the rows of this call to the cache. Returns the rows of all positions as f32.
+  // Writes the quantized rows and their scales to the caches. Returns all rows of the cache,
+  // dequantized to f32.
   Node* cached(ModelBuilder& build, const std::string& name, Node* rows, Node* position) {
     const int64_t at = positions_first() ? 1 : 2;
     if (positions_first()) rows = build.call("aten.transpose.int", {rows, 1, 2});

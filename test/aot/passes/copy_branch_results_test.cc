@@ -1,5 +1,5 @@
-// Compares cond calls with their formulas. All branches use the same memory, and the results that
-// they return are in that memory too.
+// Compares the results of cond calls with formulas. All branches use the same memory for their
+// tensors, including the tensors that they return.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -118,7 +118,7 @@ class DecoderStep {
     }
     return first_;
   }
-  // The position after the last position to which this call writes.
+  // Returns the exclusive end of the positions that this step writes.
   Node* end() {
     if (end_ != nullptr) return end_;
     Node* begin = first();

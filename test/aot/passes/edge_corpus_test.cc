@@ -32,9 +32,8 @@ std::string method_of(const fs::path& file, std::string_view suffix) {
   return rest.empty() ? "forward" : rest.substr(1);
 }
 
-// The operators that ExecuTorch did not decompose in a case, because `preserve_ops` listed them.
-// Most cases named "keep" are not in this table, because they call an operator of core ATen, which
-// is never decomposed.
+// Returns the operators that `preserve_ops` kept from decomposition in a case. Most cases named
+// "keep" need no row, because they call operators of core ATen, which are never decomposed.
 std::vector<std::string> preserved_in(const std::string& name) {
   struct Row {
     std::string_view name;
@@ -102,8 +101,7 @@ std::vector<Case> portable_cases(bool core_aten) {
     if (file.stem().string().ends_with(kCore) != core_aten) continue;
     const fs::path folder = file.parent_path();
     if (!fs::exists(folder / "model.pte")) continue;
-    // Skips core ATen exports of cases that should preserve operators, because these operators are
-    // already decomposed in such exports.
+    // In a core ATen export, the operators that a case preserves are already decomposed.
     if (core_aten && !preserved_in(folder.filename().string()).empty()) continue;
     cases.push_back({folder, file, method_of(file, core_aten ? kCore : "")});
   }

@@ -81,8 +81,8 @@ TEST(Functionalize, RejectsWrittenArgumentsThatShareMemory) {
   EXPECT_THAT(lower, ThrowsMessage<AotError>(HasSubstr("two arguments that share memory")));
 }
 
-// Adds 10 in place to the result of `make`. Returns the elements of the operand of `make` after
-// this write.
+// Adds 10 in place to the tensor that `make` computes from the operand. Returns the elements of the
+// operand after the write.
 Values operand_after_write(const TensorData& operand, const Build& make) {
   return written({operand}, [&](ModelBuilder& build, Node* copy, const Nodes&) {
     build.call("aten.add_.Tensor", {make(build, {copy}), 10});
@@ -111,7 +111,7 @@ Build values_from(const char* target, ArgumentList rest) {
 
 // In PyTorch, these operators return new tensors. Their decompositions alone would return the
 // operand or a view of it.
-TEST(Functionalize, ResultsOfOperatorsThatCopyOwnTheirMemory) {
+TEST(Functionalize, CopiesAndTheirOperandsDoNotShareMemory) {
   const auto expect_unchanged = [](const TensorData& operand, const Build& make) {
     EXPECT_EQ(operand_after_write(operand, make), values_of(operand));
   };
@@ -245,7 +245,8 @@ TEST(WriteInPlace, EarlierCopiesKeepTheOldValues) {
   expect_near(found[0], {0, 0, 7, 16, 0, 0});
 }
 
-// A result of topk is selected by getitem, so it does not count as owning its memory.
+// The written tensor is a result of topk that a getitem selects. The pass does not treat such a
+// tensor as the owner of its memory.
 TEST(WriteInPlace, CopiesTensorsThatDoNotOwnTheirMemory) {
   const Build build_it = [](ModelBuilder& build, const Nodes& in) {
     Node* sorted = build.call_as(

@@ -124,8 +124,8 @@ TEST(InlineVmap, AcceptsAnyBatchDim) {
             (Values{-10, -20, -30, -10, -20, -30}));
 }
 
-// Hugging Face's transformers computes masks like this: with nested vmaps over batch, query and
-// key, and a mask of tokens.
+// Hugging Face's transformers computes masks with nested vmaps over batch, query and key. The
+// function inside the vmaps indexes a mask of valid tokens.
 TEST(InlineVmap, SupportsNestingAndIndexing) {
   const TensorData batch = integers({2}, {0, 1});
   const TensorData query = integers({2}, {1, 2});

@@ -1,5 +1,5 @@
-// Models with llama::update_cache, and with attention over that cache, must return the same results
-// as their original form, and leave the same values in the cache.
+// Models whose caches are written by llama::update_cache must return the same results, and leave
+// the same values in the caches, as the original models.
 #include "aot/passes/kv_caches.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ void expect_same(const StepForm& form, const ExportedProgram& own,
   }
 }
 
-// Forms in which the graph shows that the mask is causal.
+// Forms of the decoder step whose graphs show that the mask is causal.
 std::vector<StepForm> causal_forms() {
   return {
       {.name = "IndexPut"},
@@ -135,10 +135,10 @@ class CausalCache : public testing::TestWithParam<StepForm> {};
 TEST_P(CausalCache, ReplacementHasSameResults) {
   ExportedProgram replaced = DecoderStep(GetParam()).build();
   StepForm plain = GetParam();
-  // The stock lowering does not support writes at an index that a node computes.
+  // Without replace_attention(), the lowering does not support writes at a computed index.
   if (plain.write == StepWrite::kSelectCopy) plain.write = StepWrite::kIndexPut;
-  // The stock lowering also rejects tensors whose sizes a node computes. The equivalent model for
-  // the stock lowering reads all keys and masks those after the last query.
+  // Without replace_attention(), the lowering also rejects tensors with computed sizes. The plain
+  // form therefore reads all keys, and its mask hides the keys after the last query.
   if (plain.takes_prefix) {
     plain.takes_prefix = false;
     plain.mask = StepMask::kNarrowedTable;
@@ -164,8 +164,8 @@ TEST_P(CausalCache, ReplacementHasSameResults) {
 INSTANTIATE_TEST_SUITE_P(Forms, CausalCache, testing::ValuesIn(causal_forms()),
                          [](const auto& test) { return std::string(test.param.name); });
 
-// Forms in which the passes must not remove the mask, because it is not causal or too little is
-// known about it.
+// Forms of the decoder step whose mask the passes must keep, because the mask is not causal or too
+// little is known about it.
 std::vector<StepForm> masked_forms() {
   return {
       {.name = "Window", .mask = StepMask::kWindow},

@@ -1,5 +1,5 @@
-// Tests errors of passes. If single arguments of the corpus's programs are damaged, passes must
-// succeed or throw AotErrors.
+// Tests the errors of passes. If arguments of a call are replaced or removed, the passes must
+// either succeed or throw AotError.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -152,7 +152,7 @@ void damage(ExportedProgram& program, size_t number) {
   }
 }
 
-// Returns the maximum number of changes to try for each program. The number is unlimited unless
+// Returns the maximum number of damaged copies to test per program. The number is unlimited unless
 // VITRINE_DAMAGE_COUNT is set (docs/fuzzing.md).
 size_t most_changes() {
   const char* count = std::getenv("VITRINE_DAMAGE_COUNT");

@@ -1,4 +1,4 @@
-// Quantizes the weights of small models, and of a trained model that the stock flow also quantized.
+// Quantizes the weights of small models, and of a trained model that torchao also quantized.
 #include "aot/passes/quantize.h"
 
 #include <gmock/gmock.h>

@@ -144,8 +144,8 @@ INSTANTIATE_TEST_SUITE_P(Choices, ReplaceAttentionIfFaster,
                                          ChosenCase{AttentionChoice::kIfFasterThanDelegated, false,
                                                     true}));
 
-// For a query without visible keys, the matrix products and the softmax of the decomposition yield
-// 0, but the operator for attention yields NaN.
+// For a query without visible keys, decomposed attention yields 0, but llama::custom_sdpa yields
+// NaN.
 TEST(ReplaceAttentionIfFasterReasons, KeepsAttentionIfMaskMayHideAllKeys) {
   const TensorData x = zeros({1, 2, 3, 8});
   const TensorData mask = bools({3, 3}, {1, 0, 1, 0, 0, 1, 0, 0, 0});
@@ -155,7 +155,8 @@ TEST(ReplaceAttentionIfFasterReasons, KeepsAttentionIfMaskMayHideAllKeys) {
   EXPECT_THAT(result.kept, ElementsAre(HasSubstr("its mask may hide all keys of a query")));
 }
 
-// softmax(query x key^T * 3 / 2) x value. `product` is the last call.
+// Attention as two matrix products: softmax(query x key^T * 3 / 2) x value. `product` is the second
+// product.
 struct SpelledProduct {
   ModelBuilder build{"Net"};
   Node* query = build.input("query", ScalarType::kFloat, {1, 2, 3, 4});
@@ -193,8 +194,8 @@ TEST(SpelledOutAttention, BecomesAnAttentionCallWithTheSameOperands) {
        seeded_weights("v", 3, {1, 2, 5, 4}, 2)});
 }
 
-// If a buffer is written between the two products, an attention call in place of the last product
-// would read query and key after this write.
+// The attention call takes the place of the second product. If a buffer is written between the
+// products, the call would read query and key after the write.
 TEST(SpelledOutAttention, RejectsSoftmaxOverTheWrongDimAndBufferWritesBetweenTheProducts) {
   for (const bool writes : {false, true}) {
     SpelledProduct spelled;
@@ -203,8 +204,8 @@ TEST(SpelledOutAttention, RejectsSoftmaxOverTheWrongDimAndBufferWritesBetweenThe
   }
 }
 
-// If a mask contains the lowest float instead of -inf, attention yields the mean of all values for
-// a query without visible keys.
+// The mask contains the lowest float, not -inf. For a query without visible keys, the model
+// therefore returns the mean of all values.
 TEST(SpelledOutAttention, IsKeptIfMaskMayHideAllKeys) {
   const StepForm form = {
       .name = "", .mask = StepMask::kWindow, .is_spelled = true, .fill = kLowestFloat};

@@ -1,4 +1,4 @@
-// Tests of passes that need only a few lines each, in the order of their names.
+// Short tests of single passes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,8 +33,8 @@ TEST(ConvertMixedDtypes, ConvertsOperandsToCommonDtype) {
   ExportedProgram program = build.finish({sum, more});
   convert_mixed_dtypes(program);
   lint(program);
-  // The first sum converts x to f32. The second sum converts `one` to i32, because `one` is a
-  // tensor of rank 0, so the dtype of x determines the common dtype.
+  // The first sum converts x to f32. The second sum converts `one` to i32, the dtype of x. The
+  // dtype of `one` does not count, because `one` has rank 0.
   EXPECT_THAT(calls(program), ElementsAre("_to_copy", "add.Tensor", "_to_copy", "add.Tensor"));
   EXPECT_EQ(last_call(program).previous()->args()[0].node()->name(), "one");
   EXPECT_EQ(last_call(program).previous()->tensor()->dtype, ScalarType::kInt);
@@ -225,7 +225,7 @@ TEST(Reinplace, NeverOverwritesInputsThatTheProgramOnlyReads) {
   EXPECT_THAT(calls(program), ElementsAre("index_put"));
 }
 
-// A program that computes relu(max(x, 0).values), whose nodes have no origin.
+// A program that computes relu(max(x, 0).values). Its nodes have no recorded origin.
 struct SourceProgram {
   ModelBuilder build{"Net"};
   Node* x = build.input("x", ScalarType::kFloat, {2, 3});
@@ -241,7 +241,7 @@ struct SourceProgram {
   }
 };
 
-TEST(RememberSources, RecordsEachCallAsTheSourceOfItselfAndItsGetitems) {
+TEST(RememberSources, CallsAndTheirGetitemsHaveTheCallAsSource) {
   SourceProgram p;
   remember_sources(p.program);
   const auto source = [](const Node* node) { return node->meta.origin->from_node.at(0); };
@@ -315,7 +315,7 @@ TEST(ScalarsToTensors, LiftsOnlyNumbersPassedInPlaceOfTensors) {
   ExportedProgram program = build.finish({build.call("aten.gt.Scalar", {sum, 1})});
   scalars_to_tensors(program);
   lint(program);
-  // The number in the constant's name continues the numbers in the names of buffers.
+  // The program already has one buffer, so the name of the constant ends in 1.
   const Node* constant = program.graph->find("c__lifted_tensor_constant1");
   if (constant == nullptr) constant = program.graph->find("_lifted_tensor_constant1");
   ASSERT_NE(constant, nullptr) << format_graph(*program.graph);
@@ -346,7 +346,7 @@ TEST(ScalarsToTensors, KeepsNumbersThatF16CannotRepresentExactly) {
   EXPECT_EQ(operators, "dim_order_ops._to_dim_order_copy.default aten.mul.Tensor ");
 }
 
-TEST(ToEdgeDialect, CallsAreNamedLikeInFx) {
+TEST(ToEdgeDialect, NamesCallsLikeFx) {
   Net build({2});
   Node* one = build.call("aten.scalar_tensor.default", {1.0});
   Node* sum = build.call("aten.add.Tensor", {build.x, one});

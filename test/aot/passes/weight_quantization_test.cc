@@ -44,7 +44,7 @@ std::vector<float> random_values(size_t count) {
   return values;
 }
 
-TEST(TorchSum, AddsFourVectorsAndThenTheLanesOfTheResult) {
+TEST(TorchSum, AddsFourVectorsThenSumsTheLanes) {
   const std::vector<float> x = random_values(32);
   float expected = 0;
   for (size_t lane = 0; lane < 8; ++lane) {
@@ -71,7 +71,8 @@ TEST(QuantizeWeight, KeepsRepresentableValues) {
   EXPECT_THAT(values_of<float>(made.scales), ElementsAre(0.25F, 1.0F));
 }
 
-// When the search ends, changing only the values or only the scale cannot reduce the error.
+// The search must end with values that are nearest to weight / scale, and with the scale that has
+// the least squared error for these values.
 TEST(QuantizeWeight, SearchEndsAtTheLeastSquaresScale) {
   const std::vector<float> weight = random_values(40 * 64);
   for (const int bits : {2, 4, 8}) {
@@ -164,10 +165,10 @@ TEST(PackRows, HasTheBitOrderOfEmbeddingOperators) {
                "the row length 6 is not a multiple of 4");
 }
 
-// torchao quantized this model with its affine rule. The largest magnitude in a group can be
-// computed from the group's scale, because the model's weights have few digits. The test skips
-// groups that contain the quantized value 7. In all other groups, the weight with the largest
-// magnitude is negative.
+// torchao quantized this model with its affine rule. The largest magnitude in a group is
+// 7.5 * scale, rounded to f16, because the model's weights have few digits. If no quantized value
+// of the group is 7, the weight with this magnitude is negative. The test quantizes this weight
+// again and expects the same scale and value. It skips the other groups.
 TEST(QuantizeWeight, AffineMatchesTorchao) {
   VITRINE_NEEDS_CORPUS_LLM();
   const ExportedProgram program =

@@ -1,5 +1,5 @@
-// Runs core ATen programs, in which only the signature describes writes, and checks their inputs
-// afterward.
+// Tests core ATen programs that change buffers and inputs. Only the signatures of these programs
+// describe the changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -139,8 +139,8 @@ TEST(WriteBackBuffers, CycleOfThreeBuffersRotates) {
                   {{0, 0}, {1, 10}, {2, 20}}}));
 }
 
-// Two buffers swap their values. A third buffer gets the old value of one of them, and a fourth
-// buffer gets the old value of the third.
+// Buffers 0 and 1 swap their values. Buffer 2 gets the old value of buffer 0, and buffer 3 gets the
+// old value of buffer 2.
 TEST(WriteBackBuffers, SupportsAChainAfterACycle) {
   ModelBuilder build("Cycle");
   Node* x = two_input(build, "x");
@@ -194,8 +194,8 @@ TEST(WriteBackBuffers, CopiesViewsOfOverwrittenBuffers) {
             (Runs{{{6, 8}}, {{2, 4}}, {{20, 40}}}));
 }
 
-// The in-place write puts its result into the memory of the buffer. The buffer then gets another
-// value, but the result must not change.
+// `put` is computed in the memory of `state`. Then `state` gets the value of x, but the results
+// must still contain the value of `put`.
 TEST(WriteBackBuffers, ResultsOfInPlaceWritesKeepTheirValues) {
   ModelBuilder build("InPlace");
   Node* x = two_input(build, "x");

@@ -213,7 +213,7 @@ TEST(DeclaredOperators, AreNotComputedAheadOfTime) {
   EXPECT_THAT(run({10, 20, 30}), ElementsAre(11, 22, 33));
 }
 
-TEST(DeclaredOperators, RejectsUndeclaredUncalledAndRepeatedOperators) {
+TEST(DeclaredOperators, RejectsMissingUnusedAndRepeatedDeclarations) {
   const auto error_with = [](const std::vector<const char*>& signatures) {
     Net build({3});
     return error_of(build, build.call_as("my.one.default", {build.x}, {}, spec()), signatures);
@@ -256,8 +256,8 @@ TEST(DeclaredOperators, RejectsUnsupportedSignatures) {
   EXPECT_THAT(error_for("my::one(Tensor(a!)[] x) -> ()"), HasSubstr("must be a single tensor"));
 }
 
-// The lowering knows the shapes of results only from the export, so it knows them only for
-// arguments with the shapes of the export.
+// The lowering cannot compute the result shapes of a declared operator. It takes them from the
+// export, so they are valid only for the exported argument shapes.
 TEST(DeclaredOperators, RejectsArgumentsWhoseShapesDifferFromTheExport) {
   Net build({3});
   Node* y = build.call("aten.relu.default", {build.x});

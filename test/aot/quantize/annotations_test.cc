@@ -1,4 +1,4 @@
-// Annotates small models. The rules are those of XNNPACKQuantizer (docs/quantization.md).
+// Compares annotations of small models with the rules of XNNPACKQuantizer (docs/quantization.md).
 #include "aot/quantize/annotations.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using testing::UnorderedElementsAre;
 constexpr Int8Scheme kStatic = {.is_dynamic = false, .is_per_channel = true};
 constexpr Int8Scheme kDynamicScheme = {.is_dynamic = true, .is_per_channel = true};
 
-// Returns the names of the tensors of each observer, without the observers of weights.
+// Returns the names of the tensors that each observer of activations sees.
 std::vector<std::vector<std::string>> activations(const Annotations& annotations) {
   std::vector<std::vector<std::string>> all;
   for (const ObserverGroup& group : annotations.groups) {

@@ -147,8 +147,8 @@ TEST_P(CorpusPtq, ObserversMatchPyTorch) {
       if (is_exact || is_weight) {
         EXPECT_EQ(scale, scales[i]);
       } else {
-        // If the numbers are added in a different order, a bound of the range can change by one of
-        // 2048 bins.
+        // Vitrine and PyTorch add numbers in different orders. A bound of the range can therefore
+        // differ by one of the 2048 histogram bins.
         EXPECT_NEAR(scale, scales[i], 6e-4 * scales[i]);
       }
     }
@@ -226,7 +226,7 @@ TEST_P(CorpusPtq, DelegationAndDelegatedOutputsMatchExecuTorch) {
   const auto info = delegation::delegation_info(*lowered.methods.at("forward").graph);
   const json& expected = quantized.info["delegation"]["forward"];
   EXPECT_EQ(info.delegated_nodes, expected["delegated"].get<size_t>());
-  // For a dynamic model, ExecuTorch makes more delegates.
+  // For a dynamically quantized model, ExecuTorch makes more delegates than Vitrine.
   EXPECT_LE(info.subgraphs, expected["subgraphs"].get<size_t>());
 
   auto module = Module::load(std::span<const std::byte>(lowered.emitted.pte));

@@ -1,4 +1,4 @@
-// Compares observers with values that follow from their definition.
+// Tests the ranges, scales and histograms that observers compute.
 #include "aot/quantize/observers.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(AffineParameters, RangeIncludesZero) {
   EXPECT_EQ(affine_parameters(-2, -1, -128, 127).zero_point, 127);
 }
 
-TEST(AffineParameters, ScaleHasALowerBoundAndNanAndRangesBeyondF32AreRejected) {
+TEST(AffineParameters, HasMinimumScaleAndRejectsInvalidBounds) {
   EXPECT_EQ(affine_parameters(0, 0, -128, 127).scale, kMinScale);
   EXPECT_EQ(affine_parameters(0, 0.06F, -128, 127).scale, kMinScale);
   EXPECT_THROW(affine_parameters(std::nanf(""), 1, -128, 127), AotError);
@@ -129,7 +129,7 @@ TEST(HistogramObserver, ExcludesInfiniteValuesButRecordsThatTheyOccurred) {
   EXPECT_EQ(total(observer), 2);
 }
 
-TEST(HistogramObserver, IgnoresEmptyTensorsAndRejectsNanAndRangesThatAreTooWide) {
+TEST(HistogramObserver, IgnoresEmptyTensorsAndRejectsNanAndHugeRanges) {
   HistogramObserver observer;
   observer.observe({});
   EXPECT_TRUE(observer.is_empty());

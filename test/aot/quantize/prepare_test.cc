@@ -127,7 +127,7 @@ TEST(FoldBatchNorms, FoldsNormsIntoGroupedTransposedConvolutions) {
   EXPECT_EQ(norms_after_folding(build.finish({batch_norm(build, "bn", x, 6)}), kImage), 0U);
 }
 
-TEST(FoldBatchNorms, FoldsNormsIntoLinearLayersWithTwoDims) {
+TEST(FoldBatchNorms, FoldsNormsIntoLinearLayersWithMatrixInputs) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3, 4});
   x = build.call("aten.linear.default", {x, build.parameter("weight", waves({5, 4}))});

@@ -60,8 +60,7 @@ TEST(OperatorMapParser, ErrorNamesTheInvalidLine) {
   EXPECT_THAT(error_of(head + "0 Add x op=0 -\n"), HasSubstr("\"x\" is not a number"));
   EXPECT_THAT(error_of(head + "0 Add 4294967296 op=0 -\n"), HasSubstr("is not a number"));
   EXPECT_THAT(error_of(head + "0 Add 1 at=0 -\n"), HasSubstr("is not op=, in= or none"));
-  EXPECT_THAT(error_of(head + "0 Add 1 op=0 1\n"),
-              HasSubstr("serves node 1, which does not exist"));
+  EXPECT_THAT(error_of(head + "0 Add 1 op=0 1\n"), HasSubstr("names node 1, which does not exist"));
   EXPECT_THAT(error_of(head + "0 Add 1 op=0 -\n1 Add 2 op=0 -\n"), HasSubstr("two nodes"));
   EXPECT_THAT(error_of(head + "\n"), HasSubstr("line 2"));
 }

@@ -1,4 +1,4 @@
-// Tests payloads with bf16 values. XNNPACK computes them as fp32, and results are rounded once.
+// Tests payloads with bf16 values. XNNPACK computes in fp32, and only outputs are rounded to bf16.
 #include <gmock/gmock.h>
 
 #include "test/backends/xnnpack/delegate_fixture.h"
@@ -50,8 +50,8 @@ TEST_F(Bf16Test, LinearRoundsOnceAfterBiasAndClamp) {
   Tensor& in = make_bf16({2, 3}, {1, 1, 7, -1, 3, 1});
   Tensor& out = make_bf16({2, 2});
   run({&in, &out});
-  // Row 0: 1.00390625 is a tie that rounds to 1; 2 + 1 + 3.5 is clamped. Row 1: -1 + 0.01171875 is
-  // -0.98828125, a bf16 value; -2 + 3 + 0.5 + 0.001 rounds to 1.5.
+  // The exact sums of row 0 are 1.00390625, a tie that rounds to 1, and 6.501, which is clamped.
+  // Those of row 1 are -0.98828125, which is a bf16 value, and 1.501, which rounds to 1.5.
   EXPECT_THAT(floats_of(out), ElementsAre(1, 3.5F, -0.98828125F, 1.5F));
   // The fast path for arguments with unchanged memory and shapes must still convert the new
   // contents to fp32.

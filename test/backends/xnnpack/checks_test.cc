@@ -27,12 +27,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         simple("SameId", "xvalues[1]: id_out 0 is already used by xvalues[0]",
                [](auto& b) { b.values[1].id = 0; }),
-        simple("NoDims", "xvalues[0]: dims: has 0 dimensions",
+        simple("NoDims", "xvalues[0]: dims has 0 entries",
                [](auto& b) { b.values[0].dims.clear(); }),
-        simple("SevenDims", "xvalues[0]: dims: has 7 dimensions, expected 1 to 6",
+        simple("SevenDims", "xvalues[0]: dims has 7 entries, not 1 to 6",
                [](auto& b) { b.values[0].dims.assign(7, 1); }),
         simple("ZeroDim", "xvalues[0]: dims[1] is 0", [](auto& b) { b.values[0].dims[1] = 0; }),
-        simple("DimsOverflow", "xvalues[0]: dims: their product overflows",
+        simple("DimsOverflow", "xvalues[0]: the size in bytes overflows",
                [](auto& b) { b.values[0].dims.assign(6, UINT32_MAX); }),
         simple("UnknownDatatype", "xvalues[0]: datatype 99 (",
                [](auto& b) { b.values[0].type = Type{99}; }),
@@ -56,9 +56,9 @@ INSTANTIATE_TEST_SUITE_P(
                  b.values[0].type = Type::xnn_datatype_qcint8;
                  b.values[0].per_channel = PerChannel{{1, 1}, 0};
                }),
-        simple("Unquantized", "xvalues[0]: qint8 without quantization parameters",
+        simple("Unquantized", "xvalues[0]: qint8 needs quantization parameters",
                [](auto& b) { b.values[0].type = Type::xnn_datatype_qint8; }),
-        simple("QuantizedFloat", "xvalues[0]: fp32 with quantization parameters of another kind",
+        simple("QuantizedFloat", "xvalues[0]: the type of quant_params does not match fp32",
                [](auto& b) {
                  b.values[0].per_tensor = PerTensor{1, 0};
                }),
@@ -103,7 +103,8 @@ INSTANTIATE_TEST_SUITE_P(
                     layer("TooLong", "xvalues[2]: constant 1: has 28 bytes, but its value needs 24",
                           [](auto& b) { b.constants[0].resize(28); }),
                     layer("UnknownIndex",
-                          "xvalues[2]: constant 9: does not exist: the payload has 3 entries",
+                          "xvalues[2]: constant 9: the index is too large: the payload has 3 "
+                          "entries",
                           [](auto& b) { b.values[2].constant = 9; })),
     name_of);
 
@@ -125,10 +126,9 @@ TEST_F(LimitsTest, RejectsTensorsAndWorkspacesAboveTheirLimits) {
               HasSubstr("xnodes[0] (Abs): its output exceeds the bound of 399"));
   limits.max_tensor_bytes = 400;
   limits.max_workspace_bytes = 799;
-  EXPECT_THAT(
-      load_error(b, limits),
-      HasSubstr("xnodes[1] (Negate): the tensors alive here and the operators' tables exceed "
-                "the bound of 799 bytes"));
+  EXPECT_THAT(load_error(b, limits),
+              HasSubstr("xnodes[1] (Negate): the live tensors and the operators' tables exceed "
+                        "the bound of 799 bytes"));
 }
 
 TEST_F(LimitsTest, DefaultsApplyWithoutOptions) {
@@ -150,7 +150,7 @@ TEST_F(LimitsTest, DefaultsApplyWithoutOptions) {
   const uint64_t bound =
       std::min<uint64_t>(uint64_t{4} << 30, SIZE_MAX / 2);  // 32-bit builds have a lower bound
   EXPECT_THAT(load_error(workspace),
-              HasSubstr("the tensors alive here and the operators' tables exceed the bound of " +
+              HasSubstr("the live tensors and the operators' tables exceed the bound of " +
                         std::to_string(bound) + " bytes"));
 }
 

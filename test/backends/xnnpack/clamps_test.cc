@@ -17,7 +17,7 @@ constexpr float kUnbounded = std::numeric_limits<float>::infinity();
 
 class ClampsTest : public DelegateTest {
  protected:
-  // Applies the clamps to x, after a linear layer with weight 1 if `after_linear`.
+  // Checks a chain of clamps. If `after_linear`, the chain follows a linear layer with weight 1.
   void check_chain(const std::vector<Bounds>& clamps, bool after_linear, Type type = kFloat,
                    std::optional<PerTensor> quant = {}) {
     SCOPED_TRACE(after_linear ? "after a linear layer" : "alone");

@@ -17,7 +17,7 @@ class ArgumentsTest : public DelegateTest {
   std::string error_of(const std::vector<Tensor*>& tensors) { return execute(tensors).message(); }
 };
 
-TEST_F(DelegateTest, RejectsDynamicQuantizationOfOutputsAndUnsupportedDtypes) {
+TEST_F(DelegateTest, RejectsDynamicallyQuantizedOutputsAndQuint8Inputs) {
   for (const bool on_output : {false, true}) {
     PayloadBuilder b;
     const uint32_t x = b.input({2, 3}), y = b.output({2, 3});
@@ -37,9 +37,9 @@ TEST_F(DelegateTest, RejectsOutputWithWrongRank) {
               HasSubstr("xvalues[1]: declares rank 1, but its node computes rank 2"));
 }
 
-// The f32 weights of the payload are small integers, like quantized weights without their scales.
-// The payload is rejected if it also has an unused argument, because this argument could be the
-// scales.
+// If all f32 weights of a node are int8 values, and not only -1, 0 and 1, they may be quantized
+// weights. A payload with such weights and an unused argument is rejected, because the argument may
+// contain the scales.
 TEST_F(DelegateTest, RejectsQuantizedWeightsWithoutScales) {
   const auto load = [&](bool unused_argument, const std::vector<float>& weights) {
     PayloadBuilder b;
@@ -80,7 +80,7 @@ TEST_F(ArgumentsTest, RejectsInvalidArguments) {
   EValue number(int64_t{1});
   EValue* arguments[] = {&number, &factory.value(out)};
   EXPECT_THAT(delegate->execute({}, arguments).message(), HasSubstr("argument 0 is not a tensor"));
-  // After rejected calls, the delegate still computes a valid one.
+  // A valid call succeeds, although earlier calls were rejected.
   EXPECT_EQ(error_of({&factory.make<float>({2, 3}, {1, 2, 3, 4, 5, 6}), &out}), "");
   EXPECT_THAT(values_of<float>(out), testing::ElementsAre(-1, -2, -3, -4, -5, -6));
 }

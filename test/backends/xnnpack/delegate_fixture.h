@@ -21,7 +21,7 @@ class RecordingTracer final : public EventTracer {
  public:
   void begin_block(const char*) override {}
   void record(const TraceRecord& record) override { records.push_back(record); }
-  // Returns true if the name of a kernel that ran starts with `name` and `name` is not empty.
+  // Returns true if a kernel ran whose name starts with `name`; false if `name` is empty.
   bool has_run(std::string_view name) const {
     return !name.empty() && std::ranges::any_of(records, [&](const TraceRecord& record) {
       return std::string_view(record.metadata, record.metadata_size).starts_with(name);
@@ -36,7 +36,7 @@ inline std::string operator_map_head() {
                                                 : "xnnpack-plan 1 derived";
 }
 
-// The named constants of a builder.
+// Provides the constants of a PayloadBuilder as named data.
 class BuilderData final : public NamedDataMap {
  public:
   explicit BuilderData(const PayloadBuilder& builder) {

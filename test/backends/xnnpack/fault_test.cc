@@ -91,8 +91,8 @@ TEST_F(FaultTest, DelegatesComputeCorrectlyAfterAFailedReshape) {
   std::cout << failures << " allocations failed\n";
 }
 
-// The tables of one convolution get smaller, and those of another get larger. If the call fails
-// after the first change, the memory of both tables must still be charged.
+// In the second call, the image of one convolution is smaller, and that of the other is larger. If
+// a reshape fails, the budget must stay charged for two large tables, because both may exist.
 TEST_F(FaultTest, TablesCountTowardTheBudgetAfterAFailedReshape) {
   PayloadBuilder b;
   const uint32_t filter = b.constant({2, 3, 3, 1}, std::vector<float>(18, 1));
@@ -204,8 +204,8 @@ TEST_F(WindowFaultTest, LaterCallsDoNotUseListsOfAFailedReshape) {
   for (size_t faulty = 0; faulty < (can_resize ? 2 : 1); ++faulty) {
     int failures = 0;
     for (int n = 1;; ++n) {
-      // The next call has the sizes that failed or one of the two other sizes. If `after` is 3, no
-      // call follows.
+      // `after` selects the call that follows the failed call: 0 repeats the failed sizes, 1 and 2
+      // use the other sizes, and 3 makes no call.
       bool failed = false;
       for (size_t after = 0; after < 4; ++after) {
         SCOPED_TRACE(testing::Message() << faulty << " " << n << " " << after);

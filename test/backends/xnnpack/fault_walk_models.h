@@ -5,7 +5,8 @@
 
 namespace vitrine::test {
 
-// Before the linear layer, a conversion computes the minimum and maximum of each row.
+// A dynamically quantized linear layer. The conversion of its input computes the minimum and the
+// maximum of each row.
 AlignedBytes dynamically_quantized_linear();
 
 // A convolution and a transposed convolution. For each of them, XNNPACK has one padding buffer per
@@ -15,19 +16,21 @@ AlignedBytes dynamically_quantized_convolutions();
 // Two delegates in sequence that both compute x * x + x. They share a workspace.
 AlignedBytes two_delegates();
 
-// Poolings and a transposed convolution of one image. The batch size of the call is the height of
-// this image or its number of channels.
+// Poolings and a transposed convolution. The input is reshaped to one image, so its batch size
+// becomes the height or the number of channels of this image.
 AlignedBytes windows();
 
-// An LSTM layer of two steps with its state as inputs and outputs. The optimized kernels
-// need temporary memory for the products with inputs, and more for the products with the state.
+// An LSTM layer of two steps, with its state as inputs and outputs. The optimized kernel of
+// aten::linear needs more temporary memory for a product with the state than for a product with the
+// input.
 AlignedBytes lstm();
 
 // cond(flag, x sorted along dim 0, x sorted along dim 1). The second branch needs more temporary
 // memory than the first.
 AlignedBytes two_branches();
 
-// A program with two methods that compute state = 2 x, y = state + x. The batch is static.
+// A program with two methods that share the tensor `state`. Each method computes state = 2 * x and
+// y = state + x. All shapes are static.
 AlignedBytes methods_that_share_state();
 
 }  // namespace vitrine::test

@@ -1,7 +1,7 @@
-// Makes each allocation of a program's lifetime fail in turn: those of the runtime, kernels,
-// delegates and XNNPACK, during load, three executions with different shapes, and unload. Each
-// failure must be reported as lack of memory, and the same method must compute correct outputs
-// afterward.
+// Makes each allocation fail in turn while a program is loaded and then executed with three shapes.
+// The allocations are those of the runtime, the kernels, the delegates and XNNPACK. Each call must
+// either report lack of memory or compute correct outputs, and later calls must compute correct
+// outputs.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,8 +42,8 @@ struct Model {
   bool cache_file = false;
   bool optimized = false;  // true if optimized kernels are registered
   size_t threads = 1;
-  // Minimum number of executions that must allocate; if 0, executions must not allocate. Loading
-  // allocates all memory of delegates with fixed sizes.
+  // The minimum number of executions that allocate; 0 means that no execution may allocate.
+  // Delegates with fixed sizes allocate only during loading.
   int allocating = 1;
   bool resizes_windows = false;
 };
@@ -166,15 +166,16 @@ class FaultWalkTest : public testing::TestWithParam<Model> {
     EXPECT_EQ(output, expected);
   }
 
-  // True if the method rejects all calls after a failure, as in builds that cannot make XNNPACK
-  // plan memory again.
+  // Returns true if the method rejects all calls after a failure. Builds without XNNPACK's private
+  // headers do so, because they cannot make XNNPACK plan its memory again.
   bool is_dead(Method& method, int32_t batch) {
     Output ignored;
     return !xnnpack::operator_times_are_measured() &&
            run(method, batch, 0, &ignored).code() == ErrorCode::kInvalidState;
   }
 
-  // The first size of dynamic tensors is the batch. Bools are true if the batch is odd.
+  // Returns an input. Dim 0 of a dynamic tensor has the size `batch`. A bool is true if `batch` is
+  // odd.
   const EValue& input(const MethodMeta& meta, size_t index, int32_t batch) {
     const auto key = std::pair(index, batch);
     if (const auto known = inputs_.find(key); known != inputs_.end()) return known->second;

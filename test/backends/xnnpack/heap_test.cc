@@ -218,7 +218,7 @@ TEST_F(HeapTest, BudgetIncludesTablesForTheSizesOfTheLastCall) {
   ASSERT_TRUE(budget.take(rest));
   const Error error = run_on(48);
   EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
-  EXPECT_THAT(error.message(), HasSubstr("xnodes[0] (Conv2d): the tensors alive here and the "
+  EXPECT_THAT(error.message(), HasSubstr("xnodes[0] (Conv2d): the live tensors and the "
                                          "operators' tables exceed the bound of"));
   EXPECT_THAT(error.message(), HasSubstr("max_memory_bytes"));
   EXPECT_EQ(budget.used(), small + rest);
@@ -239,10 +239,10 @@ TEST_F(HeapTest, RejectsOperatorTablesAboveTheMemoryLimit) {
                   kInvalidId, b.output({1, 100, 100, 1}));
   }
   EXPECT_LE(b.build().size(), 100'000u);
-  EXPECT_THAT(load_error(b), HasSubstr("xnodes[5] (Conv2d): the tensors alive here and the "
+  EXPECT_THAT(load_error(b), HasSubstr("xnodes[5] (Conv2d): the live tensors and the "
                                        "operators' tables exceed the bound of 4294967296 bytes"));
   budget = Budget(1'000'000'000);
-  EXPECT_THAT(load_error(b), HasSubstr("xnodes[1] (Conv2d): the tensors alive here and the"));
+  EXPECT_THAT(load_error(b), HasSubstr("xnodes[1] (Conv2d): the live tensors and the"));
   EXPECT_EQ(budget.used(), 0u);
 }
 
@@ -266,8 +266,8 @@ TEST_F(HeapTest, LimitsMemoryOfDelegatesThatShareAPayload) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
-// The addition reads its constant in each run. The payload is valid only during loading, so the
-// delegate copies the constant then.
+// The addition reads its constant in each run, but the payload is valid only during loading. So the
+// delegate copies the constant during loading.
 TEST_F(HeapTest, CopiesOfConstantsCountTowardTheBudget) {
   const auto sum = [](uint32_t count) {
     PayloadBuilder b;

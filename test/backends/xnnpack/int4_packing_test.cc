@@ -27,8 +27,8 @@ TEST(Int4Packing, MatchesXnnpack) {
     return result;
   };
   constexpr int8_t kParams[] = {1, 8};  // zero points of inputs and of weights
-  // The shapes have full and partial tiles of rows, and 64 columns or more. Vitrine has fast code
-  // for all layouts except the last one (kr 2).
+  // The last tile of rows is full only in the first shape. Vitrine has fast code for all layouts
+  // except the last one (kr = 2).
   for (const FilterShape& s : {FilterShape{16, 64, 16, 8, 32},
                                {37, 96, 16, 8, 32},
                                {5, 256, 8, 8, 64},

@@ -1,4 +1,4 @@
-// Compares products with int4 weights with the formula in double precision.
+// Tests matrix products with int4 weights. Computes the expected results in double precision.
 #include "backends/xnnpack/runtime/execution/int4_products.h"
 
 #include <gtest/gtest.h>
@@ -64,8 +64,9 @@ ProductCase make_product(const ProductShape& shape, std::mt19937& random) {
 constexpr float kMin = -60;
 constexpr float kMax = 90;
 
-// XNNPACK versions of 2024 take two caches and need no workspace. Later versions take one cache and
-// a workspace.
+// In XNNPACK versions of 2024, create functions have two parameters for caches, and operators need
+// no workspace. In later versions, there is one parameter for a cache, and operators need a
+// workspace.
 template <class Function, class... Arguments>
 xnn_status create(Function function, xnn_operator_t* made, Arguments... arguments) {
   if constexpr (std::is_invocable_v<Function, Arguments..., std::nullptr_t, std::nullptr_t,

@@ -59,9 +59,9 @@ TEST(KernelChoices, ErrorNamesTheInvalidLine) {
         << line;
   }
   EXPECT_THAT(parse("50 1 1 1 Tangent").error().message(),
-              HasSubstr("t:2: this build has no choice for the kernel \"Tangent\""));
+              HasSubstr("t:2: this build has no kernel \"Tangent\""));
   EXPECT_THAT(parse("50 1 1 1 " + std::string(1000, 'x')).error().message(),
-              HasSubstr("t:2: this build has no choice"));
+              HasSubstr("t:2: this build has no kernel"));
 }
 
 // Runs a softmax of a row of 64 elements and returns the table's error, or the kernel that ran.
@@ -98,7 +98,7 @@ TEST_P(DelegateKernelChoices, FollowTheChoicesFile) {
   EXPECT_EQ(kernel_of("110 64 64 64 Vitrine Softmax (NC, F32)"), "XNNPACK");
   EXPECT_EQ(kernel_of("110 64 64 64 Vitrine Sine (NC, F32)"), "Vitrine");  // the built-in rule
   EXPECT_THAT(kernel_of("90 64 64 64 Vitrine SiLU (NC, F32)"),
-              HasSubstr("choices.txt:2: this build has no choice for the kernel"));
+              HasSubstr("choices.txt:2: this build has no kernel"));
 }
 
 }  // namespace

@@ -253,13 +253,15 @@ INSTANTIATE_TEST_SUITE_P(
         // In the fifth row of windows, XNNPACK would read row 4 instead of the padding, but the
         // input only has rows 0 to 3.
         window("DilatedPoolingPastItsInput", Tag::XNNMaxPooling2d,
-               "xnodes[0] (MaxPooling2d): its dilated window would read element 4 of a height of 4",
+               "xnodes[0] (MaxPooling2d): its dilated window would read index 4 of an input with "
+               "height 4",
                [](auto& w, auto&) {
                  w.top = w.bottom = w.left = w.right = 1;
                  w.dilation_width = 2;
                }),
         window("DilatedPoolingBeforeItsInput", Tag::XNNMaxPooling2d,
-               "xnodes[0] (MaxPooling2d): its dilated window would read element 4 of a width of 4",
+               "xnodes[0] (MaxPooling2d): its dilated window would read index 4 of an input with "
+               "width 4",
                [](auto& w, auto&) {
                  w.left = w.right = 1;
                  w.dilation_width = 5;

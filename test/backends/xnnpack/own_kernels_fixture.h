@@ -20,8 +20,8 @@ class OwnKernelsFixture : public DelegateTest, public testing::WithParamInterfac
   OwnKernelsFixture() { options = option_; }
 
   // Runs a delegate with these inputs and one output, and checks that the expected kernel ran.
-  // `vitrine_name` is empty if XNNPACK's kernel always runs. `is_built` is true if this build has
-  // that kernel.
+  // `vitrine_name` is the name of Vitrine's kernel, or empty if XNNPACK's kernel always runs.
+  // `is_built` is true if this build has Vitrine's kernel.
   template <class T>
   std::vector<T> result(PayloadBuilder& b,
                         const std::vector<std::pair<Shape, std::vector<T>>>& inputs,

@@ -1,6 +1,7 @@
-// Tests that a conversion packs its result for KleidiAI's matrix products only if every reader is
-// such a product. Flags of the conversion request this; they have no effect in builds without
-// KleidiAI. conformance_test runs graphs with these flags in builds with and without KleidiAI.
+// Tests the flags that make a conversion pack its result for KleidiAI's matrix products with int4
+// weights. A conversion gets a flag only if all nodes that read its result are products that read
+// the same packed layout. Builds without KleidiAI ignore the flags. xnnpack_conformance_test runs
+// graphs with these flags, in builds with and without KleidiAI.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -33,12 +34,13 @@ uint32_t by_block(PayloadBuilder& b) {
   return filter;
 }
 
-// Adds a product of the converted input `x` whose result is an output of the graph.
+// Adds a product of `x`, the result of the conversion, and `filter`. The product is an output.
 void product(PayloadBuilder& b, uint32_t x, uint32_t filter, Type out = Type::xnn_datatype_fp32) {
   b.fully_connected(x, filter, kInvalidId, b.output({2, kColumns}, out));
 }
 
-// Returns the flags of a conversion. `add` adds the nodes that read its result.
+// Returns the flags of a conversion. `add` must add the nodes that read `x`, the result of the
+// conversion.
 uint32_t flags_with(const std::function<void(PayloadBuilder&, uint32_t x)>& add,
                     uint32_t length = 32, Type in = Type::xnn_datatype_fp32) {
   PayloadBuilder b;

@@ -1,4 +1,5 @@
-// Tests which packed weights a node gets from a cache, even if digests collide.
+// Tests which packed weights a node gets from a cache. In some tests, different weights have equal
+// digests.
 #include "backends/xnnpack/runtime/weights/packing.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +56,7 @@ class PackingTest : public testing::Test {
     return packing_for_kernel(packing_of(graph_, graph_.nodes[0], cache.secret()), key().seed,
                               cache.secret());
   }
-  // Returns the address at which XNNPACK finds the weights; SIZE_MAX if it must pack them.
+  // Returns the address of the weights for XNNPACK, or SIZE_MAX if XNNPACK must pack them.
   static size_t look_up(PackedWeights& weights, const xnn_weights_cache_look_up_key& key) {
     return weights.provider()->look_up(weights.provider()->context, &key);
   }

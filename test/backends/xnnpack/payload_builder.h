@@ -59,7 +59,6 @@ struct Bounds {
   float max = std::numeric_limits<float>::infinity();
 };
 
-// The parameters of a window.
 struct WindowSpec {
   uint32_t top = 0, right = 0, bottom = 0, left = 0;
   uint32_t kernel_height = 1, kernel_width = 1;
@@ -68,7 +67,7 @@ struct WindowSpec {
   uint32_t group_in = 1, group_out = 1, groups = 1;
   uint32_t adjustment_height = 0, adjustment_width = 0;
 
-  // These functions return a changed copy.
+  // padded(), strided() and dilated() return a changed copy.
   constexpr WindowSpec padded(uint32_t new_top, uint32_t new_right, uint32_t new_bottom,
                               uint32_t new_left) const {
     WindowSpec w = *this;
@@ -171,7 +170,7 @@ class PayloadBuilder {
 
   // The key of a constant in named data: "constant-<index>".
   static std::string constant_key(uint32_t index) { return "constant-" + std::to_string(index); }
-  // If not empty, all constants have this key.
+  // All constants have this key if it is not empty.
   std::string shared_key;
 
  private:

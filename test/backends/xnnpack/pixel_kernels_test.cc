@@ -10,8 +10,8 @@
 namespace vitrine::test {
 namespace {
 
-// Returns the name of the Vitrine kernel that is expected to run. Empty if XNNPACK's kernel runs:
-// the Vitrine kernel replaces it only if this machine's vectors hold at least `min_lanes` floats.
+// Returns `kernel` if this machine's vectors hold at least `min_lanes` floats, so that Vitrine's
+// kernel runs. Otherwise XNNPACK's kernel runs, and the result is empty.
 std::string_view if_wide(std::string_view kernel, int64_t min_lanes = 8) {
   return optimized::simd::gemm_shape().lanes >= min_lanes ? kernel : "";
 }
@@ -136,7 +136,7 @@ struct Pooling {
   WindowSpec window;
   bool is_ours = true;
 
-  // Returns the name of our kernel, or an empty name if XNNPACK's kernel runs.
+  // Returns `kernel` if Vitrine's kernel runs, or an empty string if XNNPACK's kernel runs.
   template <class T>
   std::string_view if_ours(std::string_view kernel) const {
     if (!is_ours) return "";
@@ -164,8 +164,8 @@ struct Pooling {
 };
 
 const WindowSpec kPairs = window_of(2, 2).strided(2, 2);
-// Except in the last case, the channels fill at least two vectors of each dtype. Some counts also
-// need a partial vector.
+// The channels fill at least two vectors of each dtype, except in the last case. In some cases,
+// they also need a partial vector.
 const Pooling kPoolings[] = {
     {"Pairs", {1, 6, 8, 128}, kPairs},
     {"PairsOfManyImages", {3, 4, 4, 150}, kPairs},
@@ -252,7 +252,7 @@ struct ConvolutionOfLines {
 };
 
 // Windows of small integers have exact sums.
-TEST_P(PixelKernelsTest, ConvolutionsByLinesOfTheWindowMatchDirectSums) {
+TEST_P(PixelKernelsTest, ConvolutionsOfWindowLinesMatchDirectSums) {
   const std::string_view kernel = if_wide("Vitrine Convolution of Window Lines (NHWC, F32)", 16);
   const WindowSpec stem = window_of(7, 7).padded(3).strided(2, 2);
   const WindowSpec line = window_of(1, 7).padded(0, 3, 0, 3);
@@ -317,7 +317,8 @@ struct FewOutputs {
 
 TEST_P(PixelKernelsTest, ConvolutionsWithFewOutputsMatchDirectSums) {
   constexpr uint32_t kHeight = 5, kWidth = 7;  // the last block of pixels is not full
-  // XNNPACK 92a7ad5, which lacks attention, turns 1 x 1 convolutions into fully connected nodes.
+  // XNNPACK 92a7ad5 turns 1 x 1 convolutions into fully connected nodes. XNNPACK 4ea82e5 does not;
+  // it is the version that has attention nodes.
   const bool has_1x1_convolutions = xnnpack::optional_nodes().attention;
   for (const FewOutputs& c : {FewOutputs{16, 3, 3},
                               {33, 1, 3},

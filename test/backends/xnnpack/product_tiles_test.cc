@@ -1,6 +1,6 @@
-// Tests f32 and f16 matrix products of every width around the widths of the microkernels' tiles.
-// The expected results are sums of integers, which both types represent exactly. The compiler and
-// the processor determine which microkernels run.
+// Tests f32 and f16 matrix products whose numbers of channels are close to the tile widths of
+// XNNPACK's microkernels. The expected results are sums of integers, which both types represent
+// exactly. The compiler and the processor determine which microkernels run.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -41,7 +41,7 @@ struct Layer {
   }
 };
 
-// For the second layer and the last two, XNNPACK uses tables of pointers to pixels.
+// XNNPACK uses tables of pointers to pixels for EverySecondPixel, Windows and WindowsTransposed.
 constexpr Layer kLayers[] = {
     {"Linear", Tag::XNNFullyConnected},
     {"EverySecondPixel", Tag::XNNConv2d, 1, 2},
@@ -160,7 +160,7 @@ TYPED_TEST(ProductTilesTest, MatchesSumsForManyChannels) {
   this->check_layers(kRowCounts, kChannels);
 }
 
-// Products with few channels are computed by microkernels of other widths.
+// XNNPACK may choose narrower microkernels for products with few channels.
 TYPED_TEST(ProductTilesTest, MatchesSumsForFewChannels) {
   std::vector<size_t> channels(50);
   std::iota(channels.begin(), channels.end(), 1);
@@ -180,8 +180,8 @@ TYPED_TEST(ProductTilesTest, MatchesSumsIfAPoolPacks) {
   }
 }
 
-// All layers use one file. It contains the weights of the previous layer when a layer is loaded for
-// the first time, and those of the layer itself when it is loaded again.
+// All cases share one weights file. Each case loads its layer twice. At the first load, the file
+// contains the weights of the previous case. At the second load, it contains those of this case.
 TYPED_TEST(ProductTilesTest, MatchesSumsWithWeightsFromAFile) {
   constexpr size_t kFewRows[] = {1, 8};
   constexpr size_t kChannels[] = {1, 2, 3, 4, 5, 8, 16, 17, 24, 32, 33, 40, 48, 49};

@@ -90,7 +90,7 @@ Cost load_sums(int count, size_t letters, uint64_t limit, const OneConstant& dat
   return cost_of(builder, limit, &data);
 }
 
-// `size` delegates share one payload. It has `size` tables that nothing reads.
+// Loads `size` delegates from one payload that contains `size` unused constants.
 Cost delegates_that_share_a_payload(uint32_t size) {
   PayloadBuilder builder;
   negate(builder);
@@ -176,8 +176,8 @@ TEST(ReadingSteps, CountTheLengthOfAKeyAtEachUse) {
   EXPECT_EQ(load_sums(30, 64'010, lengthy.steps - 1, data).code, ErrorCode::kOutOfResources);
 }
 
-// Each addition costs one step for its constant and then one for the key. The other steps are for
-// values and nodes.
+// The last 30 steps are for the keys of the 30 constants. All other steps are charged before the
+// first constant is read.
 TEST(ReadingSteps, AreCountedBeforeConstantsAreRead) {
   const OneConstant data;
   const Cost all = load_sums(30, 10, UINT64_MAX, data);

@@ -1,6 +1,6 @@
-// Tests calls whose sizes differ from those of the previous call. XNNPACK by itself would use
-// memory or lists that fit the previous call. AddressSanitizer detects accesses outside of this
-// memory and these lists. Other builds detect only wrong results.
+// Tests calls whose tensor sizes differ from those of the previous call. XNNPACK alone would keep
+// buffers that have the sizes of the previous call. AddressSanitizer detects accesses outside of
+// these buffers. Other builds detect only wrong results.
 #include <gmock/gmock.h>
 
 #include <deque>
@@ -18,7 +18,8 @@ constexpr uint32_t kKeepDims = 0x40;
 
 class ResizingTest : public DelegateTest {
  protected:
-  // The last byte that XNNPACK may read is followed by a protected page.
+  // Returns a tensor whose data is followed by XNN_EXTRA_BYTES readable bytes and then by an
+  // unreadable page.
   template <class T, class Fill>
   Tensor& input(const std::vector<int32_t>& sizes, Fill fill) {
     const int32_t count = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies());
@@ -44,9 +45,9 @@ class ResizingTest : public DelegateTest {
   std::deque<GuardedMemory> memories_;
 };
 
-// One image of 64 x 64 pixels, then 4096 images of one pixel: the same number of bytes, but more
-// quantization parameters. In the workspace, the memory of a smaller value follows these
-// parameters.
+// Runs one image of 64 x 64 pixels, and then 4096 images of one pixel. Both inputs have the same
+// number of bytes, but each image has its own quantization parameters. The parameters must not
+// overwrite `kept`, which follows them in the workspace.
 void ResizingTest::check_dynamically_quantized(Tag tag) {
   SCOPED_TRACE(fb::EnumNameXNodeUnion(tag));
   PayloadBuilder b;
@@ -111,8 +112,8 @@ TEST_F(ResizingTest, GlobalAveragePoolingAcceptsMoreImages) {
   }
 }
 
-// y = |(|x1|) + x2|. XNNPACK overwrites |x1| with the sum if both have the same size. This is true
-// only in the second call.
+// y = |(|x1|) + x2|. XNNPACK overwrites |x1| with the sum if both have the same size. They have the
+// same size only in the second call.
 TEST_F(ResizingTest, SumsDoNotOverwriteSmallerOperands) {
   constexpr int32_t kRow = 1024, kOther = 16 * kRow;
   PayloadBuilder b;

@@ -14,8 +14,8 @@ namespace {
 
 using testing::Each;
 
-// Number of readable bytes after a tensor's memory. The memory itself ends at a page boundary, so
-// the delegate knows about these bytes only from a flag.
+// Number of readable bytes after a tensor. They fill whole pages, so the tensor ends at a page
+// boundary. The delegate relies on these bytes only if the caller declares them.
 constexpr size_t kPages = 1 << 16;
 
 class SlackTest : public DelegateTest {
@@ -34,8 +34,9 @@ class SlackTest : public DelegateTest {
   std::deque<GuardedMemory> memories_;
 };
 
-// These sizes end in a partial vector. The memory ends at the end of a page, because GuardedMemory
-// rounds sizes only to 16 bytes.
+// All counts are multiples of 4, so each tensor ends at a multiple of 16 bytes, directly before a
+// protected page. No count is a multiple of 8, so the last vector of 8 floats crosses the tensor's
+// end.
 TEST_F(SlackTest, InputsAndOutputsMayEndAtTheEndOfAPage) {
   for (const int32_t count : {4, 12, 20, 28, 36, 60, 1004}) {
     SCOPED_TRACE(count);
@@ -74,9 +75,9 @@ TEST_F(SlackTest, ReadsInputsInPlaceIfBytesPastTheirEndAreReadable) {
   delegate.reset();
 }
 
-// y = x * x, z = -y. x is in planned memory; y is an output in the caller's memory that a node
-// reads again. Returns the bytes that an execution charges to the budget if x and y have this much
-// slack.
+// Computes y = x * x and z = -y, with x in planned memory and y in the caller's memory. Returns the
+// number of bytes that an execution charges to the budget. The caller declares `planned` readable
+// bytes past x and `given` readable bytes past y.
 uint64_t taken_by_a_run(size_t planned, size_t given) {
   constexpr uint32_t kCount = 4;
   constexpr size_t kBytes = kCount * sizeof(float);
@@ -193,7 +194,7 @@ TEST_F(SlackTest, RejectsOneTensorAsTwoOutputsOfDifferentShapes) {
     load(b);
     const Error error = execute(tensors);
     EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
-    EXPECT_STREQ(error.message(), "argument 1 is the same tensor as an output with another shape");
+    EXPECT_STREQ(error.message(), "argument 1 shares its tensor with an output of another shape");
   }
 }
 
@@ -207,7 +208,7 @@ TEST_F(SlackTest, RejectsOneTensorAsInputAndOutputOfDifferentShapes) {
   both.set_data(memory.data());
   const Error error = execute({&both, &both});
   EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
-  EXPECT_STREQ(error.message(), "argument 0 is the same tensor as an output with another shape");
+  EXPECT_STREQ(error.message(), "argument 0 shares its tensor with an output of another shape");
 }
 
 // A program that updates a state passes the state both as input and as output.

@@ -164,7 +164,7 @@ TEST_F(TraceTest, OperatorMapHandlesUnusedNodesAndLayoutChanges) {
                                     "4 StaticTranspose 65535 op=3 -\n");
 }
 
-// Tests layout changes between two convolutions over one dim.
+// Tests the layout changes that ExecuTorch writes between two 1D convolutions.
 TEST_F(TraceTest, LayoutChangesThatCancelDoNotRunIfSizesAreFixed) {
   const auto records = [&](bool fixed, bool has_convolution) {
     PayloadBuilder b;

@@ -285,8 +285,8 @@ TEST_F(WeightsCacheTest, ConcurrentLoadsComputeCorrectly) {
   }
 }
 
-// Both programs have a weight "w". The first weight is still being read when the second program
-// takes over the file.
+// Two programs share a file, and each has its own weight "w". The first program computes the digest
+// of its weight while the second program starts to use the file.
 TEST_F(WeightsCacheTest, ConcurrentProgramsDoNotMixTheirWeights) {
   const auto cache = xnnpack::WeightsCache::open(path_.c_str());
   ASSERT_TRUE(cache);

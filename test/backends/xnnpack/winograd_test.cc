@@ -1,5 +1,5 @@
-// Compares 3 x 3 convolutions of delegates with sums of products in double. The name of the kernel
-// in the trace shows which kernel was chosen.
+// Compares 3 x 3 convolutions of delegates with results in double precision. The trace shows which
+// kernel ran: Vitrine's Winograd kernel or XNNPACK's.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -32,7 +32,7 @@ struct SmallWindow {
 
 class WinogradTest : public DelegateTest {
  protected:
-  // Loads a convolution for images of at most this size.
+  // Loads a convolution whose payload declares images of this size. Runs may use smaller images.
   void load_convolution(const SmallWindow& c, const ImageSize& size) {
     convolution_ = c;
     weights_ = random_values(size_t{9} * c.in_channels * c.out_channels, 1);
@@ -60,7 +60,8 @@ class WinogradTest : public DelegateTest {
   bool are_constants_named = false;  // named data outlives the delegate
   bool is_half = false;              // images are f16
 
-  // Runs the convolution, compares the result with its formula, and returns true if our kernel ran.
+  // Runs the convolution and checks its result. Returns true if Vitrine's kernel ran, and false if
+  // XNNPACK's kernel ran.
   bool run_and_compare(const ImageSize& size) {
     errors = {};
     const SmallWindow& c = convolution_;
@@ -85,7 +86,7 @@ class WinogradTest : public DelegateTest {
     return recorded.has_run(is_half ? kHalfWinograd : kWinograd);
   }
 
-  // Errors of the last run, compared with sums of products in double.
+  // Differences between the results of the last run and the results in double precision.
   struct Errors {
     double squares = 0;
     double largest = 0;
@@ -234,8 +235,8 @@ TEST_F(WinogradTest, SupportsReshapesAndLeavesTinyImagesToXnnpack) {
   EXPECT_EQ(run_and_compare({1, 39, 40}), can_replace());
 }
 
-// If a delegate has fixed sizes, XNNPACK does not pack the weights. So our kernel must run even if
-// the caller passes other sizes.
+// If a delegate has fixed sizes, it packs the weights only for Vitrine's kernel. This kernel must
+// then run for all sizes, even for tiny images.
 TEST_F(WinogradTest, RunsAtOtherSizesEvenIfTheDelegateHasFixedSizes) {
   has_fixed_sizes = true;
   load_convolution({48, 48}, {2, 40, 40});
@@ -245,8 +246,8 @@ TEST_F(WinogradTest, RunsAtOtherSizesEvenIfTheDelegateHasFixedSizes) {
   }
 }
 
-// Two convolutions use the same filter. Our kernel runs the first, and XNNPACK's kernel runs the
-// second.
+// Two convolutions use the same filter. Vitrine's kernel runs the first, and XNNPACK's kernel runs
+// the second.
 TEST_F(WinogradTest, SharesAFilterWithXnnpack) {
   has_fixed_sizes = true;
   constexpr uint32_t kChannels = 32;

@@ -49,7 +49,7 @@ TEST(PlaceBlocks, UsesTheSmallestGapThatIsLargeEnough) {
   EXPECT_EQ(blocks[5].offset, 180);
 }
 
-TEST(PlaceBlocks, NeverOverlapsLiveBlocksOrReturnsLessThanTheLowerBound) {
+TEST(PlaceBlocks, SeparatesBlocksThatAreLiveAtTheSameTime) {
   std::mt19937 random(1);  // NOLINT(*-msc51-cpp): the same values in each run
   for (int round = 0; round < 200; ++round) {
     std::vector<MemoryBlock> blocks(1 + random() % 40);
@@ -107,7 +107,8 @@ TEST_F(WorkspacePlanTest, ProductOverwritesTheInputThatIsNotReadAgain) {
   EXPECT_EQ(workspace() / (kSize * sizeof(float)), 2);
 }
 
-// A row that is repeated is smaller than the result, so the result has its own memory.
+// The addition repeats the row |x| three times. The sum is larger than |x|, so it needs its own
+// memory.
 TEST_F(WorkspacePlanTest, LargerResultDoesNotReuseMemoryOfARepeatedRow) {
   PayloadBuilder b;
   const uint32_t x = b.input({1, 32}), y = b.output({3, 32}), z = b.input({3, 32});

@@ -144,8 +144,8 @@ TEST_F(DemoBackendExecution, OutputsMatchPyTorch) {
   for (size_t i = 0; i < expected.size(); ++i) {
     ASSERT_NEAR(y.data<float>()[i], expected[i], 1e-4 + 1e-4 * std::abs(expected[i])) << i;
   }
-  // Like ExecuTorch's map, this delegate map has two fused operators, and three operators for the
-  // tan.
+  // Each of two convolutions is fused with a relu, and the tan becomes three operators. The
+  // delegate map of ExecuTorch has the same five operators.
   ASSERT_EQ(tracer.records.size(), 5U);
   EXPECT_EQ(module->delegate_map.size(), 5U);
 }
@@ -174,8 +174,8 @@ TEST_F(DemoBackendExecution, RejectsExecuTorchPayloadThatStoresNoWeights) {
   EXPECT_THAT(load_error(payload), HasSubstr("stores no weights"));
 }
 
-// A truncated payload is an error. A changed byte need not be an error. Sanitizers find invalid
-// memory accesses.
+// Every truncated payload must cause an error. A payload with a changed byte may run. Sanitizers
+// find invalid memory accesses.
 TEST_F(DemoBackendExecution, RejectsTruncatedPayloadsAndSurvivesDamagedOnes) {
   const ConvolutionSpec spec = {
       {1, 2, 3, 3}, {2, 1, 2, 2}, {1, 2, 2, 2}, {1, 1}, {0, 0}, {1, 1}, 2};

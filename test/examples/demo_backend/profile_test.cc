@@ -98,8 +98,8 @@ TEST_F(DemoBackendProfile, RowsShowSourceOps) {
   EXPECT_EQ(inspector::place_type(made.rows[0]), "demo backend");
 }
 
-// Rows are joined with ops through the delegate map alone, because make_profile() does not get a
-// DelegateProfile of the backend.
+// make_profile() gets no DelegateProfile of the backend here, so the delegate map alone joins rows
+// with ops.
 TEST_F(DemoBackendProfile, ReportsShowTheBackendIdWithoutABackendProfile) {
   run({});
   const inspector::Profile made = inspector::make_profile(dump, &record);

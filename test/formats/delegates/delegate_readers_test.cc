@@ -64,7 +64,7 @@ std::vector<std::string> operators_of(const PayloadDescription& payload) {
   return names;
 }
 
-TEST(DelegateReaders, DescribeAndRecognizeOnePayloadOfEachBackend) {
+TEST(DelegateReaders, DescribeAndRecognizeSamplePayloads) {
   for (const test::ForeignPayload& sample : test::foreign_payloads()) {
     SCOPED_TRACE(sample.backend);
     const PayloadDescription payload = describe(sample.backend, sample.bytes);
@@ -77,7 +77,7 @@ TEST(DelegateReaders, DescribeAndRecognizeOnePayloadOfEachBackend) {
   }
 }
 
-TEST(DelegateReaders, DescribeOnlySizesOfUnknownBackendsAndRejectPayloadsOfOtherBackends) {
+TEST(DelegateReaders, DescribeSizeIfBackendIsUnknownAndRejectMismatchedPayloads) {
   const PayloadDescription payload = describe("SecretBackend", test::AlignedBytes(17));
   EXPECT_THAT(payload.closed, HasSubstr("17 bytes"));
   EXPECT_EQ(payload.operators, 0u);
@@ -120,7 +120,7 @@ TEST(VulkanReader, RejectsAConstantOfTheWrongSizeOrOutsideOfThePayload) {
   const MapData data({{"bias_key", test::AlignedBytes(7)}});
   EXPECT_ERROR(FormatError, describe("VulkanBackend", test::vulkan_payload(), &data),
                "has 7 bytes, but the tensor takes 8");
-  // The size of the flatbuffer overflows.
+  // The flatbuffer's size in the header is so large that its end does not fit in 32 bits.
   bytes = test::vulkan_payload();
   const uint32_t size = 0xFFFFFFF0;
   std::memcpy(bytes.data() + 14, &size, sizeof size);

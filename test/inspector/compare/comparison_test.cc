@@ -48,7 +48,7 @@ TEST(ComparisonTest, OmitsTheSlowestTenthOfRuns) {
   expect_sums(result);
 }
 
-// If there are fewer than ten runs, the comparison uses every run, so that six pairs suffice for a
+// With fewer than ten runs, the comparison leaves out no run, so six pairs of runs are enough for a
 // verdict.
 TEST(ComparisonTest, KeepsAllRunsIfThereAreOnlySix) {
   TraceBuilder a, b;

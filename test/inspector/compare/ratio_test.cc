@@ -123,8 +123,8 @@ size_t count_false_alarms(bool is_paired, size_t runs, std::mt19937& random) {
   return alarms;
 }
 
-// Compares equal programs 400 times. With a rate of 5 %, 20 false alarms are expected, and three
-// standard deviations are 13.
+// Compares equal programs 400 times. At a rate of 5 %, the mean is 20 false alarms. The limit of 33
+// is three standard deviations (13) above the mean.
 TEST(Verdict, AtMostFivePercentOfComparisonsOfEqualProgramsAreFalseAlarms) {
   std::mt19937 random(20261126);
   for (const size_t runs : {6, 9, 10, 20, 50}) {

@@ -29,7 +29,8 @@ class RecordedSide {
   void delegate(int32_t instruction, const std::vector<TraceBuilder::Operator>& operators) {
     trace_.delegate(instruction, "XnnpackBackend", operators);
   }
-  // Records floats of shape [n]. Calls must follow the order of the run.
+  // Records a float tensor of shape [n]. Call this function in the order in which the run computes
+  // the values.
   void value(int32_t instruction, const std::vector<float>& elements, bool is_output = false) {
     const auto& kept = data_.emplace_back(elements);
     etdump::DebugTensor tensor{.dtype = ScalarType::kFloat,

@@ -115,9 +115,9 @@ Step relu(int handle, const std::string& input, std::vector<float> value) {
       {"relu", "aten.relu.default", handle, {input}, "r", {2}}, "aten::relu.out", std::move(value)};
 }
 
-// The convolution's result is {10, 20} before the batch norm and {1, 2} after it. In B, the batch
-// norm is folded into the convolution. The test covers three cases: B's handles are the same as
-// A's, B's handles differ from A's, or the handles are unknown.
+// The convolution returns {10, 20}, and the batch norm changes this result to {1, 2}. In one of the
+// two programs, the batch norm is folded into the convolution. The handles of the two programs are
+// equal, different, or unknown.
 TEST(ValueComparisonTest, ComparesABatchNormWithTheConvolutionItWasFoldedInto) {
   for (const int shift : {0, 10, 99}) {
     SCOPED_TRACE(shift);
@@ -149,7 +149,8 @@ TEST(ValueComparisonTest, DoesNotCompareAValueThatMayIncludeAnActivation) {
     EXPECT_THAT(result.values, IsEmpty());
     ASSERT_EQ(result.not_compared.size(), 1u);
     EXPECT_EQ(result.not_compared[0].reason,
-              "after this op, A has a separate relu; the value of B may include that op");
+              "A computes the relu after this op separately, but the value of B may already "
+              "include the relu");
     EXPECT_FALSE(result.has_figures());
     EXPECT_FALSE(result.advice.empty());
   }

@@ -55,8 +55,8 @@ Op dispatch(const std::string& op, int operator_id, const std::string& kernel, i
           .device = std::pair(start, start + ns)};
 }
 
-// A kernel on the CPU between two Vulkan delegates. A dispatch that copies a tensor has, in its
-// name, the operator of the previous dispatch.
+// Two Vulkan delegates, with a CPU kernel between them. The name of a dispatch that copies a tensor
+// contains the operator of the previous dispatch.
 TraceBuilder two_delegates() {
   constexpr uint64_t kOrigin = 9'000'000'000'000;
   TraceBuilder trace;
@@ -86,7 +86,8 @@ TraceBuilder two_delegates() {
 // The first delegate runs relu, a kernel runs mean, and the second delegate runs permute, addmm and
 // gelu.
 EtRecord two_delegates_record() {
-  // The positions in Vulkan's own map look like handles of other nodes.
+  // Vulkan's delegate maps contain positions, not debug handles. The join must ignore these maps,
+  // although the positions 2 and 3 equal the handles of relu and mean.
   return test::record_of({{"relu", "aten.relu.default", 2, {"x"}, "act"},
                           {"mean", "aten.mean.dim", 3, {"relu"}, ""},
                           {"t", "aten.permute_copy.default", 4, {"w"}, "l"},
@@ -153,7 +154,7 @@ TEST(DeviceQueues, VulkanDispatchesAreJoinedToSourceOpsAndAddUpPerQueue) {
   EXPECT_NEAR(share, 1, 1e-9);
 }
 
-TEST(DeviceQueues, OpsComeFromThePayloadOrNumbersInEventsIfRecordOrProgramAreMissing) {
+TEST(DeviceQueues, TakesOpsFromPayloadOrEventsWithoutRecordOrProgram) {
   const Profile profile = profile_of(two_delegates(), nullptr, two_delegates_program());
   ASSERT_EQ(profile.queues.size(), 1u);
   EXPECT_THAT(ops_of(profile.queues[0]),
@@ -272,7 +273,7 @@ Profile mapped_profile(const std::string& backend, const std::string& map,
   return make_profile(dump, &record, options);
 }
 
-TEST(DeviceQueues, CoreMlTimesAreEstimatesButJoinsAreExact) {
+TEST(DeviceQueues, CoreMlQueueHasEstimatedTimesAndExactJoins) {
   const std::string unit = R"({"preferredComputeUnit":"NE","estimatedCost":0.5})";
   const Profile profile = mapped_profile(
       "CoreMLBackend", R"({"y_cast_fp16:relu": [2], "t:mul": [1]})",

@@ -30,7 +30,7 @@ using test::TraceBuilder;
 constexpr int kInserted = 65535;
 constexpr size_t kRuns = 2;
 
-// How the backend runs the nodes of a payload.
+// Ways in which the backend can run the nodes of a payload.
 enum class Execution {
   kNoOperatorMap,
   kPlain,   // each node is an operator
@@ -56,7 +56,8 @@ std::vector<int32_t> delegate_instructions(const MethodRecord& method) {
   return instructions;
 }
 
-// Returns the kernel instructions with their names from the folder's stock trace, if it has one.
+// Maps instructions to kernel names, from ExecuTorch's trace in the folder. Returns an empty map if
+// the folder does not have a trace.
 std::map<int32_t, std::string> kernels_of(const std::filesystem::path& folder) {
   std::map<int32_t, std::string> kernels;
   const auto file = folder / "etdump.etdp";
@@ -257,8 +258,8 @@ TEST(JoinCorpus, FoldsOpsOnlyWithinTheSameDelegateCall) {
   VITRINE_CORPUS_CASE(folder, "mlp_dynq");
   const Profile profile = profile_of(folder, Execution::kPlain);
   ASSERT_EQ(profile.rows.size(), 5u);
-  // choose_qparams has no producer within the delegate call, so it is folded into its user, the
-  // quantization.
+  // No op in the delegate call produces the input of choose_qparams. The join therefore folds
+  // choose_qparams into the op that uses its result, the quantization.
   for (const size_t i : {0u, 3u}) {
     EXPECT_THAT(profile.rows[i].folded_ops,
                 testing::Contains("quantized_decomposed.choose_qparams.tensor"));
@@ -289,8 +290,8 @@ TEST(JoinCorpus, UsesTheDelegateMapOfTheDemoBackend) {
   }
 }
 
-// Stock traces have XNNPACK's kernel names but no handles. Most of the inferred nodes equal the
-// payload's nodes.
+// Traces from ExecuTorch have XNNPACK's kernel names but no debug handles. Most of the nodes that
+// the join infers must equal the payload's nodes.
 TEST(JoinCorpus, InfersOperatorsOfExecuTorchTraces) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t operators = 0, known = 0, cases = 0;

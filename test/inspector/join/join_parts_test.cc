@@ -117,7 +117,7 @@ TEST(OpNames, ShortensNamesAndFindsOpsOfKernels) {
   EXPECT_EQ(op_of_kernel("copy_"), "aten.copy_.default");
 }
 
-// In this backend's operator maps, each operator is a single digit, which is its debug handle.
+// An operator map of this backend has one digit for each operator: the operator's debug handle.
 class DigitsProfile final : public DelegateProfile {
  public:
   std::string_view backend_id() const override { return "Digits"; }

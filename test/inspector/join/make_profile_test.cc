@@ -45,7 +45,7 @@ TEST(MakeProfile, StalledRunsDoNotChangeRanks) {
   const std::string table = report_table(profile);
   EXPECT_THAT(table, HasSubstr("slowest  #1 mul"));
   EXPECT_THAT(profile.notes,
-              Contains("1 of 10 runs took more than twice the median, in total 1 ms above it"));
+              Contains("1 of 10 runs took more than twice the median, 1 ms longer in total"));
 }
 
 // In each run a different row stalls, so that the average of every row is far from its median.
@@ -75,7 +75,7 @@ TEST(MakeProfile, ReportsShortStallsInMicroseconds) {
     trace.end_run();
   }
   EXPECT_THAT(make_profile(trace.dump(), nullptr).notes,
-              Contains(HasSubstr("in total 4.9 us above it")));
+              Contains(HasSubstr("4.9 us longer in total")));
 }
 
 // A program that returns its inputs has no instructions.

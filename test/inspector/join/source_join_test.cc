@@ -103,7 +103,7 @@ TEST(Join, UsesTheOperatorMapForFusedAndElidedNodesAndLayoutChanges) {
   EXPECT_THAT(profile.rows[2].debug_handles, ElementsAre(5, 4));
   EXPECT_FALSE(profile.delegate_calls[0].derived_times);
 
-  // An elided node is folded like a node that the lowering removed.
+  // The relu's node was elided ("none"), so the relu is folded into the convolution.
   const Profile other =
       delegated({{.id = 2, .ns = 2}, {.id = 5, .ns = 4}}, &small_record(),
                 "0 Conv2d 2 op=0 -\n1 Clamp 4 none -\n2 Add 5 op=1 -\n", "derived");
@@ -317,7 +317,7 @@ TEST(Join, AppliesTheRecordToTheFirstChainOnly) {
   EXPECT_EQ(profile.delegate_calls[1].partition, 1);
 }
 
-TEST(Join, PartitionsAreNumberedByAllDelegateInstructionsInTheRecord) {
+TEST(Join, PartitionNumbersCountDelegatesThatDidNotRun) {
   TraceBuilder trace;
   trace.delegate(3, "XnnpackBackend", {{.id = 2, .ns = 1}});
   const EtRecord record =

@@ -17,7 +17,7 @@ size_t add_op(GraphPicture& picture, const std::string& module) {
   return picture.nodes.size() - 1;
 }
 
-// Returns a chain of ops, one in each of these modules.
+// Returns a chain of ops, one for each element of `modules`. The element is the op's module.
 GraphPicture chain(const std::vector<std::string>& modules) {
   GraphPicture picture;
   for (const std::string& module : modules) {
@@ -27,7 +27,8 @@ GraphPicture chain(const std::vector<std::string>& modules) {
   return picture;
 }
 
-// Returns the labels of the boxes around a node, innermost first: "b < a".
+// Returns the labels of the boxes around a node, from the innermost to the outermost. For example,
+// "b < a" means that box b is in box a.
 std::string boxes_around(const GraphPicture& picture, size_t node) {
   std::string text;
   for (size_t at = picture.nodes[node].parent; at != GraphPicture::kNoParent;
@@ -37,7 +38,7 @@ std::string boxes_around(const GraphPicture& picture, size_t node) {
   return text;
 }
 
-TEST(BytesOfType, MultipliesSizesByTheWidthOfTheDtypeAndIsZeroIfTheseAreUnknown) {
+TEST(BytesOfType, IsProductOfSizesAndDtypeWidthOrZeroIfUnknown) {
   EXPECT_EQ(bytes_of_type("f32[1,3,224,224]"), 4u * 3 * 224 * 224);
   EXPECT_EQ(bytes_of_type("f32[]"), 4u);
   EXPECT_EQ(bytes_of_type("bool[2, 3]"), 6u);

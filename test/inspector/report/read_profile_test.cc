@@ -82,7 +82,7 @@ TEST(ReadProfile, RejectsInvalidFiles) {
   changed = valid;
   changed["rows"][0]["inserted_for"] = json::array();
   changed["rows"][0]["inserted_for_row"] = 99;
-  EXPECT_THAT(error_of(changed), HasSubstr("a layout change is for row 99"));
+  EXPECT_THAT(error_of(changed), HasSubstr("a layout change refers to row 99"));
   changed = valid;
   changed["rows"][0]["where"] = "elsewhere";
   EXPECT_THAT(error_of(changed),

@@ -33,7 +33,7 @@ Profile hostile_profile(const std::vector<std::string>& kernels, uint64_t ns = 1
   return profile;
 }
 
-// Returns a row whose value was compared with the value of the last row in `reference`.
+// Returns the comparison of row `row` with the last of the rows in `reference`.
 NumericsRow measured(size_t row, std::vector<size_t> reference, double here, double total) {
   NumericsRow result;
   result.row = row;
@@ -90,7 +90,7 @@ TEST(ReportNumericsHtml, EscapesNamesAndHasNoExternalReferences) {
   EXPECT_TRUE(data.at("rows").at(0).at("made_here").at("is_equal"));
 }
 
-TEST(ReportNumericsJson, UsesTimesOnlyFromProfilesWithTheSameOperators) {
+TEST(ReportNumericsJson, IgnoresTimesOfDifferentOperators) {
   const Profile profile = hostile_profile(kKernels);
   const auto times = [&](const Profile& timed) {
     json list = json::array();
@@ -104,7 +104,7 @@ TEST(ReportNumericsJson, UsesTimesOnlyFromProfilesWithTheSameOperators) {
   EXPECT_EQ(times(hostile_profile({"aten::relu.out"}, 70)), json({nullptr, nullptr, nullptr}));
 }
 
-// B fuses two ops that A runs one by one. B has no row for the first op of the reference.
+// A runs three ops in three rows. B has no row for the first op, and fuses the other two.
 TEST(NumericsComparison, AlignsRowsThatComputeTheSameReferenceValue) {
   Numerics a;
   a.rows = {measured(0, {0}, 90, 90), measured(1, {1}, 80, 70), measured(2, {2}, 60, 50)};
@@ -146,7 +146,7 @@ TEST(NumericsComparison, AlignsRowsThatComputeTheSameReferenceValue) {
   EXPECT_TRUE(page.at("rows").at(2).at("a").at("time_ns").is_null());
   const std::string table =
       report_numerics_comparison(comparison, side_a, side_b, program_a, {.width = 100});
-  EXPECT_THAT(table, HasSubstr("aligned 1 operator value of A with B"));
+  EXPECT_THAT(table, HasSubstr("aligned by the reference's values: 1 operator value of A and B"));
   EXPECT_THAT(table, HasSubstr("A  no operator's own SQNR is below 0 dB"));
   EXPECT_THAT(table, HasSubstr("B  first below 30 dB  #1 mul"));
 }

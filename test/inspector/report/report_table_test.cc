@@ -17,7 +17,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(ReportTable, ListsTheStagesUntilTheFirstResult) {
+TEST(ReportTable, ListsTheStartupStages) {
   Profile profile = sample_profile();
   profile.run.open_ns = 30'000;
   profile.run.pack_ns = 8'000'000;
@@ -95,7 +95,7 @@ TEST(ReportTable, RemovesControlCharactersFromNames) {
   EXPECT_THAT(text, Not(HasSubstr("\r")));
 }
 
-TEST(ReportTable, PrintsTheShareOfTracingOverheadDueToTheClock) {
+TEST(ReportTable, PrintsHowMuchTracingOverheadTheClockCauses) {
   Profile profile = sample_profile();
   profile.run.trace_overhead = 0.2;
   profile.run.trace_floor = 0.098;
@@ -147,7 +147,7 @@ TEST(Legend, ExplainsTheTermsOfTheReport) {
   for (const std::string& line : lines_of(legend)) EXPECT_LE(display_width(line), 100u) << line;
 }
 
-TEST(ReportTable, PrintsCallCountsOnlyIfARowHasSeveralCallsAndAcceptsAnEmptyProfile) {
+TEST(ReportTable, PrintsCallCountsOnlyIfARowHasSeveralCalls) {
   Profile profile = sample_profile();
   EXPECT_THAT(report_table(profile), Not(HasSubstr("calls")));
   profile.rows[2].calls = 12;

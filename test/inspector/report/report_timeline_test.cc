@@ -63,8 +63,8 @@ TEST(ReportTimeline, PutsEventsOnTracksWithStartAndDuration) {
   for (const json& event : events) {
     latest = std::max(latest, event.at("ts").get<double>() + event.at("dur").get<double>());
   }
-  // A run consists of these times in ns: 100 before each of three records, 500 + 700 + 300 for the
-  // records, 100 until the end of the call, and 100 until the end of the run.
+  // Each run takes 2000 ns: 100 before each of the three records, 500 + 700 + 300 in the records,
+  // 100 until the delegate call ends, and 100 until the run ends.
   EXPECT_NEAR(latest, 2 * (3 * 0.1 + 1.5 + 0.2), 1e-9);
   const json& kernel = events.at(1);
   EXPECT_EQ(kernel.at("args").at("kernel"), "aten::add.out");
@@ -79,7 +79,7 @@ TEST(ReportTimeline, ShowsEachMethodAsAProcess) {
   profiles[0].method = "decode";
   profiles[0].run.model = "m.pte";
   profiles[1].method = "prefill";
-  // The second method starts earlier, so times are relative to its first event.
+  // Delays the first method. Times are then relative to the first event of the second method.
   for (TimelineEvent& event : profiles[0].timeline) {
     event.start += 5000;
     event.end += 5000;

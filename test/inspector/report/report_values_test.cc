@@ -17,7 +17,7 @@ using inspector::ValueComparison;
 using testing::HasSubstr;
 
 // The SQNRs are 12.0 (relu), 16.0 (add) and 21.6 dB (mul). The convolutions are equal.
-TEST(ReportValues, PrintsTheFirstOpBelowTheSqnrLimitAndTheLowestSqnrs) {
+TEST(ReportValues, PrintsTheLowestSqnrsAndTheFirstOpBelowTheLimit) {
   RecordedSide a, b;
   run_portable(a);
   run_portable(b, 0.5f);

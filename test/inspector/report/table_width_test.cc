@@ -34,8 +34,8 @@ struct NamedProfile {
   Profile profile;
 };
 
-// Returns the profiles of a folder's trace, with and without its record. All rows have equal times,
-// so only their names tell them apart.
+// Returns the profile of the folder's trace. If the folder has an ETRecord, also returns the
+// profile with names from the ETRecord. All rows have equal times, so only their names differ.
 std::vector<NamedProfile> profiles_in(const fs::path& folder) {
   std::vector<NamedProfile> profiles;
   if (!fs::exists(folder / "etdump.etdp")) return profiles;

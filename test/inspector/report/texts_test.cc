@@ -24,7 +24,7 @@ ProfileRow kernel_row(const std::string& op, const std::string& module) {
   return row;
 }
 
-// A profile with one operator. The op of a second kernel is folded into this operator.
+// Returns a profile of one delegated operator, a convolution that includes a relu.
 Profile folded() {
   Profile profile;
   ProfileRow& row = profile.rows.emplace_back(kernel_row("convolution", "net.conv"));
@@ -45,7 +45,7 @@ Profile kernels() {
   return profile;
 }
 
-TEST(ComparisonTexts, UsesNamesFromTheProgramWithASingleRow) {
+TEST(ComparisonTexts, TakesNamesFromTheProgramThatHasOneRow) {
   ComparedOp op;
   op.rows_a = {0};
   op.rows_b = {0, 1, 2};
@@ -112,7 +112,7 @@ OutputDifference of_one_element() {
   return output;
 }
 
-TEST(DifferenceTexts, PrintsFiguresForADifferentOutput) {
+TEST(DifferenceTexts, PrintsHowMuchAnOutputDiffers) {
   EXPECT_THAT(output_lines({of_one_element()}, 200),
               AllOf(HasSubstr("output 3"), HasSubstr("f32[4]"), HasSubstr("max diff 0.5"),
                     HasSubstr("mean diff 0.125"), HasSubstr("SQNR 42.0 dB"),

@@ -1,4 +1,4 @@
-# Checks that adding Vitrine as a subfolder does not change these settings of the project.
+# Checks that a project's settings do not change when the project adds Vitrine as a subfolder.
 macro(vitrine_read_state out)
   set(${out} "${CMAKE_CXX_FLAGS}|${CMAKE_CXX_STANDARD}|${CMAKE_POSITION_INDEPENDENT_CODE}|${CMAKE_UNITY_BUILD}")
   string(APPEND ${out} "|${CMAKE_RUNTIME_OUTPUT_DIRECTORY}|${CMAKE_CXX_COMPILER_LAUNCHER}|${CMAKE_MODULE_PATH}|${BUILD_TESTING}")

@@ -61,8 +61,6 @@ TEST(HeapArena, RefundsTheBudgetIfTheHeapIsExhausted) {
   EXPECT_EQ(arena.reserved(), used);
 }
 
-// The allocator charges the budget before it allocates from the heap, so it cannot leak a block if
-// the budget refuses.
 TEST(HeapArena, AllocatesNothingIfTheBudgetIsTooSmall) {
   Budget budget(100);
   HeapArena arena(16, &budget);
@@ -105,7 +103,7 @@ TEST(HeapArena, RewindsToASavedMark) {
   arena.rewind(mark);
   EXPECT_EQ(arena.allocate(50, 1), first) << "rewind() must keep the chunk";
   arena.rewind(mark);
-  // The request does not fit into the chunk. In each round below, the request gets the same memory.
+  // 5000 bytes need a new chunk. After each rewind, the same request must get the same memory.
   void* const large = arena.allocate(5000, 1);
   const size_t reserved = arena.reserved();
   for (int round = 0; round < 3; ++round) {

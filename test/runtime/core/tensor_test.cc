@@ -44,7 +44,8 @@ TEST(CheckedNumel, MultipliesSizesAndRejectsNegativeSizesAndOverflow) {
   EXPECT_FALSE(checked_numel(std::array{kHuge, kHuge, kHuge}).ok());
   // The number of elements fits into 64 bits, but the number of bytes does not.
   EXPECT_FALSE(checked_numel(std::array{kHuge, kHuge, 2}).ok());
-  // These tensors have no elements, but strides and loops use products of the other sizes.
+  // These tensors have no elements. The product of the other sizes must still be in range, because
+  // strides and loops use such products.
   EXPECT_EQ(*checked_numel(std::array{kHuge, 0, 2}), 0);
   EXPECT_FALSE(checked_numel(std::array{0, kHuge, kHuge, 2}).ok());
   EXPECT_FALSE(checked_numel(std::array{kHuge, kHuge, 0}).ok());
@@ -86,7 +87,7 @@ TEST_F(TensorTest, TypedAccessReturnsNullForOtherDtypesAndForWritesToConstants) 
   EXPECT_EQ(constant.mutable_data<float>(), nullptr);
 }
 
-TEST_F(TensorTest, CountsElementsAndBytesAndMissingDimensionsHaveSizeZero) {
+TEST_F(TensorTest, CountsElementsAndBytesAndReturnsSizeZeroForMissingDimensions) {
   const Tensor& tensor = factory.make(ScalarType::kHalf, {2, 3});
   EXPECT_EQ(tensor.size(1), 3);
   EXPECT_EQ(tensor.size(2), 0);

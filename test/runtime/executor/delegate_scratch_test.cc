@@ -170,14 +170,14 @@ TEST_F(UnwrittenOutputsTest, ErrorOrWarningNamesTheDelegateArgumentThatThePayloa
   delegate_call(1, {x_, first_, second_});
   forward_.outputs = {first_, second_};
   EXPECT_THAT(refusal(),
-              HasSubstr("outputs[1]: no instruction writes it; a delegate (TestBackend) is called "
-                        "with it as argument 2, but the payload does not define that output"));
+              HasSubstr("outputs[1]: no instruction writes it; a delegate (TestBackend) gets it "
+                        "as argument 2, but the payload does not define that output"));
   const auto method = load({.accept_unwritten_outputs = true});
   ASSERT_NE(method, nullptr);
   EXPECT_THAT(method->warning().message(), HasSubstr("outputs[1]: no instruction writes it"));
 }
 
-// If nothing reads the result that the delegate does not write, no output can change.
+// An unwritten result is harmless if no instruction reads it and it is not an output of the method.
 TEST_F(UnwrittenOutputsTest, RefusesAMissingDelegateResultOnlyIfAnotherStepReadsIt) {
   delegate_call(1, {x_, first_, second_});
   forward_.outputs = {first_};

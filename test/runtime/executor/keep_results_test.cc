@@ -1,5 +1,5 @@
-// Tests that a method computes a value only once if the value depends only on constants, and if
-// this is safe.
+// Tests when a method keeps a result that depends only on constants, and when the method computes
+// this result again in each run.
 #include "test/runtime/executor/method_fixture.h"
 #include "vitrine/kernel.h"
 #include "vitrine/value_tracer.h"
@@ -73,7 +73,7 @@ class KeepResultsTest : public PlanTest {
     return forward_.tensor({.sizes = {2, 3}, .data = data});
   }
   void transpose_to(int32_t from, int32_t to) { call("aten::t_copy.out", {from, to, to}); }
-  // Transposes the constant to byte `offset` of memory 1.
+  // Adds a transposition of the constant. Its result is at byte `offset` of memory 1.
   int32_t transposed_at(uint64_t offset) {
     const int32_t to = matrix_at(offset);
     transpose_to(constant(), to);
@@ -120,7 +120,8 @@ class KeepResultsTest : public PlanTest {
     }
     return output(*method);
   }
-  // Expects these outputs of the second run, and this number of calls of the kernel in both runs.
+  // Runs the method twice. Expects `outputs` from the second run, and `calls` kernel calls in
+  // both runs together.
   void expect_run(const std::vector<float>& outputs, int calls) {
     EXPECT_EQ(run_twice(options()), outputs);
     EXPECT_EQ(transpositions, calls);
@@ -166,7 +167,7 @@ TEST_F(KeepResultsTest, WritesOutputsInEachRun) {
   expect_run({1, 4, 2, 5, 3, 6}, 2);
 }
 
-// The view has the result's memory, because the memory plan gives both the same address.
+// The memory plan gives a view and the transposed matrix the same address.
 TEST_F(KeepResultsTest, WritesTheResultInEachRunIfAViewReadsItsPlannedMemory) {
   transposed_at(0);
   return_doubled(at(0, 6), 32);
@@ -179,8 +180,8 @@ TEST_F(KeepResultsTest, WritesTheResultInEachRunIfAnOutputReturnsItsPlannedMemor
   expect_run({1, 4, 2, 5, 3, 6}, 2);
 }
 
-// The result, a later value and `view` have the same address. `view` is read only after the later
-// value has overwritten the result, so it is not a view of the result.
+// `view` has the address of the transposed matrix. Before `view` is read, 2 * x overwrites the
+// matrix, so the elements of `view` are 2 * x.
 TEST_F(KeepResultsTest, IgnoresViewsOfLaterValues) {
   const int32_t x = input_matrix(128);
   const int32_t doubled = matrix_at(32);

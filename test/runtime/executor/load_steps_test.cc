@@ -41,7 +41,7 @@ Plan operators_that_are_missing(FlatBufferBuilder& out, uint32_t size) {
   return plan;
 }
 
-// Here and in the functions below, the shared name or key also has `size` letters.
+// In this and the next two functions, all items share one name or key of `size` letters.
 Plan operators_that_share_a_name(FlatBufferBuilder& out, uint32_t size) {
   Plan plan;
   const auto op = fbs::CreateOperator(out, out.CreateString(std::string(size, 'a')));
@@ -179,7 +179,8 @@ Cost cost_of(Make make, uint32_t size) {
     options.limits.max_load_steps = steps;
     return Method::load(*program, "forward", options).take_error().code();
   };
-  // Finds the smallest number of steps that suffices, up to the default limit.
+  // Finds the smallest limit with which loading does not run out of steps. The search ends at the
+  // default limit.
   uint64_t few = 0;
   uint64_t enough = default_load_steps(file.size());
   while (enough - few > 1) {
@@ -216,11 +217,11 @@ TEST(LoadStepsTest, GrowLinearlyEvenIfItemsAreShared) {
 
 constexpr int32_t kLargeBytes = 1 << 20;
 
-// Returns the same weight for every key. It has kLargeBytes bytes, of which tensors use the first.
+// Returns the same weight of kLargeBytes bytes for every key. Tensors may use only its first bytes.
 class LargeWeight final : public NamedDataMap {
  public:
-  // If `is_read` is true, each get() returns a new buffer, as if it read the bytes from a file that
-  // is not mapped.
+  // If `is_read` is true, each get() returns a new buffer, like a map that reads from a file.
+  // Otherwise, all buffers share memory, like those of a mapped file.
   LargeWeight(int32_t elements, bool is_read) : sizes_{elements}, is_read_(is_read) {}
   size_t size() const override { return 1; }
   std::string_view key(size_t) const override { return "w"; }

@@ -28,7 +28,7 @@ class MethodTest : public testing::Test {
     EXPECT_TRUE(program.ok()) << program.error().message();
     return program.ok() ? *program : nullptr;
   }
-  // Uses the test's kernels and backend unless `options` has its own.
+  // Loads the method with the test's kernels and backend, unless `options` specifies others.
   Result<std::unique_ptr<Method>> try_load(MethodOptions options = {}) {
     const std::shared_ptr<const Program> program = build();
     if (!program) return Error::make(ErrorCode::kInternal, "the program does not load");
@@ -85,7 +85,7 @@ class MethodTest : public testing::Test {
   std::deque<AlignedBytes> files_;
 };
 
-// Builds programs whose values have offsets in planned memory that the test chooses.
+// Builds programs. The test chooses the offset of each value in planned memory.
 class PlanTest : public MethodTest {
  protected:
   PlanTest() { forward_.buffer_sizes = {0, 256}; }

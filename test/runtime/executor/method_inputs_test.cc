@@ -210,7 +210,8 @@ TEST_F(MethodInputsTest, RejectsConstantAsInput) {
               test::FailsWith(ErrorCode::kInvalidProgram, "forward, inputs[0]: is a constant"));
 }
 
-// A program may move a constant to the value of an input.
+// A move instruction may replace an input with a constant. The next set_input() must not write to
+// the constant.
 TEST_F(MethodInputsTest, NeverCopiesInputsOverConstants) {
   const uint32_t constant = builder_.constant(test::Bytes(24));
   build_scaling();

@@ -108,7 +108,7 @@ TEST_F(MethodLoadingTest, LoadsEveryKindOfValue) {
   EXPECT_NE(tensors[1], nullptr);
 }
 
-TEST_F(MethodLoadingTest, InputsAndOutputsOutOfRangeAreNone) {
+TEST_F(MethodLoadingTest, ReturnsNoneForInputAndOutputIndicesOutOfRange) {
   build_scaling();
   const auto method = load();
   ASSERT_FALSE(method->input(0).is_none());

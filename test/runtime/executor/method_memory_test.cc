@@ -160,7 +160,7 @@ TEST_F(PlannedMemoryTest, TemporaryMemoryMatchesKernelRequests) {
                               HasSubstr("no temporary memory for 10000 elements")));
 }
 
-// The sum of the buffers' sizes, or the rounded-up sum, exceeds the range of its integer type.
+// The first sum of buffer sizes overflows size_t. The other sums are too large to allocate.
 TEST_F(PlannedMemoryTest, RejectsHugeSizesWithoutWrapAround) {
   constexpr auto kMax = static_cast<int64_t>(kMaxBytes);
   forward_.buffer_sizes = {0, 64, kMax, kMax, kMax};

@@ -194,9 +194,8 @@ class ValueRecorder final : public ValueTracer {
 
 class MethodValuesTest : public test::MethodTest {
  protected:
-  // First a kernel computes out = 2x, and then a delegate computes out = 3x. After that, there are
-  // a kernel that returns a number, a move instruction, and a jump instruction. x and out do not
-  // share memory.
+  // The method has five instructions: a kernel (out = 2x), a delegate (out = 3x), a kernel that
+  // returns a number, a move, and a jump.
   MethodValuesTest() {
     build_scaling();
     const int delegate = forward_.delegate({.id = "TestBackend", .payload = multiply_by(3)});
@@ -221,8 +220,7 @@ TEST_F(MethodValuesTest, InstructionResultsAreRecordedBeforeMethodOutputs) {
   ASSERT_EQ(tracer.taken.size(), 5u);
   // `out` is written twice, so each value must be recorded before the next instruction.
   EXPECT_THAT(tracer.taken[0].elements, ElementsAre(2, 4, 6, 8, 10, 12));
-  // This delegate does not report which arguments it writes, so inputs are recorded too, as in
-  // stock runtimes.
+  // The delegate does not report which arguments it writes, so its input is recorded too.
   EXPECT_THAT(tracer.taken[1].elements, ElementsAre(1, 2, 3, 4, 5, 6));
   EXPECT_THAT(tracer.taken[2].elements, ElementsAre(3, 6, 9, 12, 15, 18));
   EXPECT_THAT(tracer.taken[3].elements, ElementsAre(2));

@@ -12,7 +12,7 @@ using test::Planned;
 
 class NoAllocationTest : public test::MethodTest {
  protected:
-  // A method with every kind of instruction and dynamic shapes. `kernel` runs on at most f32[64,6].
+  // Builds a method with every kind of instruction. Shapes are dynamic, up to f32[64,6].
   void build_all(const char* kernel) {
     const auto tensor = [this](uint64_t offset) {
       return forward_.tensor({.sizes = {64, 6},

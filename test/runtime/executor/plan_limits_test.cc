@@ -150,8 +150,8 @@ TEST_F(RandomPlanTest, IsRejectedIfAndOnlyIfALiveValueIsOverwritten) {
   EXPECT_LT(refused, kPrograms * 9 / 10);
 }
 
-// Compares the tree with a plain list of times, for up to 69 positions. The number of positions
-// need not be a power of two.
+// Compares LatestWrites, a tree, with a list that has one time per position. Tests every number of
+// positions up to 69, because the tree also supports numbers that are not powers of two.
 TEST(LatestWritesTest, TreeMatchesAListOfWriteTimes) {
   std::mt19937 random(1);
   const auto below = [&](size_t bound) { return random() % bound; };

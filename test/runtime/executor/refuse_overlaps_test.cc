@@ -227,7 +227,7 @@ TEST_F(OverlapCheckTest, InPlaceWriteThroughAnAliasKeepsTheValue) {
   call("plan::copy_", {alias, x_, alias});
   forward_.outputs = {a};
   EXPECT_EQ(refusal(), "");
-  // A later result in the same memory still overwrites the value.
+  // Another result overlaps and overwrites `a`, so the check rejects the plan.
   scaled(x_, 36);
   EXPECT_THAT(refusal(), Needs("forward, outputs[0]", a));
 }

@@ -130,7 +130,8 @@ TEST_F(SharedStateTest, ViewsAndEmptyTensorsDoNotSetAnInitialValue) {
   }
 }
 
-// Loading does not copy any of these initial values, but a reset copies all of them.
+// When the second method is loaded, the state already has its values. Loading still counts this
+// method's initial values as steps, because a reset copies them.
 TEST_F(SharedStateTest, InitialValuesOfOtherMethodsCountTowardTheBudget) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
   add_to_state(forward_, 0, kStateBytes, data);
@@ -208,8 +209,8 @@ TEST_F(SharedStateTest, CannotBeUsedWithAnotherProgram) {
       test::FailsWith(ErrorCode::kInvalidArgument, "the shared state belongs to another program"));
 }
 
-// In these programs, memory 2 does not have the form of a shared state, so the methods do not share
-// it.
+// Each program breaks a rule for shared state (vitrine/shared_state.h), so the methods share
+// nothing.
 TEST_F(SharedStateTest, MethodsWithoutACommonStateShareNothing) {
   const auto expect_nothing_shared = [this](const char* reason, const auto& change) {
     SCOPED_TRACE(reason);
@@ -246,7 +247,7 @@ TEST_F(SharedStateTest, StaysUsableAfterAFailedLoad) {
   EXPECT_EQ(run(*first, 1), 2);
 }
 
-// Returns errors instead of bytes unless `is_whole` is true.
+// A data map whose get() fails unless `is_whole` is true.
 class BrokenData final : public NamedDataMap {
  public:
   bool is_whole = false;

@@ -74,7 +74,7 @@ class BoxingTest : public testing::Test {
  protected:
   void SetUp() override { called = "not called"; }
 
-  // Returns the error of the kernel or success.
+  // Calls the kernel and returns its error.
   Error call(const Kernel& kernel, std::vector<EValue> arguments) {
     arguments.emplace_back();  // the return value, which some kernels have
     std::vector<EValue*> pointers;
@@ -192,10 +192,10 @@ TEST_F(BoxingTest, RejectsInvalidTensorsInLists) {
   for (const EValue& bad :
        {tensors({tensor_without_memory()}), tensors({EValue(int64_t{1})}), tensors({EValue()})}) {
     EXPECT_THAT(refusal(kernel_tensor_lists, {bad, good, good}),
-                HasSubstr("argument 0 is a list in which a tensor"));
+                HasSubstr("argument 0 is a list with an item"));
   }
   EXPECT_THAT(refusal(kernel_tensor_lists, {good, good, tensors({constant()})}),
-              HasSubstr("argument 2 is a list in which a tensor"));
+              HasSubstr("argument 2 is a list with an item"));
   EXPECT_THAT(refusal(kernel_tensor_lists, {tensors({tensor()}, true), good, good}),
               HasSubstr("argument 0"));
   EXPECT_THAT(refusal(kernel_tensor_lists, {tensor(), good, good}),

@@ -152,7 +152,7 @@ TEST(ValueSummary, CountsAndMeasuresFiniteElements) {
   EXPECT_EQ(std::reduce(summary.histogram.begin(), summary.histogram.end()), 5u);
   EXPECT_EQ(summary.histogram.front(), 1u);  // -3
   EXPECT_EQ(summary.histogram.back(), 1u);   // 4
-  // The number 0 is 3/7 of the way from -3 to 4, and the number 1 is 4/7 of the way.
+  // The histogram divides the range from -3 to 4 into 64 bins. 0 is at 3/7 of the range, 1 at 4/7.
   EXPECT_EQ(summary.histogram[64 * 3 / 7], 2u);
   EXPECT_EQ(summary.histogram[64 * 4 / 7], 1u);
 }

@@ -317,7 +317,7 @@ TEST_F(MergedNamedDataTest, EitherMapMayBeNull) {
   EXPECT_EQ(none.layout("x").error().code(), ErrorCode::kNotFound);
 }
 
-// Counts how often keys are read.
+// A map that counts the calls of key().
 class CountingMap final : public NamedDataMap {
  public:
   explicit CountingMap(std::vector<std::string> keys) : keys_(std::move(keys)) {}
@@ -366,7 +366,7 @@ TEST(KeyIndexTest, FindsNothingInAnEmptyMap) {
   EXPECT_EQ(index.find("a"), KeyIndex::kNotFound);
 }
 
-// Returns how often keys are read if every key of a file is looked up, as during a load.
+// Indexes `count` keys and looks up each of them. Returns the number of calls of key().
 uint64_t looks_for(size_t count) {
   const CountingMap map(numbered(count));
   KeyIndex index;
@@ -381,14 +381,14 @@ TEST(KeyIndexTest, LookupsGrowAlmostLinearlyWithKeys) {
   EXPECT_LE(looks_for(16384), 5 * looks_for(4096));
 }
 
-TEST(KeyIndexTest, LongKeysUseMoreSteps) {
+TEST(KeyIndexTest, LongKeysTakeMoreThanOneStepEach) {
   const CountingMap map(std::vector<std::string>(100, std::string(64000, 'x')));
   KeyIndex index;
   Budget steps(64000 + 100);
   const Error error = index.build(map, steps);
   EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
   EXPECT_THAT(error.message(),
-              StartsWith("named_data[64]: the file has more items to check than bytes (64100)"));
+              StartsWith("named_data[64]: checking the file takes more than 64100 steps"));
 }
 
 }  // namespace

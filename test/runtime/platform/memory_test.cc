@@ -45,7 +45,7 @@ TEST(MemoryTest, AvailableMemoryIsTheSmallestLimit) {
   EXPECT_EQ(read_available_memory(root.c_str()), 102'400u);
 }
 
-TEST(MemoryTest, FillHugePageAddsAtMostAQuarterOfAPage) {
+TEST(MemoryTest, FillHugePageAddsAtMostAQuarterOfAHugePage) {
   EXPECT_EQ(fill_huge_page(0), 0u);
   EXPECT_EQ(fill_huge_page(kHugePage / 4 * 3 - 1), kHugePage / 4 * 3 - 1);
   EXPECT_EQ(fill_huge_page(kHugePage / 4 * 3), kHugePage);
@@ -76,7 +76,7 @@ TEST(MemoryTest, ProvidePagesKeepsTheContentOfUnalignedMemory) {
 
 constexpr uint64_t kNoLimit = UINT64_MAX;
 
-// A folder that replaces the root of a file system.
+// A temporary folder that the functions under test read in place of the folder "/".
 class FakeRoot {
  public:
   // `groups` is the content of /proc/self/cgroup.
@@ -145,7 +145,7 @@ TEST(ControlGroup, ReadsVersion1Hierarchies) {
   EXPECT_EQ(root.processors(), 2u);
 }
 
-TEST(ControlGroup, ReadsTheMountedGroupIfThePathIsFromTheHost) {
+TEST(ControlGroup, ReadsTheRootGroupIfThePathExistsOnlyOnTheHost) {
   FakeRoot root("5:memory:/docker/abc\n3:cpu:/docker/abc\n");
   root.limit("memory/memory.limit_in_bytes", "4096\n");
   root.limit("cpu/cpu.cfs_quota_us", "100000\n");

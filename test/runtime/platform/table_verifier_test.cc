@@ -1,6 +1,6 @@
-// Tests the verifier for each format on damaged and on truncated files. It must return the same
-// result as flatc's verifier, except that flatc's verifier accepts misaligned vectors of 8-byte
-// elements.
+// Compares verify_tables() with flatc's verifier on damaged and truncated files of each format.
+// Both must return the same result, with one exception: only verify_tables() rejects misaligned
+// vectors of 8-byte elements.
 #include "runtime/platform/table_verifier.h"
 
 #include <gtest/gtest.h>
@@ -33,8 +33,8 @@ AlignedBytes sample(const char* name) {
   return test::read_file_bytes(test::samples_dir() / "formats" / name);
 }
 
-// Returns the largest flatbuffer of the sample payloads, without the header that precedes it in
-// payloads with constants.
+// Returns the largest flatbuffer of the sample payloads. In payloads with constants, a header
+// precedes the flatbuffer. The result does not contain this header.
 AlignedBytes xnnpack_graph() {
   AlignedBytes largest;
   for (test::SamplePayload& each : test::sample_payloads()) {
@@ -127,8 +127,8 @@ class TableVerifier : public testing::TestWithParam<Format> {
     EXPECT_EQ(accepted, expected);
     return accepted;
   }
-  // Number of bytes at the start of the file that must not be damaged: the size prefix, the root
-  // offset and the identifier. This verifier does not read the identifier.
+  // Size in bytes of the size prefix, the root offset and the identifier. Tests do not damage these
+  // bytes, because only flatc's verifier checks the identifier.
   size_t head() const { return GetParam().start + 8; }
 
   const AlignedBytes sound_ = GetParam().sound();

@@ -118,7 +118,7 @@ TEST(Program, SegmentsOfOldHeadersEndAtTheEndOfTheFile) {
   const AlignedBytes file = builder.build();
   const auto program = test::require(load(file));
   EXPECT_EQ(text_of(program->named_data().get("weights")->bytes()), "named");
-  // The end of the file limits the segments.
+  // Without its last byte, the file is too short for the last segment.
   const AlignedBytes cut(file.begin(), file.end() - 1);
   EXPECT_THAT(load(cut).error().message(), HasSubstr("segments[3]"));
 }

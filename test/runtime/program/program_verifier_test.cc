@@ -36,7 +36,7 @@ TEST(ProgramVerifier, AcceptsValidPrograms) {
   EXPECT_STREQ(load(test::whole_program()).message(), "");
 }
 
-// `inflict` changes the program so that it must be rejected with the message.
+// `inflict` damages the program. The verifier must reject the damaged program with `message`.
 struct Damage {
   const char* message;
   const char* change;
@@ -227,13 +227,13 @@ TEST(ProgramVerifier, ChecksLegacyConstants) {
   }
 }
 
-TEST(ProgramVerifier, RejectsInitialValuesOfStatesWithoutMutableData) {
+TEST(ProgramVerifier, RejectsInitialValuesIfMutableDataIsMissing) {
   ProgramBuilder builder;
   MethodSpec& forward = builder.method("forward");
   forward.buffer_sizes = {0, 64};
   forward.tensor({.sizes = {2}, .planned = Planned{1, 0}, .data = 1});
   EXPECT_THAT(load(builder).message(),
-              HasSubstr("values[0]: data_buffer_idx: there is no mutable data"));
+              HasSubstr("values[0]: data_buffer_idx: the program has no mutable_data_segments"));
 }
 
 TEST(ProgramVerifier, AcceptsJumpsToTheEndOfTheChain) {
@@ -243,8 +243,9 @@ TEST(ProgramVerifier, AcceptsJumpsToTheEndOfTheChain) {
   EXPECT_TRUE(load(builder).ok());
 }
 
-// Field `slot` of `table` refers to a vector of 8-byte elements. Moves this vector by 4 bytes: its
-// length is then the low half of the first element, which must be small.
+// Misaligns the vector of 8-byte elements to which field `slot` of `table` refers. The vector then
+// starts 4 bytes later, and the low half of its first element becomes its length, so this element
+// must be small.
 void misalign(const flatbuffers::Table& table, flatbuffers::voffset_t slot) {
   auto* field = const_cast<uint8_t*>(table.GetAddressOf(slot));
   ASSERT_NE(field, nullptr);

@@ -27,7 +27,8 @@ Offset<fbs::EValue> number(FlatBufferBuilder& out) {
   return fbs::CreateEValue(out, fbs::KernelTypes::Int, fbs::CreateInt(out, 1).Union());
 }
 
-// Each function returns a plan of about `size` tables that share one list of `size` items.
+// The following functions return a plan of about `size` tables. All tables share one list of `size`
+// items.
 Plan shared_int_lists(FlatBufferBuilder& out, uint32_t size) {
   Plan plan{{number(out)}, {}};
   const auto items = out.CreateVector(std::vector<int64_t>(size));
@@ -113,12 +114,12 @@ TEST(VerificationSteps, GrowLinearlyEvenIfItemsAreShared) {
     EXPECT_EQ(large.code, ErrorCode::kOutOfResources);
     EXPECT_LE(large.steps, large.bytes);
     EXPECT_LE(large.steps, 5 * small.steps);
-    // A small amount of sharing stays within the limit.
+    // If only two tables share a list, verification stays within the limit.
     EXPECT_EQ(cost_of(make, 2).code, ErrorCode::kOk);
   }
 }
 
-TEST(VerificationSteps, CountSharedPlansEachTime) {
+TEST(VerificationSteps, CountASharedPlanOncePerReference) {
   const auto none = [](FlatBufferBuilder& out, uint32_t size) {
     return Plan{Tables<fbs::EValue>(size, number(out)), {}};
   };

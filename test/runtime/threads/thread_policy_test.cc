@@ -52,7 +52,7 @@ class ThreadPolicyTest : public testing::Test {
     while (runs < 1000 && run(policy, wall, cpu)) ++runs;
     return runs;
   }
-  // Returns the length in ms of the policy's pause, which must have just begun.
+  // Returns the length in ms of the policy's pause. Must be called right after the pause begins.
   static uint64_t pause_length(ThreadPolicy& policy) {
     uint64_t length = 1;  // counts the run that began the pause
     while (length < 1000 && !run(policy, kMillisecond, kMillisecond)) ++length;

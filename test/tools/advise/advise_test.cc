@@ -91,7 +91,7 @@ TEST(AdviceInterval, GetsWiderWithTheSpreadOfTheBlocks) {
   EXPECT_NEAR(std::log(ratio.low), -half, 2e-3);
 }
 
-TEST(AdviceInterval, CombinedIntervalSpansProductOfRatiosToBestSingleRatio) {
+TEST(AdviceInterval, CombinedRatioIsBetweenTheProductAndTheBestSingleRatio) {
   const std::vector<Interval> ratios = {{0.5, 0.6}, {0.8, 0.9}};
   const Interval all = combined_ratio(ratios);
   EXPECT_DOUBLE_EQ(all.low, 0.4);
@@ -237,7 +237,7 @@ TEST_F(AdviceRules, BordersRuleAddsDelegateEntriesAndLayoutChanges) {
   std::vector<Advice> advice = advise_borders(context);
   ASSERT_THAT(advice, SizeIs(1));
   EXPECT_DOUBLE_EQ(advice[0].saved->high, 100);
-  // The rows take 90 of the 100 ns in the delegate, so entering it takes 10.
+  // The delegate call takes 100 ns. Its rows take 90 ns, so entering the delegate takes 10 ns.
   inspector::ProfileRow row;
   row.where = inspector::Where::kDelegate;
   row.time.p50 = 30;
@@ -340,8 +340,7 @@ CommandResult advise(const std::string& arguments) {
   return run_tool(VITRINE_COMMAND, "advise --force --threads 1 " + arguments);
 }
 
-// The time of every change is either modeled or measured. If the time is measured, the outputs are
-// compared too.
+// The time that a change saves is an interval, which is either modeled or measured.
 TEST(AdviseCommand, TriesChangesAndWritesTheImprovedProgram) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "out.pte").string();
@@ -398,8 +397,8 @@ TEST(AdviseCommand, ReportsInvalidInput) {
   EXPECT_THAT(advise("--inputs " + model + " " + model).err, HasSubstr("--inputs"));
 }
 
-// Tests the page of `vitrine advise --format html` in a headless Chromium: a piece of advice marks
-// the rows that it concerns.
+// Tests the page of `vitrine advise --format html` in a headless Chromium. If the pointer is on a
+// piece of advice, the page marks the table rows that the advice concerns.
 
 constexpr char kPointAndClick[] = R"(
 const marked = () => [...document.querySelectorAll('#table tr.marked')].map((row) => Number(row.dataset.rows));

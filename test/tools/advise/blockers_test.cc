@@ -30,8 +30,8 @@ using tools::find_blockers;
 
 using Renaming = std::pair<std::string, std::string>;
 
-// Writes the sample conv_relu_tan, which calls conv2d, relu, conv2d, relu and tan, with operators
-// renamed. Returns its path.
+// Writes the sample conv_relu_tan with renamed operators. The sample calls conv2d, relu, conv2d,
+// relu and tan. Returns the path of the written model.
 std::string renamed_model(const ScratchFolder& folder, const std::vector<Renaming>& names) {
   ArchiveMembers members = read_zip(sample("conv_relu_tan/model.pt2"));
   for (auto& [member, text] : members) {
@@ -127,7 +127,8 @@ TEST(AdviseCommand, GivesAdviceForAModelThatCannotBeLowered) {
   EXPECT_EQ(parsed["advice"][1]["op"], "aten.bincount.default");
   EXPECT_THAT(run_tool(VITRINE_COMMAND, "advise --apply 1 " + model),
               Exits(1, HasSubstr("the model cannot be lowered")));
-  // If the program can run, it still gets the advice that does not require lowering.
+  // The program can run, although its source model cannot be lowered. The program gets the advice
+  // that does not require lowering.
   EXPECT_THAT(
       run_tool(VITRINE_COMMAND,
                "advise --no_trials --source " + model + " " + sample("linear_relu/model.pte")),

@@ -72,9 +72,9 @@ TEST(DeviceModel, UnchangedRowsKeepTheTimeMeasuredOnTheDevice) {
   EXPECT_EQ(removed.removed, 1u);
 }
 
-// On this machine, the changed program takes 0.4 of the time, and its new row takes half of that.
-// Before the change, the operator took 0.5 of the time on the device and 0.8 on this machine. The
-// new row is therefore expected to take 0.5 * 0.4 * 0.5 / 0.8 of the time on the device.
+// On this machine, the new convolution takes 0.5 * 0.4 of the original program's time. The original
+// convolution took 0.5 of the time on the device and 0.8 on this machine. The model therefore
+// scales the new time by 0.5 / 0.8.
 TEST(DeviceModel, PredictsNewRowsFromDeviceTimesOfTheSameOperator) {
   const DeviceModel model(there(), here());
   const Profile changed = profile({row("convolution", 0.5, "portable"), row("add", 0.5)});
@@ -85,7 +85,7 @@ TEST(DeviceModel, PredictsNewRowsFromDeviceTimesOfTheSameOperator) {
   EXPECT_NEAR(prediction.factor.low, 0.625 / 1.5, 1e-9);
 }
 
-TEST(DeviceModel, IntervalIsWiderForNewDtypesIfMachinesDifferInFlopsPerByte) {
+TEST(DeviceModel, DifferenceInFlopsPerByteWidensTheIntervalOfNewDtypes) {
   Profile changed = profile({row("convolution", 0.5), row("add", 0.5)});
   changed.rows[0].cost->is_float32 = false;
   changed.rows[0].kernel = "int8";
@@ -111,17 +111,18 @@ TEST(DeviceModel, NoFloatRowIsFasterThanTheDeviceCanCompute) {
 TEST(DeviceModel, FewerKernelCallsCostLess) {
   const DeviceModel model(profile({row("convolution", 0.4), row("add", 0.4)}),
                           profile({row("convolution", 0.6), row("add", 0.3)}));
-  // The time outside of rows is 0.2 of the total on the device, and 0.1 on this machine. The lower
-  // estimate halves the device's time outside of rows, because half of the kernels remain. The
-  // upper estimate scales the time that was measured on this machine: 0.2 * 0.8 of the total is
-  // outside of rows, and the device takes twice as long outside of rows.
+  // The device spends 0.2 of the total time outside of rows, and this machine spends 0.1. The lower
+  // estimate halves the 0.2, because half of the kernels remain. For the upper estimate, this
+  // machine spends 0.2 * 0.8 of the original time outside of rows in the changed program. The
+  // device takes twice as long for this part.
   const DevicePrediction prediction = model.predict(profile({row("convolution", 0.8)}), {0.8, 0.8});
   expect_ratio(prediction, 0.4 + 0.1, 0.4 + 0.2 * 0.8 * 2);
 }
 
 TEST(DeviceModel, OperatorsWithVaryingTimeRatiosWidenTheInterval) {
-  // The operator's two rows have the factors 2 and 1/2 and equal weights. The standard deviation of
-  // the factors' logarithms is therefore ln 2.
+  // The operator has two rows with equal weights. The device's share of time is 2 times this
+  // machine's share in one row, and 1/2 in the other. The standard deviation of the logarithms of 2
+  // and 1/2 is ln 2.
   const DeviceModel model(profile({row("add", 0.4), row("add", 0.2), row("mul", 0.4)}),
                           profile({row("add", 0.2), row("add", 0.4), row("mul", 0.4)}));
   const Interval factor = model.predict(profile({row("add", 1, "portable")}), {1, 1}).factor;

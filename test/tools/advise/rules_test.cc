@@ -212,7 +212,7 @@ TEST_F(AdviceRule, PrefillChunkAdvisesTheChunkSizeWithTheShortestTimePerToken) {
 
 // A token takes 100 ns at position 0 and 400 ns at position 300. The time grows by 1 ns per
 // position, so it is 200 ns at position 100.
-TEST_F(AdviceRule, ContextLengthAttentionDominatesFromThePositionWhereTheTimeDoubles) {
+TEST_F(AdviceRule, ContextLengthRuleFindsThePositionWhereTheTimeDoubles) {
   context.positions = PositionTimes{.first_ns = 100, .last_ns = 400, .last = 300};
   EXPECT_DOUBLE_EQ(context.positions->dominating_position(), 100);
   const std::vector<Advice> advice = advise_context_length(context);
@@ -237,7 +237,7 @@ TEST_F(AdviceRule, CacheDtypeCountsBytesOfValuesAndScales) {
   EXPECT_THAT(advise_cache_dtype(context), IsEmpty());
 }
 
-TEST_F(AdviceRule, HalfPrecisionAdvisesBf16DelegationOnlyOnceAndF16OnlyIfThereAreF16Instructions) {
+TEST_F(AdviceRule, HalfPrecisionAdvisesBf16DelegationOnceAndF16IfTheProcessorSupportsIt) {
   context.source = "m.pt2";
   EXPECT_THAT(advise_half_precision(context), IsEmpty());
   context.facts.has_bf16 = true;
@@ -258,7 +258,7 @@ TEST_F(AdviceRule, HalfPrecisionAdvisesBf16DelegationOnlyOnceAndF16OnlyIfThereAr
   EXPECT_EQ(advise_half_precision(context)[0].confidence, Confidence::kRule);
 }
 
-TEST_F(AdviceRule, InstructionSetsAdviceListsInstructionSetsThatKernelsWouldUse) {
+TEST_F(AdviceRule, InstructionSetsRuleReportsMissingSetsThatKernelsWouldUse) {
   context.profile.rows = {
       delegate_row("aten.linear.default", "Fully Connected (NC, QD8, F32, QC8W)", 0.5),
       delegate_row("aten.convolution.default", "Convolution (NHWC, F32) IGEMM", 0.4)};
@@ -332,8 +332,9 @@ TEST(ModeledGain, ThreadsDivideTheTimeOfDelegatesAndProducts) {
   EXPECT_DOUBLE_EQ(saved_by_threads(context, 4).high, 0);
 }
 
-// Two calls take 10 us together. If they read a quarter of the bytes, they save 7.5 us at best. At
-// worst, they take 10 % longer, and each call takes another 0.2 us for a conversion.
+// Two calls take 10 us in total. At best, the calls take a quarter of the time if they read a
+// quarter of the bytes. At worst, the calls take 10 % longer, and each call needs 0.2 us for a
+// conversion.
 TEST(ModeledGain, SmallerWeightsSaveBytesButAddConversions) {
   const RowSum rows = {.numbers = {1}, .ns = 10'000, .calls = 2};
   EXPECT_DOUBLE_EQ(saved_by_smaller_weights(rows, 0.25).high, 7'500);

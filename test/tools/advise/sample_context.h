@@ -1,4 +1,5 @@
-// Makes a context for tests of rules: a run of 1000 ns with one row, a convolution in a kernel.
+// Makes a context for tests of rules. The profile has a wall time of 1000 ns and one row, which is
+// a convolution kernel that takes 800 ns.
 #pragma once
 
 #include "tools/advise/context.h"

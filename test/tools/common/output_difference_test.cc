@@ -1,4 +1,4 @@
-// Checks the figures of compared outputs against their formulas.
+// Compares the figures of OutputDifference, such as the SQNR, with their formulas.
 #include "tools/common/output_difference.h"
 
 #include <gtest/gtest.h>

@@ -68,7 +68,7 @@ TEST(FailAbove, TooFewRunsPassWithAMessage) {
             "2 runs of A and 2 of B are too few to decide; record 6 or more runs of each\n");
 }
 
-TEST(FailAbove, UnpairedRunsFailOnlyIfSpreadIsAlsoAboveLimit) {
+TEST(FailAbove, UnpairedRunsFailOnlyIfBothIntervalsAreAboveTheLimit) {
   Ratio ratio{.p50 = 1.3, .low = 1.05, .high = 1.6, .ci_low = 1.2, .ci_high = 1.4};
   ratio.verdict = Verdict::kSlower;
   EXPECT_FALSE(decide(ratio, 1.1).exceeds);

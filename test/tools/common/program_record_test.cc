@@ -1,5 +1,4 @@
-// Tests that the record of another program is refused. Uses all pairs of a program and a record in
-// the corpora.
+// Tests that a program refuses the record of another program, for all pairs in the corpora.
 #include "tools/common/program_record.h"
 
 #include <gmock/gmock.h>
@@ -81,9 +80,8 @@ TEST(ProgramRecord, EveryCorpusProgramAcceptsItsOwnRecord) {
   EXPECT_GE(count, 40u);
 }
 
-// The folders compat and config have other versions and variants of the same models. The models of
-// each of the following pairs have the same ops, handles and instructions. They differ only in
-// sizes that are dynamic in one of the two models.
+// Pairs of a program and another model's record that the program accepts. Both models have the same
+// ops, debug handles and instructions. They differ only in sizes that are dynamic in one model.
 const std::set<std::pair<std::string, std::string>> kTwins = {
     {"linear_relu", "dynamic_batch_xnnpack"},         {"mlp_qb4w", "linear_8da4w_g32"},
     {"bundled_linear_relu", "dynamic_batch_xnnpack"}, {"dynamic_batch_portable", "scan_rnn"},
@@ -93,6 +91,7 @@ const std::set<std::pair<std::string, std::string>> kTwins = {
 TEST(ProgramRecord, EveryCorpusProgramRefusesRecordsOfOtherGraphs) {
   VITRINE_NEEDS_CORPUS();
   std::vector<Recorded> all = recorded_programs();
+  // Subfolders such as compat and config have other versions and variants of the same models.
   std::erase_if(all, [](const Recorded& each) { return each.name.find('/') != std::string::npos; });
   std::vector<Facts> facts;
   for (const Recorded& recorded : all) facts.push_back(facts_of(recorded.record));

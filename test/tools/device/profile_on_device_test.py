@@ -80,7 +80,7 @@ class ProfileOnDevice(StandIn):
         self.assertIn("note: different cores: [2, 3] before, [0] now", out)
         self.assertIn("aligned by debug handles: 2 of 2 rows of A, 2 of 2 of B", out)
         self.assertIn("linear + relu", (self.folder / "two/comparison.txt").read_text())
-        # The run `three` certainly takes more than 0.001 times as long as the run `two`, so it exceeds the limit.
+        # A run cannot take only 0.001 times as long as an earlier run, so the limit is exceeded.
         self.run_tool("--adb", "--results", "three", "--compare", "two", "--fail_above", "0.001", *record, code=2)
 
     def test_ssh_profiles(self):
@@ -145,7 +145,7 @@ class ProfileOnDevice(StandIn):
         self.android("arm64-v8a,armeabi-v7a")
         self.fails("is for linux aarch64, but the device is android arm64-v8a armeabi-v7a: build one with "
                    "make PRESET=android-arm64-v8a", "--adb", runner=arm)
-        # This runner is accepted but fails, because this machine cannot run it.
+        # The tool accepts this runner for Android, but this machine cannot run an Android program.
         arm = elf(self.folder / "arm", 183, "/system/bin/linker64")
         self.fails("executor_runner failed", "--adb", runner=arm)
         self.fails("not an executable for a device", "--adb", runner=SAMPLE / "model.pte")

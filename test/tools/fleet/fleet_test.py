@@ -58,14 +58,16 @@ class Rows(unittest.TestCase):
 
 class Significance(unittest.TestCase):
     def test_signed_rank_of_known_case(self):
-        # The values are 1 to 12, and 3 and 5 are negative: W+ = 78 - 8 = 70, the mean is 39, the variance
-        # is 12 * 13 * 25 / 24 = 162.5, z = (70 - 39 - 0.5) / 12.748 = 2.3926, and the upper tail is 0.00836.
+        # The ranks are 1 to 12, and the values with the ranks 3 and 5 are negative. The sum of the positive
+        # ranks is 78 - 8 = 70. Its expected value is 39, and its variance is 12 * 13 * 25 / 24 = 162.5. The result is
+        # z = (70 - 39 - 0.5) / 12.748 = 2.3926, with an upper tail of 0.00836.
         values = [1, 2, -3, 4, -5, 6, 7, 8, 9, 10, 11, 12]
         self.assertAlmostEqual(significance.signed_rank(values), 0.00836, places=4)
 
     def test_ties_share_ranks(self):
-        # Ten values have the same absolute value, and two are negative: all ranks are 5.5, W+ = 44, the mean is 27.5,
-        # the variance is 10 * 11 * 21 / 24 - (1000 - 10) / 48 = 75.625, z = 16 / 8.6963 = 1.8399, p = 0.0329.
+        # All ten values have the rank 5.5, and two values are negative. The sum of the positive ranks is 8 * 5.5 = 44.
+        # Its expected value is 27.5, and its variance is 10 * 11 * 21 / 24 - (1000 - 10) / 48 = 75.625. The result is
+        # z = (44 - 27.5 - 0.5) / 8.6963 = 1.8399, with an upper tail of 0.0329.
         self.assertAlmostEqual(significance.signed_rank([1] * 8 + [-1] * 2), 0.0329, places=4)
 
     def test_fewer_than_ten_differences_give_p_one(self):
@@ -77,8 +79,8 @@ class Significance(unittest.TestCase):
         self.assertTrue(60 <= found <= 140, found)  # the expectation is 100, the standard deviation 9.7
 
     def test_false_discovery_rates(self):
-        # The expected values come from the rule of Benjamini and Hochberg: p * 4 / rank, and then the minimum over this
-        # rank and all higher ranks.
+        # Each of the 4 p-values is multiplied by 4 / rank (Benjamini and Hochberg). If a higher rank has a smaller
+        # product, this product is used instead.
         numpy.testing.assert_allclose(
             significance.false_discovery_rates([0.01, 0.04, 0.03, 0.5]),
             [0.04, 0.16 / 3, 0.16 / 3, 0.5])
@@ -113,7 +115,7 @@ class Hosts(unittest.TestCase):
             for name, parent in (("ssh:board", "tmp"), ("adb:A1", "data/local/tmp")):
                 files = pathlib.Path(device, parent)
                 files.mkdir(parents=True)
-                # This existing folder may belong to another user, so put() must make a new one.
+                # put() must not use this existing folder, because the folder may belong to another user.
                 (files / "vitrine_fleet").mkdir()
                 with self.subTest(name), unittest.mock.patch.dict(os.environ, environment):
                     where = hosts.host(name)

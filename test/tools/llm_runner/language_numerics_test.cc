@@ -103,11 +103,11 @@ TEST(LlmNumerics, FindsTheOnlyQuantizedLayer) {
   succeeded(numerics(program, reference, arguments + " --fail_below 20dB"));
 }
 
-TEST(LlmNumerics, WithoutModuleNamesOnlyCachesAreComparedAndTheReasonIsGiven) {
+TEST(LlmNumerics, ComparesOnlyCachesIfModuleNamesAreUnknown) {
   const std::string program = sample("kjv_8da4w/model.pte");
   EXPECT_THAT(numerics(program, program, fmt::format("--prompt_ids {} --width 80", kIds)),
               Prints(testing::AllOf(HasSubstr("attention 3             -        same        same"),
-                                    HasSubstr("layers: no values with the module of a layer"),
+                                    HasSubstr("layers: no compared value belongs to a known layer"),
                                     HasSubstr("do not name keys and values"))));
 }
 

@@ -40,7 +40,7 @@ class PerplexityTest : public testing::Test {
   const std::string tokenizer_ = sample("kjv_8da4w/tokenizer.model");
 };
 
-// Returns -ln of the probability of each id but the first.
+// Returns -ln of the probability of each id except the first.
 std::vector<double> direct_nats(const std::string& model, const std::vector<TokenId>& ids) {
   const auto logs = direct_log_probabilities(model, ids);
   std::vector<double> nats;

@@ -9,7 +9,7 @@ namespace vitrine::tools {
 
 std::vector<Advice> advise_batch(const Context& context) {
   if (context.batch_times.size() < 2) return {};
-  // All inputs have the same batch size.
+  // Reads the batch size from any input, because all inputs have the same one.
   int64_t used = 0;
   for (const ModelFacts::DynamicSize& size : context.facts.dynamic_sizes) {
     if (size.dim == 0) used = size.used;

@@ -48,15 +48,15 @@ std::vector<Advice> advise_instruction_sets(const Context& context) {
       all.push_back(missing("no_vnni", "int8 products without VNNI",
                             rows_text(context, int8) +
                                 "; without AVX512-VNNI or AVX-VNNI, XNNPACK widens int8 to 16 bits "
-                                "before it multiplies; with VNNI, one instruction multiplies and "
-                                "adds four values for each sum",
+                                "before it multiplies; with VNNI, one instruction computes "
+                                "and adds four products for each 32-bit sum",
                             int8));
     } else if (features.family == Family::kArm) {
-      all.push_back(missing("no_dotprod", "int8 products without dot products",
+      all.push_back(missing("no_dotprod", "int8 products without the dotprod extension",
                             rows_text(context, int8) +
-                                "; without the dotprod extension, XNNPACK uses widening "
-                                "multiplications of NEON; with it, one instruction multiplies and "
-                                "adds four values for each sum",
+                                "; XNNPACK uses NEON instructions that widen int8 to 16 bits; "
+                                "with dotprod, one instruction computes and adds four products "
+                                "for each 32-bit sum",
                             int8));
     }
   }
@@ -65,8 +65,8 @@ std::vector<Advice> advise_instruction_sets(const Context& context) {
       !features.has_avx512) {
     all.push_back(missing("no_avx512", "float products without AVX-512",
                           rows_text(context, floats) +
-                              "; XNNPACK uses its kernels for AVX2 and FMA, with vectors of 8 "
-                              "floats; those for AVX-512 have 16",
+                              "; XNNPACK uses kernels for AVX2 and FMA with vectors of 8 "
+                              "floats; kernels for AVX-512 have vectors of 16 floats",
                           floats));
   }
   return all;

@@ -33,9 +33,10 @@ std::vector<Advice> advise_memory_peak(const Context& context) {
   const inspector::MemoryInfo& memory = *context.profile.run.memory;
   const std::string plan_how =
       has_wide_bounds(context.facts)
-          ? "narrow the dynamic sizes to those in use: vitrine lower --dynamic NAME=MIN:MAX (the "
-            "plan is for the maxima); or --optimize, which plans more tightly"
-          : "vitrine lower --optimize, which plans more tightly; smaller inputs or batches";
+          ? "reduce the maxima of dynamic sizes, for which memory is planned: vitrine lower "
+            "--dynamic NAME=MIN:MAX; or use --optimize, which makes a smaller memory plan"
+          : "vitrine lower --optimize, which makes a smaller memory plan; or smaller inputs or "
+            "batches";
   const std::array<MemoryPart, 4> parts = {
       {{"memory_plan", "activations in the memory plan", memory.planned, plan_how},
        {"memory_workspace", "workspaces of delegates", memory.workspace,
@@ -43,7 +44,7 @@ std::vector<Advice> advise_memory_peak(const Context& context) {
         "program "
         "or of the process share workspaces (docs/xnnpack.md)"},
        {"memory_packed_weights", "packed weights", memory.packed_weights,
-        "vitrine run --weights_cache FILE, so that packed weights are pages of a mapped file; or "
+        "vitrine run --weights_cache FILE, which maps the packed weights from a file; or "
         "quantize "
         "the "
         "weights (vitrine lower --quantize)"},

@@ -1,5 +1,5 @@
-// Suggests --optimize, which makes fewer copies, simplifies attention, rewrites calls, and plans
-// memory more tightly.
+// Suggests --optimize, which removes copies, simplifies attention, rewrites calls, and makes a
+// smaller memory plan.
 #include "tools/advise/rows.h"
 #include "tools/advise/rules.h"
 

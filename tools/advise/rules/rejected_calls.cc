@@ -108,8 +108,8 @@ std::vector<Advice> advise_rejected_calls(const Context& context) {
   if (context.lowered == nullptr) return without_reasons(context);
   for (const RejectedCalls& calls : rejected_calls(*context.lowered, context.method)) {
     const std::string kernel = "::" + short_op(calls.op) + ".";
-    // Compares the kernel's name in addition to the debug handles, because all calls that lowering
-    // made from one call have the same handle.
+    // Compares the kernel's name in addition to the debug handles. If lowering replaces one call
+    // with several calls, all of them have the same handle.
     const RowSum rows = sum_rows(context, [&](const inspector::ProfileRow& row) {
       return row.where == inspector::Where::kKernel &&
              row.kernel.find(kernel) != std::string::npos &&

@@ -51,8 +51,8 @@ struct CallList {
 bool is_computation(const Node& node) {
   if (!node.is_call() || !aot::is_pure(node) || node.tensor() == nullptr) return false;
   if (node.target().dialect() != aot::Dialect::kAten || aot::is_view(node.target())) return false;
-  // Backends recognize a quantized operator only if no other call shares its quantize and
-  // dequantize calls.
+  // Ignores repeated quantize and dequantize calls. Sharing their results would keep backends from
+  // recognizing quantized operators.
   if (aot::is_quantization(node.target())) return false;
   const Operator* op = aot::operator_of(node.target());
   return op != nullptr && !op->is_nondeterministic;
@@ -87,7 +87,8 @@ CallList repeated_calls(const aot::Graph& graph) {
     }
     return true;
   };
-  // Limits the time for graphs that call one operator many times with different arguments.
+  // Each call is compared with at most this many earlier calls of the same operator. Otherwise, the
+  // search would take too long for graphs with many different calls of one operator.
   constexpr size_t kMaxCompared = 1000;
   for (const Node& node : graph.nodes()) {
     if (!node.is_call() || !aot::is_pure(node) || node.tensor() == nullptr) continue;

@@ -19,8 +19,8 @@ std::vector<Advice> advise_threads(const Context& context) {
                   .why = fmt::format("the model runs on {} of {} processors", context.threads,
                                      context.processors),
                   .change = Variant{.running = {{"--threads", std::to_string(threads)}}}};
-    // Does not model the time that fewer threads save. Fewer threads help when other processes run,
-    // and a model cannot predict this.
+    // Only trials measure the gain of fewer threads, because this gain depends on the other
+    // processes that run.
     if (threads > context.threads) {
       advice.saved = saved_by_threads(context, threads);
       advice.method =

@@ -46,9 +46,9 @@ struct DataCache {
   const Tensor* zero_points = nullptr;
 };
 
-// Joins int8 caches with the caches of their scales and zero points, which have rows of one element
-// and are in the same order. Joins nothing unless there are as many caches of scales as int8
-// caches, and either as many caches of zero points or none.
+// Joins each int8 cache with the caches of its scales and zero points. Recognizes them by their
+// rows of one element, and matches them by order. Joins nothing unless there are as many caches of
+// scales as int8 caches, and either as many caches of zero points or none.
 std::vector<DataCache> data_caches(std::span<const FoundCache> caches);
 
 // A range of positions, [begin, end).
@@ -63,11 +63,12 @@ struct CacheError {
   std::string why_not;  // reason for missing figures; empty if there are figures
 };
 
-// Compares the caches of A, the reference, with those of B, as real numbers. `context` is the
-// number of positions of the caches. Caches of a layer are paired by role. If roles are unknown,
-// the two caches of a layer are paired so that the noise is smallest, because programs write them
-// in different orders. Without layer names, each pair of successive caches forms a layer. Returns
-// an empty list and sets `why_not` if the programs have different numbers of caches.
+// Compares the caches of program B with those of the reference A, as real numbers. `context` is the
+// number of positions of the caches. In each layer, pairs caches by role. If the roles are unknown,
+// pairs the two caches of a layer so that the noise is smallest, because programs write keys and
+// values in different orders. Without layer names, each pair of successive caches forms a layer. If
+// there are no caches, or if the programs have different numbers of caches, returns an empty list
+// and sets `why_not`.
 std::vector<CacheError> compare_caches(std::span<const FoundCache> a, std::span<const FoundCache> b,
                                        size_t context, std::span<const PositionRange> ranges,
                                        std::string& why_not);

@@ -102,7 +102,7 @@ bool is_update(const etrecord::EdgeNode& node) {
 const etrecord::EdgeNode* find_update(const etrecord::EdgeGraph& graph, size_t value) {
   constexpr int kMaxSteps = 16;
   for (int step = 0; step < kMaxSteps; ++step) {
-    // `value` may be the cache itself, which an update writes in place.
+    // Updates write in place, so `value` may be the cache argument of an update.
     for (const etrecord::EdgeNode& node : graph.nodes) {
       const std::vector<size_t>* cache = is_update(node) ? argument_of(node, "cache") : nullptr;
       if (cache != nullptr && cache->front() == value) return &node;
@@ -115,7 +115,8 @@ const etrecord::EdgeNode* find_update(const etrecord::EdgeGraph& graph, size_t v
   return nullptr;
 }
 
-// Roles of the caches that attention operators read, by the debug handle of the cache's update.
+// Returns the roles of the caches that attention operators read. The key is the debug handle of the
+// instruction that updates the cache.
 std::map<uint32_t, CacheRole> cache_roles(const etrecord::EdgeGraph& graph) {
   constexpr std::pair<std::string_view, CacheRole> kArguments[] = {{"key", CacheRole::kKeys},
                                                                    {"value", CacheRole::kValues}};
@@ -170,7 +171,7 @@ void add_layers(LanguageNumerics& all, const inspector::ValueComparison& compari
   }
   if (layers.empty()) {
     all.why_no_layers =
-        "no values with the module of a layer in both programs: lower them with pte_lower, or give "
+        "no compared value belongs to a known layer: lower both programs with pte_lower, or give "
         "their ETRecords with --etrecord and --reference_etrecord";
   }
 }

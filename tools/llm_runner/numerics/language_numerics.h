@@ -43,17 +43,17 @@ struct LanguageNumerics {
   std::vector<std::string> notes;
 };
 
-// Adds the differences of one step. `index` is the index of its position in `recorded`.
+// Adds the differences of one step. The step's position is all.recorded[index].
 //
-// A layer's attention is the last value of an attention operator in the layer. If the layer lacks
-// an attention operator, it is the last value of a module named attention, attn or self_attn. A
-// layer's output is the last value of the layer's own module or, if that module computes none, the
-// last value in the layer.
+// The attention of a layer is the last value of the layer's attention operators. Without such
+// operators, it is the last value in a module with a name such as attention, attn or self_attn. The
+// output of a layer is the last value of the layer's own module. If that module computes no value,
+// the output is the last value in the layer.
 void add_layers(LanguageNumerics& all, const inspector::ValueComparison& comparison,
                 const inspector::Profile& reference, size_t index);
 
-// Sets the layer of each cache, from the module whose instruction writes it. Sets the cache's role
-// if the record shows that an attention operator takes its keys or values from the cache.
+// Sets each cache's layer from the module of the instruction that writes the cache. Sets the
+// cache's role if the record shows an attention operator that reads keys or values from the cache.
 void name_caches(std::vector<FoundCache>& caches, const inspector::ValueRun& run);
 
 // Adds the errors of each cache to its layer.

@@ -27,8 +27,8 @@ using nlohmann::ordered_json;
 constexpr int kLanguageNumericsJsonVersion = 1;
 constexpr int kNoIndent = -1;
 
-// Figures that are not finite become null. `equal` distinguishes equal tensors from tensors with a
-// NaN.
+// Infinite and NaN figures become null. If sqnr_db is null, `equal` is true for equal tensors. It
+// is false for other tensors: those with a NaN or an infinity, or a reference of zeros.
 ordered_json difference_json(const std::optional<TensorDifference>& difference) {
   if (!difference) return {};
   const bool has_figures = std::isfinite(difference->sqnr_db);

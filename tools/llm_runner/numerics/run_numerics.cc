@@ -62,7 +62,8 @@ class NumericsRun {
     for (TracedDecoder* side : {reference_.get(), program_.get()}) {
       const TextGenerator checks(side->decoder(), tokenizer_.get());
       if (side->decoder().info().encodes_prompt) {
-        throw GenerationError("--numerics: models with encoders of prompts are not supported");
+        throw GenerationError(
+            "--numerics: models whose encoder reads the prompt are not supported");
       }
       for (const std::string& warning : side->warnings()) print_warning(warning);
     }
@@ -194,7 +195,7 @@ class NumericsRun {
 
   llm::LanguageNumerics interrupted(size_t position, size_t tokens) {
     if (position == 0) throw ToolError("interrupted before the first position");
-    print_note(fmt::format("interrupted: the figures cover only {} of {} positions, without caches",
+    print_note(fmt::format("interrupted: the figures cover only {} of {} positions and no caches",
                            position, tokens));
     llm::PositionBlock& last = result_.blocks.back();
     if (position == last.range.first) {

@@ -27,7 +27,7 @@ TracedDecoder::TracedDecoder(const SessionOptions& session, const LlmOptions& op
 
 std::span<const float> TracedDecoder::feed_traced(std::span<const TokenId> text, size_t position,
                                                   EventTracer* tracer) {
-  // In each call, a model without a cache gets the text from the beginning.
+  // A model without a cache needs all previous tokens in each call.
   const size_t begin = decoder().info().has_cache ? position : 0;
   decode().set_tracer(tracer);
   const std::span<const float> logits =

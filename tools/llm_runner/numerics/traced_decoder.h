@@ -20,7 +20,7 @@
 
 namespace vitrine::tools {
 
-// The trace of a step with all values, joined with the program's record.
+// The trace of one step, joined with the program's record. The trace contains all values.
 struct RecordedStep {
   etdump::EtDump trace;
   inspector::Profile profile;

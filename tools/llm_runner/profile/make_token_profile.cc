@@ -22,8 +22,8 @@ using inspector::ProfileRow;
 
 constexpr uint64_t kMinFittedSteps = 16;
 
-// The kinds of sums over the steps of a phase (see StepSums). Each kind becomes a run of an
-// artificial trace, so that the inspector can join the sums with the record.
+// The kinds of sums over the steps of a phase (see StepSums). An artificial trace stores each kind
+// as one run, so that the inspector can join the sums with the record.
 enum SumRun : uint8_t { kTotal, kUsual, kByPosition, kCalls, kSlopeError, kNumRuns };
 
 constexpr double kMaxTimesMedian = 2;  // a longer token counts as disturbed
@@ -33,8 +33,8 @@ constexpr double kMaxCorrelation = 0.95;
 // the rows of decode.
 constexpr double kAfterDecode = 1e-9;
 
-// Errors of slopes are multiplied by this factor, because they are below 1 ns per position and
-// times in a trace are integers.
+// Factor for the errors of slopes in the trace. Times in a trace are integers in ns, but these
+// errors are below 1 ns per position.
 constexpr double kErrorScale = 1e6;
 
 std::vector<std::byte> bytes_of(const TraceBuffer& trace) {
@@ -251,8 +251,8 @@ class TokenProfileMaker {
     }
   }
 
-  // Weights and operators have the same order. If their numbers differ because nodes were fused,
-  // the slowest operator gets all weights.
+  // Assigns each element of `weights` to the operator at the same index. If nodes were fused, the
+  // sizes differ, and the slowest operator gets all weights.
   static void assign_weights(const std::vector<double>& weights,
                              const std::vector<TokenRow*>& operators) {
     if (weights.size() == operators.size()) {
@@ -285,9 +285,9 @@ class TokenProfileMaker {
     return {};
   }
 
-  // Sets missing layer names of caches. Uses the layer of the module that writes or reads the
-  // cache. If the module is unknown, uses "attention <index>", with the index of the attention call
-  // that reads the cache.
+  // Names the layers of caches that lack a layer name. The name comes from the module that writes
+  // or reads the cache. If both modules are unknown, the name is "attention <index>", with the
+  // index of the attention call that reads the cache.
   void name_caches() {
     std::map<int32_t, size_t> attentions;
     for (const CacheBuffer& cache : result_.caches) attentions.emplace(cache.reader, 0);
@@ -329,8 +329,8 @@ class TokenProfileMaker {
     result_.token = inspector::statistics_of(std::move(ns), count);
   }
 
-  // Compares the time of attention with the time of matrix products with weights. Uses the mean
-  // time of the products, because their time does not depend on the position.
+  // Compares the time of attention, which grows with the position, with the mean time of the matrix
+  // products with weights.
   void compare_attention() {
     Times attention;
     AttentionGrowth found;

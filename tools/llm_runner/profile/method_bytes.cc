@@ -210,7 +210,7 @@ class MethodBytesReader {
     }
   }
 
-  // True if no method has counted the constant yet. Methods can share only constants with a key.
+  // True if no method has counted the constant yet. Constants without a key are never shared.
   bool is_uncounted(const xnnpack::Value& value, const schema::xnnpack::XNNGraph& graph) const {
     if (value.constant >= size_of(graph.constant_data())) return true;
     const auto* key = graph.constant_data()->Get(value.constant)->named_key();

@@ -45,9 +45,9 @@ struct MethodBytes {
 // Empty if no component is a number.
 std::string layer_of(const std::string& path);
 
-// Returns one element per method. Payloads of backends other than XNNPACK, and payloads that cannot
-// be read, count as 0 bytes. MethodBytes::weights counts each constant only for the first method
-// that has it.
+// Returns one element per method. Unreadable payloads and payloads of backends other than XNNPACK
+// count as 0 bytes. If several methods share a constant, only MethodBytes::weights of the first
+// method includes the constant.
 std::vector<MethodBytes> read_method_bytes(const Program& program,
                                            std::span<const MethodMeta> methods);
 

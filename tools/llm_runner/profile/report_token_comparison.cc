@@ -53,7 +53,7 @@ class TokenComparisonTable {
     const ComparedTokens& wall = comparison_.wall;
     out_ += '\n';
     if (wall.a[phase] <= 0 || wall.b[phase] <= 0) {
-      out_ += fmt::format("{}: measured in at most one profile\n", phase_name(which));
+      out_ += fmt::format("{}: missing from one profile or both\n", phase_name(which));
       return;
     }
     using Kind = TextTable::Kind;

@@ -85,7 +85,7 @@ std::string report_token_comparison_html(const TokenComparison& comparison) {
     const auto phase = static_cast<size_t>(which);
     page.add_heading(phase_name(which));
     if (comparison.wall.a[phase] <= 0 || comparison.wall.b[phase] <= 0) {
-      page.add_line("measured in at most one profile");
+      page.add_line("missing from one profile or both");
     } else {
       add_phase_table(comparison, phase, page);
     }

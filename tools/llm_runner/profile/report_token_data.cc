@@ -161,7 +161,7 @@ std::string report_token_json(const TokenProfile& profile) {
 }
 
 std::string report_token_csv(const TokenProfile& profile, const inspector::View& view) {
-  // Only ungrouped rows have a place, a module and a kernel.
+  // Only ungrouped rows have the columns place, module and kernel.
   const bool is_ungrouped = view.by == inspector::GroupBy::kNone;
   std::string out = fmt::format(
       "name,{}rows,prefill_ns,decode_ns,weight_bytes,cache_bytes,at_start_ns,a_position_ns\r\n",

@@ -292,7 +292,7 @@ class TokenTable {
     if (profile_.attention && profile_.attention->passes_weights) {
       out_ += inspector::wrap_words(
           "",
-          fmt::format("attention takes as long as the products with weights at position {:.0f}",
+          fmt::format("at position {:.0f}, attention takes as long as the products with weights",
                       *profile_.attention->passes_weights),
           width_);
     }

@@ -50,8 +50,8 @@ void StepTracer::begin_block(const char* name) {
   if (std::string_view(name) == kExecuteBlock) is_loading_ = false;
 }
 
-// True if the next expected group has this identity and fits into the step. Such groups take a fast
-// path, because most steps log the same records in the same order.
+// True if the records to log are the expected next group, and the step has room for them. Most
+// steps log the same groups in the same order, so this check avoids most searches.
 bool StepTracer::is_next(const Identity& identity, size_t count) const {
   return next_ != end_ && count_ + count <= kMaxRecordsPerStep && next_->count == count &&
          next_->identity == identity;

@@ -65,8 +65,8 @@ struct TokenComparison {
   std::vector<ComparedTokens> rows;  // in the order of A, then rows that only B has
   std::vector<ComparedTokens> outside;
   ComparedTokens wall;
-  // A comparison without rows. Its `wall` compares the times of decode tokens at the positions that
-  // both A and B have.
+  // tokens.wall compares the times of decode tokens at the positions that both A and B have.
+  // tokens.ops is empty.
   inspector::Comparison tokens;
   std::vector<std::string> notes;
 };
@@ -90,10 +90,9 @@ std::string report_token_comparison_html(const TokenComparison& comparison);
 
 // Returns the indices of the rows that ran in the phase, with the largest change first.
 std::vector<size_t> order_by_change(const TokenComparison& comparison, size_t phase);
-// Returns the times of a row in A and B in the form that the functions for comparison columns take.
+// Converts the times of a row in A and B for inspector::ComparedColumns.
 inspector::ComparedOp compared_op(const ComparedTokens& row, size_t phase);
-// side_facts() returns texts with the files and names of a profile. side_speeds() returns texts
-// with its speeds.
+// side_facts() describes a profile's program and its settings. side_speeds() describes its speeds.
 std::vector<std::string> side_facts(const SavedTokens& side);
 std::vector<std::string> side_speeds(const SavedTokens& side);
 

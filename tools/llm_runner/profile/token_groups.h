@@ -32,7 +32,7 @@ struct CacheLayer {
 };
 std::vector<CacheLayer> cache_layers(const TokenProfile& profile);
 
-// Consecutive layers with the same number of buffers and bytes.
+// Consecutive layers whose caches have equally many buffers and equally many bytes.
 struct CacheSpan {
   std::string name;  // "layers.0 to layers.3"
   size_t layers = 1;

@@ -2,8 +2,8 @@
 //
 // In each phase, and in each kept step, exactly
 //   sum of rows + unattributed + sum of parts == wall.
-// Rows are the times that the model's executions logged. `unattributed` is the rest of
-// Method::execute. Parts are the times outside of Method::execute.
+// `rows` have the times of the kernels and operators that a method logged. `unattributed` is the
+// remaining time in Method::execute. `parts` have the times outside of Method::execute.
 #pragma once
 
 #include <array>
@@ -22,13 +22,14 @@
 
 namespace vitrine::llm {
 
-// Time of a token at a position, in ns: at_start + per_position * position. The line is fitted to
-// usual steps by least squares. It is valid only within TokenProfile::fitted_positions.
+// Time of a token at a position, in ns: at_start + per_position * position. The line is a
+// least-squares fit to the decode steps for which TokenProfiler::is_usual() is true. It is valid
+// only within TokenProfile::fitted_positions.
 struct CostLine {
   double at_start = 0;
   double per_position = 0;
-  // The 95 % confidence interval is per_position +- error. The error of a sum of lines is the sum
-  // of their errors, which is an upper bound.
+  // The 95 % confidence interval is per_position +- error. operator+= adds the errors of the two
+  // lines; the result is an upper bound.
   double error = 0;
 
   // False if the confidence interval of per_position contains 0.
@@ -52,8 +53,8 @@ struct Times {
 struct TokenCost {
   std::array<uint64_t, kPhases> calls{};  // over all steps
   Times times;
-  // The mean number of bytes that a decode token reads. For caches, includes the bytes that it
-  // writes.
+  // The mean number of bytes that a decode token reads from weights, and reads from or writes to
+  // caches.
   double weight_bytes = 0;
   double cache_bytes = 0;
 
@@ -98,7 +99,8 @@ struct KeptTimes {
   StepPartTimes parts{};
 };
 
-// The kept steps in which a method ran, as runs of a profile with names such as "decode at 12".
+// The kept steps in which a method ran. Each step is a run of `profile` with a name such as
+// "decode at 12".
 struct KeptRuns {
   inspector::Profile profile;
   std::vector<size_t> steps;  // for each run, the index in TokenProfile::kept_times
@@ -113,8 +115,8 @@ struct TokenProfile {
   uint64_t usual_steps = 0;                        // decode steps that entered the fits
   std::pair<uint64_t, uint64_t> fitted_positions;  // the first and the last of these steps
   std::vector<TokenRow> rows;  // by method, then in run order; decode's rows first
-  // A profile whose row i has the names of rows[i] and its time in decode. Rows that ran only in
-  // prefill come after the rows of decode.
+  // names.rows[i] has the names and the decode time of rows[i]. If rows[i] ran only in prefill, the
+  // time is instead so small that the row sorts after the rows of decode.
   inspector::Profile names;
   Times unattributed;
   std::array<Times, kStepParts> parts;  // indexed by StepPart
@@ -136,7 +138,7 @@ double tokens_per_second(const TokenProfile& profile, Phase phase);
 // Returns the name of a part of a step: "tokenizer: prompt", "between steps", ...
 const char* part_name(StepPart part);
 const char* phase_name(Phase phase);
-// Returns names and times of what belongs to no row: the unattributed time, then the step parts.
+// Returns, with names, the times outside of rows: the unattributed time, then each step part.
 std::vector<std::pair<const char*, const Times*>> times_outside(const TokenProfile& profile);
 // Returns the name of a step: "decode at 12".
 std::string step_name(Phase phase, const StepWall& step);

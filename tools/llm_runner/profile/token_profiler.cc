@@ -62,9 +62,10 @@ void TokenProfiler::end_step(const GenerationStep& step) {
   for (StepTracer& tracer : tracers_) tracer.end_step(step, ns, position, usual);
 }
 
-// False for steps that the cost fit excludes. These are the first decode step, which sets up
-// shapes; the next few steps, which have too few earlier steps to compare with; and disturbed
-// steps, which took more than twice the median of recent steps.
+// Returns false for steps that the cost fit excludes:
+// - the first decode step after each prompt, which sets up shapes
+// - the first kMinRecent other decode steps, because too few steps precede them for a median
+// - disturbed decode steps, which took more than twice the median of recent steps
 bool TokenProfiler::is_usual(const GenerationStep& step, uint64_t wall_ns) {
   if (step.is_prefill) return true;
   const bool is_first = std::exchange(is_first_decode_, false);

@@ -50,8 +50,8 @@ std::vector<RankedStep> steps_of(const std::vector<PartFigures>& parts, size_t i
       }
     }
     if (best == level) break;
-    // Rounding must not make gains rise from one step of a part to the next, because steps are
-    // sorted by gain.
+    // A rounding error can make the gain of a step exceed that of the previous step. Without the
+    // minimum, sorting by gain would then swap the two steps.
     last_gain = std::min(last_gain, best_gain);
     steps.push_back({{index, best}, last_gain});
     level = best;
@@ -96,8 +96,8 @@ class Search {
     };
     const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
     // The program with the first `kept` steps probably meets the bound, and the program with the
-    // first `lost` steps probably does not. Steps that save nothing come last. Under a bound on
-    // cost, they are tried only if all other steps together do not meet the bound.
+    // first `lost` steps probably misses it. Steps that save nothing come last. Under a bound on
+    // cost, they are tried only if the program with all other steps misses the bound.
     size_t kept = wants_many ? 0 : saving_steps(steps);
     size_t lost = wants_many ? steps.size() : 0;
     bool is_kept = keeps_bound(first(kept));
@@ -218,8 +218,8 @@ std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts) {
   for (size_t i = 0; i < parts.size(); ++i) {
     for (const RankedStep& each : steps_of(parts, i)) ranked.push_back(each);
   }
-  // Sorting keeps the steps of one part in order, because from each step to the next, the gain
-  // never rises and the noise rises.
+  // The sort keeps the order of the steps of each part: their gains never rise, and steps with the
+  // same gain are in order of noise.
   std::ranges::stable_sort(ranked, [&](const RankedStep& a, const RankedStep& b) {
     const auto key = [&](const RankedStep& each) {
       const PartFigures& part = parts[each.step.part];

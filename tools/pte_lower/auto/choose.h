@@ -34,7 +34,8 @@ struct Goal {
   Kind kind = Kind::kAtLeastQuality;
   double bound = 0;
 
-  // Returns true if `by` meets the bound. Returns false if the figure to compare is NaN.
+  // Returns true if the figures `by` meet the bound. Returns false if the figure that has the bound
+  // is NaN.
   bool is_met(const Measured& by) const;
   // Returns true if `a` is better than `b`. If both meet the bound, lower cost is better under a
   // bound on quality, and higher quality is better under a bound on cost. If neither meets the
@@ -54,19 +55,21 @@ struct Step {
   size_t level = 0;  // as in Selection
 };
 
-// Returns the order in which parts lose precision: the step with the largest saving per noise comes
-// first. In a tie, the step with less noise comes first, and then the part whose name sorts first.
-// The steps of a part lead from float through the levels on the convex hull of savings over noise.
-// A part that saves nothing has one step, to its level with the least noise. These steps come last.
-// Levels with infinite noise are left out.
+// Returns the steps in which parts lose precision. Steps are sorted by saving divided by added
+// noise, largest first; then by noise, least first; then by the name of the part. A part starts in
+// float, and has a step to each level on the upper convex hull of its savings plotted over noise.
+// A part that cannot save anything has one step, to its level with the least noise; such steps come
+// last. Omits levels with infinite noise.
 std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts);
 
-// Makes as many steps as a bound on quality allows, or as few as a bound on cost requires. Finds
-// this number by bisection. Then tries the programs that use a single scheme for all parts that
-// support it. Then tries up to `max_swaps` programs that differ from the best one by the precision
-// of one part. Every decision uses figures that `measure` returns, because the figures of the parts
-// may not add up. If no measured program meets the bound, returns the best one. `is_stopped` is
-// called before each measurement except the first, and can end the search.
+// Returns the best program of this search:
+// 1. Make as many greedy_steps() as a bound on quality allows, or as few as a bound on cost
+//    requires. Bisection finds the number of steps.
+// 2. For each scheme, try the program that uses the scheme in all parts that support it.
+// 3. Up to `max_swaps` times, try the best program with another precision of one part.
+// Programs are compared by the results of `measure`, because the figures of the parts may not add
+// up. The returned program may miss the bound. The search calls `is_stopped` before each
+// measurement except the first, and ends if `is_stopped` returns true.
 Choice choose(
     const std::vector<PartFigures>& parts, const Goal& goal, size_t max_swaps,
     const std::function<Measured(const Selection&)>& measure,

@@ -125,9 +125,9 @@ PartWork work_of(const ModelPart& part, const Profile& profile,
   return work;
 }
 
-// Compares the work of each part in two profiles, because two models with the same module names can
-// differ in the widths of their layers. Returns the first difference; empty if no difference is
-// known. Compares bytes only if `compares_bytes` is set, because bytes also depend on the precision
+// Describes the first part whose work differs between two profiles; empty if no difference is
+// known. Two models with the same module names can differ in the widths of their layers. Compares
+// bytes only if `compares_bytes` is set, because the bytes of a part also depend on the precision
 // of neighboring operators.
 std::string work_difference(const Profile& device, const Profile& here, bool compares_bytes,
                             const std::vector<ModelPart>& parts) {
@@ -178,9 +178,9 @@ DeviceTimes::DeviceTimes(std::span<const std::string> files, const aot::Exported
     }
     const bool should_quantize = scheme != kFloat && scheme != "f16";
     if (is_quantized(profile) != should_quantize) {
-      throw ToolError(fmt::format("{} {}: expected a profile of the model in {}, but it {}",
-                                  kOption, text, scheme,
-                                  should_quantize ? "quantizes nothing" : "is quantized"));
+      throw ToolError(fmt::format(
+          "{} {}: expected a profile of the model in {}, but the profile {}", kOption, text, scheme,
+          should_quantize ? "has no quantized operators" : "has quantized operators"));
     }
     if (const std::string difference =
             work_difference(profile, profile_here(scheme), scheme == kFloat, parts);

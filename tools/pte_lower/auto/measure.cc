@@ -149,7 +149,7 @@ TimeRatio Comparison::time_ratio(const ProgramBytes& program, const TimeBudget& 
   std::vector<double> ratios;
   std::vector<double> reference;
   while (ratios.size() < kMinPairs || (ratios.size() < budget.max_pairs && has_time())) {
-    // The order alternates, because the first run of a pair can be slower.
+    // Alternates which of `a` and `b` runs first, because the first run of a pair can be slower.
     const bool is_first = ratios.size() % 2 == 0;
     double of_a = is_first ? run_ms(a) : 0;
     const double of_b = run_ms(b);
@@ -175,8 +175,8 @@ TimeRatio time_ratio_of(const std::vector<double>& ratios) {
   }
   std::vector<double> sorted = medians;
   std::ranges::sort(sorted);
-  // In a sign test, the median is between the ranks n/2 - 0.98 sqrt(n) and n/2 + 0.98 sqrt(n) with
-  // a confidence of 95 %.
+  // A sign test: with 95 % confidence, the true median is between the sorted values with the ranks
+  // n/2 - 0.98 sqrt(n) and n/2 + 0.98 sqrt(n).
   const auto n = static_cast<double>(sorted.size());
   const double below = n / 2 - 0.98 * std::sqrt(n);
   const auto low = static_cast<size_t>(std::max(0.0, std::floor(below)));

@@ -16,7 +16,8 @@ namespace vitrine::tools {
 
 using ProgramBytes = std::vector<std::byte>;
 
-// The limits of a time measurement. Every measurement makes at least five pairs of runs.
+// Limits a time measurement, which runs a program and the reference in pairs. At least five pairs
+// run, even if they exceed a limit.
 struct TimeBudget {
   double ms = 0;
   size_t max_pairs = 0;
@@ -42,16 +43,17 @@ class Comparison {
   Comparison(const aot::CalibrationData& data, size_t count, std::string method,
              ProgramBytes reference);
 
-  // The power of the error of all float outputs of all samples, relative to the power of the
-  // reference's outputs. Infinite if a value is NaN or infinite in only one of the two programs.
+  // Returns the sum of the squared errors, divided by the sum of the squared reference values. Both
+  // sums include all float outputs of all samples. The result is infinite if a value is finite in
+  // one program, but NaN or infinite in the other.
   double noise(const ProgramBytes& program) const;
-  // Runs both programs in pairs on the first sample, within the budget. Other work on the machine
-  // slows both runs of a pair, so it hardly changes the median ratio of the pairs. Each call also
-  // adds one block to the times from which reference_time() is computed.
+  // Runs `program` and the reference in pairs on the first sample, within the budget. Other work on
+  // the machine slows both runs of a pair, so the median ratio of the pairs hardly changes.
   TimeRatio time_ratio(const ProgramBytes& program, const TimeBudget& budget);
   // Runs the program once on the first sample, and returns the profile of this run.
   inspector::Profile profile(const ProgramBytes& program) const;
-  // Median time of the reference over all blocks. Precondition: time_ratio() was called.
+  // Returns the median time of the reference over all calls of time_ratio(). Precondition: at least
+  // one call.
   Milliseconds reference_time() const;
 
  private:
@@ -66,17 +68,18 @@ class Comparison {
   ProgramBytes reference_;
   std::vector<ScalarType> dtypes_;    // of the outputs
   std::vector<Outputs> expected_;     // indexed by sample
-  std::vector<double> reference_ms_;  // the median of each block of runs
+  std::vector<double> reference_ms_;  // the median in each call of time_ratio()
 };
 
-// Computes a time ratio from the ratios of pairs of runs, in the order of the runs. The result's
-// ratio is their median. The interval and `is_significant` use the medians of up to 40 blocks of
-// consecutive pairs, because neighboring pairs are not independent. `is_significant` is true if the
-// medians of the blocks differ from 1 in a sign test at 95 %. Precondition: `ratios` is not empty,
-// and its elements are positive.
+// Computes a time ratio from `ratios`, which has the ratio of each pair of runs, in the order of
+// the runs. TimeRatio::ratio is the median. Neighboring pairs are not independent, so the other
+// members use the medians of up to 40 blocks of consecutive pairs. `is_significant` is true if
+// these medians differ from 1 in a sign test at 95 %. Precondition: `ratios` is not empty, and its
+// elements are positive.
 TimeRatio time_ratio_of(const std::vector<double>& ratios);
 
-// Multiplies a ratio by the time of the reference. The errors of both factors are independent.
+// Multiplies a ratio by the time of the reference. The interval of the product assumes that the
+// errors of the two factors are independent.
 Milliseconds time_of(const TimeRatio& ratio, const Milliseconds& reference);
 
 // Returns 10 log10(1 / noise), which is infinite if the noise is 0.

@@ -79,18 +79,18 @@ void add_auto_options(CLI::App& app, AutoTexts& texts) {
                  "auto: find the most accurate program within this time on this machine")
       ->type_name("MS");
   app.add_option("--device_times", texts.device_times,
-                 "auto: use the times in a device's profile of the model in SCHEME")
+                 "auto: use times from FILE, a device's profile with all parts in SCHEME")
       ->allow_extra_args(false)
       ->type_name("SCHEME=FILE");
   app.add_option("--accuracy", texts.accuracy,
-                 "auto: command that prints a score for the path of a program")
+                 "auto: command that takes the path of a program and prints a score")
       ->type_name("CMD");
   app.add_option("--samples", texts.samples,
                  "auto: number of calibration samples to measure with (default: 32)")
       ->check(vitrine::tools::at_least(1))
       ->type_name("N");
   app.add_option("--search_report", texts.report,
-                 "auto: write the tables and curves as a page (.html), or as JSON")
+                 "auto: write the tables and curves to a page (.html) or a JSON file")
       ->type_name("FILE");
 }
 
@@ -121,9 +121,9 @@ AutoOptions parse_auto_options(const AutoTexts& texts, const std::vector<std::st
     options.unit = texts.accuracy.empty() ? Unit::kDecibels : Unit::kScore;
     options.goal.bound = texts.accuracy.empty()
                              ? parse_bound("--at_least", texts.at_least, kDbSuffixes,
-                                           "decibels, such as 35dB, or a score with --accuracy")
+                                           "decibels, such as 35dB; a score needs --accuracy")
                              : parse_bound("--at_least", texts.at_least, kScoreSuffixes,
-                                           "a score of --accuracy, such as 0.97");
+                                           "a score without a unit, such as 0.97");
     return options;
   }
   options.goal.kind = Goal::Kind::kAtMostCost;

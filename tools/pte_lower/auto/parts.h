@@ -22,9 +22,10 @@ struct ModelPart {
   bool has_int8() const { return has_linear || has_other; }
 };
 
-// Returns the modules that call convolutions, linear layers and embeddings, in graph order, and
-// then each elementwise operator that becomes int8. A module inside of another part belongs to that
-// part. Layers outside of modules are left out, because they do not have a name.
+// Returns the modules that call convolutions, linear layers or embeddings, in graph order, and then
+// the add, mul and cat operators that the model calls. If such a module contains another one, only
+// the outer module is returned. Layers that the root module calls are omitted, because no rule can
+// name the root.
 std::vector<ModelPart> parts_of(const aot::ExportedProgram& program);
 
 // The schemes to measure: "f16", "int8", "int8_dynamic", "8da4w:32", "embedding:8".

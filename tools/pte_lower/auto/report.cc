@@ -144,9 +144,7 @@ std::string auto_tables(const AutoResult& result) {
   if (!result.steps.empty()) text += '\n' + programs_text("parts", result.steps, is_measured);
   if (!result.results.empty()) text += '\n' + programs_text("program", result.results, is_measured);
   if (!result.steps.empty() && is_measured) {
-    text +=
-        "ms again: the range in which another measurement is expected with a probability of 90 "
-        "%.\n";
+    text += "ms again: with a probability of 90 %, another measurement is in this range.\n";
   }
   return text;
 }
@@ -162,7 +160,7 @@ std::string auto_text(const AutoResult& result, const AutoOptions& options) {
     text += "The choice depends on times, and may differ in the next run.\n";
   }
   return text +
-         fmt::format("The {} program without a search:\n",
+         fmt::format("To lower the {} program without a search:\n",
                      result.is_met ? "chosen" : "best measured") +
          auto_command(result, options) + '\n';
 }
@@ -212,7 +210,7 @@ std::string auto_doubt(const AutoResult& result, const AutoOptions& options) {
   if (!result.device.empty()) {
     return fmt::format(
         "it is not certain that the chosen program meets the bound on {}: its time, {:.4g} ms, was "
-        "added up from profiles of other programs. Profile the program on the device",
+        "computed from profiles of other programs. Profile the program on the device",
         result.device, ms.median);
   }
   return fmt::format(

@@ -8,7 +8,7 @@
 
 namespace vitrine::tools {
 
-// Returns tables of the parts, the steps of the search, and the figures of the programs.
+// Returns up to three tables: the parts, the measured programs, and the final programs.
 std::string auto_tables(const AutoResult& result);
 // Returns auto_tables() and the command that makes the chosen program without a search.
 std::string auto_text(const AutoResult& result, const AutoOptions& options);

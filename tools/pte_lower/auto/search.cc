@@ -21,8 +21,8 @@ namespace vitrine::tools {
 namespace {
 
 constexpr size_t kMaxSwaps = 8;
-// Budgets for running a program and the float program alternately. Under a bound on time, max_pairs
-// is so large that only the duration limits the runs.
+// Budgets for measuring time ratios. With a bound on time, the search uses the `kDecisive` budgets.
+// Their `max_pairs` is so large that only `ms` limits a measurement.
 constexpr TimeBudget kPart{.ms = 60, .max_pairs = 2000};
 constexpr TimeBudget kResult{.ms = 1000, .max_pairs = 2000};
 constexpr size_t kManyPairs = 100'000;
@@ -83,8 +83,7 @@ class PrecisionSearch {
     std::vector<std::string> keep;  // of --keep
   };
 
-  // If `removes_unused` is set, removes tensors that no call uses. Quantization to int8 does the
-  // same.
+  // If `removes_unused` is true, removes unused tensors, as quantization to int8 always does.
   ProgramBytes lower(const Rules& rules, size_t samples, bool removes_unused = false) const {
     aot::LowerOptions options = lowering_;
     options.calibration.count = samples;
@@ -132,8 +131,8 @@ class PrecisionSearch {
       const std::string scheme = found == schemes.end() ? "float" : found->second;
       const bool is_int8 = scheme.starts_with("int8");
       if (scheme != "int8" && scheme != "float") rules.keep.push_back(part.name + '=' + scheme);
-      // If the scheme does not apply to all calls of the part, the remaining calls stay float. f16
-      // and bf16 apply to all calls.
+      // Some schemes apply only to some calls of the part; f16 and bf16 apply to all calls. Another
+      // rule keeps the other calls in float, because they would become int8 otherwise.
       const bool has_rest =
           scheme.starts_with("8da4w") ? part.has_other : part.has_int8() && !is_half(scheme);
       if (has_int8 && !is_int8 && has_rest) rules.keep.push_back(part.name + "=float");
@@ -200,8 +199,8 @@ class PrecisionSearch {
     AutoLevel level;
     level.scheme = scheme;
     level.noise = comparison_.noise(program);
-    // Quantization to int8 also removes unused tensors. Their bytes do not count as savings of this
-    // part.
+    // Quantization to int8 also removes unused tensors. The part did not save their bytes, so the
+    // float program for the comparison does not contain them either.
     const size_t float_bytes =
         scheme.starts_with("int8") ? lean_float_bytes_ : float_program_.size();
     level.saved_bytes = static_cast<double>(float_bytes) - static_cast<double>(program.size());
@@ -324,16 +323,15 @@ class PrecisionSearch {
         std::to_string(selection.size() - static_cast<size_t>(std::ranges::count(selection, 0U))),
         program);
     set_time(made, program, schemes, by_time_ ? kDecisiveStep : kPart);
-    // The upper end of the interval must meet the bound, so that another measurement probably meets
-    // the bound too.
+    // Compares the bound with the upper end of the time interval, so that another measurement
+    // probably meets the bound too.
     const Milliseconds ms = device_ ? made.ms : time_of(made.time, reference_);
     const double cost = by_time_ ? ms.repeated.high : static_cast<double>(made.bytes);
     const Measured measured{.quality = made.score.value_or(decibels(made.noise)), .cost = cost};
     steps_.push_back(std::move(made));
     return measured;
   } catch (const ToolError&) {
-    // A failed measurement is not an error after Ctrl-C, because Ctrl-C also ends the command of
-    // --accuracy.
+    // Ctrl-C also ends the --accuracy command, so an error after Ctrl-C is ignored.
     if (!is_stopped()) throw;
     constexpr double kWorst = std::numeric_limits<double>::infinity();
     return {.quality = -kWorst, .cost = kWorst};
@@ -367,7 +365,7 @@ AutoResult search_precisions(const aot::Methods& methods, const aot::LowerOption
                              const AutoOptions& options) {
   if (methods.size() != 1) {
     throw ToolError(fmt::format(
-        "--quantize auto: the calibration data can be for one method only, but the program has {}",
+        "--quantize auto: expected a model with one method, but the model has {} methods",
         methods.size()));
   }
   return PrecisionSearch(methods, lowering, options).run();

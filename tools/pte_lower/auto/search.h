@@ -61,9 +61,9 @@ struct AutoProgram {
 
 struct AutoResult {
   bool is_met = false;
-  // False if the chosen program meets a bound on time but may exceed it in another measurement.
-  // This is the case if its time was modeled for a device, or if the interval of the time contains
-  // the bound.
+  // False if the chosen program meets a bound on time, but another measurement may exceed the
+  // bound: the time comes from profiles of a device, or the interval of the time contains the
+  // bound.
   bool is_certain = true;
   bool is_interrupted = false;       // then `results` are empty, and `parts` may be incomplete
   std::vector<AutoPart> parts;       // in the order of their first step
@@ -75,7 +75,8 @@ struct AutoResult {
   std::string device;                // whose profiles have the times; empty: this machine
 };
 
-// `methods` has one method and `lowering` has the calibration data. Throws HostErrors.
+// `methods` must contain one method, and `lowering` must contain calibration data. Throws
+// HostErrors.
 AutoResult search_precisions(const aot::Methods& methods, const aot::LowerOptions& lowering,
                              const AutoOptions& options);
 

@@ -35,8 +35,8 @@ Channels channels_of(const Node& call, const TensorData& weight) {
   if (channels.transposed) {
     const auto groups = static_cast<size_t>(Call(call).integer("groups"));
     if (groups == 0 || size(0) % groups != 0) {
-      throw AotError(
-          fmt::format("node {}: its weight is not divisible by its groups", call.name()));
+      throw AotError(fmt::format(
+          "node {}: dim 0 of its weight is not divisible by the number of groups", call.name()));
     }
     channels.inner = size(1);
     channels.inputs_per_group = size(0) / groups;

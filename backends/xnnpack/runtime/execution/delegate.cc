@@ -78,8 +78,8 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   if (self->own_kernels_) VITRINE_RETURN_IF_ERROR(self->load_own_kernels());
   self->weights_->finish();
   VITRINE_RETURN_IF_ERROR(self->prepare_invocation());
-  // Drops the memory plan for the upper bounds of dynamic sizes, because this plan would need too
-  // much memory.
+  // Drops the sizes of values, which are the upper bounds of dynamic sizes. XNNPACK never shrinks
+  // sizes, so a memory plan would otherwise need too much memory.
   forget_memory_plan(self->runtime_.get());
   self->constants_.release_packed();
   VITRINE_RETURN_IF_ERROR(self->arguments_.bind(context.memory));
@@ -146,8 +146,8 @@ Error XnnpackDelegate::prepare_invocation() {
   return invocation_.prepare(runtime_.get(), pool_, names);
 }
 
-// Checks the output ranks that XNNPACK computes from the declared shapes. Other shapes need no
-// check, because output ranks depend only on input ranks.
+// Checks that the computed output ranks are the ranks that the program declares. One check at load
+// suffices, because output ranks depend only on input ranks.
 Error XnnpackDelegate::check_output_ranks() const {
   for (size_t i = 0; i < graph_.values.size(); ++i) {
     const Value& value = graph_.values[i];
@@ -250,8 +250,8 @@ Error XnnpackDelegate::plan_for_shapes() {
   return prepare_invocation();
 }
 
-// Plans memory at load. The first call plans memory again only if its sizes differ from the sizes
-// at load.
+// Plans memory at load, for the declared sizes. The first call uses this plan if its arguments
+// have these sizes.
 Error XnnpackDelegate::plan_memory() {
   const std::lock_guard lock(workspace_->mutex);
   if (!runtime_ || shapes_valid_) return Error();
@@ -293,8 +293,8 @@ Error XnnpackDelegate::fail(Error error) {
 }
 
 bool XnnpackDelegate::fill_reserve(MemoryReserve& reserve) const {
-  // XNNPACK has a record of 40 bytes for each value and each node. Fusion and bounds can double the
-  // number of records.
+  // XNNPACK's lists have a record of 40 bytes for each value and each node. Fusion and output
+  // bounds can double the number of records.
   const size_t plan_bytes = 4096 + size_t{80} * (graph_.values.size() + graph_.nodes.size());
   for (int i = 0; i < 3 && !checks_plan_lists(); ++i) {
     if (!reserve.add(plan_bytes)) return false;
@@ -345,7 +345,8 @@ Error XnnpackDelegate::reshape() {
     if (xnn_get_external_value_shape(runtime_.get(), binding.argument, &derived.rank,
                                      derived.dims.data()) != xnn_status_success ||
         !(derived == shapes_[binding.value])) {
-      return Error::make(ErrorCode::kInternal, "XNNPACK derives a different shape for argument %u",
+      return Error::make(ErrorCode::kInternal,
+                         "XNNPACK and Vitrine derive different shapes for argument %u",
                          binding.argument);
     }
   }

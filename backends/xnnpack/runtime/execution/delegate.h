@@ -41,9 +41,9 @@ class XnnpackDelegate final : public Delegate {
                                                   const Options& options);
   ~XnnpackDelegate() override;
 
-  // Logs operators only if create() also had a tracer. After an error, the next call starts from a
-  // clean state. In builds that cannot reset the state (workspace.h), the next call returns
-  // InvalidState.
+  // Logs operators only if create() was also given a tracer. If XNNPACK fails, the delegate is
+  // reset, so that later calls can succeed. In builds that cannot reset the delegate (workspace.h),
+  // all later calls return InvalidState.
   Error execute(const BackendExecutionContext& context,
                 std::span<EValue* const> arguments) override;
 
@@ -72,8 +72,8 @@ class XnnpackDelegate final : public Delegate {
   Error give_up(xnn_status status);
   // Resets the state of the delegate after XNNPACK has failed, and returns the error.
   Error fail(Error error);
-  // Reserves memory for the lists of XNNPACK's memory planner and for its lists of padding buffers
-  // (memory_reserve.h). Returns false if memory runs out.
+  // Reserves memory for the lists that XNNPACK allocates without a check (memory_reserve.h).
+  // Returns false if memory runs out.
   bool fill_reserve(MemoryReserve& reserve) const;
   Error reshape();
   Error name_operators(std::span<const uint32_t> node_of_op);
@@ -83,7 +83,8 @@ class XnnpackDelegate final : public Delegate {
 
   Graph graph_;
   Limits limits_;
-  // These members are declared before runtime_, which refers to them.
+  // These members are declared before runtime_, so that they are destroyed after runtime_, which
+  // refers to them.
   Constants constants_;
   std::optional<PackedWeights> weights_;
   std::shared_ptr<Workspace> workspace_;
@@ -96,8 +97,8 @@ class XnnpackDelegate final : public Delegate {
   std::optional<OwnKernels> own_kernels_;  // empty if XNNPACK's kernels run everything
   Invocation invocation_;
   CheckedVector<Shape> shapes_;  // indexed by value: the shapes of the last call
-  // The current shapes of the runtime. Used only in builds that cannot apply every change of shapes
-  // (resizing.h).
+  // The shapes of the last reshape; before the first reshape, the shapes at load. Used only in
+  // builds that must refuse some changes of shapes (resizing.h).
   CheckedVector<Shape> last_shapes_;
   bool was_reshaped_ = false;
   DelegateArguments arguments_{graph_, shapes_};

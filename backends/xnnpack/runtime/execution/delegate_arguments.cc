@@ -132,7 +132,7 @@ Error DelegateArguments::resize_outputs(Call call) const {
   for (const Binding& binding : bindings_) {
     if (has_shape(call[binding.argument]->unchecked_tensor(), shapes_[binding.value])) continue;
     return Error::make(ErrorCode::kInvalidProgram,
-                       "argument %u is the same tensor as an output with another shape",
+                       "argument %u shares its tensor with an output of another shape",
                        binding.argument);
   }
   return Error();
@@ -149,7 +149,8 @@ Result<bool> DelegateArguments::has_empty_input() const {
     if (!binding.is_output && is_empty(binding)) empty_input = &binding;
   }
   if (empty_input != nullptr && filled_output != nullptr) {
-    return Error::make(ErrorCode::kNotSupported, "argument %u is empty, but argument %u is not",
+    return Error::make(ErrorCode::kNotSupported,
+                       "argument %u is an empty input, but output argument %u is not empty",
                        empty_input->argument, filled_output->argument);
   }
   return empty_input != nullptr;

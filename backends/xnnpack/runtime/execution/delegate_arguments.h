@@ -56,11 +56,12 @@ class DelegateArguments {
   Result<bool> has_empty_input() const;
   // Resizes the outputs. One tensor may be passed for several arguments if their shapes are equal.
   Error resize_outputs(Call call) const;
-  // Chooses the addresses. XNNPACK reads up to XNN_EXTRA_BYTES past a tensor, so a tensor without
-  // slack that ends too close to the end of a page is copied.
+  // Chooses the addresses that XNNPACK reads and writes. XNNPACK may read up to XNN_EXTRA_BYTES
+  // past the end of a tensor. So a tensor that ends close to the end of a page is copied, unless
+  // the tensor has slack (readable bytes after its end).
   Error choose_addresses(Call call, bool* addresses_changed);
-  // Call after the run. If XNNPACK wrote an output to other memory, copies the output into the
-  // caller's tensor. Converts fp32 results to bf16, and 32-bit indices to 64 bits, where needed.
+  // Call after the run. Copies results from internal buffers to the caller's tensors. Converts fp32
+  // results to bf16, and 32-bit indices to 64 bits, where needed.
   void finish_outputs(Call call) const;
 
  private:

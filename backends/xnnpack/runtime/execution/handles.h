@@ -14,8 +14,8 @@ struct Deleter {
 
 using SubgraphHandle = std::unique_ptr<xnn_subgraph, Deleter<xnn_subgraph, xnn_delete_subgraph>>;
 using RuntimeHandle = std::unique_ptr<xnn_runtime, Deleter<xnn_runtime, xnn_delete_runtime>>;
-// XNNPACK counts references to a workspace, so a runtime keeps its workspace alive. Runtimes of one
-// thread may share a workspace.
+// An XNNPACK runtime keeps a reference to its workspace. Several runtimes may share a workspace if
+// they run one at a time.
 using WorkspaceHandle =
     std::unique_ptr<xnn_workspace, Deleter<xnn_workspace, xnn_release_workspace>>;
 

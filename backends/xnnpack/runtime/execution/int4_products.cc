@@ -33,8 +33,8 @@ struct Product {
   float max;
   const RowQuantization* quantization;
 
-  // A tile of weights consists of three parts: the negated sum of each column, then the blocks, and
-  // then the bias.
+  // A tile of weights has three parts: for each column the negated sum of its weights, then the
+  // blocks, then the bias.
   size_t block_bytes() const { return kColumns * (block / 2 + sizeof(uint16_t)); }
   size_t tile_bytes() const { return 2 * kColumns * sizeof(float) + blocks * block_bytes(); }
   const int8_t* row(size_t i) const { return input + i * input_stride; }
@@ -55,10 +55,10 @@ int32_t four_of(const int8_t* inputs) {
   return four;
 }
 
-// Computes the start values of the sums. Unpacked weights are 16 times an integer from -8 to 7. The
-// dot-product instruction needs unsigned weights, so 8 is added to the integer. This adds 8 * 16
-// times the sum of the block's inputs to the result. To compensate, each sum starts at minus that
-// number.
+// Computes the start value of each sum of products. An unpacked weight is 16 * w, with w from -8 to
+// 7. The dot-product instruction needs unsigned weights, so add_block() uses 16 * (w + 8). This
+// adds 16 * 8 * (sum of the block's inputs) to the result. To compensate, each sum starts at minus
+// this excess.
 VITRINE_VNNI void find_starts(const Product& p, size_t rows, size_t first, size_t count,
                               int32_t* starts) {
   const __m256i ones = _mm256_set1_epi8(1);
@@ -113,8 +113,8 @@ VITRINE_VNNI void add_block(const int8_t* const* inputs, size_t offset, size_t b
   }
 }
 
-// Adds the products of the blocks [first, first + count) of each tile. The output holds partial
-// sums between calls.
+// Adds the products of the blocks [first, first + count) to the output, for all tiles. The output
+// holds partial sums until the last call.
 template <size_t kRows>
 VITRINE_VNNI void add_blocks(const Product& p, size_t first, size_t count, const int32_t* starts) {
   const int8_t* inputs[kRows];

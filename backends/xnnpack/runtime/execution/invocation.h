@@ -34,19 +34,19 @@ bool may_use_threads(xnn_runtime_t runtime, const RuntimeOperator& op);
 class Invocation {
  public:
   // Lists the operators of the runtime and estimates the work of each operator with the present
-  // shapes. Call after each reshape. `pool` is the runtime's and may be null. `own_kernels` is
+  // shapes. Call after each reshape. `pool` is the pool of the runtime, or null. `own_kernels` is
   // OwnKernels::names(), or empty. Only the first call, at load, allocates and can fail.
   Error prepare(xnn_runtime_t runtime, ThreadPool* pool,
                 std::span<const char* const> own_kernels = {});
-  // Replaces xnn_invoke_runtime() for the prepared runtime. `ends` is empty or has one element per
-  // operator that runs. The element receives platform::ticks() when the operator ends. `stop` may
-  // be null. If the signal is set, the run ends between two operators and still returns success.
+  // Runs the prepared runtime in place of xnn_invoke_runtime(). `ends` is empty or has one element
+  // per operator that runs; each element receives platform::ticks() when its operator ends. If
+  // `stop` is not null and is set, the run ends before the next operator and returns success.
   // `listener` may be null; its time does not count in `ends`. Builds without XNNPACK's private
   // headers do not call the listener.
   xnn_status run(xnn_runtime_t runtime, std::span<uint64_t> ends, const StopSignal* stop,
                  OperatorListener* listener = nullptr);
-  // The estimated single-thread time in ns of each operator that runs, in order; 0 for operators
-  // that are too small for several threads. Empty without XNNPACK's private headers.
+  // Returns the estimated time in ns of each operator on one thread, in running order. The time is
+  // 0 if the operator is too small for several threads. Empty without XNNPACK's private headers.
   std::span<const uint32_t> work_ns() const { return work_ns_; }
 
  private:
@@ -54,8 +54,8 @@ class Invocation {
                       OperatorListener* listener);
 
   ThreadPool* pool_ = nullptr;  // null if no operator runs on several threads
-  // The operators in running order. These lists are compact, because large models evict them from
-  // the CPU caches between two runs.
+  // The operators in running order. The lists are compact, because each run of a large model evicts
+  // them from the CPU caches and the next run must load them again.
   CheckedVector<xnn_operator_t> objects_;
   CheckedVector<uint8_t> object_counts_;  // number of objects of each operator
   CheckedVector<uint32_t> work_ns_;

@@ -41,7 +41,7 @@ Error check_first_line(std::string_view line, size_t vector_bytes) {
   }
   line.remove_prefix(kFirstLine.size());
   uint64_t width = 0;
-  if (!take_number(line, width)) return invalid("expected a number of bytes, found \"%.*s\"", line);
+  if (!take_number(line, width)) return invalid("expected a width in bytes, found \"%.*s\"", line);
   if (width == vector_bytes) return Error();
   return Error::make(ErrorCode::kInvalidArgument,
                      "measured with vectors of %llu bytes, but this processor has %zu: measure on "
@@ -72,12 +72,12 @@ Error KernelChoices::add_line(std::string_view line, bool (*is_kernel)(std::stri
   for (uint64_t& size : row.sizes) is_valid = is_valid && take_number(rest, size);
   if (!is_valid || rest.empty()) {
     return invalid(
-        "expected a percentage, three element counts (row of the input, row of the result, result) "
+        "expected a percentage, three element counts (input row, result row, result) "
         "and a kernel, such as \"61 64 64 4096 Vitrine Softmax (NC, F32)\", found \"%.*s\"",
         line);
   }
   if (rest.size() >= sizeof row.kernel || (rest != "*" && !is_kernel(rest))) {
-    return invalid("this build has no choice for the kernel \"%.*s\"", rest);
+    return invalid("this build has no kernel \"%.*s\" that a table may choose", rest);
   }
   std::memcpy(static_cast<char*>(row.kernel), rest.data(), rest.size());
   return rows_.push_back(row);
@@ -108,7 +108,7 @@ Result<KernelChoices> KernelChoices::read(std::string_view path,
   name[path.size()] = '\0';
   VITRINE_ASSIGN_OR_RETURN(const platform::File file, platform::File::open(name));
   if (file.size() > kMaxFileBytes) {
-    return invalid("%.*s: a table of choices has at most 1 MiB", path);
+    return invalid("%.*s: expected a table of choices of at most 1 MiB, found a larger file", path);
   }
   CheckedVector<std::byte> bytes;
   VITRINE_RETURN_IF_ERROR(bytes.resize(static_cast<size_t>(file.size())));

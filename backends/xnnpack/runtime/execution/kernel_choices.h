@@ -30,9 +30,10 @@ class KernelChoices {
   static Result<KernelChoices> read(std::string_view path, bool (*is_kernel)(std::string_view),
                                     size_t vector_bytes);
 
-  // Returns true if the kernel is faster than XNNPACK's at the measured sizes that are nearest to
-  // `sizes`: those with the smallest sum of |log(ratio of sizes)|. In a tie, the first row of the
-  // table wins. Returns nothing if the table does not contain the kernel.
+  // Returns true if `kernel` is faster than XNNPACK's kernel, according to the kernel's row with
+  // the nearest sizes. The distance is the sum of |log(ratio)| over the three sizes. If several
+  // rows are equally near, the first of these rows decides. Returns nothing if the table does not
+  // contain the kernel.
   std::optional<bool> is_faster(std::string_view kernel, const OperatorSizes& sizes) const;
   bool is_empty() const { return rows_.empty(); }
   bool has(std::string_view kernel) const { return is_faster(kernel, {1, 1, 1}).has_value(); }

@@ -34,9 +34,9 @@ bool is_result_of_convolution(const Graph& graph, const Value& value) {
   return is_kind(producer, "Conv2d") || is_kind(producer, "DepthwiseConv2d");
 }
 
-// Returns the transposition of a convolution's result that `node` undoes, or null. Does not return
-// other transpositions, because profiles must show those that come from an operator of the source
-// model.
+// If `node` undoes a transposition of a convolution's result, returns that transposition; otherwise
+// null. Other transpositions are kept, because they may be operators of the source model, which
+// profiles must show.
 const Node* undone_by(const Graph& graph, std::span<const Shape> shapes, const Node& node) {
   if (!is_kind(node, "StaticTranspose") || !is_unbounded(node)) return nullptr;
   uint32_t value = node.inputs[0];

@@ -1,6 +1,6 @@
 // Removes layout changes between convolutions if they cancel each other. Lowering puts a
-// transposition and a reshape before and after each convolution over one dim, so that two
-// successive convolutions have two reshapes between two transpositions.
+// transposition and a reshape both before and after each 1-D convolution. So there are four such
+// nodes between two successive 1-D convolutions, and these nodes can cancel each other.
 #pragma once
 
 #include <span>
@@ -9,10 +9,11 @@
 
 namespace vitrine::xnnpack {
 
-// Finds each transposition that undoes an earlier transposition of a convolution's result. Only
-// reshapes that cancel each other may be between the two. Nodes that read the result of the second
-// transposition then read the convolution's result instead. Nodes that no output needs become dead.
-// Call only if the delegate always runs with the declared sizes, which are in `shapes`.
+// Finds pairs of transpositions in which the second undoes the first. The first must transpose a
+// convolution's result, and between the two there may only be reshapes that cancel each other.
+// Nodes that read the result of the second transposition then read the convolution's result
+// instead. Nodes that no output needs become dead. Call only if the delegate always runs with the
+// declared sizes, which `shapes` contains.
 Error cancel_layout_changes(Graph& graph, std::span<const Shape> shapes);
 
 }  // namespace vitrine::xnnpack

@@ -4,9 +4,8 @@
 
 namespace vitrine::xnnpack {
 
-// unlock() may read the number of waiters before its store is visible to other threads. In that
-// case, unlock() does not wake a thread that begins to wait at that moment. So waiting threads
-// sleep only briefly before they try again.
+// unlock() may read waiting_ before other threads see that it cleared taken_. A thread that begins
+// to wait at that moment is not woken. So waiting threads sleep only briefly before they try again.
 void LightMutex::wait() {
   constexpr std::chrono::milliseconds kMaxSleep{1};
   std::unique_lock lock(queue_);

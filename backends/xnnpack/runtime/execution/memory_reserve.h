@@ -1,11 +1,11 @@
 // Protects against allocation failures that XNNPACK does not check for.
 //
-// XNNPACK 4ea82e5 plans the memory of a runtime with three lists. It writes to them without
-// checking that their allocation succeeded. Both XNNPACK 4ea82e5 and 92a7ad5 make the same mistake
-// with a list in each dynamically quantized convolution, and ignore failed allocations in other
-// places. So XNNPACK uses our allocator, which keeps blocks in reserve for those lists and records
-// failures. Test: FaultWalkTest. The allocator also bounds the workspace, which XNNPACK sizes and
-// allocates in one step.
+// To plan the memory of a runtime, XNNPACK 4ea82e5 allocates three lists and writes to them without
+// checking that the allocations succeeded. XNNPACK 4ea82e5 and 92a7ad5 also do not check a list
+// that each dynamically quantized convolution allocates, and ignore failed allocations in other
+// places. So XNNPACK uses Vitrine's allocator, which keeps blocks in reserve for these lists and
+// records failures. Test: FaultWalkTest. The allocator also bounds the workspace, because XNNPACK
+// computes the size of the workspace and allocates it in one step.
 #pragma once
 
 #include <xnnpack.h>
@@ -32,13 +32,14 @@ class MemoryReserve {
 
   // Adds a block of `bytes` bytes to the reserve. Returns false if memory runs out.
   bool add(size_t bytes);
-  // Returns the smallest remaining block that is large enough, or null. So every request succeeds
-  // if one block was added for each expected request. The caller frees the block.
+  // Returns the smallest remaining block of at least `bytes` bytes, or null. If add() was called
+  // with enough bytes for each request, all requests succeed, in any order. The caller frees the
+  // block.
   void* take(size_t bytes);
 
-  // Called for unaligned allocations. In a reshape, the first unaligned allocations are the lists
-  // of the memory planner, and an aligned allocation after these is the workspace. So
-  // allows_aligned() checks the bound only after this call.
+  // Called for unaligned allocations. A reshape first allocates the lists of the memory planner,
+  // unaligned, and later the workspace, aligned. So allows_aligned() checks the bound only after
+  // this call.
   void note_list() { has_lists_ = true; }
   // Returns true if an aligned allocation of this size is within the bound. Otherwise, records the
   // size.

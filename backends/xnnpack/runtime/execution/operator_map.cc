@@ -80,9 +80,9 @@ Result<CheckedVector<uint32_t>> operators_of_nodes(
   return result;
 }
 
-// Finds the operator of each node. XNNPACK fuses clamps and copies into the node before them, and
-// padding into the node after it. silu_fusion.h fuses a sigmoid into the node after it. So a fused
-// node is run by the nearest operator before or after it.
+// Finds the operator that runs each node. XNNPACK fuses clamps and copies into the preceding node,
+// and padding into the following node. silu_fusion.h fuses a sigmoid into the following node. So a
+// node without an operator of its own gets the operator of the nearest preceding or following node.
 Error place_nodes(const Graph& graph, const Readers& readers, std::span<const DefinedNodes> defined,
                   std::span<const uint32_t> op_of_node, OperatorMap& map) {
   const size_t count = graph.nodes.size();
@@ -123,8 +123,8 @@ Error place_nodes(const Graph& graph, const Readers& readers, std::span<const De
   return Error();
 }
 
-// Finds the node that each inserted layout change serves. This is the first later node that reads
-// the converted value, directly or through another layout change. If only an output of the delegate
+// Finds the node that each inserted layout change serves. This is the first node that reads the
+// converted value, directly or through another layout change. If only an output of the delegate
 // reads the value, the layout change serves the node whose result it converts.
 Error find_served(const Graph& graph, OperatorMap& map) {
   const size_t count = graph.nodes.size();

@@ -35,10 +35,10 @@ class NodeSearch {
   }
 
  private:
-  // Finds the node of an operator. XNNPACK keeps the order of the nodes. First looks for a node of
-  // the operator's type with the same input or output, because fusion may change one of the two.
-  // Then looks for a node of any type with the same output, because other optimizations may change
-  // the type of a node that fusion has not changed.
+  // Finds the node of an operator. Operators are in the order of their nodes. The first search
+  // looks for a node of the operator's type with the same input or output, because fusion may
+  // change either the input or the output. The second search looks for a node of any type with the
+  // same output, because other optimizations may change the type.
   uint32_t find(const RuntimeOperator& op) {
     const uint32_t input = id_at(op.inputs, 0);
     const uint32_t second_input = id_at(op.inputs, 1);
@@ -58,8 +58,8 @@ class NodeSearch {
     return kNone;
   }
 
-  // Limits the number of nodes that a search reads, so that the total time is linear. XNNPACK never
-  // fuses this many nodes into one.
+  // Limits the number of nodes that each search examines, so that the total time is linear. XNNPACK
+  // never fuses 256 nodes into one.
   static constexpr size_t kMaxSkippedNodes = 256;
 
   xnn_runtime_t runtime_;

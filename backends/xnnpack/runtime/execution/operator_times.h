@@ -28,8 +28,8 @@ class OperatorTimes {
  public:
   struct Operator {
     std::string_view name = "";  // from XNNPACK's profiling, e.g. "Convolution (NHWC, F32) IGEMM"
-    // The index of the subgraph node, or kNone if XNNPACK added the operator. In builds that do not
-    // know the nodes, this is the index of the operator.
+    // The index of the subgraph node, or kNone if XNNPACK added the operator. In builds without
+    // private headers, this is the index of the operator.
     uint32_t node = 0;
   };
 
@@ -56,8 +56,8 @@ class OperatorTimes {
   xnn_runtime_t runtime_ = nullptr;
   CheckedVector<char> names_;  // zero-terminated, one after the other
   CheckedVector<Operator> operators_;
-  // After the run, contains ticks. If the public call measures the times, contains durations in us
-  // instead. stop() converts these numbers to times in ns.
+  // The end time of each operator: in ticks after the run, in ns after stop(). In builds without
+  // private headers, stop() computes the times from XNNPACK's durations in us.
   CheckedVector<uint64_t> ends_;
   platform::CounterReading start_;
 };

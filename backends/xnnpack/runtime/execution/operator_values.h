@@ -1,9 +1,9 @@
 // Passes the results of a delegate's operators to a ValueTracer.
 //
-// The tracer does not receive values that fusion removed. For a convolution with a fused clamp, it
-// receives only the clamped result. XNNPACK computes images with channels last. The tensors that
-// the tracer receives have the model's order of dimensions, and a dim order that describes the
-// memory.
+// The tracer does not receive values that fusion removed. For a convolution with a fused clamp, the
+// tracer receives only the clamped result. XNNPACK stores images with channels last. The tracer
+// receives them as tensors whose sizes have the model's order of dimensions and whose dim order
+// describes the layout in memory.
 #pragma once
 
 #include <xnnpack.h>
@@ -20,9 +20,9 @@ namespace vitrine::xnnpack {
 
 class OperatorValues final : public OperatorListener {
  public:
-  // Call once, at load. `ids` has XNNPACK's id of each value of the graph, and `node_of_op` the
-  // node of each operator, or kNone. `logged` has the operators that the delegate logs. All
-  // arguments must outlive this object.
+  // Call once, at load. `ids` contains XNNPACK's id of each value of the graph. `node_of_op`
+  // contains the node of each operator, or kNone. `logged` contains the operators that the delegate
+  // logs. `graph`, `runtime` and `logged` must outlive this object.
   Error load(const Graph& graph, xnn_runtime_t runtime, std::span<const uint32_t> ids,
              std::span<const uint32_t> node_of_op, std::span<const TracedOperator> logged);
 

@@ -26,19 +26,19 @@ struct Options {
   // The option "packed_cache_path": the path of a file that stores packed weights for later
   // processes. If the path is empty, no file is used.
   std::string_view packed_cache_path;
-  // The option "vitrine_kernels": Vitrine's kernels run the operators that they compute faster than
-  // XNNPACK does (own_kernels.h).
+  // The option "vitrine_kernels": an operator runs on Vitrine's kernel if that kernel is faster
+  // than XNNPACK's (own_kernels.h).
   bool vitrine_kernels = true;
   // The option "exact": excludes kernels that are less accurate than plain sums of products
   // (own_kernels/winograd.h).
   bool exact = false;
-  // The option "choices": the path of a table that chooses between Vitrine's and XNNPACK's kernels
-  // (kernel_choices.h); empty if the built-in rules choose.
+  // The option "choices": the path of a table that selects Vitrine's or XNNPACK's kernels
+  // (kernel_choices.h). If the path is empty, built-in rules select the kernels.
   std::string_view choices;
 };
 
-// Returns `defaults` with XNNPACK's options in `given` applied. InvalidArgument for unknown keys
-// and invalid values.
+// Returns `defaults`, changed by those options in `given` that are for the XNNPACK backend.
+// InvalidArgument for unknown keys and invalid values.
 Result<Options> read_options(std::span<const BackendOption> given, const Options& defaults);
 
 }  // namespace vitrine::xnnpack

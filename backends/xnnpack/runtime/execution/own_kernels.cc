@@ -30,7 +30,8 @@ const Replacement* const kReplacements[] = {
 #undef VITRINE_REPLACEMENT
 };
 
-// True if the built-in rule chooses our kernel for an operator that it can run.
+// Returns true if the built-in rule prefers our kernel to XNNPACK's. Our kernel must be able to run
+// `op`.
 bool is_probably_faster(const Replacement& own, const xnn_operator& op) {
   return own.is_faster == nullptr || own.is_faster(op);
 }
@@ -53,7 +54,7 @@ OperatorSizes sizes_of(const xnn_runtime& runtime, const xnn_operator_data& data
   return {row(in), row(out), elements};
 }
 
-// Returns the kernel that replaces XNNPACK's, or null.
+// Returns our kernel for `op`, or null if XNNPACK's kernel runs `op`.
 const Replacement* replacement(const xnn_operator& op, const OperatorSizes& sizes,
                                const KernelChoices& choices) {
   for (const Replacement* const own : kReplacements) {
@@ -65,7 +66,7 @@ const Replacement* replacement(const xnn_operator& op, const OperatorSizes& size
   return nullptr;
 }
 
-// Returns the kernel of ours that may run `op` and needs its own copy of the weights, or null.
+// Returns the kernel that may run `op` with Vitrine's copy of the weights, or null.
 const Replacement* weight_owner(const xnn_operator& op, const KernelChoices& choices) {
   const auto* const owner = std::ranges::find_if(kReplacements, [&](const Replacement* own) {
     return own->weight_bytes != nullptr && own->weight_bytes(op) != 0 &&
@@ -158,11 +159,14 @@ Error OwnKernels::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& w
     if (owner != nullptr && choices_.is_empty() && op->weights_cache == nullptr) {
       xnn_release_simd_memory(std::exchange(op->packed_weights.pointer, nullptr));
     }
-    // XNNPACK's kernels must not run with weights that are not packed.
+    // XNNPACK's kernels can run only with packed weights.
     const bool is_ours = winograd_.runs_always(op) || (owner != nullptr && owner->fits(*op));
     if (!is_ours && data.num_inputs > 1 && op->weights_cache != nullptr &&
         weights.is_unpacked(packed_weights(op))) {
-      return Error::make(ErrorCode::kInternal, "operator %zu has no kernel for its weights", i);
+      return Error::make(ErrorCode::kInternal,
+                         "operator %zu: XNNPACK did not pack the weights, and no Vitrine kernel "
+                         "supports the operator",
+                         i);
     }
     VITRINE_RETURN_IF_ERROR(weights_.push_back(copy));
   }

@@ -1,5 +1,5 @@
-// Runs operators of XNNPACK's runtimes with Vitrine's kernels if these are faster. Each file in
-// own_kernels/ says which operators it runs.
+// Replaces XNNPACK's kernels in a runtime with faster Vitrine kernels. The first comment of each
+// kernel's file in own_kernels/ names the operators that the kernel runs.
 #pragma once
 
 #include <xnnpack.h>
@@ -27,13 +27,13 @@ class OwnKernels {
   static bool have(std::string_view name);
   // True if Winograd's algorithm can run f16 convolutions on this processor.
   static bool have_f16_winograd();
-  // Chooses the kernels that depend on declared sizes, and marks the nodes whose weights XNNPACK
-  // need not pack (Node::weights). Reads the table of choices that the options name. Call once,
-  // before the runtime is built. `shapes` has the shape of each value.
+  // Chooses the convolutions that run with Winograd's algorithm, and marks the nodes whose weights
+  // XNNPACK need not pack (Node::weights). Also reads the table of choices (Options::choices). Call
+  // once, before the runtime is built. `shapes` has the shape of each value.
   Error plan(Graph& graph, std::span<const Shape> shapes, const Options& options,
              const OwnKernelLimits& limits);
   // Writes weights in the layouts of our kernels to `weights`. Call once, after the runtime was
-  // built and before its first reshape. `pool` is the runtime's and may be null.
+  // built and before its first reshape. `pool` is the thread pool of the runtime, or null.
   Error load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& weights);
   // Drops XNNPACK's pointer tables that our kernels do not read. Call after each reshape, before
   // memory is planned.
@@ -41,8 +41,8 @@ class OwnKernels {
   // Installs our kernels in the runtime's operators. Call again after each reshape. The runtime
   // must not run after this object is destroyed. Does not allocate.
   void use(xnn_runtime_t runtime);
-  // The name of our kernel for each operator that runs, in running order; null if XNNPACK's kernel
-  // runs it. The choice depends on the sizes of the last reshape.
+  // The name of our kernel for each operator that runs, or null if XNNPACK's kernel runs the
+  // operator. The names are in execution order and depend on the sizes of the last reshape.
   std::span<const char* const> names() const { return names_; }
   // The size in bytes of the weights for Winograd's algorithm. plan() computes it; load() writes
   // the weights.

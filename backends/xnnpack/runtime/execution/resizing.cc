@@ -51,7 +51,9 @@ Error refuse_sizes(const Graph& graph, std::span<const Shape> before, bool befor
                    : can_resize(graph, node, before, before_is_load, shapes);
     if (can_apply) continue;
     return Error::make(ErrorCode::kNotSupported,
-                       "this build of XNNPACK cannot resize %s in this way", node.kind->name);
+                       "cannot resize %s to these sizes; build with "
+                       "VITRINE_XNNPACK_PRIVATE_HEADERS=ON",
+                       node.kind->name);
   }
   return Error();
 }

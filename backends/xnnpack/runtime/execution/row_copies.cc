@@ -21,8 +21,8 @@ void copy_rows(const void* context, size_t first, size_t count) {
   }
 }
 
-// Minimum number of bytes that one task copies. XNNPACK itself would make each row a task if it
-// uses several threads.
+// Minimum number of bytes that one task copies. With several threads, XNNPACK would otherwise run
+// one task per row.
 constexpr size_t kTileBytes = 4096;
 
 // For constant sizes of up to 256 bytes, the compiler copies without calling memcpy.

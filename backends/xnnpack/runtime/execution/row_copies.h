@@ -1,5 +1,5 @@
-// Speeds up XNNPACK's concatenations and splits, which copy with one call for each row. In a rotary
-// embedding a row is a single element.
+// Speeds up XNNPACK's concatenations and splits. XNNPACK calls its copy kernel once per row, and in
+// a rotary embedding a row is a single element.
 #pragma once
 
 #include <xnnpack.h>

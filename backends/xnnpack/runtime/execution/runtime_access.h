@@ -1,6 +1,7 @@
-// Provides the only access to XNNPACK's private structures. Each supported version of XNNPACK has a
-// file that implements this header (runtime_access_debian.cc, runtime_access_upstream.cc) and
-// asserts its assumptions about XNNPACK. Builds on the public API alone
+// Accesses XNNPACK's private structures. Only Vitrine's kernels (own_kernels.cc, own_kernels/)
+// access such structures without this header. Each supported version of XNNPACK has a file that
+// implements this header (runtime_access_debian.cc, runtime_access_upstream.cc) and asserts its
+// assumptions about XNNPACK. Builds that use only the public API
 // (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use runtime_access_public.cc.
 #pragma once
 
@@ -46,11 +47,12 @@ struct RuntimeOperator {
   std::span<const uint32_t> inputs;         // ids of values, or an id that has none
   std::span<const uint32_t> outputs;
 
-  // False for a fused or removed node, whose entry remains but has no objects.
+  // False for a node that was removed or fused into another node. The entry of such a node has no
+  // objects.
   bool runs() const { return objects[0] != nullptr; }
 };
 
-// A node of a subgraph. Ids that the node lacks are XNN_INVALID_VALUE_ID.
+// A node of a subgraph. The id of a missing input or output is XNN_INVALID_VALUE_ID.
 struct SubgraphNode {
   int type = 0;
   uint32_t input = 0;
@@ -88,7 +90,7 @@ RuntimeValue value_at(xnn_runtime_t runtime, uint32_t id);
 void set_value_shape(xnn_runtime_t runtime, uint32_t id, const Shape& shape, size_t element_size);
 
 pthreadpool_t threads_of(xnn_runtime_t runtime);
-// Makes XNNPACK stop its own measurement of times.
+// Turns off XNNPACK's own profiling.
 void stop_profiling(xnn_runtime_t runtime);
 
 // Computes the sizes of all values and of the operators' temporary memory from the sizes of the
@@ -105,14 +107,14 @@ size_t workspace_bytes_of_value(xnn_runtime_t runtime, uint32_t id);
 size_t workspace_bytes_of_operator(xnn_runtime_t runtime, size_t index);
 void set_value_memory(xnn_runtime_t runtime, uint32_t id, std::byte* memory);
 void set_operator_memory(xnn_runtime_t runtime, size_t index, std::byte* memory);
-// Call after the memory of all values and operators was set. From then on, the runtime's values
-// move when the workspace moves.
+// Marks the runtime's memory plan as complete. Call after the memory of all values and operators
+// was set. From then on, grow_workspace() also moves the values of this runtime.
 void keep_memory_plan(xnn_runtime_t runtime);
 // Forces XNNPACK to plan all memory of the runtime again at the next reshape (workspace.h).
 void drop_memory_plan(xnn_runtime_t runtime);
 // True if XNNPACK itself sets the shape of a node's second output when sizes change.
 bool sets_second_outputs();
-// True if XNNPACK checks whether the lists with which it plans memory were allocated.
+// True if XNNPACK detects that an allocation of its lists for memory planning failed.
 bool checks_plan_lists();
 
 size_t workspace_bytes(xnn_workspace_t workspace);
@@ -132,7 +134,8 @@ struct StridedCopy {
 };
 // Empty if the operator does not copy rows with a fixed stride, or already runs another task.
 std::optional<StridedCopy> strided_copy_of(xnn_operator_t op);
-// Copies `count` rows, starting at row `first`. `context` is XNNPACK's; strided_rows() reads it.
+// Copies `count` rows, starting at row `first`. XNNPACK passes its own `context`, which
+// strided_rows() reads.
 using CopyRows = void (*)(const void* context, size_t first, size_t count);
 void set_strided_copy(xnn_operator_t op, CopyRows copy);
 struct StridedRows {
@@ -185,9 +188,9 @@ using MultiplyInt4 = void (*)(size_t rows, size_t columns, size_t depth, const i
                               size_t output_row_stride, size_t output_tile_stride,
                               const Int4ProductParams* params, const RowQuantization* quantization);
 bool has_avx512_vnni();
-// Replaces XNNPACK's products of int8 rows and int4 weights. `multiply` computes up to `rows` rows.
-// Its weights are packed in tiles of `columns` columns, with 2^log2_depth_step values of a column
-// next to each other.
+// Replaces XNNPACK's products of int8 rows and int4 weights. `multiply` computes up to `rows` rows
+// per call. The weights are packed in tiles of `columns` columns. In a tile, 2^log2_depth_step
+// values of the same column are next to each other.
 void set_int4_products(MultiplyInt4 multiply, size_t rows, size_t columns, size_t log2_depth_step);
 
 // A function with the parameters of XNNPACK's f32 products (f32_products.h). `depth_bytes` is the

@@ -36,7 +36,7 @@ RowsTask& rows_task(compute_parameters& compute) { return compute.task_1d_tile_1
 void forget_zero_buffers(xnn_operator& op) {
   if (op.zero_buffers == nullptr) return;
   const xnn_allocator& heap = reserving_allocator();
-  // Does not free the first buffer, because the operator owns it.
+  // Keeps zero_buffers[0], because the operator owns this buffer.
   for (size_t k = 1; k < op.batch_size; ++k) {
     heap.aligned_deallocate(heap.context, op.zero_buffers[k]);
   }

@@ -1,4 +1,5 @@
-// Replaces the access to XNNPACK's private structures in builds without its private headers.
+// Implements runtime_access.h for builds without XNNPACK's private headers. The functions do
+// nothing.
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
 
 namespace vitrine::xnnpack {

@@ -35,7 +35,7 @@ void forget_zero_buffers(xnn_operator& op) {
   xnn_convolution_operator* const state = op.convolution_op;
   if (state == nullptr || state->zero_buffers == nullptr) return;
   const xnn_allocator& heap = reserving_allocator();
-  // Does not free the first buffer, because the operator owns it.
+  // Keeps zero_buffers[0], because the operator owns this buffer.
   for (size_t k = 1; k < state->valid_batch_size; ++k) {
     heap.aligned_deallocate(heap.context, state->zero_buffers[k]);
   }
@@ -105,10 +105,10 @@ void products_were_set(xnn_gemm_config& config) { config.pack_gemm_goi_bl = null
 
 #include "backends/xnnpack/runtime/execution/runtime_access.inc"
 
-// When XNNPACK first packs weights of a kind for a weights cache, it also packs random weights to
-// compute a fingerprint of the layout. XNNPACK does not check whether memory for the random weights
-// was allocated. Setting the fingerprints in advance avoids this. Their values do not matter,
-// because files of packed weights have their own digest (weights_file.h). Test:
+// Sets all fingerprints of weight layouts in advance, so that XNNPACK does not compute them.
+// XNNPACK would pack random weights for each fingerprint, without checking whether memory for these
+// weights was allocated. The values of the fingerprints do not matter, because files of packed
+// weights have their own digest (weights_file.h). Test:
 // FirstLoadFaultWalkTest.ReportsFailedAllocations.
 void prepare_xnnpack() {
   constexpr uint32_t kIds[] = {

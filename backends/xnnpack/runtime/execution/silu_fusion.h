@@ -11,15 +11,17 @@
 
 namespace vitrine::xnnpack {
 
-// XNNPACK lacks SiLU, so this operator represents a SiLU in the subgraph. Payloads cannot contain
-// this operator. Our kernel replaces it (own_kernels/silu.cc).
+// The operator that represents a SiLU in the subgraph, because XNNPACK lacks SiLU. Payloads cannot
+// contain cube roots, so each cube root in a runtime is a SiLU. Our kernel runs these operators
+// (own_kernels/silu.cc).
 inline constexpr xnn_unary_operator kSiluPlaceholder = xnn_unary_cube_root;
 
 // Marks the sigmoid and the product of each f32 SiLU (Node::fusion) if only the product reads the
 // sigmoid. Call it only if OwnKernels will run the graph.
 Error mark_silus(Graph& graph);
 
-// Defines the placeholder for a SiLU whose product mark_silus() has marked.
+// Defines the placeholder of a SiLU. `product` is the product node of the SiLU, marked by
+// mark_silus().
 xnn_status define_silu(xnn_subgraph_t subgraph, const Graph& graph, const Node& product,
                        std::span<const uint32_t> ids);
 

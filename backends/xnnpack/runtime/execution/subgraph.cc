@@ -104,20 +104,21 @@ bool requantizes(const Graph& graph, const Node& node) {
   return from.scale != to.scale || from.zero_point != to.zero_point;
 }
 
-// Returns true if operator fusion would make results wrong.
+// Returns true if XNNPACK must not fuse the operators of this graph.
 //
-// XNNPACK fuses a clamp into the clamp, product, convolution or pooling before it. The fused node
-// then produces the clamp's result, with the bounds of both. Tests: ClampsTest.
-// - If a clamp that changes the quantization were fused, packed weights would be identified by the
-//   quantization of the node's own result (packed_weights.h), and max pooling would not requantize.
+// XNNPACK fuses a clamp into the preceding node if that node is a clamp, product, convolution or
+// pooling. The fused node produces the clamp's result, with the bounds of both nodes. The result
+// would be wrong in these cases (tests: ClampsTest):
+// - The clamp changes the quantization. Packed weights would be identified by the quantization of
+//   the preceding node's own result (packed_weights.h), and max pooling would not requantize.
 // The other cases concern only XNNPACK 4ea82e5 (fusion_confuses_bounds()):
-// - For convolutions and poolings, XNNPACK also replaces the *bits* of padding_top by their maximum
-//   with the clamp's lower bound, and those of padding_right by their minimum with its upper bound.
-//   Read as a float, these bits are a tiny positive number. That is harmless if the bounds enclose
-//   zero; otherwise the padding becomes wrong.
-// - If the bounds of the two nodes do not overlap, or overlap by only one step of int8, XNNPACK
-//   rejects them or uses the wrong bound. This function compares all bounds of the graph, since
-//   several clamps may follow each other.
+// - The preceding node is a convolution or pooling, and the clamp's bounds do not enclose zero.
+//   XNNPACK reads the bits of padding_top and padding_right as floats, which are tiny positive
+//   numbers. It replaces padding_top by its maximum with the lower bound, and padding_right by its
+//   minimum with the upper bound. Bounds that do not enclose zero change the padding.
+// - The bounds of the two nodes do not overlap, or overlap by at most one step of int8. XNNPACK
+//   rejects such bounds or uses the wrong bound. Several clamps may follow each other, so this
+//   function compares all bounds of the graph.
 bool must_not_fuse(const Graph& graph) {
   bool window = false;
   bool clamp = false;
@@ -142,7 +143,7 @@ bool must_not_fuse(const Graph& graph) {
 }
 
 // Returns the number of subgraph nodes that XNNPACK makes for a node of the graph. Used in builds
-// that cannot count the subgraph's nodes.
+// in which count_subgraph_nodes() returns 0.
 uint32_t expected_node_count(const Node& node) {
   const bool bounded = node.output_min != -INFINITY || node.output_max != INFINITY;
   const bool bounds_itself = node.kind->has_weights || node.kind->has_window || is_clamp(node);
@@ -161,9 +162,9 @@ xnn_status create_runtime(xnn_subgraph_t subgraph, const RuntimeRequest& request
 }
 
 // Returns true if the node reads or writes dynamically quantized values. try_node() cannot try such
-// a node: it makes all outputs external, but a dynamically quantized value cannot be external. If
-// such a value is the input of a product, XNNPACK 92a7ad5 also looks for the node that computes the
-// value, but that node is not in the trial's subgraph.
+// a node, because it makes all outputs external, and a dynamically quantized value cannot be
+// external. For a product of such a value, XNNPACK 92a7ad5 also needs the node that computes the
+// value, and the trial does not contain that node.
 bool has_dynamic_values(const Graph& graph, const Node& node) {
   const auto is_dynamic = [&](uint32_t value) {
     return graph.values[value].datatype->quantization == Quantization::kPerToken;
@@ -172,7 +173,8 @@ bool has_dynamic_values(const Graph& graph, const Node& node) {
          std::ranges::any_of(node.output_values(), is_dynamic);
 }
 
-// Tries to create a runtime for this node alone. All `ids` must be XNN_INVALID_VALUE_ID.
+// Tries to create a runtime for this node alone, and sets the ids of the node's values. All `ids`
+// must be XNN_INVALID_VALUE_ID before the call.
 xnn_status try_node(const RuntimeRequest& request, const Node& node, std::span<uint32_t> ids) {
   const Graph& graph = request.graph;
   const Result<SubgraphHandle> trial = create_subgraph(node.output_count);

@@ -18,9 +18,9 @@ bool live_together(const MemoryBlock& a, const MemoryBlock& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// Returns true if a softmax should not write over its input. With AVX-512, if rows do not fill
-// vectors, the kernel writes the end of each row with a mask. If the result is written over the
-// input, the first load of the next row stalls until these bytes are in the cache.
+// Returns true if a softmax would be slow when it writes its result over its input. If the row
+// length is not a multiple of the vector length, the AVX-512 kernel ends each row with a masked
+// store. In place, the first load of the next row waits until that store has reached the cache.
 bool stalls_in_place(const RuntimeValue& from) {
   constexpr size_t kVectorFloats = 16;
   constexpr size_t kLongRow = 256;  // the stall is then relatively short and the memory large
@@ -50,8 +50,8 @@ bool may_overwrite(xnn_runtime_t runtime, const RuntimeOperator& op, uint32_t in
 
 }  // namespace
 
-// Places the largest blocks first. Each block goes into the smallest gap that is large enough,
-// between the blocks that are in use at the same time.
+// Places the largest blocks first. Each block goes into the smallest sufficient gap between the
+// placed blocks whose time of use overlaps with its own.
 Result<size_t> place_blocks(std::span<MemoryBlock> blocks) {
   CheckedVector<uint32_t> order;
   CheckedVector<uint32_t> by_offset;  // the first `placed` are set

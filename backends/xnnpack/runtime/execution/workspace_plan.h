@@ -33,7 +33,8 @@ class WorkspacePlan {
   // Size of the workspace, including the bytes that kernels may read past its values; 0 if nothing
   // needs memory.
   size_t bytes() const { return bytes_; }
-  // Lets the runtime use `workspace`, which has bytes() bytes and need not be initialized.
+  // Places the runtime's values in the memory at `workspace`, which must have at least bytes()
+  // bytes. The memory need not be initialized.
   void apply(xnn_runtime_t runtime, std::byte* workspace) const;
 
  private:

@@ -25,13 +25,13 @@ struct Datatype {
   // min_zero_point.
   int32_t min_zero_point;
   int32_t max_zero_point;
-  // The dtype of a delegate's argument of this datatype; empty if arguments cannot have this
-  // datatype.
+  // The dtype of the tensors that callers pass for values of this datatype. Empty if a delegate's
+  // arguments cannot have this datatype.
   std::optional<ScalarType> argument;
 };
 
-// Returns null for the datatype `invalid`, for unknown tags, for bf16 (Value::is_bf16), and for
-// datatypes that no operator of this XNNPACK accepts.
+// Returns the description of a datatype, or null if the backend does not support it. Also returns
+// null for bf16, which Value::is_bf16 represents.
 const Datatype* find_datatype(schema::xnnpack::XNNDatatype tag);
 
 // Bytes of a dense tensor. Rows of 4-bit elements start at whole bytes. Empty on overflow.

@@ -23,7 +23,7 @@ struct Digest {
   uint64_t high = 0;
 
   bool operator==(const Digest&) const = default;
-  // True if the digested content is unknown.
+  // True for a default Digest, which means that the content is unknown.
   bool empty() const { return low == 0 && high == 0; }
 };
 

@@ -35,9 +35,9 @@ struct Value {
   bool is_input = false;
   bool is_output = false;
   uint32_t external_id = kNone;
-  // True for an input that nodes read in dynamically quantized form. Only early payloads have such
-  // inputs. read_graph adds a conversion node and a value for its result, and the input's id then
-  // refers to that value.
+  // True for an unquantized input that nodes read as dynamically quantized int8. Only early
+  // payloads have such inputs. read_graph adds a node that quantizes the input. Nodes that name the
+  // input's id read the result of the added node.
   bool quantized_on_entry = false;
 
   // Index into the payload's list of constants; 0 if the value is not a constant. Constants::load
@@ -54,8 +54,9 @@ struct Value {
   uint32_t nonbatch_dims = 0;
   uint32_t scale_count = 0;
   uint32_t scale_constant = 0;  // 0 if the scales are inline
-  // Scales in float, or in bfloat16 for blocks. The pointer is valid while the delegate is loaded.
-  // It points into the payload if the scales are inline. Otherwise, Constants::load sets it.
+  // The scales: floats for channels, bfloat16 for blocks. If the payload holds the scales inline in
+  // this type, the pointer points into the payload. Otherwise, Constants::load sets the pointer.
+  // Valid while the delegate is loaded.
   const std::byte* scales = nullptr;
   // bfloat16 copies of block scales that the payload holds as floats.
   CheckedVector<uint16_t> rounded_scales;
@@ -65,8 +66,8 @@ struct Value {
   bool used = false;             // a live node reads it
 
   bool is_constant() const { return constant != 0; }
-  // The dtype that this value has as an argument of the delegate. Precondition: arguments can have
-  // its datatype.
+  // The dtype of the tensors that callers pass for this value. Call this only for arguments of the
+  // delegate.
   ScalarType argument_type() const { return is_bf16 ? ScalarType::kBFloat16 : *datatype->argument; }
   // The datatype's name in the payload.
   const char* type_name() const { return is_bf16 ? "bf16" : datatype->name; }
@@ -126,9 +127,9 @@ struct Node {
   enum class Fusion : uint8_t { kUnfused, kSigmoid, kProduct };
   Fusion fusion = Fusion::kUnfused;
 
-  // Set by OwnKernels::plan(). kOwn: XNNPACK does not pack the weights, because one of Vitrine's
-  // kernels runs the node at all sizes. kOwnWithoutTables: the same, and that kernel does not read
-  // a table of pointers.
+  // Set by OwnKernels::plan(). kPacked: XNNPACK packs the weights. kOwn: XNNPACK does not pack the
+  // weights, because one of Vitrine's kernels runs the node at all sizes. kOwnWithoutTables: like
+  // kOwn, but Vitrine's kernel also does not need XNNPACK's pointer tables (operator_tables.h).
   enum class Weights : uint8_t { kPacked, kOwn, kOwnWithoutTables };
   Weights weights = Weights::kPacked;
 
@@ -144,9 +145,9 @@ struct Limits {
   size_t max_workspace_bytes = SIZE_MAX >> 1 < (uint64_t{4} << 30) ? SIZE_MAX >> 1
                                                                    : size_t{4} << 30;
 
-  // Returns these limits, with max_workspace_bytes at most the sum of `held` and the bytes that are
-  // left in `memory`. `held` is the number of bytes that were already taken from `memory` for the
-  // workspace. `memory` may be null.
+  // Returns a copy of these limits, with max_workspace_bytes lowered to what the budget `memory`
+  // allows: the bytes that are left in the budget, plus the `held` bytes that were already taken
+  // from it for the workspace. If `memory` is null, no limit is lowered.
   Limits within(const Budget* memory, uint64_t held) const;
 };
 

@@ -87,7 +87,7 @@ Error read_bounds(const fb::XNode& from, Node& node) {
   }
   const bool bounded = node.output_min != -INFINITY || node.output_max != INFINITY;
   if (bounded && !node.kind->accepts_bounds) {
-    return Error::make(ErrorCode::kNotSupported, "output_min_max is not supported here");
+    return Error::make(ErrorCode::kNotSupported, "output_min_max is not supported for this node");
   }
   return Error();
 }
@@ -151,8 +151,8 @@ Error check_datatypes(const Graph& graph, const Node& node) {
   return Error::make(ErrorCode::kNotSupported, "datatypes %s are not supported", text);
 }
 
-// Returns the kind with which a node is computed. This is the kind in the payload, except that a
-// conversion between fp32 and bf16 becomes a copy, because both are fp32 here.
+// Returns the kind of node that the backend runs. This is the kind in the payload, except that a
+// conversion between fp32 and bf16 becomes a copy, because the graph holds bf16 values as fp32.
 const NodeKind* kind_of(const Graph& graph, const Node& node, fb::XNodeUnion tag) {
   const Value& from = graph.values[node.inputs[0]];
   const Value& to = graph.values[node.outputs[0]];
@@ -212,8 +212,8 @@ Result<Node> read_node(const fb::XNode& from, const ValueIds& ids, const Graph& 
   return node;
 }
 
-// Early payloads do not contain conversions to int8. Adds one for each input that nodes read in
-// dynamically quantized form.
+// Adds a node for each input with `quantized_on_entry`, which quantizes the input to int8. Newer
+// payloads already contain such nodes.
 Error add_conversions(Graph& graph) {
   const size_t count = graph.values.size();
   for (uint32_t i = 0; i < count; ++i) {

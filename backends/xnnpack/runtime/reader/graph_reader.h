@@ -16,9 +16,10 @@ namespace vitrine::xnnpack {
 // OutOfResources if the budget is used up.
 Result<Graph> read_graph(const schema::xnnpack::XNNGraph& from, Budget& steps);
 
-// Marks the nodes on which an output depends, and the values that they read. Only these nodes are
-// defined for XNNPACK, because XNNPACK stops fusing at the first dead node. Call it again after a
-// change to the values that nodes read.
+// Sets Node::live for the nodes on which an output depends, and Value::used and Value::last_reader
+// for the values that these nodes read. The other nodes are not passed to XNNPACK, because XNNPACK
+// stops fusing at the first node whose result is not used. Call this function again after a node's
+// inputs changed.
 Error find_live_nodes(Graph& graph);
 
 }  // namespace vitrine::xnnpack

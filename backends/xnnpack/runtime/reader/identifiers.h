@@ -7,8 +7,8 @@ namespace vitrine::xnnpack {
 
 // The id of the backend in programs.
 inline constexpr char kBackendId[] = "XnnpackBackend";
-// The debug handle of nodes without an op of the model: layout changes that the lowering inserted
-// (docs/formats/xnnpack_payload.md).
+// The debug handle of nodes that do not come from an op of the model, such as layout changes that
+// the lowering inserted (docs/formats/xnnpack_payload.md).
 inline constexpr uint32_t kInsertedHandle = 65535;
 // The string identifier of the event that carries a delegate's operator map
 // (docs/formats/xnnpack_trace.md).

@@ -45,12 +45,12 @@ struct NodeKind {
   DefineNode define;
   int operation = 0;           // xnn_unary_operator or xnn_binary_operator, if `define` uses it
   uint32_t allowed_flags = 0;  // that the payload may set
-  // The part of a dynamically quantized input that shares one scale and zero point, as a number of
-  // trailing dimensions: 1 for a row of a matrix, 3 for an image of a batch.
+  // For dynamically quantized inputs: the number of trailing dimensions that share one scale and
+  // zero point. 1 if each row of a matrix has its own, 3 if each image of a batch has its own.
   uint32_t nonbatch_dims = 1;
   bool accepts_bounds = false;  // output_min_max
-  // True if the second input is a filter and the third is a bias or missing. If both are constants,
-  // XNNPACK packs them at load and does not read them again.
+  // True if the second input is a filter and the optional third input is a bias. If these inputs
+  // are constants, XNNPACK packs them at load and does not read them again.
   bool has_weights = false;
   bool weights_must_be_constant = false;
   bool has_window = false;        // convolutions and poolings

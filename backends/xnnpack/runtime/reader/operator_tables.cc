@@ -10,8 +10,8 @@ namespace {
 
 // Maximum number of output pixels in a tile of XNNPACK.
 constexpr uint64_t kTile = 32;
-// Bytes of a padding buffer in addition to the channels of a pixel: for rounding, for reads past
-// the end, and for the overhead of an allocation.
+// Upper bound on the bytes of a padding buffer that do not hold the channels of a pixel: rounding,
+// bytes that kernels may read past the end, and the overhead of the allocation.
 constexpr uint64_t kPadding = 512;
 
 // The next two functions return UINT64_MAX on overflow.
@@ -24,14 +24,14 @@ uint64_t product(uint64_t a, uint64_t b) {
   return mul_overflows(a, b, &result) ? UINT64_MAX : result;
 }
 
-// The size in bytes of tables with one pointer per output pixel and window element.
+// The size in bytes of a table with a pointer for each window element at each output pixel.
 uint64_t pointers(const Window& window, uint64_t pixels) {
   return product(product(product(sizeof(void*), window.kernel_height), window.kernel_width),
                  pixels);
 }
 
-// The size in bytes of pointer tables in which overlapping windows of a row share the pointers for
-// common columns.
+// The size in bytes of a pointer table in which windows that overlap horizontally share the
+// pointers for the columns that both contain.
 uint64_t shared_pointers(const Window& window, uint64_t rows, uint64_t width) {
   const uint64_t step = window.dilation_width > 1
                             ? window.kernel_width
@@ -74,8 +74,8 @@ uint64_t convolution_tables(const Graph& graph, const Node& node, std::span<cons
   if (is_product(graph, node)) return 0;
   const Window& w = node.window;
   const Shape& out = shapes[node.outputs[0]];
-  // Uses the smaller bound, for shared pointers, only for depthwise windows of 3 x 3, because
-  // XNNPACK may lack depthwise kernels for other windows.
+  // XNNPACK's depthwise kernels share pointers between windows. XNNPACK has such a kernel for
+  // windows of 3 x 3, but may lack one for other windows, so they get the larger bound.
   if (is_depthwise(graph, node) && w.kernel_height == 3 && w.kernel_width == 3) {
     return sum(shared_pointers(w, out[1], out[2]), kPadding);
   }
@@ -104,8 +104,8 @@ uint64_t argmax_pooling_tables(const Graph&, const Node& node, std::span<const S
   return sum(pointers(node.window, product(out[1], out[2])), kPadding);
 }
 
-// Average pooling stores a divisor for each output pixel. Its pointer tables cover only the rows of
-// windows that overlap the padding, and one row that all other windows share.
+// Average pooling stores a divisor for each output pixel. Its pointer table covers the output rows
+// whose windows overlap the padding, and a single row for all other output rows.
 uint64_t average_pooling_tables(const Graph&, const Node& node, std::span<const Shape> shapes) {
   const Window& w = node.window;
   const Shape& out = shapes[node.outputs[0]];

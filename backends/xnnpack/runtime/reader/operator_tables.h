@@ -14,7 +14,7 @@
 namespace vitrine::xnnpack {
 
 // Estimates the heap bytes that a delegate with this graph holds after loading, not counting
-// tensors and weights. Rounded up from measurements of typical nodes.
+// tensors and weights. The constants in the estimate are measurements of typical nodes, rounded up.
 uint64_t heap_bytes(const Graph& graph);
 
 // These functions return upper bounds on the bytes of a node's tables, or UINT64_MAX on overflow.
@@ -44,8 +44,8 @@ class OperatorTables {
   // Call once. `memory` may be null; otherwise it must outlive this object.
   Error bind(const Graph& graph, Budget* memory);
   // Call before a reshape. Charges the larger of the old and the new size of each node's tables,
-  // because XNNPACK reshapes one node at a time. If the budget is too small, charges nothing and
-  // returns OutOfResources.
+  // because during the reshape some nodes already have new tables and others still have old ones.
+  // If the budget is too small, charges nothing and returns OutOfResources.
   Error grow(const Graph& graph, std::span<const Shape> shapes);
   // Call after a successful reshape. Gives back the bytes that the nodes no longer need.
   void settle(const Graph& graph, std::span<const Shape> shapes);

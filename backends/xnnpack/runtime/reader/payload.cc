@@ -51,15 +51,16 @@ Result<PayloadParts> read_header(std::span<const std::byte> bytes) {
   if (flatbuffer_size < kMinFlatbufferSize ||
       !range_fits(flatbuffer_offset, flatbuffer_size, bytes.size())) {
     return Error::make(ErrorCode::kInvalidArgument,
-                       "XH00 header: flatbuffer of %u bytes at %u is not inside the %zu bytes",
+                       "XH00 header: flatbuffer of %u bytes at offset %u is too small or not "
+                       "inside the payload of %zu bytes",
                        flatbuffer_size, flatbuffer_offset, bytes.size());
   }
   if (!range_fits(data_offset, data_size, bytes.size()) ||
       data_offset < uint64_t{flatbuffer_offset} + flatbuffer_size) {
     return Error::make(ErrorCode::kInvalidArgument,
                        "XH00 header: %" PRIu64
-                       " bytes of constants at %u are not between the "
-                       "flatbuffer and the end of the %zu bytes",
+                       " bytes of constants at offset %u are not between the "
+                       "flatbuffer and the end of the payload of %zu bytes",
                        data_size, data_offset, bytes.size());
   }
   return PayloadParts{bytes.subspan(flatbuffer_offset, flatbuffer_size),

@@ -12,9 +12,9 @@ bool is_int8(const Value& value) {
   return value.datatype->xnn == xnn_datatype_qint8 || value.datatype->xnn == xnn_datatype_quint8;
 }
 
-// XNNPACK 4ea82e5 asserts tighter bounds in debug builds (src/microparams-init.c). The bounds in
-// this file are wider. Scales outside of XNNPACK's bounds but within these still give correct
-// results, and ExecuTorch runs programs with such scales.
+// The bounds in this file are wider than the bounds that XNNPACK 4ea82e5 asserts in debug builds
+// (src/microparams-init.c). ExecuTorch runs programs whose scales are between the two bounds, and
+// the results of these programs are correct.
 
 // Addition kernels shift by 20 - e bits, where e is the binary exponent of max(a, b) / result. The
 // shift must be 1 to 31 bits.

@@ -53,7 +53,7 @@ Error shape_matrix_multiply(const Node& node, std::span<Shape> shapes, size_t) {
   const Shape& a = input(node, shapes, 0);
   const Shape& b = input(node, shapes, 1);
   if (a.rank < 2 || b.rank < 2)
-    return invalid_payload("its inputs have ranks %zu and %zu", a.rank, b.rank);
+    return invalid_payload("its inputs have ranks %zu and %zu, not at least 2", a.rank, b.rank);
   if (a.back(1) != b.back(2)) {
     return invalid_payload("its first input has %zu columns, but its second has %zu rows",
                            a.back(1), b.back(2));
@@ -79,10 +79,10 @@ Error shape_attention(const Node& node, std::span<Shape> shapes, size_t max_byte
   const Shape& query = input(node, shapes, 0);
   const Shape& key = input(node, shapes, 1);
   const Shape& value = input(node, shapes, 2);
-  if (query.rank < 3) return invalid_payload("its query has rank %zu", query.rank);
+  if (query.rank < 3) return invalid_payload("its query has rank %zu, not at least 3", query.rank);
   if (key.rank != value.rank || (key.rank != query.rank && key.rank + 1 != query.rank)) {
-    return invalid_payload("its query, key and value have ranks %zu, %zu and %zu", query.rank,
-                           key.rank, value.rank);
+    return invalid_payload("its query, key and value have incompatible ranks: %zu, %zu and %zu",
+                           query.rank, key.rank, value.rank);
   }
   const size_t leading = key.rank - 2;
   for (size_t i = 0; i < leading; ++i) {
@@ -127,7 +127,7 @@ Error shape_concatenate(const Node& node, std::span<Shape> shapes, size_t) {
   for (size_t i = 1; i < node.input_count; ++i) {
     Shape other = input(node, shapes, i);
     if (other.rank != out.rank)
-      return invalid_payload("its inputs have ranks %zu and %zu", out.rank, other.rank);
+      return invalid_payload("its inputs have different ranks: %zu and %zu", out.rank, other.rank);
     if (add_overflows(out[node.axis], other[node.axis], &out[node.axis])) {
       return invalid_payload("its output is too large");
     }
@@ -252,7 +252,7 @@ Error infer_shapes(const Graph& graph, std::span<Shape> shapes, const Limits& li
     peak = std::max(peak, workspace);
     if (tables > limits.max_workspace_bytes || peak > limits.max_workspace_bytes - tables) {
       return Error::make(ErrorCode::kOutOfResources,
-                         "xnodes[%u] (%s): the tensors alive here and the operators' tables exceed "
+                         "xnodes[%u] (%s): the live tensors and the operators' tables exceed "
                          "the bound of %zu bytes (xnnpack::Limits, max_memory_bytes)",
                          i, node.kind->name, limits.max_workspace_bytes);
     }

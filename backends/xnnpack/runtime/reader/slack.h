@@ -12,8 +12,8 @@ namespace vitrine::xnnpack {
 
 static_assert(XNN_EXTRA_BYTES <= kReadableSlack);
 
-// Returns true if XNNPACK may read past memory that has no slack: the extra bytes must be in the
-// same page as the last byte, since the next page may be unmapped.
+// Returns true if reads of the XNN_EXTRA_BYTES after the data cannot fault, because these bytes are
+// in the same memory page as the last byte of the data. The next page may be unmapped.
 inline bool can_be_read_past(const void* data, size_t size) {
   constexpr size_t kSmallestPage = 4096;
   if (size == 0) return true;

@@ -13,8 +13,8 @@ namespace fb = schema::xnnpack;
 Error read_shape(const fb::XNNTensorValue& from, Shape& shape) {
   const auto* dims = from.dims();
   if (dims == nullptr || dims->size() == 0 || dims->size() > kMaxDims) {
-    return invalid_payload("dims: has %u dimensions, expected 1 to %zu",
-                           dims == nullptr ? 0 : dims->size(), kMaxDims);
+    return invalid_payload("dims has %u entries, not 1 to %zu", dims == nullptr ? 0 : dims->size(),
+                           kMaxDims);
   }
   shape.rank = dims->size();
   for (uint32_t i = 0; i < dims->size(); ++i) {
@@ -139,7 +139,7 @@ Error read_per_token(const fb::PerTokenDynamicQuant& from, Value& value) {
 
 Error read_quantization(const fb::XNNQuantizedTensorValue& from, Value& value) {
   if (from.quant_params() == nullptr) return invalid_payload("quant_params are missing");
-  const char* mismatch = "%s with quantization parameters of another kind";
+  const char* mismatch = "the type of quant_params does not match %s";
   switch (value.datatype->quantization) {
     case Quantization::kPerTensor:
       if (const auto* params = from.quant_params_as_PerTensorQuant()) {
@@ -182,14 +182,14 @@ Result<Value> read_value(const fb::XValue& from, uint32_t external_count) {
       find_datatype(value.is_bf16 ? fb::XNNDatatype::xnn_datatype_fp32 : tensor->datatype());
   if (value.datatype == nullptr) {
     return Error::make(ErrorCode::kNotSupported,
-                       "datatype %d (%s) is not supported; packed ones need the XNNPACK of "
+                       "datatype %d (%s) is not supported; packed datatypes need the XNNPACK of "
                        "ExecuTorch 1.4, built with KleidiAI",
                        static_cast<int>(tensor->datatype()),
                        fb::EnumNameXNNDatatype(tensor->datatype()));
   }
   VITRINE_RETURN_IF_ERROR(read_shape(*tensor, value.shape));
   if (!tensor_bytes(*value.datatype, value.shape).has_value()) {
-    return invalid_payload("dims: their product overflows");
+    return invalid_payload("the size in bytes overflows");
   }
   value.constant = tensor->constant_buffer_idx();
   VITRINE_RETURN_IF_ERROR(read_external(*tensor, external_count, value));
@@ -205,7 +205,7 @@ Result<Value> read_value(const fb::XValue& from, uint32_t external_count) {
   if (quantized != nullptr) {
     VITRINE_RETURN_IF_ERROR(read_quantization(*quantized, value));
   } else if (value.datatype->quantization != Quantization::kNone) {
-    return invalid_payload("%s without quantization parameters", value.datatype->name);
+    return invalid_payload("%s needs quantization parameters", value.datatype->name);
   }
   return value;
 }

@@ -7,9 +7,10 @@
 
 namespace vitrine::xnnpack {
 
-// Checks what can be checked without the other values: datatype, rank, sizes, flags, quantization.
-// The result points to inline scales in the payload, but has bfloat16 copies of float scales of
-// blocks. Constants::load checks the values of all scales.
+// Checks what does not depend on other values: datatype, rank, sizes, flags, quantization. The
+// result points to the inline scales in the payload, except that Value::rounded_scales has copies
+// of the float scales of blocks, rounded to bfloat16. Constants::load checks that the scales are
+// positive and normal.
 Result<Value> read_value(const schema::xnnpack::XValue& from, uint32_t external_count);
 
 }  // namespace vitrine::xnnpack

@@ -13,7 +13,8 @@ namespace {
 
 Error check_filter(const Shape& filter, const Shape& expected) {
   if (filter == expected) return Error();
-  if (filter.rank != expected.rank) return invalid_payload("its filter has rank %zu", filter.rank);
+  if (filter.rank != expected.rank)
+    return invalid_payload("its filter has rank %zu, not %zu", filter.rank, expected.rank);
   return invalid_payload("its filter is [%zu, %zu, %zu, %zu], not [%zu, %zu, %zu, %zu]", filter[0],
                          filter[1], filter[2], filter[3], expected[0], expected[1], expected[2],
                          expected[3]);
@@ -57,9 +58,10 @@ Error slide_window(const Node& node, std::span<Shape> shapes, size_t channels) {
 
 // Rejects dilated max poolings for which XNNPACK 4ea82e5 would read past the input.
 //
-// If an axis is dilated, XNNPACK replaces each window element in the padding with another element
-// of the window: the first one whose index would be at least 0 if the padding were `padding %
-// dilation`. That element may be past the end of the input.
+// In a dilated window, XNNPACK replaces each element in the padding with another element of the
+// window. To choose that element, XNNPACK calculates with a padding of only `padding % dilation`,
+// and takes the first element at or after the start of the input. The element may be past the end
+// of the input.
 Error check_dilated_pooling(const char* axis, size_t extent, size_t steps, uint32_t padding,
                             uint32_t stride, uint32_t dilation) {
   const uint64_t shift = padding % dilation;
@@ -67,13 +69,13 @@ Error check_dilated_pooling(const char* axis, size_t extent, size_t steps, uint3
     const uint64_t begin = step * stride;
     return begin < shift ? begin + dilation - shift : begin - shift;
   };
-  // replacement(step) grows with the step, but may drop once, at the first step whose `begin` is at
-  // least `shift`. So its maximum is at the last step before this drop or at the final step.
+  // The replacement grows from step to step while `begin < shift`, and again in the steps after
+  // that. So the furthest replacement belongs to the last step of one of these two ranges.
   const uint64_t last = steps - 1;
   const uint64_t last_before = shift == 0 ? 0 : std::min<uint64_t>(last, (shift - 1) / stride);
   const uint64_t furthest = std::max(replacement(last), replacement(last_before));
   if (furthest < extent) return Error();
-  return invalid_payload("its dilated window would read element %llu of a %s of %zu",
+  return invalid_payload("its dilated window would read index %llu of an input with %s %zu",
                          static_cast<unsigned long long>(furthest), axis, extent);
 }
 

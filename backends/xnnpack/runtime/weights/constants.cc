@@ -67,7 +67,7 @@ Result<Source> find_source(const Payload& payload, const NamedDataMap* named_dat
   if (!payload.constant_region.has_value()) {
     const auto* buffers = payload.graph->constant_buffer();
     if (buffers == nullptr || index >= buffers->size()) {
-      return invalid_payload("does not exist: the payload has %u buffers",
+      return invalid_payload("the index is too large: the payload has %u buffers",
                              buffers == nullptr ? 0 : buffers->size());
     }
     const auto* storage = buffers->Get(index)->storage();
@@ -77,7 +77,7 @@ Result<Source> find_source(const Payload& payload, const NamedDataMap* named_dat
   }
   const auto* entries = payload.graph->constant_data();
   if (entries == nullptr || index >= entries->size()) {
-    return invalid_payload("does not exist: the payload has %u entries",
+    return invalid_payload("the index is too large: the payload has %u entries",
                            entries == nullptr ? 0 : entries->size());
   }
   const fb::ConstantDataOffset& entry = *entries->Get(index);
@@ -126,8 +126,8 @@ Result<Constant> fetch_constant(const Request& request) {
   }
   Digest content;
   if (request.cache != nullptr) {
-    // Owned bytes do not count as permanent, because their address will be different after the next
-    // load.
+    // A DataBuffer that owns its bytes is a copy for this load. The next load makes a copy at
+    // another address, so the address cannot identify the constant.
     const bool outlives = source.outlives_load && !source.bytes.is_owned();
     const uint64_t stamp = request.named_data != nullptr ? request.named_data->stamp() : 0;
     content = request.cache->identify({source.name, source.bytes.bytes(), outlives, stamp});
@@ -157,8 +157,8 @@ bool are_positive_normal(const std::byte* scales, size_t count, Bits smallest, B
   for (size_t i = 0; i < count; ++i) {
     Bits bits;
     std::memcpy(&bits, scales + i * sizeof bits, sizeof bits);
-    // One comparison checks both limits: the difference wraps around to a large number if the value
-    // is too small.
+    // One comparison checks both limits, because the subtraction wraps around to a large number
+    // for values below `smallest`.
     const bool valid = static_cast<Bits>(bits - smallest) < static_cast<Bits>(infinity - smallest);
     wrong = static_cast<Bits>(wrong | (valid ? 0 : 1));
   }

@@ -58,7 +58,7 @@ void pack_rows(const Matrix& m, size_t first, size_t count, uint8_t* packed) {
       const uint64_t bytes = (spread(low) | spread(numbers >> (4 * kKr)) << 4) ^ 0x8888888888888888;
       std::memcpy(packed + n * kKr, &bytes, kKr);
       const auto sum = static_cast<int32_t>(sum_of_int4(numbers)) - static_cast<int32_t>(16 * kKr);
-      // The product is exact, so a fused multiply-add gives the same result.
+      // The product is exact, so the sum is the same with and without a fused multiply-add.
       sums[n] -= static_cast<float>(sum) * m.input_zero_point *
                  from_bf16(m.scales, (first + n) * blocks + column / m.block);
     }
@@ -85,8 +85,9 @@ std::array<Words, 4> transpose(const std::array<Words, 4>& rows) {
           __builtin_shufflevector(c, d, 0, 1, 4, 5), __builtin_shufflevector(c, d, 2, 3, 6, 7)};
 }
 
-// Reorders eight int4 values so that the first four are in the low halves of bytes: 0 1 2 3 | 4 5 6
-// 7 becomes 0 1 4 5 | 2 3 6 7, then 0 4 1 5 | 2 6 3 7.
+// Reorders the eight int4 values of each word from 0 1 2 3 4 5 6 7 to 0 4 1 5 2 6 3 7. The first
+// step swaps the two middle bytes of a word. The second step swaps the two middle values in each
+// half of the word.
 Words interleave(Words x) {
   x = (x & 0xFF0000FF) | (x & 0x0000FF00) << 8 | (x >> 8 & 0x0000FF00);
   return (x & 0xF00FF00F) | (x & 0x00F000F0) << 4 | (x >> 4 & 0x00F000F0);
@@ -99,7 +100,7 @@ Floats sums_of_int4(Words x) {
   return __builtin_convertvector(reinterpret_cast<Numbers>(x & 0xFF), Floats);
 }
 
-// Does the same as pack_rows<4> for all rows of a full tile.
+// Packs all rows of a full tile. Writes the same bytes as pack_rows<4>().
 void pack_tile(const Matrix& m, size_t first, uint8_t* packed) {
   const size_t blocks = m.columns / m.block;
   const uint8_t* const kernel = m.kernel + first * m.columns / 2;
@@ -121,8 +122,8 @@ void pack_tile(const Matrix& m, size_t first, uint8_t* packed) {
       }
       uint8_t* to = packed + n * sizeof(uint32_t);
       for (const Words units : transpose(rows)) {
-        // Each of the eight values is stored with 8 added, so this subtracts 8 * 8 from their sum.
-        // The products are exact, so fused multiply-adds give the same results.
+        // The eight values are stored with 8 added to each, so 8 * 8 is subtracted from their sum.
+        // The products are exact, so the sums are the same with and without fused multiply-adds.
         sums[n / kVectorRows] -= (sums_of_int4(units) - 8 * 8) * factors[n / kVectorRows];
         const Words bytes = interleave(units) ^ 0x88888888;
         std::memcpy(to, &bytes, sizeof(bytes));

@@ -1,6 +1,6 @@
-// Holds many blocks of packed weights in one allocation, so that the many small blocks of a large
-// model share huge pages. With small pages, the page faults would take as long as the packing. The
-// memory is zeroed, because packing leaves padding unwritten (XNNPACK-zeroed-weights.patch).
+// Holds many blocks of packed weights in one allocation, so that the small blocks of a large model
+// share huge pages. Without huge pages, page faults would take as long as the packing. The memory
+// is zeroed, because packing does not write padding (XNNPACK-zeroed-weights.patch).
 #pragma once
 
 #include <cstddef>

@@ -26,7 +26,8 @@ xnn_weights_cache_look_up_key own_key(const void* filter, uint32_t layout) {
 
 PackedWeights::PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory)
     : cache_(std::move(cache)), memory_(memory) {
-  // The provider uses addresses as offsets, because blocks never move.
+  // The provider returns the addresses of blocks as offsets. The addresses stay valid, because
+  // blocks never move.
   provider_.context = this;
   provider_.look_up = [](void* self, const Key* key) {
     return static_cast<PackedWeights*>(self)->look_up(*key);
@@ -78,8 +79,8 @@ Error PackedWeights::identify(const Graph& graph, size_t own_bytes) {
         packings_.push_back({filter.data, packing_of(graph, node, cache_->secret())}));
   }
   std::ranges::sort(packings_, std::less<>(), &PackedFilter::filter);
-  // XNNPACK identifies a block only by its filter. So blocks are not shared if a filter is packed
-  // in two ways.
+  // XNNPACK's key of a block names the filter, but not the node. So if nodes pack one filter in
+  // different ways, the cache does not share the blocks of this filter.
   for (size_t i = 1; i < packings_.size(); ++i) {
     const PackedFilter& before = packings_[i - 1];
     PackedFilter& next = packings_[i];
@@ -92,8 +93,8 @@ bool PackedWeights::is_unpacked(const void* filter) const {
   return std::ranges::binary_search(unpacked_, filter, std::less<>());
 }
 
-// Uses the filter's last entry in packings_. If the filter is packed in different ways, this entry
-// has an empty digest.
+// Reads the filter's last entry in packings_, because identify() clears the digest of that entry if
+// nodes pack the filter in different ways.
 Packing PackedWeights::packing(const Key& key) const {
   const auto known =
       std::ranges::upper_bound(packings_, key.kernel, std::less<>(), &PackedFilter::filter);

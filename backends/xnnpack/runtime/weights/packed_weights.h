@@ -18,26 +18,28 @@ namespace vitrine::xnnpack {
 // This object must outlive the XNNPACK runtime that uses provider(). Not thread-safe.
 class PackedWeights {
  public:
-  // `cache` shares blocks with other delegates. If `cache` is null, this delegate owns its blocks.
-  // Charges packed bytes to `memory`, which must outlive this object. If `memory` is null, the
-  // bytes are not limited.
+  // Shares blocks with other delegates through `cache`. If `cache` is null, this delegate owns its
+  // blocks. Charges packed bytes to `memory`, which must outlive this object. If `memory` is null,
+  // the number of packed bytes is not limited.
   PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory);
   ~PackedWeights();
   // Call this after the graph's constants were loaded and before the provider is used. `own_bytes`
   // is the expected total size of the blocks that will be passed to insert_own().
   Error identify(const Graph& graph, size_t own_bytes);
-  // True if XNNPACK does not pack this filter (Node::weights). XNNPACK then gets the filter itself
-  // instead of packed weights. XNNPACK's kernels must not read this filter.
+  // True if XNNPACK does not pack this filter, because one of Vitrine's kernels runs the node
+  // (Node::weights). XNNPACK then gets the address of the filter instead of packed weights, so
+  // XNNPACK's kernels must not run the node.
   bool is_unpacked(const void* filter) const;
 
-  // Returns the block that one of Vitrine's kernels made from the filter, or null if no such block
-  // exists. `layout` identifies the kernel and everything else that determines the block's layout,
-  // except the filter's node.
+  // Returns the cached block of `bytes` bytes that one of Vitrine's kernels made from the filter,
+  // or null if the cache does not have this block. `layout` identifies the kernel and its layout of
+  // the weights. The parameters of the filter's node are already part of the block's key.
   const std::byte* find_own(const void* filter, uint32_t layout, size_t bytes);
   // Returns zeroed memory for a block, or null if memory runs out. The caller writes the block and
   // passes it to insert_own().
   std::byte* reserve_own(size_t bytes) { return static_cast<std::byte*>(reserve(bytes)); }
-  // Returns the address of the block, or null if memory runs out.
+  // Adds the block to the cache, if it can be shared. Returns the address of the block to use,
+  // which may be an equal block from the cache. Returns null if memory runs out.
   const std::byte* insert_own(const void* filter, uint32_t layout, std::byte* block);
 
   // Call this after all weights are packed.

@@ -61,9 +61,9 @@ struct Packing {
   bool operator==(const Packing&) const = default;
 };
 
-// Describes how the weights of `node` (the values after its first input) are packed. If two results
-// are equal, the packed bytes are equal. Different results can also have equal packed bytes. The
-// digest is empty if the constants cannot be identified or the node cannot be described.
+// Describes how the weights of `node` (the values after its first input) are packed. Nodes with
+// equal results have equal packed bytes, unless the digest is empty. The digest is empty if the
+// constants cannot be identified or the node cannot be described.
 Packing packing_of(const Graph& graph, const Node& node, const DigestSecret& secret);
 
 // Adds the kernel to `packing` and returns the result. XNNPACK identifies the kernel by `seed`.

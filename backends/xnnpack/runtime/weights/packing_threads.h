@@ -19,8 +19,7 @@ class PackingThreads {
   static ThreadPool* pool() { return pool_; }
 
  private:
-  // The pool is thread-local, because XNNPACK does not pass an argument of the caller to packing
-  // functions.
+  // The packing functions read the pool from this variable, because XNNPACK cannot pass it to them.
   static inline thread_local ThreadPool* pool_ = nullptr;
 };
 

@@ -1,8 +1,8 @@
 // Detects payloads that lack the scales of their weights.
 //
 // ExecuTorch's exporter delegates weight-only quantized linear layers, but writes the quantized
-// values as floats. Scales and zero points become arguments that the delegate does not use. The
-// results are then wrong by the factor of the scales, without an error.
+// values as floats. Scales and zero points become arguments that the delegate does not use. Without
+// this check, the delegate would return unscaled results and no error.
 #pragma once
 
 #include "backends/xnnpack/runtime/reader/graph.h"
@@ -10,9 +10,9 @@
 
 namespace vitrine::xnnpack {
 
-// Returns NotSupported if the weights of a node have probably lost their scales: the graph ignores
-// one of its arguments, and all values of these float weights are integers that fit in 8 bits. The
-// message names the argument and the node. Call this after the constants were loaded.
+// Returns NotSupported if a node has probably lost the scales of its weights: the graph has an
+// unused argument, and the node's float weights are all integers that fit in 8 bits, but not all 0,
+// 1 or -1. The message names the node and the argument. Call this after the constants were loaded.
 Error refuse_unscaled_weights(const Graph& graph);
 
 }  // namespace vitrine::xnnpack

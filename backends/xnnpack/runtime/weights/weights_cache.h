@@ -7,9 +7,9 @@
 // follows:
 // - A cache without a file uses the address of the constant. Constants that outlive the delegates
 //   are read in place, so equal addresses hold equal bytes.
-// - A cache with a file uses the digest of the constant's bytes. A load that finds its blocks in
-//   the file should not have to read all constants. So the file stores the digests by the names of
-//   the constants. They are valid for one state (stamp) of the program's files.
+// - A cache with a file uses the digest of the constant's bytes. The file stores these digests by
+//   the names of the constants, so that a later load does not have to read the constants. The
+//   digests are valid until the program's files change (ConstantOrigin::stamp).
 #pragma once
 
 #include <memory>
@@ -44,31 +44,31 @@ class WeightsCache {
   // Returns a digest that identifies the constant's content, or an empty digest if the content
   // cannot be identified.
   Digest identify(const ConstantOrigin& constant);
-  // The two halves of identify() in a cache with a file. recall() returns the digest that the file
-  // stores for the name of the constant, or an empty digest. remember() stores a digest after the
-  // bytes were read.
+  // The two steps of identify() in a cache with a file. recall() returns the stored digest of the
+  // constant, found by its name, or an empty digest. remember() stores the digest that the caller
+  // computed from the constant's bytes.
   Digest recall(const ConstantOrigin& constant);
   void remember(const ConstantOrigin& constant, const Digest& content);
 
   // Returns the block that has this packing; null if the cache does not contain one.
   std::shared_ptr<const PackedBlock> find(const Packing& packing);
   // If the cache already has a block with this packing and size, returns that block. Otherwise,
-  // returns a new block with these bytes. The new block is not shared if another block with the
-  // same digest is in use. Returns null if memory runs out.
+  // returns a new block that refers to `bytes`, which `arena` owns. Adds the new block to the cache
+  // unless a different block with the same digest is in use. Returns null if memory runs out.
   std::shared_ptr<const PackedBlock> insert(const Packing& packing,
                                             std::span<const std::byte> bytes,
                                             std::shared_ptr<const PackedArena> arena);
 
-  // Writes the file if blocks or digests of constants were added since the last call. Blocks of the
-  // old file that no delegate uses are kept while the file describes the same state of the same
-  // program. After an error, the cache still works in memory. The next save() then writes the file
-  // only if more blocks or digests were added.
+  // Writes the file if blocks or digests of constants were added since the last call. The new file
+  // keeps unused blocks of the old file, unless a constant came from another program, or from
+  // another or unknown state (stamp) of the same program. After an error, the cache still works in
+  // memory, and the next save() writes the file only if more blocks or digests were added.
   Error save();
 
  private:
   WeightsCache() = default;
   Digest identify_by_content(const ConstantOrigin& constant);
-  // Hold the mutex to call the next functions.
+  // The caller of knows_source() and find_locked() must hold the mutex.
   bool knows_source(uint64_t stamp);
   std::shared_ptr<const PackedBlock> find_locked(const Packing& packing);
 

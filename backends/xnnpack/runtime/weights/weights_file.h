@@ -1,9 +1,9 @@
 // Reads and writes the file that keeps packed weights across processes. Format:
 // docs/formats/weights_cache.md
 //
-// A file is valid for one build of XNNPACK on one kind of CPU. Opening it reads only its tables.
-// The checksum of the data is verified only if the file's modification time differs from the time
-// that the file stores (its seal), that is, if another program has written to the file.
+// A file is valid for one build of XNNPACK on one kind of CPU. Opening a file usually reads only
+// its tables. If the modification time differs from the time stored in the file (the seal), another
+// program wrote to the file. Opening then also verifies the checksum of the data.
 #pragma once
 
 #include <memory>
@@ -42,8 +42,8 @@ struct WeightsFile {
   DigestMap<StoredBlock> blocks;
   DigestMap<Digest> contents;
 
-  // Returns InvalidExternalData with the reason if the file cannot be used. Returns NotFound and
-  // AccessFailed in the same cases as platform::File.
+  // Returns NotFound or AccessFailed if platform::File does, and InvalidExternalData with the
+  // reason if the file cannot be used.
   static Result<WeightsFile> open(const char* path);
 };
 

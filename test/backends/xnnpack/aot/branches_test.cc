@@ -32,7 +32,8 @@ XnnpackPartitioner partitioner(bool in_branches) {
   return XnnpackPartitioner(options);
 }
 
-// A branch graph. Its calls continue the debug handles of the program.
+// Builds the graph of a branch. `handle` is the last debug handle of the program; each call gets
+// the next one.
 struct Branch {
   Graph& graph;
   uint32_t& handle;
@@ -42,8 +43,8 @@ struct Branch {
     node->meta.value = std::move(spec);
     return node;
   }
-  // Adds a constant that is stored in the branch graph. torch stores literals of the Python code in
-  // this way.
+  // Adds a constant that belongs to the branch graph, like those that torch.export creates for
+  // Python literals.
   Node* scalar(float value) {
     std::vector<std::byte> bytes(sizeof value);
     std::memcpy(bytes.data(), &value, sizeof value);
@@ -168,7 +169,7 @@ TEST_F(DelegatesInBranches, PreventDecompositionOnlyIfEnabled) {
   EXPECT_TRUE(partitioner(true).ops_to_keep(t.program).keeps(*swish));
 }
 
-TEST_F(DelegatesInBranches, TreatWeightsFromOutsideOfTheBranchAsComputed) {
+TEST_F(DelegatesInBranches, TreatWeightsOfTheProgramAsComputed) {
   const PartitionResult result = partitioner(true).partition(t.program);
   std::vector<std::set<std::string>> tags;
   for (Graph* graph : graphs()) {
@@ -196,7 +197,7 @@ TEST_F(DelegatesInBranches, ComputeTheResultsOfEveryBranch) {
   std::vector<size_t> delegates;
   for (Graph* graph : graphs()) delegates.push_back(get_lowered_submodules(*graph).size());
   EXPECT_THAT(delegates, ElementsAre(1, 2, 1, 1, 1));
-  // Weights remain arguments of the branches.
+  // The program keeps the weight, because no delegate contains it.
   EXPECT_NE(t.program.graph->find("w"), nullptr);
   to_executable(t.program);
   Methods methods;

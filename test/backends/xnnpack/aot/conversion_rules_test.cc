@@ -24,8 +24,8 @@ const RuleRow kConversionRules[] = {
      "is not positive and normal"},
     {"QuantizeWithAZeroPointOutOfRange",
      [](TestProgram& t) { return t.quantize(matrix(t), 0.1, 200); }, "zero point 200"},
-    // A dequantize call does not saturate, so its range of integers may be narrower than that of
-    // the dtype.
+    // A dequantize call does not clamp its input. So XNNPACK computes the same result for a narrow
+    // quantized range as for the full range of the dtype.
     {"DequantizeFromANarrowRange",
      call_of("quantized_decomposed.dequantize_per_tensor.default",
              {input_of("x", {2, 4}, ScalarType::kChar), 0.1, 0, -127, 127, ScalarType::kChar},

@@ -159,7 +159,7 @@ const RuleRow kConvolutionAndLinearRules[] = {
     {"QuantizedConvolutionWithZeroPoints",
      [](TestProgram& t) { return quantized_convolution(t, 3, true, false); }, "zero points"},
     {"QuantizedTransposedConvolutionWithAxis0",
-     [](TestProgram& t) { return quantized_convolution(t, 0, true, true); }, "axis 1"},
+     [](TestProgram& t) { return quantized_convolution(t, 0, true, true); }, "along dim 1"},
     {"ConvolutionWithOnlyTheWeightQuantized",
      [](TestProgram& t) {
        return convolution(

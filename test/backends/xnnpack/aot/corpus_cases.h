@@ -25,7 +25,8 @@ struct XnnpackCase {
 // implements, or an older one (in the corpus folder compat/).
 enum class LoweredBy : uint8_t { kCurrentVersion, kOlderVersions };
 
-// Returns the cases sorted by the path of the exported program; none without the corpus.
+// Returns the cases, sorted by the path of the exported program. Returns no cases if the corpus is
+// not available.
 std::vector<XnnpackCase> xnnpack_cases(LoweredBy version = LoweredBy::kCurrentVersion);
 
 // The partitioners that lowered the case, in order.

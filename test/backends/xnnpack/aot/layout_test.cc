@@ -62,7 +62,7 @@ TEST(Layouts, ImagesBecomeRowMajorIfAnOperandHasADifferentRank) {
   expect_near(run(*lowered(c.t), {c.image.data, {0, 1, 2, 3, 4}})[0], expected);
 }
 
-TEST(Layouts, SoftmaxAfterAConvolutionIsOverTheWidth) {
+TEST(Layouts, SoftmaxAfterAConvolutionSumsOverTheWidth) {
   Convolved c;
   c.t.output({c.t.call("aten._softmax.default", {c.call, -1, false}, {1, 2, 4, 5})});
   std::vector<float> expected = c.expected.data;

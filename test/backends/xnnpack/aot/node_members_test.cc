@@ -7,7 +7,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// A node as a payload stores it.
+// A node that write_members() has written to a FlatBuffer.
 class WrittenNode {
  public:
   explicit WrittenNode(const PayloadNode& node) {

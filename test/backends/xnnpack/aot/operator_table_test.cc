@@ -37,7 +37,7 @@ constexpr Config kConfigs[] = {
     {"convolution.default linear.default addmm.default mm.default", xnnpack::kAnyPrecision},
     {"quantize_per_tensor.default dequantize_per_tensor.default", xnnpack::kStatic},
 };
-// The operators that ExecuTorch keeps from decomposition.
+// The operators that ExecuTorch does not decompose before it delegates them.
 constexpr std::string_view kKept[] = {"hardswish.default", "linear.default", "max_pool2d.default",
                                       "prelu.default", "upsample_bilinear2d.vec"};
 

@@ -16,8 +16,8 @@
 namespace vitrine::aot::test {
 namespace {
 
-// Compares two texts of each case with ExecuTorch's, byte for byte. One is the table. The other
-// consists of the summary, an empty line and the grid.
+// Compares the reports of each case with ExecuTorch's, byte for byte. One report is a CSV table.
+// The other consists of the summary, an empty line and the grid.
 void expect_same_reports(const std::vector<XnnpackCase>& cases) {
   size_t summaries = 0;
   for (const XnnpackCase& each : cases) {
@@ -46,8 +46,8 @@ TEST(XnnpackPartitionerCorpus, ReportsMatchExecuTorch) {
   expect_same_reports(xnnpack_cases());
 }
 
-// ExecuTorch 0.5 did not delegate views, clones and gelu. Attention has many of them, so its cases
-// are skipped.
+// Skips models with attention, because they contain views, clones and gelu. ExecuTorch 0.5 did not
+// delegate these operators.
 TEST(XnnpackPartitionerCorpus, ReportsOfOlderModelsMatchExecuTorch) {
   VITRINE_CORPUS_CASE(corpus, "");
   constexpr std::array<std::string_view, 3> kWithAttention = {

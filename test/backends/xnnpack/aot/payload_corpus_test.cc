@@ -85,7 +85,7 @@ TEST(XnnpackPayloadCorpus, PayloadsHaveTheSameNodesAsExecuTorch) {
         ASSERT_TRUE(payload.ok()) << payload.error().message();
         const PayloadText expected = describe_payload(payload->bytes());
         const PayloadText found = describe_payload(*modules[i]->payload);
-        // ExecuTorch lowers a gelu with the tanh approximation to the exact function, so the
+        // ExecuTorch replaces the tanh approximation of gelu with the exact function, so the
         // payloads differ.
         if (each.folder.filename() == "gelu__tanh") continue;
         ++num_payloads;
@@ -97,9 +97,9 @@ TEST(XnnpackPayloadCorpus, PayloadsHaveTheSameNodesAsExecuTorch) {
             is_equal = false;
             break;
           }
-          // For some nodes that have source nodes, ExecuTorch writes no handle (65535). In
-          // kv_cache_xnnpack, torch repeats the views of a mutated buffer at each use and gives
-          // them the handles of their users.
+          // ExecuTorch writes 65535 (no handle) for some nodes, although they have source nodes. In
+          // kv_cache_xnnpack, torch repeats the views of a mutated buffer before each call that
+          // uses them. Each repeated view has the debug handle of that call.
           if (expected.handles[k] == 65535 || each.folder.filename() == "kv_cache_xnnpack")
             continue;
           EXPECT_EQ(found.handles[k], expected.handles[k]) << found.nodes[k];
@@ -147,7 +147,8 @@ TEST(XnnpackPayloadCorpus, DelegateMapsContainEveryNode) {
   }
 }
 
-// Runs programs that consist of one delegate with the program's inputs and constants as arguments.
+// Runs the delegate of a program that consists of a single delegate. The arguments of the delegate
+// are the program's inputs and constants.
 class Runner {
  public:
   explicit Runner(const XnnpackCase& each) : case_(each) {}
@@ -221,7 +222,8 @@ class Runner {
     }
     for (size_t k = 0; k < count; ++k) {
       const corpus::CaseValue& wanted = call.outputs.at(output_of[k]);
-      // PyTorch's result may be a view whose dim order differs from the program's.
+      // The dim order comes from the program, because PyTorch's result may be a view in another dim
+      // order.
       const TensorSpec& spec = *node->meta.value.items()->at(k).tensor();
       add(wanted.dtype, wanted.sizes, kept_dim_order(spec));
     }

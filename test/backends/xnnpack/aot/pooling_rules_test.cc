@@ -44,7 +44,8 @@ const RuleRow kPoolingRules[] = {
      call_of("aten.max_pool2d.default", {kImages, Ints{3, 3}, kOnes, kOnes, kTwo}, {1, 4, 6, 6}),
      ""},
     {"MaxPoolDilatedOutsideItsInput",
-     // The last window begins at row 7. XNNPACK would read row 8 in place of the padding.
+     // The input has rows 0 to 7. The last windows contain row 7 and one row of padding, but
+     // XNNPACK would read memory after row 7 for the padding.
      call_of("aten.max_pool2d.default", {kImages, kTwo, kOnes, kOnes, Ints{1, 2}}, {1, 4, 9, 8}),
      "outside the input"},
     {"MaxPoolOfADynamicBatchRoundsUp",

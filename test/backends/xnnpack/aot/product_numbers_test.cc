@@ -1,4 +1,5 @@
-// Tests the rules that reject int8 products whose parameters XNNPACK rejects or computes wrongly.
+// Tests the rules for the scales, biases and bounds of int8 products. The rules reject a
+// product if XNNPACK would reject it or compute wrong results.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -80,7 +81,7 @@ TEST(ProductParameterCheck, RejectsBiasesThatOverflowTheAccumulator) {
               IsEmpty());
 }
 
-TEST(ProductParameterCheck, RejectsActivationsWithOnlyOneInt8Value) {
+TEST(ProductParameterCheck, RejectsActivationsThatAllowOnlyOneInt8Value) {
   EXPECT_THAT(reason_for(ProductParameters{.activation = {0, 6}}), IsEmpty());
   EXPECT_THAT(reason_for(ProductParameters{.activation = {1, 1.1}}),
               HasSubstr("only one int8 value"));

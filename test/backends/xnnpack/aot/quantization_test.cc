@@ -59,8 +59,8 @@ TEST(Quantized, SumsAndProductsWithUnsupportedScaleRatiosAreComputedInF32) {
     Node* z = t.quantize(t.call(target, {x, y}, {3}), result, 0);
     t.output({t.dequantize(z, result, 0)});
     const auto module = lowered(t);
-    // An int8 call needs two quantize calls and one dequantize call. An f32 call needs three more
-    // conversions.
+    // Around an int8 call, two conversions quantize x and y, and one dequantizes z. Around an f32
+    // call, three more conversions dequantize the operands and quantize the result.
     EXPECT_EQ(std::ranges::count(node_types(*module), "Convert"), each.is_supported ? 3 : 6);
     const auto found = run(*module, {{100 * a, -50 * a, 0}, {90 * b, -100 * b, 0}})[0];
     const auto expected = [&](float p, float q) {
@@ -95,8 +95,8 @@ TEST(Quantized, DynamicTransposedConvolutionsQuantizeTheirInput) {
   t.output({convolution(t, x, w, t.parameter("b", {3}, {1, 0, -1}), {1, 3, 1, 1}, 0, 1, true)});
   const auto module = lowered(t);
   EXPECT_THAT(node_types(*module), testing::Contains("ConvTranspose2d"));
-  // The dequantized weights are {1, 4, -1.5} and {4, 10, 3}: 1 + 2 * 4 + 1, 4 + 2 * 10, and
-  // -1.5 + 2 * 3 - 1.
+  // The inputs 1 and 2 are multiplied by the dequantized weights {1, 4, -1.5} and {4, 10, 3}. Then
+  // the biases {1, 0, -1} are added.
   expect_near(run(*module, {{1, 2}})[0], {10, 24, 3.5f}, 0.15f);
 }
 

@@ -15,7 +15,7 @@ const RuleRow kGeneralRules[] = {
      "converts"},
     {"ConversionToF16",
      call_of("dim_order_ops._to_dim_order_copy.default", {kMatrix}, {2, 4}, ScalarType::kHalf),
-     "only converts an input of the method to an output"},
+     "only converts a method input to the dtype of an output"},
     {"ConversionOfAResult",
      call_of("dim_order_ops._to_dim_order_copy.default",
              {call_of("aten.abs.default", {kMatrix}, {2, 4})}, {2, 4}, ScalarType::kHalf),

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(Translation, OutputsMayBeInputsOrRepeatedOutputs) {
+TEST(Translation, OutputsMayRepeatAndMayBeInputs) {
   TestProgram t;
   Node* x = t.input("x", {3});
   Node* y = t.call("aten.abs.default", {x}, {3});

@@ -46,7 +46,7 @@ TEST(ArrangedFilter, PutsOutputChannelsLastIfDepthwise) {
   EXPECT_EQ(filter.bytes, bytes_of({1, 3, 5, 2, 4, 6}));
 }
 
-// Four inputs in two groups, and two outputs per group.
+// The filter has four inputs in two groups, and two outputs per group.
 TEST(ArrangedFilter, TransposesEachGroupOfATransposedConvolution) {
   const ArrangedFilter filter =
       arranged_filter(bytes_of({1, 2, 3, 4, 5, 6, 7, 8}), 1, {{4, 2, 1, 1}, true, 2});

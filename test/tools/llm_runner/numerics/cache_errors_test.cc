@@ -101,7 +101,7 @@ TEST(CacheErrors, Int8CacheIsComparedAfterDequantization) {
   EXPECT_EQ(without.at(0).why_not, "no scales were found for i8[1,4,2,3]");
 }
 
-TEST(CacheErrors, CachesArePairedByRoleOrElseBySmallestError) {
+TEST(CacheErrors, PairsCachesByErrorOnlyIfRolesAreUnknown) {
   CacheTensor<float> keys_a(3, reals(1)), values_a(3, reals(-1));
   CacheTensor<float> keys_b(3, reals(1)), values_b(3, reals(-1));
   const PositionRange ranges[] = {{0, 4}};
@@ -159,7 +159,7 @@ TEST(CacheErrors, FindsEachWrittenCacheOnce) {
   EXPECT_EQ(finder.caches()[0].instruction, 5);
 }
 
-TEST(LanguageNumerics, NanIsBelowAndEqualTensorsAreAboveEveryLimit) {
+TEST(LanguageNumerics, IsBelowIsTrueForNanAndFalseForEqualTensors) {
   const std::vector<float> zeros = {0, 0}, ones = {1, 1};
   const std::vector<float> nans(2, std::numeric_limits<float>::quiet_NaN());
   const auto difference = [&](const std::vector<float>& actual) {

@@ -141,7 +141,7 @@ TEST(TokenTimeline, HasOneSlicePerStep) {
   }
 }
 
-TEST_F(SampleProfile, KeptStepsAddUpToWallTime) { expect_kept_add_up(profile_); }
+TEST_F(SampleProfile, KeptStepTimesAddUpToWallTime) { expect_kept_add_up(profile_); }
 
 TEST_F(SampleProfile, KeptStepsAreWrittenAsEtdump) {
   const etdump::EtDump dump = etdump::parse_etdump(kept_etdump(profiler_));

@@ -122,8 +122,8 @@ TEST(StepTracer, AcceptsShorterListOfOperators) {
     delegate.run(tracer, 1, 1000, count);
     tracer.end_step({}, {}, 0, true);
   }
-  // Two of the steps log a list of three operators, which the tracer records as a whole. It records
-  // the operators of shorter lists one by one.
+  // The tracer records the two lists of three operators as groups. For the shorter lists, the
+  // tracer records each operator separately.
   std::vector<uint64_t> calls;
   for (const StepSums& sums : tracer.phase(Phase::kDecode).sums) calls.push_back(sums.calls);
   EXPECT_THAT(calls, ElementsAre(2, 2, 2, 4, 2, 1));
@@ -178,9 +178,9 @@ TEST(MethodBytes, CountsWeightsWhoseScalesAreOutsideOfThePayload) {
   EXPECT_NEAR(found, test::kWideDecoderWeights * (0.5 + 2.0 / 32), test::kWideDecoderWeights / 100);
 }
 
-// Makes a program that calls the attention operator `name` on caches of keys and values, f32[1,
-// length, 1, 4]. Returns the counts of bytes that this call reads or writes. If the operator only
-// reads the caches, the program also calls llama::update_cache to write them.
+// Returns the counts of bytes that a call of the attention operator `name` reads or writes. The
+// caches of keys and values are f32[1, length, 1, 4]. If the operator only reads the caches, the
+// program writes them with llama::update_cache.
 KernelBytes attention_bytes(const std::string& name, bool has_mask, int32_t length) {
   test::ProgramBuilder builder;
   test::MethodSpec& forward = builder.method("forward");

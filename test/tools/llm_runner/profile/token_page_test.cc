@@ -20,8 +20,7 @@ using testing::HasSubstr;
 
 class TokenPage : public SampleProfile {
  protected:
-  // Sets the errors of all fitted slopes to zero, so that every growth with the position is
-  // significant.
+  // Sets the errors of all fitted slopes to zero, so that the page shows every slope as growth.
   TokenPage() : SampleProfile(200) {
     for (TokenRow& row : profile_.rows) {
       if (row.times.line) row.times.line->error = 0;

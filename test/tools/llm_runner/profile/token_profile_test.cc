@@ -115,8 +115,8 @@ ExpectedFit expected_fit(const std::vector<double>& times, double first_position
   return {sxy / sxx, 2.0484 * std::sqrt(squares / (n - 2) / sxx), products / squares};
 }
 
-// Returns the profile of 36 tokens. The fit uses the last 30 of them. The noise changes after every
-// `stretch` tokens. Sets `times` to the expected times of the kernel in these 30 tokens.
+// Returns the profile of a prompt and 36 tokens. The kernel's noise changes after every `stretch`
+// tokens. Sets `times` to the kernel's times in the last 30 tokens, which the fit uses.
 TokenProfile noisy_profile(int64_t stretch, std::vector<double>& times) {
   SyntheticSteps steps;
   steps.prompt();
@@ -152,8 +152,8 @@ TEST(TokenProfile, ReportsNoGrowthWithinNoise) {
   EXPECT_FALSE(report["rows"][0].contains("growth"));
 }
 
-// The profile computes the correlation of the noise from all tokens, including the first six. The
-// result therefore differs slightly from the expected correlation.
+// The profile computes the correlation of the noise from all 36 tokens, but expected_fit() only
+// uses the last 30. The two correlations therefore differ slightly.
 TEST(TokenProfile, CorrelatedNoiseWidensTheGrowthInterval) {
   std::vector<double> times;
   const TokenProfile profile = noisy_profile(6, times);
@@ -233,8 +233,8 @@ TEST_F(SampleProfile, AddsUpToWallTime) {
 TEST_F(SampleProfile, CountsCacheBytesByPosition) {
   EXPECT_THAT(profile_.caches, SizeIs(8));
   EXPECT_EQ(profile_.caches[0].type, "f32[1,256,1,32]");
-  // The program has no names for its buffers, so they are named after the attention that reads
-  // them.
+  // The program does not name its buffers, so each cache gets the name of the attention call that
+  // reads the cache.
   std::vector<std::string> names;
   for (const CacheLayer& layer : cache_layers(profile_)) {
     names.push_back(layer.name);
@@ -360,8 +360,9 @@ TEST(TokenProfile, AddsUpAcrossTwoMethods) {
   EXPECT_THAT(profile.caches, SizeIs(4));
   EXPECT_EQ(profile.methods[1].bytes.weights, 0);
   EXPECT_THAT(cache_layers(profile), SizeIs(2));
-  // f32 weights: two tables of 256 x 64; per layer 64 x (64 + 32 + 32 + 64) + 3 x 64 x 128 and two
-  // norms; one more norm; tables of sines and cosines, 32 x 8 each.
+  // The model has f32 weights: two tables of 256 x 64, 2 layers and a norm of 64. Each layer has
+  // 64 x (64 + 32 + 32 + 64) and 3 x 64 x 128 weights, and two norms of 64. The upper bound adds
+  // the tables of sines and cosines, 32 x 8 each.
   EXPECT_GE(profile.weights_in_file, 4 * (2 * 256 * 64 + 2 * (64 * 192 + 3 * 64 * 128 + 128) + 64));
   EXPECT_LE(profile.weights_in_file,
             4 * (2 * 256 * 64 + 2 * (64 * 192 + 3 * 64 * 128 + 128) + 64 + 2 * 32 * 8) + 200);

@@ -16,8 +16,7 @@ namespace {
 
 namespace simd = optimized::simd;
 
-// XNNPACK's kernel runs windows with more taps than this, because our tasks store two pointers per
-// tap on the stack.
+// Maximum number of taps that our kernel supports. A task stores two pointers per tap on the stack.
 constexpr size_t kMaxTaps = 1024;
 
 size_t taps_of(const xnn_operator& op) {
@@ -77,7 +76,8 @@ struct Window {
         last(first + (context.ks - 1) * rows) {}
 
   const T* at(size_t tap) const { return static_cast<const T*>(first[tap * rows]); }
-  // Compares only two opposite corners: if they are inside the image, the whole window is inside.
+  // Returns true if the whole window is inside the image. Checks only the first and the last pixel,
+  // because they are opposite corners of the window. `zero` is XNNPACK's pointer for padding.
   bool is_inside(const void* zero) const { return *first != zero && *last != zero; }
   bool follows(const Window& other, ptrdiff_t step) const {
     return at(0) - other.at(0) == step &&
@@ -122,7 +122,8 @@ void clamp_line(float* line, int64_t count, const OutputBounds<float>& bounds) {
   }
 }
 
-// The context is XNNPACK's, but `packed_w` points to our weights and `kc` counts all channels.
+// A task that XNNPACK calls with its own context. use_depthwise() has set `packed_w` to our
+// weights, and `kc` to the number of bytes in all channels of a pixel.
 template <class T>
 void depthwise_pixels(const igemm_context* context, size_t image, size_t first, size_t count) {
   const size_t channels = context->kc / sizeof(T);
@@ -151,8 +152,8 @@ void depthwise_pixels(const igemm_context* context, size_t image, size_t first, 
     pixels.out = at_byte(static_cast<T*>(context->c),
                          image * context->bc_stride + pixel * context->cm_stride);
     pixels.count = 1;
-    // Also computes the next pixels in the same call, as long as their windows are inside the image
-    // and at equal distances from each other.
+    // Extends this call to the following pixels if their windows are inside the image and equally
+    // spaced.
     for (size_t next = pixel + 1; next < first + count && window.is_inside(context->zero); ++next) {
       const Window<T> following(*context, next);
       if (!following.is_inside(context->zero)) break;

@@ -14,9 +14,10 @@ namespace simd = optimized::simd;
 
 bool reads_table(const xnn_operator& op) { return op.ukernel.type == xnn_microkernel_type_igemm; }
 
-// Returns how many vectors the input channels must fill so that our kernel is faster. XNNPACK's
-// kernel for two outputs uses all SIMD lanes. Our kernel adds up the lanes at the end, which takes
-// long compared with the work for a single tap.
+// Returns how many SIMD vectors the input channels must fill for our kernel to be faster. Our
+// kernel adds up the lanes of its sums at the end, which is a large part of the work for a single
+// tap. Two outputs have a limit of their own, because XNNPACK's kernel for two outputs uses all
+// lanes.
 size_t min_vectors(size_t out_channels, bool reads_table) {
   if (out_channels == 2) return reads_table ? 4 : 8;
   return reads_table ? 1 : out_channels + 1;
@@ -79,7 +80,7 @@ void copy_few_outputs_weights(xnn_operator& op, const RawWeights& weights, std::
   }
 }
 
-// The context is XNNPACK's, but `packed_w` points to our weights.
+// A task that XNNPACK calls with its own context, in which `packed_w` points to our weights.
 void few_outputs_by_table(const igemm_context* context, size_t image, size_t first, size_t count) {
   const auto outputs = static_cast<int64_t>(context->cm_stride / sizeof(float));
   simd::convolve_few_outputs(

@@ -61,8 +61,8 @@ void copy_int8_depthwise_weights(xnn_operator& op, const RawWeights&, std::byte*
   }
 }
 
-// The context is XNNPACK's, but `packed_weights` points to our weights, and the member that
-// depthwise_spare() returns holds the number of rows of the window.
+// A task that XNNPACK calls with its own context. use_int8_depthwise() has set `packed_weights` to
+// our weights, and depthwise_spare() to the number of rows of the window.
 void int8_depthwise_pixels(const dwconv_context* context, size_t image, size_t y) {
   const size_t rows = depthwise_spare(*context);
   const auto& params = reinterpret_cast<const xnn_qs8_qc8w_conv_minmax_params&>(context->params);

@@ -1,6 +1,6 @@
-// Names the members of XNNPACK 4ea82e5 (November 2024) that differ between the two supported
-// versions. operator_access_upstream.h has the same functions. replacement.h includes one of the
-// two files.
+// Accesses the members of XNNPACK 4ea82e5 (November 2024) that differ in XNNPACK 92a7ad5 (July
+// 2026). operator_access_upstream.h defines the same functions for 92a7ad5. replacement.h includes
+// the file for the version in use.
 #pragma once
 
 #include <type_traits>
@@ -18,8 +18,8 @@ namespace vitrine::xnnpack::own_kernels {
 
 using RuntimeTensor = xnn_value;
 
-// The window, the groups and the sizes of a convolution, and its input and output. Call it only for
-// convolutions.
+// Returns the structure with the window, groups, sizes, input and output of a convolution or
+// pooling. Do not call for other operators.
 inline const xnn_operator& convolution_of(const xnn_operator& op) { return op; }
 
 inline const xnn_ukernel_igemm& igemm_kernel_of(const xnn_operator& op) { return op.ukernel.igemm; }
@@ -68,8 +68,8 @@ inline bool is_f32_resize(const xnn_operator& op) {
   return op.type == xnn_operator_type_resize_bilinear_nhwc_f32;
 }
 
-// A member that only XNNPACK's task reads. Our task replaces that task, so our kernel can keep a
-// value of its own in this member.
+// Returns a member of the context that only XNNPACK's task uses. Our task replaces XNNPACK's task
+// and keeps another value in this member.
 inline size_t& depthwise_spare(dwconv_context& context) { return context.buffer_size; }
 inline size_t depthwise_spare(const dwconv_context& context) { return context.buffer_size; }
 

@@ -1,5 +1,6 @@
-// Names the members of XNNPACK 92a7ad5 (July 2026) that differ between the two supported versions.
-// operator_access_debian.h has the same functions. replacement.h includes one of the two files.
+// Accesses the members of XNNPACK 92a7ad5 (July 2026) that differ in XNNPACK 4ea82e5 (November
+// 2024). operator_access_debian.h defines the same functions for 4ea82e5. replacement.h includes
+// the file for the version in use.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,8 @@ static_assert(std::is_same_v<decltype(xnn_ukernel::igemm), xnn_ukernel_igemm*>);
 
 using RuntimeTensor = xnn_runtime_value;
 
-// The window, the groups and the sizes of a convolution, and its input and output. Call it only for
-// convolutions.
+// Returns the structure with the window, groups, sizes, input and output of a convolution or
+// pooling. Do not call for other operators.
 inline const xnn_convolution_operator& convolution_of(const xnn_operator& op) {
   return *op.convolution_op;
 }
@@ -43,7 +44,8 @@ inline gemm_context& gemm_context_of(xnn_operator& op) { return op.dynamic_conte
 
 // True if the operator applies `function` to f32 values.
 inline bool is_unary(const xnn_operator& op, xnn_unary_operator function) {
-  // f32 is the only type of 4 bytes for which XNNPACK has the functions that Vitrine replaces.
+  // Checks only the size, because f32 is the only type of 4 bytes to which XNNPACK applies the
+  // functions that Vitrine replaces.
   constexpr uint8_t kLog2Bytes = 2;
   return op.type == xnn_operator_type_unary_elementwise &&
          op.unary_elementwise.op_type == function &&
@@ -82,8 +84,8 @@ inline bool is_f32_resize(const xnn_operator& op) {
          op.ibilinear_config == xnn_init_f32_ibilinear_config();
 }
 
-// A member that only XNNPACK's task reads. Our task replaces that task, so our kernel can keep a
-// value of its own in this member.
+// Returns a member of the context that only XNNPACK's task uses. Our task replaces XNNPACK's task
+// and keeps another value in this member.
 inline size_t& depthwise_spare(dwconv_context& context) { return context.weights_channel_stride; }
 inline size_t depthwise_spare(const dwconv_context& context) {
   return context.weights_channel_stride;

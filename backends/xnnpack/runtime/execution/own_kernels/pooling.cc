@@ -14,8 +14,9 @@ int64_t taps_of(const xnn_operator& op) {
   return int64_t{window.kernel_height} * window.kernel_width;
 }
 
-// XNNPACK's kernels run poolings whose windows have more than kMaxTaps elements. Such windows
-// seldom overlap, so reading the image takes most of the time with either kernel.
+// Returns true if our kernels support the sizes of the operator. XNNPACK's kernels run windows of
+// more than kMaxTaps elements. Such windows seldom overlap, so both kernels would spend most of the
+// time on reading the image.
 template <class T>
 bool has_our_size(const xnn_operator& op) {
   return taps_of(op) <= simd::PixelWindows<T>::kMaxTaps && fill_vectors<T>(op.channels, 1);
@@ -59,8 +60,9 @@ void use_lines(xnn_operator& op, Context& context,
   compute.task_2d = reinterpret_cast<pthreadpool_task_2d_t>(line);
 }
 
-// The windows of a line of the result. `table` has pointers to their pixels, and `offset` is the
-// number of bytes to add to each pointer. `bounds` are the parameters of the operator.
+// Returns the windows of one line of the result. `table` holds the pointers to the pixels of the
+// windows, and `offset` is the number of bytes to add to each pointer. `bounds` holds the minimum
+// and the maximum of the results.
 template <class T, class Context, class Bounds>
 simd::PixelWindows<T> windows_of_line(const Context& context, size_t image, size_t y,
                                       const T* const* table, size_t offset, const Bounds& bounds) {
@@ -106,8 +108,9 @@ bool is_average_pooling(const xnn_operator& op) {
                                        : xnn_microkernel_type_average_pooling);
 }
 
-// XNNPACK's pointer table has one line for each line of the result whose windows extend past the
-// upper or lower edge of the image. All other lines of the result share one line of the table.
+// Finds the pointers for line `y` of the result in XNNPACK's table. Each line whose windows extend
+// past the upper or lower edge of the image has pointers of its own. All other lines share the same
+// pointers, and `offset` is the number of bytes to add to each pointer.
 struct TableLine {
   template <class Context>
   TableLine(const Context& context, size_t y) {
@@ -123,7 +126,8 @@ struct TableLine {
   size_t offset = 0;
 };
 
-// With padding, XNNPACK uses another type of context, because padding is not part of the average.
+// Returns XNNPACK's context for average pooling. The type depends on padding, because XNNPACK
+// excludes padding from the averages.
 template <bool kIsPadded>
 auto& average_context_of(xnn_operator& op) {
   if constexpr (kIsPadded) {

@@ -37,10 +37,10 @@ struct Replacement {
   // True if the kernel runs the operator of `node` at all sizes, so that XNNPACK need not pack the
   // weights. Null if XNNPACK always packs them.
   bool (*owns_weights)(const Graph& graph, const Node& node) = nullptr;
-  // Returns true if our kernel is probably faster than XNNPACK's for an operator that it can run.
-  // This rule is used unless a table of choices contains the kernel (kernel_choices.h). If the
-  // replacement copies weights, the result does not depend on the sizes of a call. Null if our
-  // kernel is always faster.
+  // Returns true if our kernel is probably faster than XNNPACK's kernel. Called only for operators
+  // that our kernel can run, and only if the table of choices does not contain our kernel
+  // (kernel_choices.h). If the replacement copies weights, the result must not depend on the sizes
+  // of a call. The function pointer is null if our kernel is always faster.
   bool (*is_faster)(const xnn_operator& op) = nullptr;
   // True if only our kernel can run the operator.
   bool is_required = false;
@@ -58,8 +58,8 @@ bool fill_vectors(size_t channels, size_t count) {
   return lanes > 4 && channels * sizeof(T) >= count * lanes * sizeof(float);
 }
 
-// True if our kernels' vectors are at least 64 bytes wide. The rules for such vectors were measured
-// with AVX-512 (`bench --choices`).
+// True if our kernels' vectors are at least 64 bytes wide. The rules for such vectors are based on
+// measurements with AVX-512 (`bench --choices`).
 inline bool has_wide_vectors() { return optimized::simd::gemm_shape().lanes >= 16; }
 
 // Makes an elementwise operator with one input call `kernel` instead of XNNPACK's kernel. Changes

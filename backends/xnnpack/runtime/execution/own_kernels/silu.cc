@@ -1,5 +1,5 @@
-// Computes SiLU in f32 block by block with XNNPACK's kernels for a sigmoid and a product, so the
-// results equal those of the two operators. The sigmoids of a block stay in the cache.
+// Computes SiLU in f32 with XNNPACK's kernels for sigmoid and multiplication, so the results are
+// the same as with two operators. Works in blocks, so the sigmoids of a block stay in the cache.
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"

@@ -1,7 +1,7 @@
-// Runs convolutions in f32 with few input channels. XNNPACK's kernels start a loop over the input
-// channels for each element of the window. Here one loop covers all elements in a line of the
-// window, because their pixels are contiguous. The same is true of the elements of a column if the
-// image has only one column, as in lowered 1-d convolutions.
+// Runs f32 convolutions with few input channels. XNNPACK's kernels loop over the input channels
+// separately for each element of the window. Our kernel runs one loop per line of the window,
+// because the pixels of a line are contiguous in memory. An image with only one column, as in
+// lowered 1-d convolutions, is treated as one line.
 #include <algorithm>
 #include <cstring>
 
@@ -39,8 +39,9 @@ struct WindowLines {
   bool fit() const {
     return width * height > 1 && height <= kMaxLines && depth() <= kMaxWindowFloats;
   }
-  // Windows with several short lines can take longer than with XNNPACK, because each pixel needs
-  // pointers to its lines.
+  // Returns true if our kernel is probably faster than XNNPACK's. The window must be large and have
+  // only one line or one column. With several short lines, our kernel spends too much time on the
+  // pointers to the lines.
   bool are_faster() const {
     constexpr size_t kMinDepth = 128;
     return has_wide_vectors() && out_channels > 4 && (height == 1 || width == 1) &&
@@ -144,8 +145,8 @@ struct Geometry {
   const float* in;
 };
 
-// The pointers to the lines of the windows of a few pixels, and copies of lines that are partly
-// outside of the image.
+// The pointers to the window lines of up to kGemmMaxRows output pixels. Lines that are partly
+// outside the image are copied, with zeros for the padding.
 class LineTable {
  public:
   LineTable(const Geometry& geometry, size_t image)
@@ -157,8 +158,8 @@ class LineTable {
 
   const float* const* pointers() const { return pointers_; }
 
-  // Sets the pointers in row `row` of the table to the lines that an output pixel reads. Call for
-  // rows in ascending order, starting with 0.
+  // Sets row `row` of the table to the window lines of output pixel `pixel`. Call with ascending
+  // rows, starting with 0.
   void set(size_t row, size_t pixel) {
     if (row == 0) copied_ = copies_;
     const auto height = static_cast<ptrdiff_t>(g_.height);
@@ -204,7 +205,8 @@ class LineTable {
   float copies_[kMaxWindowFloats * simd::kGemmMaxRows];
 };
 
-// The context is XNNPACK's, but `packed_w` points to our weights and `zero` to the operator.
+// A task that XNNPACK calls with its own context. In this context, `packed_w` points to our
+// weights, and `zero` points to the operator.
 void convolve_lines(const igemm_context* context, size_t image, size_t first, size_t count) {
   const xnn_operator& op = *static_cast<const xnn_operator*>(context->zero);
   const auto& convolution = convolution_of(op);

@@ -91,8 +91,8 @@ WinogradSize result_size(const Shape& out) {
   return {static_cast<int64_t>(out[0]), static_cast<int64_t>(out[1]), static_cast<int64_t>(out[2])};
 }
 
-// An upper bound on the bytes that the values of the graph need: the bytes that they would need in
-// f32.
+// Returns the number of bytes that all values of the graph would need in f32. This is an upper
+// bound for all dtypes.
 uint64_t bytes_of_values(const Graph& graph, std::span<const Shape> shapes) {
   uint64_t elements = 0;
   for (size_t i = 0; i < graph.values.size(); ++i) {
@@ -108,8 +108,9 @@ uint64_t bytes_of_values(const Graph& graph, std::span<const Shape> shapes) {
 double winograd_direct_time(bool is_half) {
   if (!is_half) return 1;
 #if XNN_ARCH_X86 || XNN_ARCH_X86_64
-  // XNNPACK's f16 kernel for AVX2 converts each vector and takes 2.5 to 3 times as long as the f32
-  // kernel. It also runs with AVX-512 if XNNPACK was built without AVX512-FP16.
+  // XNNPACK's AVX2 kernel for f16 converts each vector, and takes 2.5 to 3 times as long as the f32
+  // kernel. The result 2 is a cautious estimate. XNNPACK uses the AVX2 kernel even with AVX-512 if
+  // XNNPACK was built without AVX512-FP16.
   constexpr uint32_t kAvx2Columns = 16;
   const xnn_gemm_config* const config = xnn_init_f16_gemm_config();
   if (config != nullptr && config->nr == kAvx2Columns) return 2;
@@ -123,14 +124,13 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
   // These are medians over layers of ResNet-18, VGG-16 and U-Nets on a Xeon with AVX-512.
   constexpr double kTransformation = 12;
   constexpr double kWeight = 8;
-  // The maximum time of a Winograd convolution, as a fraction of the time that sums of products
-  // take.
+  // A Winograd convolution may take at most this fraction of the time of a direct convolution.
   constexpr double kMaxRatio = 0.8;
-  // Kernels spend as much time on unused lanes as on used ones, so numbers of channels are rounded
-  // up. In products, lanes hold output channels. In transformations, they hold input or output
-  // channels. XNNPACK's kernels compute 16 or 32 output channels at a time.
+  // A partly filled vector takes as much time as a full one, so channel counts are rounded up. The
+  // lanes hold output channels in products, and input or output channels in transformations.
+  // XNNPACK's kernels compute 16 or 32 output channels at a time.
   constexpr int64_t kLanes = 16;
-  // For fewer output channels than this, XNNPACK and Vitrine have special kernels.
+  // XNNPACK and Vitrine have special kernels for fewer output channels.
   constexpr int64_t kMinOutputs = 5;
 
   if (out_channels < kMinOutputs) return 0;
@@ -156,7 +156,8 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
 }
 
 Error Winograd::plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits) {
-  // Leaves memory for the workspace, XNNPACK's weights and the operators' tables.
+  // The transformed weights and the scratch memory may use half of the memory that the graph's
+  // values leave. The rest is for XNNPACK's weights and the operators' tables.
   const uint64_t needed = bytes_of_values(graph, shapes);
   const uint64_t room = (limits.max_bytes - std::min(limits.max_bytes, needed)) / 2;
   uint64_t scratch = 0;

@@ -1,5 +1,5 @@
 // Runs f32 and f16 convolutions with 3 x 3 windows, stride 1 and dilation 1 by Winograd's algorithm
-// (kernels/optimized/simd/winograd.h) if that takes clearly less work than sums of products. Sums
+// (kernels/optimized/simd/winograd.h) if this is clearly faster than a direct convolution. All sums
 // are in f32.
 #pragma once
 
@@ -39,9 +39,9 @@ struct WinogradSize {
 // Returns 0 for kernels with f16 arithmetic (ARM, AVX512-FP16), which were not measured.
 double winograd_direct_time(bool is_half);
 
-// Returns the size of the tiles, 2 or 4, or 0 if Winograd's algorithm is not clearly faster than
-// sums of products. `direct` is the result of winograd_direct_time(). If `direct` is 0, returns 0.
-// Depends only on its arguments, so that every device makes the same choice.
+// Returns the tile size for a convolution, 2 or 4. Returns 0 if Winograd's algorithm is not clearly
+// faster than a direct convolution, or if `direct` is 0. `direct` is the result of
+// winograd_direct_time(). The result depends only on the arguments, not on the device.
 int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size,
                              double direct);
 
@@ -52,16 +52,17 @@ class Winograd {
   // the nodes of these convolutions as kOwnWithoutTables (Node::weights). Call once, before the
   // runtime is built.
   Error plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits);
-  // Transforms the weights of the chosen convolutions. Uses the threads of `pool`, which is the
-  // runtime's and may be null. Call once, before the first reshape.
+  // Transforms the weights of the chosen convolutions, on the threads of `pool` unless `pool` is
+  // null. Call once, before the first reshape.
   Error load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& weights);
   // True if XNNPACK's kernel never runs the operator.
   bool runs_always(xnn_operator_t op) const;
   void drop_tables(xnn_runtime_t runtime) const;
   // Makes the operators call our kernel, and writes the kernel's name to their elements of `names`.
   // `names` has one element for each operator that runs. Skips operators that have not been
-  // reshaped or have nothing to compute. If XNNPACK has packed weights too, also skips operators
-  // whose tile (choose_winograd_tile()) changed between load and the last reshape.
+  // reshaped or have nothing to compute. Also skips an operator if choose_winograd_tile() returns
+  // another result for its present sizes than at load, unless XNNPACK's kernel never runs the
+  // operator.
   void use(xnn_runtime_t runtime, const char** names);
 
   size_t weight_bytes() const { return weight_bytes_; }

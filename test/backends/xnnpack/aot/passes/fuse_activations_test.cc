@@ -8,7 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Activations, AreNotFusedIfAnotherCallReadsTheInput) {
+TEST(Activations, AreNotFusedIfTheirInputIsAlsoAnOutput) {
   TestProgram t;
   Node* x = t.input("x", {4});
   Node* sum = t.call("aten.add.Tensor", {x, x}, {4});
