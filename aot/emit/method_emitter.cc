@@ -131,8 +131,7 @@ class MethodEmitter {
   // Emits an instruction for a view if its shape or memory is known only at run time.
   void emit_view(const Node& node) {
     const size_t id = tensors_.of(node).at(0);
-    // A view of external data needs an instruction even if its shape is static. The loader finds
-    // external data by name and shape, and the view's shape differs from the stored shape.
+    // A view of external data is never free: the loader finds the data by name and stored shape.
     if (tensors_.is_free_view(node) && !values_.is_external(id)) {
       values_.make_results(node);
       return;
@@ -376,8 +375,7 @@ class MethodEmitter {
       }
     }
     emit_calls(*loop.body);
-    // Stores the rows before it updates the carries, because a row may be a view of a carry's old
-    // value.
+    // Stores the rows first, because a row may be a view of a carry's old value.
     for (size_t i = loop.inits.size(); i < results.size(); ++i) {
       add_kernel_call(node, "executorch_prim.et_copy_index.tensor",
                       {results[i], value(loop.results[i]), counter});
@@ -415,8 +413,7 @@ class MethodEmitter {
     destination_of(leave) = static_cast<int32_t>(plan_.instructions.size());
   }
 
-  // Sets the number of rows of a loop result to 0. et_copy_index does not do this, because it sets
-  // sizes only when it copies a row.
+  // Sets the number of rows of a loop result to 0. et_copy_index sets it only with the first row.
   void emit_zero_rows(const Node& node, const Loop& loop, size_t index, int32_t result,
                       int32_t zero) {
     const Value::Items* items = node.meta.value.items();

@@ -153,7 +153,7 @@ TEST_F(Fourier, RejectsInvalidArguments) {
   EXPECT_TRUE(fails(call.run("aten::_fft_r2c.out", x, call.ints({1}), 3, true, out), kBad,
                     "normalization is 3"));
   EXPECT_TRUE(fails(call.run("aten::_fft_c2r.out", out, call.ints({1}), 0, 9, x), kBad,
-                    "a signal of length 9 needs 5"));
+                    "last_dim_size 9 needs 5"));
   Tensor& doubles = call.make(ScalarType::kComplexDouble, {2, 4});
   EXPECT_TRUE(
       fails(call.run("aten::_fft_r2c.out", x, call.ints({1}), 0, true, doubles), kBad, "out"));

@@ -133,7 +133,7 @@ TEST_P(Llm, AttentionRejectsInvalidArguments) {
   expect_rejected(attend(q, k, random_tensor({1, 5, 2, 8}), 0, none, true, none, out), "value");
   expect_rejected(
       attend(q, random_tensor({1, 6, 3, 8}), random_tensor({1, 6, 3, 8}), 0, none, true, none, out),
-      "3 key heads");
+      "key heads (3)");
   expect_rejected(
       attend(q, random_tensor({2, 6, 2, 8}), random_tensor({2, 6, 2, 8}), 0, none, true, none, out),
       "batches");

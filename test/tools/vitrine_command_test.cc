@@ -349,7 +349,7 @@ TEST(Tools, WrongFilesAndMissingOptionsAreNamedInErrors) {
        "expected a program (.pte), found "},
       {VITRINE_PTE_INSPECT, sample("linear_relu/model.pte") + " --explain",
        "give the record's file with --etrecord"},
-      {VITRINE_LLM_RUNNER, llm + " --prompt x", "give its file with --tokenizer"},
+      {VITRINE_LLM_RUNNER, llm + " --prompt x", "give a tokenizer with --tokenizer"},
       {VITRINE_LLM_RUNNER,
        llm + " --tokenizer " + sample("kjv_8da4w/tokenizer.model") + " --num_bos 0",
        "give at least one token (--prompt, "}};

@@ -242,7 +242,7 @@ void add_numerics_options(CLI::App& app, CommandLine& line) {
                     "print the error that each operator makes, and the error that it inherits");
   numerics
       .add_option("--reference", options.reference,
-                  "reference program (.pte), or with vitrine a .pt2, which runs without delegates")
+                  "reference model (.pte; with vitrine also .pt2, without delegates)")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   numerics

@@ -56,8 +56,7 @@ void add_numerics_flags(CLI::App& app, LlmOptions& options) {
   CLI::Option* reference =
       group
           .add_option("--reference", options.reference,
-                      "reference program (.pte), or with vitrine a .pt2, which runs without "
-                      "delegates")
+                      "reference model (.pte; with vitrine also .pt2, without delegates)")
           ->check(CLI::ExistingFile.description(""))
           ->type_name("FILE")
           ->needs(numerics);

@@ -138,7 +138,7 @@ TEST(WhileLoop, RejectsMismatchedBodies) {
     run_while({floats({}, {1}), floats({}, {8})}, 1, body.finish(results), {{}});
   };
   EXPECT_ERROR(AotError, error({2}, 1), "a carried value is f32[]");
-  EXPECT_ERROR(AotError, error({}, 2), "its body has 2 results");
+  EXPECT_ERROR(AotError, error({}, 2), "2 body results");
 }
 
 TEST(Loop, RejectsOperandsThatDoNotMatchBody) {

@@ -120,6 +120,7 @@ void expect_near(const TensorData& found, const Values& expected, double toleran
   ASSERT_EQ(values.size(), expected.size());
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] == expected[i] || (std::isnan(values[i]) && std::isnan(expected[i]))) continue;
+    EXPECT_TRUE(std::isfinite(expected[i])) << "element " << i << " is " << values[i];
     EXPECT_NEAR(values[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i])))
         << "element " << i;
   }

@@ -49,7 +49,8 @@ TEST(KernelChoices, ErrorNamesTheInvalidLine) {
     return std::string(KernelChoices::parse(text, "t", is_kernel, 32).error().message());
   };
   EXPECT_THAT(error_of(""), HasSubstr("t:1: expected a table of choices"));
-  EXPECT_THAT(error_of("vitrine choices 1, vectors of x"), HasSubstr("t:1: expected a number"));
+  EXPECT_THAT(error_of("vitrine choices 1, vectors of x"),
+              HasSubstr("t:1: expected a width in bytes"));
   EXPECT_THAT(error_of("vitrine choices 1, vectors of 64"),
               HasSubstr("t:1: measured with vectors of 64 bytes, but this processor has 32"));
   for (const std::string line : {"0 1 1 1 Sine", "50 1 1 Sine", "-1 1 1 1 Sine", "50 1 1 1",

@@ -249,7 +249,7 @@ TEST(OpenVinoReader, RejectsXmlEntitiesAndDeepNestingAndReportsUnknownEncodings)
               ThrowsMessage<FormatError>(HasSubstr("entity")));
   std::string deep;
   for (int i = 0; i < 40; ++i) deep += "<net>";
-  EXPECT_ERROR(FormatError, read(deep), "32 deep");
+  EXPECT_ERROR(FormatError, read(deep), "32 levels deep");
   test::AlignedBytes bytes = test::openvino_payload();
   bytes[67] ^= std::byte{1};
   EXPECT_THAT(describe("OpenvinoBackend", bytes).closed, HasSubstr("unknown encoding"));

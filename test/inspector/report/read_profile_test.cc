@@ -78,7 +78,7 @@ TEST(ReadProfile, RejectsInvalidFiles) {
   EXPECT_THAT(error_of(changed), HasSubstr("wall_samples_ns[0]: is not a number"));
   changed = valid;
   changed["rows"][1]["main_op"] = 99;
-  EXPECT_THAT(error_of(changed), HasSubstr("lists of ops, modules and lines"));
+  EXPECT_THAT(error_of(changed), HasSubstr("lists of ops, modules and source lines"));
   changed = valid;
   changed["rows"][0]["inserted_for"] = json::array();
   changed["rows"][0]["inserted_for_row"] = 99;

@@ -106,7 +106,7 @@ TEST(Blockers, LowerableModelsHaveNoBlockers) {
 
 TEST(Blockers, RemediesDependOnTheOperatorAndTheReason) {
   EXPECT_THAT(tools::remedy_for("aten.linalg_inv.default", ""), HasSubstr("keep the result"));
-  EXPECT_THAT(tools::remedy_for("torchvision.nms.default", ""), HasSubstr("on the outputs"));
+  EXPECT_THAT(tools::remedy_for("torchvision.nms.default", ""), HasSubstr("on these outputs"));
   EXPECT_THAT(tools::remedy_for("my.op.default",
                                 "my.op.default is unknown, so declare it with "
                                 "--operator"),

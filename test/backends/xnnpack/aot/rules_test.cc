@@ -12,7 +12,7 @@ const RuleRow kGeneralRules[] = {
        call->meta.value = spec;
        return call;
      },
-     "converts"},
+     "its conversion of f32 to f16"},
     {"ConversionToF16",
      call_of("dim_order_ops._to_dim_order_copy.default", {kMatrix}, {2, 4}, ScalarType::kHalf),
      "only converts a method input to the dtype of an output"},
