@@ -154,16 +154,14 @@ class Joiner {
     for (const DebugHandle handle : handles) append_new(join_.rows[row].handles, handle);
   }
 
-  // Joins a row that covers a whole call with all nodes of the call. Other rows may run the nodes,
-  // so this row does not claim them.
+  // Joins a row with all nodes of the call. Does not claim them, because other rows may run them.
   void join_whole_call(InstructionId instruction, size_t row) {
     join_.rows[row].nodes = nodes_of(handles_of_instruction(instruction));
     join_.rows[row].has_all_ops_of_call = true;
     if (!join_.rows[row].nodes.empty()) join_.rows[row].join = Join::kExact;
   }
 
-  // Joins rows by the payload operators that their events name. False if they name none. `content`
-  // may be null.
+  // Joins rows by the payload operators that their events name. Returns false if they name none.
   bool join_by_payload(InstructionId instruction, const ProgramDelegate* content,
                        const Call& call) {
     const PayloadJoin joined =
