@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kOperands = Elementwise::kMaxInputs + 1;
 using Loop = BoxLoop<kOperands>;
 
-struct Operand {
+struct ElementwiseOperand {
   Conversion conversion;
   std::byte* data;
   int64_t element_size;
@@ -23,13 +23,13 @@ struct Operand {
 };
 
 // The operands of a call. Operand 0 is the output.
-struct Operands {
+struct ElementwiseOperands {
   // Leaves the operands to the caller, because zeroing them takes long.
-  Operands(const Elementwise& from, size_t inputs) : call(from), count(inputs + 1) {}
+  ElementwiseOperands(const Elementwise& from, size_t inputs) : call(from), count(inputs + 1) {}
 
   const Elementwise& call;
   size_t count;
-  Operand items[kOperands];
+  ElementwiseOperand items[kOperands];
 
   // Computes a row that begins at these offsets.
   void run_row(const Loop::Offsets& start, int64_t length) const {
@@ -54,7 +54,7 @@ struct Operands {
 };
 
 void run_general(KernelContext& context, std::span<const Tensor* const> inputs, Tensor& out,
-                 Operands& operands) {
+                 ElementwiseOperands& operands) {
   const std::span<const int32_t> shape = out.sizes();
   std::array<int64_t, kMaxRank> sizes;
   std::ranges::copy(shape, sizes.begin());
@@ -83,13 +83,13 @@ void run_elementwise(KernelContext& context, const Elementwise& call,
     return context.fail(ErrorCode::kInvalidArgument, "a result of dtype %s cannot be stored as %s",
                         scalar_type_name(call.result), scalar_type_name(out.dtype()));
   }
-  Operands operands(call, inputs.size());
+  ElementwiseOperands operands(call, inputs.size());
   // If every input is one element or has the layout of `out`, one row covers all elements.
   bool is_row = true;
   bool has_shape = false;  // true if an input has the layout of `out`
   for (size_t k = 0; k < operands.count; ++k) {
     const Tensor& tensor = k == 0 ? out : *inputs[k - 1];
-    Operand& operand = operands.items[k];
+    ElementwiseOperand& operand = operands.items[k];
     if (!(k == 0 ? operand.conversion.set(call.run_out, call.common, tensor.dtype())
                  : operand.conversion.set(tensor.dtype(), call.common, call.run_inputs[k - 1]))) {
       return fail_unsupported_dtype(context, tensor.dtype());
