@@ -39,6 +39,7 @@ TEST(Pooling, CeilModeAllowsWindowBeyondInput) {
 // The taps are at rows -2147483 and 2147483. In the latter row, the indices of some elements exceed
 // the range of int32.
 TEST(Pooling, MaxReturnsMinusInfinityForWindowsOutsideImage) {
+  EXPECT_STREQ(optimized_kernels().find(kMaxPool).table, "optimized");
   KernelCall call;
   for (const KernelRegistry* registry :
        {static_cast<const KernelRegistry*>(nullptr), &optimized_kernels()}) {

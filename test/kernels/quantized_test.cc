@@ -29,7 +29,8 @@ TEST(QuantizedValues, PerTensorRoundsTiesToEvenAndClamps) {
   check("quantize_per_tensor.Tensor_out",
         {{input + "f64[1]{0.5} i64[1]{3} 0 65535 @u16 !u16[7]", "?,?,?,2003,?,?,65535"}});
   check("dequantize_per_tensor.out",
-        {{"u16[2]{2003,65535} 0.5 3 0 65535 @u16 none !f32[2]", "1000,32766"}});  // (65535 - 3) / 2
+        {{"u16[7]{3,5,3,2003,0,3,65535} 0.5 3 0 65535 @u16 none !f32[7]",
+          "0,1,0,1000,-1.5,0,32766"}});  // (65535 - 3) / 2
 }
 
 // PyTorch computes 1 / scale in double, rounds it to float, and multiplies by it. For about a
@@ -139,8 +140,9 @@ TEST(QuantizedValues, ChoosesScalesAndZeroPoints) {
          {"f32[1]{2.55} 0 255 0.000001 @u8 !f64[1] !i64[1]", "0.01 0"}},
         1e-8);
   const std::string op = "choose_qparams_per_token_asymmetric.out";
-  check(op, {{"f32[1,2]{0} @i8 !f64[1,1] !i64[1,1]", "1.1920928955078125e-07 ?"}});  // 2^-23
-  check(op, {{"f32[2,2]{0,0,-2.55,0} @i8 !f64[2,1] !i64[2,1]", "?,0.01 ?,127"}}, 1e-8);
+  const std::string rows = "f32[2,2]{0,0,-2.55,0} @i8 !f64[2,1] !i64[2,1]";
+  check(op, {{rows, "1.1920928955078125e-07,? ?,127"}});  // 2^-23
+  check(op, {{rows, "?,0.01 ?,127"}}, 1e-8);
 }
 
 // The real sum is (10 - 0) * 1 + (4 - 2) * 0.5 = 11. The quantized sum is 11 / 0.5 + 1 = 23.

@@ -72,10 +72,9 @@ TEST(Upsample, NearestModeUsesTheScaleFactorExceptForSmallImages) {
 // 0.5 and 1/4 at distance 1.5. The results are (0 * 3 + 8 * 3 + 16) / 7 and (8 + 16 * 3 + 24 * 3)
 // / 7.
 TEST(Upsample, AntialiasedDownsamplingByTwoUsesTriangleFilter) {
-  check_kernel(
-      "aten::_upsample_bilinear2d_aa.out",
-      {{"f32[1,1,1,4]{0,8,16,24} [1,2] false none none !f32[1,1,1,2]", "5.714285714,18.285714286"}},
-      5e-6);
+  const std::string call = "f32[1,1,1,4]{0,8,16,24} [1,2] false none none !f32[1,1,1,2]";
+  check_kernel("aten::_upsample_bilinear2d_aa.out", {{call, "5.714285714,?"}}, 2e-6);
+  check_kernel("aten::_upsample_bilinear2d_aa.out", {{call, "?,18.285714286"}}, 5e-6);
 }
 
 // Keys' cubic convolution with a = -0.5, stretched by the factor `stretch`.

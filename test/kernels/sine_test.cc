@@ -27,6 +27,7 @@ class Sine : public testing::TestWithParam<Function> {
   static std::vector<float> run(const std::vector<float>& angles) {
     KernelCall call;
     call.registry = &optimized_kernels();
+    EXPECT_STREQ(call.registry->find(GetParam().name).table, "optimized");
     const auto count = static_cast<int32_t>(angles.size());
     Tensor& self = call.make<float>({count}, angles);
     Tensor& out = call.make(ScalarType::kFloat, {count});

@@ -15,6 +15,10 @@ class TemporaryMemory : public testing::Test {
     ASSERT_TRUE(pool.ok());
     pool_ = std::move(*pool);
     call.registry = &optimized_kernels();
+    for (const char* op : {"aten::bmm.out", "aten::convolution.out", "aten::linear.out",
+                           "aten::upsample_bilinear2d.vec_out"}) {
+      ASSERT_STREQ(call.registry->find(op).table, "optimized") << op;
+    }
     call.pool = pool_.get();
   }
 

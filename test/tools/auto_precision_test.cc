@@ -41,7 +41,9 @@ std::vector<float> run_floats(const fs::path& model, const fs::path& input) {
   const ScratchFolder scratch;
   succeeded(executor_runner(model.string() + " --inputs " + input.string() + " --output_file " +
                             (scratch / "y").string()));
-  return read_floats(scratch / "y-0.bin");
+  std::vector<float> values = read_floats(scratch / "y-0.bin");
+  EXPECT_FALSE(values.empty());
+  return values;
 }
 
 // Returns the SQNR in dB of a program's outputs over all samples, relative to the outputs of

@@ -59,6 +59,7 @@ void expect_pytorch_outputs(const fs::path& program) {
                               (scratch / "y").string()));
     const std::vector<float> found = read_floats(scratch / "y-0.bin");
     const std::vector<float> expected = read_floats(ptq_sample("expected_0" + call + ".bin"));
+    ASSERT_FALSE(expected.empty());
     ASSERT_EQ(found.size(), expected.size());
     const float step = 0.0334329F;  // the scale of the output
     for (size_t i = 0; i < found.size(); ++i) {

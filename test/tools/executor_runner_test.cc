@@ -24,6 +24,7 @@ namespace {
 using testing::HasSubstr;
 
 void expect_near(const std::vector<float>& actual, const std::vector<float>& expected) {
+  ASSERT_FALSE(expected.empty());
   ASSERT_EQ(actual.size(), expected.size());
   for (size_t i = 0; i < actual.size(); ++i) {
     EXPECT_NEAR(actual[i], expected[i], 1e-4 + 1e-4 * std::abs(expected[i])) << "element " << i;

@@ -44,6 +44,7 @@ void expect_outputs(const std::filesystem::path& program, const std::string& mor
                             (scratch / "y").string()));
   const std::vector<float> actual = read_floats(scratch / "y-0.bin");
   const std::vector<float> expected = read_floats(sample("linear_relu/expected_0.bin"));
+  ASSERT_FALSE(expected.empty());
   ASSERT_EQ(actual.size(), expected.size());
   for (size_t i = 0; i < actual.size(); ++i) {
     EXPECT_NEAR(actual[i], expected[i], atol + 1e-4 * std::abs(expected[i]));
@@ -404,6 +405,7 @@ TEST(NativeModel, LowersGraphsWrittenByExecuTorch) {
     }
     const std::vector<float> results = read_floats(input);
     const std::vector<float> expected = read_floats((folder / "expected_0.bin").string());
+    ASSERT_FALSE(expected.empty());
     ASSERT_EQ(results.size(), expected.size());
     for (size_t i = 0; i < expected.size(); ++i) {
       EXPECT_NEAR(results[i], expected[i], 1e-4F + 1e-4F * std::fabs(expected[i]));

@@ -34,6 +34,7 @@ std::vector<float> floats(const etdump::DebugValue& value) {
   return floats(etdump::row_major_bytes(std::get<etdump::DebugTensor>(value)));
 }
 void expect_near(const std::vector<float>& found, const std::vector<float>& expected, double atol) {
+  EXPECT_FALSE(expected.empty());
   EXPECT_THAT(found, testing::Pointwise(testing::FloatNear(static_cast<float>(atol)), expected));
 }
 

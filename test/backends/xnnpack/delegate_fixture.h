@@ -27,6 +27,12 @@ class RecordingTracer final : public EventTracer {
       return std::string_view(record.metadata, record.metadata_size).starts_with(name);
     });
   }
+  // Returns true if a kernel with exactly this name ran.
+  bool has_run_exactly(std::string_view name) const {
+    return std::ranges::any_of(records, [&](const TraceRecord& record) {
+      return std::string_view(record.metadata, record.metadata_size) == name;
+    });
+  }
   std::vector<TraceRecord> records;
 };
 

@@ -318,6 +318,7 @@ const InputProduct kInputProducts[] = {
     {{2, 3, 7, 20}, {2, 3, 20, 128}, "Vitrine Matrix Product (NC, F32)"},
     {{2, 3, 16, 9}, {2, 1, 9, 192}, "Vitrine Matrix Product (NC, F32)"},
     {{1, 3, 11, 9}, {2, 3, 9, 320}, "Vitrine Matrix Product (NC, F32)"},
+    {{2, 33, 9}, {2, 9, 64}, "Vitrine Matrix Product (NC, F32)", 16},
     {{1, 129, 9}, {1, 9, 16}, "Vitrine Matrix Product (NC, F32)", 16},
     {{1, 128, 9}, {1, 9, 64}, "Vitrine Matrix Product (NC, F32)", 16},
     {{2, 129, 9}, {2, 9, 64}, ""},

@@ -83,7 +83,7 @@ class WinogradTest : public DelegateTest {
       compare(size, in, out.data<float>());
     }
     tracer = nullptr;
-    return recorded.has_run(is_half ? kHalfWinograd : kWinograd);
+    return recorded.has_run_exactly(is_half ? kHalfWinograd : kWinograd);
   }
 
   // Differences between the results of the last run and the results in double precision.
