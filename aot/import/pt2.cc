@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "aot/graph/lint.h"
@@ -72,18 +73,19 @@ ExportedProgram read_archive(const ZipArchive& archive, const std::string& root)
   // this name, the archive must contain exactly one program.
   const std::string folder = root + "models/";
   constexpr std::string_view kJson = ".json";
-  std::string model;
+  std::vector<std::string> models;
   for (const std::string& name : archive.names()) {
     if (!name.starts_with(folder) || !name.ends_with(kJson)) continue;
-    const std::string found =
-        name.substr(folder.size(), name.size() - folder.size() - kJson.size());
-    if (!model.empty() && model != "model" && found != "model") {
-      fail(archive, folder,
-           fmt::format("contains the programs {} and {}; neither is named model", model, found));
-    }
-    if (model != "model") model = found;
+    models.push_back(name.substr(folder.size(), name.size() - folder.size() - kJson.size()));
   }
-  if (model.empty()) fail(archive, folder, "does not contain a program");
+  if (models.empty()) fail(archive, folder, "does not contain a program");
+  const auto named_model = std::ranges::find(models, "model");
+  if (models.size() > 1 && named_model == models.end()) {
+    fail(archive, folder,
+         fmt::format("contains the programs {}, and none has the name \"model\"",
+                     fmt::join(models, ", ")));
+  }
+  const std::string& model = named_model == models.end() ? models[0] : *named_model;
 
   ExportedProgram program = read_json(archive, folder + model + std::string(kJson));
   set_weights(program, read_weights(archive, root + "data/weights/", model, "weights"),

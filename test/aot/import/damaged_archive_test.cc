@@ -62,6 +62,20 @@ TEST_F(DamagedArchive, ImportsUndamagedArchive) {
   EXPECT_LT(imported.state_dict.at("w").storage.data(), bytes.data() + bytes.size());
 }
 
+// The weights belong to the program "model", so the import fails if it reads another program.
+TEST_F(DamagedArchive, ImportsTheProgramNamedModelInAnyOrderOfMembers) {
+  for (const size_t index : {0u, 5u}) {
+    test::ArchiveMembers members = test::small_pt2(program.dump());
+    const test::ArchiveMembers others = {{"m/models/a.json", "{}"}, {"m/models/b.json", "{}"}};
+    members.insert(members.begin() + index, others.begin(), others.end());
+    EXPECT_EQ(parse(test::write_zip(members)).state_dict.count("w"), 1U);
+    std::erase_if(members,
+                  [](const auto& member) { return member.first == "m/models/model.json"; });
+    EXPECT_ERROR(ImportError, parse(test::write_zip(members)),
+                 "contains the programs a, b, and none has the name \"model\"");
+  }
+}
+
 TEST_F(DamagedArchive, ErrorsNameTheLocationOfAnInvalidValue) {
   struct Case {
     const char* pointer;  // of the replaced value
