@@ -137,8 +137,8 @@ Error move_value(Value& value, vitrine_value* out) {
 
 }  // namespace
 
-// A friend of Module, through which the C API calls modules without std::vector and std::string.
-// Code that fills these types may end the process if memory runs out.
+// A friend of Module. With this class, the C API loads and calls modules without std::vector and
+// std::string, because filling these types may end the process if memory runs out.
 class CModule {
  public:
   static Result<Module> load(Result<std::unique_ptr<DataSource>> source, const char* path,

@@ -20,8 +20,8 @@ class DataFiles {
   const NamedDataMap* all() const { return maps_.empty() ? nullptr : maps_.back().get(); }
 
  private:
-  // The map of the first file. Then, for each further file, the map of the file and a map that
-  // merges all files so far.
+  // Begins with the map of the first file. Each further file adds two maps: its own, and one that
+  // merges all files up to this file.
   CheckedVector<std::unique_ptr<NamedDataMap>> maps_;
 };
 

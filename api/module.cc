@@ -26,8 +26,8 @@ EValue evalue_of(const Value& value) {
   return EValue();
 }
 
-// If the file has another known format, returns the name of the format and the tool or option for
-// such files. Returns null if the format is unknown.
+// Recognizes some files that are not programs. Returns the name of the file's format and a hint on
+// how to use the file, or null if the format is unknown.
 const char* other_format(const DataSource& source) {
   struct Format {
     size_t at;
@@ -61,9 +61,9 @@ void write_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
   if (length < size) std::snprintf(text + length, size - length, sizes.empty() ? "[]" : "]");
 }
 
-// Writes the part of an error message that names the expected value or the largest sizes. Writes an
-// empty text if the error of set_input() already names them. Precondition: the input has the right
-// kind.
+// Writes the end of an error message: the expected value, or the largest sizes of a tensor. Writes
+// an empty text for static sizes, because the error of set_input() contains them already.
+// Precondition: the input has the right kind.
 void write_expected(const Method& method, size_t index, char* text, size_t size) {
   const EValue& planned = method.input(index);
   text[0] = '\0';
@@ -239,8 +239,8 @@ Error Module::State::Loaded::set_input(size_t index, const Input& input) {
   return with_expected(std::move(error), *method, index);
 }
 
-// Limits the total size of the outputs. Each output is copied, even if the program returns the same
-// value many times.
+// Returns an error if the outputs are too large in total. Counts a value once for each output that
+// returns it, because each output is copied.
 Error Module::State::Loaded::check_outputs() const {
   Budget bytes(max_output_bytes);
   for (size_t i = 0; i < method->num_outputs(); ++i) {

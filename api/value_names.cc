@@ -166,8 +166,8 @@ std::optional<size_t> count_items(JsonCursor list) {
 }
 
 // Returns the part of a node's context that may list keys. If the context is a JSON object, as for
-// a collections.defaultdict, this is its member "dict_context", or empty if the object has no such
-// member. Otherwise, this is the entire context.
+// a collections.defaultdict, returns its member "dict_context", or an empty text if this member is
+// missing. Returns any other context unchanged.
 std::string_view keys_in(std::string_view context) {
   JsonCursor cursor(context);
   if (!cursor.take('{')) return context;

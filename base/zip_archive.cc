@@ -117,8 +117,7 @@ void ZipArchive::read_directory() {
   for (uint64_t i = 0; i < directory.count; ++i) {
     auto [name, member, size] = read_entry(directory.entries, at, i);
     at += size;
-    // Rejects members that share bytes, because a small file with such members could expand to many
-    // large ones.
+    // Rejects members that share bytes, because they would let a small file expand to a huge size.
     if (add_overflows(packed, member.packed_size, &packed) || packed > bytes_.span.size()) {
       fail(name, "overlaps other members, or claims more bytes than the file has");
     }

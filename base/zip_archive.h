@@ -27,8 +27,9 @@ struct SharedBytes {
 // its bytes are in use.
 SharedBytes map_shared(const std::filesystem::path& file);
 
-// Reads zip archives (format: PKWARE's APPNOTE 6.3): parses the directory itself and decompresses
-// with zlib. Not thread-safe. Errors are FormatErrors that begin with `source`.
+// Reads zip archives (format: PKWARE's APPNOTE 6.3). Parses the directory itself. Uses zlib only to
+// decompress members and to compute checksums. Not thread-safe. Errors are FormatErrors that begin
+// with `source`.
 class ZipArchive {
  public:
   // Reads the directory of an archive in memory. Uncompressed members share `bytes.owner`. Throws

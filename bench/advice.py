@@ -78,7 +78,7 @@ class Score:
         return sum(high < 1 and ratio > SLOWER for _, _, high, ratio in self.lines)
 
     def text(self):
-        lines = [f"{self.name}: ranked first {self.first}, best {self.best}, regret {100 * self.regret:.1f} %"]
+        lines = [f"{self.name}: ranked first: {self.first}; fastest: {self.best}; regret: {100 * self.regret:.1f} %"]
         for name, low, high, ratio in self.lines:
             verdict = "hit" if low <= ratio <= high else "faster" if ratio < low else "slower"
             lines.append(f"  {verdict:6} predicted {low:.3f} to {high:.3f}, measured {ratio:.3f}  {name}")

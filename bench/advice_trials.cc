@@ -2,12 +2,12 @@
 //
 //   advice_trials ADVICE.json SECONDS MODEL [options of vitrine advise]
 //
-// ADVICE.json is what `vitrine advise MODEL --format json` printed. Measures each piece of advice
-// that lowering options or run options can apply. Also measures the other changes that the rules
-// propose to save time, unless they need more than the model file. For each change, the changed
-// program and the baseline run alternately in this process for SECONDS. Prints one JSON object per
-// change. Its "ratio" is the time of the changed program divided by the time of the baseline
-// (median).
+// ADVICE.json is what `vitrine advise MODEL --format json` printed. Measures the changes in this
+// file that have a predicted ratio and need only lowering options and run options. Also measures
+// other changes that the rules propose to save time, unless they need more than the model file. For
+// each change, the changed program and the baseline run alternately in this process for SECONDS.
+// Prints one JSON object per change. Its "ratio" is the time of the changed program divided by the
+// time of the baseline (median).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

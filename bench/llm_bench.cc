@@ -1,5 +1,5 @@
-// Times single tokens of a decoder at several cache lengths. If the tool built the model, it also
-// prints how long it takes to read the weights and the cache from memory.
+// Times single tokens of a decoder at several cache lengths. For a model that the tool built, also
+// prints how long memory reads of the weights and the cache take.
 //
 //   llm_bench [--rounds N] [--cache f32|f16|bf16|i8] [--keep FILE] [--trace] [--method NAME]
 //             [model.pte]
@@ -8,8 +8,8 @@
 // 2048 hidden features, 32,000 words, 4-bit weights in groups of 32, and a cache of 2048 positions.
 // --keep stores the built model in FILE. A given model must have a cache. Its methods are chosen as
 // in llm_runner. Each number of threads is measured in a new process. Each round measures every
-// position, and the figures are medians over the rounds. With --trace, steps run alternately with
-// and without llm_runner's tracer.
+// position, and the figures are medians over the rounds. With --trace, each round measures every
+// position with and without llm_runner's tracer.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,8 +78,8 @@ double weight_bytes() {
   const auto weights = static_cast<double>(o.layers * layer_weights + o.features * o.words);
   return weights * (0.5 + 2.0 / static_cast<double>(o.group));
 }
-// Returns the bytes of keys and values that a step reads at `position`. Each 8-bit row also has a
-// scale and a zero point.
+// Returns the bytes of keys and values that a step reads at `position`. In an 8-bit cache, each row
+// also has a scale and a zero point.
 double cache_bytes(int64_t position, ScalarType dtype) {
   const examples::LlamaOptions o = shape();
   const double width = static_cast<double>(o.features) / static_cast<double>(o.heads);
@@ -169,8 +169,8 @@ class Decoder {
     }
   }
 
-  // Returns kPositions. A position that is too close to the end of the cache is lowered, so that
-  // kTokens tokens fit. Duplicates are dropped.
+  // Returns kPositions without duplicates. Lowers positions that are so close to the end of the
+  // cache that kTokens tokens would not fit.
   std::vector<int64_t> positions() const {
     std::vector<int64_t> found;
     for (const int64_t position : kPositions) {
@@ -266,7 +266,8 @@ void measure_tracing(Decoder& decoder, llm::StepTracer& tracer, int rounds) {
   }
 }
 
-// Prints the times of a model. `bandwidth` is 0 if the bytes that a step reads are unknown.
+// Prints the times of a model. `bandwidth` is the speed of memory reads in bytes per second. If it
+// is 0, the time to read the weights and the cache is not printed.
 void measure(const fs::path& model, size_t threads, const Arguments& arguments, double bandwidth) {
   const uint64_t begin = platform::now_ns();
   llm::StepTracer tracer;

@@ -1,4 +1,4 @@
-// Compares modules that use several threads each with modules that use one thread each.
+// Compares multithreaded modules with single-threaded modules.
 //
 //   modules_bench [--modules 2,4] [--threads 2] [--rounds N] [--ms N] [--processes] MODEL.pte...
 //
@@ -216,7 +216,7 @@ void measure(const fs::path& model, size_t count, const Arguments& arguments,
     }
     const Timing ratio = timing_of(ratios);
     const Timing cpu_ratio = timing_of(cpu_ratios);
-    // The folder names the model if the file is named model.pte.
+    // If the file is named model.pte, its folder has the model's name.
     const fs::path name = model.stem() == "model" ? model.parent_path().filename() : model.stem();
     fmt::print("{:<20.20} {:>7} {:<5} {:>8.1f} {:>9.1f} {:>5.2f} {:>3.0f} % {:>5.2f} {:>3.0f} %\n",
                name.string(), count, is_busy ? "busy" : "quiet", timing_of(rates[0]).p50,
@@ -244,7 +244,7 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   vitrine::bench::Arguments arguments;
-  CLI::App app("Compares modules with several threads each to modules with one thread each.");
+  CLI::App app("Compares multithreaded modules with single-threaded modules.");
   app.add_option("models", arguments.models, "programs")->required()->check(CLI::ExistingFile);
   app.add_option("--modules", arguments.modules, "numbers of modules that run at the same time")
       ->delimiter(',')

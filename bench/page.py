@@ -18,7 +18,7 @@ SERIES = {
     "portable": ("portable kernels", "c1"),
     "optimized": ("optimized kernels", "c0"),
     "optimized-graph": ("optimized kernels, --optimize", "c3"),
-    "xnnpack": ("XNNPACK, lowered here", "c4"),
+    "xnnpack": ("XNNPACK, lowered by Vitrine", "c4"),
     "xnnpack-graph": ("XNNPACK, --optimize", "c5"),
     "executorch": ("XNNPACK, lowered by ExecuTorch", "c2"),
     "program": ("program as given", "c6"),
@@ -56,7 +56,7 @@ SPEEDUPS = [
     ("speedup of XNNPACK over optimized kernels", "xnnpack", "optimized"),
     ("speedup of --optimize with optimized kernels", "optimized-graph", "optimized"),
     ("speedup of --optimize with XNNPACK", "xnnpack-graph", "xnnpack"),
-    ("speedup of lowering here over lowering by ExecuTorch", "xnnpack", "executorch"),
+    ("speedup of lowering by Vitrine over lowering by ExecuTorch", "xnnpack", "executorch"),
 ]
 
 
@@ -64,7 +64,7 @@ SPEEDUPS = [
 
 
 def scaled(value, *units):
-    """Formats a value with three digits, in the first of `units` in which it is at least 1 (largest unit first)."""
+    """Formats a value with three digits in the first unit in which it is at least 1. `units` start with the largest."""
     size, unit = next((each for each in units if value >= each[0]), units[-1])
     shown = value / size
     return f"{shown:.{0 if shown >= 99.95 else 1 if shown >= 9.995 else 2}f} {unit}".rstrip()
@@ -87,7 +87,7 @@ def percent(share, decimals=0):
 
 
 def ratio_text(result, base):
-    """Formats the ratio of two times, in parentheses if it is within the noise. Returns "" if a result is missing."""
+    """Formats the ratio of two times. Adds parentheses if it is within the noise. Returns "" if a result is missing."""
     if result is None or base is None or result is base:
         return ""
     ratio = result["p50_ns"] / base["p50_ns"]
@@ -214,9 +214,9 @@ def start_table(results):
              time_text(each.get("init_ns")), percent(share(each)), time_text(each["first_ns"]),
              bytes_text(each.get("peak_bytes")), bytes_text(each.get("file_bytes")))
             for each in results.all if each["section"] == "models" and "first_ns" in each]
-    return ("Start and memory", "Medians over several new processes, with the model files in the page cache. Peak memory is resident "
-            "memory, including the pages of the model file and the code. Delegates pack weights "
-            "during init; the limit of init is the time to copy the file once.",
+    return ("Start and memory", "Medians over several new processes, with the model files in the page cache. Peak "
+            "memory is resident memory, including the pages of the model file and the code. Delegates pack weights "
+            "during init, so the limit of init is the time to copy the file once.",
             "model|variant|>threads|>load|>init|>init, share of limit|>first run|>peak memory|>file", rows)
 
 
@@ -235,7 +235,7 @@ def operators_table(results):
                      ratio_text(results.other(largest, "xnnpack"), largest), percent(largest.get("of_limit")),
                      largest.get("limit", "")))
     return ("Operators", "The size from which XNNPACK is faster than the optimized kernel, and the figures at the "
-            "largest size. The columns portable and XNNPACK have ratios to the time of the optimized kernel.",
+            "largest size. The times of portable and XNNPACK are divided by the time of the optimized kernel.",
             "operator|>threads|>size from which XNNPACK is faster|>largest size|>optimized|>portable|>XNNPACK|>share of limit|limit", rows)
 
 
@@ -244,8 +244,8 @@ def choices_table(results):
     slow = sorted((each for each in found if is_slow(*each[1:])), key=lambda each: -each[3])
     rows = [(chosen["name"], count_text(chosen.get("work", 0)), chosen["threads"], where, time_text(chosen["p50_ns"]),
              f"{ratio:.2f}", best["variant"]) for where, chosen, best, ratio in slow]
-    return ("Choices", f"{len(rows)} of the runtime's {len(found)} choices take more than {MAX_RATIO} times as long as "
-            "the fastest variant, beyond the noise. Times of delegates do not include the cost of the call.",
+    return ("Choices", f"In {len(rows)} of {len(found)} cases, the runtime's choice takes more than {MAX_RATIO} times "
+            "as long as the fastest variant, beyond the noise. Times of delegates do not include the cost of the call.",
             "operator|>size|>threads|where|>time|>ratio to the fastest|fastest", rows)
 
 
@@ -285,8 +285,9 @@ def limits_table(results):
     rows = [(threads, bytes_text(copied) + "/s", rate(results.limits["multiply_adds_per_s"], threads, "FLOP/s"),
              *(rate(by_threads, threads, "OP/s") for by_threads in narrow.values()))
             for threads, copied in results.limits["copy_bytes_per_s"].items()]
-    return ("Limits of this machine", "Limits per second, measured in the same run: the bytes that a copy reads and "
-            "writes, and the operations in each dtype that has vector instructions. A multiply-add is two operations.",
+    return ("Limits of this machine", "Limits that the same run measured: the bytes per second that a copy reads and "
+            "writes, and the operations per second, in f32 and in each other dtype that has vector instructions. A "
+            "multiply-add is two operations.",
             "|".join([">threads", ">copy", ">f32"] + [">" + dtype for dtype in narrow]), rows)
 
 
@@ -327,7 +328,7 @@ def page_markdown(results):
 
 
 def document_parts(results):
-    """Returns a dict of texts, whose keys are the names in a document's marks."""
+    """Returns a dict from the name of a marked part to the part's text."""
     return {"run": run_text(results), **{table[0].lower(): markdown_rows(table) for table in page_tables(results)}}
 
 
@@ -388,7 +389,7 @@ def class_of(variant):
 
 
 def curves_svg(results, crossing):
-    """Draws curves of times by size, with a mark at the size from which XNNPACK is faster."""
+    """Draws a curve of time against size for each variant. Marks the size from which XNNPACK is faster."""
     name, unit = crossing["op"], crossing["unit"]
     points = [(each["variant"], each["work"], each["p50_ns"]) for each in results.section("operators")
               if each["name"] == name and each["threads"] == crossing["threads"] and each.get("work", 0) > 0]
@@ -516,7 +517,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=pathlib.Path, help="the file that `bench --out` wrote")
     parser.add_argument("--into", type=pathlib.Path, metavar="FILE",
-                        help="also updates the marked parts of FILE; NAME is run or a table's title in lower case")
+                        help="also updates the marked parts of FILE; NAME is run, or a table title in lower case")
     options = parser.parse_args()
     try:
         results = Results(json.loads(options.results.read_text(encoding="utf-8")))

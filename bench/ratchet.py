@@ -51,7 +51,8 @@ def slow_in_all(documents, known):
 
 
 def above_limit(results):
-    """Returns the names of all choices whose ratios of medians and of minima are above the limit."""
+    """Returns the names of all choices that take more than page.MAX_RATIO times as long as the fastest variant, both in
+    the median and in the minimum."""
     return {name_of(where, chosen) for where, chosen, best, ratio in page.choices(results)
             if ratio > page.MAX_RATIO and chosen["min_ns"] > page.MAX_RATIO * best["min_ns"]}
 

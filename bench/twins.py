@@ -41,7 +41,7 @@ def main():
     names = sorted(path.parent.name for path in arguments.folder.glob("*/model.pte")
                    if (arguments.folder / (path.parent.name + TWIN) / "model.pte").is_file())
     if not names or arguments.rounds < 1:
-        parser.error(f"expected --rounds of at least 1, and pairs NAME/model.pte and NAME{TWIN}/model.pte in "
+        parser.error(f"expected --rounds of at least 1, and both NAME/model.pte and NAME{TWIN}/model.pte in "
                      f"{arguments.folder}")
     slow, logs = [], []
     print("| program | delegated | ratio | interval |\n|---|---:|---:|---|")

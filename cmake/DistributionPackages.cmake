@@ -72,7 +72,7 @@ function(vitrine_find_dependencies out)
   set(${out} "${lines}" PARENT_SCOPE)
 endfunction()
 
-# Sets <out> to the names of the libraries that `user` needs: a component, or the function vitrine_select_kernels.
+# Sets <out> to the names of the libraries that `user` needs. `user` is a component, or vitrine_select_kernels.
 function(vitrine_dependencies_of user out)
   set(needed "")
   foreach(row IN LISTS VITRINE_DEPENDENCIES)

@@ -96,8 +96,8 @@ function(_vitrine_dtype_mask out)
 endfunction()
 
 # Finds the kernels of a room, which is a folder of kernels/. Sets lists in the caller: <room>_names, <room>_ids and
-# <room>_files have an element for each kernel; <room>_others has the files that define no kernel. If kernel_list.inc
-# contains the formula of a kernel, the kernel's file is kernel_list.inc.
+# <room>_files have an element for each kernel; <room>_others has the files that define no kernel. Some kernels are
+# defined by a formula in kernel_list.inc. Their file in <room>_files is kernel_list.inc.
 function(_vitrine_read_room room)
   set(folder ${VITRINE_SELECT_ROOT}/kernels/${room})
   if(CMAKE_SCRIPT_MODE_FILE)
@@ -221,8 +221,8 @@ function(vitrine_write_selection folder)
   if(missing)
     list(JOIN missing "\n  " missing)
     message(FATAL_ERROR "selected kernels: there is no kernel for\n  ${missing}\n"
-                        "${kernels}/*/kernel_list.inc list the kernels. For a program with custom operators, "
-                        "select by name the other operators that pte_inspect --ops prints.")
+                        "The files ${kernels}/*/kernel_list.inc list all kernels. If a program has custom operators, "
+                        "select its other operators by name. pte_inspect --ops prints the operators outside delegates.")
   endif()
 
   foreach(room IN LISTS arg_ROOMS)

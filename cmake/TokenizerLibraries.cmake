@@ -1,6 +1,6 @@
 # Builds Oniguruma and SentencePiece from pinned sources for targets that have no packages of these libraries (Android).
-# It sets the variables that cmake/Dependencies.cmake otherwise finds: ONIGURUMA_LIBRARY, SENTENCEPIECE_LIBRARY and
-# their include folders.
+# Sets ONIGURUMA_LIBRARY, SENTENCEPIECE_LIBRARY and the variables of their include folders. For other targets,
+# cmake/Dependencies.cmake sets these variables to installed libraries.
 
 # The columns are those of VITRINE_PINS in cmake/third_party/pins.cmake.
 set(VITRINE_TOKENIZER_PINS

@@ -28,8 +28,8 @@ function(_vitrine_library name)
   target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${VITRINE_INCLUDE_DIRS}>")
   target_compile_features(${name} PUBLIC cxx_std_20)
   if(CMAKE_SIZEOF_VOID_P EQUAL 4)
-    # Allows files above 2 GB. This changes the size of off_t, but only in Vitrine's sources, because its headers do not
-    # use off_t.
+    # Makes off_t 64 bits wide, so that files can be larger than 2 GB. The definition can be private, because Vitrine's
+    # headers do not use off_t.
     target_compile_definitions(${name} PRIVATE _FILE_OFFSET_BITS=64)
   endif()
 endfunction()

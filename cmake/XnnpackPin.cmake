@@ -1,5 +1,6 @@
-# Sets VITRINE_XNNPACK_PIN, which names the set of sources in third_party/pins.cmake that is built. `auto`, the default,
-# is replaced with the newest set that is available, and the build folder remembers this set.
+# Sets VITRINE_XNNPACK_PIN, the name of the set of third-party sources to build. third_party/pins.cmake defines the
+# sets. Replaces the default, `auto`, with the newest set that is available. The build folder's cache then keeps the
+# name of this set.
 set(VITRINE_XNNPACK_PIN auto CACHE STRING "XNNPACK's version: debian, upstream or auto (docs/dependencies.md)")
 set_property(CACHE VITRINE_XNNPACK_PIN PROPERTY STRINGS debian upstream auto)
 

@@ -3,10 +3,10 @@
 // The values are split, in order, into blocks whose lengths differ by at most one. The number of
 // blocks is about the square root of the number of values (batch means; Flegal and Jones, "Batch
 // means and spectral variance estimators in Markov chain Monte Carlo", 2010). The variance of the
-// blocks' sums includes the effect of correlations within blocks. While the sums of neighboring
-// blocks are correlated (r > 1.645 / sqrt(blocks)), the number of blocks is halved, but not below
-// eight. The interval uses the quantile of Student's t distribution with blocks - 1 degrees of
-// freedom.
+// blocks' sums includes the effect of correlations within blocks. If the sums of neighboring blocks
+// are correlated (r > 1.645 / sqrt(blocks)), the number of blocks is halved. This is repeated until
+// the sums are not correlated, or until another halving would leave fewer than eight blocks. The
+// interval uses the quantile of Student's t distribution with blocks - 1 degrees of freedom.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@ struct RatioEstimate {
 
 inline constexpr size_t kMinBlockValues = 32;
 
-// Estimates the sum of `numerators` divided by the sum of `denominators`. Both lists have the same
-// size. If `denominators` is empty, estimates the mean of the numerators. The interval of a ratio
-// is computed from the ratio's linearization. The result has no interval if the estimate is not
-// finite, or if the lists have fewer than kMinBlockValues values.
+// Estimates the sum of `numerators` divided by the sum of `denominators`, or the mean of
+// `numerators` if `denominators` is empty. Otherwise both lists must have the same size. The
+// interval of a ratio is computed from the ratio's linearization. The result has no interval if the
+// estimate is not finite, or if `numerators` has fewer than kMinBlockValues values.
 RatioEstimate estimate_ratio(std::span<const double> numerators,
                              std::span<const double> denominators = {});
 

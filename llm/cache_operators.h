@@ -41,8 +41,9 @@ inline const CacheOperator* find_cache_operator(std::string_view name) {
 // previous text would affect the new text.
 bool keeps_other_state(const MethodMeta& method);
 
-// Returns the number of positions in the shortest cache that the method writes with an operator
-// whose `writes_at_position` is true. Returns an empty optional if the method has no such cache.
+// Finds the caches that the method writes with operators whose `writes_at_position` is true, and
+// returns the number of positions of the shortest one. Returns an empty optional if the method has
+// no such cache.
 std::optional<int64_t> cache_length(const MethodMeta& method);
 
 }  // namespace vitrine

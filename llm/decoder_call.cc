@@ -134,8 +134,8 @@ bool DecoderCall::can_be(size_t index, DecoderInput input) const {
 std::optional<DecoderInput> DecoderCall::detect_input(size_t index) const {
   for (const DecoderInput input :
        {DecoderInput::kIds, DecoderInput::kPosition, DecoderInput::kEncoded}) {
-    // Only the first input that accepts ids gets them. If ids are embedded, a later input of the
-    // same shape can be the encoder's output.
+    // The first input that can be kIds receives the ids. The embedded ids and the encoder's output
+    // may have the same shape. In this case, the next input of this shape is kEncoded.
     const bool is_assigned = input == DecoderInput::kIds && ids_input_;
     if (!is_assigned && can_be(index, input)) return input;
   }
@@ -191,8 +191,8 @@ void DecoderCall::read_ids(size_t index) {
   max_ids_ = std::min<int64_t>(max_ids_, embedding.input_tensor(0).sizes[1]);
 }
 
-// Checks that the padded ids fit in the memory limit. A hostile file can declare any number of ids
-// without planning memory for them.
+// Checks that the ids, padded to max_ids_, fit in the memory limit. A malicious program can declare
+// a huge number of ids, because its planned memory does not have to contain them.
 void DecoderCall::check_memory_for_ids(size_t index) const {
   const MemoryUsage usage = method_.memory_usage();
   const uint64_t bytes = static_cast<uint64_t>(max_ids_) * sizeof(int64_t);

@@ -13,9 +13,9 @@
 
 namespace vitrine {
 
-// The methods whose outputs are inputs of the decoder. The pointers do not own the methods, and are
-// null if the model lacks them. If no input of the decoder accepts the encoder's output, rows of
-// this output replace rows of the embedding's output.
+// The methods whose outputs the decoder uses. The pointers do not own the methods. A pointer is
+// null if the model lacks the method. If no input of the decoder receives the encoder's output,
+// rows of this output replace rows of the embedding's output.
 struct DecoderFeeders {
   const Method* encoder = nullptr;
   Method* embedding = nullptr;
@@ -43,8 +43,8 @@ class DecoderCall {
 
   // Runs the method and returns the vocabulary() logits of the last id, which are valid until the
   // next call. The encoder, if any, must have been executed. A method with a fixed length gets its
-  // ids padded to max_ids(). `rows` has one element per token: the index of the encoder's row that
-  // replaces the token, or -1 for an ordinary token. `rows` is empty if no token is replaced.
+  // ids padded to max_ids(). `rows` is empty if no token is replaced. Otherwise it has one element
+  // per token: the index of the encoder's row that replaces the token, or -1 for an ordinary token.
   std::span<const float> feed(std::span<const TokenId> tokens, int64_t position,
                               std::span<const int64_t> rows = {});
   // Returns the logits after token `index` of the last feed(), valid until the next call. Throws

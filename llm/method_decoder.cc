@@ -256,8 +256,8 @@ std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
 
 // Resets state that is not indexed by position to its initial values.
 void MethodDecoder::reset_state() {
-  // Resets decode_ last. If the methods share state but declare different initial values, those of
-  // decode_ take effect.
+  // Resets decode_ last, so that its initial values take effect if the methods share state but
+  // declare different initial values.
   for (DecoderCall* call : {prefill_.get(), decode_.get()}) {
     if (call == nullptr || !call->keeps_other_state()) continue;
     check_call(call->method().reset_state(), fmt::format("method {}", call->name()));

@@ -1,4 +1,4 @@
-// TeacherForcing feeds a given text to a model and returns the logits after each of its tokens.
+// TeacherForcing feeds a given text to a model and returns the logits after each token of the text.
 #pragma once
 
 #include <cstddef>

@@ -109,8 +109,8 @@ class Evaluation {
     const size_t count = fed.size();
     a_.begin(std::move(fed));
     ++result_.windows;
-    // The logits after token i of `fed` predict token `from` + i + 1 - (length of the prefix) of
-    // the text.
+    // Let P be the length of the prefix. If i >= P - 1, the logits after token i of `fed` predict
+    // token from + i + 1 - P of the text.
     for (size_t i = 0; i < count; ++i) {
       const size_t next = from + i + 1;  // plus the length of the prefix
       const std::span<const float> a = a_.next();

@@ -4,9 +4,9 @@
 //
 // A text that is longer than the context is fed in windows. Each window begins with the options'
 // prefix. If the prefix has P tokens and the context has C tokens, a window holds F = C - P tokens
-// of the text. The first window scores the tokens that its F tokens predict. Each further window
-// scores the next `stride` tokens, after at least F - stride + 1 preceding tokens of the text. The
-// first token of the text is scored only if there is a prefix.
+// of the text. The first window scores all tokens of the text that it predicts. Each further window
+// scores the next `stride` tokens. Before each of them, the window holds at least F - stride + 1
+// tokens of the text. The first token of the text is scored only if there is a prefix.
 #pragma once
 
 #include <cstddef>

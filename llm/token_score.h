@@ -20,10 +20,10 @@ struct ScoredLogits {
   double nats(TokenId id) const { return log_sum - logits[static_cast<size_t>(id)]; }
 };
 
-// Returns the Kullback-Leibler divergence of B from A, which is the sum of a * ln(a / b) over all
-// ids, where a and b are the probabilities of the id in A and in B. A and B must have the same
-// number of logits. The result is infinite if an id has a logit of minus infinity in B but not in
-// A.
+// Returns the Kullback-Leibler divergence of B from A: the sum of p * ln(p / q) over all ids, where
+// p and q are the probabilities of the id in `a` and in `b`. Both must have the same number of
+// logits. The result is infinite if an id has a logit of minus infinity in `b` and a positive
+// probability in `a`.
 double kl_divergence(const ScoredLogits& a, const ScoredLogits& b);
 
 }  // namespace vitrine

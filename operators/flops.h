@@ -23,8 +23,9 @@ class CallSizes {
   // Returns the sizes of a tensor argument. Returns an empty list if the sizes are unknown, the
   // call omits the argument, or the tensor is 0-d.
   virtual std::vector<double> sizes(std::string_view argument) const = 0;
-  // Returns the values of an argument that is a list of integers, a single integer, or a bool,
-  // which becomes 0 or 1. Returns an empty list if the call omits the argument.
+  // Returns the values of an argument that is a list of integers. If the argument is an integer or
+  // a bool (0 or 1), the result has one element. Returns an empty list if the call omits the
+  // argument.
   virtual std::vector<int64_t> integers(std::string_view argument) const = 0;
 };
 

@@ -84,7 +84,7 @@ const Operator* find_operator(std::string_view target);
 // functional form.
 const Operator* find_functional(std::string_view target);
 
-// Declares an operator that does not have to be in the table. Returns the operator. Calls with the
+// Returns an operator with this signature. The table does not have to contain it. Calls with the
 // same text return the same operator. The kernel of "my::op" is "my::op.out". The kernel of
 // "my::op.one" is "my::op.one_out". The kernel of an operator without results has the operator's
 // name. Throws std::invalid_argument if `signature` is invalid, if the name lacks a namespace, if a

@@ -20,9 +20,9 @@ namespace py = pybind11;
 // becomes "uint16" with the same bits.
 py::dtype numpy_dtype(ScalarType dtype);
 
-// Converts the arguments of a call to inputs of a method. Arrays stay in NumPy's memory, which must
-// outlive the values. Throws a TypeError or ValueError that names the input, what was expected,
-// what was found, and how to convert it.
+// Converts the arguments of a call to inputs of a method. Aligned arrays are not copied, so they
+// must outlive the returned values. Throws a TypeError or ValueError. The error message names the
+// input, and says what was expected and what was given. It suggests a conversion if there is one.
 std::vector<Value> to_values(const py::args& arguments, const MethodMeta& meta);
 
 // Converts the expected outputs of a method by copying them. Throws a TypeError for objects that

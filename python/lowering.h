@@ -79,9 +79,9 @@ AutoModel quantize_auto(const std::map<std::string, std::filesystem::path>& mode
 // Writes the program to `path`, and external weights to files in the same folder.
 void save(const aot::LoweredModel& model, const std::filesystem::path& path);
 
-// Returns a dict from the names of the methods to tuples. A tuple contains the numbers of
-// subgraphs, delegated nodes and other nodes, a list of (op type, delegated, not delegated), and a
-// text that shows these numbers.
+// Returns a dict from method names to tuples (subgraphs, delegated nodes, other nodes, list, text).
+// The first three items are counts. The list has one tuple for each op type: (op type, number of
+// delegated nodes, number of other nodes). The text shows all of these counts.
 py::dict delegation_info(const aot::LoweredModel& model);
 
 }  // namespace vitrine::python

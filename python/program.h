@@ -42,8 +42,8 @@ struct ProgramSettings {
   bool optimized_kernels = true;
   bool accept_unwritten_outputs = false;
   std::vector<std::filesystem::path> data;  // .ptd files
-  // Keys with their values. A key is "key" or "Backend:key", as for executor_runner
-  // --backend_option.
+  // Pairs of an option's name and value. The name may start with a backend: "SomeBackend:name".
+  // `executor_runner --backend_option` uses the same names.
   std::vector<std::pair<std::string, std::variant<bool, int64_t, std::string>>> backend_options;
   MethodLimits limits = {};
 };
@@ -57,8 +57,9 @@ class PythonProgram {
   // The path of the program. Empty if the program was given as bytes.
   std::string path() const { return path_.string(); }
   py::list methods() const;
-  // Return lists of (kind, dtype, shape, is dynamic, name). Dtype, shape and "is dynamic" are None
-  // for a value that is not an array. The name is None if the program does not name the value.
+  // inputs() and outputs() return lists of (kind, dtype, shape, is dynamic, name). Dtype, shape and
+  // "is dynamic" are None for a value that is not an array. The name is None if the program does
+  // not name the value.
   py::list inputs(const std::string& method) const;
   py::list outputs(const std::string& method) const;
 
@@ -67,8 +68,8 @@ class PythonProgram {
   py::tuple call(const std::string& method, const py::args& arguments);
   // Ends the call in progress. May be called from other threads.
   void cancel() { module_.cancel(); }
-  // Loads the program once more with a tracer and profiles it. If no arguments are given, inputs
-  // are random.
+  // Loads the program once more with a tracer and profiles it. If no arguments are given, uses the
+  // method's first test set in a bundled program, or random inputs if there is none.
   inspector::Profile profile(const ProfileSettings& settings, const py::args& arguments);
   // Loads the program once more, runs it once, and records the results of its instructions.
   std::unique_ptr<RecordedRun> record_values(const std::string& method,

@@ -21,9 +21,9 @@ namespace vitrine::python {
 
 class RecordedRun {
  public:
-  // Loads and runs the program. If `inputs` is null, inputs are random, but programs with the same
-  // input shapes and dtypes get the same inputs. Throws HostError, for example if the results take
-  // more than `max_bytes`.
+  // Loads and runs the program. If `inputs` is null, tools::make_inputs() makes the inputs. Its
+  // random inputs are the same for all programs with the same input shapes and dtypes. Throws
+  // HostError, for example if the results take more than `max_bytes`.
   RecordedRun(const tools::SessionOptions& session_options, const tools::RunnerOptions& options,
               uint64_t max_bytes, const bundled::TestSet* inputs);
 

@@ -1,4 +1,4 @@
-"""Builds wheels with CMake, for pip (PEP 517). It needs only Python's own library."""
+"""Builds wheels with CMake, for pip (PEP 517). Needs only the standard library, and tomli before Python 3.11."""
 
 import base64
 import hashlib

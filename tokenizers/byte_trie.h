@@ -1,4 +1,4 @@
-// A trie of strings. It finds all strings of the trie with which a text begins.
+// A trie of strings. It finds all strings of the trie that are prefixes of a text.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,8 @@ class ByteTrie {
     return found == end || *found != byte ? kNoNode : static_cast<Node>(found - bytes_.begin());
   }
 
-  // Calls visit(value, size) for each string of the trie with which `text` begins, shortest first.
+  // Calls visit(value, size) for each string of the trie that is a prefix of `text`, shortest
+  // first.
   template <class Visit>
   void each_prefix(std::string_view text, TextBudget& budget, Visit visit) const {
     Node node = kRoot;
@@ -61,7 +62,7 @@ class ByteTrie {
     TokenId value = kNoValue;
     size_t size = 0;
   };
-  // Returns the longest string of the trie with which `text` begins.
+  // Returns the longest string of the trie that is a prefix of `text`.
   Prefix longest_prefix(std::string_view text, TextBudget& budget) const {
     Prefix longest;
     each_prefix(text, budget, [&](TokenId value, size_t size) { longest = {value, size}; });

@@ -28,7 +28,7 @@ bool has_value(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 uint32_t value_of(uint32_t unit) { return unit & 0x7FFFFFFFU; }
 uint32_t label_of(uint32_t unit) { return unit & 0x800000FFU; }
 
-// Checks all paths of a trie. A "base" is the state of a search after a byte: the index of the
+// Checks all paths of a trie. After each byte, the state of a search is a "base": the index of the
 // current unit XOR the offset of that unit. The next byte b leads to the unit with the index base
 // XOR b.
 class TrieCheck {
@@ -69,7 +69,8 @@ class TrieCheck {
     }
   }
 
-  // Searches breadth-first, so that a shortest path reaches each base (see TrieCheck) first.
+  // Visits bases (see TrieCheck) in breadth-first order, so the shortest text that leads to a base
+  // reaches it first. The limit on the size of a replacement is strictest for this text.
   void check_depths() {
     std::vector<uint32_t> level = {offset_of(units_[0])};
     check_base(level[0]);

@@ -10,10 +10,10 @@
 
 namespace vitrine {
 
-// A compiled map consists of a u32, which is the size of a trie in bytes, then the trie, and then
-// the replacements, each followed by a NUL. All numbers are little-endian. The trie is a double
-// array in the format of Darts-clone. It maps texts to the offsets of their replacements. Each unit
-// of the array is a u32:
+// A compiled map has three parts: the size of a trie in bytes (u32), the trie, and the
+// replacements, each followed by a NUL. All numbers are little-endian. The trie is a double array
+// in the format of Darts-clone. It maps texts to the offsets of their replacements. Each unit of
+// the array is a u32:
 //
 //   bits 0..7    the byte that leads to this unit
 //   bit 8        1 if a text ends with this byte; its value is then the unit at `base`
@@ -25,10 +25,13 @@ namespace vitrine {
 class CharacterMap {
  public:
   // Checks all parts of the map that a search can reach, because SentencePiece uses the map without
-  // checking it. Units and replacements must be inside of the map, the trie must not have a cycle,
-  // at most 32 texts may be on one path of the trie (each a prefix of the next one), and no
-  // replacement may have more than 12 times the bytes of its text. Throws TokenizerError otherwise.
-  // `place` names the map in errors.
+  // checking it. `place` names the map in errors. Throws TokenizerError in these cases:
+  //
+  // - The size of the trie is invalid or exceeds 4 MiB.
+  // - A unit or a replacement is outside of the map, or a replacement is not UTF-8.
+  // - The trie has a cycle.
+  // - One path of the trie has more than 32 texts. Each of these texts is a prefix of the next one.
+  // - A replacement has more than 12 times as many bytes as its text.
   CharacterMap(std::string_view bytes, const std::string& place);
 
   // Normalizes like Hugging Face's library. If a grapheme has fewer than 6 bytes and begins with a

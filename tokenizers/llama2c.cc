@@ -15,10 +15,9 @@
 namespace vitrine {
 namespace {
 
-// Id of the token for byte 0. It comes after <unk>, <s> and </s>.
+// Id of the token for byte 0. Ids 0 to 2 are <unk>, <s> and </s>.
 constexpr TokenId kFirstByteToken = 3;
-// A file may lack tokens at its end: at most kMaxMissing plus the number of tokens that it
-// contains.
+// A file that contains N tokens may lack at most N + kMaxMissing tokens at its end.
 constexpr size_t kMaxMissing = 65536;
 
 static_assert(std::endian::native == std::endian::little);

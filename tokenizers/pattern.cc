@@ -36,9 +36,9 @@ bool exceeded_retries(int result) {
          result == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER;
 }
 
-// Returns Oniguruma's default syntax without callbacks into programs, calls to groups, and
-// constructs that change how a search advances. Calls to groups can take exponential time without a
-// retry.
+// Returns Oniguruma's default syntax without some features: callbacks into programs, calls to
+// groups, and constructs that change how a search advances. Calls to groups can take exponential
+// time without a retry.
 OnigSyntaxType hugging_face_syntax() {
   OnigSyntaxType syntax = OnigSyntaxOniguruma;
   syntax.op2 &= ~static_cast<unsigned>(
@@ -56,7 +56,8 @@ OnigSyntaxType tiktoken_syntax() {
   return syntax;
 }
 
-// Replaces [:punct:], because it lacks some symbols in Oniguruma before version 6.9.9.
+// Replaces [:punct:] with Unicode properties. Before version 6.9.9, Oniguruma's [:punct:] lacks
+// some symbols.
 std::string with_symbols(std::string expression, const std::vector<size_t>& punctuation) {
   for (size_t i = punctuation.size(); i-- > 0;) {
     const bool is_negated = expression[punctuation[i] + 2] == '^';
@@ -127,7 +128,8 @@ class PatternSearch {
       int result = budget_.timed([&] { return search(start); });
       if (result >= 0) return true;
       if (!exceeded_retries(result)) return fails(result, error);
-      // Tries only a few start positions between checks of the clock.
+      // The search used up its retries. Tries some of the next start positions one by one, and
+      // charges the budget for each of them. Then searches again.
       for (unsigned long tried = 0; tried < unchecked_retries_; ++tried) {
         result = match(start);
         if (result >= 0) return true;
@@ -165,9 +167,9 @@ class PatternSearch {
                                   end_of(text_), region_.get(), ONIG_OPTION_NONE, limits_.get());
   }
 
-  // Matches at `start` only. Oniguruma does not report its number of retries. Therefore, repeats
-  // the match with a higher limit on retries until the match stays within the limit. Raises the
-  // limit in small steps, because later retries may take much longer.
+  // Matches at `start` only. Oniguruma does not report how many retries a match takes. Therefore,
+  // this function limits the retries, and repeats a match that exceeds the limit with a higher
+  // limit. The limit grows in small steps, because later retries may take much longer.
   int match(size_t start) {
     for (unsigned long retries = unchecked_retries_;; retries += unchecked_retries_) {
       budget_.take_steps(kStepsPerSearch);

@@ -167,8 +167,8 @@ class WorkScanner {
 
   ItemWork read_escape() {
     const char c = take_byte();
-    // The check does not know the full syntax of \C, \M and \c. \y and \Y may scan the text, like
-    // \X. The search does not support \G, \K and \g.
+    // Refuses escapes for three reasons. The check does not know the full syntax of \C, \M and \c.
+    // \y and \Y may scan the text, like \X. The search does not support \G, \K and \g.
     if (std::string_view("GKYgyCMc").find(c) != std::string_view::npos) {
       refuse(fmt::format("\"\\{}\"", c));
     }
@@ -201,14 +201,15 @@ class WorkScanner {
     is_class_begin_ = true;
   }
 
-  // Skips the rest of [:alpha:] or [:^alpha:], after its opening bracket.
+  // Skips the rest of a bracket such as [:alpha:] or [:^alpha:], whose "[" was already read.
+  // Returns false if the text is not such a bracket.
   bool skip_posix_bracket() {
     if (!rest_.starts_with(':')) return false;
     size_t end = rest_.starts_with(":^") ? 2 : 1;
     while (end < rest_.size() && is_letter(rest_[end])) ++end;
     if (!rest_.substr(end).starts_with(":]")) {
-      // Refuses a ":]" that does not follow the name directly. The meaning of this ":]" in
-      // Oniguruma depends on its distance from "[:".
+      // Refuses a ":]" that does not directly follow the name, because its meaning in Oniguruma
+      // depends on its distance from "[:".
       if (rest_.find(":]") != std::string_view::npos) refuse("\"[:\"");
       return false;
     }

@@ -1,6 +1,6 @@
-// Implements byte-pair encoding with ranks instead of a list of merges, as in tiktoken. Among the
-// pairs of neighbors that form a token when joined, the pair whose token has the lowest rank is
-// merged first.
+// Implements byte-pair encoding with ranks instead of a list of merges, as in tiktoken. Two
+// neighboring tokens can be merged if the vocabulary contains the joined token. Each step makes the
+// merge whose joined token has the lowest rank.
 #pragma once
 
 #include <memory>

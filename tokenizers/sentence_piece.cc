@@ -90,16 +90,16 @@ class SentencePieceTokenizer final : public Tokenizer {
     for (int& id : ids) id = id < size_ ? id : unknown_;
   }
 
-  // Throws if `status` is an error. `Status` is a type of Abseil from SentencePiece 0.2.2 on, and a
-  // type of SentencePiece in older versions.
+  // Throws if `status` is an error. `Status` is Abseil's type in SentencePiece 0.2.2 and newer, and
+  // SentencePiece's own type in older versions.
   template <class Status>
   void check(const Status& status) const {
     if (!status.ok()) throw TokenizerError(fmt::format("{}: {}", place_, status.ToString()));
   }
 
-  // Sets drops_space_ and drops_all_spaces_. The model decides if the library drops the spaces
-  // before the first word. Decodes a piece that begins with a space, and the same piece after a
-  // space.
+  // Sets drops_space_ and drops_all_spaces_. The model determines how many leading spaces the
+  // library drops. To find out, decodes a piece that begins with a space, alone and after a piece
+  // that is only a space.
   void observe_leading_space() {
     std::optional<TokenId> first;
     for (TokenId id = 0; id < size_ && !first; ++id) {

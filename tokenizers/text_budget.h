@@ -31,10 +31,11 @@ class TextBudget {
     steps_left_ -= steps;
   }
 
-  // Calls search() and charges its time. The library behind search() does not count all of its
-  // steps. Normally charges wall time, because reading the processor time takes longer than most
-  // searches. Does not charge a slow search, because its wall time may include the work of other
-  // processes. Instead, charges the processor time of the next searches.
+  // Calls search() and charges its time, because the library behind search() does not count all of
+  // its steps. Normally measures wall time, because reading the processor time takes longer than
+  // most searches. The wall time of a slow search may include the work of other processes, so a
+  // slow search is not charged. After a slow search, the next searches are charged by processor
+  // time.
   template <class Search>
   auto timed(Search search) {
     constexpr uint64_t kSlowNs = 100'000;

@@ -28,7 +28,8 @@ class TokenTable {
 
   // Returns the text of a token, or null for gaps and unknown ids.
   const std::string* text(TokenId id) const;
-  // Returns the id of a token; the lowest id if several tokens have this text.
+  // Returns the id of the token with this text. If several tokens have the text, returns the lowest
+  // id.
   std::optional<TokenId> find(std::string_view text) const;
   size_t size() const { return texts_.size(); }  // the highest id plus one
   size_t distinct() const { return ids_.size(); }

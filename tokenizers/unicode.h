@@ -11,15 +11,16 @@
 
 namespace vitrine {
 
-// Replaces bytes that are not UTF-8 with U+FFFD: one for each longest run of bytes that could begin
-// a character, and one for each other byte. Throws TokenizerError if the text is longer than 256
+// Replaces bytes that are not UTF-8. One U+FFFD replaces each incomplete character, even if it has
+// several bytes, and each other invalid byte. Throws TokenizerError if the text is longer than 256
 // MiB.
 std::string well_formed(std::string_view text);
 
 // Returns true if the bytes are the beginning of a character, but not a whole character.
 bool could_begin_character(std::string_view bytes);
 
-// The bytes that one U+FFFD replaces: a run of bytes as in well_formed(), or a single byte.
+// The bytes that one U+FFFD replaces. kByRun: an incomplete character or another invalid byte, as
+// in well_formed(). kByByte: always a single byte.
 enum class Faults { kByRun, kByByte };
 
 // Takes bytes and returns characters as soon as they are complete.
@@ -49,8 +50,7 @@ std::string normalized(std::string_view text, NormalForm form);
 // Estimates the steps that normalized() takes to sort combining marks. The time grows with the
 // square of the length of a run of marks.
 uint64_t sorting_steps(std::string_view text);
-// Converts each character to lower case. The result of a character does not depend on its
-// neighbors.
+// Converts each character to lower case, independently of its neighbors.
 std::string lower_case(std::string_view text);
 
 // Visits the extended grapheme clusters of well-formed text.

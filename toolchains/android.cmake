@@ -1,5 +1,6 @@
-# Builds for Android with the NDK's own toolchain file. ANDROID_NDK or ANDROID_NDK_ROOT, a CMake or environment
-# variable, is the NDK's folder. ANDROID_ABI names the processor architecture.
+# Builds for Android with the NDK's own toolchain file. The variable ANDROID_NDK or ANDROID_NDK_ROOT contains the path
+# of the NDK's folder. Both can be CMake variables or environment variables. ANDROID_ABI names the processor
+# architecture.
 set(vitrine_oldest_ndk 26)  # the first whose clang (17) and libc++ have C++20 as used here
 set(vitrine_oldest_api 26)  # Android 8: the first with `adb shell` commands that return their exit code
 

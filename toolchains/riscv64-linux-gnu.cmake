@@ -1,5 +1,5 @@
-# Builds for 64-bit RISC-V Linux (rv64gc). XNNPACK's vector kernels are built too, but run only on processors with
-# vectors.
+# Builds for 64-bit RISC-V Linux (rv64gc). XNNPACK's vector kernels are built too, but run only on processors with the
+# vector extension.
 set(VITRINE_TARGET riscv64-linux-gnu)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR riscv64)

@@ -40,9 +40,9 @@ const TensorSpec& tensor_of(const Node& loop, const Argument& argument) {
   return *argument.node()->tensor();
 }
 
-// Checks that the tensor `inner` of the loop body has the dtype of `outer`, and the sizes of
-// `outer` from dim `first` on. Compares only static sizes, since the body and the outer graph may
-// have different symbols for the same size.
+// Checks that `inner`, a tensor of the loop body, has the dtype of `outer`, and the shape of
+// `outer` without its `first` leading dims. Compares only static sizes, since the body and the
+// outer graph may have different symbols for the same size.
 void check_sizes(const Node& loop, const char* what, const TensorSpec& outer, size_t first,
                  const Node* inner) {
   const TensorSpec* spec = inner == nullptr ? nullptr : inner->tensor();

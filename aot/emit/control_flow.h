@@ -10,10 +10,11 @@ namespace vitrine::aot {
 ArgumentList results_of(const Graph& graph);
 
 bool is_condition(const Node& node);
-// Returns the branch for true if `index` is 0, and the branch for false if `index` is 1.
+// Returns the branch that runs if the condition is true (`index` 0) or false (`index` 1).
 const Graph& branch_of(const Node& condition, size_t index);
 
-// A loop that runs its body once for each slice of its inputs along dim 0, in order.
+// A loop that runs its body once for each index in dim 0 of the tensors `xs`, in order. The body
+// gets the slices of `xs` at that index.
 //
 //   map_impl(body, [xs], [others])      -> (rows): body(slices, others) -> rows
 //   scan(body, [inits], [xs], [others]) -> (carries, rows):

@@ -24,9 +24,9 @@ struct Allocation {
 // memory. `alignment` must be a power of two. If `begin` is a multiple of `alignment`, all offsets
 // are multiples of `alignment`. The functions throw AotError if the end exceeds 2^63 - 1.
 //
-// Visits tensors from the largest to the smallest. Each tensor gets free space in an existing
-// bucket, which is a range of memory with the size of its first tensor. The tensor gets a new
-// bucket if no bucket has enough space during the tensor's lifetime.
+// plan_greedy visits tensors from the largest to the smallest. Each tensor goes into a bucket that
+// has enough free space during the tensor's lifetime, or into a new bucket if there is none. A
+// bucket is a range of memory with the size of its first tensor.
 uint64_t plan_greedy(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
 // Visits tensors from the largest to the smallest. Each tensor gets the lowest range that is free
 // during its lifetime. The plan is usually smaller than the plan of plan_greedy.

@@ -131,7 +131,7 @@ class MethodEmitter {
   // Emits an instruction for a view if its shape or memory is known only at run time.
   void emit_view(const Node& node) {
     const size_t id = tensors_.of(node).at(0);
-    // A view of external data is never free: the loader finds the data by name and stored shape.
+    // A view of external data needs et_view: the loader rejects shapes other than the file's.
     if (tensors_.is_free_view(node) && !values_.is_external(id)) {
       values_.make_results(node);
       return;
@@ -307,8 +307,8 @@ class MethodEmitter {
     }
   }
 
-  // Emits the calls of a subgraph. Its first inputs get the values `first`, and its other inputs
-  // get the values of `operands`.
+  // Emits the calls of a subgraph, whose inputs are the values `first` followed by the values of
+  // `operands`.
   void emit_graph(const Node& call, const Graph& graph, const Ids& first,
                   const ArgumentList& operands) {
     size_t next = 0;
@@ -375,7 +375,7 @@ class MethodEmitter {
       }
     }
     emit_calls(*loop.body);
-    // Stores the rows first, because a row may be a view of a carry's old value.
+    // Copies the rows before the carries, because a row may be a view of a carry's old value.
     for (size_t i = loop.inits.size(); i < results.size(); ++i) {
       add_kernel_call(node, "executorch_prim.et_copy_index.tensor",
                       {results[i], value(loop.results[i]), counter});
@@ -413,7 +413,7 @@ class MethodEmitter {
     destination_of(leave) = static_cast<int32_t>(plan_.instructions.size());
   }
 
-  // Sets the number of rows of a loop result to 0. et_copy_index sets it only with the first row.
+  // Resizes a loop result to 0 rows, because a loop without iterations does not resize it.
   void emit_zero_rows(const Node& node, const Loop& loop, size_t index, int32_t result,
                       int32_t zero) {
     const Value::Items* items = node.meta.value.items();
@@ -429,8 +429,8 @@ class MethodEmitter {
                     {values_.add(std::move(sizes)), zero, result, result});
   }
 
-  // Adds a value for a size. A dynamic size is read from an operand of the loop that has this size.
-  // If no operand has it, the value is the upper bound `max`.
+  // Adds a value for a size. If the size is dynamic, an instruction reads it from a loop operand
+  // whose shape contains this size. Without such an operand, the value is the upper bound `max`.
   int32_t add_size(const Node& node, const Loop& loop, const SymInt& size, int64_t max) {
     if (size.is_static()) return values_.add(size.value());
     for (const ArgumentList* operands : {&loop.xs, &loop.inits, &loop.others}) {

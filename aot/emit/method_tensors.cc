@@ -48,7 +48,7 @@ TensorValue resolve(const Node& node, const TensorSpec& spec, const RangeConstra
 
 uint64_t bytes_of(const Node& node, const TensorValue& value) {
   // Rejects tensors whose number of bytes overflows 64-bit integers in loaders. Loaders multiply
-  // the sizes in the same order as this loop. The limit assumes the largest element, of 16 bytes.
+  // the sizes in the same order as this loop. The limit assumes elements of 16 bytes, the maximum.
   int64_t elements = 1;
   for (const int32_t size : value.sizes) {
     if (mul_overflows(elements, size, &elements)) fail_at(node, "has 2^59 or more elements");
@@ -298,7 +298,7 @@ void MethodTensors::add_loop(const Node& node) {
   const Loop loop = loop_of(node);
   results_[&node] = new_tensors(node);
   const Results results = of(node);
-  // Each iteration appends a row to each result after the carries, so these results are dynamic.
+  // The results that follow the carries are dynamic, because each iteration appends a row to them.
   for (size_t i = loop.inits.size(); i < results.size(); ++i) {
     tensors_[results[i]].value.is_dynamic = true;
   }

@@ -68,8 +68,9 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   for (const Lifetime& lifetime : planned) {
     allocations.push_back({storages_[lifetime.storage].bytes, lifetime.first, lifetime.last, 0});
   }
-  // Reserves memory at the output node for the results of writes to buffers, although these results
-  // are in the buffers. ExecuTorch reserves this memory too, and the plans must be equal.
+  // Reserves memory at the output node for each result of a write to a buffer. The result is in the
+  // buffer and does not need this memory. However, ExecuTorch reserves it, and the plans must be
+  // equal.
   const size_t last_node = graph.nodes().size() - 1;
   for (const Node* result : graph.output()->inputs()) {
     if (!is_write(*result)) continue;

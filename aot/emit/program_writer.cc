@@ -71,7 +71,7 @@ class ProgramWriter {
   // ---- Segments
 
   Segment& new_segment(uint64_t alignment) {
-    // Alignments are powers of two, so an offset with the larger alignment has both alignments.
+    // Alignments are powers of two, so a multiple of the larger alignment is a multiple of both.
     const size_t stricter = std::max<size_t>(options_.segment_alignment, alignment);
     Segment segment;
     segment.offset = round_up(segments_end(), stricter);
@@ -119,8 +119,7 @@ class ProgramWriter {
   }
 
   std::vector<fb::Offset<fbs::NamedData>> add_named_data() {
-    // Keys with the same bytes share a segment. Its alignment is the strictest of the keys'
-    // alignments.
+    // Keys with the same bytes share a segment, which has the largest of the keys' alignments.
     ContentPool contents;
     std::vector<std::pair<std::string, size_t>> content_of_key;
     std::vector<size_t> alignments;

@@ -338,7 +338,7 @@ class SourceProgramWriter {
     }
   }
 
-  // Gives result `index` of a call the name of `result` in the JSON.
+  // In the JSON, gives result `index` of a call the same name as `result`.
   void alias_result(const Node& call, size_t index, const Node* result) {
     if (result == nullptr) return;
     if (call.meta.value.items() == nullptr) {

@@ -8,9 +8,9 @@
 namespace vitrine::aot {
 
 struct SourceProgramOptions {
-  // Writes a single list of calls. Replaces a delegate call by the delegate's original calls, and
-  // conditions and loops by the calls of their subgraphs. Readers need this list to match profiles
-  // of lowered programs.
+  // Writes a single list of calls. The list contains a delegate's original calls instead of the
+  // delegate call, and the calls of subgraphs instead of conditions and loops. Readers need this
+  // list to match profiles of lowered programs.
   bool flat = false;
   // Writes the ancestors of each node, which are the nodes of earlier graphs that passes turned
   // into this node. Also writes source_fn_stack and torch_fn. This information takes up much space,

@@ -92,11 +92,11 @@ struct ExportedProgram {
   ExportedProgram copy() const;
 
   const InputSpec* input_of(std::string_view placeholder) const;
-  // Returns the data of an input that is a weight, or null if the caller passes the input.
+  // Returns the data of a weight. Returns null for other inputs, or if the program lacks the data.
   const TensorData* data_of(const InputSpec& spec) const;
   // True if the program has an output that updates the input's buffer or parameter.
   bool is_mutated(const InputSpec& spec) const;
-  // Adds a constant, with a placeholder before the user inputs. Returns the placeholder.
+  // Adds a constant, and inserts its placeholder before the user inputs. Returns the placeholder.
   Node* add_constant(std::string_view name, TensorData data);
   // Removes a placeholder without users, together with its spec. Also removes the input's data
   // unless another input uses the same data.

@@ -37,9 +37,9 @@ class Graph {
   // Finds a node by name. Returns null if no node has the name.
   Node* find(std::string_view name) const;
 
-  // The next functions insert a new node before `before`. If `before` is null, placeholder() and
-  // get_attr() append the node, and call() inserts it before the output node. If the name is in
-  // use, appends a number to it. Nodes in arguments must belong to this graph.
+  // placeholder(), get_attr() and call() insert a new node before `before`. If `before` is null,
+  // call() inserts the node before the output node, and the other two insert it at the end. All
+  // three add a number to a name that is in use. Nodes in arguments must belong to this graph.
   Node* placeholder(std::string_view name, Node* before = nullptr);
   Node* get_attr(std::string_view attribute, Node* before = nullptr);
   Node* call(Target target, ArgumentList args, ArgumentMap kwargs = {}, Node* before = nullptr,
@@ -53,9 +53,8 @@ class Graph {
   // Renames each node to name_of(node), in order. Appends a number to a name that is in use, like
   // the functions that insert nodes.
   void rename_all(const std::function<std::string(const Node&)>& name_of);
-  // Reorders the nodes. `order` must contain each node once. Lists of users, and the numbers in
-  // names of new nodes, become the same as in a graph that was built in this order. FX does the
-  // same.
+  // Reorders the nodes. `order` must contain each node once. Also updates the lists of users and
+  // the counters for unique names, as if the graph had been built in this order. FX does the same.
   void reorder(const std::vector<Node*>& order);
   // Removes get_attr nodes and calls that have neither users nor effects, in this graph and its
   // subgraphs. Returns the number of removed nodes.

@@ -29,8 +29,8 @@ bool is_in_module(const Node& node, const std::string& pattern, PartKind kind);
 // True if the call's operator has this name. "add", "add.Tensor" and "aten.add.Tensor" name the
 // same operator.
 bool is_named(Target target, const std::string& pattern);
-// True if a pass made the node from a call to the operator `pattern`, such as "add_" or "matmul",
-// in an earlier graph.
+// True if a pass made the node from a call to an operator that `pattern` names, such as "add_" or
+// "matmul".
 bool comes_from(const Node& node, const std::string& pattern);
 // True if the call belongs to the part that the pattern names: a module, a type of modules or an
 // operator.

@@ -17,7 +17,7 @@ class Graph;
 // The kind, dtype and shape of the value that a node computes, without its data (meta["val"] in
 // FX).
 struct Value {
-  // The kind of a result that is a number, and its value if it is known.
+  // A result that is a number: its kind and, if known, its value.
   struct Number {
     enum class Kind : uint8_t { kInt, kFloat, kBool };
     Kind kind = Kind::kInt;

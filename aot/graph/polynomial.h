@@ -1,4 +1,4 @@
-// Normal forms of symbolic sizes, with which symbolic.h compares and simplifies sizes.
+// Normal forms of symbolic sizes. symbolic.h uses them to compare and simplify sizes.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,9 @@ class Polynomial {
   SymInt value() const;
   friend bool operator==(const Polynomial&, const Polynomial&) = default;
 
-  // Returns q and r with a = q * b + r, where no term of r is a multiple of the leading term of b.
-  // Throws TooComplex. Precondition: b is not zero.
+  // Returns q and r with a = q * b + r. If the leading coefficient of b is negative, q is 0.
+  // Otherwise, no term of r is a multiple of the leading term of b. Throws TooComplex.
+  // Precondition: b is not zero.
   static std::pair<Polynomial, Polynomial> divide(Polynomial a, const Polynomial& b);
   bool is_zero() const { return terms_.empty(); }
   bool has_negative_coefficient() const;

@@ -90,7 +90,7 @@ bool operator==(const SymInt& a, const SymInt& b);
 inline bool same(const SymInt& a, const SymInt& b) { return a == b; }
 inline bool same(const std::vector<SymInt>& a, const std::vector<SymInt>& b) { return a == b; }
 std::string to_text(const SymInt& value);
-// The next operators return simplified expressions.
+// The following operators return simplified expressions.
 SymInt operator*(const SymInt& a, const SymInt& b);
 SymInt operator+(const SymInt& a, const SymInt& b);
 SymInt operator-(const SymInt& a, const SymInt& b);

@@ -15,8 +15,8 @@ struct Prefix {
   std::string_view text;
 };
 
-// Prefixes of targets in the text that FX prints. The first match wins, so a prefix must come
-// before any shorter prefix of itself.
+// Prefixes of targets in the text that FX prints. The first match wins, so "torch.ops." must come
+// after "torch.ops.higher_order.".
 constexpr std::array kPrefixes = {
     Prefix{Dialect::kEdge, "executorch.exir.dialects.edge._ops."},
     Prefix{Dialect::kHigherOrder, "torch.ops.higher_order."},

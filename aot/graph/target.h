@@ -27,7 +27,7 @@ class Target {
   // Interns an operator that is not in the operator table. The target points to `declared`, which
   // must therefore never be freed.
   static Target of(const Operator& declared, Dialect dialect = Dialect::kAten);
-  // Parses a target as .pt2 files and FX's printed graphs spell it:
+  // Parses the text of a target in a .pt2 file or in a graph that FX printed:
   // "torch.ops.aten.conv2d.default".
   static Target parse(std::string_view text);
 

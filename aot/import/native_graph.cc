@@ -86,7 +86,7 @@ Argument converted(Argument value, const OperatorArgument& declared) {
   if (name.starts_with("torch.")) name.remove_prefix(std::string_view("torch.").size());
   switch (declared.type) {
     case ArgumentType::kMemoryFormat: {
-      // The index of a row in this table equals the numeric value of the c10::MemoryFormat.
+      // Row i of kMemoryFormats is the c10::MemoryFormat with the numeric value i.
       if (number != nullptr && *number >= 0 && *number < std::ssize(kMemoryFormats)) {
         return kMemoryFormats[*number].value;
       }

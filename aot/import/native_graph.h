@@ -23,10 +23,12 @@ class NativeGraphReader {
   NativeGraphReader(const delegates::FlatTable& table, Graph& graph, std::string place,
                     int depth = 0);
 
-  // Adds a placeholder for an input or weight. This and the next functions throw an ImportError if
-  // a name is defined twice, or used without a definition.
+  // All functions of this class throw an ImportError if a name is defined twice, or if a name
+  // without a definition is used.
+
+  // Adds a placeholder for an input or weight.
   Node* add_input(std::string_view name, TensorSpec spec);
-  // Adds a placeholder for a value that the graph defines.
+  // Adds a placeholder with the spec that the graph's tensor_values contain for `name`.
   Node* add_input(std::string_view name) { return add_input(name, spec_of(name)); }
   // Reads the nodes and then the outputs of the graph. All inputs must have been added before.
   void read();

@@ -20,10 +20,11 @@ constexpr uint64_t kMaxStorageBytes = uint64_t{1} << 40;
 constexpr int kMaxSubclassDepth = 4;
 constexpr size_t kMaxInnerTensors = 64;
 
-// This pickled function rebuilds an object from (rebuild function, type, arguments, attributes).
+// Pickles call this function to rebuild an object. Its arguments are a rebuild function, a type,
+// the arguments of the rebuild function, and attributes.
 constexpr std::string_view kRebuildWithState = "torch._tensor _rebuild_from_type_v2";
-// This pickled function rebuilds a subclass from (type, dtype, sizes, strides, offset, layout,
-// device, requires_grad).
+// Pickles call this function to rebuild a tensor subclass. Its arguments are type, dtype, sizes,
+// strides, offset, layout, device and requires_grad.
 constexpr std::string_view kRebuildSubclass = "torch._utils _rebuild_wrapper_subclass";
 constexpr std::array<std::string_view, 2> kRebuildParameter = {
     "torch._utils _rebuild_parameter", "torch._utils _rebuild_parameter_with_state"};
@@ -114,8 +115,8 @@ class Reader {
     return data;
   }
 
-  // Adds the tensors among the attributes of the subclass that `call` rebuilds, and the tensors of
-  // nested subclasses.
+  // Adds the attributes of a subclass that are tensors, and the tensors of nested subclasses, to
+  // `made`. `call` is the pickled call that rebuilds the subclass.
   void add_inner_tensors(const PickleNode& call, const std::string& path, int depth,
                          TensorSubclass& made) const {
     if (depth == kMaxSubclassDepth) {

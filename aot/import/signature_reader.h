@@ -11,7 +11,7 @@ namespace vitrine::aot {
 // Returns one string for each input spec: the name of an input that is a literal, and an empty
 // string for other inputs.
 std::vector<std::string> read_literal_names(const JsonValue& input_specs);
-// Reads the signature. The reader `graph` must already have read its graph.
+// Reads the signature. Precondition: graph.read() has returned.
 GraphSignature read_signature(const JsonValue& signature, GraphReader& graph);
 
 }  // namespace vitrine::aot

@@ -12,7 +12,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Returns torch's name for an inner tensor: "fc.weight", 1 ->
+// Returns torch's name for an inner tensor of a weight. For "fc.weight" and index 1, this is
 // "fc.parametrizations.weight.original1".
 std::string inner_tensor_name(const std::string& weight, size_t index) {
   const size_t dot = weight.rfind('.');
@@ -98,7 +98,7 @@ class Unwrapper {
     return placeholders_[index] = node;
   }
 
-  // Checks that the graph's description of an inner tensor matches the pickle.
+  // Checks that an inner tensor has the same dtype and sizes in the graph and in the pickle.
   void check(const TensorSubclass::InnerTensor& tensor, const Node& access) const {
     const TensorSpec* spec = access.tensor();
     const bool matches =

@@ -14,7 +14,7 @@ struct PreprocessResult {
   std::vector<std::byte> payload;  // input of the run-time side
   DelegateMap delegate_map;
   std::vector<NamedData> named_data;
-  // Sizes in bytes of the planned memory that each call to the delegate gets
+  // Sizes in bytes of the scratch buffers that each call of the delegate gets from planned memory
   // (BackendExecutionContext::scratch). Runtimes before ExecuTorch 1.6 ignore these sizes.
   std::vector<uint64_t> scratch_sizes = {};
 };

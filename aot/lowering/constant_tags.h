@@ -13,8 +13,8 @@ namespace vitrine::aot {
 // the program mutates. Partitioners call this after they have tagged calls. If other users have
 // other tags, lowering copies the weight for them.
 void tag_constants(ExportedProgram& program);
-// Tags each mutated buffer for which all users and the call that computes the new value have the
-// same tag. The tagged buffers move into the delegate.
+// Tags a mutated buffer if all its users and the call that computes its new value have the same
+// tag. The buffer gets this tag, so that lowering moves the buffer into the delegate.
 void tag_mutated_buffers(ExportedProgram& program);
 
 // Sets NodeMeta::external_tag of each parameter, constant and unmutated buffer to the result of
@@ -25,11 +25,12 @@ void tag_mutated_buffers(ExportedProgram& program);
 using FileOfWeight = std::function<std::string(const InputSpec&)>;
 void tag_external_constants(ExportedProgram& program, const FileOfWeight& file_of);
 
-// Copies each weight that has the tag `tag` and a user with another tag or no tag. The weight gets
-// the tag of its first user and stays the input of all users with that tag. Each other group of
-// users with the same tag (or no tag) gets a copy: a new placeholder "<name>_copy_<n>" with the
-// group's tag and the same data, inserted before the weight. Throws AotError if the weight must not
-// be copied: it is marked NodeMeta::no_copy, or it is a buffer that the program mutates.
+// Copies each weight that has the tag `tag` if any user of the weight has another tag or no tag.
+// Users with equal tags form a group; users without a tag form a group too. The first user's group
+// keeps the weight, and the weight gets the group's tag. Each other group gets a copy: a new
+// placeholder "<name>_copy_<n>" with the group's tag and the same data, inserted before the weight.
+// Throws AotError if a weight needs a copy but must not be copied, because it is marked
+// NodeMeta::no_copy or the program mutates it.
 void duplicate_shared_constants(ExportedProgram& program, std::string_view tag);
 
 }  // namespace vitrine::aot

@@ -10,13 +10,13 @@
 namespace vitrine::delegation {
 
 // Explains why calls were not delegated, with one line of text per reason. Includes the calls in
-// subgraphs of control flow. A line contains the operators with their number of calls, the
-// estimated total cost, the violated rules and the remedies. The lines are in order of decreasing
+// subgraphs of control flow. Each line contains the operators with their number of calls, the
+// estimated total cost, the violated rules and the remedies. The reasons are in order of decreasing
 // FLOPs; ties are in order of decreasing bytes. Omits getitems and control-flow calls, which
 // compute nothing. The text is empty if all calls are delegated; otherwise it ends with a newline.
 //
-// If `with_calls` is set, one line per call follows each reason. Such a line contains the node, the
-// line in the user's model if known, and the cost.
+// If `with_calls` is set, each reason is followed by its calls, one per line, with the node, the
+// cost and, if known, the position in the model's source code.
 std::string explain(const aot::ExportedProgram& program, std::span<const aot::Rejection> rejections,
                     bool with_calls = false);
 

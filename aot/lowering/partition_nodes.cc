@@ -87,7 +87,8 @@ class Units {
       const size_t unit = ready.top().second;
       ready.pop();
       order.push_back(unit);
-      // Each count in `missing` reaches 0, because neither users() nor inputs() lists a node twice.
+      // for_each_user() and for_each_input() visit the same edges between units, each edge once.
+      // Thus each count in `missing` reaches 0.
       for_each_input(unit, [&](size_t input) {
         if (--missing[input] == 0) ready.emplace(members_[input].back(), input);
       });
@@ -174,8 +175,8 @@ class PartitionFormer {
   }
 
  private:
-  // Fills partition `id` with units, starting at order_[start]. Skips a unit if a path from the
-  // unit leads through a unit outside the partition into the partition.
+  // Fills partition `id` with units, starting at order_[start]. Skips a unit if a path leads from
+  // it to another unit outside the partition, and from there into the partition.
   void fill(size_t id, size_t start) {
     std::vector<bool> leads_in(units_.size());   // a path leads from the unit into the partition
     std::vector<bool> is_barred(units_.size());  // ... through a unit outside the partition

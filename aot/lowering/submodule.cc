@@ -231,8 +231,8 @@ void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std
     if (spec->kind == InputSpec::Kind::kParameter) return 0;
     return spec->kind == InputSpec::Kind::kBuffer ? 1 : 2;
   };
-  // First sorts the placeholders for inputs of `owning` into the order of these inputs. All other
-  // placeholders keep their positions.
+  // Sorts the placeholders for inputs of `owning` into the order of these inputs. All other
+  // placeholders keep their positions. The stable sort by rank then keeps this order in each rank.
   std::vector<Node*> order = graph.placeholders();
   std::vector<Node*> own;
   for (Node* node : order) {
@@ -264,7 +264,8 @@ void arrange_graph_outputs(Submodule& submodule, std::span<const size_t> order) 
     const int64_t* index = user->calls(getitem()) ? user->need(1).get<int64_t>() : nullptr;
     if (index == nullptr) {
       throw AotError(
-          fmt::format("node {}: uses all results of {} at once; add a getitem for each result",
+          fmt::format("node {}: uses the results of {} without getitem; add a getitem for each "
+                      "result",
                       user->name(), submodule.call->name()));
     }
     user->set_arg(1, new_index.at(static_cast<size_t>(*index)));

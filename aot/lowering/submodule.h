@@ -24,17 +24,17 @@ struct Submodule {
 // results, which the users read with getitems even if there is only one result. If the only result
 // is a tuple, its items become the results. Finally sorts `graph` (fx_order.h).
 //
-// If `signature` is not null, it must be the signature of `graph`. Outputs that name a moved node
-// then get the name of the getitem that replaces the node.
+// If `signature` is not null, it must be the signature of `graph`. If an output of the signature
+// names a moved node, it gets the name of the getitem that replaces this node.
 //
 // Throws AotError, before anything changes, if a path leads out of the nodes and back in.
 Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes,
                                       std::string_view tag, GraphSignature* signature = nullptr);
 
 // Sorts the placeholders of a submodule's graph: first the parameters of `owning` that have the
-// delegation tag `tag`, then its buffers that have this tag, then all others. Placeholders for
-// inputs of `owning` keep the order of these inputs. Placeholders have the same names in `graph`
-// and in `owning`.
+// delegation tag `tag`, then the buffers of `owning` that have this tag, then all others. Within
+// these groups, inputs of `owning` are in the order of `owning`. Precondition: inputs of `owning`
+// have the same names in `graph`.
 void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std::string_view tag);
 
 // Reorders the results of the submodule's call, and renumbers the call's getitems. The new result i

@@ -20,8 +20,8 @@ int64_t index_of(const Node& item) {
   const int64_t* index = item.calls(getitem()) ? item.need(1).get<int64_t>() : nullptr;
   if (index == nullptr) {
     throw AotError(
-        fmt::format("node {}: uses all results of a partition at once; add a getitem for each "
-                    "result",
+        fmt::format("node {}: uses the results of a partition without getitem; add a getitem for "
+                    "each result",
                     item.name()));
   }
   return *index;

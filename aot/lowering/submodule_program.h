@@ -17,7 +17,7 @@ struct SubmoduleProgram {
   std::vector<std::string> consumed_outputs;
 };
 
-// Makes a program from a submodule of `owning`'s graph, and moves the submodule's graph into it.
+// Makes a program from a submodule of `owning`'s graph. The program takes the submodule's graph.
 // The inputs and outputs of the new program have these kinds:
 //   input of the submodule                        kind
 //   intermediate value of `owning`                user input
@@ -28,9 +28,10 @@ struct SubmoduleProgram {
 //   output of the submodule                       kind
 //   new value of a moved buffer                   buffer mutation; these come first
 //   any other                                     user output
-// `is_submodule` means that the submodule comes from a subgraph of control flow. All its inputs are
-// then user inputs, all its outputs are user outputs, and no data move. Throws AotError if the new
-// value of a moved buffer has other uses, or if `owning` has no data for an input with `tag`.
+// Set `is_submodule` if the nodes come from a branch or loop body, not from `owning`'s main graph.
+// Then all inputs are user inputs, all outputs are user outputs, and no data move. Throws AotError
+// if the new value of a moved buffer has other uses, or if `owning` has no data for a weight with
+// `tag`.
 SubmoduleProgram create_exported_program_from_submodule(Submodule& submodule,
                                                         const ExportedProgram& owning,
                                                         std::string_view tag,

@@ -23,8 +23,8 @@ struct ToBackendOptions {
 // one delegate, and a call of this delegate replaces them. The call's debug handle is one more than
 // the largest handle in the main graph. Returns the rejections of nodes that are not delegated.
 //
-// Weights with the tag move into the delegate. If nodes without this tag use such a weight, they
-// get a copy. Subgraphs of control flow are lowered with the same tags, but their weights do not
+// Weights with the tag move into the delegate. Nodes without this tag that use such a weight get a
+// copy of it. Subgraphs of control flow are lowered with the same tags, but their weights do not
 // move.
 //
 // Processes the tags in order of name, and compares numbers in names by value: "tag2" comes before

@@ -12,17 +12,17 @@
 
 namespace vitrine::aot {
 
-// Returns the default value of the argument in the signature, or None if the signature does not
-// have one.
+// Returns the argument's default value in the signature, or None if the argument has no default.
 Argument default_of(const OperatorArgument& argument);
 
 // Reads the arguments of one call. The target and the arguments must outlive this object. AotErrors
 // name the argument and the operator. If this object was made from a node, they also name the node.
 //
-// An argument is missing if the call omits it or passes None, or if the operator does not have it.
-// The value of a missing argument is its default in the signature, or else the parameter
-// `fallback`. If neither exists, the functions throw AotError, unless their comments say otherwise.
-// If the operator table does not have the operator, only keyword arguments can be found by name.
+// An argument is missing if the call omits it, if the call passes None, or if the operator has no
+// such argument. Unless their comments say otherwise, the functions return the signature's default
+// for a missing argument. If the signature has no default, they return the parameter `fallback`.
+// Without a fallback, they throw AotError. If the operator table does not have the operator, only
+// keyword arguments can be found by name.
 class Call {
  public:
   Call(Target target, const ArgumentList& args, const ArgumentMap& kwargs);
@@ -56,8 +56,8 @@ class Call {
   // Returns a number, which may be an integer or a float.
   double real(std::string_view name, std::optional<double> fallback = {}) const;
   bool boolean(std::string_view name, std::optional<bool> fallback = {}) const;
-  // Returns a list of `count` integers. If the argument is a single integer, repeats it. If `count`
-  // is 0, the list may have any length, and is empty if the argument is missing.
+  // Returns a list of `count` integers. A single integer is repeated `count` times. If `count` is
+  // 0, the list may have any length. A missing argument without a default is then an empty list.
   std::vector<int64_t> integers(std::string_view name, size_t count = 0) const;
   ScalarType dtype(std::string_view name, ScalarType fallback) const;
 
@@ -77,11 +77,11 @@ class Call {
   const Operator* operator_ = nullptr;  // null if the operator is not in the table
 };
 
-// Converts `dim`, which counts from the end if it is negative, to an index. Throws AotError if
-// `dim` is out of range. A 0-d tensor counts as having one dim.
+// Converts `dim` to an index. A negative `dim` counts from the end. Throws AotError if `dim` is out
+// of range. A 0-d tensor counts as having one dim.
 size_t wrapped(int64_t dim, size_t rank);
-// Returns the value of an argument that is an integer or a node that computes an integer. Empty for
-// other arguments.
+// Returns the value of an argument that is an integer or a node that computes an integer. Returns
+// nullopt for other arguments.
 std::optional<SymInt> size_of(const Argument& argument);
 
 }  // namespace vitrine::aot

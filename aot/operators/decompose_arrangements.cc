@@ -46,7 +46,7 @@ void split_anywhere(Decomposition& to) {
 namespace {
 
 // The diagonals of all matrices in a tensor. Two dims of the tensor index the rows and the columns
-// of the matrices. Both nodes broadcast to the shape of the tensor.
+// of the matrices. `mask` and `values` broadcast to the shape of the tensor.
 struct Diagonal {
   Node* mask = nullptr;    // true on the diagonal
   Node* values = nullptr;  // in each column, the value for the diagonal

@@ -178,9 +178,9 @@ void triangle_indices(Decomposition& to) {
     to.refuse("row and col must be from 0 to 32768, and offset from -32768 to 32768");
   }
   const bool is_lower = to.node().target().op() == "tril_indices";
-  // Each of these tensors has one item per row of the matrix: `begins` is the first column of the
-  // triangle, `widths` is the row's number of elements, and `ends` is the number of elements in
-  // this row and all rows before.
+  // Each of these tensors has one item per row of the matrix. `begins` is the first column that is
+  // in the triangle. `widths` is the number of columns that are in the triangle. `ends` is the sum
+  // of the widths of this row and all earlier rows.
   Node* row = to.count(0, rows);
   Node* diagonal = to.add(row, offset);
   Node* begins = is_lower ? to.mul(row, 0) : to("clamp", diagonal, 0, columns);

@@ -111,8 +111,8 @@ void take_diagonals(Decomposition& to, Node*& operand, std::vector<int>& labels)
   }
 }
 
-// Permutes the operand so that it has a dim for each label in `order`, with size 1 if it lacks the
-// label.
+// Permutes the operand so that it has one dim for each label in `order`. If the operand lacks a
+// label, the dim for this label has size 1.
 Node* aligned(Decomposition& to, Node* operand, const std::vector<int>& labels,
               const std::vector<int>& order) {
   Dims dims;
@@ -179,8 +179,8 @@ Node* summed_product(Decomposition& to, Node* a, Node* b, const Dims& over) {
   return to.permute(product, back);
 }
 
-// Computes sum(a * b) over `dims`. If only one operand has a dim, sums over that dim before the
-// product.
+// Computes sum(a * b) over `dims`. If one of these dims has size 1 in one operand, sums the other
+// operand over this dim before the product.
 Node* contracted(Decomposition& to, Node* a, Node* b, const Dims& dims) {
   Dims both, left_only, right_only;
   for (const int64_t dim : dims) {
@@ -244,7 +244,8 @@ void decompose_einsum(Decomposition& to) {
   for (size_t i = 0; i < operands.size(); ++i) {
     operands[i] = aligned(to, operands[i], equation.operands[i], order);
   }
-  // Returns the dims over which the product with `operand` sums. No later operand has these dims.
+  // Returns the summed dims that exist in operand number `operand`, but in no later operand. The
+  // product with this operand sums over these dims.
   const auto done_at = [&](size_t operand) {
     Dims dims;
     for (size_t dim = kept; dim < order.size(); ++dim) {

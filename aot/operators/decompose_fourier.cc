@@ -129,8 +129,8 @@ void real_fourier_transform(Decomposition& to) {
   to.replace(to("_fft_r2c", x, Dims{static_cast<int64_t>(dim)}, read_scale(to, false), true));
 }
 
-// Computes the inverse Fourier transform of the frequencies from 0 to n / 2 of one dim. The result
-// is real and has n elements.
+// Computes the inverse Fourier transform of one dim that contains the frequencies from 0 to n / 2.
+// The result is real, and the dim has n elements.
 void inverse_real_fourier_transform(Decomposition& to) {
   const size_t dim = transformed_dim(to);
   Node* x = to.self();
@@ -167,9 +167,9 @@ void short_time_transform(Decomposition& to) {
   to.replace(x);
 }
 
-// Computes the inverse Fourier transform of [batch?, frequencies, windows], multiplies each window
-// by the window function, adds up the windows, and divides by the sum of the squared window
-// functions.
+// Computes the inverse Fourier transform of [batch?, frequencies, windows], and multiplies each
+// window by the window function. Then adds up the windows, which may overlap. Divides the result by
+// the sum of the squared window functions.
 void inverse_short_time_transform(Decomposition& to) {
   Node* x = to.self();
   const Frames frames = read_frames(to);

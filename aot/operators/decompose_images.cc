@@ -31,7 +31,8 @@ Node* as_image(Decomposition& to) { return to.make("aten.unsqueeze.default", {to
 Node* from_image(Decomposition& to, Node* image) {
   return to.make("aten.squeeze.dims", {image, Dims{-2}});
 }
-// Makes an argument of the 2-D operator: `height`, followed by the 1-D operator's argument `name`.
+// Returns an argument for the 2-D operator. Its first item is `height`, and its second item is the
+// value of the 1-D operator's argument `name`.
 Argument with_height(Decomposition& to, std::string_view name, int64_t height) {
   return Dims{height, to.integers(name, 1)[0]};
 }
@@ -60,7 +61,8 @@ void average_pool1d(Decomposition& to) {
 
 namespace {
 
-// Pools an image of height 1. The indices of the maxima equal their indices in the row.
+// Pools an image of height 1. The indices of the maxima are also correct for the 1-D input, because
+// the image has only one row.
 Node* max_pool_of_image(Decomposition& to) {
   return to.make(
       "aten.max_pool2d_with_indices.default",

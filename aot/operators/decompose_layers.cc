@@ -7,8 +7,8 @@ namespace vitrine::aot::decompositions {
 namespace {
 
 // Converts the padding "valid" or "same" to one number per dim. "valid" adds no padding, and "same"
-// keeps the size of the image. If a dim needs an odd number of padding elements, pads the end of
-// this dim of `x` with the extra element.
+// keeps the size of the image. If a dim needs an odd number of padding elements, appends one 0 to
+// this dim of `x`, because the returned number applies to both ends of the dim.
 Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims, Node*& x) {
   Dims padding(dims, 0);
   if (word == "valid") return padding;
@@ -173,8 +173,8 @@ void weight_norm(Decomposition& to) {
   for (size_t i = 0; i < rank; ++i) {
     if (dim == -1 || i != wrapped(dim, rank)) dims.push_back(static_cast<int64_t>(i));
   }
-  // If there are no dims to reduce, uses the magnitudes of the elements, because linalg_vector_norm
-  // reduces all dims if its list of dims is empty.
+  // If there are no dims to reduce, each norm is the magnitude of one element. linalg_vector_norm
+  // cannot compute this, because it reduces all dims if its list of dims is empty.
   Node* length =
       dims.empty() ? to("abs", direction) : to("linalg_vector_norm", direction, 2, dims, dim != -1);
   Node* scale = to.make("aten.div.Tensor", {to.tensor("g"), length});

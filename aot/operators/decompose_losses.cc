@@ -96,8 +96,8 @@ void ranking_loss(Decomposition& to) {
 
 namespace {
 
-// Returns `a` for targets of 1 and `b` for targets of -1. Other targets get 0 if `compare` is "eq",
-// and a + b if `compare` is "ne".
+// Selects `a` where the target is 1, and `b` where the target is -1. For other targets, the result
+// is 0 if `compare` is "eq", and a + b if `compare` is "ne".
 Node* by_sign(Decomposition& to, Node* target, Node* a, Node* b, const char* compare) {
   const bool other = std::string_view(compare) == "ne";
   Node* first = to.where(to.compare(compare, target, other ? -1 : 1), a, 0);

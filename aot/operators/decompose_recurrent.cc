@@ -190,7 +190,7 @@ DirectionResults layer(Decomposition& to, Node* x, Node* hidden, const Weights& 
 }
 
 // Builds all layers and returns the output of the last layer. `run(x, index, weights, backward)`
-// builds one direction of one layer. `index` is the position of the direction in `layers.weights`.
+// builds one direction of one layer. `weights` is `layers.weights[index]`.
 template <class Run>
 Node* all_layers(Decomposition& to, const Layers& layers, std::vector<DirectionResults>& results,
                  Run run) {

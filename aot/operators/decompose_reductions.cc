@@ -314,8 +314,8 @@ Node* interpolated(Decomposition& to, Node* sorted, Node* position) {
 
 }  // namespace
 
-// Interpolates between the sorted elements at the position q * (length - 1). The call's arguments
-// are (self, q, dim, keepdim, *, interpolation).
+// Sorts the elements, and interpolates at the position q * (length - 1), which may be between two
+// elements. The call's arguments are (self, q, dim, keepdim, *, interpolation).
 void quantile(Decomposition& to) {
   const ScalarType dtype = to.self()->tensor()->dtype;
   const QuantileDim along = quantile_dim(to);

@@ -22,9 +22,10 @@ Node* shifted(Decomposition& to, Node* x, size_t dim, int64_t by, Argument fill)
   return to.make("aten.constant_pad_nd.default", {kept, pads, std::move(fill)});
 }
 
-// Combines each element with all elements before it, in log2(length) steps. A step combines each
-// element with the element `by` positions earlier, and the next step doubles `by`. After a step,
-// element i combines up to 2 * by original elements, the last of which is element i.
+// Combines each element with all elements before it, in about log2(length) steps. Each step
+// combines every element with the element `by` positions earlier, and then doubles `by`. Thus after
+// n steps, each element is the combination of up to 2^n original elements: itself and those
+// directly before it.
 template <class Combine>
 Node* scan(Decomposition& to, Node* x, size_t dim, const Argument& neutral, Combine combine) {
   const int64_t length = length_of(to, x, dim);
@@ -97,8 +98,8 @@ void difference(Decomposition& to) {
   to.replace(x);
 }
 
-// Computes the area under the points (x, y) by the trapezoidal rule, or the cumulative areas up to
-// each point.
+// Integrates y along a dim by the trapezoidal rule. The points are `dx` apart, or have the
+// coordinates `x`. cumulative_trapezoid returns the integral up to each point after the first.
 void trapezoid(Decomposition& to) {
   Node* y = to.self();
   if (rank_of(y) == 0) to.refuse("the input must have at least one dim");

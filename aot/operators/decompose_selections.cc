@@ -175,8 +175,8 @@ namespace {
 // Counts the bounds that are less than each value. If `right` is true, also counts equal bounds.
 Node* count_bounds_before(Decomposition& to, Node* bounds, Node* values, bool right) {
   Node* is_after = to.compare(right ? "gt" : "ge", bounds, values);
-  // A comparison with NaN is false, so the negation below counts all bounds for a NaN value. This
-  // is correct, because NaN sorts last.
+  // If a value is NaN, `is_after` is false for all bounds, so all bounds are counted. This is
+  // correct, because NaN sorts last.
   Node* count = to.make("aten.sum.dim_IntList", {to("logical_not", is_after), Dims{-1}});
   return to.convert(count, to.spec().dtype);
 }
@@ -258,8 +258,8 @@ void embedding_bag(Decomposition& to) {
 
 namespace {
 
-// Returns the index of each element, repeated by the element's count: [2, 0, 1] becomes [0, 0, 2].
-// Null if `repeats` is not constant.
+// Returns a vector that contains each index i `repeats[i]` times: [2, 0, 1] becomes [0, 0, 2].
+// Returns null if `repeats` is not constant.
 Node* constant_indices(Decomposition& to, const Node* repeats) {
   const TensorData* data = to.constant_data(repeats);
   if (data == nullptr || data->sizes.size() > 1) return nullptr;
@@ -280,8 +280,8 @@ Node* constant_indices(Decomposition& to, const Node* repeats) {
 
 }  // namespace
 
-// Decomposes repeat_interleave if the repeats are constant, so that the size of the result is
-// static.
+// Decomposes repeat_interleave only if the repeats are constant, because they determine the size of
+// the result.
 void repeated_indices(Decomposition& to) {
   Node* indices = constant_indices(to, to.self());
   if (indices == nullptr) return to.keep();

@@ -37,8 +37,7 @@ void where(Decomposition& to) {
   to.replace(to.make("aten.where.self", std::move(args)));
 }
 
-// Computes self + value * a * b (addcmul) or self + value * a / b (addcdiv), with operations in
-// this order.
+// Computes self + (value * a) * b for addcmul, and self + (value * a) / b for addcdiv.
 void add_product(Decomposition& to) {
   const Argument value = to.factor("value");
   Node* term = to.tensor("tensor1");

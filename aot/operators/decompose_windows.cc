@@ -41,8 +41,8 @@ Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool alo
 }
 
 Dims in_plane(const Dims& all) { return {all[1], all[2]}; }
-// Returns an argument for 2-D pooling of images [depth, height * width]. Takes the value for the
-// depth from `all`, the argument for 3-D pooling. `width` is the value for the second dim.
+// Returns an argument for 2-D pooling of images [depth, height * width]. Its first item is the
+// value for the depth from `all`, the argument for 3-D pooling. Its second item is `width`.
 Dims in_depth(const Dims& all, int64_t width) { return {all[0], width}; }
 
 Dims strides_of(Decomposition& to) {
@@ -77,7 +77,7 @@ Maxima max_of_windows(Decomposition& to, bool needs_indices) {
     return depth.values;
   });
   if (!needs_indices) return result;
-  // index in the volume = index in the chosen plane + depth * size of a plane.
+  // The index in the volume is the index in the chosen plane, plus depth * (size of a plane).
   const Sizes in_columns = result.indices->tensor()->sizes;
   const Sizes sizes = planes.values->tensor()->sizes;
   const SymInt num_columns = sizes[2] * sizes[3];
@@ -106,8 +106,8 @@ void max_pool3d_with_indices(Decomposition& to) {
 }
 
 // Computes the means of the windows in each plane, and then averages these means along the depth.
-// This is correct even for padded and clipped windows, because the number of elements in a window
-// is the product of its sizes.
+// This is correct even for padded and clipped windows, because all planes of a window have the
+// same number of elements.
 void average_pool3d(Decomposition& to) {
   // Rejects integers, because both the mean in each plane and the mean along the depth would be
   // rounded.
@@ -202,8 +202,9 @@ Patches read_patches(Decomposition& to) {
   return patches;
 }
 
-// Returns the rows (if `dim` is 0) or columns (if `dim` is 1) of the padded image that the windows
-// read. Element [i, j] of the result belongs to element i of the window at position j.
+// Returns the indices of the rows (if `dim` is 0) or columns (if `dim` is 1) that the windows
+// contain in the padded image. Element [i, j] of the result is the index of row or column i of
+// window j.
 Node* window_indices(Decomposition& to, const Patches& patches, size_t dim, const SymInt& size) {
   const int64_t span = patches.dilation[dim] * (patches.kernel[dim] - 1);
   const SymInt last = size + SymInt(2 * patches.padding[dim] - span);
@@ -272,7 +273,8 @@ void columns_to_image(Decomposition& to) {
   to.replace(added ? to.squeeze(image, 0) : image);
 }
 
-// Decomposes max_unpool: writes each window's maximum to its index. Other elements are 0.
+// Decomposes max_unpool: writes each element of the input to its index in `indices`. The other
+// elements of the result are 0.
 void max_unpool(Decomposition& to) {
   Node* x = to.self();
   Node* indices = to.tensor("indices");

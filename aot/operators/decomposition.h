@@ -42,8 +42,8 @@ class Decomposition {
   Node& node() { return node_; }
   // The next functions find an argument by its name in the operator's signature, like Call
   // (aot/operators/call.h). If the argument is missing, they return the signature's default, or
-  // else `fallback`. If there is no default and no fallback, value() returns None, and the other
-  // functions throw AotError. They also throw AotError if the value has the wrong kind.
+  // else `fallback`. If there is no default and no fallback, value() returns None. The other
+  // functions then throw AotError, as they do for a value of the wrong kind.
   Argument value(std::string_view name) const { return call().value(name); }
   int64_t integer(std::string_view name, std::optional<int64_t> fallback = {}) const {
     return call().integer(name, fallback);
@@ -97,8 +97,8 @@ class Decomposition {
   // Calls aten.view. Copies the tensor first if its strides do not allow a view. Inserts the call
   // even if the sizes do not change.
   Node* reshape(Node* input, const Sizes& sizes);
-  // Like the function above, but passes `sizes_arg`, which may contain -1, to the new call instead
-  // of `sizes`.
+  // Like the function above, but passes `sizes_arg` to aten.view instead of `sizes`. `sizes_arg`
+  // may contain -1.
   Node* reshape(Node* input, const Argument& sizes_arg, const Sizes& sizes);
   // Returns sizes in the form of arguments. Inserts nodes for the symbolic sizes that no earlier
   // node computes. Throws AotError if a symbolic size cannot be computed from the sizes of earlier

@@ -1,4 +1,4 @@
-// The functions that DECOMPOSITION names in the operator table. Each function replaces a call to
+// The functions in the DECOMPOSITION column of the operator table. Each function replaces a call to
 // its operator. AotErrors name the node and the reason why the call cannot be decomposed.
 #pragma once
 

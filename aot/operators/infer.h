@@ -21,8 +21,8 @@ Value infer(Target target, const ArgumentList& args, const ArgumentMap& kwargs =
 // Returns the common sizes of broadcast operands. Throws AotError if the operands cannot be
 // broadcast.
 std::vector<SymInt> broadcast_sizes(const Call& call, std::span<const TensorSpec* const> operands);
-// Replaces a size of -1 in `sizes`, so that the product of `sizes` equals the product of the
-// factors `elements`. Throws AotError if the products cannot be equal.
+// Returns `sizes`. Replaces a size of -1, so that the product of the sizes equals the product of
+// `elements`. Throws AotError if the products cannot be equal, or if the new size is ambiguous.
 std::vector<SymInt> resolved_sizes(const Call& call, std::vector<SymInt> sizes,
                                    const std::vector<SymInt>& elements);
 SymInt product_of(const std::vector<SymInt>& sizes);

@@ -16,7 +16,8 @@ bool all_static(const std::vector<SymInt>& values) {
   return std::ranges::all_of(values, [](const SymInt& value) { return value.is_static(); });
 }
 
-// True if the tensor's strides equal `strides` in all dims in which strides matter.
+// True if the tensor's strides equal `strides`. Ignores dims of size 1, and all dims from the first
+// dim of size 0 on.
 bool has_strides(const TensorSpec& spec, const std::vector<SymInt>& strides) {
   for (size_t i = 0; i < spec.rank(); ++i) {
     if (is(spec.sizes[i], 0)) return true;
@@ -131,8 +132,8 @@ std::vector<SymInt> elementwise_strides(std::span<const TensorSpec* const> input
   }
   std::vector<TensorSpec> expanded;
   for (const TensorSpec* input : inputs) expanded.push_back(broadcast(*input, sizes));
-  // Sorts dims from innermost to outermost. Uses a stable insertion sort, because dims may be
-  // incomparable.
+  // Sorts dims from innermost to outermost. Uses a stable insertion sort, because compare_dims()
+  // cannot order every pair of dims.
   std::vector<size_t> order(sizes.size());
   std::iota(order.rbegin(), order.rend(), size_t{0});
   for (size_t i = 1; i < order.size(); ++i) {

@@ -55,8 +55,8 @@ class EconomicalPartitioner final : public Partitioner {
   }
 
  private:
-  // Removes the views at the start and the end of the partition. Does not remove views in the
-  // middle, because a path would then leave the partition and come back. Returns the number of
+  // Removes the views at the start and the end of the partition. Keeps views in the middle, because
+  // a path through a removed view would leave the partition and come back. Returns the number of
   // removed views.
   static size_t remove_views(std::vector<Node*>& nodes, std::vector<Rejection>& rejections) {
     const size_t before = nodes.size();

@@ -15,8 +15,9 @@ struct SparedViews {
 
 // Returns a partitioner that removes the views at the borders of the partitions that `inner`
 // chooses. A backend copies views; outside delegates, views do not run code. The partitioner
-// reports a Rejection for each removed view and adds the numbers of removed views and delegates to
-// `spared`. `spared` may be null and must outlive the partitioner.
+// reports a Rejection for each removed view. It counts the removed views and the delegates that
+// become empty, and adds these numbers to `spared`. `spared` may be null; otherwise, it must
+// outlive the partitioner.
 //
 // All other operators stay in their partitions, even if a partition has only one operator. Even on
 // 256 floats, a delegate takes half as long as a kernel, because kernels check shapes in each

@@ -28,8 +28,8 @@ class HostMethod {
   HostMethod& operator=(const HostMethod&) = delete;
 
   const MethodDebugInfo& debug_info() const;
-  // Runs the program once. `inputs` has a tensor, with any strides, for each user input that is a
-  // tensor. `tracer` may be null. Throws AotError if the run fails.
+  // Runs the program once. `inputs` contains one tensor for each user input that is a tensor. These
+  // tensors may have any strides. `tracer` may be null. Throws AotError if the run fails.
   void run(std::span<const TensorData> inputs, EventTracer* tracer = nullptr);
   // Returns the user outputs of the last run, in row-major order. Omits outputs that are not
   // tensors. The tensors own their bytes.
@@ -44,10 +44,10 @@ class HostMethod {
 TensorData copy_of(const Tensor& tensor);
 
 // Executes `program` once and returns the user outputs that are tensors, in row-major order. The
-// tensors own their bytes. `program` must be in the edge dialect, without delegates. `inputs` has a
-// tensor, with any strides, for each user input that is a tensor. Buffers start with the values
-// that they have in the program. The program does not change. Throws AotError if lowering or
-// execution fails.
+// returned tensors own their bytes. `program` must be in the edge dialect, without delegates.
+// `inputs` contains one tensor for each user input that is a tensor. These tensors may have any
+// strides. Buffers start with the values that they have in the program. The program does not
+// change. Throws AotError if lowering or execution fails.
 std::vector<TensorData> evaluate(const ExportedProgram& program,
                                  std::span<const TensorData> inputs = {});
 

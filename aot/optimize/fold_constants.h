@@ -17,10 +17,11 @@ struct FoldOptions {
   bool keep_transpositions = false;
 };
 
-// Replaces a call in the edge dialect with a constant "_prop_tensor_constant<n>" if all its inputs
-// are unmutated weights or other calls that can be folded. Removes weights that become unused.
-// Keeps a call without tensor inputs ("full") unless a folded call uses it. Does not change
-// subgraphs. Returns the number of folded calls. Throws AotError if a call cannot be computed.
+// Folds the calls in the edge dialect whose inputs are all unmutated weights or other folded calls.
+// Replaces their results with constants named "_prop_tensor_constant<n>". Removes weights that
+// become unused. Keeps a call without tensor inputs ("full") unless a folded call uses it. Does not
+// change subgraphs. Returns the number of folded calls. Throws AotError if a call cannot be
+// computed.
 size_t fold_constants(ExportedProgram& program, const FoldOptions& options = {});
 
 }  // namespace vitrine::aot

@@ -31,8 +31,8 @@ std::optional<std::vector<int64_t>> equal_sides(const Node& pad, size_t dims) {
   return sides;
 }
 
-// Returns the padding of `convolution` plus the padding of its input `pad`, or nullopt if the
-// convolution cannot replace `pad`.
+// Returns the sum of two paddings: the padding of `convolution`, and the padding that the call
+// `pad` adds to its input. Returns nullopt if `convolution` cannot replace `pad`.
 std::optional<std::vector<int64_t>> combined_padding(const Node& convolution, const Node& pad) {
   if (!calls(&convolution, "aten.convolution.default")) return {};
   const Call call(convolution);

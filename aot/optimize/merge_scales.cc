@@ -19,9 +19,8 @@ constexpr std::array<std::string_view, 5> kMoves = {
     "aten.view_copy.default", "aten.expand_copy.default", "aten.permute_copy.default",
     "dim_order_ops._clone_dim_order.default", "aten.unsqueeze_copy.default"};
 
-// Returns the multiplication by a number that computes `operand`, or null. Calls of operators in
-// `kMoves` may follow the multiplication. The multiplication and these calls must each have a
-// single user.
+// Traces `operand` back through calls of operators in `kMoves`. Returns the first other call if it
+// multiplies a tensor by a number, and otherwise null. Each of these calls must have a single user.
 Node* scale_of(Node* operand) {
   for (Node* node = operand; node != nullptr && node->is_call() && node->users().size() == 1;
        node = tensor_arg(*node, 0)) {
@@ -44,7 +43,8 @@ void merge_scales(ExportedProgram& program, Changes& changes) {
     Node* left = scale_of(tensor_arg(node, 0));
     Node* right = scale_of(tensor_arg(node, 1));
     if (left == nullptr || right == nullptr || left == right) return;
-    // Multiplies only the smaller tensor, by the product of both numbers.
+    // Multiplies only one tensor, by the product of the two numbers. Chooses the smaller tensor if
+    // both tensors have static sizes.
     const TensorSpec& left_spec = *left->tensor();
     const TensorSpec& right_spec = *right->tensor();
     if (left_spec.is_static() && right_spec.is_static() &&

@@ -85,7 +85,7 @@ class NeutralCallRemover {
     if (!calls(inner, "dim_order_ops._to_dim_order_copy.default")) return;
     Node* source = tensor_arg(*inner, 0);
     if (source == nullptr || !is_wider(inner->tensor()->dtype, source->tensor()->dtype)) return;
-    replace(node, source, "conversion to a wider dtype and back removed");
+    replace(node, source, "round trip through a wider dtype removed");
   }
 
   void replace(Node& node, Node* other, std::string_view what) {

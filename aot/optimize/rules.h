@@ -1,5 +1,5 @@
-// The rules of --optimize, one per file. Each rule changes a program of the edge dialect into one
-// that computes the same, and lists its changes.
+// The rules of --optimize, one per file. Each rule changes a program of the edge dialect, but not
+// the results of the program, except for rounding. The rule records its changes in `changes`.
 #pragma once
 
 #include "aot/optimize/changes.h"
@@ -11,7 +11,8 @@ namespace vitrine::aot {
 void copies_to_views(ExportedProgram& program, Changes& changes);
 // Replaces two permutations in a row with a single permutation.
 void compose_permutations(ExportedProgram& program, Changes& changes);
-// Removes x * 1, x + 0, x / 1, and pairs of conversions to a wider dtype and back.
+// Removes x * 1, x / 1, x - 0, x + 0, and conversions to a wider dtype and back. For floats,
+// removes x + -0.0 but keeps x + 0.0, because -0.0 + 0.0 is 0.0.
 void remove_neutral_calls(ExportedProgram& program, Changes& changes);
 // Removes expansions of tensors whose users broadcast their operands anyway.
 void remove_expansions(ExportedProgram& program, Changes& changes);

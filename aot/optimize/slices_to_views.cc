@@ -27,8 +27,9 @@ bool is_only_read(const Node& node) {
   });
 }
 
-// Returns the call whose result contains the memory of `node`. Null if the memory does not belong
-// to a call's result, for example if it belongs to a placeholder or is shared with a branch.
+// Returns the node that owns the memory of `node`: a call, or a getitem that selects a result of a
+// call. Null if another kind of node owns the memory, for example a placeholder. Also null if the
+// call may write to its arguments, or shares its results' memory with a subgraph (cond and loops).
 const Node* owner_of(const Node* node) {
   while (calls(node, kView)) node = tensor_arg(*node, 0);
   if (node == nullptr || !node->is_call() || may_write(*node)) return nullptr;

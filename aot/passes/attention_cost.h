@@ -14,7 +14,7 @@ struct AttentionShape {
 };
 
 // True if measurements (docs/performance.md) suggest that llama::custom_sdpa is faster than matrix
-// products. False if the bounds of the sizes do not decide this.
+// products. False if the bounds of the symbolic sizes leave both answers possible.
 bool is_faster_as_operator(const AttentionShape& shape, const RangeConstraints& ranges);
 
 }  // namespace vitrine::aot

@@ -20,15 +20,15 @@ std::vector<const OperatorArgument*> written_arguments(const Operator& op);
 // to their first argument and return it.
 bool writes_arguments(const Node& node);
 
-// Inserts the auto_functionalized_v2 form of the call before the call.
+// Inserts the auto_functionalized_v2 form of the call `node` before `node`.
 Node& insert_auto_functionalized(Node& node);
-// Inserts a getitem call, which selects a result of `call`, before `at`.
+// Inserts a getitem call before `at`. The getitem call selects the result of `call` at this index.
 Node& insert_getitem(Node& call, size_t index, Node& at);
 
 bool is_auto_functionalized(const Node& node);
-// Inserts the original call before its auto_functionalized_v2 form `node`. Sets `bases` to the
-// arguments to which the call writes, in the order of the results. Throws an AotError that names
-// the node if its arguments are malformed.
+// Inserts the original call before `node`, which must be a call in auto_functionalized_v2 form.
+// Sets `bases` to the tensors to which the original call writes, in the order in which `node`
+// returns their final values. Throws an AotError that names `node` if its arguments are malformed.
 Node& insert_original_call(Node& node, std::vector<Node*>& bases);
 
 }  // namespace vitrine::aot

@@ -35,9 +35,9 @@ bool is_core(const Node& node) {
          target.name_space() != "aten";
 }
 
-// Decomposes calls to the operators in the table until no call changes any more. Keeps calls for
-// which `is_kept` returns true. If `owns_results` is set, a result does not share memory with an
-// operand unless PyTorch's result does.
+// Decomposes calls to the operators in the table. Repeats this until no call changes. Keeps calls
+// for which `is_kept` returns true. If `owns_results` is set, a result does not share memory with
+// an operand unless PyTorch's result does.
 template <class IsKept>
 void apply(ExportedProgram& program, const Table& table, const IsKept& is_kept,
            bool owns_results = false) {
@@ -118,7 +118,7 @@ void decompose_around_writes(ExportedProgram& program, std::span<const std::stri
     writes = writes || is_in_place(node.target()) || writes_arguments(node);
   });
   if (!writes) return;
-  // With owns_results, a write to a result cannot change an operand.
+  // Sets owns_results, so that a write to a result cannot change an operand.
   apply(
       program, early_rows(),
       [&](const Node& node) { return is_named(node, preserved) || is_in(ops_to_keep, node); },

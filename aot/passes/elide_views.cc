@@ -31,8 +31,8 @@ class ViewElider {
   }
 
  private:
-  // For each node, records the position of the last use of the node or its views, and the positions
-  // of writes to the node.
+  // Records the position at which the node or one of its views is last used, and the positions of
+  // calls that write to the node.
   void note(const Node& node) {
     size_t& last = last_use_[&node];
     for (const Node* user : node.users()) {

@@ -1,5 +1,5 @@
-// Describes the elements of tensors as functions of their indices and of positions, in order to
-// recognize causal masks.
+// Describes the elements of a tensor as a function of their indices and of numbers that are known
+// only at run time, such as the input position. The descriptions reveal causal masks.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,9 @@ struct IndexValue {
   bool is_finite = false;  // for kAdditiveMask: true if it contains no -inf
 };
 
-// Computes an IndexValue for the tensors of a graph, which must not change during the lifetime of
-// this object. Results are empty if the elements are unknown, for example for a tensor to which a
-// call writes.
+// Computes the IndexValue of each tensor in a graph. The graph must not change during the lifetime
+// of this object. Results are empty if the elements are unknown, for example for a tensor to which
+// a call writes.
 class IndexValues {
  public:
   explicit IndexValues(const ExportedProgram& program);

@@ -1,5 +1,5 @@
-// Decides for which operators partitioners may prevent decomposition, and checks that backends run
-// the calls that were not decomposed.
+// Decides which operators a partitioner may protect from decomposition. Checks that backends run
+// the calls that were protected.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -27,10 +27,10 @@ struct CacheWrite {
 };
 
 // A cache that is stored in a buffer. The dims of the buffer are [batch, position, head, value] if
-// positions_first, and otherwise [batch, head, position, value]. The llama operators need the
-// positions before the heads, so a buffer with the heads first becomes [batch * head, position, 1,
-// value], without a change of its bytes. `view` is the node whose sizes the model uses: the buffer
-// itself, or a view of the buffer.
+// positions_first is true, and otherwise [batch, head, position, value]. The llama operators need
+// the positions before the heads. For this reason, the second form is reinterpreted as
+// [batch * head, position, 1, value]. The bytes stay the same. `view` is the node whose sizes the
+// model uses: the buffer itself, or a view of the buffer.
 struct KvCache {
   Node* buffer = nullptr;
   Node* view = nullptr;
@@ -58,7 +58,7 @@ class KvCaches {
   // Returns the cache whose `view` is `node`, or null if there is none.
   const KvCache* cache_of(const Node* node) const;
   // Returns `start` as an integer or a node. The result is empty unless the cache has exactly one
-  // write, and this write has the given start and count and runs before `at`.
+  // write. It is also empty if this write has another start or count, or does not run before `at`.
   std::optional<Argument> start_of_write(const KvCache& cache, const LinearSum& start,
                                          const SymInt& count, const Node& at) const;
   // Returns the names of the buffers whose shape flatten_cache() changed.

@@ -9,9 +9,9 @@
 
 namespace vitrine::aot {
 
-// A constant plus a sum of coefficient * term. A term is an axis, a node that computes a number at
-// run time ("%input_pos"), or a size ("s0"). "axis 0" is the last axis, so that the axes of
-// broadcast operands have the same names.
+// A constant plus a sum of coefficient * term. A term is the index along an axis ("axis 0"), a node
+// that computes a number at run time ("%input_pos"), or a size ("s0"). Axes are counted from the
+// last one, "axis 0", so that the matching axes of broadcast operands have the same name.
 struct LinearSum {
   int64_t constant = 0;
   std::map<std::string, int64_t> terms;  // term -> coefficient

@@ -41,8 +41,8 @@ Conditions all_of(Conditions a, const Conditions& b) {
   return a;
 }
 
-// Returns conditions that hold where `a` or `b` holds. The result is empty unless one of the two
-// implies the other.
+// Returns conditions for the elements that meet `a` or `b`. The result is empty unless `a` and `b`
+// are single conditions, and one of them implies the other.
 std::optional<Conditions> either(const Conditions& a, const Conditions& b) {
   if (a.size() != 1 || b.size() != 1) return std::nullopt;
   for (const auto& [narrow, wide] : {std::pair(&a, &b), std::pair(&b, &a)}) {
@@ -119,8 +119,8 @@ IndexValues::Result IndexValues::masked_fill(const Node& node, const Call& call)
   const Conditions& filled = condition->conditions;
   if (self->kind == Kind::kConstant) return additive_mask(filled, *number, self->number);
   if (!is_masking(*number)) return std::nullopt;
-  // The call fills exactly the elements where the mask is 1. All other elements stay 0.
   if (self->kind == Kind::kOneMask && self->conditions == filled) {
+    // The call fills exactly the elements of `self` that are 1. All other elements stay 0.
     return mask_value(Kind::kAdditiveMask, opposite(filled));
   }
   const std::optional<Conditions> unfilled = opposite(filled);
@@ -136,8 +136,8 @@ IndexValues::Result IndexValues::rsub(const Node&, const Call& call) {
   return mask_value(Kind::kOneMask, opposite(value->conditions));
 }
 
-// Handles a product of a mask of ones and zeros with a second factor: an additive mask, or a number
-// for which is_masking() is true.
+// Multiplies a mask of ones and zeros by an additive mask, or by a number for which is_masking() is
+// true.
 IndexValues::Result IndexValues::multiply(const Node& node, const Call& call) {
   if (!is_float(*node.tensor())) return std::nullopt;
   const auto factor = [](const Argument& argument, const Result& value) -> Result {
@@ -202,8 +202,8 @@ IndexValues::Result IndexValues::add_masks(const Node& node, const Call& call) {
   return of_a && of_b ? mask_value(Kind::kAdditiveMask, all_of(*of_a, *of_b)) : std::nullopt;
 }
 
-// Handles a concatenation of two masks: one for the keys of earlier calls, which are all visible,
-// and one for the keys of this call.
+// Handles a concatenation of two masks. The first is for the keys of earlier runs of the model. All
+// of these keys are visible. The second is for the keys of the current run.
 IndexValues::Result IndexValues::concatenate(const Node& node, const Call& call) {
   const std::vector<Node*> parts = call.nodes("tensors");
   const size_t rank = node.tensor()->rank();
@@ -222,7 +222,7 @@ IndexValues::Result IndexValues::concatenate(const Node& node, const Call& call)
     return axis == 0 ? combined(LinearSum::axis(0), *count, -1)
                      : std::optional(LinearSum::axis(axis));
   });
-  // A key belongs to an earlier call if count - 1 - column >= 0.
+  // A column is for a key of an earlier run if count - 1 - column >= 0.
   LinearSum one;
   one.constant = 1;
   std::optional<LinearSum> earlier = combined(*count, one, -1);

@@ -11,8 +11,9 @@
 
 namespace vitrine::aot {
 
-// Records the source node of each call and each get_attr node: the node that the file names as the
-// origin or, if the file names none, the node itself. A getitem has the source node of its call.
+// Records the source node of each call and each get_attr node. This is the origin that the file
+// states for the node. A node without such an origin is its own source node. A getitem has the
+// source node of its call.
 void remember_sources(ExportedProgram& program);
 
 // Inlines the subgraphs of torch.no_grad() blocks and of disabled torch.autocast() blocks. Throws
@@ -31,9 +32,9 @@ std::string without_underscore(std::string_view name);
 // Replaces calls that write to an argument ("relu_") with calls that do not, and adds the mutations
 // of inputs to the signature.
 void functionalize(ExportedProgram& program);
-// Decomposes operators in a program with calls that write to an argument. Does not change other
-// programs. Runs before functionalize(), which can track aliases through views but not through
-// other operators. Unlike decompose(), keeps operators without a decomposition.
+// Decomposes operators, but only if the program has calls that write to an argument. Runs before
+// functionalize(), which can track aliases through views but not through other operators. Unlike
+// decompose(), keeps operators without a decomposition.
 void decompose_around_writes(ExportedProgram& program, std::span<const std::string> preserved = {},
                              std::span<const OpsToKeep> ops_to_keep = {});
 // Decomposes operators that are not core ATen into core ATen. Throws an AotError that names an
@@ -80,7 +81,8 @@ void to_edge_targets(ExportedProgram& program);
 // Like to_edge_targets(), but also gives calls the names that FX would give them, and renames
 // subgraphs to submodule_<n>.
 void to_edge_dialect(ExportedProgram& program);
-// Numbers the source nodes from 1 in order of appearance (docs/formats/pt2.md).
+// Gives each call, and each get_attr node of a subgraph, a debug handle: the number of its source
+// node. The numbers start at 1, in order of appearance (docs/formats/pt2.md).
 void generate_debug_handles(ExportedProgram& program);
 // Returns the name and the graph id of a node's source node. All nodes with this source have the
 // same debug handle. Empty before remember_sources().

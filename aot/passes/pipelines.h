@@ -20,7 +20,7 @@ struct EdgeOptions {
   // false are decomposed anyway.
   std::vector<OpsToKeep> ops_to_keep;
   // A function that changes the program while it is a functional graph of core ATen. Runs before
-  // numbers become tensors. May be null.
+  // scalars_to_tensors(). May be null.
   std::function<void(ExportedProgram& program)> rewrite;
 };
 

@@ -69,7 +69,7 @@ class Quantizer {
   }
 
  private:
-  // A call whose weight becomes quantized, and its scheme.
+  // A call whose weight is to be quantized, and the scheme for the weight.
   struct Use {
     Node* call = nullptr;
     WeightScheme scheme;
@@ -147,7 +147,7 @@ class Quantizer {
                   [&](const Use& use) { return should_skip(spec, data, use.scheme); });
     const size_t replaced = uses.linears.size() + uses.embeddings.size();
     if (replaced == 0) return;
-    // If no other call uses the old weight, removes its tensor, so that a new weight can have its
+    // If nothing else uses the old weight, removes its tensor. A new weight can then have the same
     // name.
     const bool is_unused = weight.users().size() == replaced;
     const auto in_state = program_.state_dict.find(spec.target);
@@ -186,7 +186,7 @@ class Quantizer {
     }
   }
 
-  // Returns true if the weight of a linear layer cannot be quantized, and records the reason.
+  // Returns true if the weight of a linear layer must stay float, and records the reason.
   bool should_skip(const InputSpec& spec, const TensorData& data, const WeightScheme& scheme) {
     const int64_t group = scheme.group;
     std::string reason;

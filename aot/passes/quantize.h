@@ -48,7 +48,8 @@ struct QuantizeResult {
 //   aten.embedding  quantized_decomposed.embedding_{byte,4bit,2bit}.dtype
 // A weight that several calls use is quantized once for each combination of operator and scheme.
 // LoRA adapters and linear layers whose row length is not a multiple of the group size are skipped.
-// Throws an AotError that names the node if a weight is already quantized or cannot be quantized.
+// Throws an AotError that names the node if a weight is already quantized, or if its quantization
+// fails, for example because the weight contains NaN.
 QuantizeResult quantize(ExportedProgram& program, const QuantizeOptions& options);
 
 }  // namespace vitrine::aot

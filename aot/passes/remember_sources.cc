@@ -21,7 +21,7 @@ void remember_sources(ExportedProgram& program) {
       if (node.meta.origin != nullptr && !node.meta.origin->from_node.empty()) continue;
       auto origin = std::make_shared<Origin>();
       if (node.meta.origin != nullptr) *origin = *node.meta.origin;
-      // The source node of a getitem of another getitem is the call that both read from.
+      // If a getitem does not read from a call, its source node is the node that it reads from.
       const Node* source = &node;
       while (source->is_call() && source->target() == getitem() &&
              source->need(0).node() != nullptr) {

@@ -84,9 +84,9 @@ std::string unsupported_mask(const Attention& of) {
   return is_shared ? "" : "its mask differs by head or batch";
 }
 
-// Sets the start position of attention without a mask, so that custom_sdpa reads the keys up to the
-// position of the last query. Returns the reason if no start position is possible, and otherwise an
-// empty string.
+// Sets `start` for attention without a mask. custom_sdpa reads the keys only up to the position of
+// the last query. Without is_causal, this must be the last key. Returns the reason if no start
+// position is possible, and otherwise an empty string.
 std::string set_start_without_mask(Attention& of) {
   const SymInt& queries = of.query->tensor()->sizes[kPosition];
   const SymInt& keys = of.key->tensor()->sizes[kPosition];
@@ -255,8 +255,9 @@ class AttentionReplacer {
     return starts;
   }
 
-  // Returns the position of the first query if the graph shows that the queries see exactly the
-  // cached keys of this call and of all earlier calls.
+  // Returns the position p of the first query if the graph shows it. With a mask, query i then sees
+  // exactly the cached keys up to p + i. Without a mask, every query sees exactly the cached keys
+  // up to the position of the last query.
   std::optional<LinearSum> causal_start(const Attention& found, const Node& call) {
     const Starts& starts = starts_[&call];
     if (found.is_causal) return std::nullopt;
@@ -267,8 +268,8 @@ class AttentionReplacer {
 
   // Sets found.start to the position of the first query, and removes the mask. custom_sdpa then
   // uses this position to find the keys that each query sees. Returns false if the graph does not
-  // show the position. In this case, also sets the caches in `found` to null if attention reads
-  // only a part of them.
+  // show the position. In this case, sets the caches in `found` to null if attention reads only a
+  // part of them.
   bool find_causal_start(Attention& found, const Node& call) {
     const std::optional<LinearSum> from = causal_start(found, call);
     const SymInt& count = found.query->tensor()->sizes[kPosition];
@@ -289,8 +290,8 @@ class AttentionReplacer {
     }
     if (found.mask != nullptr && !found.is_causal) {
       result_.kept.push_back(
-          fmt::format("mask kept: node {}: the graph does not show that the mask is causal from "
-                      "the position of the cache write on, so the entire cache is read",
+          fmt::format("mask kept: node {}: the graph does not show a causal mask that starts at "
+                      "the position of the cache write, so the entire cache is read",
                       call.name()));
     }
     return false;

@@ -1,5 +1,5 @@
-// Replaces a model's attention with llama::custom_sdpa, which never stores all scores at once.
-// Replaces the model's cache writes with llama::update_cache.
+// Replaces a model's attention with llama::custom_sdpa, which never stores the full matrix of
+// scores. Replaces the model's cache writes with llama::update_cache.
 #pragma once
 
 #include <cstddef>
@@ -30,18 +30,17 @@ enum class AttentionChoice : uint8_t {
 // No pass except inline_wrapped() may have changed `program` since its import.
 //
 // Replaces attention (aten.scaled_dot_product_attention, or products around a softmax) that
-// custom_sdpa can compute. The operands become [batch, position, head, value], and the mask a float
-// tensor [query, key], as in ExecuTorch's ReplaceSDPAWithCustomSDPAPass, with more checks. If the
-// model repeats keys and values for each query head, the operator reads them without the
-// repetition.
+// custom_sdpa can compute. The operands become [batch, position, head, value]. The mask becomes a
+// float tensor [query, key]. ExecuTorch's ReplaceSDPAWithCustomSDPAPass does the same with fewer
+// checks. If the model repeats keys and values for each query head, custom_sdpa reads them without
+// the repetition.
 //
 // Writes to caches in buffers become llama::update_cache (kv_caches.h). If the graph shows that
-// query i of a call at position p sees exactly the cached keys up to p + i, the call gets p instead
-// of the mask and reads no other keys.
+// query i sees exactly the cached keys up to position p + i, custom_sdpa gets p instead of the
+// mask. It then does not read later keys.
 //
-// Results differ in two respects. First, a query whose keys are all masked yields NaN instead of 0.
-// For this reason, calls with non-causal masks are replaced only with kAll. Second, a negative
-// position is an error.
+// Results differ in two cases. A query whose keys are all masked yields NaN instead of 0. For this
+// reason, only kAll replaces calls with non-causal masks. A negative position is an error.
 AttentionResult replace_attention(ExportedProgram& program,
                                   AttentionChoice choice = AttentionChoice::kAll);
 

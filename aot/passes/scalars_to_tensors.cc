@@ -19,7 +19,8 @@ TensorData scalar(ScalarType dtype, T value) {
   return make_tensor_data(dtype, {}, std::move(bytes));
 }
 
-// Converts a Python number like torch.tensor, except that floats get the dtype `real`.
+// Converts a Python number to a tensor. The dtypes are those of torch.tensor(), except that floats
+// get the dtype `real`.
 std::optional<TensorData> tensor_of(const Argument& argument, ScalarType real) {
   if (const auto* value = argument.get<bool>()) return scalar(ScalarType::kBool, *value);
   if (const auto* value = argument.get<int64_t>()) return scalar(ScalarType::kLong, *value);
@@ -55,8 +56,8 @@ Node* lift(ExportedProgram& program, TensorData data) {
       std::ranges::count(program.signature.inputs, InputSpec::Kind::kBuffer, &InputSpec::kind);
   Node* node =
       program.add_constant(fmt::format("_lifted_tensor_constant{}", buffers), std::move(data));
-  // Makes the constant a buffer. The next constant then gets the next number, because the number in
-  // a constant's name is the count of earlier buffers.
+  // Makes the constant a buffer, because the name of the next constant contains the number of
+  // buffers so far.
   const auto spec = std::ranges::find(program.signature.inputs, node->name(), &InputSpec::name);
   spec->kind = InputSpec::Kind::kBuffer;
   spec->persistent = false;

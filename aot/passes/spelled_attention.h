@@ -7,10 +7,10 @@
 
 namespace vitrine::aot {
 
-// If `product` is softmax(query x key^T [* scale] [masked]) x value in f32, with dims [batch, head,
-// position, value], inserts an equivalent call to aten.scaled_dot_product_attention before
-// `product`, and returns the new call, which has no users yet. Returns null if the graph does not
-// show that `product` is attention.
+// Recognizes softmax(query x key^T [* scale] [masked]) x value in f32, where `product` is the last
+// matrix product. The dims are [batch, head, position, value]. Inserts an equivalent call to
+// aten.scaled_dot_product_attention before `product`. Returns the new call, which has no users yet,
+// or null if the graph does not show that `product` is attention.
 Node* match_spelled_attention(ExportedProgram& program, Node& product);
 
 }  // namespace vitrine::aot

@@ -18,7 +18,7 @@ Node* make(Node& at, const Node& view, std::string_view target, ArgumentList arg
 // Returns a list of the sizes of `like`. Inserts calls before `at` that read the symbolic sizes.
 Argument sizes_of(Node& at, const Node& view, Node& like);
 
-// A function that computes the value of `input` after `value` is written to its view.
+// A function that computes the value that `input` has after a write of `value` to `view`.
 using Inverse = Node* (*)(Node& at, const Node& view, Node& input, Node& value);
 // Returns the inverse of the view's operator. Throws AotError if writes through the view are not
 // supported.

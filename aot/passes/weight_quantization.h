@@ -1,8 +1,8 @@
 // Quantizes float matrices like torchao: symmetrically, in groups along the rows, to 2, 4 or 8
 // bits.
 //
-// The results equal torchao's bit for bit (docs/language_models.md). Computes scales in f32, and
-// sums in the order of PyTorch on x86 with AVX2.
+// The results equal torchao's bit for bit (docs/language_models.md). For this purpose, sums add
+// their terms in the same order as PyTorch on x86 with AVX2.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace vitrine::aot {
 
 // Selects how the scale of a group is computed.
 enum class ScaleRule : uint8_t {
-  // torchao's "hqq_scale_only", which ExecuTorch's export of language models uses. Starts with max
-  // |w| / 2^(bits-1). Then repeats two steps 20 times: quantizes the group, and computes the scale
-  // that has the least squared error for the quantized values.
+  // torchao's "hqq_scale_only", which ExecuTorch's export of language models uses. Computes in f32.
+  // Starts with max |w| / 2^(bits-1). Then repeats two steps 20 times: quantizes the group, and
+  // computes the scale that has the least squared error for the quantized values.
   kHqq,
   // torchao's "affine", which its quantize_() uses: max |w| / (2^(bits-1) - 0.5) in the weight's
   // dtype.

@@ -132,8 +132,8 @@ class BufferWriter {
     return copy;
   }
 
-  // Copies the values in the memory of `write.input` that other writes still have to read, so that
-  // `write` can run before these writes.
+  // Lets `write` run before the writes that read the memory of `write.input`. These writes then
+  // read copies of the old values.
   void break_cycle(const Write& write) {
     for (const size_t i : readers_[write.input]) {
       Write& reader = writes_[i];

@@ -14,9 +14,9 @@ namespace vitrine::aot {
 // in the table.
 const Operator* parse_operator(std::string_view signature);
 
-// Replaces the targets of calls to custom operators with the declared operators, which have
-// effects, default arguments and kernels. Results keep their shapes from the export. Throws
-// AotError if no method calls one of the operators, or if an operator is declared twice.
+// Makes each declared operator the target of the calls to it. The calls then have its effects,
+// default arguments and kernels. Results keep their shapes from the export. Throws AotError if an
+// operator is declared twice or is never called.
 void declare(const std::vector<const Operator*>& operators, Methods& methods);
 
 }  // namespace vitrine::aot

@@ -134,7 +134,7 @@ void replace_attention_in(const LowerOptions& options, LoweredModel& model) {
   if (all && replaced == 0) {
     throw AotError(fmt::format(
         "--attention custom_sdpa: the model has no aten.scaled_dot_product_attention{}{}",
-        kept.empty() ? "" : " that it can replace: ", fmt::join(kept, "; ")));
+        kept.empty() ? "" : " that custom_sdpa can replace: ", fmt::join(kept, "; ")));
   }
   if (options.emit.memory_planning.share_mutable_buffers)
     flatten_in_all_methods(model.methods, flat);
@@ -197,8 +197,8 @@ class Lowering {
     }
   }
 
-  // Quantizes embeddings before int8, so that calibration uses the quantized embeddings. Rules for
-  // other schemes of linear layers apply after int8.
+  // Quantizes embeddings first, so that calibration for int8 uses the quantized embeddings. Then
+  // quantizes to int8. Last, applies the rules that give linear layers other schemes.
   void quantize() {
     const QuantizeOptions& weights = options_.quantize.weights;
     if (!options_.quantize.int8) return quantize_weights(weights);

@@ -25,7 +25,8 @@ struct Quantization {
 //   int8[:WEIGHTS]                  static int8; needs calibration data
 //   int8_dynamic[:WEIGHTS]          int8; activation scales are chosen at run time
 //   f16, bf16                       all calls that would otherwise compute in f32
-//   float                           only add_rule() quantizes parts; allows no other scheme
+//   float                           nothing, except parts for which add_rule() sets a scheme;
+//                                   cannot be combined with other schemes
 // GROUP is the number of elements that share a scale, or 0 for the full row. RULE is hqq (the
 // default) or affine. WEIGHTS is per_channel (the default) or per_tensor. Throws AotError.
 Quantization parse_quantization(std::string_view text);
@@ -35,7 +36,8 @@ Quantization parse_quantization(std::string_view text);
 void add_rule(std::string_view text, Quantization& to);
 
 // Quantizes the weights of all methods. Returns the linear layers that were not quantized, with the
-// reasons. Throws AotError if a scheme or rule applies to no layer. Passes on errors of quantize().
+// reasons. Throws AotError if a scheme or rule applies to no layer. Does not catch the errors of
+// quantize().
 std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods);
 
 // Throws AotError if a scheme or rule for f16 or bf16 did not apply to any call.

@@ -31,7 +31,8 @@ constexpr std::string_view kAdds[] = {"aten.add.Tensor", "aten.add_.Tensor"};
 constexpr std::string_view kMuls[] = {"aten.mul.Tensor", "aten.mul_.Tensor"};
 constexpr std::string_view kCats[] = {"aten.cat.default"};
 
-// Names that select a pattern of operators, as in PyTorch's set_operator_type().
+// A rule for one of these operators selects a whole pattern, such as all convolutions. PyTorch's
+// set_operator_type() does the same.
 constexpr std::string_view kConvolutionKeys[] = {"aten.conv1d.default", "aten.conv2d.default",
                                                  "aten.convolution.default"};
 constexpr std::string_view kAddKeys[] = {"aten.add.Tensor"};
@@ -122,15 +123,16 @@ class Annotator {
     return "";
   }
 
-  // True if the current pass may annotate all `nodes`. Otherwise records the reason for the first
-  // node, which is a call.
+  // True if the current pass may annotate all `nodes` that are not null. Otherwise records why the
+  // first node, which is a call, stays float.
   bool may(std::initializer_list<Node*> nodes) {
     Node* call = *nodes.begin();
     for (Node* node : nodes) {
       if (node == nullptr) continue;
       std::string reason = kept_float(*node);
       if (reason.empty() && !filter_(*node)) {
-        // Stored tensors do not belong to modules, so the filter of a module's rule rejects them.
+        // In a pass for a module or a module type, filter_ rejects stored tensors, because they
+        // belong to no module.
         reason = is_stored(program_, *node)
                      ? "as in PyTorch, a scheme for a module does not apply to the weights of "
                        "convolutions and of linear layers with relu"

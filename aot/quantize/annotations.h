@@ -25,7 +25,8 @@ struct TensorUse {
 // A use has its own int8 spec, or it shares the observer of another use.
 using UseSpec = std::variant<Int8Spec, TensorUse>;
 
-// The inputs of a call that become int8, and its output if the output becomes int8.
+// Lists the inputs of a call that become int8. `output` is set if the call's output becomes int8,
+// too.
 struct Annotation {
   std::vector<std::pair<Node*, UseSpec>> inputs;  // distinct nodes
   std::optional<UseSpec> output = std::nullopt;
@@ -60,8 +61,8 @@ bool is_stored(const ExportedProgram& program, const Node& node);
 bool keeps_scale(const Node& call);
 
 // Decides which tensors of `program` become int8. `program` must be in training IR (torch.export's
-// default) and prepared (prepare.h). `excluded` maps calls that must stay float to the reason.
-// Throws AotError if a rule matches nothing.
+// default) and prepared (prepare.h). `excluded` contains the calls that must stay float, and the
+// reason for each. Throws AotError if a rule matches nothing.
 Annotations annotate(const ExportedProgram& program, const Int8Options& options,
                      const std::map<const Node*, std::string>& excluded = {});
 

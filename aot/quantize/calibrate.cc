@@ -247,7 +247,8 @@ class Calibrator {
       steps_[step].push_back(observed[i]);
       if (source->kind() == Node::Kind::kPlaceholder)
         inputs_[source->name()].push_back(observed[i]);
-      // Keeps the output of a call without other users. Otherwise the call would be removed.
+      // Keeps an added output if nothing else uses the tensor, because lowering removes calls
+      // without users.
       if (source->users().size() == 1 && source->users().front() == &output) {
         kept.push_back(all[first + i]);
         specs.push_back(edge.signature.outputs[first + i]);
@@ -282,8 +283,8 @@ class Calibrator {
       }
     }
     for (const auto& [name, nodes] : inputs_) {
-      // If lowering removes a call, such as a conversion to the same dtype, the call's result may
-      // be an input of the program. Observes these inputs.
+      // Lowering may replace an observed tensor with an input, for example if it removes a
+      // conversion to the same dtype. No call computes such a tensor, so it is observed here.
       for (const Node* node : nodes) {
         if (const auto found = given.find(name); found != given.end()) {
           observe(*node, *found->second);

@@ -15,7 +15,7 @@ namespace vitrine::aot {
 
 struct Calibration {
   std::vector<ObservedRange> ranges;  // one per group
-  // The value of each observed call in computed_constants().
+  // The values of those observed calls that are in computed_constants().
   std::map<const Node*, TensorData> constants;
 };
 
@@ -29,7 +29,7 @@ Calibration calibrate(const ExportedProgram& program, const Annotations& annotat
 
 // True if the node is a stored tensor that no call changes.
 bool is_constant(const ExportedProgram& program, const Writes& writes, const Node& node);
-// Returns the calls that depend only on stored tensors that the program does not change.
+// Returns the calls whose results depend only on constant stored tensors (is_constant()).
 std::set<const Node*> computed_constants(const ExportedProgram& program);
 
 }  // namespace vitrine::aot

@@ -90,8 +90,8 @@ class Converter {
   void convert_tensor(Node& tensor) {
     const auto output = annotations_.group_of.find({&tensor, nullptr});
     const std::vector<Node*> users = tensor.users();
-    // The users of the tensor, by the observer group of their use. The groups are in the order of
-    // their first users.
+    // Pairs of an observer group and the users that read the tensor through this group, in the
+    // order of `users`.
     std::vector<std::pair<size_t, std::vector<Node*>>> by_group;
     for (Node* user : users) {
       const auto edge = annotations_.group_of.find({&tensor, user});
@@ -122,9 +122,9 @@ class Converter {
     }
   }
 
-  // Makes the users read dequantized values instead of `tensor`. Each annotated call gets its own
-  // dequantized tensor, and all other users share one. Returns this shared tensor, or null if it is
-  // not needed.
+  // Makes the users read dequantized values instead of `tensor`. If the scale is static, each
+  // annotated call gets its own dequantized tensor. All other users share one. Returns this shared
+  // tensor, or null if it is not needed.
   Node* dequantize_for(const std::vector<Node*>& users, const Quantized& made, Node& tensor,
                        bool needs_shared) {
     const auto has_own = [&](Node* user) {
@@ -157,7 +157,8 @@ class Converter {
     return node;
   }
 
-  // Returns the node before which to insert calls that use `node`.
+  // Returns the insertion point for a call that uses `node`: the call goes before the returned
+  // node.
   Node* first_after(const Node& node) const {
     Node* next = node.next();
     while (next != nullptr && next->kind() == Node::Kind::kPlaceholder) next = next->next();

@@ -6,9 +6,9 @@
 
 namespace vitrine::aot {
 
-// Quantizes stored tensors ahead of time. For any other tensor, inserts one call that quantizes it
-// at run time. Then inserts a dequantize call for each annotated call that uses the tensor. Calls
-// without annotations read dequantized values, too.
+// Quantizes constant tensors ahead of time. Inserts calls that quantize all other int8 tensors at
+// run time. Then inserts dequantize calls, because all calls still compute with floats. If the
+// result of a node is annotated, calls without annotations read dequantized values, too.
 void convert(ExportedProgram& program, const Annotations& annotations,
              const Calibration& calibration);
 

@@ -45,8 +45,9 @@ bool exclude_infinite(const Annotations& annotations, const Calibration& calibra
   return has_new;
 }
 
-// Excludes additions that apply a mask such as -1e9, if the scale of the sum exceeds the range of
-// the other operand. In int8, the differences between values of this operand would be lost.
+// Excludes the addition of a mask (an operand with values such as -1e9) if the scale of the sum
+// exceeds the range of the masked operand. In int8, the differences between the values of the
+// masked operand would be lost.
 bool exclude_masks(const Annotations& annotations, const Calibration& calibration,
                    Exclusions& exclusions) {
   bool has_new = false;

@@ -26,8 +26,8 @@ struct Int8Scheme {
 struct Int8Rule {
   std::string pattern;                              // model_part.h
   std::optional<Int8Scheme> scheme = std::nullopt;  // empty: int8 leaves the part unchanged
-  // If `scheme` is empty, the name of the part's scheme: "float", or a scheme of another pass for
-  // the part's linear layers, such as "8da4w:32".
+  // Used if `scheme` is empty: the name of the scheme that the part has instead of int8. This is
+  // "float", or a scheme for linear layers that another pass applies, such as "8da4w:32".
   std::string kept_as = "float";
 };
 

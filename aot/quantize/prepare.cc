@@ -207,7 +207,8 @@ class NormFolder {
     return &weight;
   }
 
-  // Adds a parameter in front of the input `before`. If `target` is in use, the name gets a suffix.
+  // Adds a parameter named `target` before the input `before`. If this name is in use, appends a
+  // suffix to it.
   Node* add(std::string target, Node& before, TensorData data) {
     while (program_.state_dict.contains(target)) target += "_folded";
     std::string name = "p_" + target;

@@ -13,7 +13,7 @@ const inspector::DelegateProfile& ethos_u_profile();
 const inspector::DelegateProfile& vgf_profile();
 // Neutron logs the ticks of kernels.
 const inspector::DelegateProfile& neutron_profile();
-// QNN logs the cycles of each operator, and measurements of the whole call in other units.
+// QNN logs the cycles of each operator. It also measures the whole call, in other units.
 const inspector::DelegateProfile& qnn_profile();
 // Vulkan logs two kinds of events: phases of a call on the CPU, and shader dispatches. The times of
 // dispatches come from the GPU's clock.

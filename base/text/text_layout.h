@@ -29,10 +29,10 @@ std::string cut_right(std::string_view text, size_t width);
 // Cuts a text to at most `width` cells by removing its middle, for names that differ at either end.
 std::string cut_middle(std::string_view text, size_t width);
 
-// Cuts a dotted path such as "layers.0.attention.rope.apply" to at most `width` cells: "…0…apply".
-// Leaves out components from left to right, first those without digits. Never leaves out the last
-// component. Keeps numbers, which distinguish layers, while at least four cells of the last
-// component fit.
+// Cuts a dotted path to at most `width` cells, for example "layers.0.attention.rope.apply" to
+// "…0…apply". Leaves out components from left to right, first those without digits. Never leaves
+// out the last component. Keeps the numbers, because they distinguish layers, if at least four
+// cells of the last component also fit.
 std::string cut_path(std::string_view path, size_t width);
 
 // Pads text with spaces to `width` cells.
@@ -40,12 +40,12 @@ std::string align_left(std::string_view text, size_t width);
 std::string align_right(std::string_view text, size_t width);
 
 // Joins `parts` with `separator` and breaks lines between parts at `width`. If a part is wider than
-// a line, breaks the part at its spaces. The first line starts with `first`. Further lines start
-// with spaces of the same width. Lines end with '\n'.
+// a line, breaks the part at its spaces. The first line starts with `first`. The other lines are
+// indented by the width of `first`. Lines end with '\n'.
 std::string wrap(std::string_view first, const std::vector<std::string>& parts,
                  std::string_view separator, size_t width);
 
-// Wraps running text like the function above, but breaks lines at spaces.
+// Wraps running text in the same way as wrap(), but breaks lines at spaces.
 std::string wrap_words(std::string_view first, std::string_view text, size_t width);
 
 // Returns "note: ..." on separate lines for each note. Makes the notes printable.

@@ -120,8 +120,8 @@ size_t TextTable::distinct_width(size_t column, size_t max) const {
   return 0;
 }
 
-// Widens the label column of each total whose label does not fit. A label can extend up to the
-// first figure of its row.
+// Widens the label column of a total if the label does not fit. The label may use all cells from
+// its column to the total's first figure.
 void TextTable::widen_for_labels(Layout& layout) const {
   for (const Row& row : totals_) {
     size_t available = layout.widths[row.label_column];
@@ -136,9 +136,9 @@ void TextTable::widen_for_labels(Layout& layout) const {
   }
 }
 
-// Distributes the free cells among the columns of names. First narrows each column of paths to the
-// width of its longest cut path, which frees cells. Then widens columns whose names are cut.
-// Finally shows full names instead of abbreviations where the remaining cells are enough.
+// Distributes the free cells among the columns of names. To free more cells, first narrows columns
+// of paths to the width of their longest cut path. Then widens columns whose names are cut. Finally
+// replaces abbreviations with full names where the remaining cells are enough.
 void TextTable::widen_names(Layout& layout, const NaturalWidths& natural, size_t width) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].kind != Kind::kPath || layout.widths[c] == 0) continue;
@@ -246,7 +246,8 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
     natural.full.push_back(natural_width(c, false));
     natural.brief.push_back(natural_width(c, true));
     is_shown.push_back(natural.full[c] != 0);
-    // The names of a column are kept distinct only if they then fit in two thirds of the table.
+    // Does not keep the names of a column distinct if that needs more than 2/3 of the table's
+    // width.
     const size_t max = std::min(natural.brief[c], width * 2 / 3);
     distinct.push_back(is_name(c) ? distinct_width(c, max) : 0);
   }

@@ -16,8 +16,9 @@ struct Point {
 
 // Returns the size from which the delegate is faster. Differences within the noise are ignored. The
 // size is interpolated on logarithmic scales, between the last measured size at which the delegate
-// is slower and the next measured size. Returns nullopt if the delegate is faster at none of the
-// sizes after the last slower one. Otherwise, returns 0 if the delegate is never slower.
+// is slower and the next measured size. Returns 0 if the delegate is faster at one or more sizes,
+// and slower at none. Returns nullopt if the delegate is never faster, or never faster after the
+// last size at which it is slower.
 std::optional<double> crossing(std::vector<Point> points) {
   std::ranges::sort(points, {}, &Point::work);
   size_t first = points.size();

@@ -58,8 +58,8 @@ struct Results {
   // The limits of the machine for each number of threads.
   std::map<size_t, double> copy_bytes_per_s;     // bytes read plus bytes written
   std::map<size_t, double> multiply_adds_per_s;  // f32 operations; a multiply-add counts as two
-  // Operations per second, counted in the same way, for each of the dtypes "f16", "bf16" and "i8"
-  // that the processor has vector instructions for.
+  // Operations per second, by dtype and number of threads. A multiply-add counts as two operations.
+  // Contains those of "f16", "bf16" and "i8" for which the processor has vector instructions.
   std::map<std::string, std::map<size_t, double>> narrow_multiply_adds_per_s;
   std::vector<Result> results;
 

@@ -13,9 +13,10 @@ struct Timing {
   double p99 = 0;
   double min = 0;
   // The uncertainty of p50, as a fraction of p50. The runs are divided into ten stretches of
-  // consecutive runs. The noise is half of the range of the stretches' medians, without the lowest
-  // and the highest median. The true median is in that range with a probability of 98 % (sign
-  // test). If there are fewer than 20 runs, the noise is half of the range of all runs.
+  // consecutive runs, and each stretch has a median. The lowest and the highest of these medians
+  // are dropped. The noise is half of the range of the other eight. The true median is in that
+  // range with a probability of 98 % (sign test). If there are fewer than 20 runs, the noise is
+  // half of the range of all runs.
   double noise = 0;
   size_t runs = 0;
 };

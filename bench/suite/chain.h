@@ -20,7 +20,7 @@ class Chain {
   // Loads the method again and replaces the loaded method.
   void load();
   void set_input(size_t index);
-  // Calls the kernel of the steps directly, `times` times.
+  // Calls the kernel of aten::add.out `times` times, without the executor.
   void call_kernel(int times);
 
  private:

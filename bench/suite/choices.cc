@@ -49,7 +49,8 @@ Node* float_input(ModelBuilder& build, const char* name, std::vector<int64_t> si
 }
 std::vector<int64_t> pair_of(int64_t value) { return {value, value}; }
 
-// Adds an input image with `a` channels. An operator with this stride returns `b` x `b` pixels.
+// Adds an input image with `a` channels and sides of `stride` * `b` pixels. An operator that moves
+// its window by `stride` pixels then returns `b` x `b` pixels.
 Node* image_input(ModelBuilder& build, const CaseSizes& sizes, int64_t stride = 1) {
   return float_input(build, "x", {1, sizes.a, stride * sizes.b, stride * sizes.b});
 }

@@ -18,11 +18,11 @@ struct Effort {
   size_t min_runs = 5;       // runs of each task, even if they take longer
 };
 
-// Warms up every task. Then repeatedly picks the task that has used the least time so far. Runs
-// this task for a millisecond, or once if a run takes at least a quarter of a millisecond. No
-// longer picks tasks that have reached both the time and the number of runs in `effort`, and stops
-// when no task is left. Runs that are too short for the clock are timed in batches, unless they
-// need preparation.
+// Warms up every task, and then runs the tasks in turns. The next turn goes to the task that has
+// used the least time so far. A turn takes a millisecond, but it is a single run if a run takes at
+// least a quarter of a millisecond. A task is done when it has reached both the time and the number
+// of runs in `effort`. Runs that are too short for the clock are timed in batches, unless they need
+// preparation.
 void interleave(std::vector<TimedTask>& tasks, const Effort& effort);
 
 }  // namespace vitrine::bench

@@ -42,9 +42,9 @@ struct CommandLine {
   size_t start_threads = 1;
 };
 
-// Returns the default numbers of threads. With P performance cores, a short run uses 1 and P
-// threads. A full run also uses 2 and 4 threads if P is larger. A check uses 1 and 2 threads on
-// every machine.
+// Returns the default numbers of threads. A check uses 1 and 2 threads on every machine. A short
+// run uses one thread, and as many threads as the machine has performance cores. A full run also
+// uses 2 and 4 threads, but only numbers below the number of performance cores.
 std::vector<size_t> default_threads(Extent extent) {
   if (extent == Extent::kCheck) return {1, 2};
   const size_t all = performing_core_count();
@@ -170,7 +170,8 @@ int run(int argc, char** argv) {
   compare->add_option("B", line.b, "results after")->required()->check(CLI::ExistingFile);
   compare
       ->add_option("--bound", line.bound,
-                   "ratio of B's time to A's time above which a figure of B is worse")
+                   "a figure of B is worse if B's time divided by A's time exceeds this ratio, "
+                   "and the change is not noise")
       ->check(tools::positive())
       ->capture_default_str();
   CLI::App* start =

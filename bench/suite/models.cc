@@ -164,8 +164,9 @@ class ModelRun {
     if (variant.task || !result.note.empty()) suite_.results.results.push_back(result);
   }
 
-  // Compares the result with the machine's multiply-adds per second. Variants with delegates are
-  // compared in the delegates' dtype, and other variants in f32.
+  // Sets the share of the machine's multiply-adds per second that the result reaches. For variants
+  // with delegates, these are multiply-adds in the delegates' dtype. For other variants, they are
+  // multiply-adds in f32.
   void set_arithmetic_limit(Result& result, double flops) const {
     if (flops <= 0 || subject_.delegated_dtype.empty()) return;
     const bool is_narrow = subject_.delegated_dtype != "f32" && result.delegates.value_or(0) > 0;

@@ -12,8 +12,8 @@ class Progress {
   // Adds a step that takes about `seconds`. The time left is computed from these estimates and the
   // elapsed time.
   void add(std::string name, double seconds, std::function<void()> run);
-  // Runs all steps. Prints progress to standard error: on a terminal one line that changes,
-  // otherwise one line per step.
+  // Runs all steps. Prints one line per step to standard error. On a terminal, each line replaces
+  // the previous one.
   void run();
 
  private:

@@ -30,7 +30,7 @@ def parts_of(tool: str, text: str) -> tuple[list[str], str, list[tuple[str, list
 
 
 def entries(lines: list[str]) -> list[tuple[str, list[str]]]:
-    """Returns each option or positional with the lines that describe it."""
+    """Returns each option or positional argument with the lines that describe it."""
     found: list[tuple[str, list[str]]] = []
     for line in lines:
         if re.match(r" {1,12}\S", line):

@@ -1,8 +1,7 @@
-// Runs a program that calls custom and portable operators.
+// Runs a program that calls custom and portable operators. Sets the method's first input (f32) to
+// the numbers in the command, and prints the method's first output.
 //
 //   vitrine_example_custom_op model.pte 1 -4.5 6
-//
-// sets the method's first input (f32) to these numbers and prints its first output.
 #include <cstdio>
 #include <vector>
 

@@ -104,7 +104,7 @@ Verdict check_conv_relu(const ExportedProgram& program, const Node& convolution)
 Verdict check_call(const ExportedProgram& program, const Node& node) {
   if (is_convolution(node)) return check_conv_relu(program, node);
   if (!is_relu(node) && !is_tan(node)) {
-    return Rejection{"the demo backend supports only convolution with relu, and tan", ""};
+    return Rejection{"the demo backend supports only tan, and convolution followed by relu", ""};
   }
   const Node* input = Call(node).optional_node("self");
   if (is_relu(node)) {
@@ -164,7 +164,7 @@ class Writer {
       const bool is_result = results[i].node() != nullptr &&
                              program_.signature.outputs.at(i).kind == OutputSpec::Kind::kUserOutput;
       if (!is_result)
-        throw AotError("an output of the partition is not a result of one of its operators");
+        throw AotError("the partition has an output that none of its operators computes");
       append_words(result.payload, {value_of(*results[i].node())});
     }
     append(result.payload, operators_);

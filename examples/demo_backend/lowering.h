@@ -1,15 +1,15 @@
 // The ahead-of-time half of the demo backend. It supports two patterns:
 //
-// convolution + relu -> one operator: one identifier for two debug handles
-// tan                -> sin, cos and a division: three identifiers for one debug handle
+// convolution + relu -> one operator (one identifier for two debug handles)
+// tan                -> sin, cos and a division (three identifiers for one debug handle)
 #pragma once
 
 #include "aot/lowering/partitioner.h"
 
 namespace demo {
 
-// Writes payloads (format.h). AotErrors name the first unsupported node and the reason. Ignores
-// compile specs.
+// Writes payloads (format.h). If a node is not supported, throws an AotError that names the first
+// such node and the reason. Ignores compile specs.
 class DemoLowering final : public vitrine::aot::Backend {
  public:
   std::string id() const override;

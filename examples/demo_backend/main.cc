@@ -44,12 +44,13 @@ T check(Result<T> result) {
 void print_delegates(aot::Graph& graph) {
   std::printf("%s\n", delegation::format_delegated_graph(graph).c_str());
   for (const aot::LoweredSubmodule& each : aot::get_lowered_submodules(graph)) {
-    // Makes a program that calls only this delegate: as a graph, and as the bytes of a .pte file.
+    // Makes a program that calls only this delegate, in two forms: a graph and a .pte file.
     const aot::ExportedProgram program = aot::delegate_program(each.module);
     const aot::EmittedProgram file = aot::lowered_module_buffer(each.module);
-    std::printf("%s: called by %s; its separate program has %zu inputs and %zu bytes\n",
-                each.name.c_str(), each.call->name().c_str(), program.signature.inputs.size(),
-                file.pte.size());
+    std::printf(
+        "%s: called by %s; a program with only this delegate has %zu inputs and %zu bytes\n",
+        each.name.c_str(), each.call->name().c_str(), program.signature.inputs.size(),
+        file.pte.size());
   }
   for (const auto& module : aot::get_lowered_backend_modules(graph)) {
     std::printf("%s: %zu bytes of payload, %zu operators\n", module->backend_id.c_str(),

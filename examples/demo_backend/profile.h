@@ -1,4 +1,5 @@
-// Describes the demo backend for profiles: its name, and the ops that its operators may run.
+// Describes the demo backend for profiles: its name, and the source ops that each of its operators
+// may implement.
 #pragma once
 
 #include "inspector/join/delegate_profile.h"

@@ -15,9 +15,10 @@ struct LlamaOptions {
   int64_t hidden = 128;
   int64_t words = 256;  // size of the vocabulary
   int64_t length = 64;  // positions in the cache
-  // Elements of a weight row that share a scale. Must divide `features` and `hidden`. The embedding
-  // and the linear layers have int4 weights. Linear layers quantize their inputs to int8 per token
-  // (torchao's 8da4w). If 0, these weights and inputs are f32.
+  // Number of consecutive elements of a weight row that share a scale. Must be 0, or divide
+  // `features` and `hidden`. If 0, the embedding and the linear layers have f32 weights. Otherwise,
+  // their weights are int4, and linear layers quantize their inputs to int8 per token (torchao's
+  // 8da4w).
   int64_t group = 32;
   uint64_t seed = 1;
   // Dtype of the cache. If it is f32, f16 or bf16, attention is computed in this dtype. If it is

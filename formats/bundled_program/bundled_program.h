@@ -57,9 +57,9 @@ struct BundledProgram {
 // True if the bytes have the format's identifier, which is "BP08" at byte 4.
 bool is_bundled_program(std::span<const std::byte> bytes);
 
-// Parses untrusted bytes. Throws a BundledProgramError that names `source` and the field. The
-// result points into `bytes`, which must outlive the result. If `bytes` are not aligned to 32
-// bytes, the result owns a copy and points into the copy.
+// Parses untrusted bytes. Throws a BundledProgramError that names `source` and the field. If
+// `bytes` are aligned to 32 bytes, the result points into them, and they must outlive the result.
+// Otherwise, the result owns a copy and points into the copy.
 BundledProgram parse_bundled_program(std::span<const std::byte> bytes,
                                      std::string_view source = "bundled program");
 BundledProgram read_bundled_program(const std::filesystem::path& file);

@@ -17,9 +17,10 @@ namespace wire = ::vitrine::schema::bundled_program;
 // writer must.
 constexpr size_t kProgramAlignment = 32;
 constexpr size_t kDataAlignment = 16;
-// Maximum sizes in bytes that the file needs for a value without its tensor data, and for a test
-// set, a suite or the root table without its contents.
+// Upper bound for the size of a value in the file, in bytes, without the tensor's data.
 constexpr uint64_t kMaxValueBytes = 512;
+// Upper bound for the size of a test set, a suite or the root table, in bytes, without its
+// contents.
 constexpr uint64_t kMaxSetBytes = 256;
 
 [[noreturn]] void fail(std::string_view location, std::string_view what) {

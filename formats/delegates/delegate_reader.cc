@@ -7,7 +7,7 @@
 namespace vitrine::delegates {
 namespace {
 
-// The readers in the order in which they are tried. Readers that check long identifiers come first.
+// All readers, in the order in which the functions below try them.
 constexpr const DelegateReader* kReaders[] = {
     &kEthosUReader,   &kVulkanReader,  &kMlxReader,        &kTosaReader,
     &kNativeReader,   &kVgfReader,     &kMpsReader,        &kOpenVinoReader,

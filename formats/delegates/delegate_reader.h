@@ -21,7 +21,8 @@ struct CompileOption {
   std::span<const std::byte> value;
 };
 
-// A payload with its compile options and named data, all of which must outlive the description.
+// A payload with its compile options and named data. All of them must outlive the
+// PayloadDescription that is made from them.
 struct PayloadInput {
   std::string_view backend = {};  // empty for a bare file
   std::span<const std::byte> bytes = {};

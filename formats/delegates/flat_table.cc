@@ -24,7 +24,8 @@ void FlatFile::fail(std::string_view what) const {
 }
 
 void FlatFile::fail_outside(uint64_t at) const {
-  fail(fmt::format("flatbuffer: byte {} is outside its {} bytes", at, bytes_.size()));
+  fail(fmt::format("flatbuffer: byte {} is out of range; the flatbuffer has {} bytes", at,
+                   bytes_.size()));
 }
 
 uint32_t FlatFile::follow(uint64_t at) const {
@@ -74,8 +75,9 @@ FlatTable::Elements FlatTable::elements(size_t slot, size_t element_bytes) const
   const auto count = file_->number<uint32_t>(vector);
   const uint64_t first = uint64_t{vector} + 4;
   if (first > file_->bytes_.size() || count > (file_->bytes_.size() - first) / element_bytes) {
-    file_->fail(fmt::format("flatbuffer: the vector at byte {} has {} elements, which do not fit",
-                            vector, count));
+    file_->fail(fmt::format(
+        "flatbuffer: the vector at byte {} has {} elements, which do not fit in the flatbuffer",
+        vector, count));
   }
   file_->charge(1 + size_t{count} * element_bytes / kBytesPerStep);
   return {first, count, file_->bytes_.subspan(first, size_t{count} * element_bytes)};

@@ -1,4 +1,4 @@
-// Provides functions that several payload readers share: for text, dtypes and constants.
+// Provides functions for text, dtypes and constants, which several payload readers share.
 #pragma once
 
 #include <fmt/format.h>
@@ -71,8 +71,8 @@ struct OptionFormat {
   std::string_view key;
   OptionKind kind;
 };
-// Prints compile options. A value whose key is not in `formats` is printed as text if it is
-// printable; otherwise, only its size is printed.
+// Returns the values of the compile options as text. `formats` lists the options that are not text.
+// If a text is too long or not printable, returns its size instead, such as "16 B".
 std::vector<PayloadArgument> options_text(const PayloadInput& input,
                                           std::span<const OptionFormat> formats = {});
 // Returns the text of a compile option, or an empty string if the option is absent or not

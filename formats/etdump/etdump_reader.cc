@@ -26,8 +26,8 @@ constexpr size_t kIdentifierOffset = sizeof(fb::uoffset_t);  // after the root o
 constexpr uint32_t kKnownVersion = 0;
 
 // Minimum size of a table in bytes. The reader accepts at most (file size / kMinTableBytes)
-// references to tables. A file with more references shares tables, so a small file could expand to
-// a large trace.
+// references to tables. More references are possible only if tables are shared. Then a small file
+// could expand to a large trace.
 constexpr size_t kMinTableBytes = 8;
 
 std::string_view text(const fb::String* string) {
@@ -57,8 +57,8 @@ std::vector<T> copy(const fb::Vector<T>* from) {
 }
 
 // Returns the number of bytes from a tensor's first element to its last. Returns nullopt if the
-// number overflows or is too small for all elements. In the second case elements overlap, and a
-// small buffer could expand to a large tensor.
+// number overflows, or if the elements do not fit in that many bytes. Elements that do not fit
+// overlap, so a small buffer could expand to a large tensor.
 std::optional<uint64_t> extent_of(const DebugTensor& tensor) {
   uint64_t numel = 1;
   uint64_t last = 0;  // index of the last element in memory

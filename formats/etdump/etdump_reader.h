@@ -23,8 +23,8 @@ class EtDumpError : public HostError {
   using HostError::HostError;
 };
 
-// The value of a chain index, a delegate_debug_id, a bundled input index or the instruction_id of a
-// DebugEvent that is not set.
+// Marks a field that is not set. Used for chain indices, delegate_debug_ids, bundled input indices
+// and the instruction_id of a DebugEvent.
 inline constexpr int32_t kUnset = -1;
 
 // The strings in this struct and in the structs below are views. parse_etdump() returns views of

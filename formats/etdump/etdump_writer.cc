@@ -154,8 +154,8 @@ class Writer {
     events_.push_back(wire::CreateEvent(builder_, event));
   }
 
-  // Writes the first value in `entries`. If the value is a list, the entries of its items follow.
-  // Returns the entries after the value.
+  // Writes the first value in `entries`, and returns the entries that follow the value. A list
+  // takes several entries: its own, and then one for each item.
   Entries add_value(Entries entries) {
     const Entry& entry = entries.front();
     Entries rest = entries.subspan(1);
@@ -200,7 +200,8 @@ class Writer {
     std::copy_n(entry.sizes.begin(), entry.rank, sizes.begin());
     const auto sizes_offset = builder_.CreateVector(sizes.data(), entry.rank);
     const auto strides_offset = builder_.CreateVector(entry.strides.data(), entry.rank);
-    // The buffer holds the tensor's data or a summary in its place. The other offset is kNoData.
+    // The buffer holds the tensor's data, a summary in its place, or neither. An offset that is not
+    // set is kNoData, the largest uint64_t.
     const uint64_t position = std::min(entry.offset, entry.summary_offset);
     const int64_t offset =
         position == Entry::kNoData ? kNoDebugData : static_cast<int64_t>(position);
@@ -257,7 +258,8 @@ class Writer {
     return wire::CreateRunData(builder_, name_offset, bundled_input_index, allocators, events);
   }
 
-  // Writes the text at an address only once. Equal texts at other addresses are written again.
+  // Writes `data` unless a text with the same address and length was already written. An equal text
+  // at another address is written again.
   fb::Offset<fb::Vector<uint8_t>> bytes(std::string_view data) {
     const auto [entry, is_new] = by_address_.try_emplace({data.data(), data.size()});
     if (is_new) entry->second = create_bytes(data);

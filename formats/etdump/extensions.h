@@ -1,6 +1,6 @@
 // Defines names of events and blocks that extend ETDump (docs/formats/etdump.md, "Extensions").
-// They carry information that the format has no fields for. Other readers see ordinary events
-// outside instructions.
+// They carry information for which the format has no fields. Other readers treat them as ordinary
+// events that belong to no instruction.
 #pragma once
 
 namespace vitrine::etdump {

@@ -31,7 +31,7 @@ struct ValueOrigin {
 // Returns a text such as "operator 12 result 0" or "operator 12 result 0 int8 scale 0.025
 // zero_point -3 rows 1".
 std::string format_origin(const ValueOrigin& origin);
-// Parses a text that format_origin() wrote. Empty for any other text.
+// Parses a text that format_origin() wrote. Returns nullopt for any other text.
 std::optional<ValueOrigin> parse_origin(std::string_view text);
 
 }  // namespace vitrine::etdump

@@ -14,8 +14,8 @@ namespace vitrine::etrecord {
 // same timestamp.
 class ArchiveWriter {
  public:
-  // Sizes and offsets of `limit` or more use the 64-bit form. Counts use it from 65535, or from
-  // `limit` if that is smaller. Only tests pass a limit below the default.
+  // Sizes and offsets of at least `limit` use the 64-bit form, and so do counts of at least
+  // min(limit, 65535). Only tests pass a limit below the default.
   explicit ArchiveWriter(uint64_t limit = 0xffffffff) : limit_(limit) {}
 
   // Adds a member with a copy of `content`. A duplicate name is an error.

@@ -1,4 +1,4 @@
-// Reads from an ETRecord archive the maps and graphs that join a trace to its source model.
+// Reads an ETRecord archive: the maps and graphs that join a trace to its source model.
 //
 // Reads the layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md). Reads only the members
 // that the join needs, so a record with large weights opens fast. The archive is untrusted: a
@@ -40,7 +40,7 @@ struct EdgeArgument {
 
 // A call in the edge program.
 struct EdgeNode {
-  // "aten_convolution_default_1"; for a node in a lowered module "lowered_module_0/aten_add_tensor"
+  // "aten_convolution_default_1", or "lowered_module_0/aten_add_tensor" if in a lowered module.
   std::string name;
   std::string target;  // "aten.convolution.default"
   DebugHandle debug_handle = 0;

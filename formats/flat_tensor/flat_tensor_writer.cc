@@ -47,7 +47,7 @@ Error check_layout(const TensorLayout& layout, size_t bytes) {
   const unsigned long long required = static_cast<uint64_t>(*numel) * element;
   if (required != bytes) {
     return Error::make(ErrorCode::kInvalidArgument,
-                       "its layout requires %llu bytes, but it has %zu", required, bytes);
+                       "its layout requires %llu bytes, but its data has %zu", required, bytes);
   }
   return Error();
 }

@@ -1,4 +1,4 @@
-// Array is a tensor together with its memory. Modules accept Arrays as inputs and return them.
+// Array is a tensor together with its memory. Modules accept and return Arrays.
 //
 //   auto image = Array::copy_of<float>(pixels, {1, 3, 224, 224});
 //   auto logits = outputs[0].array()->data<float>();

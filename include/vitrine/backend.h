@@ -69,8 +69,8 @@ struct BackendInitContext {
   const NamedDataMap* named_data = nullptr;  // outlives the delegate; may be null
   ThreadPool* pool = nullptr;                // outlives the delegate; may be null
   EventTracer* tracer = nullptr;             // may be null
-  // Identifies the loaded program. Only for comparison with other pointers; null if the delegate
-  // does not belong to a program.
+  // Identifies the loaded program. The pointer may be compared but not dereferenced. It is null if
+  // the delegate does not belong to a program.
   const void* program = nullptr;
   // All options given for loading, including those of other backends. If a key is repeated, the
   // last one applies.
@@ -108,7 +108,7 @@ class Delegate {
  public:
   virtual ~Delegate() = default;
 
-  // Runs the delegate. `arguments` are the inputs and then the outputs, in the order of the
+  // Runs the delegate. `arguments` are the inputs, followed by the outputs, in the order of the
   // delegate's signature. Resizes the outputs and logs operators to the context's tracer. Must not
   // allocate unless shapes have changed since the last call. Checks context.must_stop() between
   // operators; if it is true, returns context.stop->error(). The delegate must stay usable after
@@ -127,8 +127,8 @@ class Delegate {
   virtual Error finish_load() { return Error(); }
   // Allocates the memory that an execution with the largest declared sizes needs, so that the first
   // execution need not allocate it. report_memory() then counts this memory even before the first
-  // execution. At the end of loading, the executor calls this for each delegate call whose
-  // arguments have fixed sizes; an error ends loading.
+  // execution. At the end of loading, the executor calls plan_memory() once for each delegate call
+  // whose arguments all have fixed sizes. If plan_memory() returns an error, loading fails.
   virtual Error plan_memory() { return Error(); }
   // Adds the memory that this delegate holds now. Not called during an execution.
   virtual void report_memory(DelegateMemory&) const {}

@@ -75,7 +75,8 @@ class CallProfile final : public EventTracer {
   CallProfile& operator=(const CallProfile&) = delete;
 
   // The methods in the order of their first calls. Returns MemoryAllocationFailed if this call
-  // runs out of memory, or if a row could not be allocated since the last reset.
+  // runs out of memory, or if the profile is incomplete because memory ran out after the last
+  // reset().
   Result<std::span<const MethodCalls>> methods();
   // The content of methods() as JSON (docs/formats/call_profile.md).
   Result<std::string_view> json();

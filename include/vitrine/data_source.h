@@ -1,4 +1,4 @@
-// DataSource reads the bytes of a program or .ptd from a file, a mapped file or a buffer.
+// DataSource reads the bytes of a program or .ptd file from a file, a mapped file or a buffer.
 //
 // Sources are thread-safe and immutable. Errors are AccessFailed (the system's reason is in the
 // message), NotFound, InvalidArgument and MemoryAllocationFailed.
@@ -54,9 +54,9 @@ class DataSource {
   // Returns InvalidArgument if the range is not inside the source, and AccessFailed if reading
   // fails.
   virtual Result<DataBuffer> read(uint64_t offset, uint64_t size) const = 0;
-  // A number that identifies a file and its version: other files, and other versions of the same
-  // file, have other numbers. 0 if the number is not known, such as for a buffer or for a file that
-  // was changed a moment ago.
+  // A number that identifies a file and its version. Different files have different numbers, and so
+  // do different versions of one file. 0 means that the number is not known, for example for a
+  // buffer, or for a file that was changed in the last two seconds before it was opened.
   virtual uint64_t stamp() const { return 0; }
   // Tells the source that these bytes are not needed soon. They stay valid, but the system may drop
   // the pages of a mapped file from memory until they are read again. Ranges outside the source are

@@ -8,7 +8,7 @@
 //             those of the embedding (images and audio in a prompt)
 //
 // The methods are found by their names and inputs. If a program has several decoders (LoRA), the
-// caller chooses them by name.
+// caller chooses one of them by name.
 #pragma once
 
 #include <optional>
@@ -44,16 +44,19 @@ struct DecoderMethodNames {
 //   or the program's only method that has inputs;
 // - prefill is "prefill", but stays empty if decode was given, because the methods of a LoRA
 //   adapter must not be mixed with others;
-// - encoder is "encoder", "vision_encoder" or "audio_encoder", and embedding is "token_embedding",
-//   if decode has an input of floats.
+// - if decode has an input of floats, encoder is the first of "encoder", "vision_encoder" and
+//   "audio_encoder" that the program has, and embedding is "token_embedding".
+// The names of prefill, encoder and embedding stay empty if the program has no such method.
 // Throws GenerationError, which lists the program's methods, if a given name does not exist or no
 // decode method is found.
 DecoderMethodNames find_decoder_methods(const Program& program, DecoderMethodNames given = {});
 
-// Returns the placeholder token that marks the encoder's rows in prompts. `name` is its text or id.
-// If `name` is empty, returns the token that models use for the modality of the method `encoder`
-// ("vision_encoder" or "audio_encoder"), or nothing if the tokenizer lacks it. `tokenizer` may be
-// null. Throws GenerationError if `name` is not a token.
+// Returns the placeholder token that marks the encoder's rows in prompts. `name` is the token's
+// text or id; throws GenerationError if it is neither.
+//
+// If `name` is empty, returns the first of the usual placeholder tokens that the tokenizer has:
+// those for audio if the method name `encoder` contains "audio", otherwise those for images.
+// Returns nothing if the tokenizer has none of them or is null.
 std::optional<TokenId> find_row_id(const Tokenizer* tokenizer, std::string_view encoder,
                                    std::string_view name);
 

@@ -131,19 +131,20 @@ class EventTracer {
   // string literal.
   virtual void begin_block(const char* name) = 0;
   virtual void record(const TraceRecord& record) = 0;
-  // Records the operators of a delegate call. A tracer may store what it has read from
-  // all.operators and find it again by the address of the list.
+  // Records the operators of a delegate call. A tracer may cache what it reads from all.operators,
+  // with the address of the list as the key.
   virtual void record_operators(const TracedOperators& all) {
     for (size_t i = 0; i < all.operators.size(); ++i) record(all.record(i));
   }
 
-  // If false, the executor does not call record_results() in the next chain of instructions.
+  // Called before each chain of instructions. If it returns false, the executor does not call
+  // record_results() in this chain.
   virtual bool wants_results() const { return true; }
   // Called after record() for each step. `arguments` are the step's arguments, which include its
-  // results. `delegate` is null unless the step called a delegate. The time of record_results()
-  // counts as time of the next step, unless record_results() returns true. A tracer returns true if
-  // it did enough work to distort that time. Tracers that need values derive from ValueTracer
-  // (vitrine/value_tracer.h).
+  // results. `delegate` is null unless the step called a delegate. If record_results() returns
+  // false, its own time is included in the time of the next step. A tracer returns true to exclude
+  // its time, if it did enough work to distort the time of the next step. Tracers that need values
+  // derive from ValueTracer (vitrine/value_tracer.h).
   virtual bool record_results(const TraceRecord& /*step*/, std::span<EValue* const> /*arguments*/,
                               const Delegate* /*delegate*/) {
     return false;

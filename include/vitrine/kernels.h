@@ -13,14 +13,14 @@ namespace portable {
 KernelTable kernels();
 }  // namespace portable
 
-// Operators of quantized_decomposed: quantizing, dequantizing, and operators on quantized tensors.
-// CMake component `kernels`.
+// Operators of the namespaces quantized_decomposed and torchao. They quantize, dequantize, or
+// compute with quantized tensors. CMake component `kernels`.
 namespace quantized {
 KernelTable kernels();
 }  // namespace quantized
 
-// Operators of llama: attention, cache updates, and other operators of decoders. CMake component
-// `kernels`.
+// Operators of the namespace llama: attention, cache updates, and other operators of decoders.
+// CMake component `kernels`.
 namespace llm {
 KernelTable kernels();
 }  // namespace llm

@@ -66,8 +66,9 @@ struct MethodOptions {
   const BackendRegistry* backends = nullptr;
   const NamedDataMap* external_data = nullptr;  // the content of a .ptd file
   ThreadPool* pool = nullptr;
-  // Options of backends. Loading returns InvalidArgument if an option belongs to a backend that the
-  // method uses, but has a key that this backend does not know.
+  // Options of backends. Loading returns InvalidArgument if a backend that the method uses does not
+  // know the key of one of its options. Options of backends that the method does not use are
+  // ignored.
   std::span<const BackendOption> backend_options = {};
   // The tracer is attached for loading and execution; see set_tracer().
   EventTracer* tracer = nullptr;
@@ -126,8 +127,8 @@ class Method {
   size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return outputs_.size(); }
   // Both functions return None if `index` is out of range. input() returns the value that
-  // set_input() sets, even if an instruction has replaced that value. Outputs are valid until the
-  // next set_input() or execution, because an input may use the planned memory of an output.
+  // set_input() set, even if an instruction has replaced it since. Outputs are valid until the next
+  // set_input() or execution, because an input may use the planned memory of an output.
   const EValue& input(size_t index) const;
   const EValue& output(size_t index) const {
     return index < outputs_.size() ? *outputs_[index] : kNone;
@@ -150,8 +151,8 @@ class Method {
   // copy the output. Returns InvalidState if the output is also an input, because the memory of the
   // input is then used.
   Error set_output_data(size_t index, std::span<std::byte> memory);
-  // Allocates zeroed memory for every output tensor that is not memory-planned and has no memory
-  // yet. The Method owns this memory. MemoryAllocationFailed if the limit
+  // Allocates zeroed memory for every output tensor that is not memory-planned, is not also an
+  // input, and has no memory yet. The Method owns this memory. Returns MemoryAllocationFailed if
   // MethodLimits::max_memory_bytes would be exceeded.
   Error allocate_outputs();
 

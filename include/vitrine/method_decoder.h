@@ -68,8 +68,8 @@ class MethodDecoder final : public DecoderModel {
   // accept `features`.
   void encode(Tensor& features);
 
-  // True if the encoder's rows replace the placeholder tokens info().row_id in prompts. Prompts
-  // without placeholder tokens need no features.
+  // True if rows of the encoder's output replace the placeholder tokens in prompts. The id of these
+  // tokens is info().row_id. Prompts without placeholder tokens need no features.
   bool inserts_rows() const;
   // Notes about metadata that is missing or contradicts the tensors, and about the values that are
   // used instead.

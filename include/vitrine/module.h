@@ -11,9 +11,9 @@
 // and Method (vitrine/method.h). Methods share state if the program was exported with shared
 // buffers (vitrine/shared_state.h).
 //
-// Functions return errors and do not throw, even if memory runs out. There is one exception: code
-// that fills a std::string or std::vector is compiled as part of the caller. If the caller is
-// compiled without exceptions, this code ends the process when memory runs out.
+// Functions return errors and do not throw, even if memory runs out. However, code that fills a
+// std::string or std::vector is compiled as part of the caller. In a caller that is compiled
+// without exceptions, this code ends the process when memory runs out.
 //
 // One thread at a time may use a Module, except for cancel(); different Modules are independent. A
 // Module that was moved from has no methods.
@@ -92,8 +92,8 @@ struct ModuleOptions {
   std::vector<BackendOption> backend_options = {};
   // The limits apply to each method separately.
   MethodLimits limits = {};
-  // The tracer is attached to every method for loading and calls. It must outlive the Module and
-  // may be null. A CallProfile sums the times of calls (vitrine/call_profile.h).
+  // Traces the loading and the calls of every method. The tracer must outlive the Module. Null
+  // means no tracer. A CallProfile sums the times of calls (vitrine/call_profile.h).
   EventTracer* tracer = nullptr;
 };
 
@@ -102,8 +102,8 @@ class Module {
   // Maps the file, which must not be truncated while the Module exists. A method is loaded at its
   // first call.
   static Result<Module> load(const char* path, const ModuleOptions& options = {});
-  // `program` must outlive the Module and be 16-byte aligned, as memory from malloc and mmap is;
-  // otherwise the error is InvalidArgument.
+  // `program` must outlive the Module. Returns InvalidArgument if `program` is not 16-byte aligned;
+  // memory from malloc and mmap is aligned.
   static Result<Module> load(std::span<const std::byte> program, const ModuleOptions& options = {});
   ~Module();
   Module(Module&& other) noexcept;
@@ -127,9 +127,10 @@ class Module {
   Error load_method(std::string_view name);
   // Calls a method.
   //
-  // An input is copied if the program expects another dim order, or if the Array borrows its
-  // memory. If the program updates an input, an Array that owns its memory is changed. Outputs are
-  // row-major and own their memory. Together, the outputs use at most max_memory_bytes.
+  // An input is copied if it has planned memory in the program, if the program expects another dim
+  // order, or if the Array borrows its memory. If the program updates an input that was not copied,
+  // the Array changes. Outputs are row-major and own their memory. Together, the outputs use at
+  // most max_memory_bytes.
   //
   // If the kind, dtype or shape of an input is wrong, the error names the input and the difference.
   // The code is NotSupported if the sizes differ from a static shape, and InvalidArgument

@@ -26,10 +26,12 @@ namespace vitrine {
 
 class SharedState {
  public:
-  // Returns null if the methods of the program share no state. Methods share state if at least two
-  // methods have a second planned buffer, no method has a third one, and all second buffers have
-  // the same size. In addition, no input may be in a second buffer, and any two tensors there must
-  // have either the same bytes or no byte in common.
+  // Returns null if the methods of the program share no state. They share state if all of these
+  // conditions hold:
+  // - At least two methods have a second planned buffer, and no method has a third one.
+  // - All second buffers have the same size.
+  // - No second buffer contains an input.
+  // - Any two tensors in second buffers occupy either the same bytes or no common byte.
   //
   // `memory` must have at least the size of the second buffer (MethodMeta::planned_buffer_size(1)),
   // be zeroed and 16-byte aligned, and outlive the state. If `memory` has kReadableSlack more

@@ -26,7 +26,8 @@ class StopSignal {
     return is_canceled_->load(std::memory_order_relaxed) ||
            (deadline_ns_ != 0 && is_past_deadline());
   }
-  // Returns Canceled, or OutOfResources if the deadline has passed. Precondition: is_set().
+  // Returns Canceled if a stop was requested. Otherwise, the deadline has passed, and the error is
+  // OutOfResources. Precondition: is_set().
   Error error() const;
 
  private:

@@ -27,8 +27,8 @@ enum class ShapeDynamism : uint8_t {
 };
 
 // Returns the product of `sizes`. Returns InvalidArgument if a size is negative, or if the product
-// of the nonzero sizes is too large: 16 times the product (the bytes of the largest elements) must
-// fit into ptrdiff_t.
+// of the nonzero sizes, times 16 bytes, does not fit into ptrdiff_t. The largest elements have 16
+// bytes.
 Result<int64_t> checked_numel(std::span<const int32_t> sizes);
 
 // True if `dim_order` is a permutation of the numbers from 0 to dim_order.size() - 1.
@@ -61,8 +61,8 @@ class Tensor {
   size_t element_size() const { return element_size_; }
   size_t nbytes() const { return static_cast<size_t>(numel_) * element_size_; }
   ShapeDynamism dynamism() const { return dynamism_; }
-  // The largest number of elements that resize() allows, and the size of these elements in bytes.
-  // This is the number of elements at construction, or fewer if alias() set smaller memory.
+  // max_numel() is the largest number of elements that resize() allows: the number at construction,
+  // or fewer if alias() set smaller memory. max_nbytes() is the size of max_numel() elements.
   int64_t max_numel() const {
     return bound_numel_ < capacity_numel_ ? bound_numel_ : capacity_numel_;
   }
@@ -120,14 +120,15 @@ class Tensor {
   // True for constants. The memory of a constant may be a file that is mapped read-only.
   bool is_read_only() const { return read_only_; }
   void set_read_only() { read_only_ = true; }
-  // True if the memory and its content never change while the tensor exists, so that kernels may
-  // keep what they derive from it. False for external constants and for tensors that alias others.
+  // True if the memory and its content never change while the tensor exists. Kernels may then keep
+  // data that they derive from the content. False for external constants and for tensors that alias
+  // others.
   bool is_constant() const { return constant_; }
   void set_constant() { constant_ = true; }
   // Makes this tensor use the memory of `other`, with the given sizes. Copies the capacity, the
-  // read-only flag and the slack flag of that memory. Returns the same errors as resize(), but the
-  // limit is not max_numel(): InvalidArgument if there would be more elements than at construction
-  // or than the memory of `other` can hold. On error, nothing changes.
+  // read-only flag and the slack flag of that memory. Returns the same errors as resize(), except
+  // that max_numel() is not the limit. Instead, the number of elements may exceed neither the
+  // number at construction nor the capacity of the memory. On error, nothing changes.
   Error alias(const Tensor& other, std::span<const int32_t> sizes);
   // Restores the memory from `before`, an earlier copy of this tensor. If that memory is too small
   // for the current sizes, the tensor has no memory afterward.

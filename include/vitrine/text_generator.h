@@ -50,8 +50,8 @@ struct DecoderInfo {
   // starts a new text.
   bool encodes_prompt = false;
   std::optional<TokenId> start_id = {};
-  // Placeholder token in prompts for the output of an encoder (an image, audio). A prompt contains
-  // the token either once for all rows of the output or once for each row.
+  // A placeholder token. In a prompt, it represents the output of an encoder (of an image or
+  // audio). A prompt contains the token either once for all rows of the output or once per row.
   std::optional<TokenId> row_id = {};
 };
 
@@ -140,7 +140,7 @@ class GenerationObserver {
   // Called when the prompt has been tokenized, at `encoded_ns`. `start_ns` is when generate() was
   // called.
   virtual void on_prompt(uint64_t start_ns, uint64_t encoded_ns) = 0;
-  // Called before a step. Only `position`, `tokens` and `start_ns` of the step are set.
+  // Called before a step. The times after `start_ns` are not set yet.
   virtual void begin_step(const GenerationStep& step) = 0;
   virtual void end_step(const GenerationStep& step) = 0;
 };
@@ -159,18 +159,19 @@ struct Generation {
 class TextGenerator {
  public:
   // `model` and `tokenizer` must outlive the generator. If `tokenizer` is null, only token ids are
-  // available. Throws GenerationError if the tokenizer does not belong to the model: the number of
-  // its ids and the number of logits may differ by at most 1/32 of the ids. Prompts must not
-  // contain ids that have no logit, except info().row_id. Logits that have no id (padding) are
-  // never sampled.
+  // available. The number of logits may differ from the number of the tokenizer's ids by at most
+  // 1/32 of the ids. A larger difference means that the tokenizer belongs to another model, and the
+  // constructor throws GenerationError. Prompts must not contain ids that have no logit, except
+  // info().row_id. Logits that have no id (padding) are never sampled.
   TextGenerator(DecoderModel& model, const Tokenizer* tokenizer);
 
-  // Generates text after a prompt. Each call continues the conversation: it feeds the last token of
-  // the previous call and then the prompt, and caches keep their content. Throws GenerationError,
-  // TokenizerError, or NoRoomError if there is no room for an answer. An exception before the first
-  // token is fed leaves the conversation unchanged, or may already have reset it if
-  // info().encodes_prompt is true. Any later exception, including one from `on_token`, resets the
-  // conversation.
+  // Generates text after a prompt. Each call continues the conversation: caches keep their content,
+  // and the call feeds the last token of the previous call and then the prompt. Throws
+  // GenerationError, TokenizerError, or NoRoomError if there is no room for an answer.
+  //
+  // If a call throws before it feeds a token, the conversation is unchanged. However, if
+  // info().encodes_prompt is true, the conversation may have been reset already. Any later
+  // exception, including one from `on_token`, resets the conversation.
   Generation generate(std::string_view prompt, const GenerateOptions& options,
                       const TokenCallback& on_token = {});
   Generation generate(std::span<const TokenId> prompt, const GenerateOptions& options,

@@ -49,8 +49,8 @@ struct DecodeOptions {
   bool continues = false;
 };
 
-// Accepts ids one at a time, and returns text in complete characters as soon as later ids cannot
-// change it. Not thread-safe. The tokenizer must outlive the stream.
+// Decodes ids one at a time. Returns only complete characters, as soon as later ids cannot change
+// them. Not thread-safe. The tokenizer must outlive the stream.
 class DecodeStream {
  public:
   virtual ~DecodeStream() = default;

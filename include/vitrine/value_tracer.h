@@ -10,7 +10,10 @@ namespace vitrine {
 
 class ValueTracer : public EventTracer {
  public:
-  // Called after each step. If it returns false, record_value() is not called.
+  // Returns true if record_value() should be called. If this returns false at the start of a chain
+  // of instructions, the results of these instructions are not recorded. Otherwise, it is called
+  // again after each instruction. It is also called before the outputs of the method or the
+  // operators of a delegate are recorded.
   virtual bool wants_values() const = 0;
   // Receives a value, which is valid during the call only: the next instruction or operator may
   // reuse its memory.

@@ -19,8 +19,8 @@
 
 namespace vitrine::inspector {
 
-// The method that aligned the rows of A and B. Methods are listed from the most to the least
-// reliable, and the first possible one is used.
+// The ways to align the rows of A and B, from the most to the least reliable. The first possible
+// one is used.
 enum class Alignment : uint8_t {
   kHandles,  // by debug handles, if both programs come from one exported graph
   kOps,    // by op and module, if they come from different graphs of a model, e.g. a quantized one
@@ -36,8 +36,8 @@ struct ComparedOp {
   bool is_aligned() const { return !rows_a.empty() && !rows_b.empty(); }
 };
 
-// Compares A and B in one output of the method or one result of an op. Elements are in logical
-// order.
+// The difference between A and B in one tensor: an output of the method or a result of an op.
+// Elements are in logical order.
 struct OutputDifference {
   size_t index = 0;          // index of the output
   std::string a, b;          // types, "f32[1,1000]"
@@ -51,9 +51,9 @@ struct Comparison {
   Alignment alignment = Alignment::kHandles;
   bool is_paired = false;      // run i of B came right before or after run i of A
   const char* sample = "run";  // the unit that is compared, for messages
-  // The numbers of runs of A and B from which all figures are computed. If there are ten or more
-  // runs, the slowest tenth of A and of B is left out. If runs are paired, a run is left out
-  // together with the other run of its pair.
+  // The numbers of runs of A and B from which all figures are computed. If a side has ten or more
+  // runs, its slowest tenth is left out. If runs are paired, a run is left out together with the
+  // other run of its pair.
   size_t runs_a = 0;
   size_t runs_b = 0;
   std::vector<ComparedOp> ops;  // in A's run order; ops of B alone where B runs them

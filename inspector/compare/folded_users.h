@@ -26,17 +26,17 @@ class FoldedUsers {
   FoldedUsers(const etrecord::EdgeGraph& graph, const etrecord::EdgeGraph& other,
               Alignment alignment);
 
-  // Returns the users of the node's results that the other graph lacks and for which
-  // may_be_folded() is true. Ignores quantize and dequantize nodes between the node and its users.
+  // Returns the nodes that use the node's results, are missing in the other graph, and may be
+  // folded (may_be_folded()). Ignores quantize and dequantize nodes between the node and its users.
   std::vector<size_t> of(size_t node) const;
 
-  // True if any user of the node's results is missing in the other graph although may_be_folded()
-  // is false for the user. The other graph then computes this op as several ops. Ignores quantize
-  // and dequantize nodes between the node and its users.
+  // True if the node's results have a user that is missing in the other graph and cannot be folded
+  // (may_be_folded() is false). The other graph then computes the user, such as a hardswish, as
+  // several ops. Ignores quantize and dequantize nodes between the node and its users.
   bool has_composite(size_t node) const;
 
  private:
-  // Returns the users of the node's results that the other graph lacks.
+  // Returns the nodes that use the node's results and are missing in the other graph.
   std::vector<size_t> missing_users(size_t node) const;
   std::string key_of(const etrecord::EdgeNode& node) const;
   std::string op_of(size_t node) const;  // short name

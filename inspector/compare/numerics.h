@@ -2,13 +2,13 @@
 //
 // A reference program runs twice on the inputs of the examined program. The first run is a plain
 // run. In the second run, as soon as the reference has computed a result, the result is replaced by
-// the value that the program recorded for the same op. Each op of the reference therefore computes
-// an exact result for the inputs that the op has in the program. Below, "the reference's result in
-// the second run" is this result, before it is replaced. Each operator has three errors, which are
+// the value that the program recorded for the same op. Each op of the reference thus gets the
+// inputs that the op has in the program. The result that the reference computes from these inputs,
+// before the replacement, is called the exact result. Each operator has three errors, which are
 // differences between two values:
 //
-//   made here   the program's value against the reference's result in the second run
-//   inherited   the reference's result in the second run against its result in the plain run
+//   made here   the program's value against the exact result
+//   inherited   the exact result against the reference's result in the plain run
 //   total       the program's value against the reference's result in the plain run
 #pragma once
 

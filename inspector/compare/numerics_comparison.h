@@ -1,7 +1,8 @@
-// Puts the errors of two programs side by side: two lowerings of a model, measured against the same
-// reference on the same inputs.
+// Compares the errors of two programs, A and B, which are lowerings of the same model. Both were
+// measured against the same reference on the same inputs.
 //
-// Two rows that were measured against the same value of the reference form a pair.
+// A pair consists of a row of A and a row of B that were measured against the same value of the
+// reference.
 #pragma once
 
 #include <cstddef>

@@ -231,12 +231,12 @@ class Collector {
   }
 
   // Returns the events that the source logged when it last ran. An instruction in a loop logs its
-  // values in each iteration. Stock traces have two profile events per kernel call; only the outer
-  // one counts.
+  // values in each iteration. Its profile events tell how often it ran. Stock traces have two
+  // profile events per kernel call, of which only the outer one is counted.
   std::span<const size_t> last_events(const Source& source,
                                       const std::vector<size_t>& positions) const {
-    // An operator with a known position runs once in each delegate call. Counting the calls
-    // therefore also counts the runs of the operator.
+    // An operator with a known position runs once in each delegate call, so the number of calls is
+    // the number of its runs.
     const Source counted = source.op ? Source{source.instruction, "", {}} : source;
     size_t times = 0;
     for (const etdump::ProfileEvent& event : run_.profile_events) {
@@ -313,9 +313,10 @@ class Collector {
     return count == 1 && std::ranges::all_of(boundary, dequantizes_same) ? all : all.first(0);
   }
 
-  // Returns the results of the row's nodes that are used outside of the row. If several rows of the
-  // call have the same handles and only one result is used outside, the result belongs to the last
-  // of these rows. If handles are shared in any other way, returns an empty list.
+  // Returns those results of the row's nodes that are used outside of the row. Several rows of the
+  // call may have the same handles and thus the same nodes. If only one result of these nodes is
+  // used outside, it belongs to the last of the rows, and the list is empty for the others. If rows
+  // share handles in any other way, returns an empty list.
   std::vector<BoundaryValue> boundary_of_row(const std::vector<size_t>& rows, size_t row) const {
     if (record_ == nullptr) return {};
     const std::vector<uint32_t>& handles = profile_.rows[row].debug_handles;

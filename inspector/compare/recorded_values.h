@@ -28,8 +28,8 @@ struct RecordedValues {
   std::vector<RecordedValue> values;                // values of instructions, in run order
   std::vector<const etdump::DebugTensor*> outputs;  // outputs of the method
   std::vector<std::string> notes;
-  // Tensors that a delegate computed and logged in channels-last order but did not mark as such,
-  // converted to the model's order of dimensions. `values` may point to them.
+  // Tensors in the model's order of dimensions. They were converted because a delegate logged them
+  // in channels-last order without marking them as such. `values` may point to them.
   std::deque<etdump::DebugTensor> reordered;
 
   bool has_values_of(size_t row) const;  // true if an operator of a delegate passed on that row
@@ -48,15 +48,15 @@ struct RecordedValues {
 //   as many kernels as nodes. The remaining nodes belong to the delegate call that has the handle,
 //   if there is exactly one such call.
 //
-// The outputs of a delegate call are the results of its nodes that other nodes use or that the
-// program returns, in graph order. If the recorded outputs do not match these results in number and
-// shape, the recorded outputs get no node, and a note gives the reason.
+// The outputs of a delegate call are those results of its nodes that the program returns or that
+// nodes outside of the call use, in graph order. If the recorded outputs do not match these results
+// in number and shape, the recorded outputs get no node, and a note gives the reason.
 //
-// The value of an operator inside a delegate belongs to the node of the operator's row whose result
-// is used outside of the row. For a convolution with a fused relu, this node is the relu. If
-// several nodes dequantize the operator's result, each of these nodes gets a value. Values of
-// inserted layout changes are left out. An output of a call is left out if an operator inside the
-// delegate reported the same result.
+// The row of an operator inside a delegate may have several nodes. The operator's value then
+// belongs to the node whose result is used outside of the row. For a convolution with a fused relu,
+// this node is the relu. If several nodes dequantize the operator's result, each of these nodes
+// gets a value. Values of inserted layout changes are left out. An output of a call is left out if
+// an operator inside the delegate reported the same result.
 RecordedValues recorded_values(const Profile& profile, const etdump::EtDump& trace,
                                const etrecord::MethodRecord* record);
 

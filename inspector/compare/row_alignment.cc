@@ -51,8 +51,8 @@ struct Op {
   auto operator<=>(const Op&) const = default;
 };
 
-// Returns the row's own ops, then its folded ops. Empty if these ops were only inferred or are
-// unknown.
+// Returns the row's own ops, followed by its folded ops. The list is empty if the ops are inferred
+// or unknown.
 std::vector<Op> known_ops(const ProfileRow& row) {
   std::vector<Op> ops;
   if (row.join != Join::kExact) return ops;
@@ -158,7 +158,7 @@ class Aligner {
     std::string name;
   };
 
-  // ---- By handles
+  // ---- Alignment by handles
 
   struct HandleUse {
     std::vector<size_t> rows;
@@ -226,7 +226,7 @@ class Aligner {
     return true;
   }
 
-  // Links rows that have the same kernel and no handles, in run order.
+  // Aligns the rows without handles by kernel name, in run order.
   void link_rows_without_handles() {
     const auto rows_of = [](Rows rows) {
       std::vector<NamedRow> named;
@@ -247,7 +247,7 @@ class Aligner {
     link_in_order(a, b);
   }
 
-  // ---- By op and module
+  // ---- Alignment by op and module
 
   static bool has_names(Rows rows) {
     size_t named = 0, all = 0;
@@ -291,11 +291,10 @@ class Aligner {
         "op and module");
   }
 
-  // ---- By order
+  // ---- Alignment by order
 
-  // Returns rows with the names by which they are compared. If `by_kernel` is true or a row has no
-  // ops, the row's name is its kernel. Otherwise, the list contains the row once under the name of
-  // each of its ops.
+  // Returns the rows with the names by which they are compared. A row is listed under its kernel if
+  // `by_kernel` is true or the row has no ops. Otherwise, it is listed once under each of its ops.
   static std::vector<NamedRow> named_rows_of(Rows rows, bool by_kernel) {
     std::vector<NamedRow> named;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -371,8 +370,8 @@ class Aligner {
   }
 
   void link_common_subsequence(std::span<const NamedRow> a, std::span<const NamedRow> b) {
-    // Dynamic programming over suffixes. Only two rows of the table of lengths are kept at a time.
-    // The choices of all cells are kept, because the second loop follows them.
+    // Dynamic programming over suffixes. `below` and `here` hold only two rows of lengths at a
+    // time. `choices` holds the whole table, because the second loop follows the choices.
     enum Choice : uint8_t { kBoth, kSkipA, kSkipB };
     std::vector<uint8_t> choices(a.size() * b.size());
     std::vector<uint32_t> below(b.size() + 1), here(b.size() + 1);
@@ -400,7 +399,7 @@ class Aligner {
     }
   }
 
-  // ---- By module
+  // ---- Alignment by module
 
   // Returns the module of a row's ops, or an empty string if the ops are in several modules.
   static std::string module_of(const ProfileRow& row) {
@@ -411,8 +410,8 @@ class Aligner {
     return is_one ? ops[0].module : "";
   }
 
-  // If exactly one set of the other side's rows has ops in the module of an unaligned row, adds the
-  // row to this set.
+  // Adds an unaligned row to the set in which the other side runs ops of the same module, if there
+  // is exactly one such set.
   void join_by_module() {
     std::map<size_t, std::pair<bool, bool>> has_rows_of;  // set -> has rows of A, of B
     for (size_t i = 0; i < a_.size(); ++i) has_rows_of[sets_.root(i)].first = true;
@@ -442,8 +441,8 @@ class Aligner {
     for (const auto& [row, set] : joins) sets_.join(row, set);
   }
 
-  // Links inserted layout changes that serve the same set of rows: the k-th one of A with the k-th
-  // one of B.
+  // Pairs the inserted layout changes that serve the same set of rows: the k-th in A with the k-th
+  // in B.
   void link_inserted() {
     const auto keys = [this](Rows rows, size_t first) {
       std::map<std::pair<size_t, size_t>, std::vector<size_t>> rows_of;
@@ -465,8 +464,8 @@ class Aligner {
     for (size_t i = 0; i < a_.size(); ++i) groups[sets_.root(i)].rows_a.push_back(i);
     for (size_t i = 0; i < b_.size(); ++i) groups[sets_.root(node_b(i))].rows_b.push_back(i);
 
-    // Sorts the groups by their first rows of A. B determines the place of a group without rows of
-    // A: this group follows the last group with rows of A that B ran before.
+    // Sorts the groups by their first rows of A. A group with only rows of B follows the nearest
+    // group with rows of A that precedes it in B.
     using Position = std::tuple<size_t, bool, size_t>;
     std::vector<std::pair<Position, RowGroup>> placed;
     std::set<size_t> done;

@@ -16,17 +16,17 @@ struct RowGroup {
 
 struct RowAlignment {
   Alignment alignment = Alignment::kHandles;
-  // The groups contain every row once, in A's order. A group without rows of A is at the position
-  // where B runs its rows.
+  // Every row is in exactly one group. The groups are in the order of their first rows of A. A
+  // group with only rows of B follows the nearest group with rows of A that precedes it in B.
   std::vector<RowGroup> groups;
   std::vector<std::string> notes;
 };
 
 // Aligns rows by the first rule that applies (docs/inspecting.md, "How rows are aligned"):
 // - row by row, if both sides ran the same operators in the same order;
-// - else by debug handles, if most handles that occur in A and B belong to the same op in both;
-// - else by op and module, if A and B have records;
-// - else by the longest common subsequence of op names.
+// - else by debug handles, if most handles that A and B share belong to the same op in both;
+// - else by op and module, if both records give the exact ops of most rows;
+// - else by the longest common subsequence of op names or kernel names.
 //
 // If only some rows have handles, the rows without handles are aligned by kernel in run order.
 // Numbers at the end of kernel names are ignored ("aten_add_tensor_3").

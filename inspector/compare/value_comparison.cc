@@ -153,9 +153,9 @@ class Matcher {
     }
   }
 
-  // True if a value's row identifies the op that produced the value. If a record is given, the row
-  // must have a single op. A value that an operator inside a delegate reported is always the result
-  // of its row, even if ops were fused into the operator.
+  // True if a value's row identifies the op that produced the value. If an operator inside a
+  // delegate reported the value, this is always true. Otherwise, if a record is given, the value
+  // must have a node and the row must have a single source op.
   static bool is_identified_by_row(const RecordedValue& value, const ValueRun& run) {
     if (!value.row) return false;
     if (value.origin) return true;
@@ -163,7 +163,8 @@ class Matcher {
     return value.node && run.profile.rows[*value.row].source_ops.size() == 1;
   }
 
-  // Matches the last values of A and B in each group of rows, unless they are already matched.
+  // For each result of each group of rows, pairs the last value that A recorded with the last value
+  // that B recorded, unless either value is already paired.
   void match_by_rows() {
     using Key = std::pair<size_t, size_t>;  // group, result
     const auto by_group = [](const RecordedValues& values, const ValueRun& run,
@@ -209,8 +210,8 @@ class Matcher {
     return rows[group->second].rows_a.empty() || rows[group->second].rows_b.empty();
   }
 
-  // Finds the user of a value if no record is given: assumes that the next op in run order uses the
-  // value.
+  // Guesses the follower of a value if the records do not identify the users of the value. Only the
+  // next op in run order can be the follower.
   Followers next_followers(const RecordedValue& value, const ValueRun& run,
                            const RecordedValues& values, const Groups& groups) const {
     if (!value.row || *value.row + 1 >= run.profile.rows.size()) return {};
@@ -246,9 +247,9 @@ class Matcher {
     return row.join == Join::kInferred && !row.folded_ops.empty();
   }
 
-  // Replaces the value of `op` with the value of its only follower, if the other side computes `op`
-  // and the follower as one op. Keeps the value if `followers` is empty. Returns false in all other
-  // cases, because the values are not comparable.
+  // Replaces the value of `op` with the value of its follower, if the other side computes both ops
+  // as one. The follower must be the only one, and its value must be recorded. Keeps the value if
+  // `followers` is empty. Otherwise returns false: the values are not comparable.
   static bool follow(const RecordedValue*& value, const Followers& followers, const std::string& op,
                      bool other_is_fused) {
     if (followers.empty()) return true;
@@ -274,9 +275,9 @@ class Matcher {
                                  : next_followers(*pair.a, a_, values_a_, group_of_a_);
       Followers of_b = has_nodes ? followers(*pair.b, b_, values_b_, *users_b)
                                  : next_followers(*pair.b, b_, values_b_, group_of_b_);
-      // One side may compute an activation such as hardswish as several ops, and the other side as
-      // one op. The several ops were not folded into the preceding op, so they do not count as
-      // followers. A batch norm is not part of an activation and still counts.
+      // An activation such as hardswish may be one op on one side and several ops on the other.
+      // These ops were not folded into the preceding op, so they are not followers. A batch norm is
+      // never part of an activation, so it remains a follower.
       const auto is_part = [](const Follower& follower) { return follower.op != "batch_norm"; };
       if (has_nodes && users_b->has_composite(*pair.b->node)) std::erase_if(of_a, is_part);
       if (has_nodes && users_a->has_composite(*pair.a->node)) std::erase_if(of_b, is_part);
@@ -295,8 +296,8 @@ class Matcher {
       }
       const bool in_a = !of_a.empty();
       reject(before,
-             fmt::format("{1} computes the {0} after this op separately, but the value of {2} may "
-                         "already include the {0}",
+             fmt::format("{1} runs the {0} after this op as a separate op, but the value of {2} "
+                         "may already include the {0}",
                          (in_a ? of_a : of_b).front().op, in_a ? "A" : "B", in_a ? "B" : "A"));
     }
     pairs_ = std::move(kept);

@@ -30,9 +30,9 @@ std::vector<std::optional<Cost>> row_costs(const std::vector<RowSource>& rows,
 bool beats_limits(const Profile& profile);
 
 // Returns the shortest time that the machine's limits allow, divided by the measured time `ns`. The
-// shortest time is the time of the arithmetic or of the memory traffic, whichever is longer. The
-// result can exceed 1 if data stays in caches. Returns nullopt if a limit was not measured.
-// Arithmetic has a measured limit only in f32.
+// shortest time is the time that the arithmetic needs or that the memory traffic needs, whichever
+// is longer. The result can exceed 1 if data stays in caches. Returns nullopt if a limit was not
+// measured. Arithmetic has a measured limit only in f32.
 std::optional<double> share_of_limits(const Cost& cost, double ns, const MachineLimits& limits);
 
 }  // namespace vitrine::inspector

@@ -30,9 +30,9 @@ struct OperatorIdentity {
   };
   Kind kind = Kind::kMapped;
   etrecord::DebugHandle handle = 0;  // for kDebugHandle
-  // For kMapped, used if the delegate map lacks the identifier: a text that begins with the name of
-  // a node of the edge graph ("aten_relu_default_3"). If the text begins with the names of several
-  // nodes, the operator belongs to the node with the longest of these names. May be empty.
+  // For kMapped, if the delegate map lacks the identifier: a text that begins with the name of the
+  // operator's node in the edge graph ("aten_relu_default_3"). If the text begins with the names of
+  // several nodes, the longest of these names counts. May be empty.
   std::string node = {};
 };
 
@@ -138,8 +138,8 @@ class DelegateProfile {
   // string if the backend logs no operator maps. Operator map events do not count as operators.
   virtual std::string_view operator_map_event() const { return {}; }
   // Parses an operator map. `text` is untrusted and outlives the result. Throws an InspectorError
-  // that names the line if `text` is invalid. In the result, an operator has at most one node with
-  // the role kOperator. If one node runs as two operators, one of them has no such node. Every
+  // that names the line if `text` is invalid. In the result, each operator has at most one node
+  // with the role kOperator. If a node runs as two operators, it belongs to only one of them. Every
   // `serves` is the index of a node.
   virtual OperatorMap parse_operator_map(std::string_view /*text*/) const { return {}; }
   // Returns true if a lowering can turn the op with the base name `op` into a node of the type

@@ -15,7 +15,7 @@ void add_notes(const std::map<std::string, size_t>& counts, std::string_view wha
   }
 }
 
-// Warns if the share of operators that do not match exceeds `max`.
+// Warns if at least two of the compared items mismatch and the share of mismatches exceeds `max`.
 void warn(size_t mismatched, size_t compared, double max, const char* what, SourceJoin& join) {
   if (mismatched < 2 || static_cast<double>(mismatched) <= max * static_cast<double>(compared)) {
     return;

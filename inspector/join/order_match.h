@@ -22,9 +22,9 @@ struct OrderMatch {
 //
 // The matched ops ascend, and as many kernels as possible are matched. In a tie, the earliest ops
 // win. An unmatched kernel counts as a layout change if `profile` allows this. Otherwise, the
-// kernel shares the op of the last matched kernel if `profile` allows the kernel to run that op.
-// Matches nothing if the number of kernels times the number of ops is about kMaxMatchCells or
-// larger.
+// kernel shares the op of the last matched kernel before it, if `profile` allows this. Matches
+// nothing if kernels.size() >= kMaxMatchCells / (ops.size() + 1), because the search would need too
+// much memory.
 std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kernels,
                                        const std::vector<std::string_view>& ops,
                                        const DelegateProfile& profile);

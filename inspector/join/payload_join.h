@@ -22,9 +22,9 @@ struct PayloadJoin {
   // payload.
   std::vector<std::optional<PayloadOperator>> operators;
   std::vector<std::optional<size_t>> nodes;  // of each row; an index into the graph
-  // Pairs of a node without an operator and the row into which this node is folded. The row is an
-  // index into the argument `rows`. The row runs the nearest node with an operator. The search
-  // goes toward inputs first, then toward users. For a dequantization, it goes toward users first.
+  // Each pair is a node without an operator and the row into which this node is folded, as an index
+  // into the argument `rows`. This row runs the nearest node with an operator. The search goes
+  // toward inputs and then toward users. For a dequantization, the order is reversed.
   std::vector<std::pair<size_t, size_t>> folds;
 };
 

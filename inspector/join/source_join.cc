@@ -57,7 +57,7 @@ class Joiner {
   SourceJoin join() {
     for (const auto& [instruction, call] : trace_.calls) join_call(instruction, call);
     join_kernels();
-    // fold() takes the nodes that no row has, so all rows must be joined before.
+    // fold() assigns the nodes that no row runs, so all rows must be joined before this loop.
     for (const auto& [instruction, call] : trace_.calls) fold(instruction, call);
     write_notes(counts_, record_ != nullptr, join_);
     return std::move(join_);
@@ -154,14 +154,14 @@ class Joiner {
     for (const DebugHandle handle : handles) append_new(join_.rows[row].handles, handle);
   }
 
-  // Joins a row with all nodes of the call. Does not claim them, because other rows may run them.
+  // Joins a row with all nodes of the call. Claims none of them, so that other rows can.
   void join_whole_call(InstructionId instruction, size_t row) {
     join_.rows[row].nodes = nodes_of(handles_of_instruction(instruction));
     join_.rows[row].has_all_ops_of_call = true;
     if (!join_.rows[row].nodes.empty()) join_.rows[row].join = Join::kExact;
   }
 
-  // Joins rows by the payload operators that their events name. Returns false if they name none.
+  // Joins rows by payload operators. Returns false if the events of the rows do not name any.
   bool join_by_payload(InstructionId instruction, const ProgramDelegate* content,
                        const Call& call) {
     const PayloadJoin joined =
@@ -268,9 +268,9 @@ class Joiner {
     }
   }
 
-  // Sets RowSource::main_node for rows that have several ops with the same debug handle. Candidates
-  // fit the type of the row's node in the operator map. If there are equally many rows and
-  // candidates, the k-th row gets the k-th candidate. Otherwise, all rows get the first candidate.
+  // Sets RowSource::main_node. Rows with the same debug handle and node type have the same
+  // candidates: their ops that fit the type. If there are as many candidates as such rows, the k-th
+  // row gets the k-th candidate. Otherwise, all of these rows get the first candidate.
   void choose_main_nodes(const Call& call) {
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_type;
     for (const OperatorMap::Node& node : call.operator_map->nodes) {
@@ -292,7 +292,7 @@ class Joiner {
     }
   }
 
-  // Joins a call's operators by kernel name and order, unless an operator is already joined.
+  // Joins a call's operators by kernel name and order, unless any of them is already joined.
   void infer_operators(InstructionId instruction, const Call& call) {
     const std::vector<DebugHandle>& handles = handles_of_instruction(instruction);
     if (call.operators.empty()) return;

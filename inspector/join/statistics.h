@@ -8,10 +8,10 @@
 
 namespace vitrine::inspector {
 
-// Computes statistics over `runs` runs. `samples` has at most one time for each run, in any order.
-// Runs without a sample count as 0. If there are fewer samples than runs, no sample may be
-// negative. Percentiles follow numpy's default: rank p * (runs - 1) with linear interpolation.
-// Returns zeros for zero runs. `first` and `steady` are always zero.
+// Computes statistics over all runs; their number is `runs`. `samples` has at most one time for
+// each run, in any order. Runs without a sample count as 0. If there are fewer samples than runs,
+// no sample may be negative. Percentiles follow numpy's default: rank p * (runs - 1) with linear
+// interpolation. Returns zeros for zero runs. `first` and `steady` are always zero.
 TimeStatistics statistics_of(std::vector<double> samples, size_t runs);
 
 // The counted runs of a trace.

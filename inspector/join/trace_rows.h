@@ -91,8 +91,8 @@ struct MergedTrace {
   std::map<InstructionId, std::vector<OperatorMapText>> operator_maps;  // in the order of the trace
 };
 
-// Merges the runs of a trace. Operators of a delegate instruction in different runs are one row if
-// they have the same identifier and the same index among the call's operators with that identifier.
+// Merges the runs of a trace. The n-th operator with a given identifier in a call of a delegate
+// instruction is the same row in every run.
 //
 // `delegates` decide which events are operator maps. The profile of the call's backend interprets
 // the events of a call. The backend is the one that the trace names, or else the one that `program`

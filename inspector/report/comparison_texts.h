@@ -22,7 +22,7 @@ struct ComparedTexts {
 ComparedTexts compared_texts(const ComparedOp& op, const Profile& a, const Profile& b);
 
 // Returns lines for the head of a report, at most `width` cells wide: the profile's model and
-// method, `facts`, and the source of the names.
+// method, `facts`, the digest of the model, and the file from which the names of ops were read.
 std::string side_line(std::string_view label, const Profile& profile,
                       const std::vector<std::string>& facts, size_t width);
 
@@ -36,7 +36,7 @@ const char* alignment_name(Alignment alignment);
 // Returns "too_few_runs", "no_change", "faster" or "slower".
 const char* verdict_name(Verdict verdict);
 
-// Explains in reports why a ratio is not a change although its interval excludes 1.
+// Reports show this text if the interval of B/A excludes 1, but the verdict is kNoChange.
 inline constexpr const char* kSmallChange = "the change may be less than 2 %";
 
 // Returns "2 pairs of runs are too few to decide" or "2 runs of A and 5 of B are too few to

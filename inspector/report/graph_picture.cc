@@ -130,7 +130,7 @@ class BoxMaker {
     std::vector<size_t> size(names.size());
     for (const size_t c : component) ++size[c];
     if (std::ranges::any_of(size, [](size_t count) { return count > 1; })) {
-      // Splits groups that are part of a cycle into runs of consecutive nodes.
+      // Splits groups that are part of a cycle into series of consecutive nodes.
       std::vector<std::string> new_names;
       std::map<size_t, size_t> new_key;
       size_t previous = SIZE_MAX;
@@ -164,7 +164,8 @@ class BoxMaker {
     return links;
   }
 
-  // Returns the groups in topological order. In a tie, the group whose first node runs first wins.
+  // Returns the groups in topological order. If several groups can come next, takes the one whose
+  // first node has the lowest index.
   static std::vector<size_t> sorted(const std::vector<Group>& groups, const Links& links) {
     std::vector<size_t> missing(groups.size()), order;
     for (const std::vector<size_t>& list : links.next) {
@@ -206,9 +207,9 @@ class BoxMaker {
     return picture_.nodes.size() - 1;
   }
 
-  // Adds a box for the module that contains the members, if `is_module` is true, and boxes for its
-  // submodules. `label` is the label of the box: the module's name, preceded by the names of those
-  // parents that do not get a box.
+  // Adds boxes for the submodules that contain `members`. If `is_module` is true, also adds a box
+  // around them, for the module that contains all members. `label` is the text of this box: the
+  // module's name, preceded by the names of its parents that have no box.
   void split(const std::vector<size_t>& members, const std::vector<Pair>& edges, size_t depth,
              size_t parent, const std::string& label, bool is_module) {
     Links links(0);
@@ -245,7 +246,8 @@ class BoxMaker {
     }
   }
 
-  // Divides the children of `parent` among boxes of equal size, until no box has too many children.
+  // Puts boxes between `parent` and its children, so that no box has more than kMaxChildren
+  // children.
   void add_segments(std::vector<size_t>& parents, size_t parent) {
     if (parents.size() <= kMaxChildren) return;
     size_t width = 1;

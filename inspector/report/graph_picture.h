@@ -62,8 +62,8 @@ struct GraphPicture {
   std::vector<std::pair<std::string, std::string>> module_classes;
 };
 
-// Returns the bytes of a tensor of this type: 602112 for "f32[1,3,224,224]". 0 if the type has an
-// unknown size or a dtype without a fixed width.
+// Returns the number of bytes of a tensor of this type: 602112 for "f32[1,3,224,224]". Returns 0 if
+// a size is unknown or if the dtype has no fixed width.
 uint64_t bytes_of_type(std::string_view type);
 
 // Adds boxes for modules, and divides boxes that would have more than kMaxChildren children.

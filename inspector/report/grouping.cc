@@ -19,7 +19,8 @@ constexpr char kUnknown[] = "(unknown)";
 constexpr char kWholeModel[] = "(model)";
 constexpr size_t kMaxDepth = 64;  // limits paths, which come from files
 
-// For a layout change, returns the row that needs the change. Returns other rows themselves.
+// If the row is a layout change for another row, returns that row. Otherwise, returns the row
+// itself.
 const ProfileRow& served_row(const Profile& profile, size_t row) {
   const ProfileRow& own = profile.rows[row];
   return own.inserted_for_row.has_value() ? profile.rows[*own.inserted_for_row - 1] : own;

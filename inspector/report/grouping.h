@@ -1,6 +1,6 @@
 // Groups the rows of a profile and sums each group.
 //
-// Every row counts once, no matter how many ops, modules and lines it has: in one group, in
+// Every row counts once, even if it has several ops, modules or lines. It counts in one group, in
 // Grouping::filtered or in Grouping::others. Therefore, in each run and on average,
 //   sum of the groups' own times + filtered + others + unattributed == wall
 #pragma once
@@ -18,9 +18,10 @@ enum class GroupBy : uint8_t {
   kNone,      // every row separately, in run order
   kOp,        // the op that a row runs
   kDelegate,  // delegate, then partition; or the kernels' library
-  kModule,    // a tree of modules. A layout change counts for the module of the row that it serves,
-              // and every other row counts for its module_of() (row_texts.h)
-  kLine,      // file and line of the model's source for the op that a row runs
+  // A tree of modules. A row belongs to the module that module_of() (row_texts.h) returns, but a
+  // layout change belongs to the module of the row that needs it.
+  kModule,
+  kLine,  // file and line of the model's source for the op that a row runs
 };
 
 struct Group {

@@ -20,8 +20,8 @@ std::string sqnr_csv(const std::optional<TensorDifference>& figures);
 // Returns the profile's model, method, origin and warnings.
 nlohmann::ordered_json program_json(const Profile& profile);
 
-// Returns the typical time of a row in `timed`, or null if `timed` is null or its operators differ
-// from the program's.
+// Returns the typical time of row `row` in `timed`. Returns null if `timed` is null, if the
+// profiles have different numbers of rows, or if row `row` is not the same operator in both.
 nlohmann::ordered_json time_json(const Profile* timed, const Profile& program, size_t row);
 
 // Returns the document of report_numerics_json(). If `timed` is null, rows have no times.

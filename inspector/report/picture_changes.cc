@@ -8,7 +8,7 @@ namespace vitrine::inspector {
 namespace {
 
 using Node = GraphPicture::Node;
-// A source op with its module, and its index among the source ops that have the same name and
+// A source op with its module, and an index that distinguishes source ops with the same name and
 // module.
 using Source = std::pair<std::string, size_t>;
 

@@ -172,7 +172,8 @@ class ComparisonTable {
     return is_shown;
   }
 
-  // Lists only rows that became faster or slower beyond the noise, and rows that only one side has.
+  // Lists the ops with the largest changes, except aligned ops that are neither faster nor slower.
+  // Then gives the number and the total time of the ops that only one side has.
   void write_largest() {
     std::vector<std::string> parts;
     for (const size_t i : largest(comparison_.ops.size())) {

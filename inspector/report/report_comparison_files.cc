@@ -24,7 +24,7 @@ std::string csv_times(const ComparedOp& op) {
   return text + verdict_name(op.ratio->verdict);
 }
 
-// Adds a line for each op, with `end` after its cells.
+// Adds a line for each op, then the totals. Every line ends with `end` and a line break.
 void add_csv(std::string& out, const Comparison& comparison, const Profile& a, const Profile& b,
              const std::string& end) {
   for (const ComparedOp& op : comparison.ops) {

@@ -18,8 +18,8 @@ bool has_graph_layout();
 // the picture is too large. Names are shown as text, never as markup.
 std::string report_graph_html(const GraphPicture& picture);
 
-// Return the data for the graph tab of a profile's page, as JSON: the page that draws the graph and
-// a list that maps rows to nodes, or the reason why the graph cannot be drawn.
+// Return the data of a page's graph tab as JSON. The data are the page that draws the graph and a
+// list that maps rows to nodes. If the graph cannot be drawn, the data are the reason why.
 std::string graph_tab_data(const GraphPicture& picture);
 std::string graph_tab_data_without_graph(std::string_view why_not);
 

@@ -14,8 +14,8 @@
 
 namespace vitrine::inspector {
 
-// The steps of a longer run, such as decode tokens. All steps have a time, but only the kept steps
-// have complete records. Each kept step is one run of the profile.
+// The steps of a longer computation, such as the tokens of a decoder. All steps have a time, but
+// only the kept steps have complete records. Each kept step is one run of the profile.
 struct PageSteps {
   struct Step {
     uint64_t position = 0;

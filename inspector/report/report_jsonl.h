@@ -11,8 +11,8 @@ namespace vitrine::inspector {
 
 inline constexpr int kProfileRowsVersion = 1;
 
-// `labels` are added to every line, such as "device" and "commit". A label that has the name of
-// another member is ignored.
+// Adds `labels`, such as "device" and "commit", to every line. Ignores a label if the line already
+// has a member of that name.
 std::string report_jsonl(const Profile& profile, const std::map<std::string, std::string>& labels);
 
 }  // namespace vitrine::inspector

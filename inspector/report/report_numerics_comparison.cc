@@ -43,8 +43,8 @@ struct PairTexts {
   RowTexts texts;
 };
 
-// Returns the absolute difference between the total SQNRs of A and B in dB. Returns 0 if they are
-// equal or if one is missing, else infinity if one is infinite or NaN.
+// Returns the absolute difference between the total SQNRs of A and B in dB. Returns 0 if the SQNRs
+// are equal, even if both are infinite, or if either is missing. Returns infinity if either is NaN.
 double change_of(const NumericsRow* a, const NumericsRow* b) {
   if (a == nullptr || b == nullptr || !a->total || !b->total) return 0;
   const double change = std::abs(a->total->sqnr_db - b->total->sqnr_db);

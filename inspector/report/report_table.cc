@@ -380,7 +380,7 @@ class TableReport {
 
   bool has_bars() const { return width_ >= kMinWidthForBars; }
 
-  // Returns "~" if there is a record, but the row's op was inferred instead of read from it.
+  // Returns "~" if the profile has a record, but the row's op had to be inferred.
   std::string op_mark(const ProfileRow& row) const {
     return row.join == Join::kInferred && !profile_.run.record.empty() ? "~" : "";
   }

@@ -29,8 +29,8 @@ struct TimelineTrack {
 // since the first event. Operators whose start times were computed instead of measured have the
 // argument "derived_start".
 std::string report_timeline(const Profile& profile);
-// Writes the profiles of several methods that were traced with one clock, each as a process. `top`
-// becomes the first track of the first process.
+// Writes the profiles of several methods, each as a process. All of them must have been traced with
+// the same clock. `top` becomes the first track of the first process.
 std::string report_timeline(std::span<const Profile* const> profiles,
                             const TimelineTrack* top = nullptr);
 

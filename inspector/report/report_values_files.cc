@@ -17,7 +17,7 @@
 namespace vitrine::inspector {
 namespace {
 
-// Returns the figures in the order of the CSV columns. Figures that are infinite or NaN are empty.
+// Returns the figures in the order of the CSV columns. Infinity and NaN become empty cells.
 std::string csv_figures(const OutputDifference& difference) {
   const TensorDifference& figures = difference.figures;
   std::string text = fmt::format("{},{}", figures.elements, figures.mismatches);

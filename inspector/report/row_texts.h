@@ -25,8 +25,9 @@ Unit row_unit(const Profile& profile);
 // Returns the unit for `value`, a single time of the profile.
 Unit figure_unit(const Profile& profile, double value);
 
-// Returns the type of a row's op, for grouping rows: "convolution", "layout change", the phase of a
-// delegate call, or "unknown" without source ops.
+// Returns the type of a row's op, for grouping rows: "convolution", "layout change" or "control
+// flow". If the row has no op of its own, returns the phase of the delegate call, the name of the
+// kernel, or "unknown".
 std::string op_type(const ProfileRow& row);
 
 // Returns the name of `where` in JSON and CSV: "delegate", "kernel" or "control".
@@ -36,9 +37,9 @@ const char* where_name(Where where);
 // flow".
 std::string place_type(const ProfileRow& row);
 
-// Returns the innermost module that contains all ops of a row: "features.0" for a convolution in
-// features.0.0 with ops folded in from features.0.1 and features.0.2. If that module is the whole
-// model or more than one level above the operator's own module, returns the own module instead.
+// Returns the innermost module that contains all ops of a row, even folded ones: "features.0" for a
+// convolution in features.0.0 with folded ops in features.0.1 and features.0.2. Ignores the folded
+// ops if they would lift the result by more than one level or to the whole model.
 std::string module_of(const ProfileRow& row);
 
 // Returns the longest dotted path that is a prefix of all paths. Ignores empty paths.

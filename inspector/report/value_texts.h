@@ -9,8 +9,8 @@
 
 namespace vitrine::inspector {
 
-// Returns the names of the op that computed a value. They come from the rows in `value.op`. If it
-// has no rows, they come from `value.node_op`.
+// Returns the names of the op that computed a value. The names come from the rows in `value.op` or,
+// if there are no rows, from `value.node_op`.
 ComparedTexts value_texts(const ComparedValue& value, const Profile& a, const Profile& b);
 ComparedTexts value_texts(const UncomparedValue& value, const Profile& a, const Profile& b);
 

@@ -32,7 +32,8 @@ class RunningSoftmax {
     std::fill_n(sums, width, 0.0F);
   }
 
-  // Replaces the scores with the weights of the values, and rescales earlier sums.
+  // Replaces each score with the weight of its value, exp(score - largest score so far). Rescales
+  // the earlier sums to the new largest score.
   void weigh(float* scores, int64_t count) {
     float largest = largest_;
     for (int64_t n = 0; n < count; ++n) largest = std::max(largest, scores[n]);

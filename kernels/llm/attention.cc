@@ -32,8 +32,8 @@ Rows make_rows(const Tensor& tensor, const Axes& axes) {
   return rows;
 }
 
-// Stores the scales and zero points of int8 rows in `rows`. Fails if only the scales or only the
-// zero points are given, or if they are given for floating rows.
+// Sets the scales and zero points of `rows`. Fails unless an int8 tensor has both and a
+// floating-point tensor has neither.
 bool add_parameters(KernelContext& context, const Tensor* zero_points, const Tensor* scales,
                     Rows& rows) {
   const bool quantized = rows.tensor->dtype() == ScalarType::kChar;

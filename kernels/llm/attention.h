@@ -3,8 +3,7 @@
 //
 // out(t, h) = sum over keys n of softmax(scale * q(t, h) . k(n, h / group) + mask(t, n)) *
 // v(n, h / group), where `group` consecutive query heads share a head of keys and values. Scores,
-// softmax and sums are in float. A row that attends to no key, because its mask is minus infinity
-// everywhere, becomes NaN.
+// softmax and sums are in float. An output row is NaN if its mask is minus infinity for all keys.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +24,7 @@ struct Rows {
   int64_t head_stride;
   int64_t width;
   // The parameters of int8 vectors: real = (element - zero point) * scale. Parameter i belongs to
-  // the vector at offset i * width. Null for floating vectors.
+  // the vector at offset i * width. Null for floating-point vectors.
   const float* scales = nullptr;
   const int8_t* zero_points = nullptr;
 
@@ -34,8 +33,8 @@ struct Rows {
   }
 };
 
-// The arguments of attention, after they were checked: all rows are inside the tensors' memory, and
-// `keys` is 0 only if there is a mask.
+// The checked arguments of attention. All rows are inside the tensors' memory. `keys` is 0 only if
+// there is a mask.
 struct Attention {
   int64_t batches;
   int64_t tokens;  // queries for each batch and head
@@ -78,8 +77,8 @@ struct AttentionCall {
   bool heads_before_tokens = false;  // true if all tensors are [batches, heads, tokens, width]
 };
 
-// Checks the arguments and resizes `out`. On an error, returns nullopt and fails the context; no
-// element has been written.
+// Checks the arguments and resizes `out`, but writes no elements. On an error, fails the context
+// and returns nullopt.
 std::optional<Attention> make_attention(KernelContext& context, const AttentionCall& call,
                                         Tensor& out);
 
@@ -87,7 +86,7 @@ std::optional<Attention> make_attention(KernelContext& context, const AttentionC
 void attention(KernelContext& context, const AttentionCall& call, Tensor& out, Attend compute);
 
 // The arguments of llama::sdpa_with_kv_cache.out, which writes key and value to the caches before
-// it computes attention. On an error, nothing is written.
+// it computes attention. If an argument is invalid, nothing is written.
 struct CachedAttentionCall {
   const Tensor& query;
   const Tensor& key;
@@ -103,7 +102,7 @@ struct CachedAttentionCall {
 void attention_with_cache(KernelContext& context, const CachedAttentionCall& call, Tensor& out,
                           Attend compute);
 
-// --- The operators, which call `compute` to compute attention ---
+// --- The operators. They call `compute` for the attention. ---
 
 template <Attend compute>
 void custom_sdpa_out(KernelContext& context, const Tensor& query, const Tensor& key,

@@ -1,5 +1,5 @@
-// Writes values [batches, tokens, heads, width] to a cache of keys or values, [batches, length,
-// heads, width].
+// Writes to the caches of attention keys and values. The shape of a cache is [batches, length,
+// heads, width]. The shape of the tensor to write is [batches, tokens, heads, width].
 #pragma once
 
 #include <cstdint>

@@ -23,8 +23,8 @@ class FloatCopy {
   // Copies the elements of `from` and converts them to Float. `from` must be Half, BFloat16 or
   // Float and have the sizes and dim order of this copy.
   void read(KernelContext& context, const Tensor& from);
-  // Stores the elements in `to` and converts them to its dtype. `to` has the same requirements as
-  // `from` in read().
+  // Converts the elements to the dtype of `to` and stores them in `to`. `to` has the same
+  // requirements as `from` in read().
   void write(KernelContext& context, Tensor& to) const;
 
  private:

@@ -154,15 +154,15 @@ class BlockedAttention {
     return {memory + sums_size(), scores, factors, visible, visible + rows_, sums_at(memory)};
   }
 
-  // Number of query rows that share a key head. Row r belongs to token r / group. Among the query
-  // heads that share the key head, it belongs to the head with index r % group.
+  // Number of query rows of a key head: one for each token of the work item and each of the `group`
+  // query heads that share the key head. Row r is query head r % group of token r / group.
   int64_t rows_of_head(const QueryBlock& at) const { return at.tokens * a_.group(); }
   int64_t query_offset(const QueryBlock& at, int64_t head, int64_t row) const {
     return a_.query.offset(at.batch, at.token + row / a_.group(),
                            head * a_.group() + row % a_.group());
   }
 
-  // Index, in scratch memory, of row r of a key head.
+  // Converts r, the index of a query row within its key head, to an index within the work item.
   int64_t row(const QueryBlock& at, int64_t head, int64_t r) const {
     return (head - at.head) * p_.head_rows + r;
   }
@@ -213,8 +213,8 @@ class BlockedAttention {
             rows.token_stride / a_.width};
   }
 
-  // Returns the rows, converted to float and stored in `to`. Returns `rows` itself if blocks are
-  // not converted.
+  // If widens_ is true, converts the rows to float, stores them in `to` and returns them.
+  // Otherwise, returns `rows`.
   simd::CacheRows widened(const simd::CacheRows& rows, float* to) const {
     if (!widens_) return rows;
     const simd::Convert convert = simd::to_float(rows.dtype);
@@ -257,7 +257,8 @@ class BlockedAttention {
     }
   }
 
-  // Adds the keys [first, first + count) and their values to the sums of the rows of one key head.
+  // For the query rows of one key head, weighs the keys [first, first + count) and adds their
+  // weighted values to the sums.
   void add_block(const QueryBlock& at, int64_t head, int64_t first, int64_t count,
                  const Scratch& scratch, const Sums& sums) const {
     const int64_t rows = rows_of_head(at);
@@ -331,7 +332,7 @@ class BlockedAttention {
       for (int64_t k = 1; k < p_.key_parts; ++k) {
         largest = std::max(largest, part(first + k).softmax[r].largest);
       }
-      // If all keys are masked, the total is zero, so the factor may be any finite number.
+      // If all keys are masked, `largest` must be finite, so that the factors are 0 and not NaN.
       if (largest == -std::numeric_limits<float>::infinity()) largest = 0;
       float total = 0;
       float* const to = merged.values + r * p_.stride;
@@ -356,7 +357,7 @@ class BlockedAttention {
     for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
       for (int64_t r = 0; r < rows_of_head(at); ++r) {
         float* const values = sums.values + row(at, head, r) * p_.stride;
-        // If a row attends to no key, the result is 0 times infinity: NaN.
+        // If a row attends to no key, its total is 0. Its results are then 0 * infinity: NaN.
         const float factor = 1 / sums.softmax[row(at, head, r)].total;
         for (int64_t d = 0; d < a_.width; ++d) values[d] *= factor;
         convert(values, out.unchecked_mutable_data<std::byte>() + query_offset(at, head, r) * size,

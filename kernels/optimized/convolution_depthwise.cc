@@ -26,7 +26,7 @@ bool is_depthwise(const ConvolutionShape& shape) {
 }
 
 // Returns the work of all planes, in the unit of kParallelWork. A plane counts as at least 2000
-// units. A multiplication counts as three units, because it takes longer than in a matrix product.
+// units. A multiplication counts as three units: it is slower here than in a matrix product.
 int64_t depthwise_work(const ConvolutionShape& shape) {
   const int64_t plane = work_of({3, shape.positions(), shape.taps()});
   return work_of(

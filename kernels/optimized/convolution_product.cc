@@ -1,4 +1,5 @@
-// Computes convolutions as matrix products whose panels are gathered from the image.
+// Computes convolutions as matrix products. Patches of the image are copied a few at a time, so the
+// matrix of all patches is never stored.
 #include <algorithm>
 #include <cstring>
 

@@ -49,8 +49,9 @@ void convolve_as_product(KernelContext& context, const ConvolutionShape& shape);
 [[nodiscard]] bool convolve_by_taps(KernelContext& context, const Tensor& weight,
                                     const ConvolutionShape& shape);
 
-// Computes a non-transposed convolution of images that have one pixel, with a window of one pixel,
-// as dot products. Returns false without doing anything if the sizes or the layouts differ.
+// Computes a non-transposed convolution as dot products. The input, the output and the kernel must
+// have one pixel each, without padding. Otherwise, or if the layouts are not supported, returns
+// false without doing anything.
 [[nodiscard]] bool convolve_single_pixels(KernelContext& context, const ConvolutionShape& shape);
 
 // Computes a convolution with one input channel per group. Returns false without doing anything if

@@ -175,10 +175,10 @@ bool has_dtypes(const FloatOperator& op, ScalarType common,
 }
 
 // Computes a small result with one call to the operator, which avoids the cost of a general loop.
-// At least one operand must be a tensor with the sizes and dim order of `out`. The other operands
-// must be such tensors, Float tensors with one element and no more dimensions than `out`, or
-// numbers. Otherwise, or if `out` has more than kBufferLength elements, returns false without doing
-// anything.
+// Returns false without doing anything if `out` has more than kBufferLength elements or an operand
+// is not supported. At least one operand must be a tensor with the sizes and dim order of `out`.
+// Each other operand must be a number, another such tensor, or a Float tensor with one element and
+// no more dimensions than `out`.
 bool run_small(const FloatOperator& op, std::initializer_list<Operand> operands, Tensor& out) {
   FloatBuffer buffers[kMaxInputs];
   const void* inputs[kMaxInputs];
@@ -233,7 +233,7 @@ bool resize_to_broadcast(KernelContext& context, std::initializer_list<Operand> 
   int32_t storage[kMaxRank];
   const auto sizes = broadcast_sizes(context, std::span(tensors, count), storage);
   if (!sizes || !context.resize(out, *sizes)) return false;
-  // If `out` is also an input, resizing it has changed the input's shape.
+  // Checks the inputs again, because `out` may be one of them and may have a new shape now.
   return std::ranges::all_of(std::span(tensors, count), [&](const Tensor* tensor) {
     return check_broadcastable(context, *tensor, out.sizes());
   });
@@ -271,8 +271,8 @@ bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand>
   return true;
 }
 
-// Computes a result of any size. Returns false in the same cases as elementwise(). Not inlined,
-// because the large stack frame would slow small calls.
+// Computes a result of any size. Returns false in the same cases as elementwise(). This function is
+// not inlined, because its large stack frame would slow down small calls.
 [[gnu::noinline]] bool run_large(KernelContext& context, const FloatOperator& op, ScalarType common,
                                  std::initializer_list<Operand> operands, Tensor& out) {
   const bool reduced = common != ScalarType::kFloat;

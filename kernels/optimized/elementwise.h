@@ -31,8 +31,9 @@ struct Operand {
 
 // Computes out = op(inputs...) with broadcasting and resizes `out`. Half and BFloat16 are computed
 // in float. The common dtype must be Float, Half or BFloat16. All tensors must have this dtype,
-// except that `out` may be Bool. Their rows must be contiguous or repeat one element. Otherwise,
-// returns false and computes nothing, but may have resized `out`.
+// with two exceptions: the first input must be Bool or Byte if op.first_is_bool is true, and `out`
+// must be Bool if op.returns_bool is true. Rows must be contiguous; rows of inputs may also repeat
+// one element. Otherwise, returns false and computes nothing, but may have resized `out`.
 [[nodiscard]] bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType common,
                                std::initializer_list<Operand> inputs, Tensor& out);
 

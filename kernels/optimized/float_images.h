@@ -1,4 +1,5 @@
-// Checks and counts row-major float images for pooling and resampling.
+// Checks that tensors are row-major float images, and counts the planes of images. Used by pooling
+// and resampling.
 #pragma once
 
 #include "kernels/util/checks.h"

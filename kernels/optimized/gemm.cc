@@ -117,7 +117,7 @@ class BlockedProduct {
   }
 
  private:
-  // Maximum number of columns in a panel that a worker packs. 0 if the right side is already
+  // Width, in columns, of a worker's memory for a packed panel; 0 if the right side is already
   // packed.
   int64_t panel_memory() const {
     return packed_right_ != nullptr ? 0 : blocking_.panel_vectors * shape_.lanes;
@@ -195,7 +195,7 @@ class BlockedProduct {
   const GemmOperands::InPlace result_;
 };
 
-// Computes a small product without panels and temporary memory, if all operands can be used in
+// Computes a small product without panels or temporary memory, if all operands can be used in
 // place. Otherwise, returns false without doing anything.
 bool multiply_in_place(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_t depth,
                        const GemmOperands& operands) {

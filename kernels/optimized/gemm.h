@@ -56,9 +56,9 @@ class GemmOperands {
   ~GemmOperands() = default;
 };
 
-// Computes and stores every element of the result once. With depth 0, all elements are zero. Uses
-// temporary memory for a panel of the right side in each thread. Fails the context if there is not
-// enough temporary memory.
+// Computes and stores every element of the result once. With depth 0, all dot products are zero.
+// Uses temporary memory for a panel of the right side in each thread. Fails the context if there is
+// not enough temporary memory.
 void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
           const GemmOperands& operands);
 

@@ -19,8 +19,8 @@ namespace vitrine::optimized {
 namespace {
 
 // Sets to[r * to_stride + c] = from(r, c). Copies block by block, so that reads and writes use full
-// cache lines. column_of(row, count, column) returns the address of `count` elements of a column,
-// which begin at `row` and have stride `step`.
+// cache lines. column_of(row, count, column) returns the address of `count` elements of the column,
+// starting with the element in `row`. These elements have stride `step`.
 template <int64_t kRows, class ColumnOf>
 void copy_blocks(const Matrix& from, int64_t step, float* to, int64_t to_stride,
                  const ColumnOf& column_of) {
@@ -139,7 +139,7 @@ class MatrixOperands final : public GemmOperands {
       }
     }
   }
-  // Stores the sums of one column faster than store().
+  // Does the same as store() for one column, but faster.
   void store_column(int64_t row, int64_t rows, int64_t column, const float* sums) const {
     float* to = result_.data + row * result_.row_stride + column * result_.column_stride;
     const bool has_addend = epilogue_.beta != 0;
@@ -156,7 +156,8 @@ class MatrixOperands final : public GemmOperands {
   }
 
  private:
-  // Stores the sums of contiguous elements. `add` is null if nothing is added.
+  // Sets each of the `count` elements to[i] to alpha * sums[i], plus beta * add[i] unless `add` is
+  // null.
   void store_line(float* to, int64_t count, const float* sums, const float* add) const {
     const float alpha = epilogue_.alpha;
     const float beta = epilogue_.beta;
@@ -348,8 +349,8 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
   if (context.failed()) return;
   Result result{const_cast<float*>(result_matrix.floats(0, 0)), result_matrix.row_stride,
                 result_matrix.column_stride};
-  // If few rows are multiplied by a transposed matrix, computes the transposed product, because it
-  // reads the large matrix in place. A linear layer with a small batch is such a product.
+  // If a matrix of few rows is multiplied by a transposed matrix, computes the transposed product.
+  // This reads the large matrix in place. An example is a linear layer with a small batch.
   if (packed == nullptr && !by_columns && left.rows < gemm_lanes() / 2 &&
       right.columns > left.rows && right.row_stride == 1 && right.column_stride != 1) {
     std::swap(left, right);

@@ -36,7 +36,8 @@ bool zero_points_fit(const AffineParameters& parameters, int64_t channels) {
   return true;
 }
 
-// Calls run(channel, first element, count) for ranges that together contain every element.
+// Divides the elements into ranges, each within one channel. Calls run(channel, first element,
+// count) for each range.
 template <class Run>
 void for_each_part(KernelContext& context, const ChannelShape& shape, Run&& run) {
   if (shape.inner == 0) return;  // without elements, the loop over the channels does nothing

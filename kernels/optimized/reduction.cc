@@ -68,7 +68,7 @@ float reduce_line(Kind kind, const float* values, int64_t count) {
   }
 }
 
-// Longer lines are reduced with vectors.
+// Maximum number of elements in a short line. Longer lines are reduced with SIMD vectors.
 constexpr int64_t kMaxShortLine = 8;
 
 // Combines the elements of each short line, in order. Begins with `start`, or with the first

@@ -1,5 +1,5 @@
-// Chooses quantization parameters for each row of the last dimension, and quantizes floats to int8
-// and uint8 with them.
+// Defines operators that choose quantization parameters for each token, or quantize the floats of
+// each token to int8 or uint8. A token is a row along the last dimension.
 #include <atomic>
 #include <cmath>
 

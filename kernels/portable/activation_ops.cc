@@ -1,4 +1,4 @@
-// Defines element-wise operators that have one tensor and some numbers as arguments, and glu.
+// Defines element-wise operators with parameters, such as clamp and gelu. Also defines glu.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -39,7 +39,7 @@ void div_scalar_out(KernelContext& context, const Tensor& self, const Scalar& ot
   binary_float(context, self, other, out, kQuotient);
 }
 
-// Integer powers wrap around; negative exponents truncate the result to an integer.
+// Integer powers wrap around. For a negative exponent, an integer power is rounded toward zero.
 template <class T>
 T power(T base, T exponent) {
   if constexpr (std::is_floating_point_v<T>) {

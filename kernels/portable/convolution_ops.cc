@@ -10,16 +10,16 @@ namespace vitrine::portable {
 
 namespace {
 
-// The operands of the weight's gradient, which is a sum of products of their elements. Both have
-// the shape [N, C, height, width].
+// The two tensors from which the gradient of the weight is computed. Both have the shape
+// [N, C, height, width].
 struct GradientOperands {
   const Tensor& windows;   // one element per window: grad_output, or input if transposed
   const Tensor& elements;  // the elements that windows cover: input, or grad_output if transposed
 };
 
-// Computes each gradient[a, b, tap] as a sum of products over all images and windows. The first
-// factor is the element of operands.windows for the window, in channel a. The second factor is the
-// element of operands.elements that the tap of the window covers, in channel b of a's group.
+// Computes gradient[a, b, tap] as a sum over all images and windows. Each term is a product of two
+// elements. The first is the window's element in channel a of operands.windows. The second is the
+// element of operands.elements that the window's tap covers, in channel b of a's group.
 template <class T>
 void sum_weight_gradient(const GradientOperands& operands, const ConvolutionWindow& window,
                          Tensor& gradient) {

@@ -84,7 +84,7 @@ void cdist_forward_out(KernelContext& context, const Tensor& x1, const Tensor& x
                        std::optional<int64_t> /*compute_mode*/, Tensor& out) {
   if (x1.rank() < 2 || x2.rank() < 2 || x1.size(x1.rank() - 1) != x2.size(x2.rank() - 1)) {
     return context.fail(ErrorCode::kInvalidArgument,
-                        "x1 and x2 must have rank 2 or more and the same last size");
+                        "x1 and x2 must have rank 2 or more, and last dimensions of equal size");
   }
   if (!check_contiguous(context, x1, "x1") || !check_contiguous(context, x2, "x2") ||
       !check_distance(context, x1, x2, p, out)) {

@@ -46,7 +46,8 @@ void softmax(KernelContext& context, const Tensor& self, int64_t dim, bool half_
     return;
   }
   dispatch<FloatTypes>(context, compute_type(self.dtype()), [&]<class T>() {
-    // The common dtype is T, because with `half_to_float`, values must not be rounded to Half.
+    // The common dtype is T, not self's dtype. If `half_to_float` is true, self's dtype would round
+    // the results to Half.
     for_each_line<T>(context, self, scalar_type_of<T>, *along, out,
                      [&](const Line<T>& line) { softmax_line(line, logarithm); });
   });

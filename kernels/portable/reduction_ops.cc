@@ -17,9 +17,9 @@ namespace {
 // The C++ types of the dtypes that sum_type() can return.
 using SumTypes = TypeList<int64_t, float, double, bool>;
 
-// Returns the type to which elements are converted before they are summed or multiplied for an
-// output of dtype `out`. All integers are converted to Long. The result then wraps to `out`, which
-// gives the same value as wrapping after each step.
+// Returns the dtype to which elements are converted before they are summed or multiplied. `out` is
+// the dtype of the output. All integers are converted to Long, and only the final result wraps to
+// `out`. This gives the same value as wrapping after each step.
 constexpr ScalarType sum_type(ScalarType out) {
   return is_integral(out) ? ScalarType::kLong : compute_type(out);
 }

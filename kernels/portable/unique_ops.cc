@@ -33,7 +33,7 @@ class Slices {
   int64_t count() const { return count_; }
   // The number of elements of a slice.
   int64_t width() const { return width_; }
-  // The offset of element `i` of a slice in the tensor's memory.
+  // The offset of a slice's element `i` from the start of the tensor's memory.
   int64_t offset_of(int64_t slice, int64_t i) const {
     return layout_.offset_of((i / inner_ * count_ + slice) * inner_ + i % inner_);
   }

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kChunk = 64;
 
-// Returns a dtype of the same size that convert_run() supports: Short for UInt16 and Bits16, and
-// `dtype` itself for others.
+// Returns the dtype to pass to convert_run() for elements of `dtype`. It is Short for UInt16 and
+// Bits16, which convert_run() does not support, and `dtype` otherwise.
 ScalarType storage(ScalarType dtype) {
   return dtype == ScalarType::kUInt16 || dtype == ScalarType::kBits16 ? ScalarType::kShort : dtype;
 }
@@ -24,8 +24,8 @@ const void* element_address(const Tensor& tensor, int64_t index) {
   return tensor.unchecked_data<std::byte>() + index * static_cast<int64_t>(tensor.element_size());
 }
 
-// If the parameters apply to the entire tensor, both tensors must have the same dim order.
-// Otherwise, both must be row-major.
+// Fails if the layouts are not supported. If shape.channels and shape.outer are 1, `input` and
+// `out` must have the same dim order. Otherwise, both must be row-major.
 bool check_layout(KernelContext& context, const Tensor& input, const Tensor& out,
                   const ChannelShape& shape) {
   if (shape.channels == 1 && shape.outer == 1) return check_same_dim_order(context, input, out);

@@ -15,7 +15,7 @@ namespace vitrine::quantized {
 
 namespace {
 
-// The packing of a table. The enumerator's value is the number of table values in a byte.
+// The packing of a table. Each enumerator equals the number of table values that a byte holds.
 enum class Packing : uint8_t {
   kByte = 1,   // one value of the table's dtype
   kBits4 = 2,  // two int4 values, the high bits first, each stored plus 8
@@ -80,13 +80,14 @@ struct Table {
   }
 };
 
-// Work per value: 2 * kWorkPerNs, because a value takes about 2 ns.
+// The work for one table value, which takes about 2 ns: 2 * kWorkPerNs.
 constexpr int64_t kWorkPerValue = 40;
 
 // Computes out[i..., :] = (weight[indices[i...], :] - zero point) * scale. `scales` is [rows] or
-// [rows, groups], where all groups have the same number of columns. `zero_points` has the same
-// shape or is null. Both may have any floating dtype. Indices are Int or Long. Resizes `out`, which
-// must be FLOATHBF16. If an index is out of range, writes nothing to `out`.
+// [rows, groups]. All groups have the same number of columns. `zero_points` is null or has the
+// shape of `scales`. Scales and zero points may have any floating dtype. Indices are Int or Long.
+// Resizes `out`, whose dtype must be FLOATHBF16. If an index is out of range, writes nothing to
+// `out`.
 void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
              const Tensor* zero_points, int64_t lowest, int64_t highest, const Tensor& indices,
              std::optional<ScalarType> dtype, Packing packing, Tensor& out) {

@@ -24,8 +24,8 @@ bool check_mixed(KernelContext& context, const Tensor& input, const Tensor& weig
          check_dtype(context, weight_scales, input.dtype(), "weight_scales");
 }
 
-// Computes out[m, p] = sum over n of input[m, n] * w * scales[scale_at(n, p)]. w is the element of
-// `weight` with index n along dimension `depth_dim` and index p along the other dimension.
+// Computes out[m, p] = sum over n of input[m, n] * w[n, p] * scales[scale_at(n, p)]. w is `weight`
+// if depth_dim is 0, and the transpose of `weight` if depth_dim is 1.
 template <class T, class ScaleAt>
 void multiply(const Tensor& input, const Tensor& weight, size_t depth_dim, const Tensor& scales,
               Tensor& out, ScaleAt scale_at) {

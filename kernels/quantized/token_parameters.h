@@ -12,8 +12,8 @@ struct TokenParameters {
   double scale;
   int64_t zero_point;
 };
-// Chooses parameters for a row whose numbers are between `low` and `high`. The range always
-// includes 0. Arithmetic is in float.
+// Chooses parameters for a row of values in [low, high]. Extends the range to include 0 if
+// necessary. Arithmetic is in float.
 TokenParameters choose_token_parameters(float low, float high);
 
 // Checks the arguments of quantized_decomposed::choose_qparams_per_token_asymmetric.out and resizes

@@ -1,5 +1,5 @@
 // Line<T> gives access to the elements along one dimension of a tensor, for softmax, norms and
-// scans. It reads and writes dense chunks of T, whatever the tensors' dtypes and strides are.
+// scans. Callers see dense chunks of T, whatever dtypes and strides the tensors have.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,10 @@ struct LineFormat {
   int64_t out_size = 0;
 };
 
-// Sets `format` to convert the elements of `in` to `type`, and results from `type` to the dtype of
-// `out`. If `common` is Half or BFloat16, both conversions first round values to `common`. Returns
-// false and fails the context if convert_run() does not support a conversion.
+// Sets format.load to convert elements of `in` to `type`, and format.store to convert results from
+// `type` to the dtype of `out`. If `common` is Half or BFloat16, both conversions first round
+// values to `common`. Returns false and fails the context if convert_run() does not support a
+// conversion.
 [[nodiscard]] bool make_line_format(KernelContext& context, const Tensor& in, ScalarType common,
                                     ScalarType type, const Tensor& out, LineFormat& format);
 

@@ -93,8 +93,9 @@ T remainder_floor(T a, T b) {
                                                                : remainder;
 }
 
-// Quotient rounded toward negative infinity, like Python's //. For floating types, floor(a / b)
-// would be too large if a / b is rounded up to an integer. If a floating b is 0, returns a / b.
+// Quotient rounded toward negative infinity, like Python's //. Floating types do not use
+// floor(a / b), because it is too large if a / b was rounded up to an integer. If a floating b is
+// 0, returns a / b.
 template <class T>
 T divide_floor(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -153,7 +154,7 @@ T x_log_y(T x, T y) {
   return x == 0 && !std::isnan(y) ? T{0} : x * std::log(y);
 }
 
-// Returns -1, 0 or 1; 0 for NaN.
+// Returns the sign of x: -1, 0 or 1. The sign of NaN is 0.
 template <class T>
 constexpr T sign_of(T x) {
   if constexpr (std::is_unsigned_v<T>) {  // includes bool

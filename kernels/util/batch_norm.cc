@@ -48,9 +48,9 @@ bool check_input(KernelContext& context, const Tensor& input) {
   return false;
 }
 
-// Returns memory for the scales of all channels, followed by their shifts. If all parameters are
-// constants of type T, and the memory budget allows, the method keeps the memory for later
-// executions. Returns null data if the context has failed.
+// Returns memory for two arrays: first the scales of all channels, then the shifts. The method
+// keeps the memory for later executions if all parameters are constants of type T and the memory
+// budget is large enough. Returns null data if the context has failed.
 template <class T>
 KernelContext::Derived scales_and_shifts(KernelContext& context, const BatchNormArguments& a,
                                          size_t channels) {
@@ -151,8 +151,8 @@ void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tens
                                       plane, out, save_mean, save_invstd, input.size(0)});
   }
   const size_t count = static_cast<size_t>(channels[0]);
-  // Resizes the outputs first, because resizing fails for too many channels. This limits the
-  // allocations below.
+  // Resizes the outputs before the allocations below. If there are too many channels, resizing
+  // fails before much memory is allocated.
   if (!context.resize(save_mean, channels) || !context.resize(save_invstd, channels)) return;
   ChannelVector<double> mean(context.allocate_temp_array<double>(count), 1);
   ChannelVector<double> var(context.allocate_temp_array<double>(count), 1);

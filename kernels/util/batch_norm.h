@@ -31,7 +31,8 @@ void batch_norm_no_training(KernelContext& context, const BatchNormArguments& ar
                             ScaleAndShift apply);
 
 // Normalizes with the mean and variance of the batch itself. Writes the mean to save_mean, and 1 /
-// sqrt(variance + epsilon) to save_invstd. Both are [C]. `normalize` computes row-major tensors.
+// sqrt(variance + epsilon) to save_invstd. Both are [C]. If `input` and `out` are row-major and
+// `input` is not empty, calls `normalize` to compute the results.
 void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tensor* weight,
                          const Tensor* bias, double epsilon, Tensor& out, Tensor& save_mean,
                          Tensor& save_invstd, NormalizeGroups normalize);

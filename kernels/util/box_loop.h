@@ -101,9 +101,10 @@ class BoxLoop {
     }
   }
 
-  // Returns a loop over planes. A plane consists of all rows along one other dimension. If
-  // possible, this is a dimension in which the last operand has stride 1. In the returned loop,
-  // row_length() is the number of rows in a plane, and row_stride(k) is their stride in operand k.
+  // Groups the rows of this loop into planes, and returns a loop over the planes. The rows of a
+  // plane are neighbors along one dimension. If possible, the last operand has stride 1 along this
+  // dimension. In the returned loop, row_length() is the number of rows in a plane, and
+  // row_stride(k) is the stride between these rows in operand k.
   BoxLoop planes() const {
     BoxLoop result = *this;
     if (rank_ < 2) {

@@ -21,14 +21,16 @@ namespace vitrine {
 // repeated.
 void broadcast_strides(const Tensor& tensor, size_t rank, std::span<int64_t> strides);
 
-// Returns n if element i of `out`, in memory order, corresponds to element i % n of `tensor`, in
-// memory order, when `tensor` is broadcast to the shape of `out`. n is out.numel() if both have the
-// same layout, 3 for [1,3] in [2,3], and 1 for a single element. Returns 0 if there is no such n,
-// as for [2,1] in [2,3], if `tensor` does not broadcast to `out`, or if `out` has no elements.
+// Suppose that `tensor` is broadcast to the shape of `out`, and that elements are numbered in
+// memory order. Returns n if element i of `out` corresponds to element i % n of `tensor`. For
+// example, n is out.numel() for equal layouts, 3 for [1,3] in [2,3], and 1 for a single element.
+// Returns 0 if there is no such n, as for [2,1] in [2,3]. Also returns 0 if `tensor` does not
+// broadcast to `out`, or if `out` has no elements.
 int64_t repeat_period(const Tensor& tensor, const Tensor& out);
 
-// Returns true if `tensor` broadcasts to `sizes`. Otherwise, fails the context. Kernels must call
-// this after resizing an output that may also be an input.
+// Returns true if `tensor` broadcasts to `sizes`. Otherwise, fails the context. If an output may
+// also be an input, kernels must call this after they resize the output, because resizing changes
+// the input's shape.
 [[nodiscard]] bool check_broadcastable(KernelContext& context, const Tensor& tensor,
                                        std::span<const int32_t> sizes);
 

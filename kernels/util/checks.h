@@ -16,9 +16,9 @@ namespace vitrine {
 // Reports that `dim` is out of range for `rank`.
 void fail_dim(KernelContext& context, int64_t dim, size_t rank);
 
-// Maps `dim`, which must be in -rank .. rank-1, to 0 .. rank-1. A 0-d tensor counts as one
-// dimension: 0 and -1 are accepted and return 0. Its sizes() is empty, so use size_at() to read the
-// size of that dimension.
+// Maps `dim` from -rank .. rank-1 to 0 .. rank-1. Fails if `dim` is out of range. For rank 0,
+// accepts -1 and 0 and returns 0. Use size_at() to read the size of the returned dimension, because
+// a 0-d tensor has no sizes.
 [[nodiscard]] inline std::optional<size_t> normalize_dim(KernelContext& context, int64_t dim,
                                                          size_t rank) {
   const int64_t count = rank == 0 ? 1 : static_cast<int64_t>(rank);

@@ -36,9 +36,9 @@ constexpr To convert(From value) {
 using ConvertRun = void (*)(const void* from, int64_t from_stride, void* to, int64_t to_stride,
                             int64_t count);
 
-// Returns the conversion between two REALHBBF16 dtypes; null for other dtypes. In a selective
-// build, each dtype must also be selected or be Bool, Int, Long, Float or Double. If the dtypes
-// differ, at least one of them must be selected. Otherwise, the result is null.
+// Returns the conversion between two REALHBBF16 dtypes; null for other dtypes. A selective build
+// also returns null in two cases: if a dtype is neither selected nor Bool, Int, Long, Float or
+// Double, or if the dtypes differ and neither of them is selected.
 ConvertRun convert_run(ScalarType from, ScalarType to);
 
 // Number of elements in a conversion buffer on the stack.

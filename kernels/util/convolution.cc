@@ -43,8 +43,8 @@ struct Operands {
 };
 
 // The operands of the matrix product for one image and one group. Rows are output channels. Columns
-// are output positions. The product sums over the input channels and the taps, which are the
-// positions in the kernel. The index along the depth is channel * taps + tap.
+// are output positions. Taps are the positions in the kernel. The product sums over all pairs of an
+// input channel and a tap. In gemm(), the depth index of a pair is channel * taps + tap.
 template <class Sum>
 class PatchOperands final : public GemmOperands<Sum> {
  public:
@@ -176,8 +176,8 @@ class PatchOperands final : public GemmOperands<Sum> {
     for (int64_t c = 0; adjacent_ && c < count; ++c) adjacent_ = offsets_[c] == offsets_[0] + c;
   }
 
-  // Finds the input element that `tap` multiplies in the patch that begins at `start`. Sets
-  // `position` to its position. Returns false if `tap` has no input element.
+  // Sets `position` to the position of the input element that `tap` multiplies in the patch that
+  // begins at `start`. Returns false if there is no such element.
   bool find_input(const Spatial& start, const Spatial& tap, Spatial& position) const {
     for (size_t i = 0; i < 3; ++i) {
       int64_t at = start[i];

@@ -15,8 +15,8 @@
 
 namespace vitrine {
 
-// The arguments of a convolution along depth, height and width. An absent depth or height has size
-// 1 and a window of size 1.
+// The arguments of a convolution along depth, height and width. An absent depth or height counts as
+// a dimension of size 1 with a kernel of size 1. Its arguments keep their defaults.
 struct ConvolutionWindow {
   std::array<int64_t, 3> stride{1, 1, 1};
   std::array<int64_t, 3> padding{0, 0, 0};

@@ -69,7 +69,8 @@ struct Plane {
   int64_t from_stride;
   int64_t to_stride;
 
-  // Returns the part of the plane in the range [begin, end) of its longer dimension.
+  // Returns the rows [begin, end) of the plane, or the columns [begin, end) if the plane has more
+  // columns than rows.
   Plane part(int64_t begin, int64_t end) const {
     Plane result = *this;
     const bool by_rows = rows >= count;
@@ -141,8 +142,8 @@ struct Plane {
     }
   }
 
-  // Copies a narrow strip of columns at a time, so that the strip stays in the cache until all of
-  // its rows are copied. If the rows are short, treats columns as rows and rows as columns.
+  // Copies the columns in narrow strips, so that a strip stays in the cache until all of its rows
+  // are copied. If the rows are short, swaps the roles of rows and columns.
   void copy_strips() const {
     if (count < std::min(rows, kStrip)) return swap_rows_and_columns().copy_strips();
     for (int64_t begin = 0; begin < count; begin += kStrip) {
@@ -203,7 +204,7 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
                         {to_layout.strides.data(), from_layout.strides.data()});
   const BoxLoop<2>::Offsets start{to_layout.offset, from_layout.offset};
   const auto size = static_cast<int64_t>(to.element_size());
-  // A few elements need neither planes nor threads, and neither does a short single row.
+  // Planes and threads do not pay off for a few elements or for one short row.
   if (loop.rows() * loop.row_length() <= kFewElements) {
     loop.run(start, [&](const auto& first, int64_t count) {
       mover->move(from.raw_data(), first[1], loop.row_stride(1), to.mutable_raw_data(), first[0],
@@ -310,8 +311,8 @@ void copy_reshaped(KernelContext& context, const Tensor& self, Tensor& out) {
     return context.fail(ErrorCode::kInvalidArgument, "self has %lld elements, but out has %lld",
                         static_cast<long long>(self.numel()), static_cast<long long>(out.numel()));
   }
-  // If one tensor is row-major, views that tensor with the sizes of the other tensor, so that
-  // copy_elements() can copy all elements at once.
+  // If one tensor is row-major, gives it a layout with the sizes of the other tensor. One call of
+  // copy_elements() can then copy all elements.
   const Layout from(self);
   const Layout to(out);
   if (is_row_major(out)) {

@@ -24,14 +24,14 @@ struct ElementwiseOperand {
 
 // The operands of a call. Operand 0 is the output.
 struct ElementwiseOperands {
-  // Leaves the operands to the caller, because zeroing them takes long.
+  // Leaves `items` uninitialized, because zeroing the array takes long. The caller sets the items.
   ElementwiseOperands(const Elementwise& from, size_t inputs) : call(from), count(inputs + 1) {}
 
   const Elementwise& call;
   size_t count;
   ElementwiseOperand items[kOperands];
 
-  // Computes a row that begins at these offsets.
+  // Computes a row of `length` elements, which begins at offset start[k] in operand k.
   void run_row(const Loop::Offsets& start, int64_t length) const {
     Chunk buffers[kOperands];
     for (int64_t done = 0; done < length; done += kChunkLength) {

@@ -77,8 +77,8 @@ void run_generic(const Stage<T>& s, const T* re, const T* im, T* to_re, T* to_im
       T* const out_re = to_re + s.stride * (s.radix * p + i);
       T* const out_im = to_im + s.stride * (s.radix * p + i);
       for (int64_t j = 0; j < s.radix; ++j) {
-        // The root at `index` is the product of the coefficient of value j in output i and the
-        // twiddle factor of output i in group p.
+        // Output i of group p multiplies value j by the root at `index`. This root is the product
+        // of a coefficient of the transform and a twiddle factor.
         const int64_t index = (i * j % s.radix * step + p * i * s.stride) % (step * s.radix);
         const T c = s.root_re[index], d = s.root_im[index];
         const T* const a = re + s.stride * p + j * step;
@@ -253,8 +253,9 @@ void FourierTransform<T>::run_stages(T* re, T* im, T* scratch) const {
   }
 }
 
-// Bluestein's algorithm: computes the transform of n values as a convolution with a chirp, which is
-// exp(pi i k^2 / n). The convolution follows from the identity 2 j k = j^2 + k^2 - (j - k)^2.
+// Bluestein's algorithm: computes the transform of n values as a convolution with
+// exp(pi i k^2 / n), the conjugate of the chirp. This is possible because
+// 2 j k = j^2 + k^2 - (j - k)^2.
 template <class T>
 void FourierTransform<T>::run_chirp(T* re, T* im, T* scratch) const {
   T* const a = scratch;

@@ -8,10 +8,10 @@
 
 namespace vitrine {
 
-// The operands of a group normalization. `input` and `out` have `parts` parts. Each part has `rows`
-// contiguous rows of channels * plane elements. The rows with the same index in all parts form one
-// group. `weight` and `bias` are null or have groups * channels elements. `mean` and `rstd` have
-// `rows` elements. All tensors are row-major and floating.
+// The operands of a group normalization. `input` and `out` are viewed as [parts, rows, channels *
+// plane]. Row r of every part belongs to group r. `weight` and `bias` are null or have groups *
+// channels elements. `mean` and `rstd` have `rows` elements. All tensors are row-major and
+// floating.
 struct GroupNorm {
   const Tensor& input;
   const Tensor* weight;

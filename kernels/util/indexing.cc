@@ -38,8 +38,8 @@ Layout at_least_1d(const Tensor& tensor) {
 
 namespace {
 
-// Copies blocks self[i, ...] of a row-major tensor to a row-major result. `index` is row-major and
-// has the sizes of `picks`.
+// Copies the block self[i, ...] for every element i of the index. `picks` has the sizes of the
+// index. `self`, the index and `out` are row-major.
 void take_blocks(KernelContext& context, const Tensor& self, const IndexReader& index,
                  const Layout& picks, Tensor& out) {
   Layout result = picks;

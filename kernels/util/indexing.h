@@ -50,9 +50,9 @@ void take_along(KernelContext& context, const Tensor& self, size_t dim, const Te
 // result. Otherwise, that shape becomes the leading dimensions of the result.
 class AdvancedIndex {
  public:
-  // Uses the sizes and strides of `self`. Fails if an index is not Long, Int, Bool or Byte, is out
-  // of range or does not broadcast. Allocates temporary memory: one int64 for each element of the
-  // indices.
+  // Uses only the sizes and strides of `self`. Fails if the dtype of an index is not Long, Int,
+  // Bool or Byte, if an index is out of range, or if the indices do not broadcast. Allocates
+  // temporary memory: at most one int64 for each element of the indices.
   static std::optional<AdvancedIndex> make(KernelContext& context, const Tensor& self,
                                            const OptionalTensorList& indices);
 
@@ -81,8 +81,8 @@ class AdvancedIndex {
   }
 
  private:
-  // The offsets that one index or mask contributes. One offset from each term is added to find a
-  // selected element.
+  // The offsets that one index or mask contributes. The sum of one offset from each term is the
+  // offset of a selected part of `self`.
   struct Term {
     const int64_t* offsets;
     Layout layout;  // layout of `offsets`, broadcast to shape_

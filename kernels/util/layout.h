@@ -19,7 +19,7 @@ namespace vitrine {
 // tensor's memory.
 struct Layout {
   Layout() = default;
-  // These copy only the dimensions in use, because most layouts are small.
+  // The copy operations skip dimensions that are not in use, because most layouts are small.
   Layout(const Layout& other) : rank(other.rank), offset(other.offset) { copy_dims(other); }
   Layout& operator=(const Layout& other) {
     rank = other.rank;

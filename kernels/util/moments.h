@@ -31,8 +31,8 @@ struct Moments {
     squares += chunk_squares + delta * delta * (count * n / total);
     count = total;
   }
-  // The variance with the divisor count - correction. As in PyTorch, it is NaN if there are no
-  // values, and infinite or NaN if count <= correction.
+  // Returns squares / (count - correction). As in PyTorch, a negative divisor is replaced by 0, and
+  // division by 0 gives infinity or NaN. If there are no values, the result is NaN.
   double variance(double correction) const;
 };
 

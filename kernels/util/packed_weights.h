@@ -4,8 +4,8 @@
 // A header of 16 int32 numbers precedes the blocks. The parts of a block, in memory order:
 //
 //   block   8 rows of weights: all groups of columns, then 8 float biases if the layer has biases
-//   group   one packet per 16 columns, then a float scale per row, then an int32 sum of each row's
-//           values
+//   group   one packet per 16 columns, then 8 float scales (one per row), then 8 int32 numbers: for
+//           each row, the sum of its values in the group
 //   packet  columns 0 to 7 of each row, then columns 8 to 15 of each row
 //
 // An int4 value is stored as value + 8. Each run of 32 int4 values takes 16 bytes. Byte i of a run
@@ -41,7 +41,8 @@ class PackedWeights {
   int64_t blocks() const { return (shape_.rows + kRows - 1) / kRows; }
   int64_t groups() const { return shape_.columns / shape_.group_size; }
 
-  // Adds the products of one group of inputs with each of the 8 rows.
+  // For each of the 8 rows, adds the dot product of a group of inputs and the row's values to
+  // sums[row]. `values` has the shape [group_size, 8].
   template <class Input, class Sum>
   void multiply(const Input* inputs, const int8_t* values, Sum* sums) const {
     for (int64_t column = 0; column < shape_.group_size; ++column, values += kRows) {

@@ -37,9 +37,9 @@ void run_items(KernelContext& context, int64_t items, int64_t work, Item run, co
 void run_ranges(KernelContext& context, int64_t count, int64_t grain, int64_t work_each, Range run,
                 const void* body);
 
-// Calls body(item, worker) for every item < items, in any order. No two threads have the same
-// worker index, which is below worker_count(context). `work` is the total cost of all items, in the
-// unit of kParallelWork. The body must not fail the context or allocate from it.
+// Calls body(item, worker) for every item < items, in any order. Each thread has its own
+// `worker` index, which is below worker_count(context). `work` is the total cost of all items, in
+// the unit of kParallelWork. The body must not fail the context or allocate from it.
 //
 // Each worker starts with its own share of the items, and then takes items from other workers. The
 // shares depend only on the numbers of items and workers. Therefore a worker often finds the

@@ -6,10 +6,10 @@ namespace vitrine {
 
 namespace {
 
-// Results with more elements are copied with threads.
+// An output with more elements is copied by copy_elements(), which can use several threads.
 constexpr int64_t kMaxSegmentElements = 4096;
 
-// Copies few elements without a description of each combination of segments.
+// Copies a small output without building a Layout for each combination of segments.
 struct SegmentCopy {
   const ElementMover& mover;
   const void* self;

@@ -9,9 +9,9 @@ namespace vitrine {
 
 // The slow path of fits().
 bool fits_exactly(const Scalar& scalar, ScalarType dtype);
-// Returns true if `dtype` can hold the scalar by PyTorch's rules. Fractions are truncated. Infinity
-// and NaN fit floating dtypes. Every scalar fits Bool and the complex dtypes. A negative number
-// fits an unsigned dtype whose range contains the absolute value.
+// Returns true if `dtype` can hold the scalar by PyTorch's rules. A number with a fraction can fit
+// an integral dtype. Infinity and NaN fit floating dtypes. Every scalar fits Bool and the complex
+// dtypes. A negative number fits Byte if it is at least -255.
 inline bool fits(const Scalar& scalar, ScalarType dtype) {
   // A fast path: every dtype can hold 0 to 127.
   return (!scalar.is_floating() && scalar.to<uint64_t>() <= 127) || fits_exactly(scalar, dtype);

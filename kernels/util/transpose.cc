@@ -14,8 +14,8 @@ namespace {
 
 constexpr int64_t kVectorBytes = 16;  // vectors of this size exist in every instruction set
 constexpr int64_t kLineBytes = 64;    // size of a cache line
-// In matrices larger than this, each cache line of the result is assembled in a buffer and then
-// stored at once.
+// In a matrix of at most this size, tiles are stored directly in the result. In a larger matrix,
+// each entire cache line of the result is assembled in a buffer and then stored at once.
 constexpr int64_t kMaxDirectBytes = int64_t{32} << 10;
 constexpr int64_t kDepth = 4;  // number of consecutive blocks along a row of the result
 [[maybe_unused]] constexpr int64_t kMinStreamedBytes = int64_t{16} << 20;
@@ -98,9 +98,9 @@ struct Block {
 #endif
 };
 
-// Returns the distance in bytes from the start of a cache line to `first`. The caller shortens the
-// first block by this distance, so that the next blocks begin at cache lines. Returns 0 if rows
-// have different distances, or if the distance is not a multiple of the vector size.
+// Returns the offset of `first` in its cache line, in bytes. The caller shortens the first block by
+// this offset, so that all later blocks begin at the start of a cache line. Returns 0 if the offset
+// differs between rows, or if it is not a multiple of the vector size.
 int64_t line_offset(const std::byte* first, int64_t stride) {
   const auto offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(first) % kLineBytes);
   return stride % kLineBytes == 0 && offset % kVectorBytes == 0 ? offset : 0;
@@ -124,9 +124,9 @@ int64_t transpose_tile_size(size_t size) {
   return tile_of(size) == nullptr ? 0 : kVectorBytes / static_cast<int64_t>(size);
 }
 
-// Transposes block by block. If possible, a block covers full cache lines of `from` and `to`. If
-// strides are powers of two, the cache can hold lines of only a few rows, and would evict partly
-// written lines.
+// Transposes block by block. If possible, a block covers entire cache lines of `from` and `to`,
+// because the cache could evict partly written lines. If strides are powers of two, the cache holds
+// lines of only a few rows.
 void transpose_tiles(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride,
                      int64_t rows, int64_t columns, size_t size, int64_t matrix_elements) {
   const Tile tile = tile_of(size);

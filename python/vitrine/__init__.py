@@ -331,7 +331,7 @@ class Lowered:
         return DelegationInfo(subgraphs, delegated, others, [dict(zip(keys, row)) for row in by_op], text)
 
     def explain(self) -> str:
-        """Lists the changes that `optimize` made, and why calls are not delegated, most expensive calls first."""
+        """Lists the changes that `optimize` made. Explains why calls are not delegated, the most expensive first."""
         return self._model.explain()
 
     def __str__(self) -> str:
@@ -352,7 +352,7 @@ class AutoQuantized(Lowered):
 
     @property
     def choice(self) -> dict[str, Any]:
-        """Keyword arguments for lower(), which then makes this program again from the same calibration data."""
+        """Keyword arguments with which lower() makes this program again, given the same calibration data."""
         data = self.search
         if not data["quantize"]:
             return {"quantize": "float"}

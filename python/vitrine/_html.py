@@ -1,4 +1,4 @@
-"""HTML for notebooks: tables without scripts and colors, so that they fit light and dark themes."""
+"""HTML for notebooks: tables without scripts or colors, so that they fit light and dark themes."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def _db(figures: Optional[dict[str, Any]]) -> str:
 
 
 class Numerics:
-    """Shows which operators make errors, and which inherit them. str() makes a table."""
+    """Shows which operators introduce errors, and which inherit them from their inputs. str() makes a table."""
 
     def __init__(self, numerics: "_vitrine.Numerics") -> None:
         self._numerics = numerics

@@ -92,7 +92,10 @@ class Profile:
 
     def table(self, width: int = 100, *, costs: bool = False, ids: bool = False, group_by: str = "none",
               filter: str = "", top: int = 0) -> str:
-        """Returns the table of executor_runner. `filter` keeps rows with this text. `top` keeps the slowest rows."""
+        """Returns the table of `executor_runner --profile`. The parameters are named like its options.
+
+        `filter` keeps rows with this text. `top` keeps the slowest rows.
+        """
         return self._profile.report("table", group_by, filter, top, width, costs, ids)
 
     def save(self, path: PathLike, format: Optional[str] = None) -> None:

@@ -1,5 +1,5 @@
-// Type promotion as in PyTorch: the dtype in which values of two dtypes are computed. Kernels and
-// shape inference use the same rules.
+// Type promotion as in PyTorch: chooses the dtype for a computation with values of two dtypes.
+// Kernels and shape inference use the same rules.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 namespace vitrine {
 
 // Returns the category of a dtype: 1 for Bool, 2 for integers, 3 for floating point, 4 for complex.
-// Returns 0 for dtypes with which PyTorch does not compute (quantized, bits, float8 and unsigned
-// integers of 16 to 64 bits).
+// Returns 0 for dtypes that have no category in PyTorch's promotion: quantized, bits, float8, and
+// unsigned integers of 16 to 64 bits.
 int promotion_category(ScalarType type);
 
 // Does the same as torch.promote_types. Returns nothing for pairs that PyTorch rejects. A dtype of

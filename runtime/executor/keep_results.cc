@@ -78,12 +78,13 @@ class MethodLoader::ResultKeeper {
   // True if the result is not an input or output of the method, and nothing reads its planned
   // memory through another value.
   bool is_unshared(uint32_t result, Position position);
-  // `rest` is the range of the result's bytes that no earlier instruction has overwritten. Removes
-  // the bytes that `instruction` overwrites from `rest`. Returns false if the instruction may use
-  // bytes in `rest` through another value.
+  // `rest` is the range of the result's bytes that no earlier instruction has overwritten. If
+  // `instruction` overwrites the beginning or the end of `rest`, shrinks `rest` to exclude these
+  // bytes. Returns false if the instruction may use bytes of `rest` through another value.
   bool pass_instruction(const fbs::Instruction& instruction, uint32_t result, PlannedRange& rest);
   bool pass_kernel_call(const fbs::KernelCall& call, uint32_t result, PlannedRange& rest);
-  // Calls visit(value) for a tensor, or for the tensors of a list until visit() returns false.
+  // If `value` is a tensor, calls visit(value). If it is a list, calls visit() for each tensor of
+  // the list, and stops if visit() returns false.
   template <class Visit>
   bool for_each_tensor(int32_t value, const Visit& visit);
   bool is_used(int32_t value, uint32_t result, const PlannedRange& rest);
@@ -165,8 +166,8 @@ bool MethodLoader::ResultKeeper::find_changes() {
   return true;
 }
 
-// True if no execution changes an input of the call, and nothing else needs the planned memory of
-// its result.
+// True if no execution changes an input of the call, nothing else needs the planned memory of the
+// result, and the result is small enough (kMaxGrowth).
 bool MethodLoader::ResultKeeper::can_keep(const fbs::KernelCall& call, uint32_t out,
                                           Position position) {
   const auto result = static_cast<uint32_t>(call.args()->Get(out));
@@ -188,7 +189,7 @@ bool MethodLoader::ResultKeeper::can_keep(const fbs::KernelCall& call, uint32_t 
          ranges_[result].begin != ranges_[result].end && is_unshared(result, position);
 }
 
-// True if the value is a constant tensor, or a number, a string or a list that no step changes.
+// True for a constant tensor, and for a number, a string or a list of numbers that no step changes.
 bool MethodLoader::ResultKeeper::is_fixed(uint32_t index) {
   const EValue& value = method_.values_[index];
   if (loader_.exchanged_[index] || value.is_tensor_list()) return false;

@@ -73,7 +73,7 @@ class MethodLoader {
 
   Error find_shared_state();
   Error take_planned_memory();
-  // Asks the system to use huge pages for planned memory that runs write completely.
+  // Asks the system to use huge pages for planned memory, unless a run may leave much of it unused.
   void prefer_huge_pages();
   static bool has_fixed_size(const EValue& value) {
     return !value.is_tensor() || value.unchecked_tensor().dynamism() == ShapeDynamism::kStatic;
@@ -100,7 +100,7 @@ class MethodLoader {
   Error find_first_calls(std::span<BackendInitContext> contexts);
 
   Error make_steps();
-  // Lets each delegate whose arguments all have fixed sizes allocate its memory at load.
+  // For each delegate call whose arguments all have fixed sizes, calls Delegate::plan_memory().
   Error plan_delegates();
   Error make_step(const fbs::Instruction& from, Step& step);
   Error make_kernel_step(const fbs::KernelCall& call, Step& step);
@@ -122,8 +122,9 @@ class MethodLoader {
     }
   };
   Error mark_written(int32_t value);
-  // Checks that the outputs of the method, and the delegate arguments that other steps use, have a
-  // source (see has_source()). If one has none, returns InvalidProgram or records a warning.
+  // Checks the outputs of the method, and the delegate inputs that other steps use. If one has no
+  // source (see has_source()) and cannot be a view of a written value, returns InvalidProgram or
+  // records a warning.
   Error check_written();
   Error check_written(uint32_t value, const char* name);
   bool has_source(uint32_t value) const;

@@ -45,8 +45,8 @@ bool Method::is_input(const EValue* value) const {
   return std::ranges::find(inputs_, value, &Input::value) != inputs_.end();
 }
 
-// True if the result is not in the caller's memory, because a move instruction replaced the output
-// with another tensor, or a view gave the output other memory.
+// True if the caller set the output's memory, but the result is elsewhere. This happens if a move
+// instruction replaced the output with another tensor, or if a view gave the output other memory.
 bool Method::RestoredValue::was_moved() const {
   if (!has_caller_memory) return false;
   const Tensor& result = value->unchecked_tensor();
@@ -72,9 +72,9 @@ Error Method::copy_to_temporary(EValue& result) {
   return Error();
 }
 
-// Copies the result of each output for which was_moved() is true to the caller's memory. If there
-// are several such outputs, the result of one may be in the memory of another. Their results are
-// then copied to temporary memory first.
+// Copies moved results (see was_moved()) to the caller's memory. If several outputs have moved
+// results, saves these results in temporary memory first. Otherwise, copying one result could
+// overwrite another.
 Error Method::copy_moved_outputs() {
   const auto count = std::ranges::count_if(restored_, &RestoredValue::was_moved);
   for (RestoredValue& each : restored_) {

@@ -241,8 +241,9 @@ Error MethodLoader::OverlapCheck::check_instruction(const fbs::Instruction& inst
   }
 }
 
-// Returns the index of the first result among the arguments. The last argument repeats the results,
-// which come just before it. Any earlier argument that the kernel writes is modified in place.
+// Returns the index of the first result among the arguments. The results come just before the last
+// argument, which repeats them. If the kernel writes an argument before the first result, it
+// modifies that argument in place.
 uint32_t MethodLoader::first_result(const fbs::KernelCall& call) const {
   const ResolvedOperator& op = operators_[static_cast<size_t>(call.op_index())];
   const IndexVector& args = *call.args();

@@ -65,9 +65,8 @@ size_t shared_bytes(const Program& program) {
   return sharing < 2 || bytes > kMaxBytes ? 0 : static_cast<size_t>(bytes);
 }
 
-// Returns the tensors of the shared buffer, sorted and without duplicates. If some of them overlap
-// partly, an execution reuses their memory, which therefore cannot hold state. The function then
-// returns no tensors.
+// Returns the tensors of the shared buffer, sorted and without duplicates. Returns no tensors if
+// two different tensors overlap, because memory that an execution reuses cannot hold state.
 Result<SharedMemory::StateTensors> find_tensors(const Program& program) {
   using StateTensor = SharedMemory::StateTensor;
   const auto for_each = [&program](auto&& visit) {

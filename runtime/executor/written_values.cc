@@ -44,7 +44,7 @@ Error MethodLoader::sort_written_ranges() {
     if (written_[i]) *next++ = planned_range(i);
   }
   sort(written_ranges_, std::less<>());
-  // Sets the end of each range to the largest end among this range and all ranges before it.
+  // Extends each range to the largest end of all earlier ranges in its buffer.
   for (size_t i = 1; i < count; ++i) {
     PlannedRange& range = written_ranges_[i];
     const PlannedRange& before = written_ranges_[i - 1];
@@ -56,8 +56,8 @@ Error MethodLoader::sort_written_ranges() {
 bool MethodLoader::overlaps_written(uint32_t value) const {
   const PlannedRange range = planned_range(value);
   // `after` is the first written range that begins at or after the end of `range`. It suffices to
-  // check the range before `after`. sort_written_ranges() has set its end to the largest end of
-  // this range and all ranges before it in the buffer.
+  // check the range before `after`, because sort_written_ranges() has extended each range to the
+  // largest end of all earlier ranges in its buffer.
   const auto after = std::lower_bound(written_ranges_.begin(), written_ranges_.end(),
                                       PlannedRange{range.buffer, range.end, range.end});
   return after != written_ranges_.begin() && std::prev(after)->buffer == range.buffer &&
@@ -149,9 +149,8 @@ Result<bool> MethodLoader::is_read_besides(const Step& step, uint32_t index) {
   return false;
 }
 
-// Reports a tensor that has no source. Accepts a tensor that overlaps a written value, because the
-// tensor may be a view of that value. But reports any tensor that is an output argument of a
-// delegate.
+// Reports a tensor that has no source. A tensor that overlaps a written value may be a view of that
+// value, and is accepted unless it is an output argument of a delegate.
 Error MethodLoader::check_written(uint32_t index, const char* name) {
   char lost[256] = "";
   bool is_lost = false;

@@ -22,8 +22,7 @@ HWY_INLINE hn::Vec<Doubles> load(const float* from) {
 }
 #endif
 
-// Computes the sum in double. The counter of zeros is of type T, which represents every count of a
-// small block exactly.
+// The sum has double precision. Zeros are counted in type T, which is exact for a small block.
 template <class T>
 HWY_INLINE Bounds bounds_in(const T* elements, size_t count) {
   Bounds result;
@@ -58,8 +57,8 @@ HWY_INLINE Bounds bounds_in(const T* elements, size_t count) {
 Bounds BoundsOfFloats(const float* elements, size_t count) { return bounds_in(elements, count); }
 Bounds BoundsOfDoubles(const double* elements, size_t count) { return bounds_in(elements, count); }
 
-// Sets pairs[i] to the bin of a[i] plus kBins times the bin of b[i]. Returns the sum of the squared
-// distances of all elements from the mean.
+// Sets pairs[i] to the bin of a[i] plus kBins times the bin of b[i]. Returns the sum of
+// (x - mean)^2 over all elements x of `a` and `b`.
 template <class T>
 HWY_INLINE double pairs_in(const Bins& bins, double mean, const T* a, const T* b, int32_t* pairs,
                            size_t count) {

@@ -71,8 +71,9 @@ class Distribution {
   std::array<uint64_t, ValueSummary::kBins> histogram();
 
  private:
-  // Two elements are counted at once: a table has one count for every combination of two bins. Two
-  // tables are used in turn, because a processor waits if it adds to the same count twice in a row.
+  // Elements are counted in pairs: a table has one count for every combination of two bins. Pairs
+  // are added to two tables alternately, because a processor waits if it adds to the same count
+  // twice in a row.
   static constexpr size_t kPairs = ValueSummary::kBins * ValueSummary::kBins;
   static constexpr size_t kTables = 2;
   static constexpr size_t kPairsOfBlock = kMaxElements / 2;

@@ -24,16 +24,16 @@ std::span<const Real> copy_finite(std::span<const Real> block, std::array<Real, 
   return {to.begin(), end};
 }
 
-// Sets all figures except `saturated`. `load(begin, size)` returns a block of floats or doubles:
-// the real numbers that `size` elements represent, starting at index `begin`. The block is valid
-// until the next call to `load`.
+// Sets all members of `summary` except `saturated`. `load(begin, size)` returns a span of floats or
+// doubles, the real numbers of the elements [begin, begin + size). The span is valid until the next
+// call to `load`.
 template <class Load>
 void measure(size_t count, const Load& load, ValueSummary& summary) {
   using Block = decltype(load(0, 0));
   std::array<typename Block::value_type, kBlock> buffer;
   summary.count = count;
   Bounds all;
-  // Goes backward, because the last elements are still in the caches if the value was just
+  // Visits the last block first. Its elements are still in the caches if the value was just
   // computed.
   for (size_t end = count; end != 0;) {
     const size_t begin = (end - 1) / kBlock * kBlock;

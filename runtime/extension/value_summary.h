@@ -18,9 +18,9 @@ struct ValueSummary {
   uint64_t nan = 0;
   uint64_t infinite = 0;
   uint64_t zeros = 0;
-  // Number of quantized elements that are the smallest or largest integer of their type. Their true
-  // values may be outside of the range. An integer that represents 0, such as the result of a relu,
-  // does not count.
+  // Number of quantized elements that are the smallest or largest integer of their type. They may
+  // have been clamped to the type. Elements that represent 0 are not counted, because 0 is a normal
+  // result of a relu.
   uint64_t saturated = 0;
   double min = 0;
   double max = 0;

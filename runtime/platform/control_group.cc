@@ -14,7 +14,7 @@ constexpr size_t kMaxPathBytes = 2048;
 constexpr size_t kMaxFileBytes = 4096;
 
 // A resource, and the files in which a group limits the resource. The limit is the quota divided by
-// the period. For memory, the period is 1.
+// the period. Memory has no period, so its quota is divided by 1.
 struct Controller {
   const char* name;
   const char* v1_quota;

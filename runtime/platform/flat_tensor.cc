@@ -81,7 +81,7 @@ class FlatTensorMap final : public NamedDataMap {
       const fbs::DataSegment* segment = root_->segments()->Get(i);
       if (!range_fits(segment->offset(), segment->size(), header_.segment_bytes)) {
         return Error::make(ErrorCode::kInvalidExternalData,
-                           "segments[%u]: is outside the %llu bytes of segment data", i,
+                           "segments[%u]: outside the %llu bytes of segment data", i,
                            static_cast<unsigned long long>(header_.segment_bytes));
       }
     }

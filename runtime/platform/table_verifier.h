@@ -1,8 +1,9 @@
 // Verifies that all offsets in a flatbuffer point into the flatbuffer.
 //
 // Performs the checks of the flatbuffers library's verifier, and also checks that elements of 8
-// bytes are aligned. The schema is described by tables, which schema/table_shapes.py writes. They
-// are much smaller than the code that flatc generates. Format: https://flatbuffers.dev/internals.
+// bytes are aligned. schema/table_shapes.py generates constant arrays (TableShapes) that describe a
+// schema. They are much smaller than the code that flatc generates.
+// Format: https://flatbuffers.dev/internals.
 #pragma once
 
 #include <cstddef>

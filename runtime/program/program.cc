@@ -142,7 +142,7 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
 
 Error Program::load_constants() {
   const fbs::SubsegmentOffsets* constants = ProgramAccess::root(*this).constant_segment();
-  // Index 0 means "not a constant", so entry 0 is unused. A list of one entry has no constants.
+  // Entry 0 is unused, because index 0 means "not a constant". Constants begin at entry 1.
   if (constants == nullptr || constants->offsets() == nullptr ||
       constants->offsets()->size() <= 1) {
     return Error();

@@ -50,7 +50,7 @@ class ProgramVerifier {
   Error verify() const {
     VITRINE_RETURN_IF_ERROR(
         check_version("program", program_.version(), ErrorCode::kInvalidProgram));
-    if (size_of(program_.execution_plan()) == 0) return invalid("execution_plan: has no method");
+    if (size_of(program_.execution_plan()) == 0) return invalid("execution_plan: no methods");
     VITRINE_RETURN_IF_ERROR(verify_segments());
     VITRINE_RETURN_IF_ERROR(verify_offsets(program_.constant_segment()), "constant_segment");
     for (uint32_t i = 0; i < size_of(program_.mutable_data_segments()); ++i) {

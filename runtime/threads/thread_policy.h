@@ -2,11 +2,11 @@
 //
 // - Work: a region of less than ThreadPool::kMinWorkNs runs on its calling thread. The first
 //   regions of a run, up to kWakeWorkNs in total, also run there, because waking the workers takes
-//   about 20 us. If the workers have worked within kSpinNs, they still spin, and the first regions
-//   use them, too.
+//   about 20 us. But workers spin for at least kSpinNs after a region. While they spin, they need
+//   no waking, so the first regions use them.
 // - Processors: the runs that have work for several threads share the processors of this process.
-//   Regions use the workers only if there are at least two processors for each of these runs, and
-//   at least one for each thread of their pools.
+//   Regions use the workers only if the process has at least two processors for each of these runs
+//   and at least one processor for each thread of the pools that these runs use.
 // - Pause: other processes may use the same processors. A caller may then wait for a processor, or
 //   for workers that wait for a processor. The loss of a run is its wall time minus the processor
 //   time of its caller. If the loss exceeds the time that the workers save, regions do not use the

@@ -35,7 +35,7 @@ ThreadPolicy::Demand demand;
 thread_local bool is_in_run = false;
 thread_local ThreadPolicy::Run present_run;
 
-// Returns the number of cores in the fastest clusters. These are all cores if frequencies are
+// Returns the number of cores in the fastest clusters. Counts all cores if their frequencies are
 // unknown or equal.
 size_t fastest_cores() {
   if (!cpuinfo_initialize()) return 1;

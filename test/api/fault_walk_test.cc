@@ -1,6 +1,6 @@
-// Loads a module, calls the module and writes its profile, in the C API and in the C++ API, while
-// each allocation fails in turn. Each failure must be reported as an error. The remaining steps on
-// the same module must then produce the correct outputs and profile.
+// Tests the C API and the C++ API while each allocation fails in turn. Loads a module, calls it and
+// writes its profile. Each step must either succeed or report an error. After an error, the test
+// continues with the same module and expects the correct outputs and profile.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -19,9 +19,9 @@
 namespace vitrine::test {
 namespace {
 
-// walk() calls `run(n)` for n = 0, 1, 2, ... In `run(n)`, the n-th allocation must fail. In
-// `run(0)`, no allocation fails. The walk ends when `run(n)` makes fewer than n allocations. The
-// outcome of a run tells if an allocation failed and if all calls succeeded.
+// walk() calls `run(n)` for n = 0, 1, 2, ... until no allocation fails in a run with n > 0. The
+// function `run` must make its n-th allocation fail; 0 means none. Its outcome tells whether an
+// allocation failed, and whether all calls succeeded.
 struct Outcome {
   bool failed = false;
   bool went_well = false;

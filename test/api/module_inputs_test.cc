@@ -91,8 +91,8 @@ TEST(Module, AcceptsInputsInAnyDimOrder) {
   }
 }
 
-// A program that computes y = |x|, then replaces its inputs: the tensor x with a tensor of another
-// dim order, and the integer 7 with 8.
+// A program with two inputs, the tensor x and the integer 7. It computes y = |x|. Then it replaces
+// x with a tensor of another dim order, and 7 with 8.
 class ModuleInputs : public testing::Test {
  protected:
   ModuleInputs() {

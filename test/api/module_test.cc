@@ -266,8 +266,8 @@ TEST(Module, EnforcesLimits) {
               HasSubstr("stopped after 1 instructions (max_instructions_per_run)"));
 }
 
-// Calls the method `forward` of a sample, which multiplies matrices in a loop while its input is
-// false.
+// Calls `forward` of the sample endless_loop with the input `ends`. If `ends` is false, the method
+// loops forever.
 Result<std::vector<Value>> call_loop(Module& module, bool ends) {
   auto input = Array::zeros(ScalarType::kBool, Sizes{1});
   *input->mutable_data<bool>()->data() = ends;
@@ -290,7 +290,7 @@ TEST(Module, EndsCallsAtTheDeadline) {
             .limits = {.max_instructions_per_run = UINT64_MAX, .max_milliseconds_per_run = 1500}});
   EXPECT_THAT(call_loop(module, false),
               test::FailsWith(ErrorCode::kOutOfResources, HasSubstr("max_milliseconds_per_run")));
-  // This call may also exceed the limit on a very slow machine.
+  // This call ends by itself, but on a very slow machine it can exceed the time limit.
   EXPECT_EQ(*test::require(call_loop(module, true)).at(0).integer(), 7);
 }
 

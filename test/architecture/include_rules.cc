@@ -70,7 +70,7 @@ const std::vector<Library>& libraries() {
   return kLibraries;
 }
 
-// Headers that code without exceptions and iostream must not include.
+// Headers that device code must not include, because it uses no exceptions, RTTI or streams.
 constexpr std::array<std::string_view, 10> kHostHeaders = {
     "iostream", "ostream", "istream",   "fstream",   "sstream",
     "iomanip",  "ios",     "exception", "stdexcept", "typeinfo"};
@@ -91,7 +91,7 @@ bool reaches(const Room& from, const Room& to, std::set<std::string_view>& seen)
   });
 }
 
-// Returns the reason that an include is not allowed; empty if it is allowed.
+// Returns the reason why an include is forbidden; empty if it is allowed.
 std::string violation(std::string_view path, const Room& from, std::string_view header) {
   if (from.is_device && std::ranges::count(kHostHeaders, header) != 0) {
     return "which is only for the host side";

@@ -31,11 +31,12 @@ bool may_include(const Room& from, const Room& to);
 // "\"base/json.h".
 std::vector<std::string_view> includes_of(std::string_view source);
 
-// Returns the permissions in the table of libraries that no source file uses, such as "`xnnpack` in
-// bench".
+// The table of libraries permits folders to include libraries. Returns the permissions that no
+// source file uses, such as "`xnnpack` in bench".
 std::vector<std::string> unused_permissions(const std::map<std::string, std::string>& sources);
 
-// Returns a line for each include of the file at `path` that violates a rule: "path: includes ...".
+// Returns a line, "path: includes ...", for each include that violates a rule. `path` is the path
+// of the file with this source.
 std::vector<std::string> violations(std::string_view path, std::string_view source);
 
 }  // namespace vitrine::architecture

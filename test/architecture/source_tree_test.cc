@@ -209,8 +209,8 @@ INSTANTIATE_TEST_SUITE_P(Pages, CodeInDocumentation,
                          testing::Values("docs/contributing.md", "docs/writing_a_backend.md"),
                          [](const auto& page) { return "Page" + std::to_string(page.index); });
 
-// Device code is built without exceptions and RTTI. This test also checks the parts of device
-// headers that only host code compiles.
+// Device code is compiled without exceptions and RTTI, but only host code compiles some parts of
+// device headers. So this test searches the text of all device code.
 TEST(SourceTree, DeviceCodeUsesNoExceptionsOrRtti) {
   for (const fs::path& path : files()) {
     const Room* room = room_of(path.generic_string());

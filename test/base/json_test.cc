@@ -82,7 +82,7 @@ TEST(JsonDocument, AcceptsNanAndInfinityOutsideStrings) {
   EXPECT_EQ(document.root().at("b").string(), "NaN \" Infinity");
 }
 
-TEST(JsonValue, ReadsNumbersAndNamesOfNonFiniteNumbers) {
+TEST(JsonValue, ReadsNumbersAndTheStringsNanAndInfinity) {
   const JsonDocument document(R"([1, -0.5, 1e3, "Infinity", "-Infinity", "NaN"])", "x");
   std::vector<double> numbers;
   document.root().each_item([&](const JsonValue& n) { numbers.push_back(n.number()); });

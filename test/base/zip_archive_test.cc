@@ -20,7 +20,7 @@ using testing::ThrowsMessage;
 
 const test::ArchiveMembers kMembers = {{"a", "first"}, {"folder/b", std::string(3000, 'b')}};
 
-TEST(ZipArchive, ReturnsUncompressedMembersWithoutCopy) {
+TEST(ZipArchive, ReturnsUncompressedMembersWithoutCopying) {
   const std::vector<std::byte> bytes = test::write_zip(kMembers);
   const ZipArchive archive({bytes, nullptr}, "test.zip");
   EXPECT_THAT(archive.names(), testing::ElementsAre("a", "folder/b"));
@@ -150,7 +150,8 @@ void put(std::string& to, T number) {
   }
 }
 
-// An archive of uncompressed members, written field by field, so that tests can set each of them.
+// An archive of uncompressed members. It is written field by field, so that tests can set each
+// field.
 struct RawArchive {
   struct Entry {
     std::string name, content;

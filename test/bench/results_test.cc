@@ -35,8 +35,8 @@ TEST(BenchResults, RejectsInvalidFiles) {
   }
 }
 
-// The ratio is 1250 / 750 at 250 elements and 2000 / 3000 at 1000 elements. Between them, it
-// is interpolated linearly on logarithmic scales.
+// The delegate's time divided by the kernel's is 1250 / 750 at 250 elements, and 2000 / 3000 at
+// 1000 elements. Between these sizes, the ratio is interpolated linearly on logarithmic scales.
 TEST(BenchCrossings, InterpolateTheSizeAtWhichTimesAreEqual) {
   const std::vector<Crossing> crossings = crossings_of(test::made_results());
   ASSERT_EQ(crossings.size(), 1U);
@@ -64,7 +64,7 @@ TEST(BenchCrossings, IgnoreDifferencesWithinNoise) {
   EXPECT_EQ(crossings_of(results).at(0).work, std::nullopt);
 }
 
-TEST(BenchCrossings, IgnoreFasterSizesBelowASlowerSize) {
+TEST(BenchCrossings, AreUnsetIfSlowerAtTheLargestSize) {
   Results results = test::made_results();
   for (Result& result : results.results) {
     if (result.variant == "xnnpack" && result.work == 100.0) result.time.p50 = 1;

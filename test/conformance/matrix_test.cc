@@ -114,7 +114,8 @@ NodeCase layer_case(const LayerKind& kind, const Layer& layer, bool has_bias, bo
     test.expected_error = "fp32 -> fp32 are not supported";  // see node_table.cc
   }
   // An output is a sum of up to 96 products of numbers below 1. XNNPACK may accumulate f16 products
-  // in f16. Dynamic quantization changes each factor by up to half of (2 / 255) of its range.
+  // in f16. Dynamic quantization stores inputs in [-1, 1] in steps of 2 / 255, so it changes each
+  // input by up to half a step.
   test.tolerance = kind.type == kFloat16 ? 2e-2f : 3e-5f;
   if (kind.dynamic) {
     test.tolerance += 0.5f * 2 / 255 * 1.02f * std::sqrt(static_cast<float>(k)) * 2;

@@ -122,8 +122,9 @@ Dims convolution_dims(Tag tag, const Shape& shape) {
           w.groups * w.group_out};
 }
 
-// Crops `x` to `count` elements of `dim`, from `start`. This replaces the padding of a transposed
-// convolution, because the portable kernel supports only symmetric padding.
+// Returns `count` elements of dimension `dim` of `x`, beginning with element `start`. This replaces
+// the padding of a transposed convolution, because the portable kernel supports only symmetric
+// padding.
 Tensor& cropped(KernelCall& call, Tensor& x, int64_t dim, uint32_t start, uint32_t count) {
   std::vector<int32_t> s = sizes_of(x);
   s[static_cast<size_t>(dim)] = static_cast<int32_t>(count);

@@ -2,8 +2,8 @@
 //
 // known_failures.json is a list of objects with these members:
 //   - "cases": last components of case folders, such as "ops_portable/maximum__nan".
-//   - "runs": the runs that fail: "program" (lowered by ExecuTorch), "training" or "core" (exported
-//     in this form, and lowered by Vitrine).
+//   - "runs": what fails: "program" is the case's program, which ExecuTorch lowered. "training" and
+//     "core" are the exported forms of the model, which Vitrine lowers.
 //   - "machine": "arm32" if the runs fail only there; absent if they fail everywhere.
 //   - "backends": the backends for which Vitrine lowered the model: "none" or names joined by "+";
 //     absent if the runs fail with all backends.

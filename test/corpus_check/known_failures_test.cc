@@ -14,7 +14,7 @@ constexpr char kOne[] =
     R"([{"cases": ["ops/max__nan"], "runs": ["core"], "backends": ["xnnpack"],
          "says": "expected nan", "why": "XNNPACK drops it"}])";
 
-TEST(KnownFailures, LooksUpFailuresByCaseExportedFormAndBackend) {
+TEST(KnownFailures, FindsOnlyEntriesThatMatchTheWholeRun) {
   const KnownFailures known = KnownFailures::parse(kOne, "list");
   ASSERT_NE(known.find({"/corpus/ops/max__nan", "core", "xnnpack"}), nullptr);
   EXPECT_EQ(known.find({"/corpus/ops/max__nan", "core", "xnnpack"})->says, "expected nan");

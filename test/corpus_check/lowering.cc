@@ -21,8 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns "model.pt2", or "model_decode.pt2" if the case has several methods, with "_core_aten"
-// before the extension for kCoreAten. Empty if the file does not exist.
+// Returns the file of the method's exported model: model_<method>.pt2, or model.pt2 if the case has
+// only the method forward. For kCoreAten, the name ends with _core_aten.pt2. The result is empty if
+// the file does not exist.
 fs::path exported_file(const fs::path& folder, const std::string& method, ExportedForm form) {
   const std::string suffix = form == ExportedForm::kCoreAten ? "_core_aten.pt2" : ".pt2";
   const fs::path own = folder / ("model_" + method + suffix);

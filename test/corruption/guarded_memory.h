@@ -1,7 +1,8 @@
 // Allocates memory between two unreadable pages, as close to the second page as alignment allows.
 // An access to one of the pages stops the process, even in code without sanitizers. The gaps
-// between the pages and the memory contain a pattern: a write to a gap stops the process when the
-// memory is freed, and with AddressSanitizer any access to a gap stops it at once.
+// between the pages and the memory contain a pattern. If a write changes the pattern, the process
+// stops when the memory is freed. With AddressSanitizer, any access to a gap stops the process
+// immediately.
 #pragma once
 
 #include <sys/mman.h>

@@ -21,8 +21,9 @@ struct PayloadOutcome {
 inline constexpr xnnpack::Limits kPayloadLimits = {.max_tensor_bytes = size_t{1} << 20,
                                                    .max_workspace_bytes = size_t{1} << 22};
 
-// Loads the payload (16-byte aligned) and executes it with tensors that end at unreadable pages:
-// twice with the declared sizes, then with other sizes, including a first dim of 1 and of 0.
+// Loads the payload (16-byte aligned) and executes it with tensors that end at unreadable pages.
+// The first two calls use the declared sizes. Most later calls use other sizes, for example a first
+// dim of 1 or 0.
 PayloadOutcome attempt_payload(std::span<const std::byte> payload, const NamedDataMap* named_data);
 
 }  // namespace vitrine::test

@@ -1,7 +1,7 @@
-// Damaged XNNPACK payloads must cause an error or execute, without a crash, a leak, or a single
-// allocation of more than 64 MB; sanitizers check this. The tests try over 200,000 payloads
-// (expect_tally requires at least 100,000). They replace every field and every byte with harmful
-// values, swap parts of the graph, and damage payloads at random.
+// Damaged XNNPACK payloads must either cause an error or execute. They must not cause a crash, a
+// leak, or a single allocation of more than 64 MB; sanitizers check this. The tests try over
+// 200,000 payloads (expect_tally requires at least 100,000). They replace every field and every
+// byte with harmful values, swap parts of the graph, and damage payloads at random.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -116,8 +116,8 @@ TEST_P(PayloadCorruption, SurvivesReplacementOfEveryByte) {
   expect_tally(3'000);
 }
 
-// Replaces each field of each value in the graph and serializes it again, so that the payload is
-// well-formed but has invalid content.
+// Makes one change to the values, nodes or constants of the original graph, and serializes the
+// changed graph. The payload is well-formed, but its content may be invalid.
 TEST_P(PayloadCorruption, SurvivesReplacementOfEveryField) {
   const PayloadBuilder original = GetParam().builder;
   const auto with = [&](const auto& change) {

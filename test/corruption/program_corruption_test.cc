@@ -142,7 +142,7 @@ class CorruptionTest : public testing::Test {
 struct ProgramFile {
   const char* name;
   AlignedBytes (*make)();
-  // GoogleTest prints the name as the parameter of the test.
+  // GoogleTest shows the name of the program as the test parameter.
   friend std::ostream& operator<<(std::ostream& out, const ProgramFile& f) { return out << f.name; }
 };
 

@@ -250,8 +250,8 @@ class RandomMethod {
     return index;
   }
 
-  // Usually returns unused memory, or the start of the arena if the tensor does not fit. In one of
-  // five cases, returns memory that starts 0 to 48 bytes after the start of another tensor.
+  // In one of five cases, returns a location 0 to 48 bytes after the start of an existing tensor.
+  // Otherwise returns unused memory, or the start of the arena if the tensor does not fit.
   Planned choose_location(const Argument& argument) {
     size_t bytes = element_size(argument.dtype);
     for (const int32_t size : argument.sizes) bytes *= static_cast<size_t>(size);

@@ -1,7 +1,7 @@
 // Generates programs from a few bytes, each of which is a choice. A program has one or two methods.
-// The instructions call random kernels, call delegates with valid payloads, jump, or move or free
-// values. They share tensors, lists and memory. Programs are well-formed, but their content may be
-// invalid.
+// The instructions call random kernels, call delegates with valid payloads, jump, move values, or
+// free values. Several instructions may use the same tensors, lists and memory. Programs are
+// well-formed, but their content may be invalid.
 #pragma once
 
 #include <cstdint>

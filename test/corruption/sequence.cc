@@ -179,8 +179,8 @@ class Instance {
     }
   }
 
-  // The blocks must outlive the method, so they are declared first. If the block of an input or
-  // output is replaced, the old block is freed at once, so that later accesses are detected.
+  // The blocks must outlive the method, so they are declared before it. When the block of an input
+  // or output is replaced, the old block is freed immediately, so that later accesses are detected.
   std::deque<Block> planned_blocks_;
   std::vector<std::span<std::byte>> planned_;
   std::vector<std::unique_ptr<Block>> inputs_;

@@ -39,7 +39,8 @@ INSTANTIATE_TEST_SUITE_P(Samples, SequenceTest,
                          testing::Values("add_mul", "digits_portable", "digits_xnnpack_q8",
                                          "dynamic_batch_xnnpack"));
 
-// Counts the calls of a kernel in which its tensors had a guard page, poison, or kept content.
+// Counts the calls of the kernel test::look. `guarded`, `poison` and `kept` count the calls whose
+// output ends at a guard page, is filled with poison, or has kept its content.
 struct MemoryCounts {
   int calls = 0;
   int guarded = 0;
@@ -59,8 +60,8 @@ void inspect_memory(KernelContext&, const Tensor& in, Tensor& out) {
   const auto end = reinterpret_cast<uintptr_t>(out.raw_data()) + out.nbytes();
   ++counts_of_look.calls;
   if (end % static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)) == 0) ++counts_of_look.guarded;
-  // Marks the memory. If the memory is kept, the next execution finds kMark. kMarkOfPoison marks
-  // poisoned memory. No execution may find kMarkOfPoison, because poisoned memory is not kept.
+  // Marks the output, so that the next execution finds kMark if the memory is kept. Poisoned memory
+  // is not kept, so no execution may find kMarkOfPoison.
   constexpr uint8_t kMark = 1;
   constexpr uint8_t kMarkOfPoison = 2;
   const bool is_poison = all_are(out, kPoison);

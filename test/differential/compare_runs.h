@@ -9,7 +9,7 @@ namespace vitrine::test {
 
 struct Comparison {
   // Describes the first difference between a configuration and the reference: both values, and the
-  // model's graph. Empty if all configurations agree.
+  // model's graph. The text is empty if all configurations agree.
   std::string difference;
   size_t configurations = 0;  // number of compared configurations
   size_t elements = 0;        // number of elements of all outputs of the reference

@@ -17,7 +17,7 @@ DTYPES = {torch.uint8: (1, "uint8"), torch.int8: (2, "int8"), torch.int16: (3, "
           torch.int32: (4, "int32"), torch.int64: (5, "int64"), torch.float16: (6, "float16"),
           torch.float32: (7, "float32"), torch.float64: (8, "float64"), torch.bool: (12, "bool"),
           torch.bfloat16: (13, "bfloat16")}
-# Maps from the numbers in traces to dtypes and memory formats.
+# Dtypes and memory formats by their numbers in traces.
 TRACED_DTYPES = {0: torch.uint8, 1: torch.int8, 2: torch.int16, 3: torch.int32, 4: torch.int64,
                  5: torch.float16, 6: torch.float32, 7: torch.float64, 11: torch.bool,
                  15: torch.bfloat16}

@@ -91,7 +91,7 @@ TEST(ArchiveWriter, WritesMoreThan65535Members) {
   }
 }
 
-TEST(ArchiveWriter, WritesAnEmptyArchiveAndRejectsRepeatedAndLongNames) {
+TEST(ArchiveWriter, WritesEmptyArchivesAndRejectsInvalidNames) {
   const std::vector<std::byte> bytes = ArchiveWriter().finish();
   EXPECT_TRUE(ZipArchive({bytes, nullptr}, "empty.zip").names().empty());
   ArchiveWriter writer;

@@ -234,8 +234,8 @@ TEST(BundledProgram, WriterRejectsValuesThatReadersReject) {
   EXPECT_THAT(error_of_writing(sample.bundle), HasSubstr("program"));
 }
 
-// A bundle from ExecuTorch contains the same bytes as the separate files in its folder. The bundle
-// that we read and write again must contain these bytes too.
+// Checks that a bundle from ExecuTorch contains the same bytes as the separate files in its folder,
+// before and after we rewrite the bundle.
 TEST(BundledProgramCorpus, BundlesContainTheBytesOfTheSeparateFiles) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t bundles = 0;

@@ -263,7 +263,7 @@ TEST(DebugValues, ReportsAMissingFieldOfAValue) {
   }
 }
 
-TEST(DebugValues, AcceptsFloatsNullValuesAndUnsetChainsOfExecuTorch) {
+TEST(DebugValues, ReadsExecuTorchEventsWithoutValueOrChainIndex) {
   fb::FlatBufferBuilder builder;
   const auto real =
       wire::CreateValue(builder, wire::ValueType::Float, 0, 0, 0, wire::CreateFloat(builder, 1.5f));

@@ -82,7 +82,7 @@ TEST(EtDumpReader, ReadsEveryKindOfEvent) {
   EXPECT_TRUE(block.debug_events[0].is_output);
 }
 
-TEST(EtDumpReader, ReadsADumpWithoutSizePrefixThatOutlivesTheParsedBytes) {
+TEST(EtDumpReader, DumpOutlivesTheParsedBytes) {
   EtDump dump;
   {
     fb::FlatBufferBuilder builder;
@@ -115,7 +115,7 @@ TEST(EtDumpReader, RejectsBytesThatAreNotAnETDump) {
   EXPECT_THROW(read_etdump("/no/such/file.etdp"), EtDumpError);
 }
 
-TEST(EtDumpReader, RejectsUnknownVersionsUnknownAllocatorsAndEventsWithoutKind) {
+TEST(EtDumpReader, RejectsInvalidVersionsAllocatorsAndEvents) {
   fb::FlatBufferBuilder newer;
   newer.Finish(wire::CreateETDump(newer, 7), wire::ETDumpIdentifier());
   EXPECT_THAT(error_of(bytes_of(newer)), testing::HasSubstr("version: is 7"));

@@ -85,7 +85,7 @@ TEST(EtDumpWriter, WritesAKernelCallAsTwoEventsWithTheSameTimes) {
   EXPECT_EQ(dump.blocks[0].profile_events[1].metadata, "aten::add.out");
 }
 
-TEST(EtDumpWriter, WritesTheNameOfTheKernelLibraryAndNoNativeCallEventForPrimOps) {
+TEST(EtDumpWriter, WritesKernelLibraryNamesAndOneEventPerPrimOp) {
   TraceBuffer trace(4, 4);
   TraceRecord record = kernel("aten::add.out", 0, 1, 2);
   record.metadata = "portable, and text beyond metadata_size";
@@ -139,7 +139,7 @@ TEST(EtDumpWriter, OmitsNamesOfDelegateCallsAndWritesOneIdentifierPerOperator) {
   EXPECT_EQ(call.delegate_debug_id_str(), nullptr);
 }
 
-TEST(EtDumpWriter, WritesControlInstructionsAndScopesOutsideInstructions) {
+TEST(EtDumpWriter, WritesControlInstructionsAndMethodScopes) {
   TraceBuffer trace(4, 4);
   trace.record({.start_ns = 5, .end_ns = 6, .name = "Method::execute", .kind = Kind::kScope});
   for (const Kind kind : {Kind::kMove, Kind::kJumpFalse, Kind::kFree}) {

@@ -1,4 +1,5 @@
-// Registers all kernels, and XNNPACK with limits, for fuzz targets that execute programs.
+// Registers all kernels and the XNNPACK backend for fuzz targets that execute programs. XNNPACK may
+// use only the memory that kPayloadLimits allows.
 #pragma once
 
 #include <cstdlib>

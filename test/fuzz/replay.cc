@@ -1,5 +1,5 @@
-// Replaces libFuzzer's main: runs a target on the files on the command line, and on all files of
-// folders.
+// Replaces libFuzzer's main. Runs a target on each file that is an argument, and on every file in
+// each folder that is an argument.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Fuzzes sequences of calls. They use several instances of a program, change shapes and memory, and
-// unload the instances in any order. A hash of the input chooses the sequence.
+// Fuzzes sequences of calls. A sequence uses several instances of a program, changes shapes and
+// memory, and unloads the instances in any order. A hash of the input chooses the sequence.
 #include <cstdint>
 
 #include "test/corruption/sequence.h"

@@ -27,7 +27,7 @@ void require_cheap(size_t bytes, Use use) {
   require(vitrine::platform::thread_cpu_ns() - begin < kMaxNs + kMaxNsPerByte * bytes);
 }
 
-// Decodes all ids at once, and token by token.
+// Decodes `ids` and two invalid ids, in one call and then one id at a time.
 void decode_all(const vitrine::Tokenizer& tokenizer, std::vector<vitrine::TokenId> ids) {
   ids.push_back(static_cast<vitrine::TokenId>(tokenizer.vocabulary_size()));
   ids.push_back(INT32_MAX);

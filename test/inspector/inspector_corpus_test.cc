@@ -1,5 +1,5 @@
-// Compares the inspector with ExecuTorch's: corpus/*/inspector*.tsv holds the tables of its Python
-// Inspector for the same traces and records.
+// Compares the inspector with ExecuTorch's Python Inspector. The files corpus/*/inspector*.tsv
+// contain the tables of the Python Inspector for the same traces and records.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr double kNsOfMs = 1e6;
 // Tolerance in ms. ExecuTorch computes times of delegates as differences of large floating-point
-// numbers, so they have rounding errors.
+// numbers, which causes rounding errors.
 constexpr double kTolerance = 1e-7;
 
 std::vector<std::string> split(const std::string& line, char separator) {

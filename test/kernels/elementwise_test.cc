@@ -62,8 +62,9 @@ TEST(Elementwise, ResizesOnlyDynamicOutputs) {
                                  {"f32[2] !f32[3]", "error: static", ErrorCode::kNotSupported}});
 }
 
-// Small results take a shorter path if the other input is one element.
-TEST(Elementwise, RepeatsOneElementOfAnyRank) {
+// If one input has a single element and the other input has the layout of the output, one loop
+// covers the whole output.
+TEST(Elementwise, BroadcastsOneElementOfAnyRank) {
   check_kernel("aten::add.out",
                {{"i64[1]{9223372036854775807} i64[]{2} 1 !i64[1]", "-9223372036854775807"},
                 {"i64[]{2} i64[1,2]{1,-3} 2 !i64[1,2]", "4,-4"},
@@ -76,7 +77,7 @@ TEST(Elementwise, RepeatsOneElementOfAnyRank) {
                 {"i64[2]{1,2} i64[]{1} 1 !i64[3]", "error: static", ErrorCode::kNotSupported}});
 }
 
-TEST(Elementwise, AcceptsInputAsOutputNextToOneElement) {
+TEST(Elementwise, OutputCanBeTheLargerInput) {
   KernelCall call;
   Tensor& a = call.make<int64_t>({3}, {1, 2, 3});
   Tensor& one = call.make<int64_t>({}, {10});

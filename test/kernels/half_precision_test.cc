@@ -39,8 +39,8 @@ void fill(Argument& argument, ScalarType dtype, const std::vector<Number>& eleme
   if (is_dtype) argument.integer = static_cast<int64_t>(dtype);
   if (!argument.is_tensor() || argument.dtype != ScalarType::kFloat) return;
   argument.dtype = dtype;
-  // Keeps the elements of a sampling grid. To reflect coordinates far outside of the image, a
-  // kernel would need more digits than f32 has.
+  // Does not replace the elements of sampling grids. To reflect coordinates far outside of the
+  // image, a kernel would need more digits than f32 has.
   if (argument.elements.empty() && argument.name != "grid") argument.elements = elements;
 }
 

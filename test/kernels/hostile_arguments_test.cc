@@ -188,7 +188,7 @@ TEST_P(HostileCall, SurvivesOneHostileArgument) {
 }
 
 // Gives all tensors of one shape the same new shape, so that checks for equal shapes pass.
-TEST_P(HostileCall, SurvivesTheSameChangeOfAllEqualShapes) {
+TEST_P(HostileCall, SurvivesTheSameHostileShapeInSeveralTensors) {
   std::set<std::vector<int32_t>> olds;
   OpCall call = sample();
   for_tensors(call.arguments, [&](Argument& tensor) { olds.insert(tensor.sizes); });

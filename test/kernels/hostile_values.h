@@ -106,7 +106,8 @@ inline std::vector<std::vector<int32_t>> hostile_shapes(const std::vector<int32_
   return shapes;
 }
 
-// Returns some dim orders for tensors of this rank, such as channels-last, but not 0, 1, 2, ...
+// Returns some dim orders for tensors of this rank, such as channels-last. None of them is
+// row-major.
 inline std::vector<std::vector<uint8_t>> dim_orders(size_t rank) {
   std::vector<std::vector<uint8_t>> orders;
   if (rank < 2) return orders;
@@ -339,8 +340,9 @@ inline std::vector<int64_t> overlaps(const Argument& a, const Argument& b) {
   return result;
 }
 
-// Lets each output overlap each other tensor of the call, at every offset from overlaps(), and
-// calls visit() with each changed call. Writing the output then changes the other tensor.
+// Makes each output overlap one other tensor of the call at a time, at every offset from
+// overlaps(). Calls visit() with each changed call, in which writing the output changes the other
+// tensor.
 template <class Visit>
 void for_overlaps(OpCall call, const Visit& visit) {
   for (size_t i = 0; i < call.arguments.size(); ++i) {

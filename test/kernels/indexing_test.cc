@@ -186,7 +186,7 @@ TEST(ScatterReduce, SupportsEveryReductionOfFloatsAndIntegers) {
   }
 }
 
-TEST(ScatterReduce, PropagatesNanAndAcceptsSmallAndEmptyIndices) {
+TEST(ScatterReduce, PropagatesNanAndAcceptsEmptyIndices) {
   const std::string self = "f32[2,2]{1,2,3,4} 1 ";
   const std::string src = " f32[2,2]{nan,7,5,9} ";
   check_kernel("aten::scatter_reduce.two_out",
@@ -210,7 +210,7 @@ TEST(Nonzero, ReturnsIndices) {
 
 // These operators read an input once to count its elements and once to write the output. An
 // overlapping output would change the input in between.
-TEST(Overlap, RejectsOutputThatOverlapsAnInputReadTwice) {
+TEST(Overlap, RejectsOutputThatOverlapsAnInput) {
   constexpr const char* kMessage = "the output overlaps the memory of an input";
   for (const int64_t offset : {0, 4, -4}) {
     KernelCall call;
@@ -328,10 +328,10 @@ TEST(Unique, FindsDistinctSlices) {
 
 TEST(Histogram, CountsElementsInBins) {
   const std::string self = "f32[8]{0,0.5,1,1.5,2,-1,3,nan} ";
+  // In the first case, the bins have width 0.5, and the last bin includes 2. NaN and elements
+  // outside of the bins are not counted.
   check_kernel("aten::histc.out",
-               {// The bins have width 0.5, and the last one includes 2. NaN and elements outside of
-                // the bins are not counted.
-                {self + "4 0.0 2.0 !f32[4]", "1,1,1,2"},
+               {{self + "4 0.0 2.0 !f32[4]", "1,1,1,2"},
                 // If the limits are equal, the bins cover the range of the elements. If all
                 // elements have one value x, the bins cover x - 1 to x + 1.
                 {"f32[3]{4,6,8} 4 0 0 !f32[4]", "1,0,1,1"},

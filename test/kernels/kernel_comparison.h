@@ -36,8 +36,8 @@ inline const KernelRegistry& optimized_kernels() {
 }
 
 // Two bounds for the difference between two results. A difference must be within at least one of
-// them. `ulps` counts units in the last place of the output's dtype. `absolute` is for results in
-// which numbers cancel.
+// them. `ulps` counts units in the last place of the output's dtype. `absolute` is for results that
+// are small because larger terms cancel.
 struct Bound {
   double ulps = 0;
   double absolute = 0;
@@ -232,7 +232,7 @@ inline ScalarType random_float(Random& random) {
                                           ScalarType::kBFloat16};
   return kTypes[random.integer(0, 4)];
 }
-// Returns mostly floating dtypes, sometimes dtypes that only the portable kernel supports.
+// Returns a random dtype. Most calls return one of random_float(), and some return Int or Double.
 inline ScalarType random_dtype(Random& random) {
   if (random.chance(0.1)) return random.chance(0.5) ? ScalarType::kInt : ScalarType::kDouble;
   return random_float(random);

@@ -1,6 +1,6 @@
-// Tests softmax and pooling of lines of elements. The lengths include all lengths close to the
-// length of a vector. The input ends with the last element, so that AddressSanitizer finds reads
-// past the end.
+// Tests softmax of lines of 1 to 140 elements, and pooling with lines of 1 to 70 windows. Some of
+// these lengths are multiples of the vector length, and others are not. The input's memory ends
+// with its last element, so that AddressSanitizer finds reads past the end.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -50,7 +50,7 @@ TEST(SimdSoftmax, MatchesFormulaAtEveryLength) {
   }
 }
 
-TEST(SimdSoftmax, ReturnsNanIfOneElementIsNotFiniteAndOthersAreMasked) {
+TEST(SimdSoftmax, ReturnsNanIfNoElementIsFinite) {
   for (const float value : {-kInfinity, kInfinity, std::nanf("")}) {
     for (const int64_t length : {1, 9, 40, 100}) {
       std::vector<float> line(static_cast<size_t>(length), -kInfinity);
@@ -68,9 +68,9 @@ struct Case {
   int64_t tap_step;
 };
 
-// Compares max and sum pooling with their formulas. There are two lines of windows, and each window
-// has two rows. The lines share the second row of the image, which is just large enough for all
-// windows. The image is part of a plane whose rows have one more element.
+// Compares max, sum and average pooling with their formulas. The first line of windows covers rows
+// 0 and 1 of the image, and the second line covers rows 1 and 2. The image is just large enough for
+// all windows. The expected indices are positions in a plane whose rows have one more element.
 void expect_formula(const Case& c) {
   constexpr int64_t kLines = 2;
   const int64_t row = (c.count - 1) * c.stride + (c.taps - 1) * c.tap_step + 1;

@@ -27,8 +27,8 @@ struct AttentionShape {
 // Maximum number of multiplications in a case. It limits the time of the reference kernel.
 inline constexpr int64_t kMaxAttentionWork = 1'500'000;
 
-// Returns a random shape: single tokens and prompts, caches of one or more blocks, and widths that
-// do or do not fill vectors.
+// Returns a random shape. It has one token or a longer prompt, and a cache of one or more blocks.
+// The width of a head may be smaller than a vector, or not a multiple of the vector length.
 inline AttentionShape random_attention(Random& random) {
   const auto pick = [&](int64_t low, int64_t high) {
     return static_cast<int32_t>(random.integer(low, high));
@@ -41,8 +41,8 @@ inline AttentionShape random_attention(Random& random) {
   shape.key_heads = pick(1, 3);
   shape.group = random.chance(0.1) ? pick(6, 70) : pick(1, 5);
   shape.width = kWidths[pick(0, 8)];
-  // If the case needs too many multiplications, shortens all sizes except those of the prompt and
-  // the cache.
+  // If the case needs too many multiplications, reduces the number of batches, the number of heads
+  // and the width. Keeps the lengths of the prompt and the cache.
   int32_t* const others[] = {&shape.batches, &shape.key_heads, &shape.group, &shape.width};
   for (int32_t* const size : others) {
     while (shape.work() > kMaxAttentionWork && *size > 1) *size = (*size + 1) / 2;

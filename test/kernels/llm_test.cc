@@ -98,7 +98,7 @@ TEST_P(Llm, FullyMaskedRowReturnsNan) {
   }
 }
 
-// Each score exceeds the score before by 10, so only the last two keys contribute noticeably.
+// Each score exceeds the previous one by 10, so only the last two keys contribute noticeably.
 TEST_P(Llm, LargeScoresDoNotOverflow) {
   Tensor& q = call.make<float>({1, 1, 1, 1}, {1});
   Tensor& k = call.make(ScalarType::kFloat, {1, 400, 1, 1});

@@ -93,7 +93,7 @@ TEST_P(Hadamard, SeveralThreadsTransformManyRowsCorrectly) {
   }
 }
 
-// Sizes of a call to the delta rule. The state of each head is read by `group` query heads.
+// Sizes of a call to the delta rule. Each head has one state, which `group` query heads read.
 // `values` need not be a multiple of the number of columns that the kernel computes together.
 struct DeltaSizes {
   int heads, tokens, keys, values;

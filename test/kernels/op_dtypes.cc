@@ -1,9 +1,10 @@
 // Prints the dtypes that each operator supports. A line has the name of an operator and the dtypes
 // that its tensors may have. The target op_table reads these lines.
 //
-// The program finds the dtypes by running the calls of op_arguments.inc. In each call, it replaces
-// one dtype in all tensors that have this dtype. If any tensor is Float, Float is replaced. Each
-// call is tried with changed and with unchanged dtypes of its outputs.
+// The program finds the dtypes by running the calls of op_arguments.inc. For each call, it chooses
+// the dtype of one of the tensors (Float, if any tensor is Float), and tries every dtype for all
+// tensors that have the chosen dtype. It first changes inputs and outputs. If the call fails, it
+// changes only the inputs.
 #include <cstdio>
 #include <map>
 #include <set>
@@ -20,8 +21,7 @@ constexpr ScalarType kDtypes[] = {
     ScalarType::kLong,  ScalarType::kInt,    ScalarType::kShort,       ScalarType::kChar,
     ScalarType::kByte,  ScalarType::kBool,   ScalarType::kComplexFloat};
 
-// Changes the dtype of tensors from `from` to `to`. Changes outputs, whose dtype often follows from
-// other arguments, only if `outputs` is true.
+// Changes tensors of dtype `from` to dtype `to`. Outputs keep their dtype if `outputs` is false.
 void replace(Argument& argument, ScalarType from, ScalarType to, bool outputs) {
   for (Argument& item : argument.items) replace(item, from, to, outputs);
   if (argument.is_tensor() && argument.dtype == from && (outputs || !argument.output)) {

@@ -1,5 +1,5 @@
-// Compares optimized element-wise kernels with the portable kernels for layouts in which operands
-// repeat. Also tests calls that write to an input and calls that resize the output.
+// Compares optimized element-wise kernels with the portable kernels for many shapes and dim orders.
+// Some operands are broadcast. Also tests calls that write to an input or resize the output.
 
 #include <algorithm>
 #include <bit>

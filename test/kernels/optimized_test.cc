@@ -396,9 +396,9 @@ INSTANTIATE_TEST_SUITE_P(Table, Optimized, testing::ValuesIn(names()), [](const 
   return name;
 });
 
-// This transposed convolution multiplies each of 2^31 inputs by each of 2^31 weights. Memory for
-// all products would be 2^62 floats, whose size in bytes overflows. The input and the weight share
-// 8 GB of address space that uses no memory.
+// This transposed convolution multiplies each of 2^31 inputs by each of 2^31 weights. The size in
+// bytes of all 2^62 products overflows. The input and the weight share 8 GB of address space, which
+// is reserved without physical memory.
 TEST(OptimizedConvolution, RejectsTemporaryMemorySizeThatOverflows) {
   constexpr int32_t kHeight = 1 << 15;
   constexpr int32_t kWidth = 1 << 16;

@@ -132,7 +132,8 @@ TEST_P(PackedWeightsTest, LinearMatchesProductOfQuantizedRows) {
   }
 }
 
-// Computes in double which experts a token is routed to, and their weights.
+// Returns the weight of each expert for a token, computed in double. If the token is not routed to
+// an expert, the weight is 0.
 std::vector<double> routes_of(const Tensor& x, const Tensor& gate, const Tensor& bias,
                               int64_t token, int64_t chosen, bool is_sigmoid, double route_scale) {
   std::vector<double> scores, ranked;

@@ -19,10 +19,10 @@ TEST(Pooling, MaxUsesKernelSizeAsDefaultStride) {
 }
 
 TEST(Pooling, MaxAppliesPaddingDilationAndCeilMode) {
+  // In the first case, each window has 3 x 3 taps with dilation 2. The first window covers the rows
+  // and columns -1, 1 and 3, so its largest element is at (3, 3).
   check_kernel(kMaxPool,
-               {// Each window has 3 x 3 taps with dilation 2. The first window covers the rows and
-                // columns -1, 1 and 3, so its largest element is at (3, 3).
-                {kImage44 + "[3] [2] [1] [2] true !f32[1,1,2,2] !i64[1,1,2,2]", "16,16,16,16 ?"},
+               {{kImage44 + "[3] [2] [1] [2] true !f32[1,1,2,2] !i64[1,1,2,2]", "16,16,16,16 ?"},
                 {"f32[1,1,1,5]{1,2,3,4,5} [1,2] [1,2] [0] [1] true !f32[1,1,1,3] !i64[1,1,1,3]",
                  "2,4,5 ?"}});
 }

@@ -33,10 +33,10 @@ TEST(QuantizedValues, PerTensorRoundsTiesToEvenAndClamps) {
           "0,1,0,1000,-1.5,0,32766"}});  // (65535 - 3) / 2
 }
 
-// PyTorch computes 1 / scale in double, rounds it to float, and multiplies by it. For about a
-// quarter of all scales, 1.0f / float(scale) is a different float, so values near ties would be
-// rounded differently.
-TEST_F(Quantized, SixteenBitQuantizationUsesInverseScaleComputedInF64) {
+// PyTorch computes 1 / scale in double, rounds it to float, and multiplies by this float. For about
+// a quarter of all scales, 1.0f / float(scale) is a different float. Multiplying by that float
+// would round values near ties differently.
+TEST_F(Quantized, Int16QuantizationComputesInverseScaleInF64) {
   size_t differing = 0;
   for (int s = 1; s <= 200; ++s) {
     const double scale = 1e-4 + 1e-6 * s / 3;
@@ -97,8 +97,8 @@ TEST(QuantizedValues, PerTokenUsesParametersOfEachRow) {
 }
 
 // The kernels read the parameters of a channel after they write earlier channels. Without a check,
-// dequantization would write the first result, -0.0f, over the zero point of the second channel.
-// The bits of -0.0f are the smallest i32.
+// dequantization would overwrite the zero point of the second channel with the first result. That
+// result is -0.0f, whose bits are the smallest i32.
 TEST_F(Quantized, RejectsOutputThatOverlapsParameters) {
   constexpr const char* kMessage = "the output overlaps the memory of an input";
   for (const bool fast : {false, true}) {

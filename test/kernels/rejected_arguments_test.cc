@@ -40,7 +40,7 @@ bool is_one_of_names(const Argument& argument, std::initializer_list<std::string
 
 int64_t rank_for_dims(const OpCall& call) {
   const auto rank = static_cast<int64_t>(Mutator::rank_of(call.arguments));
-  // These operators add a dimension, so `dim` has one more valid value on each side.
+  // These operators add a dimension, so `dim` may be from -rank - 1 to rank.
   return call.name.starts_with("aten::unsqueeze_copy") || call.name.starts_with("aten::stack")
              ? rank + 1
              : rank;

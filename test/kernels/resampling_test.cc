@@ -32,7 +32,7 @@ TEST(Upsample, BilinearCopiesUnchangedDimension) {
 }
 
 // If the size of a dimension does not change, the kernel reads each element twice, with the weights
-// 1 and 0. Infinity becomes NaN (0 * inf), but the results next to it stay finite.
+// 1 and 0. An infinite element gives NaN (0 * inf), but the neighboring results stay finite.
 TEST(Upsample, BilinearDoesNotReadNeighborsAlongUnchangedDimension) {
   for (const std::string align_corners : {" false", " true"}) {
     check_kernel(

@@ -36,7 +36,7 @@ class Sine : public testing::TestWithParam<Function> {
   }
 
   // Expects results within two units in the last place of the exact values.
-  static void expect_exact(const std::vector<float>& angles) {
+  static void expect_accurate(const std::vector<float>& angles) {
     const std::vector<float> results = run(angles);
     for (size_t i = 0; i < angles.size(); ++i) {
       const double exact = GetParam().exact(static_cast<double>(angles[i]));
@@ -50,7 +50,7 @@ class Sine : public testing::TestWithParam<Function> {
   }
 };
 
-TEST_P(Sine, IsExactForEveryExponent) {
+TEST_P(Sine, IsAccurateForEveryExponent) {
   std::vector<float> angles;
   for (int exponent = kSmallestExponent; exponent < 128; ++exponent) {
     for (int i = 0; i < 500; ++i) {
@@ -58,18 +58,18 @@ TEST_P(Sine, IsExactForEveryExponent) {
       angles.push_back(i % 2 == 0 ? angle : -angle);
     }
   }
-  expect_exact(angles);
+  expect_accurate(angles);
 }
 
-TEST_P(Sine, IsExactForSmallAngles) {
+TEST_P(Sine, IsAccurateForSmallAngles) {
   std::vector<float> angles;
   for (int i = -100'000; i <= 100'000; ++i) angles.push_back(static_cast<float>(i) * 1e-3F);
-  expect_exact(angles);
+  expect_accurate(angles);
 }
 
 // Near many of these angles, results are close to zero or change their sign. Some angles are above
 // the largest angle that the vector code handles.
-TEST_P(Sine, IsExactNearMultiplesOfQuarterPi) {
+TEST_P(Sine, IsAccurateNearMultiplesOfQuarterPi) {
   std::vector<float> angles;
   for (int quarter = 1; quarter < 100'000; ++quarter) {
     const auto angle = static_cast<float>(quarter * (std::numbers::pi / 4));
@@ -78,7 +78,7 @@ TEST_P(Sine, IsExactNearMultiplesOfQuarterPi) {
   for (const float bound : {400.0F, 131072.0F}) {
     angles.insert(angles.end(), {std::nextafter(bound, 0.0F), bound, -std::nextafter(bound, kInf)});
   }
-  expect_exact(angles);
+  expect_accurate(angles);
 }
 
 TEST_P(Sine, ReturnsNanForNonFiniteInputs) {

@@ -124,7 +124,7 @@ TEST_F(ThreadedCopy, ConcatenatesAlongEveryDim) {
   }
 }
 
-TEST_F(ThreadedCopy, SupportsStridedRepeatedAndConvertedElements) {
+TEST_F(ThreadedCopy, SlicesExpandsAndConvertsTensors) {
   Tensor& self = numbered<int32_t>({301, 600});
   Tensor& halves = call.make(ScalarType::kInt, {301, 300});
   ASSERT_TRUE(succeeds(call.run("aten::slice_copy.Tensor_out", self, 1, 1, 600, 2, halves)));

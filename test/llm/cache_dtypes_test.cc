@@ -135,7 +135,7 @@ TEST_F(CacheDtypes, LargeValuesOverflowAnF16CacheButNotAnInt8Cache) {
 }
 
 // The model has two layers, with keys and values of shape [1, 16, 2, 16].
-TEST_F(CacheDtypes, CacheBytesFollowTheElementSizeOfTheDtype) {
+TEST_F(CacheDtypes, CacheBytesDependOnTheDtype) {
   for (const ScalarType dtype : {ScalarType::kFloat, ScalarType::kHalf, ScalarType::kBFloat16}) {
     const auto model = load(dtype);
     const MethodMeta meta = *model->session.program()->method_meta("forward");
@@ -290,8 +290,8 @@ float state_weight(size_t id, size_t word) {
   return static_cast<float>((id * 7 + word * 5) % 11) / 8;
 }
 
-// Returns a model that computes next state = weights of the id + state / 2. The initial state has
-// the values of state_start() if `has_start` is true, and zeros otherwise.
+// Returns a model whose next state is half of the state plus the row of weights of the current id.
+// The initial state has the values of state_start() if `has_start` is true, and zeros otherwise.
 aot::ExportedProgram recurrent_decoder(bool has_start) {
   ModelBuilder build("Decoder");
   Node* ids = build.input("ids", ScalarType::kLong, {1, 1});

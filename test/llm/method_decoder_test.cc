@@ -56,10 +56,11 @@ TEST_P(TrainedModel, GreedyTextMatchesPyTorch) {
 INSTANTIATE_TEST_SUITE_P(Corpus, TrainedModel, testing::Values("kjv_f32"),
                          [](const auto& model) { return std::string(model.param); });
 
-// The model quantizes activations, so logits match PyTorch's only within the case's tolerance (atol
-// 0.3), and another token may have a slightly larger logit than PyTorch's token. The test feeds
-// PyTorch's tokens to the model. The logit of each of PyTorch's next tokens must be within twice
-// the tolerance of the largest logit.
+// The model quantizes activations, so its logits may differ from PyTorch's by up to 0.3, the
+// absolute tolerance of the case. Another token may therefore have a larger logit than PyTorch's
+// token. The test feeds PyTorch's tokens to the model. The logit of each of PyTorch's next tokens
+// must be at most twice this tolerance below the largest logit. For at least 95 % of the tokens, it
+// must be the largest.
 TEST(QuantizedModel, TokensThatPyTorchGeneratesHaveNearlyTheLargestLogits) {
   VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / "kjv_8da4w";
@@ -188,7 +189,7 @@ TEST_F(SmallDecoder, ReadsMetadata) {
   EXPECT_EQ(decoder->feed(Ids{1, 2}, 7).back(), 5.0F);
 }
 
-TEST_F(SmallDecoder, ReportsMissingMetadataAndDisablesParallelPrefillWithoutDynamicShape) {
+TEST_F(SmallDecoder, DerivesMissingMetadataFromTheInputShape) {
   forward({});
   const auto decoder = load();
   EXPECT_EQ(decoder->info().max_context, 4);

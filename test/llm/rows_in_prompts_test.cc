@@ -216,8 +216,8 @@ TEST_F(EncoderRowsInPrompts, RejectedPromptLeavesTextUnchangedWithoutACache) {
     EXPECT_EQ(refusal(generator, Ids{3}, one), "");
     EXPECT_EQ(generator.position(), 4);
   }
-  // After a prompt is rejected, the encoder has the rows of the rejected prompt's image, not the
-  // rows of the image in the text so far.
+  // A rejected prompt leaves the rows of its image in the encoder. The rows of the earlier image
+  // are lost, so the text cannot continue.
   load_adding(true, kImage, false);
   TextGenerator generator(*decoder_, nullptr);
   show({4, 4});

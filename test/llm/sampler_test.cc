@@ -68,7 +68,7 @@ TEST(Sampler, TopPMatchesFullSortForLargeVocabularies) {
     std::map<TokenId, double> kept;
     double sum = 0;
     for (const auto& [negative, id] : sorted) {
-      // The factor 1 + 1e-4 allows a few more tokens, because the sampler's sums are rounded.
+      // The sampler's sums are rounded, so it may keep a few more tokens. The factor allows this.
       if (sum > 0.9 * all * (1 + 1e-4)) break;
       sum -= negative;
       kept[id] = -negative;

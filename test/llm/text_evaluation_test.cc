@@ -55,7 +55,7 @@ class CountingDecoder final : public DecoderModel {
   std::vector<float> logits_;
 };
 
-// Returns -ln of n / (1 + n), the probability of id 1 after n tokens.
+// Returns -ln(p), where p = n / (1 + n) is the probability of id 1 after n tokens.
 double nats_after(double n) { return std::log((1 + n) / n); }
 
 std::vector<double> nats_of(const std::vector<TokenScore>& scores) {

@@ -31,7 +31,7 @@ TEST(Signature, KeepsTheOrderOfArguments) {
 DefaultValue default_of(const std::string& argument) {
   const std::string text = "x::f(" + argument + ") -> ()";
   const DefaultValue value = parse_signature(text).arguments.at(0).default_value;
-  // A string in `value` refers to the local variable `text`. Returns an equal literal instead.
+  // A string in `value` points into the local variable `text`, so this returns a literal instead.
   if (const auto* word = std::get_if<std::string_view>(&value)) {
     if (*word == "none") return "none";
     if (*word == "long") return "long";

@@ -112,7 +112,7 @@ TEST_F(SelectiveBuild, ReportsMissingDtypes) {
 }
 
 // A program can need a dtype that none of its tensors has. Loading cannot detect this, so each
-// kernel checks its dtype too.
+// kernel also checks the dtype when it is called.
 TEST_F(SelectiveBuild, KernelsRejectUnselectedDtypes) {
   HeapArena temp;
   KernelContext context(&temp);

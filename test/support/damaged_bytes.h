@@ -39,7 +39,8 @@ struct DamagedRange {
   size_t step = 1;   // between damaged bytes
 };
 
-// Calls `check` with one byte changed in one of four ways.
+// Calls `check` with copies in which one byte is changed. Makes four such copies for each byte that
+// `range` selects.
 template <class Bytes, class Check>
 void for_each_changed_byte(const Bytes& sound, Check check, DamagedRange range = {}) {
   using Byte = typename Bytes::value_type;

@@ -1,4 +1,5 @@
-// Expects that a statement throws an error of this type whose message contains a text.
+// EXPECT_ERROR expects that `statement` throws an exception of type `Error` whose message contains
+// `text`.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -26,8 +26,8 @@ void pad(AlignedBytes& bytes, size_t alignment) {
   while (bytes.size() % alignment != 0) bytes.push_back(std::byte{});
 }
 
-// The following two functions encode one field of a protocol buffer. field() encodes bytes after
-// their length, and number() encodes a number.
+// The following two functions encode one field of a protocol buffer. field() encodes a length and
+// then that many bytes. number() encodes a number.
 std::string field(unsigned number, const std::string& data) {
   std::string text;
   const auto varint = [&text](uint64_t value) {
@@ -61,7 +61,7 @@ struct File {
 };
 
 // Returns the concatenated files followed by their JSON index, whose characters are in reverse
-// order. `folders` has the entries of the index for folders.
+// order. `folders` contains the index entries of the folders.
 AlignedBytes container(const std::vector<File>& files, const std::string& folders) {
   AlignedBytes bytes;
   std::string index = "{\"nodes\":[";

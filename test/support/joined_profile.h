@@ -1,4 +1,4 @@
-// Makes profiles for tests. Uses the delegate profiles of all backends, like the tools.
+// Makes profiles for tests. Uses the delegate profiles of all backends, as the tools do.
 #pragma once
 
 #include <array>

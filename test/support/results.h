@@ -36,7 +36,8 @@ const Error& error_of(const Result<T>& result) {
   return result.ok() ? success : result.error();
 }
 
-// Matches an Error or a Result with this error code. `message` is the text, or a matcher of it.
+// Matches an Error or a Result with this error code. `message` is the expected text, or a matcher
+// for the text.
 MATCHER_P2(FailsWith, code, message, "") {
   const Error& error = error_of(arg);
   *result_listener << "with the message \"" << error.message() << '"';

@@ -1,5 +1,5 @@
-// Defines a test backend that multiplies tensors by a factor. The payload is "TB" and the factor,
-// an integer of one byte.
+// Defines a test backend that multiplies tensors by an integer factor. The payload is "TB" followed
+// by one byte, the factor.
 //
 // A delegate has the same number of f32 inputs and outputs. Output i is input i times the factor.
 // Each successful execution logs one operator event with debug identifier 7. The compile spec

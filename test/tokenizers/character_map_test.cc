@@ -40,8 +40,8 @@ std::string model_with_bytes() {
   return model + "\x12\x03\x98\x02\x01";  // trainer_spec.byte_fallback
 }
 
-// Returns the character map of the trained model. In the model, the name nmt_nfkc, the tag 0x12 and
-// the map's size, a varint, precede the map.
+// Returns the character map of the trained model. The map follows the name nmt_nfkc, the tag 0x12
+// and a varint with the map's size.
 std::string nmt_nfkc_map() {
   const std::string model = trained_model();
   const std::string before = "nmt_nfkc\x12";
@@ -99,7 +99,8 @@ TEST(CharacterMap, ReplacesSingleCharactersAndGraphemes) {
   EXPECT_EQ(map.apply("e\u0301"), "é") << "letter and accent are composed";
   EXPECT_EQ(map.apply("\u3000日本語"), " 日本語");
   EXPECT_EQ(map.apply("ｕ\u0301"), "u") << "the shortest prefix in the map is replaced";
-  // The half-width letter and its mark are one grapheme of 6 bytes. They are not composed.
+  // The half-width letter and its mark form one grapheme of 6 bytes. Graphemes of 6 or more bytes
+  // are replaced character by character, so the two are not composed.
   EXPECT_EQ(map.apply("ｶﾞ"), "カ\u3099");
 }
 
@@ -196,7 +197,7 @@ TEST(CharacterMap, RejectsCycles) {
   EXPECT_THAT(map_refusal(map.bytes()), HasSubstr("the trie has a cycle"));
 }
 
-// SentencePiece stores at most 32 entries of the map that match at one position of a text.
+// At each position of a text, SentencePiece considers at most 32 matching entries of the map.
 TEST(CharacterMap, RejectsMoreThan32NestedPrefixes) {
   SmallMap map(35, std::string("x\0", 2));
   for (uint32_t block = 1; block <= 32; ++block) map.lead(block, 'a', block + 1, 0);

@@ -102,7 +102,8 @@ TEST_F(HostileFiles, NormalizedAddedTokensShareOneGrowthLimit) {
   file["added_tokens"] = {{{"id", 2}, {"content", "a!"}, {"normalized", true}}};
   EXPECT_THAT(refusal_to_load(file),
               HasSubstr("the file: added_tokens: the tokenizer turns a text of"));
-  // All normalized tokens together may have 64 KB plus 12 times the size of the original tokens.
+  // The total size of all normalized tokens is limited to 64 KB plus 12 times the total size of the
+  // original tokens.
   file["normalizer"] = replace_step("a", 200);
   const auto with_added = [&](size_t count) {
     json& added = file["added_tokens"] = json::array();

@@ -52,8 +52,8 @@ TEST(HuggingFace, EncodesBpeWithByteFallback) {
                                     {" hi", {9, 13}, " hi"},
                                     {"hi\n€é", {13, 3, 6, 7, 8, 4, 5}, "hi\n€é"},
                                     {"<s>hi</s> hi", {1, 13, 2, 9, 13}, "<s> hi</s>  hi"},
-                                    // Like the reference, the tokenizer returns the unknown id of
-                                    // "q" only after the byte ids of "€".
+                                    // "q" is unknown. Like the reference, the tokenizer puts the id
+                                    // of <unk> after the byte ids of "€".
                                     {"q€", {9, 6, 7, 8, 0}, "€<unk>"}});
 }
 

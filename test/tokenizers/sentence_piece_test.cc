@@ -114,8 +114,9 @@ TEST_P(SentencePieceModels, EncodingMatchesTheLibrary) {
   }
 }
 
-// SentencePiece would take minutes to encode the long text. The test therefore expects the
-// ids that SentencePiece returns for a short text. Both texts have the same ids.
+// SentencePiece would take minutes to encode the long text. The test therefore expects
+// SentencePiece's ids of a short text. Both texts repeat one unknown character. SentencePiece joins
+// the repetitions into one unknown token, so the ids of both texts are equal.
 TEST_P(SentencePieceModels, EncodeUnknownCharactersInLinearTime) {
   if (GetParam().has_bytes || GetParam().names_bytes()) return;
   const std::string few(20, '<');

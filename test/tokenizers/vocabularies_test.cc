@@ -1,5 +1,6 @@
-// Compares vocabularies of real models with the tokenizers of their packages. vocabularies.mjs
-// fetches the packages into a folder, sets VITRINE_VOCABULARIES to this folder, and runs this test.
+// Compares Vitrine with the original tokenizers from npm packages, on vocabularies of real models.
+// vocabularies.mjs fetches the packages into a folder, sets VITRINE_VOCABULARIES to this folder,
+// and runs this test.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -90,8 +90,8 @@ TEST_F(AutoPrecisionTest, PrintedCommandReproducesAProgramThatMeetsTheBound) {
   lower("", "float.pte");
   lower("--quantize int8" + calibration, "int8.pte");
   const double int8_db = sqnr_over_samples(scratch / "int8.pte", scratch / "float.pte", samples);
-  // The bound is slightly above the SQNR of the int8 program, so some parts must stay float, but
-  // not all.
+  // The bound is slightly above the SQNR of the int8 program. Some parts must therefore stay float,
+  // but other parts can be int8.
   const double bound = int8_db + 2;
   const std::string search =
       "--quantize auto --at_least " + std::to_string(bound) + "dB" + calibration;
@@ -203,8 +203,8 @@ TEST_F(AutoPrecisionTest, RulesThatMatchNothingAreErrors) {
 }
 
 TEST_F(AutoPrecisionTest, CtrlCPrintsTheBestCommandSoFarAndWritesNoProgram) {
-  // The command that scores the first program interrupts pte_lower, which is the parent process of
-  // the command's shell.
+  // When the accuracy command scores the first program, it interrupts pte_lower, which is the
+  // parent process of the command's shell.
   EXPECT_THAT(search(auto_options("--at_least 0.5", scratch / "a.pte") + " --search_report " +
                      (scratch / "r.json").string() + " --accuracy 'kill -INT $PPID; echo 1; :'"),
               Exits(130, HasSubstr("--quantize auto: interrupted; no program was written"),
@@ -395,7 +395,7 @@ TEST_F(AutoPrecisionTest, InvalidOptionsAreErrors) {
       {auto_options("--at_least 0.9dB --accuracy true", out), "expected a score"},
       {auto_options("--at_most_bytes 2XB", out), "--at_most_bytes 2XB: expected a size"},
       {auto_options("--at_most_ms 0", out), "must be above 0"},
-      {auto_options("--at_least 3dB --keep c1=float", out), "--keep: --quantize auto chooses"},
+      {auto_options("--at_least 3dB --keep c1=float", out), "--keep cannot be combined with"},
       {auto_options("--at_least 1 --accuracy false", out), "the command failed with exit code 1"},
       {auto_options("--at_least 1 --accuracy 'echo no;:'", out), "found \"no\""},
       {"--quantize auto --at_least 3dB -o " + out.string(), "needs calibration data"},

@@ -357,8 +357,8 @@ TEST(TimeRatio, IgnoresRareSlowRunsAndReportsOnlyClearDifferences) {
   std::fill_n(faster.begin(), 20, 30.0);
   EXPECT_EQ(tools::time_ratio_of(faster).ratio, 0.9);
   EXPECT_TRUE(tools::time_ratio_of(faster).is_significant);
-  // With 24 faster blocks of 40, the difference may be chance. With 28, the difference is
-  // significant.
+  // If 24 of 40 blocks are faster, the difference may be chance. If 28 of 40 blocks are faster, the
+  // difference is significant.
   std::vector<double> mixed(400, 1.1);
   std::fill_n(mixed.begin(), 240, 0.9);
   EXPECT_FALSE(tools::time_ratio_of(mixed).is_significant);

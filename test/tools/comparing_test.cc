@@ -314,10 +314,10 @@ TEST(ComparingValuesTest, ComparesOutputsOfAllDelegatesAndKernels) {
           (delegated / "etrecord.bin").string(),
       "--format json --min_sqnr 80 --inputs " + (portable / "input_0.bin").string()));
   const json report = json::parse(result.out);
-  // The tool compares a delegate if no other delegate has its debug handles, and a kernel if no
-  // other kernel has its handle. Attention is one node of the exported graph, so 25 ops have the
-  // same handle. The tool compares the output of such an op only if both programs run the op the
-  // same number of times.
+  // The tool compares the output of a delegate if no other delegate has the same debug handles. The
+  // same rule applies to kernels. Attention is one node of the exported graph, so 25 ops share one
+  // handle. The tool compares the output of such an op only if both programs run the op equally
+  // often.
   for (const json& value : report.at("values")) {
     EXPECT_FALSE(value.contains("not_compared")) << value;
     EXPECT_NE(value.at("op"), "");

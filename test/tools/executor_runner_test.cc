@@ -53,7 +53,7 @@ TEST_F(ExecutorRunnerTest, OutputsMatchPyTorch) {
               read_floats(samples_dir() / "linear_relu/expected_0.bin"));
 }
 
-TEST_F(ExecutorRunnerTest, AcceptsModelPathOptionAndModelAfterInputs) {
+TEST_F(ExecutorRunnerTest, AcceptsTheModelAsAnOptionOrAfterTheInputs) {
   succeeded(executor_runner("--model_path " + sample("linear_relu/model.pte")));
   succeeded(executor_runner("--inputs " + sample("linear_relu/input_0.bin") + " " +
                             sample("linear_relu/model.pte")));

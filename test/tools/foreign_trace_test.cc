@@ -60,7 +60,8 @@ TEST(ForeignTrace, FindsSourceOpsOfThreeVulkanDelegatesAndOfTheKernelsBetweenThe
 }
 
 TEST(ForeignTrace, FindsSourceOpsOfAQuantizedVulkanProgram) {
-  // The payload has eleven operators (delegate_map.json of the sample's source).
+  // The payload has eleven operators. They are listed in delegate_map.json in the source of the
+  // sample.
   constexpr const char* kPayload[] = {"quantized_decomposed.quantize_per_tensor.default",
                                       "et_vk.q8ta_conv2d.default",
                                       "et_vk.q8ta_conv2d_dw.default",

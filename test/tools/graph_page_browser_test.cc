@@ -124,7 +124,7 @@ seen.themed = theme !== document.documentElement.dataset.theme && pixel() !== li
 seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
-TEST(GraphPageBrowser, OpensAndClosesBoxesAndFindsAndSelectsNodes) {
+TEST(GraphPageBrowser, BoxesOpenAndCloseAndNodesCanBeSelected) {
   VITRINE_NEEDS_GRAPH_LAYOUT_IN_BROWSER();
   VITRINE_BROWSER(browser);
   const ScratchFolder scratch;

@@ -58,8 +58,8 @@ class FaultRunner {
 
   CommandResult run() const { return run_tool(with_folder(scenario_.tool), arguments()); }
   // Runs the tool. The n-th system call on files in the folder fails with the error `code`. If
-  // `code` is kShort or kEnd, the call reads or writes less data instead of failing. Sets `call` to
-  // this call.
+  // `code` is kShort or kEnd, the call reads or writes less data instead of failing. Stores a
+  // description of the n-th call in `call`.
   CommandResult run(int n, int code, Call& call) const {
     const ScratchFolder scratch;
     const std::string log = (scratch / "log").string();

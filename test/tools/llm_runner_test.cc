@@ -361,7 +361,8 @@ TEST(LlmRunnerTest, CtrlCInWarmUpEndsTool) {
   FAIL() << "Ctrl-C did not end a warm-up in 60 attempts";
 }
 
-// Flags may have one dash or two, the last of repeated flags wins, and --data_paths may be empty.
+// A flag may begin with one dash or two. If a flag is repeated, the last value wins. --data_paths
+// may be empty.
 TEST(LlmRunnerTest, AcceptsTheFlagSyntaxOfTheExecuTorchRunner) {
   const std::string expected = llm_runner("--prompt_ids 1,43 --max_new_tokens 4").out;
   const CommandResult result = succeeded(

@@ -35,8 +35,9 @@ std::map<std::string, fs::path> exported_methods(const fs::path& folder) {
 
 struct LoweredProgram {
   std::string program;
-  // Debug handles and delegates by method, then by instruction. They come from a separate .etrecord
-  // file that the profile does not read.
+  // The debug handles and the delegates. Both have a JSON object for each method, with one member
+  // for each instruction. They come from a separate .etrecord file, which executor_runner does not
+  // read.
   json handles;
   json delegates;
 };

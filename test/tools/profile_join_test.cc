@@ -43,8 +43,9 @@ json profile(const fs::path& folder, const std::string& method, const std::strin
   return result.exit_code == 0 ? json::parse(result.out) : json::object({{"rows", json::array()}});
 }
 
-// Expects that the rows of one delegate match the nodes of its payload in order. XNNPACK fuses or
-// removes some nodes. The ops of a node without a row must be folded ops of some row.
+// Expects that the rows of one delegate match the nodes of its payload, in the same order. XNNPACK
+// fuses or removes some nodes, so these nodes have no row. The ops of such a node must be among the
+// folded ops of the rows.
 void check_partition(const std::vector<json>& rows, const json& nodes) {
   std::multiset<std::string> folded;
   for (const json& row : rows) {
@@ -77,8 +78,8 @@ void check_partition(const std::vector<json>& rows, const json& nodes) {
   EXPECT_EQ(next, rows.size()) << "the payload has no node for some rows";
 }
 
-// Expects that every delegated handle belongs to a row. A handle that was folded has no node in the
-// payload, and must belong to exactly one row.
+// Expects that each debug handle in `delegated` belongs to at least one row. A handle without a
+// node in the payload was folded, and must belong to exactly one row.
 void check_handles(const std::vector<json>& rows, const json& nodes, const json& delegated) {
   std::map<int, int> rows_of_handle;
   for (const json& row : rows) {
@@ -160,9 +161,10 @@ TEST(ProfileJoinTest, RowsMatchReferenceForSmallerDynamicShape) {
                          ":" + shape);
 }
 
-// The corpus does not list the nodes of language models, so this check does not compare nodes. If
-// the model has a record, each row of a delegate must have its source ops, and the rows must cover
-// all delegated handles. Without a record, the profile must infer the source ops from the program.
+// The corpus does not list the nodes of language models, so this check does not compare nodes. Each
+// row of a delegate must have source ops, unless the lowering inserted its operator. If the model
+// has a record, the rows must cover all debug handles of the delegates. Without a record, the
+// profile must infer the source ops from the program.
 void check_language_model(const fs::path& folder) {
   SCOPED_TRACE(folder.string());
   const bool has_record = fs::exists(folder / "etrecord.bin");
@@ -302,8 +304,8 @@ TEST(ProfileReports, MachineLimitsAreMeasuredOnce) {
   EXPECT_EQ(second.bytes_per_s, first.bytes_per_s);
 }
 
-// The test skips a narrow dtype if the processor does not have multiply-add instructions for it.
-TEST(ProfileReports, MultiplyAddRoundHasMoreOperationsForNarrowDtypes) {
+// The processor may lack multiply-add instructions for a narrow dtype. The test skips such dtypes.
+TEST(ProfileReports, NarrowDtypesAllowMoreOperationsPerRound) {
   const tools::MultiplyAdd f32 = tools::multiply_add(ScalarType::kFloat);
   ASSERT_NE(f32.run, nullptr);
   for (const ScalarType dtype : {ScalarType::kHalf, ScalarType::kBFloat16, ScalarType::kChar}) {

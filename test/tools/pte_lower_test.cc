@@ -159,7 +159,7 @@ TEST_F(PteLowerTest, OnlyOpAndExcludeOpOptionsFilterDelegation) {
   expect_outputs(program);
 }
 
-TEST_F(PteLowerTest, ExternalConstantsOptionWritesWeightsOfKernelsAndDelegatesToAPtdFile) {
+TEST_F(PteLowerTest, ExternalConstantsOptionMovesAllWeightsToAPtdFile) {
   const std::string data = (scratch / "_default_external_constant.ptd").string();
   for (const char* backend : {"none", "xnnpack"}) {
     std::filesystem::remove(data);
@@ -379,8 +379,8 @@ std::string safetensors(const NamedDataMap& data) {
 }
 
 // The corpus does not have a .ptn file, so the test builds two. Their graphs are the payloads of
-// the program's two NativeBackend delegates, and their weights come from the .ptd file. The input
-// of the second model is the output of the first.
+// the two NativeBackend delegates in model.pte, and their weights come from the .ptd file. The
+// input of the second model is the output of the first.
 TEST(NativeModel, LowersGraphsWrittenByExecuTorch) {
   const std::filesystem::path folder = corpus_foreign_dir() / "native_conv_relu_linear";
   if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_FOREIGN";

@@ -154,8 +154,8 @@ TEST(ReportHtmlBrowser, DrawsTheGraphOfAComparison) {
   EXPECT_EQ(seen.at("color"), "figure");
   EXPECT_EQ(seen.at("cells").at(0), "5");
   ASSERT_EQ(seen.at("figures").size(), 1u);
-  // The number in the graph must match the column "change us" of the table, which other code
-  // computes.
+  // The number in the graph must match the column "change us" of the table. Different code
+  // computes the two numbers.
   EXPECT_NEAR(seen.at("figures").at(0).get<double>() / 1000,
               std::stod(seen.at("cells").at(9).get<std::string>()), 0.051);
   EXPECT_NE(seen.at("panel").get<std::string>().find("Row #5"), std::string::npos);

@@ -31,8 +31,8 @@ using tools::Goal;
 
 using Floats = std::vector<float>;
 
-// A random number generator that returns the same numbers on all platforms, in contrast to the
-// standard library's distributions.
+// A random number generator that returns the same numbers on all platforms. The distributions of
+// the standard library differ between platforms.
 class Random {
  public:
   float uniform() { return static_cast<float>(bits_() >> 8) / 16777216.0F; }
@@ -151,8 +151,8 @@ struct TrainedModel {
   std::vector<Sample> test;
 };
 
-// Classifies rows of 64 measurements into 10 classes. The values of four columns are 100
-// times as large as those of the others, and the first layer has smaller weights for these columns.
+// Classifies rows of 64 measurements into 10 classes. After training, the values of the first four
+// columns are multiplied by 100, and the weights for these columns are divided by 100.
 TrainedModel table_classifier() {
   constexpr size_t kColumns = 64;
   constexpr size_t kClasses = 10;

@@ -241,7 +241,7 @@ TEST(DebugOutputsTest, ReportsOutputsThatDoNotFit) {
   EXPECT_LE(std::filesystem::file_size(scratch / "values"), 100u);
 }
 
-TEST(DebugOutputsTest, RejectsDebugOutputsWithoutATraceOrWithProfile) {
+TEST(DebugOutputsTest, DebugOutputsOptionNeedsATraceAndRejectsProfiling) {
   EXPECT_NE(executor_runner("--debug_outputs " + sample("add_mul/model.pte")).exit_code, 0);
   EXPECT_NE(executor_runner("--debug_outputs --profile --etdump_path /dev/null " +
                             sample("add_mul/model.pte"))

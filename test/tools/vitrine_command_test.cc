@@ -57,7 +57,7 @@ TEST(VitrineCommand, LowersExportedModelsInMemory) {
   EXPECT_THAT(vitrine("profile --executions 2 " + sample(kExported)), Prints(HasSubstr("linear")));
 }
 
-TEST(VitrineCommand, RefusesToReplaceDelegatesIfTheSourceIsAnotherModel) {
+TEST(VitrineCommand, RefusesReplacementDelegatesOfAnotherModel) {
   EXPECT_THAT(
       vitrine("run " + sample("formats/vulkan_conv_relu_linear.pte") + " --replace_delegates " +
               sample(kExported)),
@@ -105,7 +105,8 @@ TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
   EXPECT_EQ(outputs[1], outputs[0]);
   EXPECT_EQ(outputs[2], outputs[0]);
 
-  // With the separate record, the profile has names again. The record of another model is refused.
+  // The profile names the linear layer only if the separate record is given. The record of another
+  // model is refused.
   const std::string profile = "profile --executions 2 " + path("small.pte");
   EXPECT_THAT(vitrine(profile).out, Not(HasSubstr("linear")));
   EXPECT_THAT(vitrine(profile + " --etrecord " + path("whole.etrecord")).out,
@@ -118,7 +119,7 @@ TEST(VitrineCommand, StripRemovesTheRecordAndNothingElse) {
   EXPECT_EQ(read_text(path("again.pte")), read_text(path("small.pte")));
 }
 
-TEST(VitrineCommand, StripRefusesUnsupportedFilesAndTheInputAsOutput) {
+TEST(VitrineCommand, StripRefusesWrongInputsAndOutputs) {
   const ScratchFolder scratch;
   const std::string output = " -o " + (scratch / "out.pte").string();
   EXPECT_THAT(vitrine("strip " + sample(kExported) + output),
@@ -328,7 +329,7 @@ TEST(Tools, ExplainOptionDoesNotRequireAnOutputFile) {
               Exits(64, HasSubstr("--output is required")));
 }
 
-TEST(Tools, WrongFilesAndMissingOptionsAreNamedInErrors) {
+TEST(Tools, ErrorsNameWrongFilesAndMissingOptions) {
   const ScratchFolder scratch;
   tools::write_file(scratch / "x.npy", npy_file("<f4", "3, 2", std::string(24, '\0')));
   const std::string exported = sample(kExported);

@@ -19,8 +19,8 @@ namespace vitrine::hugging_face {
 
 struct AddedToken {
   std::string text;
-  // The normalized form of `text`, if this form differs from `text` and `normalized` is true.
-  // Encoding then searches for the normalized form, and decoding returns the normalized form.
+  // The normalized form of `text`. Set only if `normalized` is true and this form differs from
+  // `text`. Encoding then searches for this form, and decoding returns it.
   std::optional<std::string> normalized_text;
   TokenId id;
   bool single_word = false;  // ignored inside of a word
@@ -41,8 +41,7 @@ class AddedTokens {
   const AddedToken* find(TokenId id) const;
   const AddedToken* find(std::string_view text) const;
 
-  // Splits pieces at added tokens. If `normalized` is true, uses the added tokens that are searched
-  // for in normalized text; otherwise, uses those that are searched for in the original text. If
+  // Splits pieces at the added tokens whose AddedToken::normalized equals `normalized`. If
   // `special_in_text` is false, names of special tokens are ordinary text.
   void split(TextPieces& pieces, bool normalized, bool special_in_text, TextBudget& budget) const;
 

@@ -46,8 +46,8 @@ class Bpe final : public WordModel {
   }
 
  private:
-  // Returns a character of the word. Adds the prefix unless the character begins the word, and the
-  // suffix if it ends the word. The result may refer to `storage`.
+  // Returns a character of the word with its affixes. A character that does not begin the word gets
+  // the prefix. A character that ends the word gets the suffix. The result may refer to `storage`.
   std::string_view with_affixes(std::string_view word, size_t begin, size_t size,
                                 std::string& storage) const {
     const std::string_view character = word.substr(begin, size);

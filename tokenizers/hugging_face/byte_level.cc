@@ -8,8 +8,8 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// Bytes that are visible characters of Latin-1 are written as these characters, and other bytes as
-// U+0100 and the characters that follow it.
+// Bytes that are visible Latin-1 characters are written as these characters. The other bytes, in
+// ascending order, are written as U+0100, U+0101, and so on.
 constexpr char32_t kFirstForOthers = 0x100;
 
 constexpr bool is_visible(int byte) {

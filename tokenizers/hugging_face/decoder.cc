@@ -87,7 +87,8 @@ class ByteLevelDecoder final : public DecodeStep {
 
 // Turns runs of byte tokens into characters. A run that is not UTF-8 becomes one U+FFFD for each of
 // its bytes. An eager decoder (see Tokenizer::make_stream) returns each character as soon as its
-// bytes are complete. After an invalid byte, it replaces each remaining byte of the run at once.
+// bytes are complete. After an invalid byte, the eager decoder returns U+FFFD for each further byte
+// of the run as soon as it reads that byte.
 class ByteFallback final : public DecodeStep {
  public:
   explicit ByteFallback(const DecoderState& state) : eager_(state.eager) {}
@@ -249,8 +250,8 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return out.append(text, end);
 }
 
-// After English tokens are joined, removes the spaces that remain before punctuation and
-// contractions.
+// Removes spaces before punctuation and contractions in joined English tokens. Also contracts
+// "do not".
 std::string cleaned_up(std::string text) {
   constexpr std::pair<std::string_view, std::string_view> kReplacements[] = {
       {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},

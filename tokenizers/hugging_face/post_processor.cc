@@ -16,8 +16,8 @@ using ReadFrame = void (*)(const JsonValue& step, FrameState& frame);
 // Puts the tokens of a step around the tokens of earlier steps.
 void surround(const JsonValue& step, FrameState& frame, const TextFrame& outer) {
   if (outer.before.empty() && outer.after.empty()) return;
-  // Hugging Face's library treats the parts of a template as several texts, so a later step that
-  // adds tokens is refused.
+  // Hugging Face's library treats the parts of a template as separate texts. Therefore, later steps
+  // that add tokens are refused.
   if (frame.has_template) step.fail("adds tokens after a template, which is not supported");
   auto& [before, after] = frame.tokens;
   before.insert(before.begin(), outer.before.begin(), outer.before.end());

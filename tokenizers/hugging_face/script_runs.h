@@ -1,5 +1,5 @@
-// Splits text where its script changes, as SentencePiece splits training text: Han, Hiragana and
-// Katakana count as one script, and a space belongs to the preceding script.
+// Splits text where its script changes, by the rules with which SentencePiece splits training text.
+// Han, Hiragana and Katakana count as one script, and a space belongs to the preceding script.
 #pragma once
 
 #include <string_view>

@@ -26,7 +26,7 @@ using SeparatorFinder =
 SeparatorFinder characters_that(bool (*is_separator)(char32_t));
 // Finds the occurrences of a literal, which must not be empty.
 SeparatorFinder occurrences_of(std::string literal);
-// Cuts the text into runs of `characters` characters, which must not be 0. The last run may be
+// Cuts the text into runs of this many characters. `characters` must not be 0. The last run may be
 // shorter.
 SeparatorFinder runs_of(size_t characters);
 // Finds the matches of a regular expression in the syntax of a tokenizer.json. `place` names the

@@ -1,5 +1,5 @@
-// Implements WordPiece, which splits a word from left to right. Each token is the longest one with
-// which the rest of the word begins.
+// Implements WordPiece, which splits a word from left to right. Each step takes the longest token
+// that is a prefix of the rest of the word.
 #include <algorithm>
 
 #include "tokenizers/byte_trie.h"
@@ -51,8 +51,8 @@ class LongestTokens {
   }
 
  private:
-  // Appends `byte` to the string of `node`, and returns the node of the longest suffix of the
-  // result that is in the trie.
+  // Appends `byte` to the string of `node`. Returns the node of the longest suffix of the new
+  // string that is in the trie.
   ByteTrie::Node next(ByteTrie::Node node, uint8_t byte) const {
     for (;; node = suffixes_[node]) {
       const ByteTrie::Node child = trie_.child(node, byte);

@@ -37,8 +37,8 @@ struct Advice {
   // The options of `vitrine lower` and `vitrine run` that make the change; nullopt if options
   // cannot make the change.
   std::optional<Variant> change = {};
-  // Data that the user must supply, such as calibration data; empty if none. Trials use the inputs
-  // of the run instead of this data, so their results count as modeled, not as measured.
+  // Data that the user must supply, such as calibration data; empty if none. Trials use the run's
+  // inputs instead. Gains from such trials count as modeled, not as measured.
   std::string needs = {};
 
   Gain gain = Gain::kTime;

@@ -44,8 +44,8 @@ size_t index_of(const std::string& text, const std::vector<Advice>& advice) {
   return static_cast<size_t>(found - advice.begin());
 }
 
-// A program that was made from a variant. `lowered` is empty if the variant's program file equals
-// the baseline's.
+// The program of a variant. `lowered` is empty if the variant changes no options of `vitrine
+// lower`, because its program is then the baseline's.
 struct MadeProgram {
   Variant variant;
   std::optional<LoweredProgram> lowered;

@@ -286,8 +286,8 @@ void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trac
       inputs_.emplace(std::move(inputs));
       return;
     } catch (const ToolError&) {
-      // The program rejects the number of tokens or the position. If it rejects both shapes, the
-      // inputs stay random.
+      // The program does not accept inputs of this shape. If it accepts neither shape, `inputs_`
+      // keeps its random values.
     }
   }
 }

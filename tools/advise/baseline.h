@@ -49,7 +49,7 @@ class Baseline {
   // True if the advice is for the device that recorded options.profile.
   bool is_for_device() const { return device_.has_value(); }
   // Predicts the time ratio on the device, based on the runs of compare(). Preconditions: compare()
-  // was called; is_for_device().
+  // was called, and is_for_device() is true.
   DevicePrediction predict(const LoweredProgram& lowered, const Interval& ratio);
   Pools& pools() { return pools_; }
 

@@ -38,7 +38,7 @@ constexpr std::string_view kPrecompute =
 constexpr std::string_view kAfterwards =
     "return the operator's operands from the model, and call the operator on these outputs";
 constexpr std::string_view kConvert =
-    "end the training: convert_pt2e() and model.eval() before torch.export.export()";
+    "after the training, call convert_pt2e() and model.eval(), and then torch.export.export()";
 
 constexpr std::array kRemedies = {
     Remedy{"aten.randint", kDraw},

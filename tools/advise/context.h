@@ -56,8 +56,8 @@ struct PositionTimes {
   double last_ns = 0;
   int64_t last = 0;  // the last position
 
-  // The position from which attention takes more than half of the time. Computed with a linear
-  // model: the time is first + slope * position. 0 if the time does not grow with the position.
+  // The position from which attention takes more than half of the time. Assumes that the time is
+  // first_ns plus a constant times the position. 0 if the time does not grow with the position.
   double dominating_position() const {
     const double growth = last_ns - first_ns;
     return growth > 0 ? first_ns / growth * static_cast<double>(last) : 0;

@@ -26,7 +26,7 @@ struct Findings {
 };
 
 // Runs trials until all changes are tried or about options.seconds have passed. Ctrl-C ends the
-// trials but keeps the advice so far.
+// trials but keeps the advice found so far.
 Findings find_advice(Baseline& baseline, const AdviseOptions& options);
 
 // Returns the advice of all rules. Merges pieces of advice that make the same change.

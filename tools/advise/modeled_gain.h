@@ -11,16 +11,16 @@
 
 namespace vitrine::tools {
 
-// Returns the time that `threads` threads save, or 0 if the program uses at least as many threads
-// now. At best, delegates and matrix products take context.threads / threads of their time, plus a
-// microsecond per call to wake the threads. At worst, only the time to wake the threads is added.
+// Returns the time that `threads` threads save, or 0 if the program already uses at least as many.
+// At best, each delegate and matrix product takes context.threads / threads of its present time,
+// plus a microsecond per call to wake the threads, but not more than its present time. At worst,
+// only the time to wake the threads is added.
 Interval saved_by_threads(const Context& context, size_t threads);
 
 // Returns the time that smaller weights save in these rows. `ratio` is the new size of the weights
-// divided by the old size. At best, the time of the rows is multiplied by `ratio`. If this saves
-// less time than converting the activations takes, the best saving is 0. At worst, the matrix
-// products take as long as before, and converting the activations adds its minimum time plus a
-// tenth of the rows' time.
+// divided by the old size. At best, the time of the rows is multiplied by `ratio`. The best saving
+// is 0 if it would not exceed the minimum time to convert the activations. At worst, the saving is
+// negative: the rows become slower by this minimum time plus a tenth of their time.
 Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 
 // Returns the time that removing `calls` calls saves. The low end is the time of the `calls`

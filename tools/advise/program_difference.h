@@ -7,9 +7,9 @@
 
 namespace vitrine::tools {
 
-// Describes how the programs of the two profiles differ. Returns an empty text if the programs are
-// the same: if their digests are equal, or if their inputs, outputs, operators and work are equal.
-// The profile `device` was recorded on another machine, and `here` on this machine.
+// Describes the first difference between the programs of two profiles. Returns an empty text if the
+// digests of the programs are equal, or if their method names, inputs, outputs, operators and
+// amounts of work are equal. `device` was recorded on another machine, and `here` on this machine.
 std::string program_difference(const inspector::Profile& device, const inspector::Profile& here);
 
 }  // namespace vitrine::tools

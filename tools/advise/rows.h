@@ -30,15 +30,15 @@ std::string bytes_text(double bytes);
 // The name of the op that a row runs, without namespace and overload: "convolution". Empty if it is
 // unknown.
 std::string op_of(const inspector::ProfileRow& row);
-// The full name of the op that a row runs, as --exclude-op takes it: "aten.convolution.default".
-// Empty if it is unknown.
+// The full name of the op that a row runs, in the form that --exclude-op accepts:
+// "aten.convolution.default". Empty if it is unknown.
 std::string full_op_of(const inspector::ProfileRow& row);
 
-// Returns the ratio of an operator's time inside an XNNPACK delegate to the time of the optimized
-// kernel, as an interval (docs/performance.md, "Operators").
+// Returns an operator's time inside an XNNPACK delegate, divided by its time in Vitrine's optimized
+// kernel. The result is an interval (docs/performance.md, "Operators").
 Interval delegate_ratio(const std::string& op);
 
-// Predicts, with delegate_ratio(), how much time delegating the rows would save.
+// Uses delegate_ratio() to predict the time that is saved if these rows are delegated.
 Interval saved_by_delegating(const Context& context, const RowSum& rows);
 
 }  // namespace vitrine::tools

@@ -22,7 +22,8 @@ struct LoweredProgram {
 
 class SourceModel {
  public:
-  // Reads an exported model. `method` becomes the name of the method of a .pt2. Throws HostError.
+  // Reads an exported model. A .pt2 file has one method without a name, which is then called
+  // `method`. Throws HostError.
   SourceModel(std::filesystem::path file, std::string method);
 
   // Lowers the model in the same way as `vitrine lower FILE SETTINGS`. If the settings name no

@@ -24,8 +24,8 @@ constexpr size_t kBlocks = 6;
 constexpr size_t kMinPairs = 3;       // in a block
 constexpr size_t kMaxPairs = 200;     // in a block
 constexpr double kMinSampleNs = 1e5;  // a sample of short runs is a mean of several
-// After this time, idle workers sleep: a worker that finds no work first spins for 0.25 ms
-// (vitrine/thread_pool.h).
+// A worker without work spins for 0.25 ms before it sleeps (docs/performance.md). This wait is
+// twice as long, so that all idle workers sleep at its end.
 constexpr std::chrono::microseconds kUntilWorkersSleep(500);
 
 double now() { return static_cast<double>(platform::now_ns()); }

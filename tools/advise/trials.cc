@@ -266,7 +266,8 @@ class Trials {
     keep(std::move(advice));
   }
 
-  // Loads the program twice: first to create the cache file, then to use it.
+  // Compares the load times with and without the cache file. The first load with the file creates
+  // it and is not counted.
   void try_loading(Advice advice, const Variant& variant) {
     constexpr int kLoads = 5;
     const TemporaryFolder folder;
@@ -341,12 +342,12 @@ void set_predicted(const DevicePrediction& prediction, const Context& context, A
   advice.saved =
       Interval{advice.of * (1 - prediction.ratio.high), advice.of * (1 - prediction.ratio.low)};
   advice.confidence = Confidence::kModeled;
-  advice.method = fmt::format("for {}: {} with times from the device's profile", context.device,
-                              inspector::counted(prediction.kept, "row"));
+  advice.method = fmt::format("for {}: the device's times of {} that the change keeps",
+                              context.device, inspector::counted(prediction.kept, "row"));
   if (prediction.removed > 0)
-    advice.method += fmt::format(", without {} others that the change removes", prediction.removed);
+    advice.method += fmt::format("; {} removed", inspector::counted(prediction.removed, "row"));
   if (prediction.added > 0) {
-    advice.method += fmt::format(", and {} with {:.2f} to {:.2f} times the share measured here",
+    advice.method += fmt::format("; {} with {:.2f} to {:.2f} times the share measured here",
                                  inspector::counted(prediction.added, "new row"),
                                  prediction.factor.low, prediction.factor.high);
   }

@@ -30,7 +30,7 @@ std::string where_text(const Blocker& blocker) {
   return text;
 }
 
-// Returns a sentence about the model without the blocked calls.
+// Returns a sentence that says whether lowering works without the calls that prevent it now.
 std::string rest_text(const Blockers& blockers) {
   if (blockers.is_incomplete)
     return "Not all calls were checked, because checking them takes too long.";

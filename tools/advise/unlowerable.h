@@ -25,7 +25,7 @@ class NotLowerable : public ToolError {
 };
 
 std::string blockers_text(const NotLowerable& model, size_t width);
-// Returns JSON with the keys of advice_json() that apply to such a model. `is_lowerable` is false.
+// Returns JSON with the error and the calls that need changes. `is_lowerable` is false.
 std::string blockers_json(const NotLowerable& model);
 
 }  // namespace vitrine::tools

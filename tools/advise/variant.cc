@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 10> kRepeatable = {
     "--backend",  "--backend-option", "--only-op",  "--exclude-op", "--dynamic",
     "--max-size", "--operator",       "--metadata", "--calibrate",  "--keep"};
 
-// Excludes --backend although it can be repeated, because the backends of a change replace those of
-// the baseline.
+// True if a change adds values of this option to those of the baseline. False for --backend: the
+// backends of a change replace those of the baseline.
 bool is_repeatable(std::string_view option) {
   return option != "--backend" && std::ranges::count(kRepeatable, option) != 0;
 }

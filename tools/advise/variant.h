@@ -1,4 +1,4 @@
-// Defines Variant, a way to make and run a program: options of `vitrine lower` and `vitrine run`.
+// Defines Variant: the options of `vitrine lower` and `vitrine run` that make and run a program.
 // Variants can be combined and printed as commands.
 #pragma once
 
@@ -32,8 +32,8 @@ Settings parse_settings(std::string_view text);
 // conflict with --backend none.
 std::string conflicting_option(const Variant& a, const Variant& b);
 
-// Returns `base` with the settings of `change`, which replace the settings that `base` has for the
-// same options.
+// Returns the settings of `base` and `change`. If both set --backend or an option that cannot be
+// repeated, the result has only the setting of `change`.
 Variant merged(Variant base, const Variant& change);
 
 // Returns the value of an option, or an empty string if it is not set.

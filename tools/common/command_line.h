@@ -72,8 +72,9 @@ CLI::Option* as_choice(CLI::Option* option, const std::map<std::string, Value>& 
   std::set<std::string> names;
   for (const auto& choice : choices) names.insert(choice.first);
   show_choices(option, names);
-  // CheckedTransformer accepts both the names and the values in `choices`. CLI11 runs the last
-  // transform first, so IsMember rejects the values before CheckedTransformer runs.
+  // CheckedTransformer alone would also accept the mapped values, such as "0" for the first
+  // enumerator. IsMember accepts only names. It is added last, because CLI11 runs the last
+  // transform first.
   return option->transform(CLI::CheckedTransformer(choices).description(""))
       ->transform(CLI::IsMember(std::move(names)).description(""));
 }

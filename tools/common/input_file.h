@@ -28,9 +28,9 @@ Array to_input(const NumpyArray& array, size_t index, const TensorInfo& info,
                const std::string& label);
 
 // Reads input `index` from a .npy file or from a file of raw row-major elements. A .npy file must
-// have the dtype and rank of `info`, and also its sizes unless the shape is dynamic. Raw elements
-// have the dtype of `info`, and the sizes of `spec` or, if these are missing, of `info`. Throws
-// ToolError.
+// have the dtype and rank of `info`. Its sizes must also equal those of `info` unless the shape is
+// dynamic. Raw elements have the dtype of `info`. Their sizes are given by `spec` if it has sizes,
+// and by `info` otherwise. Throws ToolError.
 Array read_input(const InputSpec& spec, size_t index, const TensorInfo& info, const char* option);
 
 }  // namespace vitrine::tools

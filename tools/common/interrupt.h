@@ -30,10 +30,10 @@ void remove_files_on_interrupt();
 // files and ends the process.
 void stop_then_remove_files_on_interrupt();
 
-// The functions above that remove files delete the files of a list with at most eight paths.
-// add_temporary_file() adds a path, and ignores it if the list is full. forget_temporary_file()
-// removes a path from the list.
+// Adds a path to the list of temporary files that the signal handlers above remove. Ignores the
+// path if the list already has eight paths.
 void add_temporary_file(const char* path);
+// Takes a path off this list.
 void forget_temporary_file(const char* path);
 
 }  // namespace vitrine::tools

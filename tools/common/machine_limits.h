@@ -15,9 +15,9 @@ namespace vitrine::tools {
 // Returns the processor's name, or its architecture if the name is unknown.
 std::string machine_name();
 
-// Returns the number of multiplications and additions per second on `threads` threads. Uses the
-// multiply-adds that multiply_add() of tools/common/multiply_add.h returns for `dtype`. Returns 0
-// if the processor has no instruction for `dtype`.
+// Measures the number of multiplications and additions of `dtype` per second on `threads` threads
+// (tools/common/multiply_add.h). Returns 0 if the processor has no instruction for `dtype`, or if a
+// thread had to wait for a processor in each trial.
 double measure_operations(uint32_t threads, ScalarType dtype);
 
 // Measures the limits on `threads` threads. Takes about half a second, and up to four seconds on a

@@ -39,8 +39,8 @@ using GraphDrawing = std::string (*)(const std::filesystem::path& program,
                                      const std::filesystem::path& etrecord,
                                      const inspector::Profile& profile,
                                      const inspector::RowFigures& figures);
-// Sets the function that adds a program's graph to the pages of reports. Small tools do not call
-// this function, so their pages do not show a graph. Not thread-safe.
+// Sets the function that draws a program's graph for HTML reports. Small tools do not call
+// set_graph_drawing(), so their reports do not show a graph. Not thread-safe.
 void set_graph_drawing(GraphDrawing drawing);
 // Returns the value for ReportOptions::graph: empty if the format is not kHtml or if this tool
 // cannot draw graphs.
@@ -60,7 +60,7 @@ std::span<const ReportFormatRow> report_formats();
 // unless `options` sets one, and have colors unless NO_COLOR is set.
 inspector::TableOptions table_options(const ReportOptions& options);
 
-// Returns the digest of the file's bytes (base/digest.h). Throws ToolError if it cannot read them.
+// Returns the digest of the file's bytes (base/digest.h). Throws ToolError if reading fails.
 std::string model_digest(const std::filesystem::path& file);
 
 // Sets missing labels: "device" (host name), "device_class" (architecture), "commit" ("unknown"),
@@ -79,8 +79,8 @@ std::string make_report(const inspector::Comparison& comparison, const inspector
 std::string make_report(const inspector::ValueComparison& comparison, const inspector::Profile& a,
                         const inspector::Profile& b, const ReportOptions& options);
 
-// Converts the memory use of a method for RunInfo::memory. State that several methods share counts
-// as planned memory.
+// Converts the memory use of a method for RunInfo::memory. The planned memory includes the state
+// that the program's methods share.
 inspector::MemoryInfo memory_info(const MemoryUsage& usage);
 
 // Writes a report to options.file or standard output. Throws ToolError.
@@ -91,9 +91,9 @@ void write_report(std::string_view text, const ReportOptions& options);
 std::pair<std::string, std::string> short_names(const std::filesystem::path& a,
                                                 const std::filesystem::path& b);
 
-// Compares the ratio B / A of the wall times with `limit`. Returns true and prints a message to
-// stderr if the whole interval of the ratio is above the limit. Returns false and prints a message
-// if only the median is above the limit, or if there are too few runs.
+// Returns true if the whole interval of the ratio B / A of the wall times is above `limit`. If the
+// limit is 1 or more, the report must also call B slower. Prints a note to stderr if the median of
+// the ratio is above the limit, or if there are too few runs to decide.
 bool exceeds(const inspector::Comparison& comparison, std::optional<double> limit);
 
 }  // namespace vitrine::tools

@@ -20,7 +20,7 @@ void choose_format(const CLI::App& app, ReportOptions& options);
 // Adds --legend, which explains the terms of reports. --legend works without other arguments.
 void add_legend(const OptionGroup& group);
 
-// Adds --fail_above, which sets the limit that exceeds() in profile_report.h checks.
+// Adds --fail_above, which sets `limit`. Pass the limit to exceeds() in profile_report.h.
 void add_fail_above(const OptionGroup& group, std::optional<double>& limit);
 
 // Parses the limit of --fail_below: "30dB" or "30". Throws ValidationError.

@@ -40,9 +40,9 @@ struct SampleQuery {
 std::vector<SampleFiles> find_samples(const std::vector<std::string>& paths,
                                       const SampleQuery& query);
 
-// Moves the array of input `input` out of `arrays`, the arrays of `file`, and returns it. The array
-// is the one with the input's name, else "arr_<index>", else the only array of a model with one
-// input. Throws ToolError.
+// Moves the array for query.inputs[input] out of `arrays` and returns it. The array must have the
+// input's name or the name "arr_<input>". If the model has only one input, a single array may have
+// any name. Throws a ToolError that names `file`.
 NumpyArray take_array(const std::filesystem::path& file, const SampleQuery& query, size_t input,
                       std::map<std::string, NumpyArray>& arrays);
 

@@ -20,8 +20,8 @@ namespace vitrine::tools {
 extern const char* const kDefaultBackend;
 
 // Lowers an exported model to a program in memory. `backend` is a name that `pte_lower --backend`
-// accepts. If it is null, the program calls only kernels. `method` becomes the name of the method
-// of a .pt2. Throws a HostError.
+// accepts. If `backend` is null, the program calls only kernels. If the model is a .pt2, its method
+// gets the name `method`. Throws a HostError.
 using ModelLowering = std::vector<std::byte> (*)(const std::filesystem::path& model,
                                                  const std::string& method, const char* backend);
 // Sets the function with which sessions lower exported models (.pt2, .ptn). Tools that do not link
@@ -60,7 +60,7 @@ class Session {
   // program.
   uint64_t open_ns() const { return open_ns_; }
 
-  // Loads a method. Allocates memory for those outputs that have none in the program's memory plan.
+  // Loads a method. Allocates memory for outputs that are not memory-planned.
   // If the program's methods share state, only one of them may execute at a time. The session must
   // outlive the method. `tracer` may be null.
   std::unique_ptr<Method> load_method(const std::string& name, EventTracer* tracer = nullptr);

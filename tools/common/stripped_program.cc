@@ -78,7 +78,7 @@ class Stripper {
   }
 
  private:
-  // The move of a segment after the record. `from` and `to` are offsets from header_.segment_base.
+  // A segment that follows the record, with its old and new offset from header_.segment_base.
   struct Move {
     uint32_t index;
     uint64_t from;

@@ -16,9 +16,9 @@ namespace vitrine::tools {
 // Segments after the record move toward the start of the file. The program keeps the record's
 // digest, so that tools recognize the record in another file.
 //
-// Returns the record's bytes in `file`. If the program does not contain a record, returns nullopt
-// and does not call `sink`. Throws ToolError before the first call of `sink` if segments overlap or
-// if the record's segment contains other data.
+// Returns the part of `file` that is the record. If the program does not contain a record, returns
+// nullopt and does not call `sink`. Throws ToolError before the first call of `sink` if segments
+// overlap or if the record's segment contains other data.
 std::optional<std::span<const std::byte>> strip_record(
     const Program& program, std::span<const std::byte> file,
     const std::function<void(std::span<const std::byte>)>& sink);

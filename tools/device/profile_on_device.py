@@ -153,7 +153,7 @@ class DeviceFolder:
         self.device.shell(f"chmod 755 {self.folder}/{self.program}")
 
     def run(self, arguments, cores, timeout):
-        """Runs the program on these cores; an empty list does not pin it. Returns what it printed."""
+        """Runs the program and returns its output. Pins it to `cores` unless the list is empty."""
         # A hexadecimal mask is the only form that every taskset (toybox, busybox, util-linux) accepts.
         pin = ["taskset", f"{sum(1 << core for core in cores):x}"] if cores else []
         command = pin + [f"./{self.program}", *arguments]
@@ -235,7 +235,7 @@ def compare(inspect, earlier, folder, fail_above):
 
 
 def keep_results(partial, options, files, info):
-    """Completes the results and moves them to the results folder, which is not created if anything fails."""
+    """Completes the results in `partial`, then renames it to the results folder. A failure leaves no results folder."""
     profile = read_json(partial / "profile.json")
     info["threads"] = profile.get("threads")
     (partial / "device.json").write_text(json.dumps(info, indent=1) + "\n")

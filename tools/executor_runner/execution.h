@@ -6,8 +6,8 @@
 
 namespace vitrine::tools {
 
-// Executes `method`. A session with session_options(options) must have loaded it, because the
-// session's options set the time limit. Throws ToolError.
+// Executes `method`. Precondition: a session with session_options(options), which contain the time
+// limit, loaded the method. Throws ToolError.
 void execute(Method& method, const RunnerOptions& options);
 
 }  // namespace vitrine::tools

@@ -41,7 +41,8 @@ std::vector<NumericsSample> find_numerics_samples(const RunnerOptions& options,
                                                   const SessionOptions& session,
                                                   const char* option = "--inputs");
 
-// Lowers options.reference if it is an exported model. Returns an empty list if it is a program.
+// If options.reference is an exported model, lowers it and returns the bytes of the program. If it
+// is a program, returns an empty list. Throws HostError.
 std::vector<std::byte> lower_reference(const RunnerOptions& options);
 
 // A program (options.model) and its reference (options.reference).

@@ -134,7 +134,7 @@ void add_run_options(CLI::App& app, CommandLine& line) {
                            "print the outputs (default: summary; none with --profile)"),
             prints);
   run.add_option("--executions,--num_executions", options.executions,
-                 "number of runs (default: 1; with --profile 5 to 50, as many as fit into 2 s)")
+                 "number of runs (default: 1; --profile: 5 to 50, as many as fit into 2 s)")
       ->check(between(1, kMaxRuns))
       ->type_name("N");
   run.add_option("--warmup", options.warmup,

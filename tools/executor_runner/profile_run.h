@@ -1,4 +1,4 @@
-// Implements --profile: runs a method and makes the profile of the trace.
+// Implements --profile: runs a method and makes a profile from the trace.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace vitrine::tools {
 
-// Runs `method`, which must have been loaded with `trace` as its tracer. Returns the properties of
-// the runs that a profile contains in addition to the trace. Throws ToolError.
+// Runs `method`, which must have been loaded with `trace` as its tracer. Returns the facts about
+// the runs that are not in the trace, for profile_of_trace(). Throws ToolError.
 inspector::RunInfo profiled_runs(const Session& session, Method& method, InputSet& inputs,
                                  TraceBuffer& trace, const RunnerOptions& options);
 

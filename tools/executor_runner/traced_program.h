@@ -46,8 +46,8 @@ struct TracedRun {
   inspector::ValueRun values(const std::string& method) const;
 };
 
-// Reads the trace of `side`. Reports call the program `name`. `model` is the program's file, and
-// `etrecord` is the file of its record. If `etrecord` is empty, uses the record in the program.
+// Reads the trace of `side`. `name` is the program's name in reports, and `model` is its file.
+// `etrecord` is the file of the program's record. If it is empty, uses the record in the program.
 TracedRun read_run(const TracedProgram& side, const std::string& name,
                    const std::filesystem::path& model, const std::filesystem::path& etrecord,
                    size_t warmup, const RunnerOptions& options);

@@ -17,8 +17,8 @@ namespace {
 
 using etdump::DebugTensor;
 
-// Returns the summaries that `run` recorded in `values`, in run order. Each summary gets the row
-// and the type of its value.
+// Returns the summaries that `run` recorded in `values`, in run order. Adds the type and the
+// profile row of each value.
 inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueBuffer& values,
                                               const std::string& method) {
   // The tensors in the trace and in `values` have the same order.
@@ -45,7 +45,8 @@ inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueB
       inspector::recorded_values(of_run.profile, of_run.trace, nullptr);
   for (const inspector::RecordedValue& value : recorded.values) {
     const auto entry = entry_of.find(value.tensor);
-    // Skips a delegate's output if an operator inside the delegate recorded a value for its row.
+    // Skips an output of a delegate if an operator inside the delegate recorded a value for the
+    // same row of the profile.
     const bool is_repeated = !value.origin && value.row && recorded.has_values_of(*value.row);
     if (is_repeated || !value.row || entry == entry_of.end() ||
         entry->second->summary_offset == ValueBuffer::Entry::kNoData) {

@@ -32,13 +32,13 @@ struct VerificationReport {
   bool passed() const { return failures() == 0; }
 };
 
-// Verifies a bundled program with the test sets that --method_name and --test_set select. The test
-// sets of a method run in order on one loaded method, because the program may have state. For other
-// programs, or if --expected_output is given, --inputs and --expected_output form the only test
-// set. Throws ToolError if a test set is invalid or cannot be run, or if there is nothing to
-// compare.
+// Verifies the program of `session`. For a bundled program, runs the test sets that --method_name
+// and --test_set select. The test sets of a method run in order on one loaded method, because the
+// program may have state. If --expected_output is given or the program is not bundled, --inputs and
+// --expected_output form the only test set. Throws ToolError if a test set is invalid or cannot be
+// run, or if there is nothing to compare.
 VerificationReport verify(Session& session, const RunnerOptions& options);
-// Verifies the test sets of `suite` instead of those of a bundled program.
+// Verifies the program of `session` with the test sets of `suite`.
 VerificationReport verify(Session& session, const bundled::TestSuite& suite,
                           const RunnerOptions& options);
 

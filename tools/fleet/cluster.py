@@ -15,7 +15,7 @@ RETRIES = 3  # for a file whose worker died
 
 @contextlib.contextmanager
 def connected(scheduler, workers, memory="auto"):
-    """Yields a client of a running scheduler ("tcp://host:8786") or, if it is empty, of new local processes."""
+    """Yields a client of `scheduler` ("tcp://host:8786"). If `scheduler` is empty, starts local processes instead."""
     if scheduler:
         with Client(scheduler) as client:
             send_code(client)
@@ -29,7 +29,7 @@ def connected(scheduler, workers, memory="auto"):
 
 
 def peak_memory(client):
-    """Returns the maximum resident memory of a worker in bytes."""
+    """Returns the largest peak of resident memory among the workers, in bytes."""
     def of_this_process():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
@@ -44,7 +44,7 @@ def send_code(client):
 
 
 def reduce_files(client, files, commits=(), on_progress=None):
-    """Returns the merged Partial of all files. If a worker dies, another worker reads its file again."""
+    """Returns the merged Partial of all files. If a worker dies, another worker repeats its work."""
     level = client.map(reduction.partial, files, commits=tuple(commits), retries=RETRIES)
     if on_progress:
         start, done = time.monotonic(), 0

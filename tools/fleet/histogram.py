@@ -10,7 +10,7 @@ def bins_of(ns):
 
 
 def percentile(bins, counts, share):
-    """Returns the middle of the bin that holds this share of the counts. `bins` must be in ascending order."""
+    """Returns the middle of the bin that holds a percentile (`share` 0.5: the median). `bins` must be ascending."""
     rank = share * (counts.sum() - 1)
     at = numpy.searchsorted(numpy.cumsum(counts), rank, side="right")
     return float(numpy.exp((bins[min(at, len(bins) - 1)] + 0.5) * _WIDTH))

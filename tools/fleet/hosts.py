@@ -46,7 +46,7 @@ class Local:
 
 
 class Qemu(Local):
-    """`qemu:aarch64` or `qemu:/path/qemu-aarch64`: the runner must be built for this processor."""
+    """`qemu:aarch64` or `qemu:/path/qemu-aarch64`. The runner must be built for the emulated processor."""
 
     def __init__(self, name):
         super().__init__(name)
@@ -93,7 +93,7 @@ class _Remote:
 
 
 class Ssh(_Remote):
-    """`ssh:user@host`. It must work with a key, because nobody can type a password."""
+    """`ssh:user@host`. The login must work with a key, because nobody can type a password."""
 
     options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=20"]
 

@@ -36,7 +36,7 @@ def _as_text(table):
 
 
 def partial(file, commits=()):
-    """Reduces one file. `commits` names the two versions to compare. Without a comparison, it is empty."""
+    """Reduces one file. `commits` names the two versions to compare, or is empty if nothing is compared."""
     table, rejected = rows.read(file)
     table["bin"] = histogram.bins_of(table["p50_ns"].to_numpy())
     table["count"] = 1

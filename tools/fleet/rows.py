@@ -21,7 +21,7 @@ class Rejected:
 
 
 def parse(line):
-    """Returns a JSON line's values in the order of COLUMNS. Raises a ValueError with the reason if it is invalid."""
+    """Returns a JSON line's values in the order of COLUMNS. Raises ValueError if the line is invalid."""
     row = json.loads(line)
     if not isinstance(row, dict):
         raise ValueError("the line must be an object")

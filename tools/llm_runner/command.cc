@@ -73,7 +73,7 @@ std::string formatted_turn(std::string_view format, std::string_view line) {
   return turn += format;
 }
 
-// Shows the progress of long prompts, and forwards the steps to the profiler, if any.
+// Shows the progress of long prompts. Forwards all events to the profiler, if there is one.
 class PrefillProgress : public GenerationObserver {
  public:
   void set_next(GenerationObserver* next) { next_ = next; }
@@ -164,8 +164,8 @@ class LlmRunner {
   }
 
  private:
-  // Reads --encoder_input and passes it to the encoder. With this input, the model's start id, if
-  // it has one, replaces an empty prompt.
+  // Reads --encoder_input and passes it to the encoder. An empty prompt is then replaced by the
+  // model's start id, if the model has one.
   void read_features() {
     const Method* const encoder = loaded_.encoder();
     const bool takes_features = encoder != nullptr && !decoder_->info().encodes_prompt;

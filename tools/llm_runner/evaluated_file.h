@@ -22,10 +22,9 @@ struct EvaluatedFile {
 };
 
 // Encodes the file as plain text: names of special tokens are ordinary characters. Reads only about
-// as many bytes as `max_tokens` tokens need. If the tokenizer does not reproduce the text that was
-// read, scales token_bytes so that all tokens of this text have as many bytes as the text. Throws
-// ToolError if the file is empty or cannot be read, and TokenizerError if the text cannot be
-// encoded.
+// as many bytes as `max_tokens` tokens need. If decoding all tokens gives a longer or shorter text,
+// scales token_bytes by the ratio of the original length to the decoded length. Throws ToolError if
+// the file is empty or cannot be read, and TokenizerError if the text cannot be encoded.
 EvaluatedFile read_evaluated_file(const std::filesystem::path& path, const Tokenizer& tokenizer,
                                   size_t max_tokens);
 

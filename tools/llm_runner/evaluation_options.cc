@@ -67,7 +67,8 @@ void add_numerics_flags(CLI::App& app, LlmOptions& options) {
   app.add_option_function<std::string>(
          "--fail_below,--fail-below",
          [&options](const std::string& text) { options.fail_below = parse_db(text); },
-         "exit with code 2 if the SQNR of any layer's attention, cache or output is below dB")
+         "exit with code 2 if the SQNR of any layer's attention, cache or output is below this "
+         "limit")
       ->type_name("dB")
       ->needs(numerics)
       ->group(kHeading);

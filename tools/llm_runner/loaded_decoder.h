@@ -27,9 +27,9 @@ class LoadedDecoder {
  public:
   explicit LoadedDecoder(const SessionOptions& session) : session_(session) {}
 
-  // Loads the methods that `options` names. Call this once, before decoder(). `tokenizer` may be
-  // null. It provides the id of the prompt's placeholder tokens. The rows of an encoder's output
-  // replace these tokens. Prints the decoder's notes. Throws ToolError or GenerationError.
+  // Loads the methods that `options` names, and prints the decoder's notes. Call this once, before
+  // decoder(). `tokenizer` may be null. It provides the id of the prompt's placeholder tokens,
+  // which the rows of an encoder's output replace. Throws ToolError or GenerationError.
   void load(const LlmOptions& options, const Tokenizer* tokenizer, const LoadTracer& tracer = {});
 
   Session& session() { return session_; }

@@ -277,7 +277,7 @@ std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_cod
   read_like_stock_flags(app, arguments);
   if (!parse_command_line(app, std::move(arguments), check, exit_code)) return std::nullopt;
   LlmOptions options = std::move(line.options);
-  // A chat ignores the default of --seq_len, because it may use the entire context.
+  // A chat ignores the default of --seq_len, because a chat may use the entire context.
   const bool has_bound = !options.chat || app.count("--seq_len") != 0;
   if (options.generate.max_new_tokens < 0 && has_bound) options.generate.seq_len = line.seq_len;
   if (options.tokenizer.empty() && options.prompt_ids.empty() && options.random_prompt == 0 &&

@@ -20,7 +20,7 @@ struct ModelFigures {
   uint64_t model_ns = 0;  // time inside of the model
 };
 
-// The mean differences B minus A, estimated from the difference at each token.
+// Mean differences between two models (B minus A), estimated from the difference at each token.
 struct PairFigures {
   RatioEstimate nats, bits, top;
   RatioEstimate kl;                         // mean divergence of B from A

@@ -27,8 +27,8 @@ DelegationReasons delegation_reasons(aot::ExportedProgram program);
 
 inline constexpr const char* kReasonFact = "XNNPACK backend";  // what the text is about
 
-// Returns a line for each reason. If several reasons exist, each line names the ops to which its
-// reason applies. Empty if `calls` is empty.
+// Returns a text with one line for each different `why_not` in `calls`. If there are several lines,
+// each line names its ops. The text is empty if `calls` is empty.
 std::string reason_text(const std::vector<DelegationReasons::Call>& calls);
 
 }  // namespace vitrine::tools

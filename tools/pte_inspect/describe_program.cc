@@ -197,9 +197,10 @@ class MethodDescriber {
     return list;
   }
 
-  // Lists the outputs that no instruction writes. Assumes that kernels and unknown backends write
-  // every argument, so loading the method can find more unwritten outputs. Omits outputs that
-  // no instruction names and whose memory overlaps another tensor, because they may be views.
+  // Lists the outputs that no instruction writes. Loading the method can find more such outputs,
+  // because this function assumes that kernels and unknown backends write all of their arguments.
+  // An output that no instruction names may be a view of another tensor, so it is omitted if its
+  // memory overlaps another tensor.
   Json unwritten_outputs() {
     for (uint32_t i = 0; i < size_of(plan_.inputs()); ++i) touched_.insert(plan_.inputs()->Get(i));
     std::set<int32_t> lost;  // listed by delegates whose payloads do not define them

@@ -168,8 +168,8 @@ TracedRun read_trace(const OpenedFile& file, const std::string& name, size_t ind
   return result;
 }
 
-// Reads the outputs of ops in both traces. If outputs or their data are missing, throws if the
-// options require them, and returns false otherwise.
+// Reads the outputs of ops in both traces. If a trace lacks outputs or their data, returns false.
+// With --debug_buffer or --min_sqnr, throws a ToolError instead.
 bool read_values(TracedRun& a, TracedRun& b, const InspectOptions& options) {
   TracedRun* sides[] = {&a, &b};
   for (size_t i = 0; i < 2; ++i) {
@@ -228,8 +228,8 @@ Inspection compare(const InspectOptions& options) {
   }
   result.text = make_report(comparison, a.profile, b.profile, report);
   if (exceeds(comparison, options.fail_above)) result.exit_code = kExitBeyondLimit;
-  // A CSV file or a page holds only one comparison: that of values if an option asks for values,
-  // otherwise that of times.
+  // A CSV file or a page holds only one comparison: the values if --min_sqnr or --debug_buffer is
+  // given, and the times otherwise.
   const bool has_both = report.format == ReportFormat::kTable || json;
   const bool has_values = has_both || options.min_sqnr || !options.debug_buffers.empty();
   if (!has_values || !read_values(a, b, options)) return result;

@@ -39,9 +39,9 @@ struct XnnpackGraph {
   xnnpack::Payload payload;
   xnnpack::Graph graph;
 };
-// Loads a payload. Throws a ToolError that begins with `label`. `steps` limits the work, because a
-// payload may refer to scales elsewhere in the file. All payloads of the file share this budget
-// (default_load_steps).
+// Loads a payload. Throws a ToolError that begins with `label`. `steps` limits the work. Even a
+// small payload can cause much work, because it may refer to scales elsewhere in the file. All
+// payloads of a file share one budget (default_load_steps).
 XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& label,
                                 Budget& steps);
 XnnpackGraph load_xnnpack_graph(const OpenedFile& payload);

@@ -50,8 +50,8 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
                "traces, or old,new"))
       ->check(CLI::ExistingFile.description(""));
   as_files(app.add_option("--program", options.programs,
-                          "program that ran in the trace; its delegates and record name the "
-                          "rows; with --compare, one for both traces, or old,new"))
+                          "program that ran in the trace; the rows get names from its delegates "
+                          "and its record; with --compare, one for both traces, or old,new"))
       ->check(CLI::ExistingFile.description(""));
   app.add_option("--trace", options.trace,
                  "with --format html: trace or stored profile (.json) of the program; its times "

@@ -26,7 +26,7 @@ inspector::GraphPicture picture_of_program(
     const inspector::Profile* profile = nullptr,
     const std::map<std::string, DelegationReasons>& reasons = {});
 
-// Draws an exported model. `reasons`, which may be null, say which calls XNNPACK accepts.
+// Draws an exported model. `reasons`, which may be null, says which calls XNNPACK accepts.
 inspector::GraphPicture picture_of_model(const aot::ExportedProgram& model,
                                          const DelegationReasons* reasons = nullptr);
 inspector::GraphPicture picture_of_methods(const aot::NativeMethods& methods);

@@ -17,9 +17,10 @@ namespace {
 
 namespace fbs = schema::program;
 
-// The limit on memory grows with the file, because packed weights can be several times as large as
-// stored weights. kMemoryPerFile is for intermediate tensors, whose sizes do not depend on the
-// file's size.
+// The limit on memory is the available memory, but at most kMemoryPerFile plus kMemoryPerFileByte
+// for each byte of the file. The first term is for intermediate tensors, whose sizes do not depend
+// on the file's size. The second term is for packed weights, which can be several times as large as
+// the stored weights.
 constexpr uint64_t kMemoryPerFileByte = 8;
 constexpr uint64_t kMemoryPerFile = uint64_t{1} << 30;
 

@@ -294,8 +294,8 @@ class ProgramPicture {
     add_fact(op, "kernel", row.kernel);
   }
 
-  // Adds the edges from the node's inputs, and adds its constants and the type of its result to the
-  // node.
+  // Connects the node to the producers of its inputs. Records the size of its constants and the
+  // type of its result.
   void connect(const ProgramGraph& graph, const GraphInstruction& instruction, size_t node,
                Producers& producers) {
     GraphPicture::Node& op = picture_.nodes[node];
@@ -324,8 +324,8 @@ class ProgramPicture {
     delegate.backend = call.name;
     add_fact(delegate, "position", call.id);
     add_sources(nodes_of_instruction(call), delegate);
-    // Connects the payload's graph to the method's graph only if the payload has a value for each
-    // argument of the delegate.
+    // Connects the payload to the method's graph only if the payload is a single graph and has a
+    // value for each argument of the delegate.
     const ProgramGraph* inside = call.payload.size() == 1 ? &call.payload.front() : nullptr;
     if (inside != nullptr && inside->externals.size() != call.tensors.size()) inside = nullptr;
     const Producers before = producers;
@@ -346,7 +346,7 @@ class ProgramPicture {
         }
       }
     }
-    // Adds the times of operators that are not nodes of the payload to the time of the delegate.
+    // Adds the times that belong to no node of the payload to the time of the delegate.
     while (has_times_ && call.instruction) {
       const auto rest = times_.lower_bound({*call.instruction, ""});
       if (rest == times_.end() || rest->first.first != *call.instruction) break;

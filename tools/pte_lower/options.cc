@@ -50,8 +50,8 @@ std::variant<int64_t, bool, double> parse_constant(std::string_view text) {
   return real;
 }
 
-// Parses metadata: a value such as "get_max_seq_len=2048", or a list such as "get_eos_ids=2,7" or
-// "get_eos_ids=2,".
+// Parses metadata: a value such as "get_max_seq_len=2048", or a list such as "get_eos_ids=2,7". A
+// list of one value ends with a comma: "get_eos_ids=2,".
 aot::ConstantMethod parse_constant_method(const std::string& text) try {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
@@ -80,7 +80,8 @@ std::vector<std::string> checked_backends(const std::vector<std::string>& names)
   return names;
 }
 
-// The options that CLI11 parsed, and the texts of the options that parse_values() parses.
+// CLI11 stores simple options in `options`. parse_values() fills the rest of `options` from the
+// other members.
 struct CommandLine {
   LoweringOptions options;
   std::string model;
@@ -103,8 +104,8 @@ CLI::Option* add_list(CLI::App& app, const char* name, std::vector<std::string>&
   return app.add_option(name, to, help)->allow_extra_args(false);
 }
 
-// Adds an option that sets `flag` to false. CLI11 has a syntax for such options, but then the help
-// would show "{false}".
+// Adds an option that sets `flag` to false. Does not use CLI11's syntax "--name{false}", because
+// the help would show "{false}".
 void add_unset(CLI::App& app, const char* name, bool& flag, const char* help) {
   app.add_flag_callback(
       name, [&flag] { flag = false; }, help);
@@ -113,7 +114,7 @@ void add_unset(CLI::App& app, const char* name, bool& flag, const char* help) {
 void add_model_options(CLI::App& app, CommandLine& line) {
   LoweringOptions& options = line.options;
   app.add_option("model", line.model,
-                 "exported model: a .pt2 is the method \"forward\", a .ptn has all methods")
+                 "exported model: .pt2 for the method \"forward\", or .ptn for all methods")
       ->type_name("FILE");
   add_list(app, "--method", line.methods, "another method and its exported model; repeatable")
       ->type_name("NAME=FILE");
@@ -151,22 +152,22 @@ void add_model_options(CLI::App& app, CommandLine& line) {
 void add_rewriting_options(CLI::App& app, CommandLine& line) {
   app.add_option(
          "--attention", line.attention,
-         "aten (default): leave attention unchanged; custom_sdpa: use llama::custom_sdpa, and "
-         "llama::update_cache to write caches, like ExecuTorch's language models; auto: use "
-         "both where they are faster")
+         "aten (default): leave attention unchanged; "
+         "custom_sdpa: use llama::custom_sdpa and llama::update_cache, like ExecuTorch's language "
+         "models; auto: use both where they are faster")
       ->check(CLI::IsMember({"aten", "custom_sdpa", "auto"}).description(""))
       ->type_name("aten|custom_sdpa|auto");
   app.add_option(
          "--quantize", line.quantize,
          "quantize the model, bit for bit like torchao: int8, or 8da4w:32,embedding:4:32\n"
-         "int8 (needs --calibrate), int8_dynamic: layers and activations, as PT2E with "
-         "XNNPACKQuantizer; with :per_tensor, a weight has one scale\n"
-         "f16, bf16: all calls that would compute in f32; bf16 runs on kernels\n"
-         "8da4w[:GROUP][:RULE]: linear layers with int4 weights (GROUP: 128)\n"
-         "embedding:BITS[:GROUP][:RULE]: embeddings, 2, 4 or 8 bits (GROUP: a row). RULE for "
-         "scales: "
-         "hqq (default; ExecuTorch's language models) or affine (torchao's quantize_())\n"
-         "float: only for --keep. auto: needs --calibrate and a bound")
+         "int8 (needs --calibrate), int8_dynamic: layers and activations, like XNNPACKQuantizer; "
+         ":per_tensor uses one scale for each weight\n"
+         "f16, bf16: all calls that would compute in f32; bf16 is not delegated by default\n"
+         "8da4w[:GROUP][:RULE]: linear layers with int4 weights; default GROUP: 128\n"
+         "embedding:BITS[:GROUP][:RULE]: embeddings; BITS: 2, 4 or 8; default GROUP: a row\n"
+         "RULE for scales: hqq (default, like ExecuTorch's language models) or affine (like "
+         "torchao's quantize_())\n"
+         "float: only the parts of --keep; auto: needs --calibrate and a bound")
       ->type_name("SCHEME,...");
   add_list(app, "--calibrate", line.options.calibrate,
            "data for int8: .bin, .npy, .npz, folders, lists (.txt); repeatable")
@@ -184,7 +185,7 @@ void parse_quantize_options(CommandLine& line) {
   if (line.quantize == "auto") {
     if (!line.keep.empty()) {
       throw ToolError(
-          "--keep: --quantize auto chooses the schemes of all parts; remove one of the options");
+          "--keep cannot be combined with --quantize auto, which chooses the scheme of each part");
     }
     if (options.calibrate.empty()) {
       throw ToolError("--quantize auto needs calibration data: --calibrate PATH");
@@ -272,7 +273,7 @@ void parse_values(CommandLine& line) {
     throw ToolError("--method forward=...: the model argument is already the method forward");
   }
   if (options.models.empty())
-    throw ToolError("no model was given: give a .pt2 or .ptn file or --method NAME=FILE");
+    throw ToolError("no model was given: expected a .pt2 or .ptn file, or --method NAME=FILE");
   const bool has_report = options.summary || options.graph || !line.explain.empty();
   if (options.output.empty() && !has_report) {
     throw ToolError(

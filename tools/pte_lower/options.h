@@ -47,8 +47,8 @@ std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int
 std::optional<LoweringOptions> parse_lowering_options(std::vector<std::string> arguments,
                                                       int* exit_code);
 
-// Converts the options for aot::lower(), except calibration data, progress and sink. `options` must
-// outlive the call to aot::lower().
+// Converts the options for aot::lower(). Does not set the members `calibration`, `progress` and
+// `sink`. `options` must outlive the call to aot::lower().
 aot::LowerOptions to_lower_options(const LoweringOptions& options);
 
 }  // namespace vitrine::tools

@@ -38,7 +38,8 @@ std::string for_each_method(const aot::LoweredModel& model, Text text) {
   return all;
 }
 
-// Lists the changes that --optimize made. Returns an empty text without --optimize.
+// Lists the changes that --attention and --optimize made. If neither option was given, returns an
+// empty text.
 std::string changes_text(const aot::LoweredModel& model, const std::string& method) {
   const auto found = model.changes.find(method);
   if (found == model.changes.end()) return "";
@@ -71,8 +72,8 @@ std::string float_calls_text(const aot::LoweredModel& model, const std::string& 
   return text;
 }
 
-// Counts the delegated subgraphs and nodes inside branches, which delegation_info() omits. Returns
-// an empty text if branches have no delegates.
+// Counts the delegated subgraphs and nodes inside branches, because delegation_info() counts only
+// those outside. Returns an empty text if branches have no delegates.
 std::string branches_text(const aot::Graph& graph) {
   size_t delegates = 0;
   size_t nodes = 0;

@@ -1,5 +1,5 @@
-// vitrine: one command with the tools as subcommands. A link to `vitrine` with the name of a tool,
-// such as pte_lower, runs that tool.
+// vitrine: one command with the tools as subcommands. If argv[0] names a tool, for example because
+// pte_lower is a link to `vitrine`, it runs that tool.
 #include <unistd.h>
 
 #include <fmt/format.h>

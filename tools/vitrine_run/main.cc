@@ -39,8 +39,8 @@ bool parse_sizes(std::string_view text, std::vector<int32_t>& sizes) {
   return false;
 }
 
-// Reads a tensor from a text such as "a.bin", or "a.bin:2x16" with sizes. If the text is empty, all
-// elements of the tensor are zero.
+// Reads a tensor from the file that `text` names: "a.bin", or "a.bin:2x16" to set the sizes. If
+// `text` is empty, all elements of the tensor are zero.
 Result<Value> read_array(const TensorInfo& info, const std::string& text) {
   std::vector<int32_t> sizes(info.sizes.begin(), info.sizes.end());
   if (text.empty()) {

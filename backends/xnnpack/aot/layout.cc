@@ -182,8 +182,8 @@ class Arranger {
     }
     const auto producer = producer_.find(id);
     if (producer != producer_.end() && must_transpose_input(*producer->second)) {
-      // Transposes a value before its conversion to another type if XNNPACK cannot transpose the
-      // new type, or if this order moves fewer bytes.
+      // Transposes the input of the conversion instead of its output: either XNNPACK cannot
+      // transpose the type of the output, or the input has fewer bytes.
       const NodeIterator it = producer->second;
       const uint32_t source = converted(it->inputs[0], channels_last, served);
       PayloadNode node = *it;

@@ -15,8 +15,8 @@ class XnnpackPartitioner final : public Partitioner {
  public:
   struct Options {
     uint8_t precisions = xnnpack::kAnyPrecision;
-    // If true, makes a partition for each match, like ExecuTorch's partitioner for dynamic
-    // quantization.
+    // If true, makes a partition for each delegated call and the calls that must be with it, such
+    // as quantize calls. ExecuTorch's partitioner for dynamic quantization does the same.
     bool per_op = false;
     // If true, delegates float linear, addmm and mm calls with computed weights and biases.
     bool allows_dynamic_weights = false;

@@ -63,7 +63,8 @@ void each_call(Graph& graph, Visit&& visit) {
 
 // ---- The passes, in running order; each has a file in passes/.
 
-// Turns the tensors in the graph of a branch into constants of the delegate.
+// Replaces each get_attr node that reads a tensor with a constant of the delegate. The graphs of
+// branches contain such nodes.
 void lift_attributes(Preprocessing& p);
 // Removes copies that change nothing, except a copy from an input to an output.
 void remove_identity_copies(Preprocessing& p);

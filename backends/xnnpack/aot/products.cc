@@ -29,7 +29,8 @@ bool is_transposition(const Node& node) {
          Call(node).integers("dims", 2) == std::vector<int64_t>{1, 0};
 }
 
-// Returns true if the convolution can absorb the padding: zeros around the spatial dims only.
+// Returns true if the product is a convolution that can absorb the padding. The padding must add
+// zeros, and only around the spatial dims. No other call may read its result.
 bool can_absorb(const Product& product, const Node& padding) {
   if (!calls_op(padding, "constant_pad_nd.default") || padding.users().size() != 1 ||
       !calls_op(*product.node, "convolution.default") ||

@@ -167,8 +167,8 @@ std::vector<Node*> group_of(const Candidate& candidate) {
 Node* quantized_result(const Node& node) {
   const Rule* rule = find_rule(node);
   if (rule == nullptr || is_quantize(node) || is_dequantize(node)) return nullptr;
-  // The rule for paddings does not list kStatic. But quantize_paddings() quantizes the result of a
-  // zero padding before an int8 convolution, so that this padding runs in int8.
+  // Paddings can run in int8, although their rule does not list kStatic: quantize_paddings()
+  // quantizes the result of a zero padding before an int8 convolution.
   const bool pads = calls_op(node, "constant_pad_nd.default");
   if ((rule->precisions & kStatic) == 0 && !pads) return nullptr;
   Node* quantize = quantize_after(node, {});

@@ -69,7 +69,7 @@ std::vector<Node*> group_of(const Candidate& candidate);
 // parameters; otherwise null.
 Node* quantized_result(const Node& node);
 
-// ---- Checks and groups in the rows of the operator table
+// ---- Functions that the operator table uses to check and group calls
 
 std::optional<Rejection> check_operands(const Candidate& candidate);  // two tensors
 std::optional<Rejection> check_alpha(const Candidate& candidate);
@@ -78,8 +78,8 @@ std::optional<Rejection> check_square(const Candidate& candidate);
 std::optional<Rejection> check_softmax(const Candidate& candidate);
 std::optional<Rejection> check_prelu(const Candidate& candidate);
 std::vector<Node*> group_prelu(const Candidate& candidate);
-// Checks for quantize and dequantize calls. check_int8 accepts int8 activations with constant
-// parameters. check_range accepts the quantized range -128 to 127.
+// Checks for quantize and dequantize calls. check_int8 accepts only int8 activations with constant
+// parameters. check_range accepts only calls that quantize to the range -128 to 127.
 std::optional<Rejection> check_conversion(const Candidate& candidate);
 std::optional<Rejection> check_int8(const Node& conversion);
 std::optional<Rejection> check_range(const Node& quantize);

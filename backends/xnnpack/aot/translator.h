@@ -24,13 +24,13 @@ class Translator {
   Preprocessing& preprocessing() { return p_; }
   PayloadGraph& graph() { return graph_; }
   // Makes a payload node for `node`, with the debug handles of `node` and of the nodes that were
-  // merged into it. The payload stores some dequantize and quantize calls only as the datatype of
-  // an input or output; the payload node also gets the handles of these calls. Add the payload node
-  // to the graph with append().
+  // merged into `node`. Also adds the handles of the dequantize and quantize calls that the payload
+  // stores only as the datatype of an input or output. The caller must add the payload node to the
+  // graph with append().
   PayloadNode make(const Node& node, NodeKind kind);
   void append(PayloadNode node) { graph_.nodes.push_back(std::move(node)); }
-  // Appends `made` to the graph. First makes the first argument of `node` the first input of
-  // `made`, and the value of `node` the output of `made`.
+  // Inserts the first argument of `node` before the other inputs of `made`. Sets the output of
+  // `made` to the value of `node`. Then appends `made` to the graph.
   void append_call(Node& node, PayloadNode made);
   // Returns the value that `node` reads for `input`. If `input` is a dequantize call and `node`
   // runs in int8, returns the quantized value.

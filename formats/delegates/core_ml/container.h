@@ -19,8 +19,8 @@ struct PackedFile {
 // its characters in reverse order. Paths are relative to the root folder. Throws a FormatError if
 // the index is damaged.
 std::vector<PackedFile> read_container(Bytes payload);
-// True if the payload, without padding, ends with {"nodes" in reverse order, which is how an index
-// starts.
+// Returns true if the payload may be a container. The JSON of an index starts with a brace and the
+// key "nodes", so a container ends with these characters in reverse order. Ignores padding.
 bool may_be_container(Bytes payload);
 
 // Returns the file whose path ends with `suffix`, or null if there is none.

@@ -169,7 +169,7 @@ class ModelReader {
   }
 
  private:
-  // Adds a value with its name and returns the index of the value's tensor.
+  // Adds a tensor for a named value and returns the tensor's index.
   size_t define(Bytes named_type) {
     PayloadTensor tensor = read_type(find_field(named_type, 2).data);
     tensor.name = find_field(named_type, 1).text();
@@ -279,7 +279,7 @@ class ModelReader {
     if (file == nullptr) return {expected, location, true};
     const WeightBlob blob = read_weight(file->data, literal.offset);
     if (element != 0 && blob.bytes != expected) {
-      throw FormatError(fmt::format("{}: has {} bytes, but {} takes {}", location, blob.bytes,
+      throw FormatError(fmt::format("{}: has {} bytes, but {} needs {}", location, blob.bytes,
                                     tensor_text(tensor), expected));
     }
     // Files store bool values as u8.

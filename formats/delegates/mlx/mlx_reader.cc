@@ -208,7 +208,7 @@ class MlxGraph {
       const auto max = dim.number<int32_t>(2, -1);
       if (value < -1 || (value == -1 && (min < 0 || max < -1 || (max >= 0 && max < min)))) {
         file_.fail(fmt::format(
-            "tensor_meta[{}]: a dimension has the size {} and the invalid bounds {} to {}", id,
+            "tensor_meta[{}]: a dimension has size {} and bounds {} to {}, which are invalid", id,
             value, min, max));
       }
       tensor.shape.push_back(value >= 0 ? Dim{value, value} : Dim{min, max});
@@ -220,11 +220,11 @@ class MlxGraph {
     return tensor;
   }
 
-  // Adds the temporary tensors up to `id`. Their number cannot exceed the size of the file, because
-  // each use of a tensor takes bytes in the file.
+  // Adds the temporary tensors up to `id`. Throws a FormatError if `id` exceeds the payload's size:
+  // each use of a tensor takes bytes, so a payload cannot use more tensors than it has bytes.
   void need_tensor(size_t id) {
     if (id > input_.bytes.size())
-      file_.fail(fmt::format("the index of temporary tensor {} exceeds the size of the file", id));
+      file_.fail(fmt::format("temporary tensor {}: too many tensors for a file of this size", id));
     while (result_.tensors.size() <= id) {
       PayloadTensor& tensor = result_.tensors.emplace_back();
       tensor.dtype = "?";
@@ -267,8 +267,9 @@ class MlxGraph {
     const auto main = root_.number<uint32_t>(kMainChain);
     const auto init = root_.number<int32_t>(kInitChain, -1);
     if (main >= chains.size() || (init >= 0 && static_cast<size_t>(init) >= chains.size())) {
-      file_.fail(fmt::format("no main chain {} or init chain {}; there are {} chains", main, init,
-                             chains.size()));
+      file_.fail(
+          fmt::format("the main chain is {} and the init chain is {}, but there are {} chains",
+                      main, init, chains.size()));
     }
     const auto num_values = root_.number<uint32_t>(kNumValues);
     const FieldReader fields(file_, num_tensors_, num_values);

@@ -44,8 +44,10 @@ PayloadDescription read_neutron(const PayloadInput& input) {
   result.version = fmt::format("{}", version);
   result.options = options_text(input);
   const uint64_t microcode = word(kMicrocodeBytes), weights = word(kWeightBytes);
-  result.facts = {fmt::format("{} inputs in call order {}", inputs, map_text(input_map)),
-                  fmt::format("{} outputs in call order {}", outputs, map_text(output_map))};
+  result.facts = {
+      fmt::format("{} inputs, at positions {} in the call's inputs", inputs, map_text(input_map)),
+      fmt::format("{} outputs, at positions {} in the call's outputs", outputs,
+                  map_text(output_map))};
   result.parts = {{"microcode", microcode, "closed"}, {"weights", weights, ""}};
   const std::string_view target = option_of(input, "target");
   result.closed = fmt::format("closed microcode format of NXP ({} bytes{}{})", input.bytes.size(),

@@ -53,7 +53,7 @@ void add_flags(const FlatTable& table, std::span<const NumberName> flags,
   }
 }
 
-// Adds the options in the compile spec, and returns the name of the system on a chip.
+// Adds the options in the compile spec to `options`. Returns the name of the system on a chip.
 std::string read_options(Bytes spec, std::vector<PayloadArgument>& options) {
   const FlatFile file(spec, "qnn_compile_spec");
   const FlatTable root = file.root();

@@ -30,7 +30,7 @@ constexpr int64_t kRows = 4;
 constexpr int64_t kKeys = 4;
 
 #if HWY_TARGET != HWY_SCALAR
-// Adds up the blocks of four lanes, lane by lane, and stores the four sums.
+// Divides `v` into blocks of four lanes, adds up the blocks lane by lane, and stores the four sums.
 template <class D>
 HWY_INLINE void store_sum_of_blocks(D d, hn::Vec<D> v, float* out) {
   if constexpr (hn::MaxLanes(d) <= 4) {
@@ -42,7 +42,7 @@ HWY_INLINE void store_sum_of_blocks(D d, hn::Vec<D> v, float* out) {
 }
 #endif
 
-// Stores the sums of the lanes of a, b, c and d.
+// Stores four numbers: the sum of the lanes of `a`, then those of `b`, `c` and `d`.
 HWY_INLINE void store_sums(V a, V b, V c, V d, float* out) {
 #if HWY_TARGET == HWY_SCALAR
   out[0] = hn::GetLane(hn::SumOfLanes(Tag(), a));
@@ -295,7 +295,7 @@ float Weigh(float* scores, const float* mask, int64_t count, int64_t padded_coun
   }
   const float largest = hn::GetLane(hn::MaxOfLanes(d, largest_lanes));
   const bool all_masked = largest == kNever;
-  // If all keys are masked, scores stay minus infinity, and weights become zero.
+  // If all keys are masked, the shift is 0: scores stay minus infinity, and weights become zero.
   const V shift = hn::Set(d, all_masked ? 0.0F : largest);
   V total = hn::Zero(d);
   for (int64_t n = 0; n < count; n += step) {
@@ -333,7 +333,7 @@ HWY_INLINE void weigh_some_columns(float* scores, int64_t stride, int64_t count,
     }
     largest = hn::Max(largest, score);
   }
-  // If all keys are masked, scores stay minus infinity, and weights become zero.
+  // If all keys are masked, the shift is 0: scores stay minus infinity, and weights become zero.
   const auto all_masked = hn::Eq(largest, never);
   const V shift = hn::IfThenZeroElse(all_masked, largest);
   V added = hn::Zero(d);

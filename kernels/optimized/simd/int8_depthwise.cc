@@ -68,8 +68,8 @@ VITRINE_VNNI inline __m256i load_half(const Block& b, const int8_t* in) {
   return _mm256_maskz_loadu_epi8(static_cast<__mmask32>(b.mask()), b.at(in));
 }
 
-// Loads the inputs of one tap for `kWays` pixels, whose pointers are `distance` elements of `in`
-// apart.
+// Loads the inputs of one tap: those of one pixel at in[0], or those of two pixels at in[0] and
+// in[distance].
 template <size_t kWays>
 VITRINE_VNNI inline __m512i load(const Block& b, const int8_t* const* in, size_t distance) {
   __m512i result;

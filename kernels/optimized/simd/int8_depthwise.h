@@ -8,9 +8,9 @@
 
 namespace vitrine::optimized::simd {
 
-// The weights are blocks of 64 channels. A block has the initial values of the sums, the weights of
-// each group of four taps, and the scales. If the last block has at most 32 channels, it contains
-// their data twice, so that two pixels can be computed at once.
+// The weights are divided into blocks of 64 channels. A block has the initial values of the sums,
+// the weights of each group of at most four taps, and the scales. If the last block has at most 32
+// channels, it contains their data twice, so that two pixels can be computed at the same time.
 struct Int8DepthwiseWindow {
   size_t channels = 0;
   size_t rows = 0;

@@ -137,7 +137,7 @@ int64_t FindFirst(const float* values, float value, int64_t count) {
 }
 
 // Returns the largest element, which softmax subtracts from all elements. If the line contains NaN,
-// the result is arbitrary, because all results of softmax are then NaN.
+// may return any element, because the softmax of such a line is NaN in any case.
 HWY_NOINLINE float largest_number(const float* in, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));

@@ -246,7 +246,7 @@ HWY_NOINLINE V sine(D d, V x, V quarters) {
   even = hn::MulAdd(even, hn::Mul(z, z), hn::NegMulAdd(z, hn::Set(d, 0.5F), hn::Set(d, 1.0F)));
   const auto quarter = hn::BitCast(di, hn::Add(shifted, quarters));
   const auto is_even = hn::MaskFromVec(hn::BitCast(d, hn::Neg(hn::And(quarter, hn::Set(di, 1)))));
-  // The sign flips in two of the four quarters; the sine also flips with the sign of x.
+  // The result is negated in two of the four quarters. For a negative x, the sine is negated again.
   const auto sign = hn::BitCast(d, hn::ShiftLeft<31>(hn::ShiftRight<1>(quarter)));
   const V sign_of_x = hn::IfThenElseZero(hn::Eq(quarters, hn::Zero(d)), x);
   const V flips = hn::And(hn::Xor(sign, sign_of_x), hn::SignBit(d));

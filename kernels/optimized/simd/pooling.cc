@@ -33,8 +33,9 @@ HWY_INLINE hn::Vec<D> load_line(D d, const float* from, Reading reading) {
   return hn::ConcatUpperLower(d, hn::ConcatOdd(d, high, high), hn::ConcatEven(d, low, low));
 }
 
-// Calls body(d, i, reading) for vectors of windows that start at window i. The vectors cover all
-// windows, and the last two may overlap. Returns false if there are too few windows for a vector.
+// Calls body(d, i, reading) for each vector of windows, with the index i of the vector's first
+// window. The vectors cover all windows, and the last two vectors may overlap. Returns false if the
+// stride is more than 2, or if there are too few windows for a vector.
 template <class D, class Body>
 HWY_INLINE bool for_each_vector(D d, int64_t count, int64_t stride, const Body& body) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));

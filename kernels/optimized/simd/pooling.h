@@ -18,9 +18,9 @@ struct Windows {
   int64_t line_step = 0;
 };
 
-// The indices of elements in a plane. Element `tap` of row `row` of window i of line l has the
-// index first + l * line_step + i * stride + row * row_step + tap * tap_step. The stride and the
-// tap step are those of the windows.
+// The indices of the elements in a plane. In window i of line l, the element (row, tap) has the
+// index first + l * line_step + i * stride + row * row_step + tap * tap_step. `stride` and
+// `tap_step` are members of Windows.
 struct WindowIndices {
   int32_t first;
   int64_t row_step;
@@ -33,8 +33,8 @@ struct WindowIndices {
 void largest_of_windows(const Windows& windows, const WindowIndices& at, int64_t count,
                         float* largest, int64_t* indices);
 
-// Computes the sums of windows. Divides the sums by `divisors`, one for each result, unless it is
-// null.
+// Computes the sum of each window. If `divisors` is not null, divides each sum by the divisor with
+// the same index.
 void sums_of_windows(const Windows& windows, int64_t count, const float* divisors, float* sums);
 
 }  // namespace vitrine::optimized::simd

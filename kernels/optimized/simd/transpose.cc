@@ -23,8 +23,8 @@ struct Matrix {
   int64_t to_stride;
 };
 
-// Transposes a matrix with one to three lines. Returns the number of rows of the result that it has
-// written, from the first row on. The caller writes the other rows.
+// Transposes a matrix with one to three lines. Writes the first rows of the result, and returns the
+// number of these rows. The caller writes the other rows.
 int64_t interleave(const Matrix& m, int64_t rows, int64_t columns) {
   const hn::CappedTag<float, 16> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -48,7 +48,7 @@ int64_t interleave(const Matrix& m, int64_t rows, int64_t columns) {
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Transposes each block of 4 x 4 elements in four rows.
+// Divides four rows into blocks of 4 x 4 elements, and transposes each block in place.
 template <class D>
 HWY_INLINE void transpose_blocks(D d, hn::Vec<D>* rows) {
   const auto a = hn::InterleaveLower(d, rows[0], rows[2]);
@@ -76,7 +76,7 @@ HWY_INLINE void transpose_tile(D d, const Matrix& m, int64_t rows, int64_t colum
   const auto store = [&](int row, V line) HWY_ATTR {
     if (row < rows) store_part(line, d, m.to + row * m.to_stride, columns);
   };
-  // To form row 4 * b + r of the result, joins block b of line r, block b of line r + 4, and so on.
+  // Row 4 * b + r of the result consists of block b of line r, block b of line r + 4, and so on.
 #pragma GCC unroll 4
   for (int r = 0; r < 4; ++r) {
     if constexpr (kBlocks == 1) {

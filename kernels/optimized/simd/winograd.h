@@ -71,8 +71,8 @@ struct WinogradImages {
   int64_t tile_columns() const { return (out_width + shape.tile - 1) / shape.tile; }
 };
 
-// Computes a range of panels for a range of tiles. Tiles are numbered by line and column, over all
-// images.
+// Computes a range of panels for a range of tiles. Tiles are numbered line by line, from the first
+// image to the last.
 struct WinogradPart {
   int64_t first_tile;
   int64_t tiles;

@@ -28,7 +28,7 @@ void et_view(KernelContext& context, const Tensor& self, std::span<const int64_t
 
 // Resizes copy_to to index + 1 rows and sets copy_to[index] = copy_from. The operators map and scan
 // collect their results in this way. Row 0 determines the shape of all rows. If copy_to is static
-// and has row `index`, its size does not change, as in ExecuTorch. `target` holds copy_to.
+// and already has row `index`, copy_to keeps its size, as in ExecuTorch. `target` holds copy_to.
 void et_copy_index_tensor(KernelContext& context, ChangedTensor target, const Tensor& copy_from,
                           int64_t index) {
   Tensor& copy_to = *target.tensor;

@@ -115,7 +115,7 @@ class Program {
 
 constexpr int64_t kHuge = int64_t{1} << 40;
 
-// Lowers one call. Returns the error without a backend.
+// Lowers a program that contains only this call. Returns the result of Program::lower().
 std::string error_of(const Sizes& input, const std::string& target, const std::vector<json>& args,
                      const Sizes& result) {
   Program program(input);

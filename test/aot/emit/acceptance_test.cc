@@ -94,8 +94,8 @@ TEST(Acceptance, AcceptsEmittedPrograms) {
       try {
         methods = lowered(test::corpus_dir() / name, partitioner);
         for (const EmitOptions& options : all) {
-          // The methods have different weights with the same name, which one .ptd file cannot
-          // store.
+          // The methods have different weights with the same name. A .ptd file can store only one
+          // of them.
           if (options.external_constants && methods.size() > 1) continue;
           test::AcceptanceOptions rules;
           rules.segment_alignment = options.segment_alignment;

@@ -175,7 +175,7 @@ std::vector<std::string> keys_of(const std::vector<std::byte>& ptd) {
   return keys;
 }
 
-TEST(EmitTest, WritesExternalConstantsToAPtdFile) {
+TEST(EmitTest, WritesExternalConstantsToPtdFile) {
   EmitOptions options;
   options.external_constants = true;
   const EmittedProgram emitted = emit(methods_of(small_program()), options);
@@ -184,8 +184,8 @@ TEST(EmitTest, WritesExternalConstantsToAPtdFile) {
   EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 1U);
 }
 
-// Returns a program that computes x + weight + constant + number. The names of the constant and of
-// the number end with a counter.
+// Returns a program that computes x + weight + constant + number. `constant` gets the name
+// _prop_tensor_constant0, and `number` gets the name _lifted_tensor_constant1.
 ExportedProgram lifted_program(std::vector<float> weight, std::vector<float> constant,
                                float number) {
   ExportedProgram program;
@@ -212,7 +212,7 @@ TEST(EmitTest, RenamesDifferentExternalConstantsWithTheSameName) {
   EXPECT_THAT(keys_of(emitted.ptd.at("_default_external_constant")),
               testing::UnorderedElementsAre("model.weight", "_prop_tensor_constant0",
                                             "_prop_tensor_constant0@set"));
-  // The three offsets are those of tensors without data and of the two different lifted numbers.
+  // Entry 0 is for tensors without data. The other two entries are the lifted numbers 5 and 6.
   EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 3U);
 }
 
@@ -281,7 +281,7 @@ TEST(EmitTest, RejectsUnboundedSizesAndUnsupportedHigherOrderOperators) {
       testing::AllOf(HasSubstr("node flex_attention"), HasSubstr("cond, map, scan or while_loop")));
 }
 
-TEST(EmitTest, ErrorsNameTheMethodTheNodeAndTheLine) {
+TEST(EmitTest, ErrorsNameMethodNodeAndSourceLine) {
   ExportedProgram program = calling("aten.no_such_op.default");
   auto origin = std::make_shared<Origin>();
   origin->stack_trace = "File \"/home/me/model.py\", line 12, in forward\n    y = no_such(x)";
@@ -291,7 +291,7 @@ TEST(EmitTest, ErrorsNameTheMethodTheNodeAndTheLine) {
                         "model.py:12: "));
 }
 
-TEST(EmitTest, RejectsTooManyArgumentsInvalidAlignmentsAndProgramsWithoutMethods) {
+TEST(EmitTest, RejectsInvalidProgramsAndAlignments) {
   EXPECT_THAT(error_of(methods_of(calling("aten.relu.default", {1}))),
               HasSubstr("has 2 positional arguments"));
   EmitOptions options;
@@ -366,7 +366,7 @@ TEST(EmitTest, PadsMemoryForDelegatesInBranches) {
 
 // x (16 bytes) -> delegate -> erf -> delegate. Each delegate asks for two scratch buffers, of 500
 // and 32 bytes.
-TEST(EmitTest, ScratchMemoryIsReservedOnlyDuringEachDelegateCall) {
+TEST(EmitTest, DelegateCallsShareScratchMemory) {
   const auto emitted_with = [](const std::vector<uint64_t>& sizes) {
     test::ProgramBuilder b;
     Node* x = b.input("x");

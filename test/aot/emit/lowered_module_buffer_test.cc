@@ -44,7 +44,7 @@ struct LoweredModuleBufferTest : testing::Test {
   vitrine::test::TensorFactory factory;
 };
 
-TEST_F(LoweredModuleBufferTest, ProgramRunsAndTraceMapsToSource) {
+TEST_F(LoweredModuleBufferTest, RunsProgramAndMapsTraceToDebugHandles) {
   const std::filesystem::path folder = vitrine::test::samples_dir() / "conv_relu_tan";
   ExportedProgram program = import_pt2(folder / "model.pt2");
   to_edge(program);

@@ -64,7 +64,7 @@ Methods reader_and_writer(int64_t size_in_reader) {
   return methods;
 }
 
-// Returns the offsets of values in memory 2.
+// Returns the offset in memory 2 of each tensor that is planned there.
 std::vector<uint32_t> shared_offsets(const fbs::ExecutionPlan& plan) {
   std::vector<uint32_t> offsets;
   for (const auto* value : *plan.values()) {
@@ -80,7 +80,8 @@ std::vector<uint32_t> shared_offsets(const fbs::ExecutionPlan& plan) {
 TEST(SharedBuffers, HaveTheSameOffsetInAllMethods) {
   Methods methods = reader_and_writer(3);
   mark_shared_buffers(methods);
-  // The method "read" now mutates the buffer too, so that the buffer is not a constant.
+  // mark_shared_buffers() added a mutation of the buffer to the method "read". Without a mutation,
+  // the buffer would be a constant in this method.
   ASSERT_EQ(methods.at("read").signature.outputs.size(), 2U);
   EXPECT_EQ(methods.at("read").signature.outputs[0].target, "model.state");
   for (auto& [name, program] : methods) to_executable(program);

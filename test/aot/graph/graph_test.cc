@@ -32,7 +32,7 @@ TEST_F(GraphTest, ListsUsersInOrderOfFirstUse) {
   EXPECT_THAT(add->inputs(), ElementsAre(relu, x));
 }
 
-TEST_F(GraphTest, NodesAreNamedLikeInFx) {
+TEST_F(GraphTest, NodeNamesMatchFx) {
   Node* second = graph.call(kRelu, {add});
   Node* third = graph.call(kRelu, {second}, {}, nullptr, "relu_7");
   Node* fourth = graph.call(kRelu, {third}, {}, nullptr, "relu_7");

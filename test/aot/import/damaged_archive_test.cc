@@ -116,7 +116,7 @@ TEST_F(DamagedArchive, ErrorsNameTheLocationOfAnInvalidValue) {
   expect_error("graph_module.graph.tensor_values.add: has no \"strides\"");
 }
 
-TEST_F(DamagedArchive, RejectsInvalidMembersAndDeeplyNestedJsonOrGraphs) {
+TEST_F(DamagedArchive, RejectsInvalidMembersAndDeepNesting) {
   const auto expect_rejected = [](const test::ArchiveMembers& members, const char* text) {
     EXPECT_ERROR(ImportError, parse(test::write_zip(members)), text);
   };

@@ -17,7 +17,7 @@ ArchiveMembers read_zip(const std::string& path);
 
 // The JSON of a program that computes relu(x + w), where x and w are f32[2].
 std::string small_program_json();
-// Returns the members of a .pt2 archive that contains the program with this JSON, and the weight w.
+// Returns the members of a .pt2 archive that contains the weight w and the program with this JSON.
 ArchiveMembers small_pt2(const std::string& program_json);
 
 }  // namespace vitrine::test

@@ -177,8 +177,8 @@ TEST_F(UnwrapSubclasses, ReplacesWeightWithInnerTensors) {
   EXPECT_EQ(imported.state_dict.size(), 2U);
 }
 
-// In older versions of torchao, a weight contains its implementation as another tensor subclass.
-// Here, this is the attribute `impl`.
+// In older versions of torchao, a weight is a tensor of one subclass that wraps a tensor of another
+// subclass. In this test, the attribute `impl` contains the wrapped tensor.
 TEST_F(UnwrapSubclasses, UnwrapsNestedSubclass) {
   pickle = subclass(2, 4, dict({text("impl"), subclass(2, 4, kAttributes)}));
   json& nodes = graph()["nodes"];

@@ -165,7 +165,7 @@ TEST_F(MutatedBuffer, StaysInProgramIfUntagged) {
   EXPECT_EQ(original.signature.outputs[0].kind, OutputSpec::Kind::kUserOutput);
 }
 
-TEST_F(MutatedBuffer, RejectsNewValueThatIsAlsoAnOutput) {
+TEST_F(MutatedBuffer, RejectsBufferWhoseNewValueIsAlsoAnOutput) {
   b.mutates(state, sum);
   b.returns(sum);
   expect_rejected(b.finish(), {{"b_state", "t"}, {"aten_add_tensor", "t"}},

@@ -1,4 +1,4 @@
-// Compares the FLOPs of a call in explain() and in a profile, for every operator.
+// Expects that explain() and profiles report the same FLOPs for a call of each operator.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -18,8 +18,8 @@ using aot::Argument;
 using aot::Node;
 using aot::Value;
 
-// Operators without a FLOPs rule. Their costs depend on the values of tensors, or none of the rules
-// can express them.
+// These operators have no FLOPs rule, because their costs depend on the values of tensors or
+// because no rule can express the costs.
 const std::set<std::string_view> kUncounted = {"aten::_fft_c2c",
                                                "aten::_fft_c2r",
                                                "aten::_fft_r2c",
@@ -56,8 +56,8 @@ struct ProfileCostTest : testing::Test {
     y->meta.value = aot::contiguous_spec(ScalarType::kFloat, {11, 13, 17, 19});
   }
 
-  // Returns an argument for a parameter. The first tensor is x, and all others are y. Their sizes
-  // may be invalid for the operator.
+  // Returns an argument for a parameter. The first tensor argument is x, and all others are y. The
+  // sizes of x and y may be invalid for the operator.
   Argument argument(const OperatorArgument& of) {
     Argument one;
     if (of.type == ArgumentType::kTensor) one = std::exchange(next_, y);

@@ -1,4 +1,5 @@
-// Compares printed graphs with ExecuTorch's, after lowering with the partitions of ExecuTorch.
+// Compares printed graphs with those of ExecuTorch. The programs are lowered with ExecuTorch's
+// partitions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -14,7 +14,8 @@
 
 namespace vitrine::aot::test {
 
-// All tensors are f32 [2, 2]; calls get debug handles 1, 2, 3 ... in order.
+// All tensors are f32 [2, 2]. Calls get the debug handles 1, 2, 3 and so on, in the order in which
+// they are added.
 class ProgramBuilder {
  public:
   Node* parameter(const std::string& name) { return weight(name, InputSpec::Kind::kParameter); }

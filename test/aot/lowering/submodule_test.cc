@@ -62,7 +62,7 @@ TEST_F(SubmoduleTest, SortsResultsByCallAndRenamesOutputs) {
   EXPECT_EQ(format_node(*b.program.graph->output()), "return (getitem_1, getitem)");
   EXPECT_EQ(b.program.signature.outputs[0].name, "getitem_1");
   EXPECT_EQ(b.program.signature.outputs[1].name, "getitem");
-  // Results keep the handles of their calls.
+  // Each result keeps the debug handle of its call.
   EXPECT_EQ(made.call->users()[0]->meta.debug_handle, 1U);
   EXPECT_EQ(made.call->users()[1]->meta.debug_handle, 3U);
   EXPECT_EQ(relu->args()[0].node()->name(), "getitem");
@@ -90,7 +90,7 @@ TEST_F(SubmoduleTest, RejectsTupleAmongSeveralResults) {
   EXPECT_ERROR(AotError, extract({nodes[0], relu}), "add its getitems to the partition");
 }
 
-TEST_F(SubmoduleTest, RejectsNodesThatAPathLeavesAndReenters) {
+TEST_F(SubmoduleTest, RejectsNodesConnectedThroughAnOutsideNode) {
   Node* first = b.call("aten.relu.default", {x});
   Node* between = b.call("aten.erf.default", {first});
   Node* last = b.call("aten.add.Tensor", {first, between});

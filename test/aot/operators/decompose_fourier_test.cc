@@ -73,7 +73,7 @@ double inverse_transform(const Inverse& of, const Values& spectrum, int64_t batc
     const int64_t from = is_mirrored ? of.length - k : k;
     const auto at =
         static_cast<size_t>(((batch * of.frequencies() + from) * of.windows + window) * 2);
-    // The imaginary parts of the first and the middle frequency of a real signal are 0.
+    // For a real signal, the imaginary parts of the first and the middle frequency count as 0.
     const bool is_real = from == 0 || 2 * from == of.length;
     const double im = is_real ? 0 : is_mirrored ? -spectrum[at + 1] : spectrum[at + 1];
     const double angle =

@@ -10,7 +10,7 @@
 namespace vitrine::aot {
 namespace {
 
-TEST(DecomposeLayers, ComputesNormsLogSumExpsCosinesAndDeviations) {
+TEST(DecomposeLayers, ComputesRowReductions) {
   const std::vector<TensorData> x = {floats({2, 3}, {3, -4, 0, 1, -2, 2})};
   const ArgumentList rows = {Dims{1}};
   const auto norm = [&](Argument order) {

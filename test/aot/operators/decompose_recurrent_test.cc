@@ -11,7 +11,8 @@ namespace {
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
-// The weights of a recurrent layer with one hidden unit. A gate is w x + b + u h + c.
+// The weights of a recurrent layer with one hidden unit. input() and hidden() return the two terms
+// of a gate before its activation.
 struct Unit {
   Values input_weight, hidden_weight, input_bias, hidden_bias;
   double input(size_t gate, double x) const { return input_weight[gate] * x + input_bias[gate]; }

@@ -74,8 +74,7 @@ TEST(DecomposeArrangements, ReadsAndWritesDiagonals) {
   expect_call("aten.diag.default", {x}, {1}, {2}, {2, 6});
   expect_call("aten.diag_embed.default", {floats({2, 2}, {1, 2, 3, 4})}, {}, {2, 2, 2},
               {1, 0, 0, 2, 3, 0, 0, 4});
-  // In this call, the last dim of the result is the row index of the matrices, and the first dim is
-  // the column index.
+  // The result of this call has the dims [column, batch, row].
   expect_call("aten.diag_embed.default", {floats({1, 2}, {1, 2})}, {1, 2, 0}, {3, 1, 3},
               {0, 0, 0, 1, 0, 0, 0, 2, 0});
   expect_call("aten.diagonal_scatter.default", {x, floats({2}, {8, 9})}, {1}, {2, 3},
@@ -167,8 +166,8 @@ TEST(DecomposeEinsum, ComputesSumsOfProducts) {
   expect_near(einsum("ij->ji", {a}, {3, 2}), {1, 4, 2, 5, 3, 6});
   expect_near(einsum("ij->", {a}, {}), {21});
   expect_near(einsum("...j->...", {a}, {2}), {6, 15});
-  // The next two results lack dims that only one operand has, or the dims of the ellipsis. einsum
-  // sums over these dims.
+  // The results of the next two equations lack dims of the operands. einsum sums over the missing
+  // dims, even if only one operand has them or they belong to the ellipsis.
   expect_near(einsum("ij,k->k", {a, floats({2}, {1, 10})}, {2}), {21, 210});
   expect_near(einsum("...ik,...j->ij",
                      {floats({1, 2, 3}, {1, 2, 3, 4, 5, 6}), floats({2}, {1, 10})}, {2, 2}),

@@ -73,8 +73,8 @@ TEST(DecomposeWindows, SupportsPoolingOfVolumes) {
               {1, 1, 3, 2, 4}, maxima);
   // Some of these windows extend beyond the input, because sizes are rounded up.
   const Pooling mean_pool = {{2, 3, 2}, {2, 2, 2}, {0, 1, 1}, {1, 1, 1}, {3, 4, 3}};
-  // In mode 0 the divisor counts the padding, in mode 1 it does not, and mode 2 has a fixed
-  // divisor.
+  // Mode 0 divides by the number of elements including padding, mode 1 by the number without
+  // padding, and mode 2 by 7.
   for (const int mode : {0, 1, 2}) {
     SCOPED_TRACE(mode);
     Values means;

@@ -80,7 +80,7 @@ double value_at(Range range, ScalarType dtype, size_t i, size_t seed) {
   }
   const double low = std::log2(smallest);
   const double high = std::log2(largest);
-  // The magnitudes cover the ends of the range and, more densely, numbers below 8, where most
+  // The magnitudes include both ends of the range. Many magnitudes are below 8, where most
   // functions are curved.
   const size_t kind = (i + seed) % 4;
   const double magnitude = i == 1      ? largest

@@ -169,7 +169,7 @@ TEST(SlicesToViews, KeepsSplitOfSeveralRows) {
   EXPECT_THAT(made, Contains("split_with_sizes_copy"));
 }
 
-// Indices are negative, so that they count from the end.
+// The select index and the slice start are negative, so they count from the end.
 TEST(SlicesToViews, ReplacesSlicesOfViews) {
   Net build({3, 4, 2});
   Node* y = build.call("aten.neg.default", {build.x});

@@ -24,8 +24,8 @@ TensorData integers(std::vector<int64_t> sizes, const std::vector<int64_t>& valu
 Values values_of(const TensorData& data);
 
 using Build = std::function<Node*(ModelBuilder&, const std::vector<Node*>&)>;
-// Runs a program made by `make` and returns its result. If `operators` is not null, appends to it
-// the targets of the calls in the lowered program.
+// Runs a program that `make` builds, and returns its results. If `operators` is not null, appends
+// the targets of the calls in the lowered program to `operators`.
 std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& make,
                             std::string* operators = nullptr);
 // Lets `write` change a copy of the first input. Returns the elements of the copy.
@@ -55,7 +55,7 @@ void expect_near(const TensorData& found, const Values& expected, double toleran
 void expect_call(const char* target, const std::vector<TensorData>& inputs, ArgumentList rest,
                  std::vector<SymInt> sizes, const Values& expected, ArgumentMap kwargs = {},
                  ScalarType dtype = ScalarType::kFloat);
-// Runs a call from one() and compares the result with `expected`.
+// Runs the call that one(target, rest, kwargs) adds, and compares the result with `expected`.
 void expect_one(const char* target, const std::vector<TensorData>& inputs, ArgumentList rest,
                 const Values& expected, ArgumentMap kwargs = {});
 // Expects results of the same sizes and dtypes from both programs, within the default tolerance.

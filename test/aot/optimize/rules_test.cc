@@ -22,8 +22,9 @@ TensorData ramp(std::vector<int64_t> sizes) {
   return floats(std::move(sizes), values);
 }
 
-// Expects `calls` after the optimization, and unchanged results for float ramps and for positive
-// and negative integers. All input sizes must be static.
+// Expects that the calls of the optimized program match `calls`, and that its results equal those
+// of the original program within the tolerance of expect_near(). Each input is a ramp of floats, or
+// contains positive and negative integers. All input sizes must be static.
 void expect_optimized(ModelBuilder& build, const std::vector<Node*>& results,
                       const testing::Matcher<const std::vector<std::string>&>& calls,
                       bool for_backends = false) {

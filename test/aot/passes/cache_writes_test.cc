@@ -1,5 +1,5 @@
-// Tests which writes to buffers become llama::update_cache, and that readers of the buffers get the
-// same values as before. Some of the buffers are caches of int8 rows and their scales.
+// Tests that llama::update_cache replaces supported writes to buffers. Readers of the buffers must
+// get the same values as before. Some of the buffers are caches of int8 rows and their scales.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -160,7 +160,7 @@ class QuantizedCaches : public testing::TestWithParam<bool> {
   }
 
  private:
-  // Writes the quantized rows and their scales to the caches. Returns all rows of the cache,
+  // Writes the quantized rows to one cache and their scales to another. Returns all cached rows,
   // dequantized to f32.
   Node* cached(ModelBuilder& build, const std::string& name, Node* rows, Node* position) {
     const int64_t at = positions_first() ? 1 : 2;

@@ -32,8 +32,8 @@ std::string method_of(const fs::path& file, std::string_view suffix) {
   return rest.empty() ? "forward" : rest.substr(1);
 }
 
-// Returns the operators that `preserve_ops` kept from decomposition in a case. Most cases named
-// "keep" need no row, because they call operators of core ATen, which are never decomposed.
+// Returns the operators that `preserve_ops` kept from decomposition in a case. The cases named
+// "keep" that are not in the table call operators of core ATen, which are never decomposed.
 std::vector<std::string> preserved_in(const std::string& name) {
   struct Row {
     std::string_view name;

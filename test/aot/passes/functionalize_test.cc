@@ -245,7 +245,7 @@ TEST(WriteInPlace, EarlierCopiesKeepTheOldValues) {
   expect_near(found[0], {0, 0, 7, 16, 0, 0});
 }
 
-// The written tensor is a result of topk that a getitem selects. The pass does not treat such a
+// A getitem selects the written tensor from the results of topk. The pass does not treat such a
 // tensor as the owner of its memory.
 TEST(WriteInPlace, CopiesTensorsThatDoNotOwnTheirMemory) {
   const Build build_it = [](ModelBuilder& build, const Nodes& in) {

@@ -1,4 +1,5 @@
-// Tests integer tensors whose elements are functions of their index. Axis 0 is the last dim.
+// Tests the analysis of integer tensors whose elements are functions of their indices. Axis 0 is
+// the last dim.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -157,7 +157,7 @@ TEST(Quantize, ReportsSkippedLinearLayers) {
                           "up.weight: its row length 12 is not a multiple of the group size 8"));
 }
 
-TEST(Quantize, RejectsQuantizedWeightsAndIndivisibleRowLengths) {
+TEST(Quantize, RejectsQuantizedWeightsAndUnsupportedRowLengths) {
   ExportedProgram program = linear_program();
   quantize(program, {.linears = kFour});
   EXPECT_ERROR(AotError, quantize(program, {.linears = kFour}), "its weight is already quantized");

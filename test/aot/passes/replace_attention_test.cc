@@ -196,7 +196,7 @@ TEST(SpelledOutAttention, BecomesAnAttentionCallWithTheSameOperands) {
 
 // The attention call takes the place of the second product. If a buffer is written between the
 // products, the call would read query and key after the write.
-TEST(SpelledOutAttention, RejectsSoftmaxOverTheWrongDimAndBufferWritesBetweenTheProducts) {
+TEST(SpelledOutAttention, RejectsWrongSoftmaxDimAndWritesBetweenProducts) {
   for (const bool writes : {false, true}) {
     SpelledProduct spelled;
     ExportedProgram program = spelled.program(writes ? -1 : 2, writes);

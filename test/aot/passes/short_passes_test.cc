@@ -33,8 +33,8 @@ TEST(ConvertMixedDtypes, ConvertsOperandsToCommonDtype) {
   ExportedProgram program = build.finish({sum, more});
   convert_mixed_dtypes(program);
   lint(program);
-  // The first sum converts x to f32. The second sum converts `one` to i32, the dtype of x. The
-  // dtype of `one` does not count, because `one` has rank 0.
+  // x is converted to f32 for the first addition, and `one` to i32 for the second. The dtype of
+  // `one` has no effect on the common dtype, because `one` has rank 0.
   EXPECT_THAT(calls(program), ElementsAre("_to_copy", "add.Tensor", "_to_copy", "add.Tensor"));
   EXPECT_EQ(last_call(program).previous()->args()[0].node()->name(), "one");
   EXPECT_EQ(last_call(program).previous()->tensor()->dtype, ScalarType::kInt);
@@ -293,7 +293,7 @@ TEST(RemoveUnusedParameters, KeepsBuffers) {
   EXPECT_TRUE(program.state_dict.contains("state"));
 }
 
-TEST(RemoveNoOps, RemovesNoOpSlicesAndConversionsAndEmptyCatInputs) {
+TEST(RemoveNoOps, RemovesNoOpsAndEmptyInputsOfCat) {
   Net build({2, 3});
   Node* empty = build.input("empty", ScalarType::kFloat, {0, 3});
   Node* full = build.call("aten.slice_copy.Tensor", {build.x, 0, 0, 2});
@@ -406,7 +406,7 @@ TEST(UnifyWrites, ReplacesInPlaceOperatorsOfPython) {
             (Values{2, 2, 6}));
 }
 
-// The functional form of these operators is another overload, or takes arguments of other types.
+// The functional forms of these operators have other overload names or other argument types.
 TEST(UnifyWrites, FindsFunctionalFormsWithDifferentNames) {
   const std::vector<TensorData> x = {floats({3}, {1, 2, 3}), floats({3}, {2, 1, 0})};
   const auto by = [&](const char* target, bool with_tensor) {

@@ -71,8 +71,8 @@ TEST(QuantizeWeight, KeepsRepresentableValues) {
   EXPECT_THAT(values_of<float>(made.scales), ElementsAre(0.25F, 1.0F));
 }
 
-// The search must end with values that are nearest to weight / scale, and with the scale that has
-// the least squared error for these values.
+// At the end of the search, each value must be the one nearest to weight / scale, and the scale
+// must have the least squared error for these values.
 TEST(QuantizeWeight, SearchEndsAtTheLeastSquaresScale) {
   const std::vector<float> weight = random_values(40 * 64);
   for (const int bits : {2, 4, 8}) {
@@ -165,10 +165,10 @@ TEST(PackRows, HasTheBitOrderOfEmbeddingOperators) {
                "the row length 6 is not a multiple of 4");
 }
 
-// torchao quantized this model with its affine rule. The largest magnitude in a group is
-// 7.5 * scale, rounded to f16, because the model's weights have few digits. If no quantized value
-// of the group is 7, the weight with this magnitude is negative. The test quantizes this weight
-// again and expects the same scale and value. It skips the other groups.
+// torchao quantized this model with its affine rule. The test computes the weight with the largest
+// magnitude in a group from the scale. The magnitude is 7.5 * scale, rounded to f16, because the
+// model's weights have few digits. The weight is negative if no quantized value of the group is 7.
+// In all such groups, the test quantizes the weight and expects torchao's scale and value.
 TEST(QuantizeWeight, AffineMatchesTorchao) {
   VITRINE_NEEDS_CORPUS_LLM();
   const ExportedProgram program =

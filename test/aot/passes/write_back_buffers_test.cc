@@ -27,7 +27,8 @@ struct Mutation {
   Node* value;
 };
 
-// A program whose first outputs are the mutations, as in torch.export.
+// A program whose outputs are the new values of buffers and inputs, then the results. torch.export
+// has the same order.
 ExportedProgram core_program(ModelBuilder& build, const std::vector<Mutation>& mutations,
                              const std::vector<Node*>& results) {
   std::vector<Node*> outputs;

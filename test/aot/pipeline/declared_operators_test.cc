@@ -28,7 +28,7 @@ constexpr const char* kCollect =
     "my::collect.more(Tensor(a!) sum, Tensor x, *, float times=2.0) -> Tensor";
 constexpr const char* kTake = "my::take_(Tensor(a0!) sum, int count) -> ()";
 
-// The operator returns the square roots times a factor, and a copy of x.
+// The results are factor * sqrt(x) and a copy of x.
 void roots(KernelContext& context, const Tensor& x, double factor, Tensor& out0, Tensor& out1) {
   if (!context.resize(out0, x.sizes()) || !context.resize(out1, x.sizes())) return;
   for (int64_t i = 0; i < x.numel(); ++i) {
@@ -54,7 +54,7 @@ void take(KernelContext&, Tensor& sum, int64_t count) {
 }
 VITRINE_KERNEL(take, "my::take_", take);
 
-// Counts the calls of an operator that returns and writes nothing.
+// Counts the calls of an operator that has no results and writes to no arguments.
 int logged = 0;
 void log_tensor(KernelContext&, const Tensor&) { ++logged; }
 VITRINE_KERNEL(log_tensor, "my::log", log_tensor);

@@ -19,7 +19,7 @@ using testing::UnorderedElementsAre;
 constexpr Int8Scheme kStatic = {.is_dynamic = false, .is_per_channel = true};
 constexpr Int8Scheme kDynamicScheme = {.is_dynamic = true, .is_per_channel = true};
 
-// Returns the names of the tensors that each observer of activations sees.
+// For each observer of activations, returns the names of the tensors that it observes.
 std::vector<std::vector<std::string>> activations(const Annotations& annotations) {
   std::vector<std::vector<std::string>> all;
   for (const ObserverGroup& group : annotations.groups) {

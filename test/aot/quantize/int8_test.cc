@@ -65,7 +65,7 @@ Node* linear_of(ModelBuilder& build, const std::string& name, Node* x, int64_t r
                                             build.parameter("bias", sines({rows}))});
 }
 
-// Two linear layers, an in-place relu and a sum with a number.
+// Two linear layers with an in-place relu between them, and the addition of a number.
 ExportedProgram small_model() {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 8});
@@ -153,7 +153,7 @@ TEST(QuantizeToInt8, ErrorNamesTheSampleWithAnIndexOutOfRange) {
                HasSubstr("calibration with sample 0: evaluation: "));
 }
 
-TEST(QuantizeToInt8, RejectsModelsWithoutInt8LayersAndQuantizedModels) {
+TEST(QuantizeToInt8, RejectsModelsThatAreQuantizedOrHaveNothingToQuantize) {
   Net build({2, 8});
   expect_error(build.finish({build.call("aten.tanh.default", {build.x})}), samples_of({kInput}),
                HasSubstr("nothing in the model can become int8"));

@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
                [](auto& b) {
                  b.values[0].per_tensor = PerTensor{1, 0};
                }),
-        simple("OutputThatNoNodeWrites", "xvalues[2]: is an output, but no node writes it",
+        simple("OutputThatNoNodeWrites", "xvalues[2]: no node writes this output",
                [](auto& b) { b.output({1}); }),
         quantized("ScaleZero", "xvalues[0]: scale 0 is not positive and normal",
                   [](auto& b) { b.values[0].per_tensor->scale = 0; }),

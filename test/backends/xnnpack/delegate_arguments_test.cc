@@ -37,9 +37,9 @@ TEST_F(DelegateTest, RejectsOutputWithWrongRank) {
               HasSubstr("xvalues[1]: declares rank 1, but its node computes rank 2"));
 }
 
-// If all f32 weights of a node are int8 values, and not only -1, 0 and 1, they may be quantized
-// weights. A payload with such weights and an unused argument is rejected, because the argument may
-// contain the scales.
+// A payload may have f32 weights that are in fact quantized, and an unused argument that contains
+// their scales. The delegate rejects a payload with an unused argument if all f32 weights of a node
+// are integers in the range of int8, unless all of them are -1, 0 or 1.
 TEST_F(DelegateTest, RejectsQuantizedWeightsWithoutScales) {
   const auto load = [&](bool unused_argument, const std::vector<float>& weights) {
     PayloadBuilder b;

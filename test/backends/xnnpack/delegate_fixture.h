@@ -21,7 +21,7 @@ class RecordingTracer final : public EventTracer {
  public:
   void begin_block(const char*) override {}
   void record(const TraceRecord& record) override { records.push_back(record); }
-  // Returns true if a kernel ran whose name starts with `name`; false if `name` is empty.
+  // True if the name of any executed kernel starts with `name`. False if `name` is empty.
   bool has_run(std::string_view name) const {
     return !name.empty() && std::ranges::any_of(records, [&](const TraceRecord& record) {
       return std::string_view(record.metadata, record.metadata_size).starts_with(name);

@@ -91,8 +91,9 @@ TEST_F(FaultTest, DelegatesComputeCorrectlyAfterAFailedReshape) {
   std::cout << failures << " allocations failed\n";
 }
 
-// In the second call, the image of one convolution is smaller, and that of the other is larger. If
-// a reshape fails, the budget must stay charged for two large tables, because both may exist.
+// Two convolutions swap their image sizes in the second call: the large image becomes small, and
+// the small image becomes large. If a reshape fails, each convolution may have a large table, so
+// the budget must be charged for two large tables.
 TEST_F(FaultTest, TablesCountTowardTheBudgetAfterAFailedReshape) {
   PayloadBuilder b;
   const uint32_t filter = b.constant({2, 3, 3, 1}, std::vector<float>(18, 1));

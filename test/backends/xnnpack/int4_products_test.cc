@@ -54,7 +54,7 @@ ProductCase make_product(const ProductShape& shape, std::mt19937& random) {
     row = {static_cast<int32_t>(random() % 256) - 128,
            0.001f * static_cast<float>(1 + random() % 9)};
   }
-  // XNNPACK's kernels read the parameters of a full tile of rows, even if the tile has fewer rows.
+  // XNNPACK's kernels read parameters for a full tile of rows, even if the last tile is not full.
   made.quantization.resize(shape.rows + XNN_EXTRA_QUANTIZATION_PARAMS, made.quantization.back());
   return made;
 }

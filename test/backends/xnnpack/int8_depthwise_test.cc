@@ -1,5 +1,5 @@
 // Compares int8 depthwise convolutions with their formula. Each test runs with Vitrine's kernels
-// and with XNNPACK's kernels, and the results must be equal.
+// and with XNNPACK's kernels. All results must equal those of the formula.
 #include <algorithm>
 #include <cmath>
 

@@ -137,7 +137,8 @@ Define softmax(size_t count) {
   };
 }
 
-// Images of `side` x `side` pixels with 1024 bytes each, and windows of 4 x 4 pixels.
+// Average pooling of an image with windows of 4 x 4 pixels. The image has `side` x `side` pixels,
+// and each pixel has 1024 bytes.
 Define average_pooling(size_t side) {
   return [=](Subgraph& s) {
     const uint32_t input = s.input({1, side, side, 256});
@@ -199,8 +200,9 @@ TEST_F(InvocationTest, LargeDepthwiseWindowsAreEstimatedToBeSlower) {
   EXPECT_EQ(work_ns(depthwise(7, 8)), 8 * 8 * 16 * 49 + 2 * 8 * 8 * 16 / 12U);
 }
 
-// Per row, 128 elements are moved, and 64 * 64 products are computed at 12 per ns.
-TEST_F(InvocationTest, ProductsThatPackTheRightSideInEachRunAreEstimatedToBeSlower) {
+// A batch matrix multiply packs its right operand in each run, so it is estimated to compute only
+// 12 products per ns. Per row, it moves 128 elements and computes 64 * 64 products.
+TEST_F(InvocationTest, BatchMatrixMultipliesAreEstimatedToBeSlower) {
   EXPECT_EQ(work_ns(matrix_product(22)), 0U);
   EXPECT_EQ(work_ns(matrix_product(23)), 8096U);
 }
@@ -215,7 +217,8 @@ TEST_F(InvocationTest, EstimatesNoWorkForPoolsOfOneThread) {
   EXPECT_EQ(work_ns(linear(1'000), 1), 0U);
 }
 
-// Average pooling with a large window has a buffer for each thread with the pin `debian`.
+// With the pin `debian` of XNNPACK, average pooling with a large window needs one buffer per
+// thread.
 TEST_F(InvocationTest, OperatorsHaveBuffersForTheThreadsThatTheyMayUse) {
   const Define small = average_pooling(8);
   EXPECT_EQ(work_ns(small), 0U);

@@ -65,7 +65,8 @@ TEST(KernelChoices, ErrorNamesTheInvalidLine) {
               HasSubstr("t:2: this build has no kernel"));
 }
 
-// Runs a softmax of a row of 64 elements and returns the table's error, or the kernel that ran.
+// kernel_of() runs a softmax of one row of 64 elements, with a table of choices that contains
+// `rows`. It returns "Vitrine" or "XNNPACK" for the kernel that ran, or the error if loading fails.
 class DelegateKernelChoices : public OwnKernelsFixture {
  protected:
   std::string kernel_of(const std::string& rows) {

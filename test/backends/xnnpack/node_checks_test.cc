@@ -230,7 +230,8 @@ INSTANTIATE_TEST_SUITE_P(
                "xnodes[0] (Conv2d): a padding, kernel, stride or dilation is 4294967295",
                [](auto& w, auto&) { w.left = UINT32_MAX; }),
         window("KernelBeyondInput", Tag::XNNConv2d,
-               "xnodes[0] (Conv2d): its window covers 5, but the padded input's height is 4",
+               "xnodes[0] (Conv2d): its window covers 5 elements, but the padded input's "
+               "height is 4",
                [](auto& w, auto&) { w.dilation_height = 4; }),
         window("InputRank", Tag::XNNConv2d, "xnodes[0] (Conv2d): its input has rank 2, not 4",
                [](auto&, auto& b) {
@@ -250,8 +251,8 @@ INSTANTIATE_TEST_SUITE_P(
                  w.kernel_height = w.kernel_width = w.top = w.left = 1u << 20;
                  w.bottom = w.right = 1u << 20;
                }),
-        // In the fifth row of windows, XNNPACK would read row 4 instead of the padding, but the
-        // input only has rows 0 to 3.
+        // The input has only rows 0 to 3. For the windows in the fifth row, XNNPACK would read
+        // memory at row 4 instead of the padding.
         window("DilatedPoolingPastItsInput", Tag::XNNMaxPooling2d,
                "xnodes[0] (MaxPooling2d): its dilated window would read index 4 of an input with "
                "height 4",
@@ -269,7 +270,7 @@ INSTANTIATE_TEST_SUITE_P(
         window("RejectedByXnnpack", Tag::XNNMaxPooling2d,
                xnnpack::optional_nodes().sparse_max_pooling
                    ? "(none)"
-                   : "xnodes[0] (MaxPooling2d): XNNPACK rejects it for fp32 -> fp32",
+                   : "xnodes[0] (MaxPooling2d): XNNPACK rejects it with the datatypes fp32 -> fp32",
                [](auto& w, auto&) { w.stride_height = 3; })),
     name_of);
 

@@ -34,7 +34,7 @@ uint32_t by_block(PayloadBuilder& b) {
   return filter;
 }
 
-// Adds a product of `x`, the result of the conversion, and `filter`. The product is an output.
+// Adds an output that is the product of `x` and `filter`. `x` is the result of the conversion.
 void product(PayloadBuilder& b, uint32_t x, uint32_t filter, Type out = Type::xnn_datatype_fp32) {
   b.fully_connected(x, filter, kInvalidId, b.output({2, kColumns}, out));
 }

@@ -205,7 +205,7 @@ TEST_F(PackingTest, DoesNotShareAFilterThatIsPackedInTwoWays) {
   EXPECT_EQ(look_up(weights, key()), SIZE_MAX);
 }
 
-// Opens the file again, in the same way as another process.
+// Opens the file again, as another process would.
 TEST_F(PackingTest, FileStoresSecretAndGeometry) {
   const ScratchFolder folder;
   const std::string path = folder / "weights";

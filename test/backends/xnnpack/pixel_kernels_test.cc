@@ -1,4 +1,4 @@
-// Tests delegated operators that compute all channels of a pixel at a time. Compares their results
+// Tests delegated operators that compute all channels of one pixel together. Compares their results
 // with formulas.
 #include <algorithm>
 #include <cmath>
@@ -164,8 +164,8 @@ struct Pooling {
 };
 
 const WindowSpec kPairs = window_of(2, 2).strided(2, 2);
-// The channels fill at least two vectors of each dtype, except in the last case. In some cases,
-// they also need a partial vector.
+// The channels of all cases but the last fill at least two vectors of each dtype. Some cases also
+// need a partial vector.
 const Pooling kPoolings[] = {
     {"Pairs", {1, 6, 8, 128}, kPairs},
     {"PairsOfManyImages", {3, 4, 4, 150}, kPairs},
@@ -252,7 +252,7 @@ struct ConvolutionOfLines {
 };
 
 // Windows of small integers have exact sums.
-TEST_P(PixelKernelsTest, ConvolutionsOfWindowLinesMatchDirectSums) {
+TEST_P(PixelKernelsTest, ConvolutionsWithFewInputChannelsMatchDirectSums) {
   const std::string_view kernel = if_wide("Vitrine Convolution of Window Lines (NHWC, F32)", 16);
   const WindowSpec stem = window_of(7, 7).padded(3).strided(2, 2);
   const WindowSpec line = window_of(1, 7).padded(0, 3, 0, 3);
@@ -317,8 +317,8 @@ struct FewOutputs {
 
 TEST_P(PixelKernelsTest, ConvolutionsWithFewOutputsMatchDirectSums) {
   constexpr uint32_t kHeight = 5, kWidth = 7;  // the last block of pixels is not full
-  // XNNPACK 92a7ad5 turns 1 x 1 convolutions into fully connected nodes. XNNPACK 4ea82e5 does not;
-  // it is the version that has attention nodes.
+  // XNNPACK 92a7ad5 turns 1 x 1 convolutions into fully connected nodes, but XNNPACK 4ea82e5 does
+  // not. Only XNNPACK 4ea82e5 has attention nodes, so they show which version this build uses.
   const bool has_1x1_convolutions = xnnpack::optional_nodes().attention;
   for (const FewOutputs& c : {FewOutputs{16, 3, 3},
                               {33, 1, 3},

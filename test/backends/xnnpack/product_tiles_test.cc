@@ -192,8 +192,9 @@ TYPED_TEST(ProductTilesTest, MatchesSumsWithWeightsFromAFile) {
   this->check_layers(kFewRows, kChannels);
 }
 
-// The last 16 channels have the weights of the first 16, but are the end of a tile. Sums of
-// fractions depend on the order of the additions.
+// The last 16 channels have the same weights and biases as the first 16. In a kernel with tiles of
+// 32 channels, they fill only half of the last tile. The results must have the same bits, so both
+// tiles must add in the same order: sums of fractions depend on that order.
 TEST_F(DelegateTest, EndsOfTilesHaveTheSameBits) {
   constexpr size_t kRows = 9, kChannels = 48, kSame = 32;
   std::vector<float> in(kRows * kDepth), weights(kChannels * kDepth), bias(kChannels);

@@ -112,8 +112,8 @@ TEST_F(ResizingTest, GlobalAveragePoolingAcceptsMoreImages) {
   }
 }
 
-// y = |(|x1|) + x2|. XNNPACK overwrites |x1| with the sum if both have the same size. They have the
-// same size only in the second call.
+// Computes y = abs(abs(x1) + x2). XNNPACK overwrites abs(x1) with the sum if both have the same
+// size. They have the same size only in the second call.
 TEST_F(ResizingTest, SumsDoNotOverwriteSmallerOperands) {
   constexpr int32_t kRow = 1024, kOther = 16 * kRow;
   PayloadBuilder b;

@@ -1,4 +1,5 @@
-// Tests workspaces and packed weights that delegates share, also on several threads.
+// Tests workspaces and packed weights that delegates share. In one test, the delegates run on
+// different threads.
 #include <gmock/gmock.h>
 
 #include <memory>

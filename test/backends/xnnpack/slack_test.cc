@@ -14,8 +14,8 @@ namespace {
 
 using testing::Each;
 
-// Number of readable bytes after a tensor. They fill whole pages, so the tensor ends at a page
-// boundary. The delegate relies on these bytes only if the caller declares them.
+// The number of readable bytes after a tensor. It is a multiple of the page size, so the tensor
+// ends at a page boundary. The delegate relies on these bytes only if the caller declares them.
 constexpr size_t kPages = 1 << 16;
 
 class SlackTest : public DelegateTest {

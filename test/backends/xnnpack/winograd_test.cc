@@ -235,9 +235,10 @@ TEST_F(WinogradTest, SupportsReshapesAndLeavesTinyImagesToXnnpack) {
   EXPECT_EQ(run_and_compare({1, 39, 40}), can_replace());
 }
 
-// If a delegate has fixed sizes, it packs the weights only for Vitrine's kernel. This kernel must
-// then run for all sizes, even for tiny images.
-TEST_F(WinogradTest, RunsAtOtherSizesEvenIfTheDelegateHasFixedSizes) {
+// A delegate with fixed sizes packs the weights only for Vitrine's kernel. If a call still has
+// other sizes, Vitrine's kernel must run, even for tiny images, because XNNPACK's kernel has no
+// weights.
+TEST_F(WinogradTest, DelegatesWithFixedSizesAlwaysRunVitrinesKernel) {
   has_fixed_sizes = true;
   load_convolution({48, 48}, {2, 40, 40});
   ASSERT_TRUE(delegate);
@@ -312,8 +313,8 @@ TEST_F(WinogradTest, CountsTransformedWeightsAndRespectsTheBudget) {
   const size_t with_tables = bytes(true, Memory::kWorkspace);
   has_fixed_sizes = true;
   EXPECT_EQ(bytes(false, Memory::kPackedWeights), kTransformed);
-  // Our kernel needs no table with a pointer per tap and pixel, but it needs memory for transformed
-  // tiles.
+  // XNNPACK's kernel needs a table that has a pointer for each tap of each pixel. Vitrine's kernel
+  // needs memory for transformed tiles instead.
   constexpr size_t kTable = 9 * 16 * 16 * sizeof(void*);
   constexpr size_t kTiles = size_t{16} * 36 * 2 * 64 * sizeof(float);
   EXPECT_LT(bytes(false, Memory::kWorkspace), with_tables - kTable + 2 * kTiles);

@@ -14,7 +14,8 @@ using testing::FloatNear;
 using testing::Pointwise;
 using xnnpack::MemoryBlock;
 
-// Returns the largest total size in bytes of the blocks that are in use at the same operator.
+// For each operator, adds the bytes of the blocks that are in use while it runs. Returns the
+// largest sum.
 size_t least_bytes(std::span<const MemoryBlock> blocks) {
   size_t least = 0;
   for (const MemoryBlock& start : blocks) {

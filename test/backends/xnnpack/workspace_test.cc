@@ -15,7 +15,8 @@ using testing::Pointwise;
 
 class SoftmaxMemoryTest : public DelegateTest {
  protected:
-  // Computes the negated softmax of |x|, whose input and result are intermediate values.
+  // Loads a delegate that computes -softmax(abs(x)). The input and the result of the softmax are
+  // intermediate values.
   void load_rows(uint32_t rows, uint32_t width) {
     PayloadBuilder b;
     const uint32_t x = b.input({rows, width}), y = b.output({rows, width});

@@ -134,7 +134,7 @@ TEST(TextTable, DifferentNamesStayDifferentWhenCut) {
             "…27.ffn.rope.apply  0123456789\n");
 }
 
-TEST(TextTable, AbbreviatesAllCellsOfAUniformColumnOrNone) {
+TEST(TextTable, AbbreviatesEitherAllCellsOfAUniformColumnOrNone) {
   TextTable table;
   table.add_column("kernel", Kind::kUniform);
   table.add_column("us", Kind::kFigure);

@@ -1,5 +1,4 @@
-// Defines a model for the demo backend, and a tracer that records events, for the tests of lowering
-// and execution.
+// Defines a model for tests of the demo backend, and a tracer that records events.
 #pragma once
 
 #include <cstring>

@@ -144,8 +144,8 @@ TEST_F(DemoBackendExecution, OutputsMatchPyTorch) {
   for (size_t i = 0; i < expected.size(); ++i) {
     ASSERT_NEAR(y.data<float>()[i], expected[i], 1e-4 + 1e-4 * std::abs(expected[i])) << i;
   }
-  // Each of two convolutions is fused with a relu, and the tan becomes three operators. The
-  // delegate map of ExecuTorch has the same five operators.
+  // The five operators are two convolutions, each fused with a relu, and three operators for the
+  // tan. ExecuTorch's delegate map has the same operators.
   ASSERT_EQ(tracer.records.size(), 5U);
   EXPECT_EQ(module->delegate_map.size(), 5U);
 }

@@ -70,7 +70,7 @@ TEST(DemoBackend, ErrorNamesUnsupportedCall) {
       [&] { aot::to_backend(DemoLowering(), program); },
       ThrowsMessage<AotError>(
           "BackendWithDelegateMappingDemo: node aten_tan_default: aten.erf.default: the demo "
-          "backend supports only convolution with relu, and tan"));
+          "backend supports only tan, and convolution followed by relu"));
 }
 
 struct PartitionerTest : testing::Test {

@@ -98,9 +98,9 @@ TEST_F(DemoBackendProfile, RowsShowSourceOps) {
   EXPECT_EQ(inspector::place_type(made.rows[0]), "demo backend");
 }
 
-// make_profile() gets no DelegateProfile of the backend here, so the delegate map alone joins rows
-// with ops.
-TEST_F(DemoBackendProfile, ReportsShowTheBackendIdWithoutABackendProfile) {
+// This test passes no DelegateProfile to make_profile(), which then joins rows with ops by the
+// delegate map alone.
+TEST_F(DemoBackendProfile, RowsShowTheBackendIdWithoutADelegateProfile) {
   run({});
   const inspector::Profile made = inspector::make_profile(dump, &record);
   ASSERT_EQ(made.rows.size(), 5U);

@@ -77,7 +77,7 @@ TEST(DelegateReaders, DescribeAndRecognizeSamplePayloads) {
   }
 }
 
-TEST(DelegateReaders, DescribeSizeIfBackendIsUnknownAndRejectMismatchedPayloads) {
+TEST(DelegateReaders, DescribeUnknownBackendsAndRejectMismatchedPayloads) {
   const PayloadDescription payload = describe("SecretBackend", test::AlignedBytes(17));
   EXPECT_THAT(payload.closed, HasSubstr("17 bytes"));
   EXPECT_EQ(payload.operators, 0u);
@@ -104,8 +104,9 @@ TEST(VulkanReader, ListsOperatorsTensorsAndConstants) {
   EXPECT_THAT(payload.facts, Contains("planned activations 8 B in 1 allocation"));
 }
 
-TEST(VulkanReader, TreatsAnAbsentConstantIdAsConstantZeroAndReportsMissingNamedData) {
+TEST(VulkanReader, ReportsMissingConstants) {
   const PayloadDescription payload = describe("VulkanBackend", test::vulkan_payload());
+  // The payload omits the constant id of tensor 1, which means constant 0.
   ASSERT_TRUE(payload.tensors[1].constant.has_value());
   EXPECT_EQ(payload.tensors[1].constant->location, "payload constants, byte 0");
   EXPECT_EQ(payload.missing_constants, 1u);
@@ -113,14 +114,14 @@ TEST(VulkanReader, TreatsAnAbsentConstantIdAsConstantZeroAndReportsMissingNamedD
   EXPECT_EQ(payload.constant_bytes, 32u + 8u) << "the payload says the size of a missing constant";
 }
 
-TEST(VulkanReader, RejectsAConstantOfTheWrongSizeOrOutsideOfThePayload) {
+TEST(VulkanReader, RejectsInvalidConstants) {
   test::AlignedBytes bytes = test::vulkan_payload();
   bytes.resize(bytes.size() - 16);
   EXPECT_ERROR(FormatError, describe("VulkanBackend", bytes), "Vulkan constants");
   const MapData data({{"bias_key", test::AlignedBytes(7)}});
   EXPECT_ERROR(FormatError, describe("VulkanBackend", test::vulkan_payload(), &data),
                "has 7 bytes, but the tensor takes 8");
-  // The flatbuffer's size in the header is so large that its end does not fit in 32 bits.
+  // The header gives the flatbuffer a size that overflows 32 bits when its offset is added.
   bytes = test::vulkan_payload();
   const uint32_t size = 0xFFFFFFF0;
   std::memcpy(bytes.data() + 14, &size, sizeof size);

@@ -120,7 +120,8 @@ TEST(FlatTensorWriter, ErrorNamesTheEntryThatReadersReject) {
   const auto with = [&](ScalarType dtype, std::span<const int32_t> s, std::span<const uint8_t> o) {
     return failure({.key = "w", .data = data, .layout = TensorLayout{dtype, s, o}});
   };
-  EXPECT_THAT(with(ScalarType::kHalf, sizes, order), HasSubstr("requires 12 bytes, but it has 24"));
+  EXPECT_THAT(with(ScalarType::kHalf, sizes, order),
+              HasSubstr("requires 12 bytes, but its data has 24"));
   EXPECT_THAT(with(ScalarType::kFloat, sizes, twice), HasSubstr("permutation"));
   EXPECT_THAT(with(ScalarType::kFloat, negative, order), HasSubstr("negative"));
   EXPECT_THAT(with(static_cast<ScalarType>(99), sizes, order), HasSubstr("dtype"));

@@ -36,7 +36,8 @@ TEST(MedianInterval, IsTheNarrowestWithAtLeast95PercentCoverage) {
       << "0.98 * sqrt(n), where 0.5^n underflows";
 }
 
-// Published tables of Mann and Whitney's U list the largest U that is significant (5 %, two sides).
+// Published tables of Mann and Whitney's U list the largest U that is significant at 5 % in a
+// two-sided test.
 TEST(PairwiseInterval, MatchesPublishedTablesOfMannWhitneyU) {
   EXPECT_EQ(pairwise_interval_rank(6, 6), 5u + 1);
   EXPECT_EQ(pairwise_interval_rank(5, 8), 6u + 1);
@@ -83,8 +84,8 @@ TEST(RatioOfRuns, RequiresSixRunsOfEachProgram) {
   EXPECT_EQ(ratio_of_runs(six, {1, 1, 1, 1, 1, 1}).value().verdict, Verdict::kFaster);
 }
 
-// There are many runs, so the confidence interval of the ratio is above 1. However, the middle 80 %
-// of the ratios include 1.
+// With 50 runs, the whole confidence interval of the ratio is above 1. However, the middle 80 % of
+// the ratios include 1.
 TEST(RatioOfRuns, ReportsNoChangeIfTheSpreadOfRunsIncludesOne) {
   std::vector<double> a, b;
   for (int i = 0; i < 50; ++i) {

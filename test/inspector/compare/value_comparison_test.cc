@@ -47,7 +47,7 @@ TEST(ValueComparisonTest, ComparesTheOutputsOfDelegates) {
   EXPECT_THAT(result.notes, IsEmpty());
 }
 
-TEST(ValueComparisonTest, AlignsByNameAndOrderOrByOpAndModuleIfHandlesAreMissingOrDiffer) {
+TEST(ValueComparisonTest, AlignsWithoutEqualHandles) {
   std::vector<NodeText> renumbered = kRecordedNet;
   for (NodeText& node : renumbered) node.debug_handle = 5 - node.debug_handle;
   for (const bool has_records : {false, true}) {
@@ -149,7 +149,7 @@ TEST(ValueComparisonTest, DoesNotCompareAValueThatMayIncludeAnActivation) {
     EXPECT_THAT(result.values, IsEmpty());
     ASSERT_EQ(result.not_compared.size(), 1u);
     EXPECT_EQ(result.not_compared[0].reason,
-              "A computes the relu after this op separately, but the value of B may already "
+              "A runs the relu after this op as a separate op, but the value of B may already "
               "include the relu");
     EXPECT_FALSE(result.has_figures());
     EXPECT_FALSE(result.advice.empty());

@@ -23,8 +23,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A backend whose identifiers are the debug handle of an op times ten, or -2 for a layout change.
-// Its kernel "mover" can run a permutation.
+// A backend that identifies an operator by ten times the op's debug handle, and a layout change by
+// -2. The backend's kernel "mover" can run a permutation.
 class TenfoldProfile final : public DelegateProfile {
  public:
   std::string_view backend_id() const override { return "TenfoldBackend"; }

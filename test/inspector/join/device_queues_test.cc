@@ -154,7 +154,7 @@ TEST(DeviceQueues, VulkanDispatchesAreJoinedToSourceOpsAndAddUpPerQueue) {
   EXPECT_NEAR(share, 1, 1e-9);
 }
 
-TEST(DeviceQueues, TakesOpsFromPayloadOrEventsWithoutRecordOrProgram) {
+TEST(DeviceQueues, FindsOpsWithoutARecordOrAProgram) {
   const Profile profile = profile_of(two_delegates(), nullptr, two_delegates_program());
   ASSERT_EQ(profile.queues.size(), 1u);
   EXPECT_THAT(ops_of(profile.queues[0]),

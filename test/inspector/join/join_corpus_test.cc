@@ -259,7 +259,7 @@ TEST(JoinCorpus, FoldsOpsOnlyWithinTheSameDelegateCall) {
   const Profile profile = profile_of(folder, Execution::kPlain);
   ASSERT_EQ(profile.rows.size(), 5u);
   // No op in the delegate call produces the input of choose_qparams. The join therefore folds
-  // choose_qparams into the op that uses its result, the quantization.
+  // choose_qparams into its user, the quantization.
   for (const size_t i : {0u, 3u}) {
     EXPECT_THAT(profile.rows[i].folded_ops,
                 testing::Contains("quantized_decomposed.choose_qparams.tensor"));

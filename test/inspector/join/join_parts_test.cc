@@ -91,7 +91,7 @@ TEST(MemoryUse, AddsUpLiveTensors) {
   EXPECT_THAT(use.peak_tensors, ElementsAre(2, 0, 1)) << "largest first";
 }
 
-TEST(MemoryUse, CountsAViewAndTheViewedTensorOnceAndAcceptsAnEmptyPlan) {
+TEST(MemoryUse, CountsSharedMemoryOnce) {
   MemoryPlan plan{.buffers = {100}, .num_instructions = 3, .tensors = {}};
   plan.tensors = {tensor(0, 100, 0, 1), tensor(0, 40, 1, 2)};
   EXPECT_THAT(memory_over_time(plan).live_bytes, ElementsAre(100, 100, 100));
@@ -205,7 +205,7 @@ TEST(OrderMatch, MatchesNothingIfThereAreTooManyOperators) {
   for (const OrderMatch& match : match(many, ops)) EXPECT_FALSE(match.op.has_value());
 }
 
-TEST(Statistics, AreZeroWithoutRunsAndEqualTheTimeOfASingleRun) {
+TEST(Statistics, AcceptZeroRunsOrOneRun) {
   EXPECT_EQ(statistics_of({}, 0).avg, 0);
   const TimeStatistics one = statistics_of({7}, 1);
   for (const double value : {one.min, one.p50, one.p90, one.max, one.avg}) EXPECT_EQ(value, 7);

@@ -38,7 +38,7 @@ std::string boxes_around(const GraphPicture& picture, size_t node) {
   return text;
 }
 
-TEST(BytesOfType, IsProductOfSizesAndDtypeWidthOrZeroIfUnknown) {
+TEST(BytesOfType, IsExactForStaticTypesAndZeroOtherwise) {
   EXPECT_EQ(bytes_of_type("f32[1,3,224,224]"), 4u * 3 * 224 * 224);
   EXPECT_EQ(bytes_of_type("f32[]"), 4u);
   EXPECT_EQ(bytes_of_type("bool[2, 3]"), 6u);

@@ -71,7 +71,7 @@ TEST(Grouping, BuildsAModuleTreeWithTotals) {
   EXPECT_EQ(grouping.groups[4].num_rows, 2u);
 }
 
-TEST(Grouping, GroupsRowsByOpPartitionAndSourceLineAndSortsGroupsByTime) {
+TEST(Grouping, GroupsByOpDelegateOrLine) {
   const auto grouped = [](GroupBy by) {
     return group_rows(nested_profile(), {.by = by, .top = 0, .filter = {}});
   };

@@ -18,7 +18,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(ReportCsv, WritesOneLinePerRowWithAllCellsAndAcceptsAnEmptyProfile) {
+TEST(ReportCsv, EveryLineHasAllCells) {
   Profile profile = sample_profile();
   profile.rows[2].kernel = "say \"hi\", you";
   profile.rows[3].kernel = "=HYPERLINK(1)";

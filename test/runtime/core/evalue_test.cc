@@ -67,7 +67,7 @@ TEST(EValue, IntListsAreReadAgainAtEachUse) {
   EXPECT_FALSE(list.read_int_list(&read));
 }
 
-TEST(EValue, TensorListsAreReadAgainAtEachUseAndContainNoneOnlyIfOptional) {
+TEST(EValue, TensorListsAreReadAgainAtEachUse) {
   TensorFactory factory;
   Tensor& tensor = factory.make(ScalarType::kFloat, {1});
   EValue item(&tensor);

@@ -115,8 +115,8 @@ TEST(HeapArena, RewindsToASavedMark) {
   EXPECT_FALSE(arena.empty());
 }
 
-// Each round makes several requests in nested scopes. After the first round, one chunk fits them
-// all.
+// Each round makes several requests in nested scopes. After the first round, one chunk has room for
+// all of them.
 TEST(HeapArena, ReusesMemoryOfManyChunksAfterRewind) {
   Budget budget(100'000);
   HeapArena arena(64, &budget);

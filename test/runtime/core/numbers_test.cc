@@ -30,8 +30,8 @@ struct Format {
 constexpr Format kHalf{11, -14, 15};
 constexpr Format kBFloat16{8, -126, 127};
 
-// Rounds `value` to the nearest value of `format`, ties to even. The computation uses the
-// definition of the format, not its bits, and is exact in double.
+// Rounds `value` to the nearest value of `format`, ties to even. Calculates from the definition of
+// the format instead of from bit patterns. The arithmetic is exact in double.
 double rounded(double value, const Format& format) {
   if (value == 0 || !std::isfinite(value)) return value;
   const int exponent = std::max(std::ilogb(value), format.min_exponent);
@@ -99,7 +99,7 @@ TEST(Half, RoundsTiesToEven) {
   }
 }
 
-TEST(Half, OverflowsToInfinityHalfAUnitAboveTheLargestValue) {
+TEST(Half, RoundsToInfinityFromHalfAUnitAboveTheLargestValue) {
   EXPECT_EQ(Half(65504.0f).bits, 0x7bffu);
   EXPECT_EQ(Half(std::nextafter(65520.0f, 0.0f)).bits, 0x7bffu);
   EXPECT_EQ(Half(65520.0f).bits, 0x7c00u);
@@ -118,7 +118,7 @@ TEST(Half, UnderflowsToSignedZero) {
 
 TEST(Half, NanStaysNan) {
   EXPECT_TRUE(std::isnan(static_cast<float>(Half(NAN))));
-  // The set bits of this NaN are below the bits that Half keeps.
+  // The only nonzero significand bit of this NaN is below the bits that Half keeps.
   EXPECT_TRUE(std::isnan(static_cast<float>(Half(std::bit_cast<float>(0x7f800001u)))));
 }
 
@@ -276,8 +276,8 @@ TEST(PromoteTypes, MatchesPyTorchForEveryPair) {
   }
 }
 
-// In PyTorch 2.3 and later, wide unsigned integers combine only with floating dtypes. The other
-// dtypes tested here combine only with themselves.
+// A dtype of category 0 combines only with itself, with one exception: as in PyTorch 2.3 and later,
+// uint16, uint32 and uint64 also combine with floating dtypes.
 TEST(PromoteTypes, CombinesWideUnsignedIntegersOnlyWithFloatingDtypes) {
   for (int i = 0; i < kNumScalarTypes; ++i) {
     const auto a = static_cast<ScalarType>(i);

@@ -124,7 +124,7 @@ TEST_F(TensorResize, RejectsChangesOfStaticShapes) {
   EXPECT_THAT(tensor.sizes(), ElementsAre(2, 3));
 }
 
-TEST_F(TensorResize, AcceptsBoundedShapesUpToTheirElementCount) {
+TEST_F(TensorResize, BoundedShapesLimitTheNumberOfElements) {
   Tensor& tensor = factory.make(ScalarType::kFloat, {4, 6}, {}, ShapeDynamism::kDynamicBound);
   EXPECT_TRUE(resize(tensor, {2, 6}).ok());
   EXPECT_EQ(tensor.numel(), 12);

@@ -166,7 +166,7 @@ TEST_F(UnwrittenOutputsTest, RefusesAnOutputThatIsOnlyRead) {
   EXPECT_THAT(refusal(), HasSubstr("outputs[1]: no instruction writes it"));
 }
 
-TEST_F(UnwrittenOutputsTest, ErrorOrWarningNamesTheDelegateArgumentThatThePayloadLacks) {
+TEST_F(UnwrittenOutputsTest, ErrorAndWarningNameTheOutputThatThePayloadLacks) {
   delegate_call(1, {x_, first_, second_});
   forward_.outputs = {first_, second_};
   EXPECT_THAT(refusal(),

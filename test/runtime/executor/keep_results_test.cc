@@ -79,7 +79,8 @@ class KeepResultsTest : public PlanTest {
     transpose_to(constant(), to);
     return to;
   }
-  // The output is 2 * from, with the shape of `from`.
+  // Makes the method return twice the value `from`, with the same shape. The output is at byte
+  // `offset` of memory 1.
   void return_doubled(int32_t from, uint64_t offset) {
     TensorSpec spec = forward_.values[static_cast<size_t>(from)].tensor;
     spec.planned = Planned{1, offset};
@@ -87,7 +88,7 @@ class KeepResultsTest : public PlanTest {
     scale(from, forward_.outputs[0]);
   }
 
-  // out = 2 * transposed + 2 * x. The last product overwrites the planned memory of `transposed`.
+  // out = 2 * transposed + 2 * x. The product 2 * x overwrites the planned memory of `transposed`.
   void build_sum() {
     const int32_t x = input_matrix(128);
     const int32_t doubled = matrix_at(32);

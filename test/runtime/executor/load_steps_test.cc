@@ -217,7 +217,8 @@ TEST(LoadStepsTest, GrowLinearlyEvenIfItemsAreShared) {
 
 constexpr int32_t kLargeBytes = 1 << 20;
 
-// Returns the same weight of kLargeBytes bytes for every key. Tensors may use only its first bytes.
+// Returns the same weight of kLargeBytes bytes for every key. A tensor with fewer bytes uses the
+// first bytes of the weight.
 class LargeWeight final : public NamedDataMap {
  public:
   // If `is_read` is true, each get() returns a new buffer, like a map that reads from a file.

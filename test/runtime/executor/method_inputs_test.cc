@@ -14,8 +14,8 @@ using testing::HasSubstr;
 
 class MethodInputsTest : public test::MethodTest {
  protected:
-  // The method computes out = x * 2. x has at most the shape [4,6]. If x is not planned, it uses
-  // the caller's memory.
+  // The method computes out = x * 2. The sizes of x are at most [4,6]. If `planned` is false, x
+  // uses the caller's memory.
   void build_dynamic(bool planned) {
     const auto dynamic = TensorShapeDynamism::DYNAMIC_BOUND;
     forward_.buffer_sizes = {0, 192};
@@ -36,7 +36,7 @@ class MethodInputsTest : public test::MethodTest {
   }
 };
 
-TEST_F(MethodInputsTest, PlannedInputsAreCopiedAndOthersAreAliased) {
+TEST_F(MethodInputsTest, OnlyPlannedInputsAreCopied) {
   for (const bool planned : {true, false}) {
     start_over();
     build_scaling();

@@ -262,7 +262,7 @@ class ConstantsTest : public test::MethodTest {
   FakeExternalData external_;
 };
 
-TEST_F(ConstantsTest, AreReadFromTheSegmentOrTheFlatbufferOfOldPrograms) {
+TEST_F(ConstantsTest, AreReadFromTheSegmentOrFromTheFlatbuffer) {
   builder_.constant(bytes_of<float>({7}));
   build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
   expect_sum();

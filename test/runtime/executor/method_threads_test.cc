@@ -14,8 +14,8 @@ using testing::HasSubstr;
 
 class MethodThreadsTest : public test::MethodTest {};
 
-// A method that doubles its first input, and then repeats a jump instruction as long as its second
-// input is false.
+// The method doubles input 0. If input 1 is false, the method then repeats a jump instruction
+// forever.
 class CancelTest : public test::MethodTest {
  protected:
   CancelTest() {

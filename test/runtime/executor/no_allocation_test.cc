@@ -79,7 +79,7 @@ TEST_F(NoAllocationTest, RecordingValuesAllocatesNothing) {
 }
 
 // The first run allocates the temporary memory of kernels; later runs reuse it.
-TEST_F(NoAllocationTest, SecondRunAllocatesNothingWithTemporaryMemory) {
+TEST_F(NoAllocationTest, SecondRunAllocatesNothingEvenIfKernelsNeedTemporaryMemory) {
   build_all("test::scale_scratch");
   const auto method = load();
   EXPECT_GT(allocations_of_run(*method, 64), 0);

@@ -45,7 +45,8 @@ TEST_F(PlanLimitsTest, ReportsFailedAllocation) {
 // Measures the steps of a load by searching for the smallest sufficient limit.
 class PlanStepsTest : public test::PlanTest {
  protected:
-  // Many small results share the memory of one large value, which is read after each of them.
+  // The method writes many small results into the memory of one large value. It reads the large
+  // value before each small result.
   uint64_t steps_of(int32_t size) {
     start_over();
     forward_.buffer_sizes = {0, 64 * size};
@@ -150,8 +151,8 @@ TEST_F(RandomPlanTest, IsRejectedIfAndOnlyIfALiveValueIsOverwritten) {
   EXPECT_LT(refused, kPrograms * 9 / 10);
 }
 
-// Compares LatestWrites, a tree, with a list that has one time per position. Tests every number of
-// positions up to 69, because the tree also supports numbers that are not powers of two.
+// Compares LatestWrites, a tree, with a list of the latest write time of each position. Tests every
+// number of positions up to 69, because the tree also supports numbers that are not powers of two.
 TEST(LatestWritesTest, TreeMatchesAListOfWriteTimes) {
   std::mt19937 random(1);
   const auto below = [&](size_t bound) { return random() % bound; };

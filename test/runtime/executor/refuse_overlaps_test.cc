@@ -69,7 +69,7 @@ class OverlapCheckTest : public test::PlanTest {
     kernels_ = &all_;
   }
 
-  // Adds the value 2 * from at byte `offset` of memory 1.
+  // Adds a result that is twice the value `from`. The result is at byte `offset` of memory 1.
   int32_t scaled(int32_t from, uint64_t offset) {
     const int32_t to = at(offset);
     scale(from, to);
@@ -77,7 +77,7 @@ class OverlapCheckTest : public test::PlanTest {
   }
 
   // Loads the method with the check for overlaps. Returns the error, or an empty string if the
-  // method loads. Expects that the method loads without the check.
+  // method loads. Also expects that the method loads if the check is off.
   std::string refusal() {
     EXPECT_NE(load({.kernels = kernels_}), nullptr);
     const Error error = try_load(options()).take_error();
@@ -167,7 +167,7 @@ TEST_F(OverlapCheckTest, AllowsViewsWithoutAViewInstruction) {
   EXPECT_EQ(refusal(), "");
 }
 
-// The memory of the parts is also the memory of their concatenation, so no instruction writes the
+// The parts are computed in the memory of their concatenation. No instruction writes the
 // concatenation itself.
 TEST_F(OverlapCheckTest, AllowsPartsComputedInTheMemoryOfAConcatenation) {
   const int32_t first = scaled(x_, 32);

@@ -130,8 +130,8 @@ TEST_F(SharedStateTest, ViewsAndEmptyTensorsDoNotSetAnInitialValue) {
   }
 }
 
-// When the second method is loaded, the state already has its values. Loading still counts this
-// method's initial values as steps, because a reset copies them.
+// The first method has already initialized the state. Loading the second method still counts the
+// second method's initial values as steps, because a reset copies them.
 TEST_F(SharedStateTest, InitialValuesOfOtherMethodsCountTowardTheBudget) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
   add_to_state(forward_, 0, kStateBytes, data);
@@ -211,7 +211,7 @@ TEST_F(SharedStateTest, CannotBeUsedWithAnotherProgram) {
 
 // Each program breaks a rule for shared state (vitrine/shared_state.h), so the methods share
 // nothing.
-TEST_F(SharedStateTest, MethodsWithoutACommonStateShareNothing) {
+TEST_F(SharedStateTest, ProgramsThatBreakARuleHaveNoSharedState) {
   const auto expect_nothing_shared = [this](const char* reason, const auto& change) {
     SCOPED_TRACE(reason);
     start_over();

@@ -205,7 +205,7 @@ TEST(ValueSummary, MeasuresQuantizedTensorsAsRealNumbers) {
   EXPECT_EQ(summary.saturated, 3u);
 }
 
-// Compares with sums in long double, element by element.
+// Expects that `summary` matches figures that are computed from `elements` with long double sums.
 void expect_figures(const ValueSummary& summary, const std::vector<double>& elements) {
   std::vector<double> finite;
   size_t nan = 0;

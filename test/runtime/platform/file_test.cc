@@ -96,7 +96,7 @@ TEST(MappingDeathTest, ReadingATruncatedFileEndsTheProcess) {
   EXPECT_DEATH(first(), "");
 }
 
-// If the size of a file is a multiple of the page size, the readable slack after it is on a
+// If the size of a file is a multiple of the page size, the readable bytes past its end are on a
 // separate page.
 TEST(Mapping, FullPagesAreFollowedByReadableBytes) {
   const TemporaryFile temporary(std::vector<std::byte>(65536, std::byte{1}));

@@ -127,8 +127,8 @@ class TableVerifier : public testing::TestWithParam<Format> {
     EXPECT_EQ(accepted, expected);
     return accepted;
   }
-  // Size in bytes of the size prefix, the root offset and the identifier. Tests do not damage these
-  // bytes, because only flatc's verifier checks the identifier.
+  // The root offset and the identifier end at this byte of the file. Tests do not damage the bytes
+  // before it, because only flatc's verifier checks the identifier.
   size_t head() const { return GetParam().start + 8; }
 
   const AlignedBytes sound_ = GetParam().sound();

@@ -60,7 +60,7 @@ struct Damage {
 #define CALL(which, ...) PART(call, chains[0][which], __VA_ARGS__)
 
 const Damage kInvalid[] = {
-    DAMAGE("execution_plan: has no method", program.methods.clear()),
+    DAMAGE("execution_plan: no methods", program.methods.clear()),
     DAMAGE("version: the program has version 3, but the latest supported one is 0",
            program.version = 3),
     DAMAGE("segments[3]: 5 bytes at 384",
@@ -243,9 +243,9 @@ TEST(ProgramVerifier, AcceptsJumpsToTheEndOfTheChain) {
   EXPECT_TRUE(load(builder).ok());
 }
 
-// Misaligns the vector of 8-byte elements to which field `slot` of `table` refers. The vector then
-// starts 4 bytes later, and the low half of its first element becomes its length, so this element
-// must be small.
+// Field `slot` of `table` refers to a vector of 8-byte elements. Adds 4 to this reference, so that
+// the vector is misaligned. The low half of the first element then serves as the vector's length,
+// so this element must be small.
 void misalign(const flatbuffers::Table& table, flatbuffers::voffset_t slot) {
   auto* field = const_cast<uint8_t*>(table.GetAddressOf(slot));
   ASSERT_NE(field, nullptr);

@@ -113,7 +113,7 @@ TEST_F(ThreadPolicyTest, SmallRegionsUseWorkersThatStillSpin) {
   }
 }
 
-TEST_F(ThreadPolicyTest, PausedWorkersDoNotStaySpinning) {
+TEST_F(ThreadPolicyTest, SmallRegionsDoNotUseWorkersRightAfterAPause) {
   ThreadPolicy policy(2, 2, demand, clocks);
   runs_until_pause(policy, kMillisecond, kMillisecond / 10);
   for (int i = 0; i < 5; ++i) ASSERT_FALSE(run(policy, kMillisecond, kMillisecond));
@@ -124,7 +124,7 @@ TEST_F(ThreadPolicyTest, PausedWorkersDoNotStaySpinning) {
   policy.end(run);
 }
 
-TEST_F(ThreadPolicyTest, CountsRunsWithWorkForSeveralThreads) {
+TEST_F(ThreadPolicyTest, CountsRunsWithEnoughWorkForSeveralThreads) {
   ThreadPolicy policy(2, 2, demand, clocks);
   ThreadPolicy::Run run;
   policy.allows(run, kMinWork);

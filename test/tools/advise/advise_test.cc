@@ -237,7 +237,8 @@ TEST_F(AdviceRules, BordersRuleAddsDelegateEntriesAndLayoutChanges) {
   std::vector<Advice> advice = advise_borders(context);
   ASSERT_THAT(advice, SizeIs(1));
   EXPECT_DOUBLE_EQ(advice[0].saved->high, 100);
-  // The delegate call takes 100 ns. Its rows take 90 ns, so entering the delegate takes 10 ns.
+  // The delegate call takes 100 ns. The two rows of the delegate take 90 ns in total, so entering
+  // the delegate takes 10 ns.
   inspector::ProfileRow row;
   row.where = inspector::Where::kDelegate;
   row.time.p50 = 30;
@@ -361,7 +362,7 @@ TEST(AdviseCommand, TriesChangesAndWritesTheImprovedProgram) {
                                           "/expected_0.bin"));
 }
 
-TEST(AdviseCommand, GivesOnlyAdviceThatNeedsNoLoweringWithoutAModel) {
+TEST(AdviseCommand, LeavesOutAdviceThatNeedsTheExportedModel) {
   EXPECT_THAT(advise("--no_trials " + sample("digits_portable/model.pte")),
               Prints(AllOf(HasSubstr("advice that needs the exported model was left out"),
                            HasSubstr("#1"), HasSubstr("XNNPACK"))));

@@ -1,5 +1,5 @@
-// Tests advice for devices: the model of the device's times, and the check that a profile fits a
-// program.
+// Tests advice for devices: the prediction of times on the device, and the check that a profile
+// belongs to a program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -111,18 +111,19 @@ TEST(DeviceModel, NoFloatRowIsFasterThanTheDeviceCanCompute) {
 TEST(DeviceModel, FewerKernelCallsCostLess) {
   const DeviceModel model(profile({row("convolution", 0.4), row("add", 0.4)}),
                           profile({row("convolution", 0.6), row("add", 0.3)}));
-  // The device spends 0.2 of the total time outside of rows, and this machine spends 0.1. The lower
-  // estimate halves the 0.2, because half of the kernels remain. For the upper estimate, this
-  // machine spends 0.2 * 0.8 of the original time outside of rows in the changed program. The
-  // device takes twice as long for this part.
+  // In the original program, the share of time outside of rows is 0.2 on the device and 0.1 on this
+  // machine. One of two kernels remains, so the lower estimate is half of 0.2. On this machine, the
+  // changed program spends 0.2 of its time outside of rows, which is 0.2 * 0.8 of the original
+  // time. The upper estimate is twice this value, because the device's original share is twice this
+  // machine's.
   const DevicePrediction prediction = model.predict(profile({row("convolution", 0.8)}), {0.8, 0.8});
   expect_ratio(prediction, 0.4 + 0.1, 0.4 + 0.2 * 0.8 * 2);
 }
 
 TEST(DeviceModel, OperatorsWithVaryingTimeRatiosWidenTheInterval) {
-  // The operator has two rows with equal weights. The device's share of time is 2 times this
-  // machine's share in one row, and 1/2 in the other. The standard deviation of the logarithms of 2
-  // and 1/2 is ln 2.
+  // The operator "add" has two rows with equal weights. The ratio of the device's share of time to
+  // this machine's share is 2 for one row and 1/2 for the other. The standard deviation of the
+  // logarithms of these ratios is ln 2.
   const DeviceModel model(profile({row("add", 0.4), row("add", 0.2), row("mul", 0.4)}),
                           profile({row("add", 0.2), row("add", 0.4), row("mul", 0.4)}));
   const Interval factor = model.predict(profile({row("add", 1, "portable")}), {1, 1}).factor;

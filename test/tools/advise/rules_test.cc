@@ -229,15 +229,15 @@ TEST_F(AdviceRule, CacheDtypeCountsBytesOfValuesAndScales) {
   const std::vector<Advice> advice = advise_cache_dtype(context);
   ASSERT_THAT(advice, SizeIs(2));
   EXPECT_DOUBLE_EQ(advice[0].saved->low, 200'000);
-  // The cache has 100000 values in heads of 64. An int8 cache needs 1 byte for each value, and 5 to
-  // 16 bytes for each head.
+  // The cache has 100000 values, 64 for each head of each token. An int8 cache needs 1 byte per
+  // value. It also needs 5 to 16 bytes per 64 values for their scale and zero point.
   EXPECT_DOUBLE_EQ(advice[1].saved->high, 400'000 - 100'000 - 100'000 / 64.0 * 5);
   EXPECT_DOUBLE_EQ(advice[1].saved->low, 400'000 - 100'000 - 100'000 / 64.0 * 16);
   context.facts.cache_dtype = ScalarType::kHalf;
   EXPECT_THAT(advise_cache_dtype(context), IsEmpty());
 }
 
-TEST_F(AdviceRule, HalfPrecisionAdvisesBf16DelegationOnceAndF16IfTheProcessorSupportsIt) {
+TEST_F(AdviceRule, HalfPrecisionAdviceDependsOnOptionsAndTheProcessor) {
   context.source = "m.pt2";
   EXPECT_THAT(advise_half_precision(context), IsEmpty());
   context.facts.has_bf16 = true;
@@ -343,14 +343,14 @@ TEST(ModeledGain, SmallerWeightsSaveBytesButAddConversions) {
   EXPECT_DOUBLE_EQ(saved_by_smaller_weights(small, 0.25).high, 0);
 }
 
-TEST(ModeledGain, CostOfACallIsBetweenTheCheapestAndTheMostExpensiveCall) {
+TEST(ModeledGain, SavedCallsMayBeTheCheapestOrTheMostExpensive) {
   Context context = context_with_rows();
   context.profile.rows[0].calls = 4;  // 200 ns each
   inspector::ProfileRow copy;
   copy.share = 0.1;
   copy.calls = 1;  // 100 ns
   context.profile.rows.push_back(copy);
-  // All rows together take 900 of 1000 ns.
+  // The rows take 900 ns in total. The other 100 ns of the run are outside of rows.
   EXPECT_DOUBLE_EQ(saved_by_fewer_calls(context, 2).low, 100 + 200);
   EXPECT_DOUBLE_EQ(saved_by_fewer_calls(context, 2).high, 200 + 200 + 100);
   EXPECT_DOUBLE_EQ(saved_by_fewer_calls(context, 99).high, 1000);

@@ -80,8 +80,9 @@ TEST(ProgramRecord, EveryCorpusProgramAcceptsItsOwnRecord) {
   EXPECT_GE(count, 40u);
 }
 
-// Pairs of a program and another model's record that the program accepts. Both models have the same
-// ops, debug handles and instructions. They differ only in sizes that are dynamic in one model.
+// Each pair names a program and another model. The program accepts the record of the other model,
+// because both models have the same ops, debug handles and instructions. They differ only in sizes
+// that are dynamic in one model.
 const std::set<std::pair<std::string, std::string>> kTwins = {
     {"linear_relu", "dynamic_batch_xnnpack"},         {"mlp_qb4w", "linear_8da4w_g32"},
     {"bundled_linear_relu", "dynamic_batch_xnnpack"}, {"dynamic_batch_portable", "scan_rnn"},
@@ -137,7 +138,8 @@ std::shared_ptr<const Program> load(const AlignedBytes& file) {
   return tools::check(Program::load(tools::check(view_buffer(file))));
 }
 
-// A program with a constant, a payload in a segment, and the named data.
+// Builds a program with a constant, a payload in a segment, and the entries of `named` as named
+// data.
 ProgramBuilder builder_with(const std::vector<std::pair<std::string, std::string>>& named) {
   ProgramBuilder builder;
   MethodSpec& forward = builder.method("forward");

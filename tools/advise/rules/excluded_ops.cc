@@ -20,8 +20,8 @@ std::vector<Advice> advise_excluded_ops(const Context& context) {
     if (row.where != inspector::Where::kDelegate || row.is_inserted) continue;
     const std::string op = full_op_of(row);
     // Skips linear layers: excluding a layer does not help, because lowering decomposes it and
-    // delegates its parts. Also skips the names of XNNPACK's operators, which rows have if the
-    // program has no record of its source ops: --exclude-op does not accept these names.
+    // delegates its parts. Also skips names of XNNPACK's operators, which --exclude-op does not
+    // accept. Rows have these names if the program has no record of its source ops.
     const bool is_known = op.starts_with("aten.") && op != "aten.linear.default";
     if (is_known) times[op] += time_of(context, row);
   }

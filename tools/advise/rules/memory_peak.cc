@@ -33,8 +33,8 @@ std::vector<Advice> advise_memory_peak(const Context& context) {
   const inspector::MemoryInfo& memory = *context.profile.run.memory;
   const std::string plan_how =
       has_wide_bounds(context.facts)
-          ? "reduce the maxima of dynamic sizes, for which memory is planned: vitrine lower "
-            "--dynamic NAME=MIN:MAX; or use --optimize, which makes a smaller memory plan"
+          ? "plan memory for smaller dynamic sizes with vitrine lower --dynamic NAME=MIN:MAX; or "
+            "use --optimize, which makes a smaller memory plan"
           : "vitrine lower --optimize, which makes a smaller memory plan; or smaller inputs or "
             "batches";
   const std::array<MemoryPart, 4> parts = {

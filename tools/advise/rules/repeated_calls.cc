@@ -47,7 +47,7 @@ struct CallList {
   }
 };
 
-// True if the call gives equal results for equal arguments and takes time to compute.
+// True if the call gives equal results for equal arguments and is more than a view.
 bool is_computation(const Node& node) {
   if (!node.is_call() || !aot::is_pure(node) || node.tensor() == nullptr) return false;
   if (node.target().dialect() != aot::Dialect::kAten || aot::is_view(node.target())) return false;

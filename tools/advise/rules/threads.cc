@@ -19,8 +19,8 @@ std::vector<Advice> advise_threads(const Context& context) {
                   .why = fmt::format("the model runs on {} of {} processors", context.threads,
                                      context.processors),
                   .change = Variant{.running = {{"--threads", std::to_string(threads)}}}};
-    // Only trials measure the gain of fewer threads, because this gain depends on the other
-    // processes that run.
+    // There is no estimate for fewer threads: their gain depends on other running processes, so
+    // only a trial can measure it.
     if (threads > context.threads) {
       advice.saved = saved_by_threads(context, threads);
       advice.method =

@@ -127,7 +127,7 @@ CacheError compare(const DataCache& a, const DataCache& b, size_t context,
 }
 
 // Assumes that each pair of successive caches belongs to one layer. Takes the names of layers from
-// `layers`. Layers beyond its end get names such as "attention 2".
+// `layers`. If `layers` is too short, the remaining layers get names such as "attention 2".
 void name_by_order(std::vector<DataCache>& caches, std::span<const std::string> layers) {
   for (size_t i = 0; i < caches.size(); ++i) {
     const size_t layer = i / 2;

@@ -46,9 +46,10 @@ struct DataCache {
   const Tensor* zero_points = nullptr;
 };
 
-// Joins each int8 cache with the caches of its scales and zero points. Recognizes them by their
-// rows of one element, and matches them by order. Joins nothing unless there are as many caches of
-// scales as int8 caches, and either as many caches of zero points or none.
+// Joins each int8 cache with the caches of its scales and zero points, which have rows of one
+// element. The first cache of scales belongs to the first int8 cache, and so on. Each int8 cache
+// needs a cache of scales. Either all or none have a cache of zero points. If the counts do not
+// match, joins nothing.
 std::vector<DataCache> data_caches(std::span<const FoundCache> caches);
 
 // A range of positions, [begin, end).

@@ -102,7 +102,7 @@ bool is_update(const etrecord::EdgeNode& node) {
 const etrecord::EdgeNode* find_update(const etrecord::EdgeGraph& graph, size_t value) {
   constexpr int kMaxSteps = 16;
   for (int step = 0; step < kMaxSteps; ++step) {
-    // Updates write in place, so `value` may be the cache argument of an update.
+    // An update writes to its cache argument. `value` may be this argument instead of the result.
     for (const etrecord::EdgeNode& node : graph.nodes) {
       const std::vector<size_t>* cache = is_update(node) ? argument_of(node, "cache") : nullptr;
       if (cache != nullptr && cache->front() == value) return &node;
@@ -115,8 +115,8 @@ const etrecord::EdgeNode* find_update(const etrecord::EdgeGraph& graph, size_t v
   return nullptr;
 }
 
-// Returns the roles of the caches that attention operators read. The key is the debug handle of the
-// instruction that updates the cache.
+// Returns the roles of the caches that attention operators read. A cache is identified by the debug
+// handle of the instruction that updates it.
 std::map<uint32_t, CacheRole> cache_roles(const etrecord::EdgeGraph& graph) {
   constexpr std::pair<std::string_view, CacheRole> kArguments[] = {{"key", CacheRole::kKeys},
                                                                    {"value", CacheRole::kValues}};
@@ -148,7 +148,7 @@ void add_layers(LanguageNumerics& all, const inspector::ValueComparison& compari
     if (!value.difference.why_not.empty()) continue;
     const NamedValue named = name_of(value, reference);
     const std::string name = layer_of(named.module);
-    // Skips the results of cache updates.
+    // Skips values outside of layers, and the results of cache updates.
     if (name.empty() || named.op.find("update_cache") != std::string::npos) continue;
     auto found = std::ranges::find(layers, name, &std::pair<std::string, LayerValues>::first);
     if (found == layers.end()) found = layers.insert(layers.end(), {name, {}});

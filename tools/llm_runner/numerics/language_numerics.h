@@ -16,7 +16,7 @@ namespace vitrine::llm {
 // Errors of one layer, such as "layers.0". The reference's values are the expected ones.
 struct LayerErrors {
   std::string name;
-  // Errors over all recorded positions, as if their values were one tensor.
+  // Errors over all recorded positions, as if the values of all positions formed one tensor.
   std::optional<inspector::TensorDifference> attention, output;
   std::string attention_op, output_op;           // "custom_sdpa layers.0.attention.SDPA"
   std::vector<std::optional<double>> output_db;  // SQNR at each recorded position
@@ -53,13 +53,13 @@ void add_layers(LanguageNumerics& all, const inspector::ValueComparison& compari
                 const inspector::Profile& reference, size_t index);
 
 // Sets each cache's layer from the module of the instruction that writes the cache. Sets the
-// cache's role if the record shows an attention operator that reads keys or values from the cache.
+// cache's role if the record has an attention operator that reads the cache as keys or as values.
 void name_caches(std::vector<FoundCache>& caches, const inspector::ValueRun& run);
 
 // Adds the errors of each cache to its layer.
 void add_caches(LanguageNumerics& all, std::vector<CacheError> caches);
 
-// Splits [0, tokens) into at most `count` ranges of equal length.
+// Splits [0, tokens) into at most `count` ranges, whose lengths differ by at most 1.
 std::vector<PositionRange> split_positions(size_t tokens, size_t count);
 
 // Returns true if any layer's attention, cache or output has an SQNR below `limit` dB.

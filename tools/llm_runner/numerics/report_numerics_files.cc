@@ -27,8 +27,8 @@ using nlohmann::ordered_json;
 constexpr int kLanguageNumericsJsonVersion = 1;
 constexpr int kNoIndent = -1;
 
-// Infinite and NaN figures become null. If sqnr_db is null, `equal` is true for equal tensors. It
-// is false for other tensors: those with a NaN or an infinity, or a reference of zeros.
+// Infinite and NaN figures become null. `equal` explains a null sqnr_db. It is true if the tensors
+// are equal. It is false if a tensor has a NaN or an infinity, or if the reference has only zeros.
 ordered_json difference_json(const std::optional<TensorDifference>& difference) {
   if (!difference) return {};
   const bool has_figures = std::isfinite(difference->sqnr_db);
@@ -103,7 +103,7 @@ std::string dump(const ordered_json& json, int indent) {
   return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-// Writes a line of the CSV file. The cells `positions` and `divergence` may be empty.
+// Returns a line of the CSV file, or an empty text if there are no figures.
 std::string csv_line(const char* value, const std::string& layer, const std::string& positions,
                      const std::string& divergence,
                      const std::optional<TensorDifference>& figures) {

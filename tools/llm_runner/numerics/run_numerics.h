@@ -15,7 +15,8 @@ int run_language_numerics(const LlmOptions& options);
 std::string report_language_numerics(const llm::LanguageNumerics& numerics,
                                      const inspector::TableOptions& options);
 std::string report_language_numerics_json(const llm::LanguageNumerics& numerics);
-// Returns a CSV text with one line for each value of a layer, and one for each block of positions.
+// Returns CSV. Each layer has lines for its attention, its output and each block of positions of
+// its caches. For the logits, each block of positions has a line.
 std::string report_language_numerics_csv(const llm::LanguageNumerics& numerics);
 // Returns a page for a browser. The page needs no network and no other files.
 std::string report_language_numerics_html(const llm::LanguageNumerics& numerics);

@@ -31,8 +31,8 @@ struct RecordedStep {
 
 class TracedDecoder {
  public:
-  // Loads the model. `etrecord` is the file of the model's record, or empty for the record in the
-  // program.
+  // Loads the model and the ETRecord in the file `etrecord`. If `etrecord` is empty, uses the
+  // record in the program, if there is one.
   TracedDecoder(const SessionOptions& session, const LlmOptions& options,
                 const Tokenizer* tokenizer, std::string name,
                 const std::filesystem::path& etrecord);
@@ -40,7 +40,7 @@ class TracedDecoder {
   MethodDecoder& decoder() { return loaded_.decoder(); }
   const std::string& name() const { return name_; }
   const std::vector<llm::FoundCache>& caches() const { return finder_.caches(); }
-  // Feeds token `position` of the text and returns the logits after it.
+  // Feeds text[position] and returns the logits after this token.
   std::span<const float> feed(std::span<const TokenId> text, size_t position);
   // Does the same as feed(), and also records all values.
   std::span<const float> feed_recorded(std::span<const TokenId> text, size_t position);

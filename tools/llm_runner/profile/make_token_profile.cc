@@ -29,12 +29,12 @@ enum SumRun : uint8_t { kTotal, kUsual, kByPosition, kCalls, kSlopeError, kNumRu
 constexpr double kMaxTimesMedian = 2;  // a longer token counts as disturbed
 constexpr double kMaxCorrelation = 0.95;
 
-// This number is added to the sort key of rows that ran only in prefill, so that they come after
-// the rows of decode.
+// Factor for the sort keys of rows that ran only in prefill. It makes these keys so small that the
+// rows come after the rows of decode.
 constexpr double kAfterDecode = 1e-9;
 
-// Factor for the errors of slopes in the trace. Times in a trace are integers in ns, but these
-// errors are below 1 ns per position.
+// The trace stores the errors of slopes multiplied by this factor. These errors are below 1 ns per
+// position, but a trace has only integers in ns.
 constexpr double kErrorScale = 1e6;
 
 std::vector<std::byte> bytes_of(const TraceBuffer& trace) {
@@ -285,9 +285,9 @@ class TokenProfileMaker {
     return {};
   }
 
-  // Names the layers of caches that lack a layer name. The name comes from the module that writes
-  // or reads the cache. If both modules are unknown, the name is "attention <index>", with the
-  // index of the attention call that reads the cache.
+  // Sets the layer of each cache that has none. The name comes from the module that writes or reads
+  // the cache. If both modules are unknown, the name is "attention 0" for caches that the first
+  // attention call reads, "attention 1" for the second, and so on.
   void name_caches() {
     std::map<int32_t, size_t> attentions;
     for (const CacheBuffer& cache : result_.caches) attentions.emplace(cache.reader, 0);
@@ -329,8 +329,8 @@ class TokenProfileMaker {
     result_.token = inspector::statistics_of(std::move(ns), count);
   }
 
-  // Compares the time of attention, which grows with the position, with the mean time of the matrix
-  // products with weights.
+  // Compares attention, whose time grows with the position, to the mean time of the matrix products
+  // with weights.
   void compare_attention() {
     Times attention;
     AttentionGrowth found;

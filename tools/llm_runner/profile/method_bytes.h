@@ -46,8 +46,8 @@ struct MethodBytes {
 std::string layer_of(const std::string& path);
 
 // Returns one element per method. Unreadable payloads and payloads of backends other than XNNPACK
-// count as 0 bytes. If several methods share a constant, only MethodBytes::weights of the first
-// method includes the constant.
+// count as 0 bytes. If several methods share a constant, only the first of them counts the constant
+// in MethodBytes::weights.
 std::vector<MethodBytes> read_method_bytes(const Program& program,
                                            std::span<const MethodMeta> methods);
 

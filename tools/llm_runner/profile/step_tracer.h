@@ -34,8 +34,8 @@ enum class StepPart : uint8_t {
 inline constexpr size_t kStepParts = 6;
 using StepPartTimes = std::array<uint64_t, kStepParts>;  // ns, indexed by StepPart
 
-// Sums over the steps of a phase, for one record or part. Usual steps are those that were not
-// disturbed (TokenProfiler::is_usual). Costs are fitted only to usual steps.
+// Sums over the steps of a phase, for one record or part. A step is usual if
+// TokenProfiler::is_usual() returned true for it. Costs are fitted only to usual steps.
 struct StepSums {
   uint64_t calls = 0;
   uint64_t total_ns = 0;
@@ -64,7 +64,7 @@ struct PhaseSums {
   std::vector<StepSums> sums;  // one element for each record
   uint64_t steps = 0;
   uint64_t tokens = 0;
-  // The following members are sums over usual steps:
+  // The following members cover only usual steps:
   uint64_t usual_steps = 0;
   uint64_t positions = 0;
   uint64_t position_squares = 0;

@@ -1,9 +1,8 @@
 // Compares two token profiles phase by phase, for example of two quantization schemes, numbers of
 // threads or prompt lengths.
 //
-// Rows of each profile are summed by their origin in the source model. For each phase and profile,
-//   sum of rows + sum of the times outside of the model == wall,
-// as in a single profile.
+// Compares the sums of rows that have the same op, module or other key. In each phase and profile,
+//   sum of rows + sum of the times outside of the model == wall.
 #pragma once
 
 #include <array>

@@ -53,8 +53,8 @@ struct Times {
 struct TokenCost {
   std::array<uint64_t, kPhases> calls{};  // over all steps
   Times times;
-  // The mean number of bytes that a decode token reads from weights, and reads from or writes to
-  // caches.
+  // Mean numbers of bytes per decode token: weights that are read, and caches that are read or
+  // written.
   double weight_bytes = 0;
   double cache_bytes = 0;
 
@@ -115,8 +115,8 @@ struct TokenProfile {
   uint64_t usual_steps = 0;                        // decode steps that entered the fits
   std::pair<uint64_t, uint64_t> fitted_positions;  // the first and the last of these steps
   std::vector<TokenRow> rows;  // by method, then in run order; decode's rows first
-  // names.rows[i] has the names and the decode time of rows[i]. If rows[i] ran only in prefill, the
-  // time is instead so small that the row sorts after the rows of decode.
+  // names.rows[i] has the names and the decode time of rows[i]. A row that ran only in prefill has
+  // a tiny time there, so that it sorts after the rows of decode.
   inspector::Profile names;
   Times unattributed;
   std::array<Times, kStepParts> parts;  // indexed by StepPart
@@ -138,7 +138,7 @@ double tokens_per_second(const TokenProfile& profile, Phase phase);
 // Returns the name of a part of a step: "tokenizer: prompt", "between steps", ...
 const char* part_name(StepPart part);
 const char* phase_name(Phase phase);
-// Returns, with names, the times outside of rows: the unattributed time, then each step part.
+// Returns pairs of a name and times: the unattributed time, then each part of a step.
 std::vector<std::pair<const char*, const Times*>> times_outside(const TokenProfile& profile);
 // Returns the name of a step: "decode at 12".
 std::string step_name(Phase phase, const StepWall& step);

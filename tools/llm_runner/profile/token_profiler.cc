@@ -62,10 +62,10 @@ void TokenProfiler::end_step(const GenerationStep& step) {
   for (StepTracer& tracer : tracers_) tracer.end_step(step, ns, position, usual);
 }
 
-// Returns false for steps that the cost fit excludes:
-// - the first decode step after each prompt, which sets up shapes
-// - the first kMinRecent other decode steps, because too few steps precede them for a median
-// - disturbed decode steps, which took more than twice the median of recent steps
+// Returns false for decode steps that the cost fit excludes:
+// - the first step after each prompt, which sets up shapes
+// - among the other steps, the first kMinRecent, because a median needs earlier steps
+// - disturbed steps, which took more than twice the median of recent steps
 bool TokenProfiler::is_usual(const GenerationStep& step, uint64_t wall_ns) {
   if (step.is_prefill) return true;
   const bool is_first = std::exchange(is_first_decode_, false);

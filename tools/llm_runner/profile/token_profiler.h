@@ -27,8 +27,8 @@ struct StepWall {
 
 class TokenProfiler final : public GenerationObserver {
  public:
-  // Returns the tracer for the decoder's method with this index, and creates it at the first call.
-  // Create all tracers before the first step. References stay valid.
+  // Returns the tracer for the decoder's method with this index. Creates the tracer if it does not
+  // exist yet; the tracers of all methods must exist before the first step. References stay valid.
   StepTracer& tracer(size_t method = 0);
   const StepTracer& tracer(size_t method = 0) const { return tracers_[method]; }
 

@@ -95,9 +95,9 @@ class Search {
       return selection;
     };
     const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
-    // The program with the first `kept` steps probably meets the bound, and the program with the
-    // first `lost` steps probably misses it. Steps that save nothing come last. Under a bound on
-    // cost, they are tried only if the program with all other steps misses the bound.
+    // The program with the first `kept` steps should meet the bound, and the program with the first
+    // `lost` steps should miss it. Steps that save nothing come last. Under a bound on cost, they
+    // are tried only if the steps that save something do not suffice.
     size_t kept = wants_many ? 0 : saving_steps(steps);
     size_t lost = wants_many ? steps.size() : 0;
     bool is_kept = keeps_bound(first(kept));
@@ -218,8 +218,8 @@ std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts) {
   for (size_t i = 0; i < parts.size(); ++i) {
     for (const RankedStep& each : steps_of(parts, i)) ranked.push_back(each);
   }
-  // The sort keeps the order of the steps of each part: their gains never rise, and steps with the
-  // same gain are in order of noise.
+  // The sort keeps the steps of each part in order, because their gains never rise, and the noise
+  // does not fall while the gain stays the same.
   std::ranges::stable_sort(ranked, [&](const RankedStep& a, const RankedStep& b) {
     const auto key = [&](const RankedStep& each) {
       const PartFigures& part = parts[each.step.part];

@@ -34,8 +34,7 @@ struct Goal {
   Kind kind = Kind::kAtLeastQuality;
   double bound = 0;
 
-  // Returns true if the figures `by` meet the bound. Returns false if the figure that has the bound
-  // is NaN.
+  // Returns true if the figures `by` meet the bound. Returns false if the bounded figure is NaN.
   bool is_met(const Measured& by) const;
   // Returns true if `a` is better than `b`. If both meet the bound, lower cost is better under a
   // bound on quality, and higher quality is better under a bound on cost. If neither meets the
@@ -63,10 +62,10 @@ struct Step {
 std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts);
 
 // Returns the best program of this search:
-// 1. Make as many greedy_steps() as a bound on quality allows, or as few as a bound on cost
-//    requires. Bisection finds the number of steps.
+// 1. Apply the first steps of greedy_steps(): as many as a bound on quality allows, or as few as a
+//    bound on cost requires. Bisection finds this number.
 // 2. For each scheme, try the program that uses the scheme in all parts that support it.
-// 3. Up to `max_swaps` times, try the best program with another precision of one part.
+// 3. Up to `max_swaps` times, try another precision for one part of the best program.
 // Programs are compared by the results of `measure`, because the figures of the parts may not add
 // up. The returned program may miss the bound. The search calls `is_stopped` before each
 // measurement except the first, and ends if `is_stopped` returns true.

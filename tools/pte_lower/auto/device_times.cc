@@ -37,8 +37,8 @@ bool is_inside(std::string_view module, std::string_view outer) {
          (module.size() == outer.size() || module[outer.size()] == '.');
 }
 
-// Returns the part that a row belongs to, or null. A row of a layer belongs to the layer's module.
-// Other rows belong to the part of their operator.
+// Returns the part that a profile row belongs to, or null. A row inside the module of a part
+// belongs to this part. Other rows belong to the part that is named after their operator.
 const ModelPart* part_of(const ProfileRow& row, const std::vector<ModelPart>& parts) {
   if (row.main_op >= std::min(row.source_ops.size(), row.modules.size())) return nullptr;
   const std::string& module = row.modules[row.main_op];

@@ -17,16 +17,16 @@ namespace vitrine::tools {
 // Maps the name of a part to its scheme. Parts without an entry are float.
 using PartSchemes = std::map<std::string, std::string>;
 
-// Predicts the time of a program: the time of the float program minus the time that each part saves
-// in its scheme. A scheme also saves time in rows outside of the parts. Each part that uses the
-// scheme contributes a share of this saving, in proportion to its time in float.
+// Predicts the time of a program: the time of the float program minus the time that the schemes of
+// the parts save. A scheme also saves time in rows outside of the parts. Each part that uses the
+// scheme adds a share of this saving, in proportion to the time of the part in float.
 class DeviceTimes {
  public:
   // `files` has "float=FILE", and "SCHEME=FILE" for one or more other schemes. FILE is a profile
   // from the device, of the program that uses the scheme in all parts that support it.
-  // `profile_here(scheme)` profiles the same program on this machine. In both profiles, each part
-  // must have the same FLOPs and, in float, the same bytes. Throws a ToolError that names
-  // `--device_times` if a profile cannot be read or is of another model.
+  // `profile_here(scheme)` profiles the same program on this machine. Each part must have the same
+  // FLOPs in both profiles. If the scheme is float, each part must also have the same bytes. Throws
+  // a ToolError that names `--device_times` if a profile cannot be read or is of another model.
   DeviceTimes(std::span<const std::string> files, const aot::ExportedProgram& program,
               const std::vector<ModelPart>& parts, const aot::CalibrationSample& sample,
               const std::function<inspector::Profile(const std::string& scheme)>& profile_here);

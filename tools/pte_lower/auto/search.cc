@@ -131,8 +131,8 @@ class PrecisionSearch {
       const std::string scheme = found == schemes.end() ? "float" : found->second;
       const bool is_int8 = scheme.starts_with("int8");
       if (scheme != "int8" && scheme != "float") rules.keep.push_back(part.name + '=' + scheme);
-      // Some schemes apply only to some calls of the part; f16 and bf16 apply to all calls. Another
-      // rule keeps the other calls in float, because they would become int8 otherwise.
+      // Schemes other than f16 and bf16 may apply to only some calls of the part. If another part
+      // is int8, the remaining calls would become int8 too, so a rule keeps them in float.
       const bool has_rest =
           scheme.starts_with("8da4w") ? part.has_other : part.has_int8() && !is_half(scheme);
       if (has_int8 && !is_int8 && has_rest) rules.keep.push_back(part.name + "=float");
@@ -199,8 +199,8 @@ class PrecisionSearch {
     AutoLevel level;
     level.scheme = scheme;
     level.noise = comparison_.noise(program);
-    // Quantization to int8 also removes unused tensors. The part did not save their bytes, so the
-    // float program for the comparison does not contain them either.
+    // Quantization to int8 also removes unused tensors. Their bytes must not count as a saving of
+    // the part, so int8 is compared with a float program without unused tensors.
     const size_t float_bytes =
         scheme.starts_with("int8") ? lean_float_bytes_ : float_program_.size();
     level.saved_bytes = static_cast<double>(float_bytes) - static_cast<double>(program.size());

@@ -62,8 +62,8 @@ struct AutoProgram {
 struct AutoResult {
   bool is_met = false;
   // False if the chosen program meets a bound on time, but another measurement may exceed the
-  // bound: the time comes from profiles of a device, or the interval of the time contains the
-  // bound.
+  // bound. This is the case if the time comes from profiles of a device, or if the interval of the
+  // time contains the bound.
   bool is_certain = true;
   bool is_interrupted = false;       // then `results` are empty, and `parts` may be incomplete
   std::vector<AutoPart> parts;       // in the order of their first step

@@ -78,8 +78,8 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   if (self->own_kernels_) VITRINE_RETURN_IF_ERROR(self->load_own_kernels());
   self->weights_->finish();
   VITRINE_RETURN_IF_ERROR(self->prepare_invocation());
-  // Drops the sizes of values, which are the upper bounds of dynamic sizes. XNNPACK never shrinks
-  // sizes, so a memory plan would otherwise need too much memory.
+  // Drops the byte counts that XNNPACK computed from the upper bounds of dynamic sizes. XNNPACK
+  // never reduces these byte counts, so otherwise later memory plans would need too much memory.
   forget_memory_plan(self->runtime_.get());
   self->constants_.release_packed();
   VITRINE_RETURN_IF_ERROR(self->arguments_.bind(context.memory));

@@ -1,5 +1,5 @@
-// A loaded XNNPACK delegate. It owns an XNNPACK runtime, passes new shapes and new memory to it,
-// and logs the operators that it ran to a tracer.
+// A loaded XNNPACK delegate, which owns an XNNPACK runtime. The delegate passes new shapes and new
+// memory to the runtime, and records in a tracer which operators ran.
 #pragma once
 
 #include <memory>
@@ -41,9 +41,9 @@ class XnnpackDelegate final : public Delegate {
                                                   const Options& options);
   ~XnnpackDelegate() override;
 
-  // Logs operators only if create() was also given a tracer. If XNNPACK fails, the delegate is
-  // reset, so that later calls can succeed. In builds that cannot reset the delegate (workspace.h),
-  // all later calls return InvalidState.
+  // Logs operators only if the contexts of create() and of this call both have a tracer. If XNNPACK
+  // fails, the delegate is reset, so that later calls can succeed. In builds that cannot reset the
+  // delegate (workspace.h), all later calls return InvalidState.
   Error execute(const BackendExecutionContext& context,
                 std::span<EValue* const> arguments) override;
 

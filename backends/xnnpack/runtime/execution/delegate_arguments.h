@@ -1,6 +1,6 @@
-// Binds the tensors of a delegate call to XNNPACK's external values: checks the arguments, chooses
-// the memory that XNNPACK reads and writes, and copies or converts the results that XNNPACK could
-// not write in place.
+// Binds the tensors of a delegate call to XNNPACK's external values. Checks the arguments and
+// chooses the memory that XNNPACK reads and writes. After the run, copies results from internal
+// buffers to the caller's tensors, and converts results where needed.
 #pragma once
 
 #include <xnnpack.h>
@@ -51,8 +51,8 @@ class DelegateArguments {
   bool are_unchanged(Call call) const;
   // Checks the arguments and stores the shapes of the inputs.
   Error check(Call call, bool* shapes_changed);
-  // Returns true if an input is empty, which XNNPACK does not support. Returns NotSupported if an
-  // input is empty but an output is not.
+  // XNNPACK does not support empty inputs. Returns false if no input is empty, and true if an input
+  // and all outputs are empty. Returns NotSupported if an input is empty but an output is not.
   Result<bool> has_empty_input() const;
   // Resizes the outputs. One tensor may be passed for several arguments if their shapes are equal.
   Error resize_outputs(Call call) const;

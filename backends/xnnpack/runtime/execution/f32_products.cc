@@ -80,7 +80,8 @@ void multiply(size_t rows, size_t columns, size_t depth_bytes, const float* inpu
 
 }  // namespace
 
-// XNNPACK's tiles are as wide only with AVX-512.
+// Processors without AVX-512 need no check here: XNNPACK's tiles have fewer than kColumns columns
+// there, so replace_f32_products() replaces nothing.
 void use_narrow_f32_tails() { multiply_tiles = replace_f32_products(&multiply, kRows, kColumns); }
 
 }  // namespace vitrine::xnnpack

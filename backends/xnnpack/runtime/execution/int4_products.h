@@ -1,6 +1,6 @@
 // Computes matrix products on x86 with AVX512-VNNI: int8 activations times int4 weights that have a
 // scale per block. These kernels multiply four inputs per column at a time. XNNPACK's kernels
-// multiply eight, so they must add two partial sums per column after every block.
+// multiply eight inputs, and therefore must add two partial sums per column after every block.
 #pragma once
 
 #include "backends/xnnpack/runtime/execution/runtime_access.h"

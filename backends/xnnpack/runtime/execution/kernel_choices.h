@@ -30,10 +30,10 @@ class KernelChoices {
   static Result<KernelChoices> read(std::string_view path, bool (*is_kernel)(std::string_view),
                                     size_t vector_bytes);
 
-  // Returns true if `kernel` is faster than XNNPACK's kernel, according to the kernel's row with
-  // the nearest sizes. The distance is the sum of |log(ratio)| over the three sizes. If several
-  // rows are equally near, the first of these rows decides. Returns nothing if the table does not
-  // contain the kernel.
+  // Returns true if, according to the table, `kernel` is faster than XNNPACK's kernel. The table
+  // line of `kernel` with the nearest sizes decides. The distance is the sum of |log(ratio)| over
+  // the three sizes. If several lines are equally near, the first one in the table decides. Returns
+  // nothing if the table has no line for `kernel`.
   std::optional<bool> is_faster(std::string_view kernel, const OperatorSizes& sizes) const;
   bool is_empty() const { return rows_.empty(); }
   bool has(std::string_view kernel) const { return is_faster(kernel, {1, 1, 1}).has_value(); }

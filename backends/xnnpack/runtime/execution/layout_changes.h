@@ -9,11 +9,11 @@
 
 namespace vitrine::xnnpack {
 
-// Finds pairs of transpositions in which the second undoes the first. The first must transpose a
-// convolution's result, and between the two there may only be reshapes that cancel each other.
-// Nodes that read the result of the second transposition then read the convolution's result
-// instead. Nodes that no output needs become dead. Call only if the delegate always runs with the
-// declared sizes, which `shapes` contains.
+// Bypasses pairs of transpositions in which the second undoes the first. The first transposition
+// must read the result of a convolution. Between the two transpositions, only reshapes that cancel
+// each other are allowed. After the call, nodes that read the result of the second transposition
+// read the convolution's result instead, and nodes that no output needs are dead. Call only if the
+// delegate always runs with the declared sizes, which `shapes` contains.
 Error cancel_layout_changes(Graph& graph, std::span<const Shape> shapes);
 
 }  // namespace vitrine::xnnpack

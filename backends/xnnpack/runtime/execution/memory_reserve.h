@@ -37,9 +37,9 @@ class MemoryReserve {
   // block.
   void* take(size_t bytes);
 
-  // Called for unaligned allocations. A reshape first allocates the lists of the memory planner,
-  // unaligned, and later the workspace, aligned. So allows_aligned() checks the bound only after
-  // this call.
+  // Called for unaligned allocations. A reshape allocates the memory planner's lists (unaligned)
+  // before the workspace (aligned). So an aligned allocation before the first call is not the
+  // workspace, and allows_aligned() does not check its size.
   void note_list() { has_lists_ = true; }
   // Returns true if an aligned allocation of this size is within the bound. Otherwise, records the
   // size.

@@ -56,8 +56,8 @@ class OperatorTimes {
   xnn_runtime_t runtime_ = nullptr;
   CheckedVector<char> names_;  // zero-terminated, one after the other
   CheckedVector<Operator> operators_;
-  // The end time of each operator: in ticks after the run, in ns after stop(). In builds without
-  // private headers, stop() computes the times from XNNPACK's durations in us.
+  // The end time of each operator, in ticks until stop() converts it to ns. In builds without
+  // private headers, stop() computes the end times from XNNPACK's durations, which are in us.
   CheckedVector<uint64_t> ends_;
   platform::CounterReading start_;
 };

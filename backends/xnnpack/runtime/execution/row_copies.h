@@ -6,9 +6,9 @@
 
 namespace vitrine::xnnpack {
 
-// Makes copy operators of a runtime faster: one task copies several short rows, and one loop copies
-// rows of 1, 2, 4 or 8 bytes, or of a multiple of 16 bytes up to 256. Call it again after each
-// reshape. Does nothing in builds without XNNPACK's private headers.
+// Makes copy operators of a runtime faster. One task copies several short rows. Special loops copy
+// rows of 1, 2, 4 or 8 bytes, and rows of up to 256 bytes whose size is a multiple of 16 bytes.
+// Call it again after each reshape. Does nothing in builds without XNNPACK's private headers.
 void use_fast_row_copies(xnn_runtime_t runtime);
 
 }  // namespace vitrine::xnnpack

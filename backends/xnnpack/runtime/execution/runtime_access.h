@@ -47,8 +47,7 @@ struct RuntimeOperator {
   std::span<const uint32_t> inputs;         // ids of values, or an id that has none
   std::span<const uint32_t> outputs;
 
-  // False for a node that was removed or fused into another node. The entry of such a node has no
-  // objects.
+  // False for a node that was removed or fused into another node, so that no operator runs it.
   bool runs() const { return objects[0] != nullptr; }
 };
 
@@ -96,13 +95,14 @@ void stop_profiling(xnn_runtime_t runtime);
 // Computes the sizes of all values and of the operators' temporary memory from the sizes of the
 // inputs. Unlike xnn_reshape_runtime(), does not assign memory to the values.
 //
-// An operator is divided into tasks, and gets temporary memory, for the runtime's threads if
-// `may_use_threads` returns true, and otherwise for one thread: it must then run without threads.
-// The function is called when the shapes of the operator's values are known.
+// If the runtime has threads, calls `may_use_threads` for each operator when the shapes of the
+// operator's values are known. If that call returns true, the operator's tasks and temporary memory
+// are sized for these threads. Otherwise, they are sized for one thread, and the operator must run
+// without threads.
 xnn_status reshape_operators(xnn_runtime_t runtime,
                              bool (*may_use_threads)(xnn_runtime_t, const RuntimeOperator&));
-// Bytes that a value or an operator needs in the workspace, including the bytes that kernels read
-// past its end; 0 if it needs none.
+// The number of bytes that a value, or the temporary memory of an operator, needs in the workspace;
+// 0 if it needs none. Includes the bytes that kernels may read past its end.
 size_t workspace_bytes_of_value(xnn_runtime_t runtime, uint32_t id);
 size_t workspace_bytes_of_operator(xnn_runtime_t runtime, size_t index);
 void set_value_memory(xnn_runtime_t runtime, uint32_t id, std::byte* memory);
@@ -132,10 +132,11 @@ struct StridedCopy {
   size_t row_count;
   size_t* rows_per_task;
 };
-// Empty if the operator does not copy rows with a fixed stride, or already runs another task.
+// Empty if the operator does not copy rows with a fixed stride, or if XNNPACK's function for the
+// copy was already replaced.
 std::optional<StridedCopy> strided_copy_of(xnn_operator_t op);
-// Copies `count` rows, starting at row `first`. XNNPACK passes its own `context`, which
-// strided_rows() reads.
+// A function that copies `count` rows, starting at row `first`. XNNPACK passes a `context` that
+// describes the copy; strided_rows() reads it.
 using CopyRows = void (*)(const void* context, size_t first, size_t count);
 void set_strided_copy(xnn_operator_t op, CopyRows copy);
 struct StridedRows {
@@ -203,9 +204,9 @@ using MultiplyF32 = void (*)(size_t rows, size_t columns, size_t depth_bytes, co
                              size_t input_stride, const float* weights, float* output,
                              size_t output_row_stride, size_t output_tile_stride,
                              const F32ProductParams* params);
-// Replaces XNNPACK's f32 product of up to `rows` rows and returns it. Returns null and replaces
-// nothing if this build cannot, or if XNNPACK's tiles do not have `rows` rows and `columns` columns
-// on this processor.
+// Replaces XNNPACK's function for f32 products of up to `rows` rows, and returns that function.
+// Returns null and replaces nothing if this build cannot replace the function, or if XNNPACK's
+// tiles do not have `rows` rows and `columns` columns on this processor.
 MultiplyF32 replace_f32_products(MultiplyF32 multiply, size_t rows, size_t columns);
 
 }  // namespace vitrine::xnnpack

@@ -68,8 +68,8 @@ void forget_tables(xnn_node_type type, xnn_operator& op) {
   }
 }
 
-// The number of bytes that follow a value's data. They hold the quantization parameters of the rows
-// if the value is dynamically quantized.
+// The number of bytes after the data of a dynamically quantized value. They hold the quantization
+// parameters of its rows. Returns 0 for other values.
 size_t bytes_of_rows(const XnnValue& value) {
   if (value.datatype != xnn_datatype_qdint8) return 0;
   return xnn_tensor_get_rounded_dynamic_quant_param_size(&value);

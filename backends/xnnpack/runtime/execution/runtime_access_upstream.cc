@@ -76,8 +76,8 @@ bool has_rows(const XnnValue& value) {
   return value.datatype == xnn_datatype_qdint8 || value.datatype == xnn_datatype_qduint8;
 }
 
-// The number of bytes that follow a value's data. They hold the quantization parameters and the
-// sums of the rows if the value is dynamically quantized.
+// The number of bytes after the data of a dynamically quantized value. They hold the quantization
+// parameters and the sums of its rows. Returns 0 for other values.
 size_t bytes_of_rows(const XnnValue& value) {
   if (!has_rows(value)) return 0;
   return xnn_tensor_get_rounded_dynamic_quant_param_size(&value) +

@@ -11,9 +11,9 @@
 
 namespace vitrine::xnnpack {
 
-// The operator that represents a SiLU in the subgraph, because XNNPACK lacks SiLU. Payloads cannot
-// contain cube roots, so each cube root in a runtime is a SiLU. Our kernel runs these operators
-// (own_kernels/silu.cc).
+// XNNPACK lacks SiLU, so a cube root represents a SiLU in the subgraph. Payloads cannot contain
+// cube roots, so each cube root in a runtime is a SiLU. One of Vitrine's kernels runs these
+// operators (own_kernels/silu.cc).
 inline constexpr xnn_unary_operator kSiluPlaceholder = xnn_unary_cube_root;
 
 // Marks the sigmoid and the product of each f32 SiLU (Node::fusion) if only the product reads the

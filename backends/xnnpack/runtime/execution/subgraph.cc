@@ -30,7 +30,8 @@ ErrorCode code_of(xnn_status status) {
 
 Error rejected(const Graph& graph, size_t i, xnn_status status) {
   const Node& node = graph.nodes[i];
-  return Error::make(code_of(status), "xnodes[%zu] (%s): XNNPACK rejects it for %s -> %s: %s", i,
+  return Error::make(code_of(status),
+                     "xnodes[%zu] (%s): XNNPACK rejects it with the datatypes %s -> %s: %s", i,
                      node.kind->name, graph.values[node.inputs[0]].datatype->name,
                      graph.values[node.outputs[0]].datatype->name, status_text(status));
 }
@@ -84,7 +85,8 @@ Error define_values(const RuntimeRequest& request, xnn_subgraph_t subgraph,
     const xnn_status status =
         define_value(subgraph, value, request.shapes[i], value.external_id, flags, &ids[i]);
     if (status != xnn_status_success) {
-      return Error::make(code_of(status), "xvalues[%zu]: XNNPACK rejects it as %s: %s", i,
+      return Error::make(code_of(status),
+                         "xvalues[%zu]: XNNPACK rejects it with the datatype %s: %s", i,
                          value.datatype->name, status_text(status));
     }
   }
@@ -114,8 +116,9 @@ bool requantizes(const Graph& graph, const Node& node) {
 // The other cases concern only XNNPACK 4ea82e5 (fusion_confuses_bounds()):
 // - The preceding node is a convolution or pooling, and the clamp's bounds do not enclose zero.
 //   XNNPACK reads the bits of padding_top and padding_right as floats, which are tiny positive
-//   numbers. It replaces padding_top by its maximum with the lower bound, and padding_right by its
-//   minimum with the upper bound. Bounds that do not enclose zero change the padding.
+//   numbers. It raises padding_top to the clamp's lower bound if that bound is larger, and lowers
+//   padding_right to the upper bound if that bound is smaller. So bounds that do not enclose zero
+//   change the padding.
 // - The bounds of the two nodes do not overlap, or overlap by at most one step of int8. XNNPACK
 //   rejects such bounds or uses the wrong bound. Several clamps may follow each other, so this
 //   function compares all bounds of the graph.

@@ -29,10 +29,10 @@ struct Workspace {
   Error place_values(xnn_runtime_t runtime, size_t max_bytes);
   // The size of the workspace; 0 if this build cannot determine it.
   size_t bytes() const;
-  // Charges the bytes of the workspace that no budget has paid for to `memory`, which may be null.
-  // Adds the number of charged bytes to `own`, the caller's total. If `memory` has too few bytes
-  // left, charges only those. This can happen after a delegate was deleted: its bytes went back to
-  // its budget, but the workspace did not shrink.
+  // Charges `memory` for the bytes of the workspace that no budget has paid for. Adds the number of
+  // charged bytes to `own`, the caller's total. If `memory` has too few bytes left, charges only
+  // the bytes that are left. This can happen after a delegate was deleted: its bytes went back to
+  // its budget, but the workspace did not shrink. If `memory` is null, charges nothing.
   void take_growth(Budget* memory, size_t& own);
   void give_back(Budget* memory, size_t own);
 };

@@ -212,7 +212,7 @@ Result<Node> read_node(const fb::XNode& from, const ValueIds& ids, const Graph& 
   return node;
 }
 
-// Adds a node for each input with `quantized_on_entry`, which quantizes the input to int8. Newer
+// For each input with `quantized_on_entry`, adds a node that quantizes the input to int8. Newer
 // payloads already contain such nodes.
 Error add_conversions(Graph& graph) {
   const size_t count = graph.values.size();
@@ -349,7 +349,7 @@ Result<Graph> read_graph(const fb::XNNGraph& from, Budget& steps) {
   VITRINE_RETURN_IF_ERROR(read_nodes(from, graph, steps));
   for (size_t i = 0; i < graph.values.size(); ++i) {
     if (graph.values[i].is_output && graph.values[i].producer == kNone) {
-      return invalid_payload("xvalues[%zu]: is an output, but no node writes it", i);
+      return invalid_payload("xvalues[%zu]: no node writes this output", i);
     }
   }
   VITRINE_RETURN_IF_ERROR(find_live_nodes(graph));

@@ -75,7 +75,8 @@ uint64_t convolution_tables(const Graph& graph, const Node& node, std::span<cons
   const Window& w = node.window;
   const Shape& out = shapes[node.outputs[0]];
   // XNNPACK's depthwise kernels share pointers between windows. XNNPACK has such a kernel for
-  // windows of 3 x 3, but may lack one for other windows, so they get the larger bound.
+  // windows of 3 x 3, but may lack one for other windows. The bound for other windows is therefore
+  // the size without sharing.
   if (is_depthwise(graph, node) && w.kernel_height == 3 && w.kernel_width == 3) {
     return sum(shared_pointers(w, out[1], out[2]), kPadding);
   }

@@ -21,10 +21,11 @@ struct Payload {
   DataBuffer aligned_copy;  // only if the flatbuffer was misaligned
 };
 
-// Verifies the header and the flatbuffer. The result is a view of `bytes` unless the flatbuffer is
-// misaligned. Takes one step from the budget `steps` for each table. Errors:
-// DelegateInvalidCompatibility if the flatbuffer is damaged or has the wrong identifier;
-// InvalidArgument if the header is damaged; OutOfResources if the budget is used up.
+// Verifies the header and the flatbuffer. The result points into `bytes`, but holds a copy of the
+// flatbuffer if the flatbuffer is misaligned. Takes one step from the budget `steps` for each
+// table. Errors: DelegateInvalidCompatibility if the flatbuffer is damaged or has the wrong
+// identifier; InvalidArgument if the header is damaged, or if the payload is too small or the
+// flatbuffer too large; OutOfResources if the budget is used up.
 Result<Payload> open_payload(std::span<const std::byte> bytes, Budget& steps);
 
 }  // namespace vitrine::xnnpack

@@ -13,11 +13,11 @@ bool is_int8(const Value& value) {
 }
 
 // The bounds in this file are wider than the bounds that XNNPACK 4ea82e5 asserts in debug builds
-// (src/microparams-init.c). ExecuTorch runs programs whose scales are between the two bounds, and
-// the results of these programs are correct.
+// (src/microparams-init.c). ExecuTorch also runs programs whose scales are only within the wider
+// bounds, and the results of these programs are correct.
 
-// Addition kernels shift by 20 - e bits, where e is the binary exponent of max(a, b) / result. The
-// shift must be 1 to 31 bits.
+// Addition kernels shift by 20 - e bits, where e is the binary exponent of the ratio of scales,
+// max(a, b) / result. The shift must be 1 to 31 bits.
 bool can_add(float a, float b, float result) {
   const float ratio = std::max(a, b) / result;
   return ratio >= 0x1p-11f && ratio < 0x1p20f;

@@ -53,7 +53,8 @@ Error shape_matrix_multiply(const Node& node, std::span<Shape> shapes, size_t) {
   const Shape& a = input(node, shapes, 0);
   const Shape& b = input(node, shapes, 1);
   if (a.rank < 2 || b.rank < 2)
-    return invalid_payload("its inputs have ranks %zu and %zu, not at least 2", a.rank, b.rank);
+    return invalid_payload("its inputs have ranks %zu and %zu, expected at least 2", a.rank,
+                           b.rank);
   if (a.back(1) != b.back(2)) {
     return invalid_payload("its first input has %zu columns, but its second has %zu rows",
                            a.back(1), b.back(2));
@@ -79,7 +80,8 @@ Error shape_attention(const Node& node, std::span<Shape> shapes, size_t max_byte
   const Shape& query = input(node, shapes, 0);
   const Shape& key = input(node, shapes, 1);
   const Shape& value = input(node, shapes, 2);
-  if (query.rank < 3) return invalid_payload("its query has rank %zu, not at least 3", query.rank);
+  if (query.rank < 3)
+    return invalid_payload("its query has rank %zu, expected at least 3", query.rank);
   if (key.rank != value.rank || (key.rank != query.rank && key.rank + 1 != query.rank)) {
     return invalid_payload("its query, key and value have incompatible ranks: %zu, %zu and %zu",
                            query.rank, key.rank, value.rank);

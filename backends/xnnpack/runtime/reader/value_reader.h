@@ -8,9 +8,9 @@
 namespace vitrine::xnnpack {
 
 // Checks what does not depend on other values: datatype, rank, sizes, flags, quantization. The
-// result points to the inline scales in the payload, except that Value::rounded_scales has copies
-// of the float scales of blocks, rounded to bfloat16. Constants::load checks that the scales are
-// positive and normal.
+// result points to the scales if they are inline in the payload. Inline float scales of blocks are
+// instead rounded to bfloat16 and stored in Value::rounded_scales. Constants::load checks that the
+// scales are positive and normal.
 Result<Value> read_value(const schema::xnnpack::XValue& from, uint32_t external_count);
 
 }  // namespace vitrine::xnnpack

@@ -28,7 +28,7 @@ Error window_steps(const char* axis, size_t extent, const SlidingWindow& window,
   const std::optional<int64_t> count = window_count(window, static_cast<int64_t>(extent));
   if (!count) return invalid_payload("its window is too large");
   if (*count < 1) {
-    return invalid_payload("its window covers %lld, but the padded input's %s is %lld",
+    return invalid_payload("its window covers %lld elements, but the padded input's %s is %lld",
                            static_cast<long long>(*window_reach(window)), axis,
                            static_cast<long long>(padded));
   }
@@ -69,8 +69,8 @@ Error check_dilated_pooling(const char* axis, size_t extent, size_t steps, uint3
     const uint64_t begin = step * stride;
     return begin < shift ? begin + dilation - shift : begin - shift;
   };
-  // The replacement grows from step to step while `begin < shift`, and again in the steps after
-  // that. So the furthest replacement belongs to the last step of one of these two ranges.
+  // The replacement grows with each step except the first step with `begin >= shift`, where it may
+  // shrink. So the furthest replacement belongs to the step before that one or to the last step.
   const uint64_t last = steps - 1;
   const uint64_t last_before = shift == 0 ? 0 : std::min<uint64_t>(last, (shift - 1) / stride);
   const uint64_t furthest = std::max(replacement(last), replacement(last_before));
@@ -94,14 +94,15 @@ struct Channels {
 Error count_channels(const Node& node, Channels* channels) {
   if (mul_overflows(size_t{node.group_input_channels}, size_t{node.groups}, &channels->in) ||
       mul_overflows(size_t{node.group_output_channels}, size_t{node.groups}, &channels->out)) {
-    return invalid_payload("%u groups with %u input and %u output channels each are too many",
-                           node.groups, node.group_input_channels, node.group_output_channels);
+    return invalid_payload(
+        "too many channels: %u groups, each with %u input and %u output channels", node.groups,
+        node.group_input_channels, node.group_output_channels);
   }
   return Error();
 }
 
-// Makes the checks that are common to all three kinds of convolutions. Depthwise filters have the
-// shape [1, height, width, channels].
+// Runs the checks that all three kinds of convolutions share. Depthwise filters have the shape
+// [1, height, width, channels].
 Error check_convolution(const Node& node, std::span<Shape> shapes, bool depthwise,
                         Channels* channels) {
   VITRINE_RETURN_IF_ERROR(check_rank(input(node, shapes, 0), 4));
@@ -185,7 +186,7 @@ Error shape_max_pooling(const Node& node, std::span<Shape> shapes, size_t max_by
 // Computes the shape of the mean of [..., height, width, channels] over height and width.
 Error shape_global_pooling(const Node& node, std::span<Shape> shapes, size_t) {
   Shape out = input(node, shapes, 0);
-  if (out.rank < 3) return invalid_payload("its input has rank %zu, not at least 3", out.rank);
+  if (out.rank < 3) return invalid_payload("its input has rank %zu, expected at least 3", out.rank);
   if ((node.flags & XNN_FLAG_KEEP_DIMS) != 0) {
     out[out.rank - 3] = out[out.rank - 2] = 1;
   } else {

@@ -24,14 +24,14 @@ class Constants {
 
   // Checks the sizes of all constants that live nodes read, and sets the members `data`, `content`
   // and `scales` of these constants. Call this once. `named_data` may be null if no constant is
-  // named data; `cache` may be null. Charges one step for every 64 bytes that a node reads. Charges
-  // copies to `memory` while they are kept. `memory` may be null; otherwise, it must outlive this
-  // object.
+  // named data; `cache` may be null. Charges one step for every 64 bytes that a node reads. Takes
+  // the sizes of copied constants from `memory`, and gives the sizes back when the copies are
+  // released. `memory` may be null; otherwise, it must outlive this object.
   Error load(const Payload& payload, const NamedDataMap* named_data, WeightsCache* cache,
              Budget& steps, Budget* memory, Graph& graph);
 
   // Releases the filters, biases and scales that XNNPACK has packed, and the memory pages that hold
-  // them. The payload must still be valid during the call, but not afterward.
+  // them. The payload must stay valid until this call returns.
   void release_packed();
   // Reports the memory of copied constants. Constants that are read in place belong to the program.
   void report_memory(DelegateMemory& report) const;

@@ -68,8 +68,8 @@ void pack_rows(const Matrix& m, size_t first, size_t count, uint8_t* packed) {
   std::memcpy(packed_sums, sums, count * sizeof(float));
 }
 
-// pack_tile() packs four rows of 32 columns at a time. After the transposition, a vector holds the
-// same eight columns of each row.
+// pack_tile() packs four rows of 32 columns at a time. transpose() turns these rows into four
+// vectors. Each vector holds eight columns of all four rows.
 constexpr size_t kVectorRows = 4;
 constexpr size_t kVectorColumns = 32;
 using Words [[gnu::vector_size(16)]] = uint32_t;

@@ -23,8 +23,9 @@ class PackedWeights {
   // the number of packed bytes is not limited.
   PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory);
   ~PackedWeights();
-  // Call this after the graph's constants were loaded and before the provider is used. `own_bytes`
-  // is the expected total size of the blocks that will be passed to insert_own().
+  // Finds out how the nodes pack their filters, and plans the arena. Call this after the graph's
+  // constants are loaded and before the provider is used. `own_bytes` is the expected total size of
+  // the blocks that will be passed to insert_own().
   Error identify(const Graph& graph, size_t own_bytes);
   // True if XNNPACK does not pack this filter, because one of Vitrine's kernels runs the node
   // (Node::weights). XNNPACK then gets the address of the filter instead of packed weights, so

@@ -1,9 +1,8 @@
 // Describes everything that determines how XNNPACK packs the weights of a node.
 //
 // XNNPACK does not check the size of a block that it gets from a cache. So each block is stored
-// with the geometry that determines its size, and a lookup compares the geometry field by field.
-// Two weights with equal digests can therefore cause wrong results, but no access outside the
-// block.
+// with the geometry that determines its size, and a lookup compares the geometry field by field. If
+// different weights have the same digest, results can be wrong, but no access is outside a block.
 #pragma once
 
 #include <array>
@@ -61,12 +60,13 @@ struct Packing {
   bool operator==(const Packing&) const = default;
 };
 
-// Describes how the weights of `node` (the values after its first input) are packed. Nodes with
-// equal results have equal packed bytes, unless the digest is empty. The digest is empty if the
-// constants cannot be identified or the node cannot be described.
+// Describes how the weights of `node` (the values after its first input) are packed. The digest is
+// empty if the constants cannot be identified or the node cannot be described. If the packings of
+// two nodes are equal and have a digest, the packed bytes are also equal.
 Packing packing_of(const Graph& graph, const Node& node, const DigestSecret& secret);
 
-// Adds the kernel to `packing` and returns the result. XNNPACK identifies the kernel by `seed`.
+// Returns a copy of `packing` that also names the kernel. `seed` is XNNPACK's identifier of the
+// kernel.
 Packing packing_for_kernel(const Packing& packing, uint32_t seed, const DigestSecret& secret);
 
 }  // namespace vitrine::xnnpack

@@ -10,9 +10,10 @@
 
 namespace vitrine::xnnpack {
 
-// Returns NotSupported if a node has probably lost the scales of its weights: the graph has an
-// unused argument, and the node's float weights are all integers that fit in 8 bits, but not all 0,
-// 1 or -1. The message names the node and the argument. Call this after the constants were loaded.
+// Returns NotSupported if a node has probably lost the scales of its weights. That is the case if
+// the graph has an unused argument, and the node's float weights are all integers that fit in 8
+// bits. Weights that are only 0, 1 and -1 are accepted. The message names the node and the
+// argument. Call this after the constants are loaded.
 Error refuse_unscaled_weights(const Graph& graph);
 
 }  // namespace vitrine::xnnpack

@@ -58,8 +58,8 @@ Digest WeightsCache::recall(const ConstantOrigin& constant) {
 void WeightsCache::remember(const ConstantOrigin& constant, const Digest& content) {
   if (constant.stamp == 0 || constant.name.empty()) return;
   const std::lock_guard lock(mutex_);
-  // Does not store the digest if another ExecuTorch program has changed file_.source_stamp since
-  // recall().
+  // If another ExecuTorch program has changed file_.source_stamp since recall(), `content` does not
+  // belong in the file and is not stored.
   if (file_.source_stamp == constant.stamp &&
       file_.contents.insert(digest_of(constant.name, secret()), content).ok()) {
     dirty_ = true;

@@ -1,10 +1,10 @@
 // A cache of packed weights: delegates that pack the same constants in the same way share one copy.
 // A cache with a file keeps packed weights across processes.
 //
-// A block is identified by everything that determines its bytes (packing.h): its geometry, and a
-// digest of this geometry and of the contents of filter, bias and scales. The cache makes digests
-// with a secret, which is random or comes from its file. The content of a constant is identified as
-// follows:
+// A block is identified by its geometry and a digest, which together cover everything that
+// determines its bytes (packing.h). The digest is a keyed hash of the geometry and of the contents
+// of filter, bias and scales. The key is the cache's secret, which is random or comes from the
+// cache's file. The content of a constant is identified as follows:
 // - A cache without a file uses the address of the constant. Constants that outlive the delegates
 //   are read in place, so equal addresses hold equal bytes.
 // - A cache with a file uses the digest of the constant's bytes. The file stores these digests by
@@ -38,7 +38,7 @@ class WeightsCache {
   // The path of the file; empty if the cache has no file.
   std::string_view path() const { return {path_.data(), path_.empty() ? 0 : path_.size() - 1}; }
 
-  // The secret (key) from which xxHash computes all digests of this cache. It never changes.
+  // The secret with which xxHash computes all digests of this cache. It never changes.
   const DigestSecret& secret() const { return file_.secret; }
 
   // Returns a digest that identifies the constant's content, or an empty digest if the content
@@ -60,9 +60,9 @@ class WeightsCache {
                                             std::shared_ptr<const PackedArena> arena);
 
   // Writes the file if blocks or digests of constants were added since the last call. The new file
-  // keeps unused blocks of the old file, unless a constant came from another program, or from
-  // another or unknown state (stamp) of the same program. After an error, the cache still works in
-  // memory, and the next save() writes the file only if more blocks or digests were added.
+  // keeps unused blocks of the old file, unless a constant's stamp is unknown or differs from
+  // the stamp in the old file. After an error, the cache still works in memory, and the next save()
+  // writes the file only if more blocks or digests were added.
   Error save();
 
  private:

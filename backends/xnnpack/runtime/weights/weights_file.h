@@ -42,8 +42,8 @@ struct WeightsFile {
   DigestMap<StoredBlock> blocks;
   DigestMap<Digest> contents;
 
-  // Returns NotFound or AccessFailed if platform::File does, and InvalidExternalData with the
-  // reason if the file cannot be used.
+  // Returns NotFound or AccessFailed if the file cannot be opened or read. Returns
+  // InvalidExternalData with the reason if the file's content or permissions make it unusable.
   static Result<WeightsFile> open(const char* path);
 };
 

@@ -97,9 +97,9 @@ TEST(XnnpackPayloadCorpus, PayloadsHaveTheSameNodesAsExecuTorch) {
             is_equal = false;
             break;
           }
-          // ExecuTorch writes 65535 (no handle) for some nodes, although they have source nodes. In
-          // kv_cache_xnnpack, torch repeats the views of a mutated buffer before each call that
-          // uses them. Each repeated view has the debug handle of that call.
+          // Two kinds of handles are not compared. ExecuTorch writes 65535 (no handle) for some
+          // nodes that have source nodes. In kv_cache_xnnpack, torch repeats the views of a mutated
+          // buffer before each call that uses them, and gives them the debug handle of that call.
           if (expected.handles[k] == 65535 || each.folder.filename() == "kv_cache_xnnpack")
             continue;
           EXPECT_EQ(found.handles[k], expected.handles[k]) << found.nodes[k];

@@ -59,8 +59,8 @@ TEST(Quantized, SumsAndProductsWithUnsupportedScaleRatiosAreComputedInF32) {
     Node* z = t.quantize(t.call(target, {x, y}, {3}), result, 0);
     t.output({t.dequantize(z, result, 0)});
     const auto module = lowered(t);
-    // Around an int8 call, two conversions quantize x and y, and one dequantizes z. Around an f32
-    // call, three more conversions dequantize the operands and quantize the result.
+    // An int8 call needs three conversions, which quantize x and y and dequantize z. An f32 call
+    // needs three more conversions, which dequantize its operands and quantize its result.
     EXPECT_EQ(std::ranges::count(node_types(*module), "Convert"), each.is_supported ? 3 : 6);
     const auto found = run(*module, {{100 * a, -50 * a, 0}, {90 * b, -100 * b, 0}})[0];
     const auto expected = [&](float p, float q) {

@@ -60,8 +60,8 @@ class LoggingDelegate {
   bool at_once_;
 };
 
-// Runs steps that call the delegate at two instructions: once at the first one, and twice at the
-// second one, as in a loop.
+// Runs 20 steps. In each step, instruction 1 calls the delegate once, and instruction 3 calls it
+// twice, as in a loop.
 void run_steps(StepTracer& tracer, const LoggingDelegate& delegate) {
   tracer.begin_block("Execute");
   for (uint64_t i = 0; i < 20; ++i) {
@@ -97,7 +97,7 @@ TEST(StepTracer, OperatorsLoggedTogetherMatchOperatorsLoggedOneByOne) {
               SizeIs(3 + 1 + 1 + 3 + 1 + 1));  // operators, call, kernel, operators, call, execute
   EXPECT_EQ(sums[0].calls, 19);
   EXPECT_EQ(sums[5].calls, 38);
-  // The times of an operator's two calls in a step are added up before squaring.
+  // The operator runs twice in each step. The tracer squares the sum of the two times.
   double squares = 0;
   for (uint64_t i = 1; i < 20; ++i) {
     const auto ns = static_cast<double>(20 + (1120 + 1000 * i) % 7 + (1220 + 1000 * i) % 7);
@@ -122,8 +122,8 @@ TEST(StepTracer, AcceptsShorterListOfOperators) {
     delegate.run(tracer, 1, 1000, count);
     tracer.end_step({}, {}, 0, true);
   }
-  // The tracer records the two lists of three operators as groups. For the shorter lists, the
-  // tracer records each operator separately.
+  // The tracer records each list of three operators as a group. It records the operators of shorter
+  // lists separately.
   std::vector<uint64_t> calls;
   for (const StepSums& sums : tracer.phase(Phase::kDecode).sums) calls.push_back(sums.calls);
   EXPECT_THAT(calls, ElementsAre(2, 2, 2, 4, 2, 1));
@@ -173,8 +173,8 @@ TEST(MethodBytes, CountsWeightsWhoseScalesAreOutsideOfThePayload) {
   for (const auto& [node, node_weights] : bytes[0].nodes) {
     for (const double weights : node_weights) found += weights;
   }
-  // Weights have 4 bits per element, and a 16-bit scale for each 32 elements. Keys and values are
-  // half as wide as queries.
+  // Each weight element has 4 bits, and each group of 32 elements has a 16-bit scale. Keys and
+  // values are half as wide as queries.
   EXPECT_NEAR(found, test::kWideDecoderWeights * (0.5 + 2.0 / 32), test::kWideDecoderWeights / 100);
 }
 

@@ -88,7 +88,7 @@ TEST_F(TokenPage, DataMatchesJsonReport) {
   EXPECT_EQ(head.at("groups").at("none").size(), report.at("rows").size());
 }
 
-// Planned memory holds 8 caches, f32 [1, 256, 1, 32], and the activations.
+// Planned memory holds 8 caches of the type f32[1, 256, 1, 32] and the activations.
 TEST_F(TokenPage, SeparatesCacheFromActivations) {
   const json memory = head().at("memory");
   std::map<std::string, double> parts;
@@ -143,7 +143,8 @@ document.getElementById('theme').click();
 seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
-// A figure that the page shows, in ns or bytes, and half a unit of its last digit.
+// A figure on the page, in ns or bytes, and its largest rounding error: half a unit of the last
+// digit.
 struct ShownFigure {
   double value = 0, half = 0;
 };
@@ -387,7 +388,8 @@ seen.growth = !document.getElementById('growth-section').hidden;
 seen.timeline = document.getElementById('timeline-what').textContent;
 )";
 
-// One token needs only prefill. Three tokens are too few to fit lines.
+// One token needs only prefill, so the page has no decode data. Three tokens are too few to
+// estimate how the costs grow with the position.
 TEST_P(ShortTokenPage, OmitsDecodeAndGrowthWithoutData) {
   VITRINE_BROWSER(browser);
   const bool decodes = GetParam() > 1;

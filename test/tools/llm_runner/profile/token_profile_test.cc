@@ -67,9 +67,9 @@ TEST(TokenProfile, FitsGrowthOfTimeWithPosition) {
   steps.prompt();
   steps.step(true, 0, 8);
   for (int64_t i = 0; i < 100; ++i) {
-    // The first step sets up shapes, and step 50 is disturbed. The totals include both steps, and
-    // the fit excludes both. The fit also excludes steps 1 to 5, because too few steps precede them
-    // for a comparison.
+    // The totals include all steps. The fit omits step 0, which sets up shapes, and step 50, which
+    // is disturbed. The fit also omits steps 1 to 5, because they have too few preceding steps to
+    // compare with.
     steps.step(false, 8 + i, 1, i == 0 || i == 50 ? 50'000 : 0);
   }
   const TokenProfile profile = steps.profile();
@@ -360,9 +360,10 @@ TEST(TokenProfile, AddsUpAcrossTwoMethods) {
   EXPECT_THAT(profile.caches, SizeIs(4));
   EXPECT_EQ(profile.methods[1].bytes.weights, 0);
   EXPECT_THAT(cache_layers(profile), SizeIs(2));
-  // The model has f32 weights: two tables of 256 x 64, 2 layers and a norm of 64. Each layer has
-  // 64 x (64 + 32 + 32 + 64) and 3 x 64 x 128 weights, and two norms of 64. The upper bound adds
-  // the tables of sines and cosines, 32 x 8 each.
+  // The f32 weights are two tables of 256 x 64, a norm of 64, and 2 layers. Each layer has
+  // 64 x (64 + 32 + 32 + 64) weights in attention, 3 x 64 x 128 weights in the feed-forward
+  // network, and two norms of 64. The upper bound adds the tables of sines and cosines, which have
+  // 32 x 8 elements each.
   EXPECT_GE(profile.weights_in_file, 4 * (2 * 256 * 64 + 2 * (64 * 192 + 3 * 64 * 128 + 128) + 64));
   EXPECT_LE(profile.weights_in_file,
             4 * (2 * 256 * 64 + 2 * (64 * 192 + 3 * 64 * 128 + 128) + 64 + 2 * 32 * 8) + 200);

@@ -1,5 +1,5 @@
-// The page that shows a language model's errors. The build embeds the page from files of this
-// folder and of the inspector's folder.
+// The page that shows a language model's errors. The build makes these texts from the files of this
+// folder and of inspector/report/html.
 #pragma once
 
 #include <string_view>

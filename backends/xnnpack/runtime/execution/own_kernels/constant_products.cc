@@ -14,12 +14,14 @@ namespace {
 
 namespace simd = optimized::simd;
 
-// Maximum number of rows in a task. The rows of a task read the same panel of weights in turn.
+// Maximum number of rows in a task. All rows of a task use the same panel of weights before the
+// next panel is read.
 constexpr size_t kMaxTaskRows = 64;
 
 size_t lane_count() { return static_cast<size_t>(simd::gemm_shape().lanes); }
 
-// XNNPACK packs panels of `nr` columns: their biases, and then their weights for each input.
+// True if our kernel can read the panels in which XNNPACK packed the weights. A panel has `nr`
+// columns. It starts with the biases of its columns, and their weights follow, input by input.
 template <xnn_operator_type kType>
 bool has_panels(const xnn_operator& op) {
   const bool has_sizes = op.state == xnn_run_state_needs_setup || op.state == xnn_run_state_ready;
@@ -35,9 +37,10 @@ bool has_panels(const xnn_operator& op) {
          (kernel.nr == lane_count() || kernel.nr == 2 * lane_count());
 }
 
-// Estimates the time of both kernels in vectors of products. A tile with fewer than kMinSums
-// vectors of sums takes as long as a tile with kMinSums vectors, because it waits for each
-// addition.
+// Returns true if our kernel is probably faster because it computes fewer rows. The estimated time
+// of a kernel is the number of vectors of sums that it computes. A tile with fewer than kMinSums
+// such vectors takes as long as a tile with kMinSums vectors, because each addition must wait for
+// the previous addition to the same sum.
 bool saves_rows(const xnn_operator& op) {
   constexpr size_t kMinSums = 8;
   constexpr size_t kTails[][2] = {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {4, 1}, {4, 2}, {4, 3}};

@@ -61,8 +61,8 @@ void copy_int8_depthwise_weights(xnn_operator& op, const RawWeights&, std::byte*
   }
 }
 
-// A task that XNNPACK calls with its own context. use_int8_depthwise() has set `packed_weights` to
-// our weights, and depthwise_spare() to the number of rows of the window.
+// A task that XNNPACK calls with its own context. In this context, use_int8_depthwise() has stored
+// our weights in `packed_weights` and the number of rows of the window in depthwise_spare().
 void int8_depthwise_pixels(const dwconv_context* context, size_t image, size_t y) {
   const size_t rows = depthwise_spare(*context);
   const auto& params = reinterpret_cast<const xnn_qs8_qc8w_conv_minmax_params&>(context->params);

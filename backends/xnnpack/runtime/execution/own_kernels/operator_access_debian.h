@@ -68,8 +68,8 @@ inline bool is_f32_resize(const xnn_operator& op) {
   return op.type == xnn_operator_type_resize_bilinear_nhwc_f32;
 }
 
-// Returns a member of the context that only XNNPACK's task uses. Our task replaces XNNPACK's task
-// and keeps another value in this member.
+// Returns a context member that no code except XNNPACK's task reads. Our task runs instead of
+// XNNPACK's task, so we can store another value in this member.
 inline size_t& depthwise_spare(dwconv_context& context) { return context.buffer_size; }
 inline size_t depthwise_spare(const dwconv_context& context) { return context.buffer_size; }
 

@@ -84,8 +84,8 @@ inline bool is_f32_resize(const xnn_operator& op) {
          op.ibilinear_config == xnn_init_f32_ibilinear_config();
 }
 
-// Returns a member of the context that only XNNPACK's task uses. Our task replaces XNNPACK's task
-// and keeps another value in this member.
+// Returns a context member that no code except XNNPACK's task reads. Our task runs instead of
+// XNNPACK's task, so we can store another value in this member.
 inline size_t& depthwise_spare(dwconv_context& context) { return context.weights_channel_stride; }
 inline size_t depthwise_spare(const dwconv_context& context) {
   return context.weights_channel_stride;

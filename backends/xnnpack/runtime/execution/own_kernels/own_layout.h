@@ -10,10 +10,10 @@
 namespace vitrine::xnnpack::own_kernels {
 
 // Returns the identifier of a weight layout. `winograd_tile` is the tile size of Winograd's
-// algorithm, or 0 for all other kernels. The identifier does not name the kernel: the cache also
-// identifies a block by its filter, and the node of a filter determines the kernel. Increase
-// kVersion if a layout changes, because files of packed weights may contain blocks in the old
-// layout.
+// algorithm, or 0 for all other kernels. The identifier need not contain the kernel, because the
+// cache also identifies each block by its filter, and the node that uses the filter determines the
+// kernel. Increase kVersion if a layout changes, because files of packed weights may contain blocks
+// in the old layout.
 inline uint32_t own_layout(int64_t winograd_tile = 0) {
   constexpr uint32_t kOwn = 0x56000000;  // distinguishes these from XNNPACK's seeds
   constexpr uint32_t kVersion = 1;

@@ -14,9 +14,9 @@ int64_t taps_of(const xnn_operator& op) {
   return int64_t{window.kernel_height} * window.kernel_width;
 }
 
-// Returns true if our kernels support the sizes of the operator. XNNPACK's kernels run windows of
-// more than kMaxTaps elements. Such windows seldom overlap, so both kernels would spend most of the
-// time on reading the image.
+// Returns true if our kernels support the sizes of the operator. Windows of more than kMaxTaps
+// elements are left to XNNPACK's kernels. Such windows seldom overlap, so both kernels would spend
+// most of the time on reading the image.
 template <class T>
 bool has_our_size(const xnn_operator& op) {
   return taps_of(op) <= simd::PixelWindows<T>::kMaxTaps && fill_vectors<T>(op.channels, 1);
@@ -126,8 +126,8 @@ struct TableLine {
   size_t offset = 0;
 };
 
-// Returns XNNPACK's context for average pooling. The type depends on padding, because XNNPACK
-// excludes padding from the averages.
+// Returns XNNPACK's context for average pooling. Operators with padding have another type of
+// context, because XNNPACK excludes the padding from the averages.
 template <bool kIsPadded>
 auto& average_context_of(xnn_operator& op) {
   if constexpr (kIsPadded) {

@@ -9,9 +9,10 @@ namespace {
 
 namespace simd = optimized::simd;
 
-// Maximum numbers of rows for which our kernel is faster, with and without AVX-512. XNNPACK packs
-// the right matrix in each run. For up to 128 rows, our kernel took 20 to 98 % of XNNPACK's time on
-// a Xeon and on a Zen 4, both with AVX-512. Processors with narrower vectors were not measured.
+// Our kernel replaces XNNPACK's kernel for products of up to this many rows, because XNNPACK packs
+// the right matrix in each run. With up to 128 rows, our kernel took 20 to 98 % of XNNPACK's time
+// on a Xeon and on a Zen 4, both with AVX-512. kMaxNarrowProductRows is for processors with
+// narrower vectors, which were not measured.
 constexpr size_t kMaxProductRows = 128;
 constexpr size_t kMaxNarrowProductRows = 32;
 
@@ -53,7 +54,8 @@ bool is_faster_product(const xnn_operator& op) {
   return sizes.rows <= kMaxProductRows || sizes.columns == lanes;
 }
 
-// Returns the index of the matrix of an input that product `batch` reads. Batch dims of size 1 are
+// Each product of the batch reads one matrix of each input. Returns the index of the matrix that
+// product `batch` reads from the input with batch dims `input_dims`. Batch dims of size 1 are
 // broadcast.
 [[gnu::noinline]] size_t matrix_index(const gemm_context& context, const size_t* input_dims,
                                       size_t batch) {

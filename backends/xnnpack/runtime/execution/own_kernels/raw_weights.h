@@ -9,7 +9,7 @@
 namespace vitrine::xnnpack::own_kernels {
 
 // The weights of a convolution in f32 or f16. The dims are output channel, tap, and input channel
-// in the group. With XNN_FLAG_DEPTHWISE_CONVOLUTION, taps come before channels.
+// within the group. With XNN_FLAG_DEPTHWISE_CONVOLUTION, the dims are tap and output channel.
 class RawWeights {
  public:
   RawWeights(const xnn_runtime& runtime, const xnn_operator_data& data)

@@ -1,5 +1,5 @@
-// Describes a kernel of Vitrine's that runs an operator of XNNPACK's runtimes. Each file of this
-// folder adapts one family of operators; list.inc names all replacements.
+// Describes a Vitrine kernel that replaces XNNPACK's kernel in operators of a runtime. Each file of
+// this folder adapts one family of operators; list.inc names all replacements.
 #pragma once
 
 #include <xnnpack.h>

@@ -127,10 +127,11 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
   // A Winograd convolution may take at most this fraction of the time of a direct convolution.
   constexpr double kMaxRatio = 0.8;
   // A partly filled vector takes as much time as a full one, so channel counts are rounded up. The
-  // lanes hold output channels in products, and input or output channels in transformations.
-  // XNNPACK's kernels compute 16 or 32 output channels at a time.
+  // lanes of a vector hold input channels when pixels are transformed, and output channels in
+  // products and when results are transformed. XNNPACK's kernels compute 16 or 32 output channels
+  // at a time.
   constexpr int64_t kLanes = 16;
-  // XNNPACK and Vitrine have special kernels for fewer output channels.
+  // Convolutions with fewer output channels have special kernels in XNNPACK and Vitrine.
   constexpr int64_t kMinOutputs = 5;
 
   if (out_channels < kMinOutputs) return 0;
@@ -156,8 +157,8 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
 }
 
 Error Winograd::plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits) {
-  // The transformed weights and the scratch memory may use half of the memory that the graph's
-  // values leave. The rest is for XNNPACK's weights and the operators' tables.
+  // The graph's values need a part of the available memory. Half of the rest is for the transformed
+  // weights and the scratch memory, and half for XNNPACK's weights and the operators' tables.
   const uint64_t needed = bytes_of_values(graph, shapes);
   const uint64_t room = (limits.max_bytes - std::min(limits.max_bytes, needed)) / 2;
   uint64_t scratch = 0;

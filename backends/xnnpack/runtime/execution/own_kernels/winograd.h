@@ -60,9 +60,9 @@ class Winograd {
   void drop_tables(xnn_runtime_t runtime) const;
   // Makes the operators call our kernel, and writes the kernel's name to their elements of `names`.
   // `names` has one element for each operator that runs. Skips operators that have not been
-  // reshaped or have nothing to compute. Also skips an operator if choose_winograd_tile() returns
-  // another result for its present sizes than at load, unless XNNPACK's kernel never runs the
-  // operator.
+  // reshaped or have nothing to compute. If XNNPACK's kernel can also run an operator, skips the
+  // operator when choose_winograd_tile() returns a different tile size for the present sizes than
+  // at load.
   void use(xnn_runtime_t runtime, const char** names);
 
   size_t weight_bytes() const { return weight_bytes_; }
