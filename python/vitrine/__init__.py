@@ -422,7 +422,7 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
     sample is a NumPy array, or a sequence with an array for each input.
     `keep` gives parts of the model another scheme: {"classifier.*": "float", "head": "8da4w:32"}, or a list of
     "part=scheme" if a part has several.
-    `optimize` optimizes for speed beyond ExecuTorch's lowering; `explain()` lists the changes.
+    `optimize` applies speed optimizations that ExecuTorch does not have; `explain()` lists the changes.
     `metadata` adds methods that return a value or list: {"get_max_seq_len": 2048}.
     `dynamic` narrows the inclusive bounds of sizes: {"x.0": (1, 8)}, or sets the maximum: {"x.0": 8}.
     `operators` declares custom operators: "my::op(Tensor(a!) x, float y=1.0) -> Tensor".
