@@ -106,10 +106,11 @@ class Unwrapper {
         std::ranges::equal(spec->sizes, tensor.data.sizes,
                            [](const SymInt& a, int64_t b) { return a == SymInt(b); });
     if (matches) return;
-    fail_at(access, fmt::format("is {}, but {} of {} is {}[{}]",
-                                spec == nullptr ? "not a tensor" : to_text(*spec), tensor.path,
-                                spec_.target, scalar_type_name(tensor.data.dtype),
-                                fmt::join(tensor.data.sizes, ", ")));
+    fail_at(
+        access,
+        fmt::format("is {} in the graph, but the stored inner tensor {} of {} is {}[{}]",
+                    spec == nullptr ? "not a tensor" : to_text(*spec), tensor.path, spec_.target,
+                    scalar_type_name(tensor.data.dtype), fmt::join(tensor.data.sizes, ", ")));
   }
 
   ExportedProgram& program_;

@@ -215,7 +215,7 @@ TensorData pack_rows(const TensorData& values, int bits) {
   if (columns % values_per_byte != 0) {
     throw AotError(
         fmt::format("the row length {} is not a multiple of {}, so rows of {}-bit values "
-                    "do not fill bytes",
+                    "do not fill whole bytes",
                     columns, values_per_byte, bits));
   }
   const std::vector<std::byte> unpacked = row_major_bytes(values);

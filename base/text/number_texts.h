@@ -16,7 +16,8 @@ struct Unit {
   std::string with_name(double value) const;  // formats ns as "12.3 us"
 };
 
-// Returns a unit that shows the time `ns` with at least three digits.
+// Returns a unit for the time `ns`. From 1 us on, text() then shows at least three significant
+// digits. Shorter times have two decimals: 50 ns is "0.05 us".
 Unit unit_for(double ns);
 // Returns a unit for ticks of unknown length, such as "kticks". The unit's member `ns` is a number
 // of ticks, not of nanoseconds.

@@ -139,8 +139,9 @@ class NodeAssignment {
     }
     std::vector<size_t> remaining = nodes;
     const bool is_unambiguous = assign_kernels(kernels, remaining);
-    // `times` tells how often the call's list of handles contains the handle. `times` may exceed
-    // the number of nodes, because the graph does not contain getitem nodes.
+    // `times` tells how often the call's list of handles contains the handle of `nodes`. `times`
+    // may exceed the number of `nodes`, because the list also has an entry for each getitem node,
+    // and the graph contains no getitem nodes.
     if (calls.size() == 1 && is_unambiguous && remaining.size() <= calls[0].times) {
       std::vector<size_t>& of_call = nodes_of_[calls[0].instruction];
       of_call.insert(of_call.end(), remaining.begin(), remaining.end());

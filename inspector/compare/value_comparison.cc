@@ -275,9 +275,10 @@ class Matcher {
                                  : next_followers(*pair.a, a_, values_a_, group_of_a_);
       Followers of_b = has_nodes ? followers(*pair.b, b_, values_b_, *users_b)
                                  : next_followers(*pair.b, b_, values_b_, group_of_b_);
-      // An activation such as hardswish may be one op on one side and several ops on the other.
-      // These ops were not folded into the preceding op, so they are not followers. A batch norm is
-      // never part of an activation, so it remains a follower.
+      // One side may run an activation such as hardswish as one op, and the other side as several.
+      // Those several ops were not folded into the preceding op, so they are erased from the list
+      // of ops that may have been folded. A batch norm is never part of an activation, so it stays
+      // in the list.
       const auto is_part = [](const Follower& follower) { return follower.op != "batch_norm"; };
       if (has_nodes && users_b->has_composite(*pair.b->node)) std::erase_if(of_a, is_part);
       if (has_nodes && users_a->has_composite(*pair.a->node)) std::erase_if(of_b, is_part);
@@ -309,8 +310,8 @@ class Matcher {
     return short_name(run.profile.rows[*value.row].source_ops.front());
   }
 
-  // Returns the row of a value. If the value was compared in place of another op's value, adds that
-  // op's row.
+  // Returns the row of a value. If the value was compared in place of the value of a preceding op,
+  // the result starts with the row of the preceding op. Unknown rows are left out.
   std::vector<size_t> rows_of(const RecordedValue* value) const {
     std::vector<size_t> rows;
     const auto before = followed_.find(value);

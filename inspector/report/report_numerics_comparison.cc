@@ -79,7 +79,7 @@ class NumericsComparisonTable {
     const auto both = std::ranges::count_if(
         comparison_.pairs, [](const NumericsPair& pair) { return pair.a && pair.b; });
     out_ += wrap("",
-                 {fmt::format("aligned by the reference's values: {} of A and B",
+                 {fmt::format("aligned by the reference's values: {} in both A and B",
                               counted(static_cast<size_t>(both), "operator value")),
                   fmt::format("without a reference value: {} of A, {} of B",
                               comparison_.unaligned_a, comparison_.unaligned_b)},

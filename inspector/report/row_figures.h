@@ -23,7 +23,7 @@ struct RowFigures {
   std::map<size_t, std::vector<size_t>> values_of_row;
 };
 
-// Returns the changes of time. The rows are those of B's profile.
+// Returns how much the times of rows changed from A to B. The rows are those of B's profile.
 RowFigures change_figures(const Comparison& comparison);
 // Returns the operators' own errors (NumericsRow::made_here). The rows are those of the program's
 // profile.

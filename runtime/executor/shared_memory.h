@@ -31,7 +31,8 @@ class SharedMemory final : public SharedState {
     size_t count = 0;
   };
   // A lock that never blocks. While it is held, no other method can load or execute. Converts to
-  // false if another method holds the lock. Converts to true if the state is null.
+  // false if another method holds the lock. Converts to true if the lock was taken. Also converts
+  // to true if `state` is null, because there is then nothing to lock.
   class ExclusiveUse {
    public:
     explicit ExclusiveUse(SharedMemory* state);

@@ -121,8 +121,8 @@ bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, 
 
 Error too_many_items(const Budget& steps) {
   return Error::make(ErrorCode::kOutOfResources,
-                     "checking the file takes more than %llu steps, the limit of one per byte: it "
-                     "refers to the same tables, lists or keys many times",
+                     "checking the file takes more than %llu steps (the limit is one step per "
+                     "byte): the file refers to the same tables, lists or keys many times",
                      static_cast<unsigned long long>(steps.limit()));
 }
 

@@ -11,8 +11,8 @@ namespace vitrine::architecture {
 
 struct Room {
   std::string folder;
-  // The rooms, or folders of rooms, that this room may include. This permission is transitive. ""
-  // means every room.
+  // Folders, each of which is a room or contains rooms. This room may include these rooms, and the
+  // rooms that they may include. The entry "" means every room.
   std::vector<std::string> may_include;
   std::vector<std::string> public_headers;  // "vitrine/tensor.h"
   bool is_device = false;                   // no exceptions, no iostream

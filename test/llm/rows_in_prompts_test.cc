@@ -128,8 +128,8 @@ TEST_F(EncoderRowsInPrompts, ReplaceThePlaceholderToken) {
       load_adding(has_dynamic_rows);
       EXPECT_TRUE(decoder_->inserts_rows());
       show({4, 2});
-      // Words 1 and 3 add 1 each. The image adds 10 for word 4 and 20 for word 2. The last row
-      // counts three times, so the logit of word 3 is 3.
+      // Words 1 and 3 each add 1 to their own logit. The image adds 10 to the logit of word 4 and
+      // 20 to the logit of word 2. The last row counts three times, so the logit of word 3 is 3.
       EXPECT_THAT(feed({1, kImage, 3}, chunk), ElementsAre(0, 1, 20, 3, 10, 0)) << chunk;
       // Two more prompts follow. The first does not have an image, and the second has another
       // image. Their rows are added to the sum too.

@@ -169,7 +169,7 @@ TEST_F(HostileFiles, UnigramIsRejectedOrTakesLittleTime) {
               testing::AnyOf("", HasSubstr(kTooLong)));
 }
 
-TEST_F(HostileFiles, LimitsByteFallbackOfSubwordPrefixes) {
+TEST_F(HostileFiles, RejectsTextsThatLongSubwordPrefixesExpand) {
   json vocabulary = {{"?", 0}};
   for (const char* byte : {"<0x61>", "<0x62>"}) vocabulary[byte] = vocabulary.size();
   file = {{"model",

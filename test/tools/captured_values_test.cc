@@ -218,7 +218,7 @@ TEST(LoweredNumerics, IgnoresTheInfinitiesOfAttentionMasks) {
   EXPECT_TRUE(report.at("first_not_finite").is_null()) << report.at("first_not_finite");
 }
 
-TEST(LoweredNumerics, FailBelowOptionIsRejectedIfTheReferenceIsDelegated) {
+TEST(LoweredNumerics, RejectsTheOptionFailBelowIfTheReferenceIsDelegated) {
   const std::string program = sample("linear_relu/model.pte");
   const std::string record = sample("linear_relu/etrecord.bin");
   EXPECT_THAT(executor_runner("--numerics " + program + " --etrecord " + record + " --reference " +

@@ -147,7 +147,7 @@ TEST_F(PteLowerTest, TwoRunsWriteSameBytes) {
   }
 }
 
-TEST_F(PteLowerTest, OnlyOpAndExcludeOpOptionsFilterDelegation) {
+TEST_F(PteLowerTest, OptionsOnlyOpAndExcludeOpFilterDelegation) {
   const std::string lower = model() + " --backend xnnpack --summary -o " + program;
   EXPECT_THAT(pte_lower(lower + " --exclude-op relu --explain"),
               Exits(0, HasSubstr("--optimize rewrites the graph"),

@@ -355,8 +355,8 @@ void Baseline::note_extreme_sizes() {
   for (const ModelFacts::DynamicSize& size : context_.facts.dynamic_sizes) {
     if (size.used == 0 || (size.used != size.min && size.used != size.max)) continue;
     notes_.push_back(fmt::format(
-        "{} is {}, the {} of its bounds {} to {}, because the inputs are random: times and memory "
-        "of real inputs may differ; pass some with --inputs",
+        "the inputs are random, so {} was set to {}, the {} of its bounds {} to {}: times and "
+        "memory of real inputs may differ; pass real inputs with --inputs",
         size.name, size.used, size.used == size.max ? "maximum" : "minimum", size.min, size.max));
   }
 }

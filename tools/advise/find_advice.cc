@@ -54,7 +54,8 @@ Findings model_advice(const Baseline& baseline, std::vector<Advice> all) {
       advice.saved.reset();
       why = "is estimated to save less than 1 % (--no_trials)";
     }
-    // Advice that options cannot apply is kept even if its saving is unknown.
+    // Some advice cannot be followed by setting options. If it tells the user what to do instead,
+    // it is kept even if its saving is unknown.
     if (advice.saved || (!advice.change && !advice.how.empty())) {
       findings.advice.push_back(std::move(advice));
     } else {

@@ -34,7 +34,7 @@ std::string reversed_json(Bytes payload) {
   if (!text.ends_with('{')) {
     throw FormatError(
         "Core ML container: expected '{' as the last character: the payload must end with "
-        "the reversed JSON of the file index");
+        "the JSON of the file index, with its characters in reverse order");
   }
   std::string json;
   size_t depth = 0;

@@ -27,7 +27,7 @@
     }
     $('cards').append(...cards.map(card));
     const both = rows.filter((pair) => pair.a && pair.b).length;
-    $('notes').append(make('li', {}, `aligned by the reference's values: ${counted(both, 'operator value')} of A and B; without a reference value: ${data.unaligned_a} of A, ${data.unaligned_b} of B`),
+    $('notes').append(make('li', {}, `aligned by the reference's values: ${counted(both, 'operator value')} in both A and B; without a reference value: ${data.unaligned_a} of A, ${data.unaligned_b} of B`),
                       ...SIDES.flatMap(([key, label]) => data[key].notes.map((note) => make('li', {}, `${label}: ${note}`))));
   }
 

@@ -197,7 +197,7 @@ TEST_F(UnwrapSubclasses, RejectsInconsistentSizes) {
       "config.fc.w.tensor_meta: the sizes differ from those of the pickled tensor, [2, 4]");
   rows_in_config = 2;
   graph()["tensor_values"]["s"] = meta(7, 2, 4);
-  expect_error("is f32[2, 4], but scale of fc.w is f32[2, 2]");
+  expect_error("is f32[2, 4] in the graph, but the stored inner tensor scale of fc.w is f32[2, 2]");
   graph()["tensor_values"]["s"] = meta(7, 2, 2);
   graph()["tensor_values"]["q"] = meta(1, 2, 4);
   expect_error("but qdata of fc.w is i8[2, 4]");

@@ -195,7 +195,7 @@ TYPED_TEST(ProductTilesTest, MatchesSumsWithWeightsFromAFile) {
 // The last 16 channels have the same weights and biases as the first 16. In a kernel with tiles of
 // 32 channels, they fill only half of the last tile. The results must have the same bits, so both
 // tiles must add in the same order: sums of fractions depend on that order.
-TEST_F(DelegateTest, EndsOfTilesHaveTheSameBits) {
+TEST_F(DelegateTest, PartialTilesGiveTheSameBitsAsFullTiles) {
   constexpr size_t kRows = 9, kChannels = 48, kSame = 32;
   std::vector<float> in(kRows * kDepth), weights(kChannels * kDepth), bias(kChannels);
   for (size_t i = 0; i < in.size(); ++i) in[i] = std::sin(static_cast<float>(i));

@@ -55,8 +55,9 @@ class SharingTest : public DelegateTest {
 
   std::vector<float> run_on(Delegate& which, uint32_t count, float x) {
     const auto size = static_cast<int32_t>(count);
-    // A delegate copies an input that ends at the end of a page (slack.h), so this input begins at
-    // the start of a page.
+    // A delegate copies an input that ends too close to the end of a memory page (slack.h). To
+    // avoid the copy, this input begins at the start of a page. With the sizes in these tests, it
+    // then ends far enough from the end of a page.
     constexpr size_t kPage = 4096;
     std::vector<float> values(count + 2 * kPage / sizeof(float), x);
     void* begin = values.data();

@@ -146,7 +146,8 @@ TEST(NumericsComparison, AlignsRowsThatComputeTheSameReferenceValue) {
   EXPECT_TRUE(page.at("rows").at(2).at("a").at("time_ns").is_null());
   const std::string table =
       report_numerics_comparison(comparison, side_a, side_b, program_a, {.width = 100});
-  EXPECT_THAT(table, HasSubstr("aligned by the reference's values: 1 operator value of A and B"));
+  EXPECT_THAT(table,
+              HasSubstr("aligned by the reference's values: 1 operator value in both A and B"));
   EXPECT_THAT(table, HasSubstr("A  no operator's own SQNR is below 0 dB"));
   EXPECT_THAT(table, HasSubstr("B  first below 30 dB  #1 mul"));
 }

@@ -98,7 +98,7 @@ TEST(MappingDeathTest, ReadingATruncatedFileEndsTheProcess) {
 
 // If the size of a file is a multiple of the page size, the readable bytes past its end are on a
 // separate page.
-TEST(Mapping, FullPagesAreFollowedByReadableBytes) {
+TEST(Mapping, BytesAfterAFileOfWholePagesAreReadable) {
   const TemporaryFile temporary(std::vector<std::byte>(65536, std::byte{1}));
   auto file = test::require(File::open(temporary.path()));
   auto mapping = test::require(Mapping::map(file));

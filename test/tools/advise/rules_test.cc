@@ -440,10 +440,10 @@ TEST(AdviseCommand, DynamicBatchShowsTimePerSampleAndNotesTheBounds) {
   const std::string model = (corpus_dir() / "dynamic_batch_xnnpack/model.pt2").string();
   EXPECT_THAT(advise_without_trials("--width 200 " + model),
               Prints(AllOf(HasSubstr("time per sample, by batch size: "),
-                           HasSubstr("is 16, the maximum of its bounds 1 to 16"))));
+                           HasSubstr("was set to 16, the maximum of its bounds 1 to 16"))));
 }
 
-TEST(AdviseCommand, EstimatesGainsForDecodersWithoutTrials) {
+TEST(AdviseCommand, OptionNoTrialsStillEstimatesGainsForDecoders) {
   VITRINE_NEEDS_CORPUS_LLM();
   const std::string model = (corpus_llm_dir() / "kjv_f32/model.pt2").string();
   EXPECT_THAT(

@@ -23,7 +23,7 @@ std::vector<Advice> advise_prefill_chunk(const Context& context) {
        .gain = Gain::kPrompt,
        .saved = Interval{wall * (1 - ratio.high), wall * (1 - ratio.low)},
        .of = wall,
-       .method = "runs from position 0 with each number of tokens",
+       .method = "runs that start at position 0, for each number of tokens that was tried",
        .confidence = Confidence::kModeled}};
 }
 

@@ -34,8 +34,8 @@ enum class StepPart : uint8_t {
 inline constexpr size_t kStepParts = 6;
 using StepPartTimes = std::array<uint64_t, kStepParts>;  // ns, indexed by StepPart
 
-// Sums over the steps of a phase, for one record or part. A step is usual if
-// TokenProfiler::is_usual() returned true for it. Costs are fitted only to usual steps.
+// The totals of one record, of one StepPart or of wall times over all steps of a phase. A step is
+// usual if TokenProfiler::is_usual() returned true for it. Costs are fitted only to usual steps.
 struct StepSums {
   uint64_t calls = 0;
   uint64_t total_ns = 0;

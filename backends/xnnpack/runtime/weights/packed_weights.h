@@ -81,8 +81,8 @@ class PackedWeights {
   };
   CheckedVector<PackedFilter> packings_;  // sorted by filter
   CheckedVector<const void*> unpacked_;   // sorted
-  // The arena for packed blocks, which is made for the first block. Once the arena is full, blocks
-  // are allocated separately.
+  // The arena that packed blocks share. It is created when memory for the first block is reserved.
+  // Blocks that do not fit into this arena are allocated separately.
   std::shared_ptr<PackedArena> arena_;
   size_t arena_bytes_ = 0;  // size of the arena to make; 0 if there is none to make
   size_t num_constants_ = 0;

@@ -29,8 +29,8 @@ struct Replacement {
   // Makes the operator call our kernel.
   void (*install)(xnn_operator& op, const std::byte* weights);
   // Returns the size of our copy of the weights in bytes, or 0 if the kernel cannot run the
-  // operator. If the result is not 0, the kernel must be able to run the operator at all sizes. The
-  // function pointer is null if the replacement copies no weights.
+  // operator. If the result is not 0, the kernel must be able to run the operator at all sizes.
+  // `weight_bytes` is null if the replacement copies no weights.
   size_t (*weight_bytes)(const xnn_operator& op) = nullptr;
   // Writes our copy of the weights to `to`, which is zeroed and aligned to 64 bytes.
   void (*copy_weights)(xnn_operator& op, const RawWeights& weights, std::byte* to) = nullptr;
@@ -40,7 +40,7 @@ struct Replacement {
   // Returns true if our kernel is probably faster than XNNPACK's kernel. Called only for operators
   // that our kernel can run, and only if the table of choices does not contain our kernel
   // (kernel_choices.h). If the replacement copies weights, the result must not depend on the sizes
-  // of a call. The function pointer is null if our kernel is always faster.
+  // of a call. `is_faster` is null if our kernel is always faster.
   bool (*is_faster)(const xnn_operator& op) = nullptr;
   // True if only our kernel can run the operator.
   bool is_required = false;
