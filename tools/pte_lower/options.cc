@@ -162,9 +162,9 @@ void add_rewriting_options(CLI::App& app, CommandLine& line) {
          "quantize the model, bit for bit like torchao: int8, or 8da4w:32,embedding:4:32\n"
          "int8 (needs --calibrate), int8_dynamic: layers and activations, like XNNPACKQuantizer; "
          ":per_tensor uses one scale for each weight\n"
-         "f16, bf16: all calls that would compute in f32; bf16 is not delegated by default\n"
-         "8da4w[:GROUP][:RULE]: linear layers with int4 weights; default GROUP: 128\n"
-         "embedding:BITS[:GROUP][:RULE]: embeddings; BITS: 2, 4 or 8; default GROUP: a row\n"
+         "f16, bf16: all calls in f32; bf16 is not delegated by default\n"
+         "8da4w[:GROUP][:RULE]: linear layers in int4; default GROUP: 128\n"
+         "embedding:BITS[:GROUP][:RULE]: BITS: 2, 4 or 8; default GROUP: a row\n"
          "RULE for scales: hqq (default, like ExecuTorch's language models) or affine (like "
          "torchao's quantize_())\n"
          "float: only the parts of --keep; auto: needs --calibrate and a bound")
