@@ -8,7 +8,7 @@
 //
 // Loading finds every kernel and backend, so executions look up no names. An execution may allocate
 // memory only if it is the first one, or if tensor sizes differ from those in the previous
-// execution. The memory is temporary memory of kernels, and plans and workspaces of delegates.
+// execution. This memory holds temporary data of kernels, and plans and workspaces of delegates.
 //
 // One thread at a time may use a Method, except for cancel(). Several Methods of one Program are
 // independent and may run on several threads at once, unless they share state

@@ -140,7 +140,7 @@ class GenerationObserver {
   // Called when the prompt has been tokenized, at `encoded_ns`. `start_ns` is when generate() was
   // called.
   virtual void on_prompt(uint64_t start_ns, uint64_t encoded_ns) = 0;
-  // Called before a step. The times after `start_ns` are not set yet.
+  // Called before a step. The only time that is already set in `step` is `start_ns`.
   virtual void begin_step(const GenerationStep& step) = 0;
   virtual void end_step(const GenerationStep& step) = 0;
 };
