@@ -57,10 +57,10 @@ CallProfile::Row CallProfile::State::Sum::row() const {
   return row;
 }
 
-// Finds the Sum to which the record belongs, or adds a new one. Begins with the Sum that follows
-// the previous record's Sum, because a program without branches always runs its instructions in the
-// same order. Operators of one delegate may have the same identifier, so their positions in the
-// delegate call are compared, too.
+// Finds the Sum to which the record belongs, or adds a new one. Tries the Sum after the previous
+// record's Sum first, because a program without branches always runs its instructions in the same
+// order. Operators of one delegate may have the same identifier, so their positions in the delegate
+// call are compared, too.
 CallProfile::State::Sum* CallProfile::State::Sums::find_or_add(const TraceRecord& record) {
   const bool is_operator = record.kind == Kind::kDelegateOperator;
   const size_t here = is_operator ? position++ : 0;

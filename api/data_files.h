@@ -15,12 +15,12 @@ class DataFiles {
   // the path.
   static Result<DataFiles> load(std::span<const char* const> paths);
 
-  // The merged map; null without files. The map is valid while this object exists, even if the
-  // object is moved.
+  // The merged map, or null if no files were loaded. The map is valid while this object exists,
+  // even if the object is moved.
   const NamedDataMap* all() const { return maps_.empty() ? nullptr : maps_.back().get(); }
 
  private:
-  // Begins with the map of the first file. Each further file adds two maps: its own, and one that
+  // The map of the first file, followed by two maps for each further file: its own, and one that
   // merges all files up to this file.
   CheckedVector<std::unique_ptr<NamedDataMap>> maps_;
 };

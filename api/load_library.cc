@@ -15,7 +15,8 @@ constexpr uint32_t kPatches = 100;  // patch versions per minor version, in a ve
 }  // namespace
 
 Result<const Extension*> load_library(const char* path) {
-  // dlopen() searches the system's folders for a name without a slash.
+  // dlopen() would search the system's folders for a name without a slash, so "./" precedes such a
+  // name.
   char file[PATH_MAX];
   std::snprintf(file, sizeof file, "%s%s", std::strchr(path, '/') == nullptr ? "./" : "", path);
   void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);

@@ -63,7 +63,7 @@ void write_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
 
 // Writes the end of an error message: the expected value, or the largest sizes of a tensor. Writes
 // an empty text for static sizes, because the error of set_input() contains them already.
-// Precondition: the input has the right kind.
+// Precondition: the caller passed a value of the input's type.
 void write_expected(const Method& method, size_t index, char* text, size_t size) {
   const EValue& planned = method.input(index);
   text[0] = '\0';
@@ -95,8 +95,8 @@ void write_expected(const Method& method, size_t index, char* text, size_t size)
   }
 }
 
-// Appends the expected value or sizes to an error of set_input(). Precondition: the input has the
-// right kind.
+// Appends the expected value or sizes to an error of set_input(). Precondition: the caller passed a
+// value of the input's type.
 Error with_expected(Error error, const Method& method, size_t index) {
   if (error.code() != ErrorCode::kInvalidArgument) return error;
   char expected[256];

@@ -1,1 +1,1 @@
-// This file is empty: the target that owns the precompiled header needs a source file.
+// This file is empty. CMake requires a source file for the target vitrine_host_headers.

@@ -2,12 +2,12 @@
 //
 //   advice_trials ADVICE.json SECONDS MODEL [options of vitrine advise]
 //
-// ADVICE.json is what `vitrine advise MODEL --format json` printed. Measures the changes in this
-// file that have a predicted ratio and need only lowering options and run options. Also measures
-// other changes that the rules propose to save time, unless they need more than the model file. For
-// each change, the changed program and the baseline run alternately in this process for SECONDS.
-// Prints one JSON object per change. Its "ratio" is the time of the changed program divided by the
-// time of the baseline (median).
+// ADVICE.json is the output of `vitrine advise MODEL --format json`. The tool measures the changes
+// in ADVICE.json that have a predicted ratio and need only lowering options and run options. It
+// also measures other changes that the rules propose to save time, unless they need more than the
+// model file. For each change, the changed program and the baseline run alternately in this process
+// for SECONDS. Prints one JSON object per change. Its "ratio" is the time of the changed program
+// divided by the time of the baseline (median).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -60,8 +60,7 @@ std::vector<Change> read_predicted(const char* file) {
   return changes;
 }
 
-// Adds the changes that the rules propose to save time. Skips changes that need more than the model
-// file.
+// Adds the time-saving changes that the advice rules propose and that need only the model file.
 void add_known(const Context& context, std::vector<Change>& changes) {
   for (const Advice& advice : collect_advice(context)) {
     if (!advice.change || !advice.needs.empty() || advice.gain != Gain::kTime) continue;

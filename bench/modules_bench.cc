@@ -216,7 +216,7 @@ void measure(const fs::path& model, size_t count, const Arguments& arguments,
     }
     const Timing ratio = timing_of(ratios);
     const Timing cpu_ratio = timing_of(cpu_ratios);
-    // If the file is named model.pte, its folder has the model's name.
+    // The table lists a file model.pte by the name of its folder.
     const fs::path name = model.stem() == "model" ? model.parent_path().filename() : model.stem();
     fmt::print("{:<20.20} {:>7} {:<5} {:>8.1f} {:>9.1f} {:>5.2f} {:>3.0f} % {:>5.2f} {:>3.0f} %\n",
                name.string(), count, is_busy ? "busy" : "quiet", timing_of(rates[0]).p50,

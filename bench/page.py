@@ -13,7 +13,7 @@ import re
 import sys
 
 PROFILE_PAGE = pathlib.Path(__file__).resolve().parents[1] / "inspector/report/html"  # gives style and script
-# variant: its name in legends, and its color in the style sheet
+# The name of each variant in legends, and its color in the style sheet.
 SERIES = {
     "portable": ("portable kernels", "c1"),
     "optimized": ("optimized kernels", "c0"),

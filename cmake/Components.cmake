@@ -69,7 +69,7 @@ function(vitrine_linked_libraries target out)
       endif()
       vitrine_linked_libraries(${item} below)
     endif()
-    # If a library was already found, moves it behind the last library that links it.
+    # Puts <item> and its libraries at the end, even if `found` already has some. A library must follow all its users.
     list(REMOVE_ITEM found ${below})
     list(APPEND found ${below})
   endforeach()

@@ -202,8 +202,7 @@ function(vitrine_build_third_party)
   file(LOCK ${folder}.lock GUARD FUNCTION)  # two presets configured at once build it once
   if(NOT EXISTS ${folder}/complete)
     message(STATUS "Building XNNPACK (${VITRINE_XNNPACK_PIN}) from source, once: about 2 minutes on 2 cores; log: ${folder}/build.log")
-    # Passes `--fresh`, because another clone may have started this build, and CMake's cache then contains the path of
-    # that clone.
+    # If another clone started this build, CMake's cache contains the path of that clone. `--fresh` discards the cache.
     execute_process(
       COMMAND ${CMAKE_COMMAND} --fresh -S ${project} -B ${folder}/build -G Ninja
               -DCMAKE_BUILD_TYPE=Release ${compilers}

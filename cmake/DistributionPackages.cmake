@@ -29,7 +29,7 @@ macro(_vitrine_read_dependency row)
   list(GET fields 4 components)
 endmacro()
 
-# Appends a line to the text <out> for each listed dependency that is not found.
+# Looks for the dependencies that ARGN names. Appends a line to the text <out> for each one that is missing.
 function(vitrine_find_dependencies out)
   set(lines "${${out}}")
   foreach(row IN LISTS VITRINE_DEPENDENCIES)

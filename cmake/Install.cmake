@@ -81,7 +81,7 @@ install(FILES ${PROJECT_BINARY_DIR}/package/VitrineConfig.cmake
               cmake/package/VitrineSelectOps.cmake
         DESTINATION ${package_dir} COMPONENT dev)
 
-# Names archives by their full path in the .pc file, because libvitrine.so may be in the same folder.
+# Names archives by their full path in the .pc file, so that the linker cannot choose other libraries instead.
 vitrine_linked_libraries(vitrine_api linked)
 set(VITRINE_PC_ARCHIVES "")
 foreach(library IN LISTS linked)

@@ -96,8 +96,8 @@ function(_vitrine_dtype_mask out)
 endfunction()
 
 # Finds the kernels of a room, which is a folder of kernels/. Sets lists in the caller: <room>_names, <room>_ids and
-# <room>_files have an element for each kernel; <room>_others has the files that define no kernel. Some kernels are
-# defined by a formula in kernel_list.inc. Their file in <room>_files is kernel_list.inc.
+# <room>_files have one element per kernel; <room>_others has the files that define no kernel. The file of a kernel that
+# is defined by a formula is kernel_list.inc.
 function(_vitrine_read_room room)
   set(folder ${VITRINE_SELECT_ROOT}/kernels/${room})
   if(CMAKE_SCRIPT_MODE_FILE)

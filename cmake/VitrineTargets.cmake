@@ -72,8 +72,7 @@ function(vitrine_host_library name)
   _vitrine_host_library(${name})
 endfunction()
 
-# Defines a library of host code that runs for each byte or token. Uses -O2, because such code would not run faster with
-# -O3.
+# Defines a library of host code that runs for each byte or token. Uses -O2, because -O3 would not make it faster.
 function(vitrine_fast_host_library name)
   add_library(${name} STATIC ${ARGN})
   target_compile_options(${name} PRIVATE ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-O2>)
@@ -88,7 +87,7 @@ endfunction()
 string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
 string(REGEX MATCH "-O3" VITRINE_FASTEST_CODE "${CMAKE_CXX_FLAGS_${config}} ${CMAKE_CXX_FLAGS}")
 
-# Uses -O2 with vectorized loops, for code that would be larger but hardly faster with -O3.
+# Uses -O2 with vectorized loops. With -O3, the target's code would be larger, but hardly faster.
 function(vitrine_compact_code name)
   if(VITRINE_FASTEST_CODE)
     target_compile_options(${name} PRIVATE -O2
@@ -96,7 +95,7 @@ function(vitrine_compact_code name)
   endif()
 endfunction()
 
-# Uses -O3 for the given files of a target that has compact code.
+# Uses -O3 for the given files of a target that vitrine_compact_code() compiles with -O2.
 function(vitrine_fastest_code name)
   if(VITRINE_FASTEST_CODE)
     set_source_files_properties(${ARGN} TARGET_DIRECTORY ${name} PROPERTIES COMPILE_OPTIONS -O3)
@@ -108,7 +107,7 @@ function(vitrine_small_code name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-Os>)
 endfunction()
 
-# Compiler options for test code. -O0 compiles faster. Tests on emulated processors need -O1.
+# Compiler options for test code: -O0, which compiles fastest, or -O1 in cross builds, because emulators are slow.
 set(VITRINE_TEST_OPTIONS ${VITRINE_LIBRARY_WARNINGS}
   $<IF:$<AND:$<CONFIG:RelWithDebInfo,Release>,$<BOOL:${CMAKE_CROSSCOMPILING}>>,-O1,-O0>)
 

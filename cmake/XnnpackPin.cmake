@@ -5,7 +5,7 @@ set(VITRINE_XNNPACK_PIN auto CACHE STRING "XNNPACK's version: debian, upstream o
 set_property(CACHE VITRINE_XNNPACK_PIN PROPERTY STRINGS debian upstream auto)
 
 # Sets `out` to a text that says where the sources of the pin `upstream` are available, or to "" if they are not.
-# Ignores sources that are also in Debian's archive.
+# Does not look for the sources that Debian's archive also has.
 function(vitrine_find_upstream_sources out)
   set(${out} "" PARENT_SCOPE)
   set(VITRINE_XNNPACK_PIN upstream)

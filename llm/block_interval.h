@@ -24,9 +24,9 @@ struct RatioEstimate {
 inline constexpr size_t kMinBlockValues = 32;
 
 // Estimates the sum of `numerators` divided by the sum of `denominators`, or the mean of
-// `numerators` if `denominators` is empty. Otherwise both lists must have the same size. The
-// interval of a ratio is computed from the ratio's linearization. The result has no interval if the
-// estimate is not finite, or if `numerators` has fewer than kMinBlockValues values.
+// `numerators` if `denominators` is empty. If `denominators` is not empty, both lists must have the
+// same size. The interval of a ratio is computed from the ratio's linearization. The result has no
+// interval if the estimate is not finite, or if `numerators` has fewer than kMinBlockValues values.
 RatioEstimate estimate_ratio(std::span<const double> numerators,
                              std::span<const double> denominators = {});
 

@@ -35,8 +35,8 @@ void for_each_kernel_call(const fbs::ExecutionPlan& plan, auto visit) {
   }
 }
 
-// True if the call writes a cache by position. False if the written tensor does not have the shape
-// of a cache.
+// True if the call writes only the positions that its arguments select, and the written tensor has
+// the shape of a cache.
 bool writes_cache_by_position(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call) {
   const CacheOperator* known = find_cache_operator(name_of(plan, call));
   return known != nullptr && !known->writes_all &&

@@ -264,8 +264,8 @@ void MethodDecoder::reset_state() {
   }
 }
 
-// Without a cache, each call gets the entire text, and thus begins again with the encoder's first
-// row. Throws GenerationError if the encoder's rows do not belong to this text.
+// Begins again with the encoder's first row, because each call of a model without a cache gets the
+// entire text. Throws GenerationError if the encoder's rows do not belong to this text.
 void MethodDecoder::restart_rows(std::span<const TokenId> text) {
   next_row_ = 0;
   if (!info_.row_id) return;

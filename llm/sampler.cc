@@ -52,8 +52,8 @@ float max_of(std::span<const float> logits) {
   return result;
 }
 
-// Tokens with a smaller log weight are ignored. Their weights are below 2^-25, which is too small
-// to change a float sum.
+// Tokens with a smaller log weight are ignored. The largest weight is 1. As a float, the sum of 1
+// and such a token's weight, which is below 2^-25, is 1.
 constexpr float kMinLogWeight = -17.4F;
 constexpr float kMinWeight = 0x1p-26F;
 

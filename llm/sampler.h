@@ -35,7 +35,8 @@ class Sampler {
 
   void compute_weights(std::span<const float> logits, float max_logit);
   void keep_top_k();
-  // Samples with top-p. Sums the weights in buckets, so that only two buckets are sorted.
+  // Samples with top-p. Sorts only two buckets: the one that contains the limit of top-p, and the
+  // one that contains the picked token.
   TokenId sample_top_p();
   // Adds up weights in descending order. Returns the first candidate at which the sum exceeds
   // `limit`. Sorts only the bucket that contains this candidate.

@@ -99,7 +99,7 @@ class Evaluation {
   }
 
  private:
-  // Feeds the prefix, and then the text, starting at token `from`. Scores the text's tokens [begin,
+  // Feeds the prefix, and then the text's tokens [from, end - 1). Scores the text's tokens [begin,
   // end).
   void score_window(size_t from, size_t begin, size_t end) {
     std::vector<TokenId> fed = options_.prefix;

@@ -17,9 +17,9 @@ int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-// The number of logits may differ from the number of ids by at most 1/32 of the number of ids.
-// Models pad their logits for the hardware, and tokenizers may have a few ids that only image
-// prompts use. If the difference is larger, the tokenizer belongs to another model.
+// The number of logits may differ from the number of ids by at most 1/32 of the number of ids. A
+// model may pad its logits for the hardware, and a tokenizer may have a few ids without logits,
+// such as ids for images. If the difference is larger, the tokenizer belongs to another model.
 constexpr size_t kMaxMismatchDivisor = 32;
 
 size_t sampled_ids(size_t logits, const Tokenizer* tokenizer) {
@@ -176,8 +176,8 @@ Generation TextGenerator::generate(std::string_view prompt, const GenerateOption
   return run.run(encode(prompt, options.encode));
 }
 
-// Only the first prompt of a conversation gets the tokens that the template puts before a text. If
-// a later prompt is empty, the template is omitted, so that the model continues its last answer.
+// A prompt that continues a conversation gets no template tokens before it. If such a prompt is
+// empty, it gets no template tokens at all, so that the model continues its last answer.
 std::vector<TokenId> TextGenerator::encode(std::string_view prompt, EncodeOptions options) const {
   options.continues = position() != 0 && !model_.info().encodes_prompt;
   if (options.continues && prompt.empty()) options.add_template = false;

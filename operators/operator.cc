@@ -70,8 +70,8 @@ std::string kernel_of(const Row& row, const Operator& op) {
   return std::string(op.name) + "_out";
 }
 
-// Arguments that specify how a new tensor is stored. Kernels do not get them, because `out` has
-// these properties.
+// Arguments for the dtype and memory of a new tensor. A kernel does not get these arguments,
+// because its out tensor already exists.
 constexpr std::string_view kStorageArguments[] = {"dtype", "layout", "device", "pin_memory"};
 
 bool has_storage_arguments(const Operator& op) {

@@ -98,7 +98,7 @@ Value to_array(const py::handle& argument, const TensorInfo& info, const std::st
   const std::string expected =
       text_of(numpy_name(info.dtype), info.sizes) + (is_dynamic ? " or smaller" : "") +
       (info.dtype == ScalarType::kBFloat16 ? " with the bits of bfloat16 values" : "");
-  // A difference in byte order is also an error.
+  // Dtypes that differ only in byte order are not equal.
   if (!array.dtype().equal(numpy_dtype(info.dtype))) {
     throw py::type_error(fmt::format("{} must be {}, got {}: {}", label, expected, text_of(array),
                                      conversion(info.dtype, /*is_array=*/true)));
@@ -236,7 +236,7 @@ std::vector<Value> to_expected(const py::list& outputs, const MethodMeta& meta) 
       throw py::type_error(fmt::format("{} has the dtype {}, which outputs do not support", label,
                                        py::str(array.dtype()).cast<std::string>()));
     }
-    // Reads the shape of `output`, because ascontiguousarray() adds a dimension to a 0-d array.
+    // Reads the shape of `output`, because `array` is 1-d if `output` is 0-d.
     const auto shape = output.attr("shape").cast<std::vector<int32_t>>();
     const size_t i = values.size();
     const bool is_bfloat16 = row->dtype == ScalarType::kUInt16 && i < meta.num_outputs() &&

@@ -22,7 +22,7 @@ py::dtype numpy_dtype(ScalarType dtype);
 
 // Converts the arguments of a call to inputs of a method. Aligned arrays are not copied, so they
 // must outlive the returned values. Throws a TypeError or ValueError. The error message names the
-// input, and says what was expected and what was given. It suggests a conversion if there is one.
+// input, states what was expected and what was given, and may suggest a conversion.
 std::vector<Value> to_values(const py::args& arguments, const MethodMeta& meta);
 
 // Converts the expected outputs of a method by copying them. Throws a TypeError for objects that
@@ -35,7 +35,7 @@ bundled::TestSet to_test_set(std::span<const Value> values);
 // Converts text from a file to a Python string. Throws HostError if the text is not UTF-8.
 py::str to_text(std::string_view text);
 
-// Converts a value to a Python object. An array takes over the memory of `value`.
+// Converts a value to a Python object. If `value` is an array, the object takes over its memory.
 py::object to_python(Value value);
 
 }  // namespace vitrine::python

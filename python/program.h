@@ -68,8 +68,9 @@ class PythonProgram {
   py::tuple call(const std::string& method, const py::args& arguments);
   // Ends the call in progress. May be called from other threads.
   void cancel() { module_.cancel(); }
-  // Loads the program once more with a tracer and profiles it. If no arguments are given, uses the
-  // method's first test set in a bundled program, or random inputs if there is none.
+  // Loads the program once more with a tracer and profiles it. If `arguments` is empty, the inputs
+  // come from the method's first test set. The inputs are random if the file has no test set for
+  // the method.
   inspector::Profile profile(const ProfileSettings& settings, const py::args& arguments);
   // Loads the program once more, runs it once, and records the results of its instructions.
   std::unique_ptr<RecordedRun> record_values(const std::string& method,

@@ -69,8 +69,9 @@ class TrieCheck {
     }
   }
 
-  // Visits bases (see TrieCheck) in breadth-first order, so the shortest text that leads to a base
-  // reaches it first. The limit on the size of a replacement is strictest for this text.
+  // Visits bases (see TrieCheck) in breadth-first order, so each base is first reached by its
+  // shortest text. The size limit of a replacement is proportional to the size of its text, so it
+  // is strictest for the shortest text.
   void check_depths() {
     std::vector<uint32_t> level = {offset_of(units_[0])};
     check_base(level[0]);

@@ -17,7 +17,8 @@ namespace {
 
 // Id of the token for byte 0. Ids 0 to 2 are <unk>, <s> and </s>.
 constexpr TokenId kFirstByteToken = 3;
-// A file that contains N tokens may lack at most N + kMaxMissing tokens at its end.
+// Tokens may be missing at the end of a file: at most as many as the file contains, plus
+// kMaxMissing.
 constexpr size_t kMaxMissing = 65536;
 
 static_assert(std::endian::native == std::endian::little);

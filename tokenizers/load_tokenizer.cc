@@ -50,8 +50,7 @@ bool begins_as_tiktoken(std::string_view bytes) {
          space + 1 < line.size() && line[space + 1] >= '0' && line[space + 1] <= '9';
 }
 
-// True if the file begins with a piece of a SentencePiece model, and the first field of the piece
-// is its text.
+// True if the file begins like a SentencePiece model: with a piece whose first field is its text.
 bool begins_as_sentence_piece(std::string_view bytes) {
   return bytes.size() > 4 && bytes[0] == '\n' &&
          (bytes[2] == '\n' || ((bytes[1] & 0x80) != 0 && bytes[3] == '\n'));

@@ -15,7 +15,7 @@
 namespace vitrine {
 namespace {
 
-// The lowest and the highest number of retries before the clock is first checked.
+// Bounds on the number of retries that Oniguruma may make before the clock is first checked.
 constexpr uint64_t kMinRetries = 8;
 constexpr uint64_t kMaxRetries = 1024;
 // Limit on the work, in bytes, before the clock is first checked. This much work takes about 0.4 s.
@@ -36,9 +36,9 @@ bool exceeded_retries(int result) {
          result == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER;
 }
 
-// Returns Oniguruma's default syntax without some features: callbacks into programs, calls to
-// groups, and constructs that change how a search advances. Calls to groups can take exponential
-// time without a retry.
+// Returns Oniguruma's default syntax without callbacks into programs, calls to groups, and
+// constructs that change how a search advances. Calls to groups can take exponential time without a
+// retry, so a limit on retries does not stop them.
 OnigSyntaxType hugging_face_syntax() {
   OnigSyntaxType syntax = OnigSyntaxOniguruma;
   syntax.op2 &= ~static_cast<unsigned>(
@@ -128,8 +128,8 @@ class PatternSearch {
       int result = budget_.timed([&] { return search(start); });
       if (result >= 0) return true;
       if (!exceeded_retries(result)) return fails(result, error);
-      // The search used up its retries. Tries some of the next start positions one by one, and
-      // charges the budget for each of them. Then searches again.
+      // The search used up its retries, so some of the next start positions are tried one by one.
+      // Each of them is charged to the budget. Then the search continues.
       for (unsigned long tried = 0; tried < unchecked_retries_; ++tried) {
         result = match(start);
         if (result >= 0) return true;

@@ -167,8 +167,9 @@ class WorkScanner {
 
   ItemWork read_escape() {
     const char c = take_byte();
-    // Refuses escapes for three reasons. The check does not know the full syntax of \C, \M and \c.
-    // \y and \Y may scan the text, like \X. The search does not support \G, \K and \g.
+    // Refuses \C, \M and \c, because this check does not know their full syntax. Refuses \y and \Y,
+    // because they may scan the text. Refuses \G, \K and \g, because the search does not support
+    // them.
     if (std::string_view("GKYgyCMc").find(c) != std::string_view::npos) {
       refuse(fmt::format("\"\\{}\"", c));
     }

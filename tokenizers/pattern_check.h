@@ -21,7 +21,7 @@ struct PatternFindings {
 // Oniguruma limits how often a match retries, but not the work between two retries. This check
 // bounds that work: it refuses repeated look-arounds that scan the text, and repeat counts with
 // large products or sums. It also refuses calls to groups, \K and \G, which the search does not
-// support. Most malformed expressions pass this check. Oniguruma refuses them.
+// support. Most malformed expressions pass this check, but Oniguruma refuses them.
 PatternFindings check_pattern(std::string_view expression);
 
 }  // namespace vitrine

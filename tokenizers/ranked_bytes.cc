@@ -13,7 +13,8 @@
 namespace vitrine {
 namespace {
 
-// The lookup of a merged pair takes one step of work, plus one per kBytesPerStep bytes of the pair.
+// Looking up a merged pair costs one step of TextBudget, plus one step for each kBytesPerStep bytes
+// of the pair.
 constexpr size_t kBytesPerStep = 8;
 
 class RankedBytesTokenizer final : public Tokenizer {

@@ -97,9 +97,9 @@ class SentencePieceTokenizer final : public Tokenizer {
     if (!status.ok()) throw TokenizerError(fmt::format("{}: {}", place_, status.ToString()));
   }
 
-  // Sets drops_space_ and drops_all_spaces_. The model determines how many leading spaces the
-  // library drops. To find out, decodes a piece that begins with a space, alone and after a piece
-  // that is only a space.
+  // Sets drops_space_ and drops_all_spaces_, which tell how many leading spaces the library drops.
+  // This depends on the model. Therefore, decodes a piece that begins with a space twice: alone,
+  // and after a piece that is only a space.
   void observe_leading_space() {
     std::optional<TokenId> first;
     for (TokenId id = 0; id < size_ && !first; ++id) {

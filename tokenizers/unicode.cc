@@ -18,8 +18,8 @@
 namespace vitrine {
 namespace {
 
-// Limit on the size of a text. It is far below 2^31, because ICU's offsets have 32 bits, and
-// normalization may make a text longer.
+// Limit on the size of a text. ICU's offsets have 32 bits, and normalization may make a text
+// longer, so the limit is far below 2^31.
 constexpr size_t kMaxTextBytes = 1 << 28;
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";

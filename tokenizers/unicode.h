@@ -19,8 +19,8 @@ std::string well_formed(std::string_view text);
 // Returns true if the bytes are the beginning of a character, but not a whole character.
 bool could_begin_character(std::string_view bytes);
 
-// The bytes that one U+FFFD replaces. kByRun: an incomplete character or another invalid byte, as
-// in well_formed(). kByByte: always a single byte.
+// The number of U+FFFD that replace invalid bytes. kByRun: one for each incomplete character and
+// for each other invalid byte, as in well_formed(). kByByte: one for each invalid byte.
 enum class Faults { kByRun, kByByte };
 
 // Takes bytes and returns characters as soon as they are complete.
@@ -47,8 +47,8 @@ size_t count_characters(std::string_view text);
 
 enum class NormalForm { kNfc, kNfd, kNfkc, kNfkd };
 std::string normalized(std::string_view text, NormalForm form);
-// Estimates the steps that normalized() takes to sort combining marks. The time grows with the
-// square of the length of a run of marks.
+// Estimates the work of normalized() to sort combining marks, in steps of TextBudget. This work
+// grows with the square of the length of a run of marks.
 uint64_t sorting_steps(std::string_view text);
 // Converts each character to lower case, independently of its neighbors.
 std::string lower_case(std::string_view text);

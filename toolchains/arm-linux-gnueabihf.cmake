@@ -1,5 +1,5 @@
 # Builds for 32-bit ARM Linux with NEON and fused multiply-adds (Cortex-A7 and later, or a 64-bit core). XNNPACK's
-# kernels and Highway's vectors need these instructions, although Debian's own libraries do not.
+# kernels and Highway's vectors need these instructions. Debian's own libraries do not need them.
 set(VITRINE_TARGET arm-linux-gnueabihf)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR armv7l)

@@ -185,7 +185,7 @@ class MethodEmitter {
     const std::vector<const OperatorArgument*> outs = op.outs();
     const bool out_is_list = outs.size() == 1 && outs[0]->is_list;
 
-    // Adds results to the plan's values before arguments, as in ExecuTorch's programs.
+    // Creates the values of out arguments before those of other arguments, as ExecuTorch does.
     Ids results;
     if (op.is_in_place()) {
       results = {values_.value_of(node, node.need_node(0))};
@@ -330,9 +330,9 @@ class MethodEmitter {
   }
 
   // Emits the same instructions as ExecuTorch: copies of the slices at the counter, the body,
-  // copies of the body's results, an increment of the counter, and a jump back if the counter does
-  // not equal the length. The test comes after the body, so a loop that may be empty also gets a
-  // jump over these instructions.
+  // copies of the body's results, an increment of the counter, and a jump back unless the counter
+  // equals the length. This test comes after the body. If the loop may have no iterations, a second
+  // test before the body can skip these instructions.
   void emit_loop(const Node& node) {
     const Loop loop = loop_of(node);
     const Ids results = values_.make_results(node);
@@ -385,8 +385,8 @@ class MethodEmitter {
     add_kernel_call(node, "_operator.eq", {counter, length, is_done});
     add_instruction(node, JumpFalseCall{is_done, static_cast<int32_t>(begin)});
     if (skip_body) destination_of(*skip_body) = static_cast<int32_t>(plan_.instructions.size());
-    // Resets the counter to 0 for the next execution. The counter equals the length here, even if
-    // the body was skipped.
+    // Resets the counter to 0 for the next execution by subtracting the length. The two are equal
+    // here, even if the body was skipped.
     add_kernel_call(node, "_operator.sub", {counter, length, counter});
   }
 
@@ -413,7 +413,7 @@ class MethodEmitter {
     destination_of(leave) = static_cast<int32_t>(plan_.instructions.size());
   }
 
-  // Resizes a loop result to 0 rows, because a loop without iterations does not resize it.
+  // Gives a loop result 0 rows, because a loop without iterations does not resize its results.
   void emit_zero_rows(const Node& node, const Loop& loop, size_t index, int32_t result,
                       int32_t zero) {
     const Value::Items* items = node.meta.value.items();
@@ -429,8 +429,8 @@ class MethodEmitter {
                     {values_.add(std::move(sizes)), zero, result, result});
   }
 
-  // Adds a value for a size. If the size is dynamic, an instruction reads it from a loop operand
-  // whose shape contains this size. Without such an operand, the value is the upper bound `max`.
+  // Adds a value for a size. A dynamic size is read at run time from a loop operand that has a dim
+  // of this size. If no operand has such a dim, the value is the upper bound `max`.
   int32_t add_size(const Node& node, const Loop& loop, const SymInt& size, int64_t max) {
     if (size.is_static()) return values_.add(size.value());
     for (const ArgumentList* operands : {&loop.xs, &loop.inits, &loop.others}) {
@@ -457,7 +457,7 @@ class MethodEmitter {
     add_instruction(node, std::move(call));
   }
 
-  // Emits the method's outputs, without mutations of buffers and parameters.
+  // Adds the outputs to the plan, except outputs that update buffers or parameters.
   void emit_outputs() {
     const Node& output = *program_.graph->output();
     const ArgumentList* items = output.need(0).list();

@@ -11,8 +11,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Converts a number literal to the type of the kernel's parameter. If that type is kScalar, the
-// number keeps its type. Returns monostate if the literal is not a number.
+// Converts a bool or integer literal to the type of the kernel's parameter. A float literal, or any
+// number for a kScalar parameter, keeps its type. Returns monostate for other arguments.
 PlanValue number_of(const Argument& argument, ArgumentType type) {
   const bool is_float = type == ArgumentType::kFloat;
   const bool is_int = type == ArgumentType::kInt;
@@ -30,8 +30,7 @@ PlanValue number_of(const Argument& argument, ArgumentType type) {
   return std::monostate();
 }
 
-// Returns the value that the file stores in place of a number that the program computes at run
-// time.
+// Returns the initial value that the file stores for a number that is computed at run time.
 PlanValue placeholder_of(const Value::Number* number) {
   using Kind = Value::Number::Kind;
   if (number == nullptr) return std::monostate();

@@ -57,7 +57,7 @@ std::vector<MethodTensors::Lifetime> MethodTensors::lifetimes(const Graph& graph
 
 // Plans the memory of the subgraphs, and then the memory of this graph at higher offsets. All
 // subgraphs start at offset 0, since only one of them is active at a time. Raises `end` to the end
-// of the used memory.
+// of the used memory if this is higher.
 void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   uint64_t begin = 0;
   for (const auto& [name, subgraph] : graph.subgraphs()) plan(*subgraph, greedy, begin);
@@ -68,9 +68,9 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   for (const Lifetime& lifetime : planned) {
     allocations.push_back({storages_[lifetime.storage].bytes, lifetime.first, lifetime.last, 0});
   }
-  // Reserves memory at the output node for each result of a write to a buffer. The result is in the
-  // buffer and does not need this memory. However, ExecuTorch reserves it, and the plans must be
-  // equal.
+  // Reserves memory at the output node for each result of a call that writes to a buffer. Such a
+  // result is in the buffer and does not need this memory. However, ExecuTorch reserves it, and the
+  // plans must be equal.
   const size_t last_node = graph.nodes().size() - 1;
   for (const Node* result : graph.output()->inputs()) {
     if (!is_write(*result)) continue;
@@ -130,9 +130,9 @@ bool MethodTensors::may_overwrite(const Node& operand, const Node& call,
       storages_[result.storage].bytes > storages_[offset.storage].bytes - offset.begin) {
     return false;
   }
-  // An operand in the reused storage must have the result's offset, dtype, sizes and dim order.
-  // Elements with the same index then have the same address, so the call reads each element before
-  // it overwrites the element.
+  // Each operand in the reused storage must have the offset, dtype, sizes and dim order of the
+  // result. The call then overwrites each element of the operand only after reading it, because
+  // elements with the same index have the same address.
   return std::ranges::all_of(call.inputs(), [&](const Node* other) {
     if (other->tensor() == nullptr) return true;
     const StorageOffset its = offset_of(*other);
@@ -142,8 +142,8 @@ bool MethodTensors::may_overwrite(const Node& operand, const Node& call,
 
 void MethodTensors::share_with_operands(const Graph& graph) {
   constexpr size_t kNever = std::numeric_limits<size_t>::max();
-  // For each storage, the position of the last node that uses it, or kNever if no call may
-  // overwrite it.
+  // The position of the last node that uses each storage, or kNever if no call may overwrite the
+  // storage.
   std::vector<size_t> last(storages_.size(), kNever);
   for (const Lifetime& lifetime : lifetimes(graph)) last[lifetime.storage] = lifetime.last;
   std::vector<StorageOffset> offsets;

@@ -71,7 +71,7 @@ class ProgramWriter {
   // ---- Segments
 
   Segment& new_segment(uint64_t alignment) {
-    // Alignments are powers of two, so a multiple of the larger alignment is a multiple of both.
+    // Alignments are powers of two, so a multiple of the larger one is a multiple of both.
     const size_t stricter = std::max<size_t>(options_.segment_alignment, alignment);
     Segment segment;
     segment.offset = round_up(segments_end(), stricter);
@@ -342,7 +342,7 @@ class ProgramWriter {
     const auto table = std::as_bytes(std::span(builder_.GetBufferPointer(), builder_.GetSize()));
     const uint64_t segment_bytes = segments_end();
     if (segment_bytes == 0) return sink(table);
-    // The inserted header is padded, so that the data after it stay aligned.
+    // Pads the header, so that inserting it does not change the alignment of the data after it.
     const size_t inserted =
         round_up(kHeaderBytes, std::max({constant_alignment_, delegate_alignment_, kMinAlignment}));
     const size_t program_bytes = table.size() + inserted;
@@ -392,8 +392,8 @@ class ProgramWriter {
 }  // namespace
 
 void write_program(const ProgramParts& parts, const EmitOptions& options, const ByteSink& sink) {
-  // FlatBufferBuilder aborts the process at 2 GiB, so this code estimates and limits the size
-  // before building.
+  // FlatBufferBuilder aborts the process at 2 GiB, so this code first estimates the size of the
+  // tables and throws if the estimate exceeds kMaxInTable.
   constexpr uint64_t kMaxInTable = uint64_t{1} << 30;
   uint64_t in_table = 0;
   for (const ExecutionPlan& plan : parts.plans) {

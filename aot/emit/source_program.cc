@@ -187,7 +187,8 @@ class SourceProgramWriter {
                        {"graph", write_graph(*graph.subgraphs().at(getter.attribute()))}});
   }
 
-  // If a call has several results, each result has the name of its getitem node.
+  // Each result of a call with several results has the name of the first getitem node that selects
+  // it, or the name "<call>_unused_<index>" if there is no such node.
   ordered_json outputs_of(const Node& node, Parts& parts) {
     const Value::Items* items = node.meta.value.items();
     ordered_json outputs = ordered_json::array();
@@ -338,7 +339,7 @@ class SourceProgramWriter {
     }
   }
 
-  // In the JSON, gives result `index` of a call the same name as `result`.
+  // In the JSON, gives result `index` of the call the name of the node `result`.
   void alias_result(const Node& call, size_t index, const Node* result) {
     if (result == nullptr) return;
     if (call.meta.value.items() == nullptr) {

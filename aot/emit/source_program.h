@@ -8,13 +8,13 @@
 namespace vitrine::aot {
 
 struct SourceProgramOptions {
-  // Writes a single list of calls. The list contains a delegate's original calls instead of the
-  // delegate call, and the calls of subgraphs instead of conditions and loops. Readers need this
-  // list to match profiles of lowered programs.
+  // Writes all calls as a single list, in which a delegate's original calls replace the delegate
+  // call, and the calls of subgraphs replace conditions and loops. Readers need this list to match
+  // profiles of lowered programs.
   bool flat = false;
-  // Writes the ancestors of each node, which are the nodes of earlier graphs that passes turned
-  // into this node. Also writes source_fn_stack and torch_fn. This information takes up much space,
-  // and only ExecuTorch's tools read it.
+  // Writes source_fn_stack, torch_fn and the ancestors of each node, which are the nodes of earlier
+  // graphs from which passes made the node. This information takes up much space, and only
+  // ExecuTorch's tools read it.
   bool ancestors = true;
 };
 

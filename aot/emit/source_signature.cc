@@ -9,8 +9,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// A kind of input or output that is a graph value. `target` names the field that holds the
-// qualified name, or is null if the kind does not have this field.
+// The JSON keys for one kind of input or output. `target` is the key of the qualified name, or null
+// if the kind lacks a qualified name.
 template <class Kind>
 struct SpecKind {
   Kind kind;
@@ -34,7 +34,7 @@ constexpr SpecKind<Output> kOutputKinds[] = {
     {Output::kToken, "token", nullptr},
     {Output::kLossOutput, "loss_output", nullptr}};
 
-// Returns the JSON of an input or output, or null if the table lacks its kind.
+// Returns the JSON of an input or output, or null if `kinds` does not contain its kind.
 template <class Kinds, class Spec>
 ordered_json named_json(const Kinds& kinds, const Spec& spec, const std::string& name) {
   const auto found = std::ranges::find(kinds, spec.kind, [](const auto& row) { return row.kind; });

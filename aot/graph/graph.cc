@@ -52,7 +52,8 @@ bool is_python_name(std::string_view name) {
   return std::ranges::binary_search(kPythonNames, name);
 }
 
-// Guards against small files that expand to many nodes. No model needs this number of nodes.
+// The maximum number of nodes in a graph, which no real model reaches. Without a maximum, a small
+// file could expand to a huge number of nodes.
 constexpr size_t kMaxNodes = size_t{1} << 18;
 
 // A list of distinct nodes in insertion order.

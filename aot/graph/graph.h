@@ -38,8 +38,9 @@ class Graph {
   Node* find(std::string_view name) const;
 
   // placeholder(), get_attr() and call() insert a new node before `before`. If `before` is null,
-  // call() inserts the node before the output node, and the other two insert it at the end. All
-  // three add a number to a name that is in use. Nodes in arguments must belong to this graph.
+  // call() inserts the node before the output node, and the other two insert it at the end. If the
+  // node's name is in use, all three append a number. Nodes in arguments must belong to this
+  // graph.
   Node* placeholder(std::string_view name, Node* before = nullptr);
   Node* get_attr(std::string_view attribute, Node* before = nullptr);
   Node* call(Target target, ArgumentList args, ArgumentMap kwargs = {}, Node* before = nullptr,
@@ -66,8 +67,8 @@ class Graph {
     return subgraphs_;
   }
 
-  // Constants of a subgraph, keyed by the attribute of get_attr nodes. The constants of a program's
-  // main graph are its inputs instead.
+  // Constants of a subgraph, keyed by the attribute of get_attr nodes. A program's main graph
+  // receives its constants as inputs instead.
   std::map<std::string, TensorData, std::less<>>& tensors() { return tensors_; }
   const std::map<std::string, TensorData, std::less<>>& tensors() const { return tensors_; }
 
@@ -79,8 +80,8 @@ class Graph {
   const LoweredModules& lowered_modules() const { return lowered_modules_; }
 
   // Turns `base` into an identifier that no node has, such as "aten_add_tensor_1". By default, also
-  // avoids the names of Python keywords and built-in functions, such as "input". Placeholders keep
-  // such names.
+  // avoids the names of Python keywords and built-in functions, such as "input". placeholder()
+  // allows these names.
   std::string unique_name(std::string_view base, bool avoid_python_names = true);
 
  private:

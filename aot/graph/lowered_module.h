@@ -21,9 +21,9 @@ struct CompileSpec {
   friend bool operator==(const CompileSpec&, const CompileSpec&) = default;
 };
 
-// Maps each identifier that a delegate logs at run time to the debug handles of the nodes that the
-// identifier represents. The handles are in ascending order. The identifiers are in the order in
-// which the backend added them.
+// Pairs of an identifier, which a delegate logs at run time, and the debug handles of the nodes
+// that this identifier represents. Handles are in ascending order. Pairs are in the order in which
+// the backend added them.
 using DelegateIdentifier = std::variant<uint32_t, std::string>;
 using DelegateMap = std::vector<std::pair<DelegateIdentifier, std::vector<uint32_t>>>;
 

@@ -44,7 +44,7 @@ struct ModuleStackEntry {
   std::string type_name;  // "torch.nn.modules.conv.Conv2d"
 };
 
-// The node of an earlier graph from which a pass made this node.
+// A node of an earlier graph, from which a pass made a newer node.
 struct Ancestor {
   std::string name;
   std::string target;

@@ -10,8 +10,8 @@
 namespace vitrine::aot {
 
 // `targets` are ATen names ("aten.linear.default"). A call to one of these operators is not
-// decomposed if `keeps` is null or returns true for the call. The calls that `keeps` receives have
-// ATen targets until the program is in the edge dialect, and edge targets after that.
+// decomposed if `keeps` is null or returns true for the call. The call's target is an ATen target
+// before the program is converted to the edge dialect, and an edge target afterwards.
 struct OpsToKeep {
   std::vector<std::string> targets;
   std::function<bool(const Node&)> keeps;

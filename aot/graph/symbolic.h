@@ -96,8 +96,8 @@ SymInt operator+(const SymInt& a, const SymInt& b);
 SymInt operator-(const SymInt& a, const SymInt& b);
 // Divides a by b and rounds down. Precondition: b > 0.
 SymInt operator/(const SymInt& a, const SymInt& b);
-// True if a >= b for all symbol values >= 1, and a > b for some of these values. If a or b is
-// symbolic, assumes that b is positive. False if the comparison cannot be decided.
+// True if a >= b for all symbol values >= 1, and a > b for some of these values. Returns false if
+// it cannot decide. If a or b is symbolic, assumes that b is positive.
 bool exceeds(const SymInt& a, const SymInt& b);
 // Returns an upper bound of the size's value, or an empty optional if the size is unbounded.
 std::optional<int64_t> upper_bound(const SymInt& value, const RangeConstraints& symbols);

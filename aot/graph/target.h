@@ -75,8 +75,8 @@ bool is_quantization(Target target);
 // counts as in-place if its name ends in a single underscore.
 bool is_in_place(Target target);
 
-// True if the operator is unknown and outside the aten namespace. Such an operator may write to any
-// argument. False for unknown ATen operators, whose effects is_in_place() recognizes by name.
+// True for unknown operators outside the aten namespace, which may write to any argument. False for
+// unknown ATen operators, because is_in_place() can tell from the name if they write.
 bool has_unknown_effects(Target target);
 
 // Returns the target of getitem nodes, which select one of several results.

@@ -12,8 +12,8 @@
 namespace vitrine::aot {
 namespace {
 
-// True if an argument must be passed by keyword. Files of torch 2.7 and earlier do not record which
-// arguments were passed by keyword.
+// True if the operator accepts this argument only by keyword. The reader needs this for files of
+// torch 2.7 and earlier, which do not record how arguments were passed.
 bool is_keyword_only(Target target, std::string_view name) {
   const Operator* op = operator_of(target);
   if (op == nullptr) op = find_functional(target.name());

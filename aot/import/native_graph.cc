@@ -75,9 +75,9 @@ constexpr Named<MemoryFormat> kMemoryFormats[] = {
     {"channels_last", MemoryFormat::kChannelsLast},
     {"channels_last_3d", MemoryFormat::kChannelsLast3d}};
 
-// Converts a number or text to the type that the operator declares, such as a layout, device or
-// memory format. The schema of the file has no types for these three. Returns the argument
-// unchanged if it cannot be converted.
+// Converts a number or text to the type that the operator declares. For example, files store
+// layouts, devices and memory formats as numbers or texts, because their schema lacks these types.
+// Returns the argument unchanged if it cannot be converted.
 Argument converted(Argument value, const OperatorArgument& declared) {
   if (value.is_none()) return value;
   const std::string* text = value.get<std::string>();

@@ -20,10 +20,10 @@ constexpr uint64_t kMaxStorageBytes = uint64_t{1} << 40;
 constexpr int kMaxSubclassDepth = 4;
 constexpr size_t kMaxInnerTensors = 64;
 
-// Pickles call this function to rebuild an object. Its arguments are a rebuild function, a type,
-// the arguments of the rebuild function, and attributes.
+// The function that rebuilds an object from a pickle. Its arguments are the function that creates
+// the object, the object's type, the arguments of that function, and the object's attributes.
 constexpr std::string_view kRebuildWithState = "torch._tensor _rebuild_from_type_v2";
-// Pickles call this function to rebuild a tensor subclass. Its arguments are type, dtype, sizes,
+// The function that creates an object of a tensor subclass. Its arguments are type, dtype, sizes,
 // strides, offset, layout, device and requires_grad.
 constexpr std::string_view kRebuildSubclass = "torch._utils _rebuild_wrapper_subclass";
 constexpr std::array<std::string_view, 2> kRebuildParameter = {

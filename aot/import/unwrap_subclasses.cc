@@ -39,8 +39,9 @@ class Unwrapper {
   }
 
  private:
-  // Replaces the calls that access attributes of `object`. `path` lists the attributes from the
-  // subclass to `object`, separated by dots. `path` is empty if `object` is the subclass.
+  // Replaces the calls that access attributes of `object` with the placeholders of the inner
+  // tensors. `path` lists the attributes from the subclass to `object`, separated by dots. `path`
+  // is empty if `object` is the subclass.
   void replace_users(Node& object, const std::string& path) {
     static const Target kAccess = Target::of("export.access_subclass_inner_tensor.default");
     const std::vector<Node*> users = object.users();

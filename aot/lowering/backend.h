@@ -26,7 +26,8 @@ class Backend {
   // Returns the number of bytes that the backend's delegates may read past the end of an input.
   // Memory plans reserve these bytes.
   virtual uint64_t input_padding() const { return 0; }
-  // Compiles `program`, a copy that the backend may change. Throws AotErrors that name the node.
+  // Compiles `program`, a copy that the backend may change. If a node cannot be compiled, throws an
+  // AotError that names this node.
   virtual PreprocessResult preprocess(ExportedProgram& program,
                                       std::span<const CompileSpec> compile_specs) const = 0;
 };

@@ -10,8 +10,8 @@
 namespace vitrine::aot {
 
 // Gives each parameter, constant and buffer the tag of its first tagged user. Skips buffers that
-// the program mutates. Partitioners call this after they have tagged calls. If other users have
-// other tags, lowering copies the weight for them.
+// the program mutates. Partitioners call this after they have tagged calls. If some users of a
+// weight have another tag or no tag, lowering copies the weight for these users.
 void tag_constants(ExportedProgram& program);
 // Tags a mutated buffer if all its users and the call that computes its new value have the same
 // tag. The buffer gets this tag, so that lowering moves the buffer into the delegate.

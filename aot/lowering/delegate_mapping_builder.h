@@ -11,8 +11,8 @@ namespace vitrine::aot {
 
 // The equivalent of ExecuTorch's DelegateMappingBuilder. A node may be in several entries, and an
 // entry may have several nodes. A debug handle of 0 means that the node does not have a handle. A
-// failed insertion throws AotError and adds no entry. If it fails because none of its nodes has a
-// handle, it still uses up a generated identifier.
+// failed insertion throws AotError and adds no entry. An insertion of nodes that all lack handles
+// fails, but still uses up a generated identifier.
 class DelegateMappingBuilder {
  public:
   // If `generated_identifiers` is set, the identifiers are 0, 1, 2 ..., and insertions must not

@@ -93,8 +93,8 @@ std::string format_csv(const DelegationInfo& info) {
 
 std::string format_grid(const DelegationInfo& info) {
   const std::vector<Row> rows = rows_of(info);
-  // Header cells are two characters wider than their text. The column of row numbers has an empty
-  // header.
+  // Each column is at least two characters wider than its header. The first column contains the row
+  // numbers and has an empty header.
   std::array<size_t, 4> widths = {std::max<size_t>(2, fmt::format("{}", rows.size() - 2).size())};
   for (size_t i = 0; i < 3; ++i) {
     widths[i + 1] = rows[0][i].size() + 2;

@@ -1,5 +1,5 @@
-// Reproduces the order of nodes and users in a graph that torch.fx has changed. Node names and the
-// order of instructions depend on this order.
+// Puts nodes and their users into the order that torch.fx produces when it changes a graph. Node
+// names and the order of instructions depend on this order.
 #pragma once
 
 #include "aot/graph/graph.h"
@@ -7,9 +7,9 @@
 namespace vitrine::aot {
 
 // Sorts the nodes topologically, like torch.fx's legalize_graph. A node is ready when all its
-// inputs are sorted. Ready nodes that compute or check single numbers come first. The other ready
-// nodes follow in the order in which they became ready. Throws an AotError that names the node if a
-// node depends on itself.
+// inputs are already in the sorted list. Ready nodes that compute or check single numbers come
+// first. The other ready nodes follow in the order in which they became ready. If a node depends on
+// itself, throws an AotError that names this node.
 void legalize(Graph& graph);
 // Sorts the users of each node by their position in the graph. This is also the order of users in a
 // copy of the graph.

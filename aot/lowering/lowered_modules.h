@@ -30,8 +30,8 @@ std::vector<std::shared_ptr<const LoweredBackendModule>> get_lowered_backend_mod
 LoweredBackendModule copy(const LoweredBackendModule& module);
 
 // Adds the module to the graph under the first free name "lowered_module_<n>", and inserts a call
-// to the module before the node `before`. The call's value is the tuple of `values`, and its debug
-// handle is 0.
+// to the module before the node `before`. `values` describes the items of the tuple that the call
+// returns. The call's debug handle is 0.
 Node* insert_delegate_call(Graph& graph, std::shared_ptr<const LoweredBackendModule> module,
                            const std::vector<Node*>& inputs, Value::Items values, Node* before);
 

@@ -87,8 +87,8 @@ class Units {
       const size_t unit = ready.top().second;
       ready.pop();
       order.push_back(unit);
-      // for_each_user() and for_each_input() visit the same edges between units, each edge once.
-      // Thus each count in `missing` reaches 0.
+      // `missing` counts the edges to users that are not yet in `order`. Each count reaches 0,
+      // because for_each_user() and for_each_input() visit the same edges, each edge once.
       for_each_input(unit, [&](size_t input) {
         if (--missing[input] == 0) ready.emplace(members_[input].back(), input);
       });
@@ -199,8 +199,8 @@ class PartitionFormer {
   std::vector<size_t> partition_of_;
 };
 
-// If all users of a call are getitems, moves them into the call's partition. Repeats this until
-// nothing changes, because a getitem may itself return a tuple.
+// If all users of a call are getitems, moves these getitems into the call's partition. Repeats this
+// until nothing changes, because a getitem may itself return a tuple.
 void move_getitems(const Units& units, std::vector<size_t>& partition_of) {
   for (bool changed = true; changed;) {
     changed = false;

@@ -28,9 +28,9 @@ struct PartitionNodesOptions {
 // Works like torch.fx's CapabilityBasedPartitioner. Goes backward from the end of the graph. Adds
 // each supported node to the first partition in which the node does not create a path that leads
 // out of the partition and back in. Thus each partition can become one call without creating a
-// cycle. The nodes of a partition need not be connected. If all users of a call are getitems, they
-// get the call's partition. Placeholders in `supported` are treated like calls. The time for each
-// partition, and for each group in `options`, is linear in the graph's size.
+// cycle. The nodes of a partition need not be connected. If all users of a call are getitems, these
+// getitems get the call's partition. Placeholders in `supported` are treated like calls. The time
+// for each partition, and for each group in `options`, is linear in the graph's size.
 std::vector<NodePartition> partition_nodes(Graph& graph,
                                            const std::unordered_set<const Node*>& supported,
                                            const PartitionNodesOptions& options = {});

@@ -232,7 +232,8 @@ void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std
     return spec->kind == InputSpec::Kind::kBuffer ? 1 : 2;
   };
   // Sorts the placeholders for inputs of `owning` into the order of these inputs. All other
-  // placeholders keep their positions. The stable sort by rank then keeps this order in each rank.
+  // placeholders keep their positions. The sort by rank that follows is stable, so it keeps this
+  // order within each rank.
   std::vector<Node*> order = graph.placeholders();
   std::vector<Node*> own;
   for (Node* node : order) {

@@ -24,8 +24,8 @@ struct Submodule {
 // results, which the users read with getitems even if there is only one result. If the only result
 // is a tuple, its items become the results. Finally sorts `graph` (fx_order.h).
 //
-// If `signature` is not null, it must be the signature of `graph`. If an output of the signature
-// names a moved node, it gets the name of the getitem that replaces this node.
+// If `signature` is not null, it must be the signature of `graph`. An output of the signature
+// that names a moved node gets the name of the getitem that replaces this node.
 //
 // Throws AotError, before anything changes, if a path leads out of the nodes and back in.
 Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes,

@@ -22,8 +22,8 @@ struct SubmoduleProgram {
 //   input of the submodule                        kind
 //   intermediate value of `owning`                user input
 //   tensor placeholder of `owning` without `tag`  user input
-//   parameter, buffer or constant with `tag`      the same, and its data move too
-//   placeholder of `owning` that is not a tensor  the same
+//   parameter, buffer or constant with `tag`      same kind as in `owning`; its data move too
+//   placeholder of `owning` that is not a tensor  same kind as in `owning`
 //
 //   output of the submodule                       kind
 //   new value of a moved buffer                   buffer mutation; these come first

@@ -23,9 +23,9 @@ struct ToBackendOptions {
 // one delegate, and a call of this delegate replaces them. The call's debug handle is one more than
 // the largest handle in the main graph. Returns the rejections of nodes that are not delegated.
 //
-// Weights with the tag move into the delegate. Nodes without this tag that use such a weight get a
-// copy of it. Subgraphs of control flow are lowered with the same tags, but their weights do not
-// move.
+// Weights with a delegate's tag move into this delegate. Nodes with another tag or no tag that use
+// such a weight get a copy of it. Subgraphs of control flow are lowered with the same tags, but
+// their weights do not move.
 //
 // Processes the tags in order of name, and compares numbers in names by value: "tag2" comes before
 // "tag10". Skips tags without nodes. Compiles all delegates of one backend before those of the

@@ -57,7 +57,7 @@ class Call {
   double real(std::string_view name, std::optional<double> fallback = {}) const;
   bool boolean(std::string_view name, std::optional<bool> fallback = {}) const;
   // Returns a list of `count` integers. A single integer is repeated `count` times. If `count` is
-  // 0, the list may have any length. A missing argument without a default is then an empty list.
+  // 0, the list may have any length, and a missing argument without a default is an empty list.
   std::vector<int64_t> integers(std::string_view name, size_t count = 0) const;
   ScalarType dtype(std::string_view name, ScalarType fallback) const;
 

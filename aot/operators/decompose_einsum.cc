@@ -245,7 +245,7 @@ void decompose_einsum(Decomposition& to) {
     operands[i] = aligned(to, operands[i], equation.operands[i], order);
   }
   // Returns the summed dims that exist in operand number `operand`, but in no later operand. The
-  // product with this operand sums over these dims.
+  // product with this operand sums over these dims. Operand 0 is summed before the first product.
   const auto done_at = [&](size_t operand) {
     Dims dims;
     for (size_t dim = kept; dim < order.size(); ++dim) {

@@ -25,8 +25,8 @@ Frames read_frames(Decomposition& to) {
   return frames;
 }
 
-// Returns the window function, centered in a frame of n_fft elements. Null if all its elements are
-// 1.
+// Returns the window function, centered in a frame of n_fft elements. A null result means a window
+// of ones.
 Node* read_window(Decomposition& to, const Frames& frames, ScalarType dtype) {
   Node* window = to.optional_tensor("window");
   const int64_t missing = frames.length - frames.window_length;

@@ -218,7 +218,8 @@ void pad(Decomposition& to) {
   const Argument word = to.value("mode");
   const std::string mode = word.get<std::string>() == nullptr ? "" : *word.get<std::string>();
   if (mode == "reflect" || mode == "replicate") {
-    // Calls reflection_pad or replication_pad, because a backend may support these operators.
+    // Calls reflection_pad or replication_pad instead of indexing, so that a backend that supports
+    // these operators can run them.
     const size_t dims = to.integers("pad").size() / 2;
     if (dims < 1 || dims > 3) to.refuse("only padding of 1 to 3 dims is supported");
     to.replace(to.make(fmt::format("aten.{}_pad{}d.default",

@@ -109,7 +109,8 @@ void group_norm(Decomposition& to) {
   SymInt area = 1;
   for (size_t i = 2; i < spec.rank(); ++i) area = area * spec.sizes[i];
   const TensorSpec moments = contiguous_spec(spec.dtype, {spec.sizes[0], SymInt(groups)});
-  // The kernel of native_group_norm supports only row-major images.
+  // The kernel of native_group_norm supports only row-major images. Channels-last images are
+  // therefore converted before and after the call.
   const auto in_format = [&](Node* x, MemoryFormat format) {
     return to.make("aten.clone.default", {x}, {{"memory_format", format}});
   };

@@ -152,7 +152,7 @@ void poisson_loss(Decomposition& to) {
     loss = to.sub(x, to.mul(target, to("log", to.add(x, to.number("eps")))));
   }
   if (to.boolean("full")) {
-    // Adds Stirling's approximation of log(target!), the logarithm of the factorial.
+    // Adds Stirling's approximation of log(target!) to the loss of each target greater than 1.
     Node* main_term = to.sub(to.mul(target, to("log", target)), target);
     Node* rest = to.mul(to("log", to.mul(target, 2 * std::numbers::pi)), 0.5);
     loss = to.add(loss, to.where(to.compare("le", target, 1), 0, to.add(main_term, rest)));

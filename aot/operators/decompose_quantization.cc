@@ -92,7 +92,7 @@ void dequantize_affine(Decomposition& to) {
   dequantize(to, to.integers("block_size"), "scale", "zero_point");
 }
 
-// The elements of a group are adjacent in a row and share a scale.
+// A group consists of `group_size` adjacent elements of a row, which share a scale.
 void dequantize_groups(Decomposition& to) {
   dequantize(to, {1, to.integer("group_size")}, "scales", "zero_points");
 }

@@ -1,4 +1,4 @@
-// Decompositions of resizing operators. As in PyTorch, an operator without a kernel becomes calls
+// Decompositions of resizing operators into other resizing operators or, as in PyTorch, into calls
 // that index the input.
 #include <array>
 
@@ -15,8 +15,8 @@ struct Axis {
 };
 
 // Reads the old and new sizes of the last `dims` dims. Computes the scales from scale_factors if
-// the call passes scale_factors and does not align corners. Otherwise computes the scales from the
-// sizes.
+// the call passes scale_factors instead of output_size and `corners` is false. Otherwise computes
+// the scales from the sizes.
 std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
   const Node* x = to.self();
   if (rank_of(x) != dims + 2) to.refuse("the input has the wrong number of dims");
@@ -66,8 +66,8 @@ template <size_t dims, bool exact>
 void nearest(Decomposition& to) {
   ArgumentList indices(2);
   const std::vector<Axis> axes = read_axes(to, dims, false);
-  // For channels-last volumes, PyTorch's kernel ignores a scale factor if the size stays the same
-  // or doubles.
+  // For channels-last volumes with more than 3 channels, PyTorch's kernel ignores the scale factor
+  // of a dim whose size stays the same or doubles.
   const SymInt& channels = size_at(to.self(), 1);
   const bool ignores_factor = !exact && is_channels_last(*to.self()->tensor()) &&
                               channels.is_static() && channels.value() > 3;

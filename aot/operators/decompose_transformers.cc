@@ -27,8 +27,8 @@ Node* linear(Decomposition& to, Node* x, Node* weight, Node* bias) {
   return to("linear", x, weight, bias);
 }
 
-// A mask that is true where a query must not see a key. Its shape is [query, key] for type 0,
-// [batch, key] for type 1, and [batch, head, query, key] for type 2.
+// Returns a mask that is true where a query must not see a key. The shape of `mask` is [query, key]
+// if `type` is 0, [batch, key] if it is 1, and [batch, head, query, key] if it is 2.
 Node* hidden_of(Decomposition& to, Node* mask, const Argument& type) {
   if (mask->tensor()->dtype != ScalarType::kBool) mask = to.compare("ne", mask, 0);
   const auto* kind = type.get<int64_t>();

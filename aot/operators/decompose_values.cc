@@ -28,7 +28,8 @@ void reverse_subtract(Decomposition& to) {
                      alpha.is_none() ? ArgumentMap{} : ArgumentMap{{"alpha", alpha}}));
 }
 
-// Decomposes `where` with numbers, which become tensors with the dtype of the result.
+// Decomposes the overloads of `where` that take numbers. The numbers become tensors with the dtype
+// of the result.
 void where(Decomposition& to) {
   ArgumentList args = {to.self(), to.arg("self"), to.arg("other")};
   for (size_t i = 1; i < args.size(); ++i) {

@@ -41,8 +41,8 @@ Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool alo
 }
 
 Dims in_plane(const Dims& all) { return {all[1], all[2]}; }
-// Returns an argument for 2-D pooling of images [depth, height * width]. Its first item is the
-// value for the depth from `all`, the argument for 3-D pooling. Its second item is `width`.
+// Converts an argument of 3-D pooling to 2-D pooling of images [depth, height * width]. Keeps the
+// depth's item of `all`, and uses `width` for the second dim.
 Dims in_depth(const Dims& all, int64_t width) { return {all[0], width}; }
 
 Dims strides_of(Decomposition& to) {
@@ -109,8 +109,7 @@ void max_pool3d_with_indices(Decomposition& to) {
 // This is correct even for padded and clipped windows, because all planes of a window have the
 // same number of elements.
 void average_pool3d(Decomposition& to) {
-  // Rejects integers, because both the mean in each plane and the mean along the depth would be
-  // rounded.
+  // Rejects integer inputs, because the planes' means would be rounded before they are averaged.
   if (!is_floating(to.self()->tensor()->dtype)) to.refuse("the input must have a float dtype");
   const Volume volume = read_volume(to);
   const Dims kernel = to.integers("kernel_size", 3);
@@ -133,7 +132,8 @@ void average_pool3d(Decomposition& to) {
 
 namespace {
 
-// Returns the output sizes of adaptive pooling. None keeps the input's size.
+// Returns the output sizes of adaptive pooling. If an item of output_size is None, its dim keeps
+// the input's size.
 Dims adaptive_sizes(Decomposition& to) {
   const Argument output_size = to.arg("output_size");
   const ArgumentList repeated(3, output_size);

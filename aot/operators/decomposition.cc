@@ -203,7 +203,7 @@ Argument Decomposition::size(const SymInt& size) {
   if (size.is_static()) return size.value();
   Value::Number number;
   number.value = size;
-  // Looks for an earlier node that computes the size, starting with the nearest node.
+  // Reuses the nearest earlier node that computes the size, if there is one.
   for (Node* node = node_.previous(); node != nullptr; node = node->previous()) {
     const Value::Number* found = node->meta.value.number();
     if (found != nullptr && found->kind == Value::Number::Kind::kInt && found->value == size) {
@@ -281,7 +281,7 @@ void Decomposition::replace(Node* other) {
 }
 
 void Decomposition::replace_items(const std::vector<Node*>& results) {
-  // Keeps the getitem nodes in the graph, because the pass may visit them later. Clears their
+  // Leaves the getitem nodes in the graph, because the pass may visit them later. Clears their
   // specs, so that size() does not use these nodes.
   const auto leave_dead = [&](Node* user) {
     user->set_args({results.front(), 0});

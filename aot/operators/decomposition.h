@@ -41,9 +41,9 @@ class Decomposition {
 
   Node& node() { return node_; }
   // The next functions find an argument by its name in the operator's signature, like Call
-  // (aot/operators/call.h). If the argument is missing, they return the signature's default, or
-  // else `fallback`. If there is no default and no fallback, value() returns None. The other
-  // functions then throw AotError, as they do for a value of the wrong kind.
+  // (aot/operators/call.h). For a missing argument, they return the signature's default, or else
+  // `fallback`. If both are missing, value() returns None, and the other functions throw AotError.
+  // They also throw AotError if the argument has the wrong type.
   Argument value(std::string_view name) const { return call().value(name); }
   int64_t integer(std::string_view name, std::optional<int64_t> fallback = {}) const {
     return call().integer(name, fallback);
@@ -59,8 +59,8 @@ class Decomposition {
   Dims integers(std::string_view name, size_t count = 0) const {
     return call().integers(name, count);
   }
-  // Returns a number by which operands are multiplied. If the result is an integer tensor,
-  // truncates the number, like ATen.
+  // Returns an argument that is a factor, such as "alpha". If the call returns an integer tensor,
+  // truncates the factor to an integer, like ATen.
   Argument factor(std::string_view name) const;
   // Returns the passed argument, or `fallback` if the call omits it. Ignores the signature's
   // default.
@@ -178,9 +178,8 @@ class Decomposition {
     return make("aten.index.Tensor", {x, Argument::list(std::move(indices))});
   }
 
-  // Returns the data of `tensor` if the tensor is a stored constant or a copy of a stored constant.
-  // Returns null for all other tensors, for constants that the program mutates, and if the replaced
-  // call is in a subgraph.
+  // Returns the data of `tensor` if it is a stored constant, or a copy of one, and the program does
+  // not mutate the constant. Otherwise returns null. Also returns null for a call in a subgraph.
   const TensorData* constant_data(const Node* tensor) const;
   Node* add_constant(std::string_view name, TensorData data) {
     return program_.add_constant(name, std::move(data));
@@ -203,9 +202,9 @@ class Decomposition {
   // Replaces the node with `other`, converted to the dtype of the node's result, and erases the
   // node.
   void replace(Node* other);
-  // Replaces each getitem node of the call with one of `results`, converted to the dtype of the
-  // getitem node. `results` must not be empty, but may omit trailing results that nothing reads.
-  // Throws AotError if an omitted result is read.
+  // Replaces each getitem node of the call with the item of `results` that it selects, converted to
+  // the dtype of the getitem node. `results` must not be empty, but may omit trailing results that
+  // nothing reads. Throws AotError if an omitted result is read.
   void replace_items(const std::vector<Node*>& results);
 
  private:

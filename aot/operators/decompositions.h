@@ -10,7 +10,7 @@ namespace vitrine::aot::decompositions {
 #define DECOMPOSITION(function) void function(Decomposition& to);
 #include "operators/operators.inc"
 
-// Replaces an alias with the operator in its SAME_AS column.
+// Replaces the call with a call to the operator that the table's SAME_AS column names.
 void rename(Decomposition& to);
 
 }  // namespace vitrine::aot::decompositions

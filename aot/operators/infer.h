@@ -21,7 +21,7 @@ Value infer(Target target, const ArgumentList& args, const ArgumentMap& kwargs =
 // Returns the common sizes of broadcast operands. Throws AotError if the operands cannot be
 // broadcast.
 std::vector<SymInt> broadcast_sizes(const Call& call, std::span<const TensorSpec* const> operands);
-// Returns `sizes`. Replaces a size of -1, so that the product of the sizes equals the product of
+// Returns `sizes`, with -1 replaced by the size that makes the product equal to the product of
 // `elements`. Throws AotError if the products cannot be equal, or if the new size is ambiguous.
 std::vector<SymInt> resolved_sizes(const Call& call, std::vector<SymInt> sizes,
                                    const std::vector<SymInt>& elements);

@@ -21,7 +21,7 @@ bool is_empty_vector(const TensorSpec& spec) {
 Value concatenated(const Call& call) {
   const std::vector<const TensorSpec*> tensors = call.tensors("tensors");
   if (tensors.empty()) call.refuse("needs at least one tensor");
-  // Ignores tensors of shape [0], even if the other tensors have another rank.
+  // Skips tensors of shape [0], which PyTorch concatenates with tensors of any rank.
   const auto first = std::ranges::find_if(
       tensors, [](const TensorSpec* tensor) { return !is_empty_vector(*tensor); });
   TensorSpec spec = first == tensors.end() ? *tensors.front() : **first;

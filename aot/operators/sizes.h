@@ -23,8 +23,8 @@ void need_same(const Call& call, const SymInt& a, const SymInt& b, std::string_v
 // each side. Throws AotError if the total padding overflows.
 SlidingWindow make_window(const Call& call, int64_t kernel, int64_t stride, int64_t padding,
                           int64_t dilation);
-// Returns the size of the result's dim: the number of windows in an input dim of size `size`.
-// Throws AotError if the number overflows, or if kernel, stride or dilation is less than 1.
+// Returns the number of windows in an input dim of size `size`, which is the size of the result's
+// dim. Throws AotError if the number overflows, or if kernel, stride or dilation is less than 1.
 SymInt window_steps(const Call& call, const SlidingWindow& window, const SymInt& size,
                     bool ceil_mode = false);
 // Returns the size of a dim after a transposed convolution. Throws AotError like window_steps().

@@ -16,8 +16,8 @@ bool all_static(const std::vector<SymInt>& values) {
   return std::ranges::all_of(values, [](const SymInt& value) { return value.is_static(); });
 }
 
-// True if the tensor's strides equal `strides`. Ignores dims of size 1, and all dims from the first
-// dim of size 0 on.
+// True if the tensor's strides equal `strides`. Ignores dims of size 1, the first dim of size 0,
+// and all dims after it.
 bool has_strides(const TensorSpec& spec, const std::vector<SymInt>& strides) {
   for (size_t i = 0; i < spec.rank(); ++i) {
     if (is(spec.sizes[i], 0)) return true;

@@ -89,7 +89,7 @@ class CopyReplacer {
 
   void replace(Node& node, Node& other) {
     if (!can_replace(node, other)) return;
-    // Does not count the removal of a view, because views do not run code.
+    // Removed views are not reported, because views do not run code.
     if (!calls(&node, kView)) changes_.remove(kWhat, node);
     replace_node(program_, node, other);
   }

@@ -11,8 +11,8 @@
 namespace vitrine::aot {
 namespace {
 
-// True for views that do not run code outside delegates. False for a result of the graph, which
-// needs separate memory.
+// True for a view that does not run code outside delegates. False for an output of the graph, which
+// is a copy, because it needs separate memory.
 bool is_free_outside(const Node& call) {
   constexpr std::array<std::string_view, 3> kViews = {
       "aten.view_copy.default", "aten.squeeze_copy.dims", "aten.unsqueeze_copy.default"};
@@ -56,8 +56,8 @@ class EconomicalPartitioner final : public Partitioner {
 
  private:
   // Removes the views at the start and the end of the partition. Keeps views in the middle, because
-  // a path through a removed view would leave the partition and come back. Returns the number of
-  // removed views.
+  // the inputs of a delegate must not depend on its own results. Returns the number of removed
+  // views.
   static size_t remove_views(std::vector<Node*>& nodes, std::vector<Rejection>& rejections) {
     const size_t before = nodes.size();
     const auto is_outermost = [](const Node* node) {

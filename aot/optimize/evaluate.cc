@@ -35,7 +35,8 @@ T take(Result<T> result) {
   return std::move(*result);
 }
 
-// Calls visit(row-major index, offset in elements) for each element.
+// Calls visit(index, offset) for each element, in row-major order. `index` counts the calls.
+// `offset` is the position of the element in memory, in elements.
 template <class Visit>
 void for_each_element(const Tensor& tensor, Visit visit) {
   std::vector<int64_t> index(tensor.rank(), 0);

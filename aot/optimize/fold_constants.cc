@@ -139,7 +139,7 @@ class Folder {
       part.signature.outputs.push_back(std::move(spec));
     }
     part.graph->output()->set_args({Argument::tuple(std::move(outputs))});
-    // Removes all nodes that the outputs do not need, even nodes with effects.
+    // Removes each node that no output needs. remove_dead_code() would keep nodes with effects.
     Node* previous = nullptr;
     for (Node* node = part.graph->output()->previous(); node != nullptr; node = previous) {
       previous = node->previous();
@@ -178,8 +178,8 @@ class Folder {
   std::unordered_set<const Node*> known_;      // weights, and calls whose inputs are known
   std::unordered_set<const Node*> inputless_;  // calls without tensor inputs
   // Sizes of the nodes in `known_`, in bytes. The size of a weight is 0 if it has users outside
-  // `known_`. The size of a call is the total size of its inputs or the size of its result,
-  // whichever is larger.
+  // `known_`. The size of a call is the larger of two sizes: that of all its inputs together, and
+  // that of its result. A getitem call has the size of its input.
   std::unordered_map<const Node*, uint64_t> sizes_;
   std::vector<Node*> results_;
   size_t number_ = 0;

@@ -22,7 +22,7 @@ std::optional<double> number(const Node& node, size_t index) {
   return {};
 }
 
-// True if the call works on the last dim. The call's first arguments must be a tensor and a dim.
+// True if the call's argument "dim" is the last dim of its first argument.
 bool is_over_last(const Node& node) {
   const Node* input = tensor_arg(node, 0);
   if (input == nullptr || input->tensor()->rank() == 0) return false;
@@ -121,7 +121,7 @@ class ScoreAnalysis {
     return false;
   }
 
-  // True for a call where(mask, a, b) if `a` or `b` contains the scores, and the mask selects a
+  // True for where(mask, scores, x) and where(mask, x, scores), if the mask selects at least one
   // score in every row.
   bool is_masked_choice(const Node& choice) const {
     for (const size_t side : {1U, 2U}) {
@@ -150,7 +150,7 @@ class ScoreAnalysis {
   const ExportedProgram& program_;
 };
 
-// If `mask` marks the fully masked rows of a tensor, returns this tensor; otherwise null.
+// Returns the tensor whose fully masked rows `mask` marks, or null if `mask` marks something else.
 const Node* masked_tensor(const Node* mask) {
   if (!calls(mask, "aten.logical_not.default")) return nullptr;
   const Node* any = tensor_arg(*mask, 0);

@@ -11,8 +11,8 @@ namespace vitrine::aot {
 void copies_to_views(ExportedProgram& program, Changes& changes);
 // Replaces two permutations in a row with a single permutation.
 void compose_permutations(ExportedProgram& program, Changes& changes);
-// Removes x * 1, x / 1, x - 0, x + 0, and conversions to a wider dtype and back. For floats,
-// removes x + -0.0 but keeps x + 0.0, because -0.0 + 0.0 is 0.0.
+// Removes x * 1, x / 1, x - 0, x + 0, and conversions to a wider dtype and back. For floats, keeps
+// x + 0.0, because it changes -0.0 to 0.0, but removes x + -0.0.
 void remove_neutral_calls(ExportedProgram& program, Changes& changes);
 // Removes expansions of tensors whose users broadcast their operands anyway.
 void remove_expansions(ExportedProgram& program, Changes& changes);

@@ -28,8 +28,8 @@ bool is_only_read(const Node& node) {
 }
 
 // Returns the node that owns the memory of `node`: a call, or a getitem that selects a result of a
-// call. Null if another kind of node owns the memory, for example a placeholder. Also null if the
-// call may write to its arguments, or shares its results' memory with a subgraph (cond and loops).
+// call. Null if the owner is another kind of node, such as a placeholder. Also null for calls that
+// may write to their arguments, and for cond and loops, whose results share memory with subgraphs.
 const Node* owner_of(const Node* node) {
   while (calls(node, kView)) node = tensor_arg(*node, 0);
   if (node == nullptr || !node->is_call() || may_write(*node)) return nullptr;

@@ -16,7 +16,7 @@ namespace vitrine::aot {
 
 // Returns the arguments to which the operator writes, in order.
 std::vector<const OperatorArgument*> written_arguments(const Operator& op);
-// True if the call writes to arguments, except for in-place forms such as "relu_", which write only
+// True if the call writes to arguments. False for in-place forms such as "relu_", which write only
 // to their first argument and return it.
 bool writes_arguments(const Node& node);
 

@@ -15,8 +15,8 @@ bool runs_graph(const Node& node) {
          !node.target().is("executorch_call_delegate");
 }
 
-// Copies the inputs that a branch returns unchanged, because their memory may be reused before the
-// result is read.
+// Copies each input that a branch returns unchanged. Otherwise, the input's memory could be reused
+// before the result of the branch is read.
 void copy_returned_inputs(const Node& condition, Graph& branch) {
   const Argument& returned = branch.output()->need(0);
   const bool is_list = returned.list() != nullptr;

@@ -1,5 +1,5 @@
-// In loop bodies, copies results that are views, and inputs that the body returns at another
-// position, as in (a, b) -> (b, a). Without the copy, the loop would overwrite a value before
+// Copies two kinds of results of loop bodies: views, and inputs that the body returns at another
+// position, as in (a, b) -> (b, a). Without the copies, the loop could overwrite a value before
 // reading it.
 #include "aot/graph/pass.h"
 #include "aot/passes/passes.h"

@@ -60,7 +60,7 @@ std::optional<IndexValue> value_with_axes(IndexValue value, const MapAxis& map_a
 
 inline bool is_single(const SymInt& size) { return size == SymInt(1); }
 
-// Converts the index of a dim to an axis. Axes count from the last dim.
+// Returns the axis of a dim: the dim's index when counted from the last dim, which is axis 0.
 inline size_t from_last(size_t dim, size_t rank) { return rank - 1 - dim; }
 
 inline bool is_float(const TensorSpec& spec) {

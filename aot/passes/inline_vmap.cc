@@ -1,5 +1,5 @@
-// Removes the wrappers of torch.vmap from a graph. The graph describes calls for one sample. This
-// pass converts them to calls for the whole batch.
+// Removes the wrappers of torch.vmap from a graph. Converts the graph's calls, which are for one
+// sample, to calls for the whole batch.
 //
 // A batched tensor has one leading dim for each vmap that batches it, outermost first, followed by
 // the dims of the sample.

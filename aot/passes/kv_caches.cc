@@ -21,8 +21,8 @@ bool precedes(const Node& a, const Node& b) {
   return false;
 }
 
-// A write to a part of a tensor along one dim. It replaces the elements at the indices in `indices`
-// or, if this is null, at `count` consecutive indices. The first of these is `start`.
+// A write to a part of a tensor along one dim: to the indices in `indices` or, if `indices` is
+// null, to the `count` consecutive indices from `start` on.
 struct RegionWrite {
   Node* tensor = nullptr;
   Node* value = nullptr;

@@ -57,8 +57,8 @@ class KvCaches {
 
   // Returns the cache whose `view` is `node`, or null if there is none.
   const KvCache* cache_of(const Node* node) const;
-  // Returns `start` as an integer or a node. The result is empty unless the cache has exactly one
-  // write. It is also empty if this write has another start or count, or does not run before `at`.
+  // Returns `start` as an integer or a node if the cache has exactly one write, and this write has
+  // the same start and count and runs before `at`. Otherwise, the result is empty.
   std::optional<Argument> start_of_write(const KvCache& cache, const LinearSum& start,
                                          const SymInt& count, const Node& at) const;
   // Returns the names of the buffers whose shape flatten_cache() changed.

@@ -202,8 +202,8 @@ IndexValues::Result IndexValues::add_masks(const Node& node, const Call& call) {
   return of_a && of_b ? mask_value(Kind::kAdditiveMask, all_of(*of_a, *of_b)) : std::nullopt;
 }
 
-// Handles a concatenation of two masks. The first is for the keys of earlier runs of the model. All
-// of these keys are visible. The second is for the keys of the current run.
+// Handles a concatenation of two masks. The first mask shows all keys of earlier runs of the model.
+// The second mask is for the keys of the current run.
 IndexValues::Result IndexValues::concatenate(const Node& node, const Call& call) {
   const std::vector<Node*> parts = call.nodes("tensors");
   const size_t rank = node.tensor()->rank();

@@ -11,9 +11,8 @@
 
 namespace vitrine::aot {
 
-// Records the source node of each call and each get_attr node. This is the origin that the file
-// states for the node. A node without such an origin is its own source node. A getitem has the
-// source node of its call.
+// Records the source node of each call and get_attr node: the origin that the file states, or the
+// node itself if the file states none. A getitem has the source node of its call.
 void remember_sources(ExportedProgram& program);
 
 // Inlines the subgraphs of torch.no_grad() blocks and of disabled torch.autocast() blocks. Throws
@@ -40,17 +39,17 @@ void decompose_around_writes(ExportedProgram& program, std::span<const std::stri
 // Decomposes operators that are not core ATen into core ATen. Throws an AotError that names an
 // operator without a decomposition and its line in the user's model.
 //
-// Does not decompose calls to the operators in `preserved` (ATen names). Partitioners can prevent
-// the decomposition of other calls if may_keep() is true for the operator. They decide after all
+// Does not decompose calls to the operators in `preserved` (ATen names). Partitioners can keep
+// further calls if may_keep() is true for the called operators. They choose these calls after all
 // other calls are decomposed.
 void decompose(ExportedProgram& program, std::span<const std::string> preserved = {},
                std::span<const OpsToKeep> ops_to_keep = {});
-// In an edge program, decomposes the calls to operators that are marked LATE. These are
-// quantization calls that no backend delegated. Runs after partitioning.
+// In an edge program, decomposes the calls to operators that the operator table marks LATE. These
+// are quantization calls that no backend delegated. Runs after partitioning.
 void decompose_late(ExportedProgram& program);
-// True if a partitioner may prevent the decomposition of the operator. False for operators whose
-// results share memory with inputs, operators that write to inputs, and some that ExecuTorch
-// excludes.
+// True if a partitioner may prevent the decomposition of the operator. False for operators that
+// write to inputs, for operators whose results share memory with inputs, and for some others, as in
+// ExecuTorch.
 bool may_keep(std::string_view target);
 
 // Infers the dtypes, sizes and strides of results again. Skips operators that aot/operators does
@@ -66,7 +65,7 @@ void remove_asserts(ExportedProgram& program);
 void views_to_copies(ExportedProgram& program);
 // True for operators that views_to_copies() replaces.
 bool is_view(Target target);
-// Replaces numbers that are passed instead of tensors. A literal becomes a constant
+// Replaces numbers that calls pass for tensor operands. A literal becomes a constant
 // "_lifted_tensor_constant<n>", and a number that a node computes becomes a call to
 // aten.scalar_tensor.
 void scalars_to_tensors(ExportedProgram& program);
@@ -84,8 +83,8 @@ void to_edge_dialect(ExportedProgram& program);
 // Gives each call, and each get_attr node of a subgraph, a debug handle: the number of its source
 // node. The numbers start at 1, in order of appearance (docs/formats/pt2.md).
 void generate_debug_handles(ExportedProgram& program);
-// Returns the name and the graph id of a node's source node. All nodes with this source have the
-// same debug handle. Empty before remember_sources().
+// Returns the name and the graph id of a node's source node, or an empty text if none is recorded.
+// All nodes with this source have the same debug handle.
 std::string source_of(const Node& node);
 
 // Replaces each auto_functionalized_v2 call with a call to the operator that it wraps. The new call

@@ -95,8 +95,8 @@ class Quantizer {
     }
   }
 
-  // Adds the call to the list if the call has a scheme. The scheme comes from the first rule for
-  // the call, or from `common` if no rule applies.
+  // Adds the call to the uses of its weight if the call has a scheme and a stored weight. The
+  // scheme comes from the first rule that applies to the call, or from `common` if no rule does.
   void add_use(Node& call, size_t weight_index, const Member& common, Member WeightRule::*member,
                std::vector<Use> Uses::*to) {
     size_t rule = 0;
@@ -147,8 +147,8 @@ class Quantizer {
                   [&](const Use& use) { return should_skip(spec, data, use.scheme); });
     const size_t replaced = uses.linears.size() + uses.embeddings.size();
     if (replaced == 0) return;
-    // If nothing else uses the old weight, removes its tensor. A new weight can then have the same
-    // name.
+    // Removes the tensor of the old weight if nothing else uses it, so that a new weight can have
+    // the same name.
     const bool is_unused = weight.users().size() == replaced;
     const auto in_state = program_.state_dict.find(spec.target);
     if (is_unused && !is_shared(spec) && in_state != program_.state_dict.end() &&

@@ -84,9 +84,9 @@ std::string unsupported_mask(const Attention& of) {
   return is_shared ? "" : "its mask differs by head or batch";
 }
 
-// Sets `start` for attention without a mask. custom_sdpa reads the keys only up to the position of
-// the last query. Without is_causal, this must be the last key. Returns the reason if no start
-// position is possible, and otherwise an empty string.
+// Sets `of.start` for attention without a mask. custom_sdpa reads the keys only up to the position
+// of the last query. In non-causal attention, this must be the position of the last key. Returns an
+// error message if there may be fewer keys than queries, and otherwise an empty string.
 std::string set_start_without_mask(Attention& of) {
   const SymInt& queries = of.query->tensor()->sizes[kPosition];
   const SymInt& keys = of.key->tensor()->sizes[kPosition];
@@ -171,8 +171,8 @@ class AttentionReplacer {
     ++result_.replaced;
   }
 
-  // Fills `found` with the operands of attention. Returns the reason if custom_sdpa cannot compute
-  // the call, and otherwise an empty string.
+  // Fills `found` with the operands of attention. Returns the reason why custom_sdpa cannot compute
+  // the call, or an empty string if it can.
   std::string analyze(Decomposition& to, Attention& found) {
     found.query = to.tensor("query");
     found.key = to.tensor("key");
@@ -231,8 +231,8 @@ class AttentionReplacer {
     found.prefix = keys.prefix;
   }
 
-  // Derives the position of the first query from the mask, and from the range of keys that
-  // attention reads.
+  // Derives the position of the first query in two ways: from the mask, and from the range of keys
+  // that attention reads.
   static Starts starts_of(const Node& node, IndexValues& values) {
     const Call call(node);
     Starts starts;
@@ -266,10 +266,9 @@ class AttentionReplacer {
     return has_all_keys ? starts.by_mask : std::nullopt;
   }
 
-  // Sets found.start to the position of the first query, and removes the mask. custom_sdpa then
-  // uses this position to find the keys that each query sees. Returns false if the graph does not
-  // show the position. In this case, sets the caches in `found` to null if attention reads only a
-  // part of them.
+  // If the graph shows the position of the first query, sets found.start to it, removes the mask
+  // and returns true. custom_sdpa then finds the keys of each query by position. Otherwise returns
+  // false, and sets the caches in `found` to null if attention reads only a part of them.
   bool find_causal_start(Attention& found, const Node& call) {
     const std::optional<LinearSum> from = causal_start(found, call);
     const SymInt& count = found.query->tensor()->sizes[kPosition];

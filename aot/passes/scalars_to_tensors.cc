@@ -56,8 +56,8 @@ Node* lift(ExportedProgram& program, TensorData data) {
       std::ranges::count(program.signature.inputs, InputSpec::Kind::kBuffer, &InputSpec::kind);
   Node* node =
       program.add_constant(fmt::format("_lifted_tensor_constant{}", buffers), std::move(data));
-  // Makes the constant a buffer, so that the next constant gets another name: the name contains the
-  // current number of buffers.
+  // Makes the constant a buffer. The names of constants contain the number of buffers, so the next
+  // constant gets another name.
   const auto spec = std::ranges::find(program.signature.inputs, node->name(), &InputSpec::name);
   spec->kind = InputSpec::Kind::kBuffer;
   spec->persistent = false;

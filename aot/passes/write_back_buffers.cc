@@ -110,8 +110,8 @@ class BufferWriter {
     }
   }
 
-  // Copies results that are in the memory of a mutated input, because the caller reads results only
-  // after all writes.
+  // Copies each result that is in the memory of a mutated input. The writes to the input would
+  // otherwise change the result before the caller reads it.
   void keep_returned_values() {
     std::unordered_map<Node*, Node*> kept;
     for (size_t i = 0; i < results_.size(); ++i) {

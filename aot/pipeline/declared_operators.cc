@@ -38,7 +38,7 @@ void declare(const std::vector<const Operator*>& operators, Methods& methods) {
   for (auto& [name, program] : methods) {
     for_each_call(*program.graph, [&](Node& node) {
       node.set_target(declared(node.target()));
-      // In auto_functionalized_v2(my.op, ...), the custom operator is an argument.
+      // auto_functionalized_v2(my.op, ...) takes the custom operator as an argument.
       for (size_t i = 0; i < node.args().size(); ++i) {
         if (const auto* target = node.args()[i].get<Target>()) node.set_arg(i, declared(*target));
       }

@@ -24,7 +24,8 @@ DynamicBound parse_max_size(const std::string& text);
 // Sets the bounds of a size. Returns false if the program does not have the named symbol or input.
 // Throws AotError if the size is not dynamic, or if the new bounds exceed those of the export.
 bool apply(const DynamicBound& bound, ExportedProgram& program);
-// Assumed maximum of a dynamic input size that was exported without one (Dim.DYNAMIC, Dim.AUTO).
+// The maximum that is assumed for a dynamic input size if the export did not set a maximum
+// (Dim.DYNAMIC, Dim.AUTO).
 inline constexpr int64_t kDefaultMaxSize = 512;
 // Sets the assumed maximum for each size that does not have a maximum. Returns a note for each of
 // these sizes.

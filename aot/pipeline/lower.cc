@@ -86,8 +86,8 @@ void erase_removed(const NodeNames& before, const NodeNames& after,
   });
 }
 
-// `flat` lists the caches that replace_attention() flattened in each method. Flattens them in the
-// other methods, too, because methods that share a buffer must use the same shape.
+// Flattens each cache in all methods if replace_attention() flattened it in one of them (`flat`),
+// because methods that share a buffer must use the same shape.
 void flatten_in_all_methods(Methods& methods,
                             const std::map<std::string, std::set<std::string>>& flat) {
   std::set<std::string> all;
@@ -315,7 +315,8 @@ class Lowering {
     return partitioners_.empty() ? optimizations & ~kMerging & 0xff : optimizations;
   }
 
-  // Uses the first set of optimizations that does not increase planned memory.
+  // Tries one set of optimizations after the other until the result does not need more planned
+  // memory than the result without optimizations. If every set needs more, does not optimize.
   void optimize(const std::string& name, const ExportedProgram& program) {
     Attempt stock = attempt(name, program.copy(), kNoOptimization);
     const uint64_t max_bytes = planned_bytes(stock.executable, options_.emit.memory_planning);

@@ -59,8 +59,8 @@ struct LoweredModel {
   EmittedProgram emitted;
   uint64_t program_bytes = 0;
   std::vector<std::byte> record;  // an ETRecord; empty unless it was requested
-  // Notes for the user: why layers were not quantized or attention was not replaced, and the
-  // maximum that was assumed for each dynamic size that has no maximum.
+  // Notes for the user, for example why layers were not quantized, why attention was not replaced,
+  // and which maximum was assumed for a dynamic size.
   std::vector<std::string> notes;
   // The methods after delegation, for reports. The nodes of `rejections` belong to the graphs of
   // these methods.

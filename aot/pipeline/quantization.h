@@ -32,7 +32,8 @@ struct Quantization {
 Quantization parse_quantization(std::string_view text);
 
 // Adds a rule PART=SCHEME: "classifier.*=float", "head=int8_dynamic", "layers.0.*=8da4w:32",
-// "tok=embedding:8" or "head=f16". A rule for int8 needs `to.int8`. Throws AotError.
+// "tok=embedding:8" or "head=f16". Throws AotError if the rule is invalid, or if its scheme is int8
+// or int8_dynamic but `to.int8` is empty.
 void add_rule(std::string_view text, Quantization& to);
 
 // Quantizes the weights of all methods. Returns the linear layers that were not quantized, with the

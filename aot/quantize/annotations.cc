@@ -31,8 +31,8 @@ constexpr std::string_view kAdds[] = {"aten.add.Tensor", "aten.add_.Tensor"};
 constexpr std::string_view kMuls[] = {"aten.mul.Tensor", "aten.mul_.Tensor"};
 constexpr std::string_view kCats[] = {"aten.cat.default"};
 
-// A rule for one of these operators selects a whole pattern, such as all convolutions. PyTorch's
-// set_operator_type() does the same.
+// A rule that names one of these operators applies to all calls of the same kind, for example to
+// all convolutions. PyTorch's set_operator_type() does the same.
 constexpr std::string_view kConvolutionKeys[] = {"aten.conv1d.default", "aten.conv2d.default",
                                                  "aten.convolution.default"};
 constexpr std::string_view kAddKeys[] = {"aten.add.Tensor"};

@@ -14,8 +14,8 @@
 
 namespace vitrine::aot {
 
-// A tensor in one of its roles: as an operand of the call `user` or, if `user` is null, as the
-// result of its node.
+// A use of a tensor: as an operand of the call `user` or, if `user` is null, as the result of the
+// node `tensor`.
 struct TensorUse {
   Node* tensor = nullptr;
   Node* user = nullptr;

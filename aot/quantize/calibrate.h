@@ -15,7 +15,7 @@ namespace vitrine::aot {
 
 struct Calibration {
   std::vector<ObservedRange> ranges;  // one per group
-  // The values of those observed calls that are in computed_constants().
+  // The results of the observed calls that computed_constants() returns.
   std::map<const Node*, TensorData> constants;
 };
 

@@ -39,11 +39,11 @@ struct HalfResult {
 };
 
 // Makes calls compute in f16 or bf16 instead of f32. `program` must be a functional graph of core
-// ATen. The first rule that names a call chooses the dtype, and options.dtype is the default. If
-// neither applies, calls that do not compute new values, such as relu and view_copy, get the dtype
-// of their operands. Rounds stored operands ahead of time, and inserts conversions where dtypes
-// differ. Does not change integers, int8 calls, calls with several results, calls in branches and
-// loops, and calls for which can_run() is false in the new dtype.
+// ATen. The first rule that names a call chooses the dtype. If no rule names the call, the dtype is
+// options.dtype. If this is empty, a call that does not compute new values, such as relu or
+// view_copy, gets the dtype of its operands. Rounds stored operands ahead of time, and inserts
+// conversions where dtypes differ. Does not change integers, int8 calls, calls with several
+// results, calls in branches and loops, and calls for which can_run() is false in the new dtype.
 HalfResult convert_to_half(ExportedProgram& program, const HalfOptions& options,
                            const RuleKinds& kinds,
                            const std::function<bool(const Node& call)>& can_run);

@@ -66,7 +66,8 @@ struct ObservedRange {
   std::vector<float> scales;  // one, or one per channel
   int64_t zero_point = 0;
   bool has_infinite = false;
-  // These members are set only for histograms:
+  // Set only for histograms: the smallest and largest finite value, and the bins that the scale
+  // covers.
   float low = 0;
   float high = 0;
   size_t first_bin = 0;

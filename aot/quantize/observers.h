@@ -20,10 +20,10 @@ struct AffineParameters {
   int64_t zero_point = 0;
 };
 
-// Returns the quantization parameters for values from `low` to `high`. The parameters can always
-// represent zero. Throws AotError if the difference between the bounds is too large for f32.
+// Returns quantization parameters for values from `low` to `high` that represent zero exactly.
+// Throws AotError if the difference between the bounds is too large for f32.
 AffineParameters affine_parameters(float low, float high, int64_t quant_min, int64_t quant_max);
-// Returns the scale for values from `low` to `high` if the zero point is 0.
+// Returns the scale for values from `low` to `high` with the zero point 0.
 float symmetric_scale(float low, float high, int64_t quant_min, int64_t quant_max);
 
 // Records the smallest and the largest value of each channel. If there is only one channel,

@@ -90,8 +90,8 @@ class NormFolder {
   }
 
  private:
-  // Returns the nodes whose value is the normalized tensor. Empty if a node uses another result of
-  // the norm.
+  // Returns the nodes whose value is the normalized tensor: the norm or its getitem nodes. Empty if
+  // a node uses another result of the norm.
   static std::vector<Node*> results_of(Node& norm) {
     if (norm.target().is(kNorms[0])) return {&norm};
     for (const Node* user : norm.users()) {

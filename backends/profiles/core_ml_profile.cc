@@ -53,7 +53,7 @@ class CoreMlProfile final : public inspector::DelegateProfile {
     if (const std::string_view unit = text_member(event.metadata, kUnit); !unit.empty()) {
       meaning.kernel += std::string(" on ").append(unit);
     }
-    // The keys of the delegate map contain no opset.
+    // The delegate map's keys omit the opset, so the identifier must omit it too.
     meaning.identifier = std::string(symbol.substr(0, symbol.rfind(':') + 1));
     meaning.identifier += mil_operator(symbol);
     return meaning;

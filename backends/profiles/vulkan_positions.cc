@@ -19,10 +19,10 @@ class FirstOperator {
   FirstOperator(std::span<const DispatchEvent> events, std::span<const std::string> payload)
       : events_(events), payload_(payload) {}
 
-  // Returns the id of the payload's first operator. For each of several candidate ids, counts the
-  // events whose operator name then equals the name in the payload. Returns the candidate with the
-  // highest count, or nullopt if no names are equal. In a tie, prefers the id after the input
-  // copies, because the delegate's operators follow the copies.
+  // Returns the most likely id of the payload's first operator. A candidate id gets one point for
+  // each event whose operator name equals the payload's name at the index that this candidate
+  // implies. Returns nullopt if no candidate gets a point. In a tie, the id after the first input
+  // copy wins, because the delegate's operators follow the copies.
   std::optional<uint64_t> find() const {
     std::optional<uint64_t> best;
     size_t best_score = 0;

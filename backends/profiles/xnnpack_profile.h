@@ -1,5 +1,5 @@
-// Interprets traces of XNNPACK's delegates: those of this backend (docs/formats/xnnpack_trace.md)
-// and those of ExecuTorch, which contain kernel names instead of identifiers.
+// Interprets traces of XNNPACK delegates. Events of Vitrine's backend have identifiers
+// (docs/formats/xnnpack_trace.md); events of ExecuTorch's backend have kernel names instead.
 #pragma once
 
 #include "inspector/join/delegate_profile.h"

@@ -62,8 +62,8 @@ std::vector<PathPart> split_path(std::string_view path) {
   return parts;
 }
 
-// Joins the parts that are kept. An ellipsis replaces each group of adjacent parts that are left
-// out, but nothing replaces a group at the end.
+// Joins the kept parts with dots. An ellipsis replaces each run of parts that are left out, except
+// a run at the end.
 std::string join_kept(const std::vector<PathPart>& parts) {
   std::string text;
   bool has_gap = false;

@@ -30,9 +30,9 @@ std::string cut_right(std::string_view text, size_t width);
 std::string cut_middle(std::string_view text, size_t width);
 
 // Cuts a dotted path to at most `width` cells, for example "layers.0.attention.rope.apply" to
-// "…0…apply". Leaves out components from left to right, first those without digits. Never leaves
-// out the last component. Keeps the numbers, because they distinguish layers, if at least four
-// cells of the last component also fit.
+// "…0…apply". Leaves out parts from left to right, first those without digits, but never the last
+// part. Numbers distinguish layers, so they are kept if at least four cells of the last part also
+// fit.
 std::string cut_path(std::string_view path, size_t width);
 
 // Pads text with spaces to `width` cells.

@@ -16,7 +16,7 @@ constexpr size_t kMinDistinctName = 6;
 constexpr const char* kHighlight = "\x1b[33m";
 constexpr const char* kReset = "\x1b[0m";
 
-// Rules for cutting names. A table tries the stages in order until it fits.
+// The rules of one stage of cutting names. A table tries the stages in order until it fits.
 struct CuttingStage {
   size_t min_name;           // names are not cut below this width
   bool keeps_different;      // different names of a column stay different
@@ -97,7 +97,7 @@ size_t TextTable::natural_width(size_t column, bool brief) const {
   for (const auto* rows : {&rows_, &totals_}) {
     for (const Row& row : *rows) width = std::max(width, width_of(row.cells[column]));
   }
-  // If the table has only totals, the label column must be as wide as the labels of the totals.
+  // If the table has only totals, their labels determine the width of the label column.
   for (const Row& row : totals_) {
     if (!rows_.empty() || row.label_column != column) continue;
     width = std::max(width, width_of(row.label));
@@ -105,8 +105,8 @@ size_t TextTable::natural_width(size_t column, bool brief) const {
   return width == 0 ? 0 : std::max(width, width_of(columns_[column].title));
 }
 
-// Returns the smallest width at which a column's abbreviated names still differ after they are cut.
-// Returns 0 if this width exceeds `max`.
+// Returns the smallest width to which a column's abbreviated names can be cut so that they still
+// differ. Returns 0 if this width exceeds `max`.
 size_t TextTable::distinct_width(size_t column, size_t max) const {
   std::set<std::string_view> names;
   for (const Row& row : rows_) names.insert(brief_of(row.cells[column]));
@@ -265,7 +265,8 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
       is_shown[*next] = false;
     }
   }
-  // At this point, even the figures alone are too wide. Increases the width until the table fits.
+  // Here, the table is too wide although all names are cut to their minimum, because figures are
+  // never cut. Increases the width until the table fits.
   for (;; ++width) {
     if (auto layout = fit(is_shown, natural, min_widths, width)) return *layout;
   }

@@ -31,10 +31,9 @@ class TextTable {
     std::string brief = {};  // used if `text` does not fit; if empty, `text` is cut
   };
 
-  // Adds a column. The table leaves out columns without any text. If the texts of
-  // columns other than kFigure and kBar would have to be cut too short, the table also leaves out
-  // columns with a rank above 0, highest rank first. If rows could not be told apart without a
-  // column, that column is left out last.
+  // Adds a column. The table leaves out columns without any text. It also leaves out columns with a
+  // rank above 0, highest rank first, if names would otherwise be cut too short. Columns that are
+  // needed to tell rows apart are left out last.
   void add_column(Cell title, Kind kind, size_t rank = 0);
   // Adds a row. `cells` has one cell for each column.
   void add_row(std::vector<Cell> cells, bool is_highlighted = false);

@@ -14,11 +14,10 @@ struct Point {
   bool is_noise;
 };
 
-// Returns the size from which the delegate is faster. Differences within the noise are ignored. The
-// size is interpolated on logarithmic scales, between the last measured size at which the delegate
-// is slower and the next measured size. Returns 0 if the delegate is faster at one or more sizes,
-// and slower at none. Returns nullopt if the delegate is never faster, or never faster after the
-// last size at which it is slower.
+// Returns the size from which the delegate is faster. Ignores differences within the noise. Returns
+// nullopt if the delegate is faster at no size, or only at sizes below one at which it is slower.
+// Otherwise, returns 0 if the delegate is slower at no size, or else interpolates on logarithmic
+// scales between the largest size at which it is slower and the next measured size.
 std::optional<double> crossing(std::vector<Point> points) {
   std::ranges::sort(points, {}, &Point::work);
   size_t first = points.size();

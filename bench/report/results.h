@@ -50,7 +50,7 @@ struct Crossing {
   std::string op;
   size_t threads = 1;
   std::string unit;            // "elements" of the result, or "multiply-adds"
-  std::optional<double> work;  // 0: faster at all measured sizes; unset: at none
+  std::optional<double> work;  // 0: slower at no measured size; unset: no such size
 };
 
 struct Results {
@@ -58,8 +58,8 @@ struct Results {
   // The limits of the machine for each number of threads.
   std::map<size_t, double> copy_bytes_per_s;     // bytes read plus bytes written
   std::map<size_t, double> multiply_adds_per_s;  // f32 operations; a multiply-add counts as two
-  // Operations per second, by dtype and number of threads. A multiply-add counts as two operations.
-  // Contains those of "f16", "bf16" and "i8" for which the processor has vector instructions.
+  // Operations per second, by dtype ("f16", "bf16", "i8") and number of threads. A multiply-add
+  // counts as two operations. A dtype is absent if the processor has no vector instructions for it.
   std::map<std::string, std::map<size_t, double>> narrow_multiply_adds_per_s;
   std::vector<Result> results;
 

@@ -30,14 +30,14 @@ constexpr size_t kMinPairs = 25;
 constexpr size_t kMaxPairs = 400;
 constexpr double kPairsNs = 25e6;
 
-// The sizes of an operator. Their meaning depends on the case.
+// The parameters of a case, mostly sizes. Each case gives them its own meaning.
 struct CaseSizes {
   int64_t a, b, c;
 };
 using SizeList = std::vector<int64_t>;
 
-// An operator that both Vitrine's and XNNPACK's kernels can run. It is measured at all combinations
-// of the sizes `a`, `b` and `c`.
+// An operator that both Vitrine's and XNNPACK's kernels can run. It is measured with all
+// combinations of the values in `a`, `b` and `c`.
 struct ChoiceCase {
   Node* (*build)(ModelBuilder& build, const CaseSizes& sizes);
   SizeList a, b, c;

@@ -6,8 +6,8 @@
 
 namespace vitrine::bench {
 
-// Returns "machine", "cores", "system", "compiler", "flags", "commit", "date" and "load" (the load
-// average of the last minute before the run).
+// Returns the facts "machine", "cores", "system", "compiler", "flags", "commit", "date" and "load".
+// The load is the load average of the last minute before the run.
 std::map<std::string, std::string> run_facts();
 
 }  // namespace vitrine::bench

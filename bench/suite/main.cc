@@ -144,7 +144,8 @@ void describe(CLI::App& app, CommandLine& line) {
       ->type_name("CPUS");
 }
 
-// Runs the subcommand if there is one, else the suite. Returns the exit code.
+// Runs the subcommand or --choices if the command line has one of these, else the suite. Returns
+// the exit code.
 int dispatch(const CLI::App& app, const CommandLine& line) {
   if (app.got_subcommand("compare")) return compare_files(line.a, line.b, line.bound);
   if (app.got_subcommand("start")) {

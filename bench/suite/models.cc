@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr double kFloatSqnrDb = 60;  // required of models without quantization
 
-// A measured model: a model of the suite, or a file.
+// A model to measure: a model of the suite or of the corpus, or a file.
 struct Subject {
   std::string name;
   std::function<aot::ExportedProgram()> make;  // null: only `program` exists
@@ -164,9 +164,8 @@ class ModelRun {
     if (variant.task || !result.note.empty()) suite_.results.results.push_back(result);
   }
 
-  // Sets the share of the machine's multiply-adds per second that the result reaches. For variants
-  // with delegates, these are multiply-adds in the delegates' dtype. For other variants, they are
-  // multiply-adds in f32.
+  // Sets the share of the machine's limit that the result reaches. The limit is the number of
+  // multiply-adds per second: in the delegates' dtype if the variant has delegates, else in f32.
   void set_arithmetic_limit(Result& result, double flops) const {
     if (flops <= 0 || subject_.delegated_dtype.empty()) return;
     const bool is_narrow = subject_.delegated_dtype != "f32" && result.delegates.value_or(0) > 0;
@@ -210,7 +209,7 @@ std::function<aot::ExportedProgram()> import_of(const fs::path& file) {
   };
 }
 
-// Recognizes quantized models by their required SQNR, which is lower than that of float models.
+// Infers a model's dtype from its required SQNR, which is lower for quantized models.
 const char* dtype_of(double min_sqnr_db) { return min_sqnr_db < kFloatSqnrDb ? "i8" : "f32"; }
 
 std::vector<Subject> suite_subjects(const SuiteOptions& options) {

@@ -17,8 +17,8 @@ struct StartFigures {
 StartFigures measure_start(const std::filesystem::path& program, bool optimized_kernels,
                            size_t threads, int times);
 
-// The main function of the process that measure_start starts. Prints the figures to standard output
-// and returns the exit code.
+// Measures one start of `program` in this process, which measure_start created. Prints the figures
+// to standard output and returns the exit code.
 int print_start(const std::filesystem::path& program, bool optimized_kernels, size_t threads);
 
 }  // namespace vitrine::bench

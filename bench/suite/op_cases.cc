@@ -34,7 +34,7 @@ Argument one(int64_t value) { return std::vector<int64_t>{value}; }
 Node* rows(ModelBuilder& build, int64_t size, const char* name = "x") {
   return floats(build, name, {size / 64, 64});
 }
-// Adds a buffer of row indices below `rows`, in a scattered order.
+// Adds a buffer of indices into a table with `rows` rows. The indices are in a scattered order.
 Node* row_indices(ModelBuilder& build, std::vector<int64_t> sizes, int64_t rows) {
   int64_t count = 1;
   for (const int64_t size : sizes) count *= size;
@@ -93,14 +93,14 @@ Node* conv(ModelBuilder& build, int64_t side, int64_t in, int64_t out,
   return nn::conv2d(build, "conv", x, out, options);
 }
 
-// The sizes of attention. The batch has 12 elements, one for each layer of a model. Keys and values
-// are therefore too large for the processor's caches, as in a whole model.
+// Sizes for attention. The batch has one element for each layer of a model with 12 layers. Keys and
+// values are therefore too large for the processor's caches, as in a whole model.
 constexpr int64_t kLayers = 12;
 constexpr int64_t kHeads = 12;
 constexpr int64_t kKeyHeads = 4;
 constexpr int64_t kWidth = 64;
 
-// Calls attention with `keys` keys. The queries are those of the last `tokens` positions.
+// Calls attention with `keys` positions. The queries belong to the last `tokens` of them.
 template <ScalarType kDtype>
 Node* attention(ModelBuilder& build, int64_t tokens, int64_t keys) {
   const auto input = [&](const char* name, ScalarType dtype, int64_t count, int64_t heads,

@@ -98,7 +98,7 @@ void run_op(Suite& suite, const OpCase& op, size_t threads) {
   for (const int64_t size : sizes) run_case(suite, op, size, threads);
 }
 
-// Returns the operators that the backend supports and that have no case in the suite.
+// Lists the operators that the backend supports, but for which the suite has no case.
 std::string unmeasured() {
   std::string names;
   for (const auto& op : aot::xnnpack::operators()) {

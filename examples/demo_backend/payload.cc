@@ -37,7 +37,7 @@ Result<std::span<Operator>> read_text(std::string_view text, MemoryAllocator& me
   };
   int32_t count = 0;
   if (!parse(until('#'), count)) return invalid("does not begin with a number and \"#\"");
-  // Each operator needs at least four characters of the text.
+  // Every operator takes at least four characters. This check bounds the allocation.
   if (static_cast<size_t>(count) > text.size() / 4) return invalid("the text ends early");
   std::span<Operator> operators;
   VITRINE_RETURN_IF_ERROR(allocate(memory, static_cast<size_t>(count), operators));
@@ -84,7 +84,7 @@ class GraphReader {
  private:
   size_t words_left() const { return left_.size() / 4; }
 
-  // Returns the payload's next word, or 0 at the end of the payload.
+  // Returns the payload's next word. At the end of the payload, sets `is_damaged_` and returns 0.
   uint32_t word() {
     uint32_t read = 0;
     if (words_left() == 0) {

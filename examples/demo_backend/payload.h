@@ -42,8 +42,8 @@ struct Operator {
   Convolution convolution;           // used by kConvRelu
 };
 
-// A checked payload. The result of operator i is value num_inputs + i. Every index is valid, the
-// inputs of an operator come before its result, and sizes match.
+// A checked payload. The result of operator i is value num_inputs + i. Every index is valid. The
+// inputs of an operator precede its result. The sizes of inputs, weights and results match.
 struct Graph {
   uint32_t num_inputs = 0;
   std::span<Value> values;
@@ -51,9 +51,9 @@ struct Graph {
   std::span<Operator> operators;
 };
 
-// Reads and checks a payload. The graph uses `memory` and does not refer to the payload. Allocates
-// memory for all results except outputs. Errors: DelegateInvalidCompatibility names the invalid
-// part of the payload. MemoryAllocationFailed means that memory ran out.
+// Reads and checks a payload. The graph's data is in `memory` and does not refer to the payload.
+// Allocates memory for all results except outputs. Errors: DelegateInvalidCompatibility names the
+// invalid part of the payload. MemoryAllocationFailed means that memory ran out.
 vitrine::Result<Graph> read_payload(std::span<const std::byte> payload,
                                     vitrine::MemoryAllocator& memory);
 

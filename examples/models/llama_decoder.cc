@@ -111,8 +111,8 @@ class Llama {
     }
     return aot::make_tensor_data(ScalarType::kChar, {rows, columns}, std::move(bytes));
   }
-  // Returns the scales of the groups of int4 weights, chosen so that results are about as large as
-  // the inputs.
+  // Returns a scale for each group of int4 weights. With these scales, a layer's results are about
+  // as large as its inputs.
   TensorData scales(int64_t rows, int64_t columns) {
     const float scale = 1 / (4.6f * std::sqrt(static_cast<float>(columns)));
     return aot::seeded_weights(build_.qualified("scales"), build_.seed(),
@@ -142,7 +142,7 @@ class Llama {
                    aot::contiguous_spec(ScalarType::kFloat, spec.sizes));
   }
 
-  // A linear layer. If the weights are floats, multiplies them by `factor`.
+  // Adds a linear layer. `factor` multiplies f32 weights and does not affect int4 weights.
   Node* linear(const char* name, Node* x, int64_t out, float factor = 1) {
     const auto module = build_.module(name, "torch.nn.modules.linear.Linear");
     const int64_t in = x->tensor()->sizes.back().value();
@@ -212,7 +212,7 @@ class Llama {
     return build_.call("aten.to.dtype", {x, dtype});
   }
 
-  // Holds int8 values, and a scale and a zero point for each token and head.
+  // A tensor quantized to int8, with a scale and a zero point for each token and head.
   struct Bytes {
     Node* numbers;
     Node* scales;

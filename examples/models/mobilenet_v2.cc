@@ -29,7 +29,7 @@ struct Shape {
   int64_t groups = 1;
   double mean_square;  // mean square of the input, which determines the scale of int8 weights
 };
-// The mean squares that are assumed for the three kinds of layer inputs.
+// Assumed mean squares of a layer's input, by the kind of input.
 constexpr double kImage = 1.0 / 3;  // uniform in [-1, 1]
 constexpr double kRectified = 0.5;  // half of a distribution with variance one
 constexpr double kPooled = 0.1;     // averages of rectified values

@@ -20,7 +20,7 @@ Node* first_call(Graph& graph) {
   return nullptr;
 }
 
-// Returns a stack frame in PyTorch's form. Keeps only the last folder of the file's path.
+// Returns a stack frame in PyTorch's form. Shortens the file's path to its folder and its name.
 std::string trace_of(const SourceLocation& location) {
   std::string_view file = location.file_name();
   for (size_t slashes = 0, i = file.size(); i-- > 0;) {

@@ -9,8 +9,8 @@
 //   }
 //   ExportedProgram program = build.finish({x});
 //
-// Results get the dtypes, sizes and strides that aot/operators infers. Every call records its
-// modules and the source line of the C++ code that added it, so that profiles can show them.
+// aot/operators infers the dtypes, sizes and strides of results. Each call is stored with its
+// modules and its C++ source line, which profiles can show.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,8 @@ class ModelBuilder {
   // "torchvision.models.mobilenetv2.MobileNetV2".
   explicit ModelBuilder(std::string type_name, uint64_t seed = 1);
 
-  // An open module, which the destructor closes. Modules must be closed in reverse order.
+  // Keeps a module open until the destructor closes it. The module that was opened last must be
+  // closed first.
   class Module {
    public:
     Module(Module&& other) noexcept : builder_(std::exchange(other.builder_, nullptr)) {}
@@ -96,14 +97,14 @@ class ModelBuilder {
   // variant "aten.relu_.default".
   Node* call(std::string_view target, ArgumentList args, ArgumentMap kwargs = {},
              SourceLocation location = SourceLocation::current());
-  // Calls an operator that aot/operators does not support. `value` describes its results.
+  // Calls an operator that aot/operators does not support. `value` describes the call's results.
   Node* call_as(std::string_view target, ArgumentList args, ArgumentMap kwargs, Value value,
                 SourceLocation location = SourceLocation::current());
   // Returns result `index` of a call with several results.
   Node* item(Node* tuple, size_t index, SourceLocation location = SourceLocation::current());
 
-  // Returns the program with these outputs and empties the builder. In-place calls on a buffer
-  // change the buffer each time the program runs.
+  // Returns a program with these outputs and empties the builder. If a call changes a buffer in
+  // place, each run of the program changes that buffer.
   ExportedProgram finish(const std::vector<Node*>& outputs);
 
  private:

@@ -67,8 +67,8 @@ Node* cache(ModelBuilder& build, const TransformerOptions& options, const char* 
       name, aot::make_tensor_data(ScalarType::kFloat, sizes, std::vector<std::byte>(bytes)));
 }
 
-// Writes the key and the value of the token at `position` to the caches, and computes the token's
-// attention. Masks later positions.
+// Computes the attention of the token at `position`. Writes the token's key and value to the
+// caches, and masks all later positions.
 Node* cached_attention(ModelBuilder& build, const TransformerOptions& options, Node* x,
                        Node* position) {
   const auto module = build.module("attention", kAttention);

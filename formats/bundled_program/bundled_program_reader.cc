@@ -23,9 +23,9 @@ constexpr size_t kIdentifierBytes = 4;
 // The alignment, in bytes, that ExecuTorch gives the field `program`.
 constexpr uintptr_t kWantedAlignment = 32;
 
-// Minimum size of a table in bytes. A file of n bytes thus has at most n / 8 different tables. If
-// many references share a table, a small file could expand to many test sets. The reader therefore
-// rejects files with more than n / 8 references to tables.
+// The smallest possible size of a table, in bytes. A file of n bytes thus has at most n / 8
+// different tables. The reader rejects a file with more than n / 8 references to tables: if
+// references share tables, a small file could expand to many test sets.
 constexpr size_t kMinTableBytes = 8;
 
 std::shared_ptr<std::byte> allocate(size_t size) {

@@ -21,8 +21,8 @@ struct CompileOption {
   std::span<const std::byte> value;
 };
 
-// A payload with its compile options and named data. All of them must outlive the
-// PayloadDescription that is made from them.
+// A payload with its compile options and named data. The memory to which the members refer must
+// outlive the payload's PayloadDescription.
 struct PayloadInput {
   std::string_view backend = {};  // empty for a bare file
   std::span<const std::byte> bytes = {};
@@ -34,14 +34,14 @@ struct PayloadInput {
 struct DelegateReader {
   std::span<const std::string_view> backends;
   std::string_view name;  // of a bare file: "Vulkan delegate payload"
-  // Returns true if the bytes identify a payload of this backend. Null if the backend's payloads
-  // cannot be recognized by their bytes.
+  // Returns true if the bytes identify a payload of this backend. The pointer is null if the bytes
+  // of such payloads do not identify the backend.
   bool (*recognizes)(std::span<const std::byte> bytes);
   PayloadDescription (*read)(const PayloadInput& input);
 };
 
-// Find the reader for a backend, or the reader that recognizes a payload's bytes. Return null if
-// there is none.
+// find_reader() returns the reader for a backend, and recognize_payload() returns the reader that
+// recognizes a payload's bytes. Both return null if no reader matches.
 const DelegateReader* find_reader(std::string_view backend);
 const DelegateReader* recognize_payload(std::span<const std::byte> bytes);
 

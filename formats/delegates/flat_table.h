@@ -19,8 +19,8 @@ namespace vitrine::delegates {
 
 class FlatTable;
 
-// A flatbuffer. Limits the number of reading steps, because a small file can expand to any size if
-// its tables and vectors are shared.
+// A flatbuffer. Limits the number of reading steps, because a small file with shared tables and
+// vectors can expand to any size.
 class FlatFile {
  public:
   // Error texts begin with `name`.

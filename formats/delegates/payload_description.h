@@ -73,8 +73,8 @@ struct PayloadDescription {
   // The program inside the payload, as a view of the payload's bytes. Empty for most backends.
   std::span<const std::byte> program;
 
-  // Totals. finish() adds the operators of `graphs` and the constants of `tensors`. Before that, a
-  // reader adds only the weights that are not in `tensors`.
+  // Totals over all graphs and tensors. A reader counts only weights that are not in `tensors`;
+  // finish() then adds the operators of `graphs` and the constants of `tensors`.
   size_t operators = 0;
   size_t constants = 0;
   uint64_t constant_bytes = 0;

@@ -25,9 +25,9 @@ constexpr size_t kPrefixBytes = sizeof(fb::uoffset_t);
 constexpr size_t kIdentifierOffset = sizeof(fb::uoffset_t);  // after the root offset
 constexpr uint32_t kKnownVersion = 0;
 
-// Minimum size of a table in bytes. The reader accepts at most (file size / kMinTableBytes)
-// references to tables. More references are possible only if tables are shared. Then a small file
-// could expand to a large trace.
+// The smallest possible size of a table, in bytes. The reader rejects a file with more than (file
+// size / kMinTableBytes) references to tables. In such a file, references must share tables, so a
+// small file could expand to a large trace.
 constexpr size_t kMinTableBytes = 8;
 
 std::string_view text(const fb::String* string) {
@@ -56,9 +56,9 @@ std::vector<T> copy(const fb::Vector<T>* from) {
   return from == nullptr ? std::vector<T>() : std::vector<T>(from->begin(), from->end());
 }
 
-// Returns the number of bytes from a tensor's first element to its last. Returns nullopt if the
-// number overflows, or if the elements do not fit in that many bytes. Elements that do not fit
-// overlap, so a small buffer could expand to a large tensor.
+// Returns the number of bytes that a tensor spans in memory. Returns nullopt if this number
+// overflows or is smaller than the total size of the elements. The elements would then overlap, and
+// a small buffer could expand to a large tensor.
 std::optional<uint64_t> extent_of(const DebugTensor& tensor) {
   uint64_t numel = 1;
   uint64_t last = 0;  // index of the last element in memory

@@ -22,8 +22,8 @@ namespace {
 namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::etdump;
 
-// Maximum sizes in bytes of an event, a block and a value in the file, without the strings of the
-// trace.
+// Upper bounds in bytes for one event, one block and one value in the file. They exclude the
+// strings of the trace.
 constexpr uint64_t kMaxEventBytes = 128;
 constexpr uint64_t kMaxBlockBytes = 256;
 constexpr uint64_t kMaxValueBytes = 512 + 2 * kMaxRank * sizeof(int64_t);
@@ -200,8 +200,8 @@ class Writer {
     std::copy_n(entry.sizes.begin(), entry.rank, sizes.begin());
     const auto sizes_offset = builder_.CreateVector(sizes.data(), entry.rank);
     const auto strides_offset = builder_.CreateVector(entry.strides.data(), entry.rank);
-    // The buffer holds the tensor's data, a summary in its place, or neither. An offset that is not
-    // set is kNoData, the largest uint64_t.
+    // At most one of the two offsets is set, because a summary replaces the tensor's data. An unset
+    // offset is kNoData, the largest uint64_t, so min() selects the other offset.
     const uint64_t position = std::min(entry.offset, entry.summary_offset);
     const int64_t offset =
         position == Entry::kNoData ? kNoDebugData : static_cast<int64_t>(position);
@@ -214,8 +214,8 @@ class Writer {
                                          : fb::Offset<wire::Bool>();
   }
 
-  // Adds a debug event. Outside instructions, the chain index is -1. The field is unsigned, so it
-  // stores -1 as 2^64 - 1, like stock runtimes on 64-bit devices.
+  // Adds a debug event. A value that was logged outside instructions has chain index -1. The
+  // unsigned field stores -1 as 2^64 - 1, like stock runtimes on 64-bit devices.
   void add_debug_event(const Entry& entry, fb::Offset<wire::Value> value) {
     const TracedValue& source = entry.source;
     fb::Offset<fb::String> id = 0;
@@ -258,16 +258,16 @@ class Writer {
     return wire::CreateRunData(builder_, name_offset, bundled_input_index, allocators, events);
   }
 
-  // Writes `data` unless a text with the same address and length was already written. An equal text
-  // at another address is written again.
+  // Writes a text, unless a text with the same address and length was already written. Does not
+  // detect equal texts at different addresses.
   fb::Offset<fb::Vector<uint8_t>> bytes(std::string_view data) {
     const auto [entry, is_new] = by_address_.try_emplace({data.data(), data.size()});
     if (is_new) entry->second = create_bytes(data);
     return entry->second;
   }
 
-  // Writes equal texts only once. Compares contents, because the texts that this writer composes
-  // reuse the same memory.
+  // Writes a text, unless an equal text was already written. Compares contents, because different
+  // texts that this writer composes may have the same address.
   fb::Offset<fb::Vector<uint8_t>> shared_bytes(std::string_view data) {
     const auto [entry, is_new] = by_text_.try_emplace(std::string(data));
     if (is_new) entry->second = create_bytes(data);

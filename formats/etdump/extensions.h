@@ -10,7 +10,8 @@ inline constexpr char kDroppedRecords[] = "vitrine::dropped_records";
 inline constexpr char kDroppedValues[] = "vitrine::dropped_values";
 inline constexpr char kDroppedBlocks[] = "vitrine::dropped_blocks";
 
-// An event in the block of a warm-up run. It lasts from the start of the run to the end of the run.
+// Name of the event that marks a warm-up run. The event is in the run's block and lasts as long as
+// the run.
 inline constexpr char kWarmUp[] = "vitrine::warm_up";
 
 // Name of the block that holds the event kDroppedBlocks.

@@ -1,6 +1,7 @@
-// Converts the origin of a value to text and back, for values that were logged inside a delegate.
-// The origin is the operator that made the value, and its quantization if it was quantized. The
-// text is the name of the value's debug event (docs/formats/etdump.md, "Extensions"). Host side.
+// Converts the origin of a value inside a delegate to text and back. The origin is the operator
+// that computed the value and, if the delegate stored the value quantized, the quantization
+// parameters. The text names the value's debug event (docs/formats/etdump.md, "Extensions"). Host
+// side.
 #pragma once
 
 #include <cstddef>

@@ -43,7 +43,8 @@ void put_text(std::vector<std::byte>& to, std::string_view text) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-// Returns the content as a raw deflate stream. Empty if the stream is not smaller than the content.
+// Returns the content as a raw deflate stream, or an empty string if the stream is not smaller than
+// the content.
 std::string deflated(std::string_view content, int strategy) {
   if (content.empty() || content.size() > std::numeric_limits<uInt>::max()) return {};
   z_stream stream{};
@@ -64,8 +65,8 @@ std::string deflated(std::string_view content, int strategy) {
   return packed.size() < content.size() ? packed : std::string();
 }
 
-// Readers refuse members with a high compression ratio (base/zip_archive.h). If the ratio would
-// exceed kMaxRatio, this function compresses with Huffman codes only: their ratio is at most 8.
+// Readers refuse members with a high compression ratio (base/zip_archive.h). If default compression
+// exceeds kMaxRatio, this function uses only Huffman codes, which reach a ratio of at most 8.
 std::string packed_within_ratio(std::string_view content) {
   constexpr size_t kMaxRatio = 100;
   std::string packed = deflated(content, Z_DEFAULT_STRATEGY);

@@ -10,12 +10,12 @@
 
 namespace vitrine::etrecord {
 
-// Writes a zip archive (format: PKWARE's APPNOTE 6.3). Errors are FormatErrors. All members get the
-// same timestamp.
+// Writes a zip archive (format: PKWARE's APPNOTE 6.3). Functions report errors as FormatError. All
+// members get the same timestamp.
 class ArchiveWriter {
  public:
-  // Sizes and offsets of at least `limit` use the 64-bit form, and so do counts of at least
-  // min(limit, 65535). Only tests pass a limit below the default.
+  // The archive stores sizes and offsets of at least `limit`, and member counts of at least
+  // min(limit, 65535), in the 64-bit form. Only tests pass a limit below the default.
   explicit ArchiveWriter(uint64_t limit = 0xffffffff) : limit_(limit) {}
 
   // Adds a member with a copy of `content`. A duplicate name is an error.

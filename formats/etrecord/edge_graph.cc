@@ -94,7 +94,7 @@ Module innermost_module(std::string_view stack) {
   if (first_comma == last_comma) return {};
   const std::string_view key = last.substr(0, first_comma);
   const std::string_view path = last.substr(first_comma + 1, last_comma - first_comma - 1);
-  // Graph passes write this placeholder for a node that does not belong to a module.
+  // Graph passes write such a path for a node that does not belong to any module.
   if (path == key && path.starts_with("_empty_nn_module_stack")) return {};
   return {normalized_module_path(path), std::string(last.substr(last_comma + 1))};
 }

@@ -1,5 +1,6 @@
-// Defines the keys of a program's named data that describe its record (docs/formats/program.md,
-// "Records inside programs"). Other runtimes ignore these keys.
+// Defines the keys under which a program's named data store the program's ETRecord and the digest
+// of the record (docs/formats/program.md, "Records inside programs"). Other runtimes ignore these
+// keys.
 #pragma once
 
 namespace vitrine::etrecord {

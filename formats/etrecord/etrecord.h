@@ -70,9 +70,8 @@ struct DelegateEntry {
 };
 
 struct MethodRecord {
-  // Maps the instruction of a kernel call to the handle of the call's node. Maps the instruction of
-  // a delegate call to the handles of all nodes of the delegate, in graph order and with
-  // repetitions.
+  // Debug handles by instruction. A kernel call has the handle of its node. A delegate call has the
+  // handles of all nodes of the delegate, in graph order and with repetitions.
   std::map<int32_t, std::vector<DebugHandle>> handles_of_instruction;
   std::map<int32_t, DelegateEntry> delegates;  // keyed by instruction
   std::map<int32_t, int64_t> num_outputs;      // by instruction; delegate calls only

@@ -117,8 +117,9 @@ void check_name(const std::string& name) {
           "cannot write a record: the name {} contains {}, which is reserved", name, reserved));
     }
   }
-  // ExecuTorch adds a method to a name that has none, so the name must have the form name/method. A
-  // program whose name ended with a side file's suffix would be read as a side file.
+  // The name must have the form name/method, because ExecuTorch would append a method to any other
+  // name. Readers would take a program for a side file if its name ended with the suffix of a side
+  // file.
   if (name.find('/') == std::string::npos || is_side_file(name)) {
     throw FormatError(
         fmt::format("cannot write a record: {} is not of the form name/method, or has a suffix "

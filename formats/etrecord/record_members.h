@@ -58,8 +58,8 @@ RecordMembers parse_record_members(std::span<const std::byte> bytes,
 // or if a name is reserved.
 std::vector<std::byte> write_etrecord(const RecordMembers& members);
 
-// Each of these functions returns one JSON map of the record. Handles of a delegate call are always
-// written as a list. If a kernel call has a single handle, the handle is written as a number.
+// Each function returns one map of the record as JSON. A single handle of a kernel call is written
+// as a number; the handles of a delegate call are always written as a list.
 std::string debug_handle_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);
 std::string delegate_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);
 std::string num_outputs_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);

@@ -27,8 +27,8 @@ enum class ArgumentKind : uint8_t {
   kGraph = 13,
 };
 
-// The numbers that identify dtypes in the schema. Numbers above 15 differ from those in program
-// files.
+// The numbers that identify dtypes in the schema. Program files use the same numbers up to 15, but
+// other numbers above 15.
 inline constexpr std::pair<int64_t, ScalarType> kDtypes[] = {
     {0, ScalarType::kByte},      {1, ScalarType::kChar},    {2, ScalarType::kShort},
     {3, ScalarType::kInt},       {4, ScalarType::kLong},    {5, ScalarType::kHalf},

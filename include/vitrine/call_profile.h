@@ -41,8 +41,8 @@ class CallProfile final : public EventTracer {
       return calls == 0 ? 0 : static_cast<double>(total_ns) / static_cast<double>(calls);
     }
   };
-  // An instruction or an operator of a delegate. An instruction in a loop can have more calls than
-  // its method.
+  // The calls of one instruction, or of one operator inside a delegate. An instruction in a loop
+  // can have more calls than its method.
   struct Row {
     // One of kKernelCall, kDelegateCall, kDelegateOperator, kMove, kJumpFalse and kFree.
     TraceRecord::Kind kind = TraceRecord::Kind::kKernelCall;

@@ -58,9 +58,9 @@ class DataSource {
   // do different versions of one file. 0 means that the number is not known, for example for a
   // buffer, or for a file that was changed in the last two seconds before it was opened.
   virtual uint64_t stamp() const { return 0; }
-  // Tells the source that these bytes are not needed soon. They stay valid, but the system may drop
-  // the pages of a mapped file from memory until they are read again. Ranges outside the source are
-  // ignored.
+  // Tells the source that a range of bytes is not needed soon. Views of the range stay valid, but
+  // the system may drop pages of a mapped file from memory until the next access. Ranges outside
+  // the source are ignored.
   virtual void release(uint64_t /*offset*/, uint64_t /*size*/) const {}
 };
 

@@ -40,15 +40,16 @@ struct DecoderMethodNames {
 };
 
 // Fills in the names that are not given:
-// - decode is the first of "forward", "decode", "text_decoder" and "decoder" that the program has,
-//   or the program's only method that has inputs;
-// - prefill is "prefill", but stays empty if decode was given, because the methods of a LoRA
-//   adapter must not be mixed with others;
-// - if decode has an input of floats, encoder is the first of "encoder", "vision_encoder" and
-//   "audio_encoder" that the program has, and embedding is "token_embedding".
+// - decode: the first of "forward", "decode", "text_decoder" and "decoder" that the program has, or
+//   else the program's only method that has inputs;
+// - prefill: "prefill", unless decode was given. A given decode may use a LoRA adapter that the
+//   method "prefill" does not use;
+// - encoder, if decode has an input of floats: the first of "encoder", "vision_encoder" and
+//   "audio_encoder" that the program has;
+// - embedding, if decode has an input of floats: "token_embedding".
 // The names of prefill, encoder and embedding stay empty if the program has no such method.
-// Throws GenerationError, which lists the program's methods, if a given name does not exist or no
-// decode method is found.
+// Throws GenerationError if no decode method is found, or if a given method does not exist or has
+// no inputs. The message lists the methods that have inputs.
 DecoderMethodNames find_decoder_methods(const Program& program, DecoderMethodNames given = {});
 
 // Returns the placeholder token that marks the encoder's rows in prompts. `name` is the token's
@@ -60,7 +61,7 @@ DecoderMethodNames find_decoder_methods(const Program& program, DecoderMethodNam
 std::optional<TokenId> find_row_id(const Tokenizer* tokenizer, std::string_view encoder,
                                    std::string_view name);
 
-// Accepts "ids", "position" and "encoded". Throws GenerationError for other names.
+// Converts the names "ids", "position" and "encoded". Throws GenerationError for other names.
 DecoderInput parse_decoder_input(std::string_view name);
 
 }  // namespace vitrine

@@ -65,7 +65,7 @@ class [[nodiscard]] Error {
   // The message is never null. It is empty for success.
   const char* message() const;
 
-  // Returns this error with the formatted location and ": " before its message.
+  // Puts the formatted location and ": " before the message, and returns the error.
   [[gnu::format(printf, 2, 3)]] Error in(const char* format, ...) &&;
 
  private:

@@ -47,7 +47,7 @@ struct TraceRecord {
   Kind kind = Kind::kScope;
 };
 
-// Identifies an operator of a delegate in the operator's trace records.
+// Identifies an operator inside a delegate. The operator's trace records contain these members.
 struct TracedOperator {
   const char* name = nullptr;  // the metadata of the records; zero-terminated
   uint32_t name_size = 0;
@@ -56,7 +56,7 @@ struct TracedOperator {
 
 // The operators that ran, one after another, in one call to a delegate.
 struct TracedOperators {
-  // If several calls run the same operators, this list has the same address in all of them.
+  // Calls of one delegate that run the same operators pass the same list, at the same address.
   std::span<const TracedOperator> operators;
   std::span<const uint64_t> ends_ns;  // when each operator ended
   uint64_t start_ns = 0;              // when the first operator began
@@ -131,8 +131,8 @@ class EventTracer {
   // string literal.
   virtual void begin_block(const char* name) = 0;
   virtual void record(const TraceRecord& record) = 0;
-  // Records the operators of a delegate call. A tracer may cache what it reads from all.operators,
-  // with the address of the list as the key.
+  // Records the operators of a delegate call. A tracer may read a list of operators once and
+  // recognize it by its address in later calls.
   virtual void record_operators(const TracedOperators& all) {
     for (size_t i = 0; i < all.operators.size(); ++i) record(all.record(i));
   }
@@ -141,10 +141,10 @@ class EventTracer {
   // record_results() in this chain.
   virtual bool wants_results() const { return true; }
   // Called after record() for each step. `arguments` are the step's arguments, which include its
-  // results. `delegate` is null unless the step called a delegate. If record_results() returns
-  // false, its own time is included in the time of the next step. A tracer returns true to exclude
-  // its time, if it did enough work to distort the time of the next step. Tracers that need values
-  // derive from ValueTracer (vitrine/value_tracer.h).
+  // results. `delegate` is null unless the step called a delegate. Returns true to exclude the time
+  // of record_results() from the time of the next step, and false to include it. Excluding costs
+  // another reading of the clock. Tracers that need values derive from ValueTracer
+  // (vitrine/value_tracer.h).
   virtual bool record_results(const TraceRecord& /*step*/, std::span<EValue* const> /*arguments*/,
                               const Delegate* /*delegate*/) {
     return false;

@@ -83,8 +83,8 @@ class KernelContext {
   // with the same `key` and `bytes` return the same memory. Kernels that derive different data of
   // the same size from the same bytes must use different keys. Returns null data, without an error,
   // if `from` is not a constant or if the memory budget is too small. If the system has no memory
-  // left, returns null data and reports an error: without derived data, a kernel may compute
-  // different results, and results must not depend on how much memory the system has free.
+  // left, returns null data and reports an error. Without the error, the kernel would run without
+  // derived data, and its results could then depend on how much memory the system has free.
   Derived derive(const Tensor& from, uint64_t key, size_t bytes);
   // Called by the executor. Sets the object that stores derived data. If it is null, derived data
   // is not stored. `data` must outlive the context.

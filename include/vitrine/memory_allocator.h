@@ -60,8 +60,9 @@ class HeapArena final : public MemoryAllocator {
     size_t used;
   };
   Mark mark() const { return {chunks_, used_}; }
-  // If only one chunk was added after the mark, keeps it for reuse. If several were added, frees
-  // all of them; the next chunk will then be as large as all of them together.
+  // Frees what was allocated after the mark. A single chunk that was added after the mark is kept
+  // for reuse. Several chunks are returned to the heap, and the next chunk will be at least as
+  // large as all of them together, if the memory budget allows.
   void rewind(const Mark& mark);
 
   // Number of bytes that the arena now holds in chunks from the heap.

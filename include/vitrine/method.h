@@ -43,7 +43,8 @@ struct PlanCheck;  // runtime/executor/method_loader.h
 // (docs/trust.md). The check takes about as long as sorting the values.
 extern const PlanCheck refuse_overlaps;
 
-// Limits on the resources that a hostile file can use (docs/trust.md). 0 selects the default.
+// Limits on the resources that a hostile file can use (docs/trust.md). In every member,
+// 0 selects the default.
 struct MethodLimits {
   // Memory for loading and running: activations, values, temporary memory of kernels, and delegates
   // with their packed weights and workspaces. Default: the memory that is available to the process
@@ -113,8 +114,8 @@ struct Step;         // runtime/executor/step.h
 
 class Method {
  public:
-  // If operators are missing, OperatorMissing names all of them and all missing backends. If only
-  // backends are missing, NotFound names them.
+  // Returns OperatorMissing if operators are missing, and NotFound if only backends are missing.
+  // The message names all missing operators and backends.
   static Result<std::unique_ptr<Method>> load(std::shared_ptr<const Program> program,
                                               std::string_view name, const MethodOptions& options);
   ~Method();
@@ -126,9 +127,9 @@ class Method {
 
   size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return outputs_.size(); }
-  // Both functions return None if `index` is out of range. input() returns the value that
-  // set_input() set, even if an instruction has replaced it since. Outputs are valid until the next
-  // set_input() or execution, because an input may use the planned memory of an output.
+  // input() and output() return None if `index` is out of range. input() returns the value from
+  // set_input(), even if an instruction has replaced this value. Outputs are valid until the next
+  // execution or set_input(), which may write to planned memory that an input and an output share.
   const EValue& input(size_t index) const;
   const EValue& output(size_t index) const {
     return index < outputs_.size() ? *outputs_[index] : kNone;

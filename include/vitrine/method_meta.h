@@ -36,8 +36,8 @@ class MethodMeta {
 
   // The functions below return 0 or an empty string if `index` is out of range.
 
-  // Planned buffers. The caller may supply their memory. Sizes are in bytes. Buffer i has memory_id
-  // i + 1 in the program.
+  // The number of planned buffers, whose memory the caller may supply, and their sizes in bytes.
+  // The program refers to buffer i as memory_id i + 1.
   size_t num_planned_buffers() const;
   size_t planned_buffer_size(size_t index) const;
 

@@ -80,8 +80,9 @@ class Value {
 
 struct ModuleOptions {
   size_t threads = 0;  // the calling thread included; 0: one per performance core
-  // If true, all work that is worth dividing runs on all threads, even if other processes need the
-  // processors (ThreadPool::Use::kAlways). Results do not depend on this.
+  // If true, all work that is worth dividing (ThreadPool::kMinWorkNs) is divided among all threads,
+  // even if other processes need the processors (ThreadPool::Use::kAlways). Results do not depend
+  // on this option.
   bool fixed_threads = false;
   bool optimized_kernels = true;
   bool accept_unwritten_outputs = false;  // MethodOptions::accept_unwritten_outputs
@@ -122,8 +123,8 @@ class Module {
   Result<std::string_view> input_name(std::string_view method, size_t index) const;
   Result<std::string_view> output_name(std::string_view method, size_t index) const;
 
-  // Loads a method ahead of its first call. If operators are missing, OperatorMissing names all of
-  // them and all missing backends. If only backends are missing, NotFound names them.
+  // Loads a method ahead of its first call. Returns OperatorMissing if operators are missing, and
+  // NotFound if only backends are missing. The message names all missing operators and backends.
   Error load_method(std::string_view name);
   // Calls a method.
   //
@@ -174,7 +175,7 @@ class Module {
   static Result<Module> load(Result<std::unique_ptr<DataSource>> source, const char* path,
                              const ModuleOptions& options);
   Error check() const;
-  // Calls a method and returns it, so that its outputs can be read.
+  // Calls a method. Returns the Method object, from which the caller reads the outputs.
   Result<const Method*> run(std::string_view name, const void* inputs, size_t count,
                             ReadInput read_input);
   Result<const Method*> run(std::string_view name, std::span<const Value> inputs);

@@ -27,9 +27,10 @@ class NamedDataMap {
   virtual size_t size() const = 0;
   // Empty if `index` is out of range.
   virtual std::string_view key(size_t index) const = 0;
-  // The bytes are valid while both the buffer and the map exist. NotFound for an unknown key.
+  // The bytes are valid while both the buffer and the map exist. Returns NotFound for an unknown
+  // key.
   virtual Result<DataBuffer> get(std::string_view key) const = 0;
-  // Empty if the bytes are not a tensor. NotFound for an unknown key.
+  // Returns nullopt if the bytes are not a tensor, and NotFound for an unknown key.
   virtual Result<std::optional<TensorLayout>> layout(std::string_view key) const = 0;
   // stamp() identifies the files of the map and their versions. release() tells the map that the
   // bytes of a key are not needed soon, and ignores unknown keys. DataSource describes both

@@ -23,7 +23,8 @@ enum class Verification : uint8_t {
 
 class Program {
  public:
-  // InvalidProgram names the location in the file, such as "execution_plan[0].values[37].sizes".
+  // For an invalid file, returns InvalidProgram, whose message names the location in the file, such
+  // as "execution_plan[0].values[37].sizes".
   static Result<std::shared_ptr<const Program>> load(
       std::unique_ptr<DataSource> source, Verification verification = Verification::kFull);
   Program(const Program&) = delete;
@@ -32,7 +33,7 @@ class Program {
   size_t num_methods() const;
   // Empty if `index` is out of range. The text is valid while the program exists.
   std::string_view method_name(size_t index) const;
-  // For an unknown name, InvalidArgument lists the existing methods.
+  // For an unknown name, returns InvalidArgument, whose message lists the existing methods.
   Result<MethodMeta> method_meta(std::string_view name) const;
 
   // The named data in the program's own file. The map is valid while the program exists.

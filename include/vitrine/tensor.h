@@ -45,8 +45,8 @@ class Tensor {
   Tensor() = default;
 
   // `sizes` (none negative), `dim_order` (a permutation) and `strides` must have the same length,
-  // at most kMaxRank, and checked_numel() must accept `sizes`. Strides are computed here. The
-  // number of elements is the bound for later resizes.
+  // at most kMaxRank, and checked_numel() must accept `sizes`. The constructor computes the
+  // strides. Later resizes cannot exceed the initial number of elements.
   Tensor(ScalarType dtype, std::span<int32_t> sizes, std::span<const uint8_t> dim_order,
          std::span<int64_t> strides, void* data, ShapeDynamism dynamism = ShapeDynamism::kStatic);
 

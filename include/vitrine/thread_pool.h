@@ -50,7 +50,8 @@ class ThreadPool {
   // The largest useful estimate of work. Callers cap larger estimates at this value.
   static constexpr uint64_t kLargeWorkNs = 1'000'000'000;
 
-  // These functions are virtual, so that executables without a pool do not link them.
+  // The functions below are virtual, so that an executable that creates no pool does not link their
+  // code.
 
   // Returns true if the caller should run a region on all threads now, and false if the caller
   // should run the region alone. The region takes `work_ns` on one thread.

@@ -10,10 +10,10 @@ namespace vitrine {
 
 class ValueTracer : public EventTracer {
  public:
-  // Returns true if record_value() should be called. If this returns false at the start of a chain
-  // of instructions, the results of these instructions are not recorded. Otherwise, it is called
-  // again after each instruction. It is also called before the outputs of the method or the
-  // operators of a delegate are recorded.
+  // Returns true if record_value() should be called. The runtime asks at the start of each chain of
+  // instructions. If the answer is false, no results of this chain are recorded; otherwise, the
+  // runtime asks again after each instruction. It also asks before it records the outputs of the
+  // method or the operators of a delegate.
   virtual bool wants_values() const = 0;
   // Receives a value, which is valid during the call only: the next instruction or operator may
   // reuse its memory.
@@ -35,8 +35,9 @@ class ValueTracer : public EventTracer {
   ValueTracer* value_tracer() final { return wants_values() ? this : nullptr; }
 
  private:
-  // These functions are not virtual, so that classes compiled with RTTI can derive from this class,
-  // which is compiled without RTTI.
+  // The functions below are not virtual. A virtual function that is defined in a .cc file would tie
+  // the type information of ValueTracer to that file, which is compiled without RTTI. Classes
+  // compiled with RTTI could then not derive from ValueTracer.
   void record_traced_results(const TraceRecord& step, std::span<EValue* const> arguments,
                              const Delegate* delegate);
   void record_traced_outputs(std::span<EValue* const> outputs);

@@ -26,7 +26,8 @@ std::vector<bool> runs_without_slowest(const std::vector<double>& wall) {
   return is_kept;
 }
 
-// Sums the times of rows, separately for each run that keep_only() selects.
+// Adds up the times of rows, separately for each run. Leaves out cold runs, and the runs that
+// keep_only() excludes.
 class CountedRuns {
  public:
   explicit CountedRuns(const Profile& profile) : profile_(profile), is_kept_(profile.runs, true) {}

@@ -21,8 +21,8 @@ bool may_hold_batch_norm(std::string_view op);
 
 class FoldedUsers {
  public:
-  // Looks up the nodes of `graph` in `other`: by debug handle, or by op and module. The graphs must
-  // outlive the object.
+  // Looks up the nodes of `graph` in `other`, by debug handle or by op and module (`alignment`).
+  // The graphs must outlive the object.
   FoldedUsers(const etrecord::EdgeGraph& graph, const etrecord::EdgeGraph& other,
               Alignment alignment);
 
@@ -30,9 +30,9 @@ class FoldedUsers {
   // folded (may_be_folded()). Ignores quantize and dequantize nodes between the node and its users.
   std::vector<size_t> of(size_t node) const;
 
-  // True if the node's results have a user that is missing in the other graph and cannot be folded
-  // (may_be_folded() is false). The other graph then computes the user, such as a hardswish, as
-  // several ops. Ignores quantize and dequantize nodes between the node and its users.
+  // True if a user of the node's results, such as a hardswish, is missing in the other graph and
+  // may_be_folded() is false for it. The other graph then computes this user as several ops.
+  // Ignores quantize and dequantize nodes between the node and its users.
   bool has_composite(size_t node) const;
 
  private:

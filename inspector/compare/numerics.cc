@@ -52,11 +52,11 @@ std::optional<Range> range_of(const std::optional<etdump::StoredAs>& stored) {
   return Range{real(low), real(low + 255), double{stored->scale}};
 }
 
-// Counts the NaN, infinite and saturated elements of `bytes`, and adds the counts to `row`. If the
-// value is quantized, `bytes` holds its dequantized elements in f32. `exact` holds the exact
-// elements, or nothing if they are unknown. `plain` is the value of the reference, and may be null.
-// An element that is -inf in both the value and `plain` does not count as infinite, because models
-// mask attention scores with -inf.
+// Counts the NaN, infinite and saturated elements of a value, and adds the counts to `row`. `bytes`
+// holds the value's elements, dequantized to f32 if the value is quantized. `exact` holds the exact
+// result (numerics.h), or nothing if it is unknown. `plain` is the reference's result in the plain
+// run, or null. An element that is -inf in both the value and `plain` does not count as infinite,
+// because models mask attention scores with -inf.
 void count_elements(const std::vector<std::byte>& bytes, ScalarType dtype,
                     const std::vector<double>& exact, const Elements* plain, NumericsRow& row) {
   const ScalarType real = real_type(dtype);

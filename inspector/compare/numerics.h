@@ -53,8 +53,9 @@ struct NumericsRow {
   size_t result = 0;  // index among the row's results
   std::string type;   // "f32[1,32,112,112]"; empty without a value
   std::optional<etdump::StoredAs> stored_as;
-  // Rows of the reference that compute the value. If only one of the programs folds a batch norm
-  // into the preceding convolution, the batch norm's result is the reference's value.
+  // Rows of the reference that compute the counterpart of the program's value. If only one of the
+  // two programs folds a batch norm into the preceding convolution, this counterpart is the result
+  // after the batch norm.
   std::vector<size_t> reference_rows;
   std::vector<std::string> lines;  // of the model's source
   // If there are several samples, figures and counts cover all of them, as if their values were one

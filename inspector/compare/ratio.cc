@@ -29,8 +29,9 @@ std::vector<double> thinned(std::vector<double> samples) {
   return thinned_samples;
 }
 
-// Computes the ratio B / A from the ratios of single runs. The confidence interval extends from the
-// `rank`-th smallest to the `rank`-th largest ratio. A `rank` of 0 means too few runs.
+// Summarizes the ratios B / A of single runs: median, spread, confidence interval and verdict. The
+// confidence interval extends from the `rank`-th smallest to the `rank`-th largest ratio. If `rank`
+// is 0, there are too few runs for an interval and a verdict.
 std::optional<Ratio> ratio_with_verdict(std::vector<double> ratios, size_t rank, bool is_paired) {
   if (ratios.empty()) return std::nullopt;
   std::ranges::sort(ratios);

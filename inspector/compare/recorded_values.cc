@@ -139,9 +139,9 @@ class NodeAssignment {
     }
     std::vector<size_t> remaining = nodes;
     const bool is_unambiguous = assign_kernels(kernels, remaining);
-    // `times` tells how often the call's list of handles contains the handle of `nodes`. `times`
-    // may exceed the number of `nodes`, because the list also has an entry for each getitem node,
-    // and the graph contains no getitem nodes.
+    // `times` is how often the handle occurs in the call's list of handles. The list also has an
+    // entry for each getitem node, which the graph leaves out, so `times` may exceed the number of
+    // `nodes`.
     if (calls.size() == 1 && is_unambiguous && remaining.size() <= calls[0].times) {
       std::vector<size_t>& of_call = nodes_of_[calls[0].instruction];
       of_call.insert(of_call.end(), remaining.begin(), remaining.end());
@@ -150,8 +150,8 @@ class NodeAssignment {
     }
   }
 
-  // Assigns nodes to kernels and removes them from `remaining`. Returns false if any kernel is
-  // ambiguous.
+  // Assigns nodes to the kernels that run their op, and removes these nodes from `remaining`.
+  // Returns false if the kernels of any op differ in number from the nodes of that op.
   bool assign_kernels(const std::vector<Use>& kernels, std::vector<size_t>& remaining) {
     std::map<std::string_view, std::vector<int32_t>> by_op;
     for (const Use& use : kernels) {
@@ -232,12 +232,12 @@ class Collector {
   }
 
   // Returns the events that the source logged when it last ran. An instruction in a loop logs its
-  // values in each iteration. Its profile events tell how often it ran. Stock traces have two
-  // profile events per kernel call, of which only the outer one is counted.
+  // values each time it runs, and its profile events are counted to find out how often it ran.
+  // Stock traces have two profile events per kernel call, of which only the outer one is counted.
   std::span<const size_t> last_events(const Source& source,
                                       const std::vector<size_t>& positions) const {
-    // An operator with a known position runs once in each delegate call, so the number of calls is
-    // the number of its runs.
+    // An operator inside a delegate (source.op is its position) runs once in each call of the
+    // delegate. For such an operator, the delegate calls are counted instead.
     const Source counted = source.op ? Source{source.instruction, "", {}} : source;
     size_t times = 0;
     for (const etdump::ProfileEvent& event : run_.profile_events) {

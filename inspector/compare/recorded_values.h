@@ -32,7 +32,7 @@ struct RecordedValues {
   // in channels-last order without marking them as such. `values` may point to them.
   std::deque<etdump::DebugTensor> reordered;
 
-  bool has_values_of(size_t row) const;  // true if an operator of a delegate passed on that row
+  bool has_values_of(size_t row) const;  // true if the row's delegate operator reported a value
 };
 
 // Returns the values of the last run of the trace in which values were recorded. If an instruction

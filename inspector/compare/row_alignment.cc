@@ -370,8 +370,8 @@ class Aligner {
   }
 
   void link_common_subsequence(std::span<const NamedRow> a, std::span<const NamedRow> b) {
-    // Dynamic programming over suffixes. `below` and `here` hold only two rows of lengths at a
-    // time. `choices` holds the whole table, because the second loop follows the choices.
+    // Dynamic programming over the suffixes of `a` and `b`. The first loop keeps only two rows of
+    // lengths, `below` and `here`. The second loop needs the choices of the whole table.
     enum Choice : uint8_t { kBoth, kSkipA, kSkipB };
     std::vector<uint8_t> choices(a.size() * b.size());
     std::vector<uint32_t> below(b.size() + 1), here(b.size() + 1);
@@ -410,8 +410,8 @@ class Aligner {
     return is_one ? ops[0].module : "";
   }
 
-  // Adds an unaligned row to the set in which the other side runs ops of the same module, if there
-  // is exactly one such set.
+  // Adds each unaligned row to the set that contains the other side's ops of the row's module, if
+  // exactly one set contains such ops.
   void join_by_module() {
     std::map<size_t, std::pair<bool, bool>> has_rows_of;  // set -> has rows of A, of B
     for (size_t i = 0; i < a_.size(); ++i) has_rows_of[sets_.root(i)].first = true;
@@ -422,8 +422,8 @@ class Aligner {
       for (size_t i = 0; i < others.size(); ++i) {
         if (!is_model_row(others[i])) continue;
         for (const Op& op : known_ops(others[i])) {
-          // Skips quantize and dequantize ops, because a module may contain such ops for the
-          // module's input.
+          // Quantize and dequantize ops do not count, because they may only convert the input of
+          // the module.
           if (is_requantization(op.name)) continue;
           sets_of_module[op.module].insert(sets_.root(first_other + i));
         }

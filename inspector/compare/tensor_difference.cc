@@ -30,7 +30,7 @@ T load(const std::byte* from) {
   return value;
 }
 
-// Computes mean, SQNR and cosine from the sums.
+// Computes mean_abs, sqnr_db and cosine from the totals of all elements.
 void set_ratios(TensorDifference& figures) {
   if (figures.elements != 0) {
     figures.mean_abs = figures.sum_abs / static_cast<double>(figures.elements);

@@ -22,8 +22,9 @@ struct Tolerance {
 // zero for integers and bools.
 Tolerance default_tolerance(ScalarType dtype);
 
-// Figures over all elements. A complex number counts as two elements. Equal elements differ by 0; a
-// finite element differs from an infinite or NaN element by infinity.
+// Figures that describe the difference between two tensors. A complex number counts as two
+// elements. Equal elements differ by 0; a finite element differs from an infinite or NaN element by
+// infinity.
 struct TensorDifference {
   struct Mismatch {
     size_t element = 0;  // row-major
@@ -46,7 +47,7 @@ struct TensorDifference {
   size_t mismatches = 0;  // elements out of tolerance
   std::optional<Mismatch> first = {};
 
-  // Sums over elements, from which mean_abs, sqnr_db and cosine follow.
+  // Totals for all elements, from which mean_abs, sqnr_db and cosine are computed.
   double dot = 0;
   double actual_square = 0;
   double expected_square = 0;

@@ -111,8 +111,8 @@ class Matcher {
   };
   using Groups = std::map<size_t, size_t>;
 
-  // Returns the number of values without a counterpart. Unused results, which are empty, do not
-  // count.
+  // Returns the number of values of one side that have no counterpart on the other side. Unused
+  // results are recorded as empty tensors and do not count.
   size_t unpaired(const RecordedValues& values, const RecordedValue* Pair::*side) const {
     std::set<const RecordedValue*> paired(done_.begin(), done_.end());
     for (const Pair& pair : pairs_) paired.insert(pair.*side);
@@ -196,7 +196,8 @@ class Matcher {
     }
   }
 
-  // An op that only one side computes separately, and the op's result if the run recorded it.
+  // An op that one side runs separately after a compared op, and that the other side may have
+  // folded into the compared op. `value` is null if the run did not record the result of this op.
   struct Follower {
     std::string op;
     const RecordedValue* value = nullptr;
@@ -210,8 +211,8 @@ class Matcher {
     return rows[group->second].rows_a.empty() || rows[group->second].rows_b.empty();
   }
 
-  // Guesses the follower of a value if the records do not identify the users of the value. Only the
-  // next op in run order can be the follower.
+  // Guesses the followers of a value whose users are unknown. At most the op of the next row in run
+  // order is a follower.
   Followers next_followers(const RecordedValue& value, const ValueRun& run,
                            const RecordedValues& values, const Groups& groups) const {
     if (!value.row || *value.row + 1 >= run.profile.rows.size()) return {};
@@ -247,8 +248,8 @@ class Matcher {
     return row.join == Join::kInferred && !row.folded_ops.empty();
   }
 
-  // Replaces the value of `op` with the value of its follower, if the other side computes both ops
-  // as one. The follower must be the only one, and its value must be recorded. Keeps the value if
+  // If the other side computes `op` and its only follower as one op, replaces `value`, the result
+  // of `op`, with the result of the follower. Returns true after this replacement, or if
   // `followers` is empty. Otherwise returns false: the values are not comparable.
   static bool follow(const RecordedValue*& value, const Followers& followers, const std::string& op,
                      bool other_is_fused) {
@@ -347,7 +348,7 @@ class Matcher {
     result_.values.push_back(std::move(value));
   }
 
-  // True if an operator of a delegate did not report its value.
+  // True if an operator inside a delegate, other than an inserted layout change, reported no value.
   static bool has_hidden_values(const Profile& profile, const RecordedValues& values) {
     for (size_t i = 0; i < profile.rows.size(); ++i) {
       const ProfileRow& row = profile.rows[i];
@@ -393,7 +394,7 @@ class Matcher {
   RowAlignment rows_;
   Groups group_of_a_, group_of_b_;  // keyed by row
   std::vector<Pair> pairs_;
-  // Maps a value to the earlier value that it replaces in the comparison (see follow()).
+  // Maps a compared value to the value that it replaced in follow(), or to itself.
   std::map<const RecordedValue*, const RecordedValue*> followed_;
   std::vector<const RecordedValue*> done_;
   ValueComparison result_;

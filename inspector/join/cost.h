@@ -25,8 +25,8 @@ std::optional<double> flops_of(const etrecord::EdgeNode& node, const etrecord::E
 std::vector<std::optional<Cost>> row_costs(const std::vector<RowSource>& rows,
                                            const etrecord::EdgeGraph& graph);
 
-// True if any f32 row clearly exceeds the measured FLOPs per second of the machine. The measured
-// limit is then too low, because other programs slowed down the machine during the measurement.
+// True if an f32 row ran at clearly more FLOPs per second than the measured limit of the machine.
+// This limit is then too low, because other programs slowed down the machine while it was measured.
 bool beats_limits(const Profile& profile);
 
 // Returns the shortest time that the machine's limits allow, divided by the measured time `ns`. The

@@ -30,9 +30,9 @@ struct OperatorIdentity {
   };
   Kind kind = Kind::kMapped;
   etrecord::DebugHandle handle = 0;  // for kDebugHandle
-  // For kMapped, if the delegate map lacks the identifier: a text that begins with the name of the
-  // operator's node in the edge graph ("aten_relu_default_3"). If the text begins with the names of
-  // several nodes, the longest of these names counts. May be empty.
+  // For kMapped. Used if the delegate map lacks the identifier: the text then begins with the name
+  // of the operator's node in the edge graph ("aten_relu_default_3"). If it begins with the names
+  // of several nodes, the longest name counts. May be empty.
   std::string node = {};
 };
 
@@ -56,7 +56,7 @@ struct EventMeaning {
   std::string kernel = {};
 };
 
-// The operator, in a delegate's payload, for which an event was logged.
+// The operator in a delegate's payload to which an event belongs.
 struct PayloadOperator {
   size_t index = 0;  // among the payload's operators, or among those that the events name
   std::string name;  // "aten.add.Tensor"

@@ -11,7 +11,7 @@
 namespace vitrine::inspector {
 namespace {
 
-// The position of a row after the rows of device queues were moved to profiles of their own.
+// The new position of a row, after the rows of each queue were moved to a profile of that queue.
 struct NewIndex {
   size_t profile = 0;  // 0: the CPU; else the queue's number plus one
   size_t row = 0;
@@ -99,8 +99,9 @@ class QueueSplitter {
     for (size_t i = 0; i < profile_.queues.size(); ++i) renumber(profile_.queues[i], i + 1);
   }
 
-  // Updates ProfileRow::inserted_for_row after rows have moved, or resets it if the served row is
-  // now in another profile. `number` is the number of `profile`, as in NewIndex::profile.
+  // Updates ProfileRow::inserted_for_row of the rows of `profile` after rows have moved. Resets the
+  // member if the row that it refers to is now in another profile. `number` is the number of
+  // `profile`, as in NewIndex::profile.
   void renumber(Profile& profile, size_t number) {
     for (ProfileRow& row : profile.rows) {
       if (!row.inserted_for_row.has_value()) continue;

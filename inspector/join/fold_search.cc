@@ -44,8 +44,8 @@ std::optional<size_t> FoldSearch::find(etrecord::DebugHandle handle,
   size_t min_distance = SIZE_MAX;
   for (const auto& [other, its_rows] : rows) {
     const auto nodes = graph_.nodes_of_handle.find(other);
-    // Rows whose handle is not in the graph get the largest distance, so such a row is chosen only
-    // if no other row exists.
+    // A handle that is not in the graph gets the largest distance. Its row is therefore chosen only
+    // if none of the handles in `rows` is in the graph.
     const size_t node = nodes == graph_.nodes_of_handle.end() ? SIZE_MAX - 1 : nodes->second[0];
     const size_t start_node = start->second[0];
     const size_t distance = node > start_node ? node - start_node : start_node - node;

@@ -41,8 +41,8 @@ void write_notes(const JoinCounts& counts, bool has_record, SourceJoin& join) {
       " logged no identifier that is in the record: their source ops are inferred from kernel "
       "names and order",
       join);
-  // Up to 80 % of the kernels may mismatch without a warning, because lowering decomposes some ops
-  // after the record is made.
+  // Up to 80 % of the kernels may mismatch without a warning. Lowering decomposes some ops after
+  // the record is made, so the record lacks the ops that these kernels run.
   warn(counts.mismatched_kernels, counts.compared_kernels, 0.8, "kernels", join);
   warn(counts.mismatched_nodes, counts.compared_nodes, 0.5, "operators of delegates", join);
 }

@@ -13,10 +13,11 @@ namespace vitrine::inspector {
 struct ProfileOptions {
   std::string method = "forward";  // the traced method; a trace does not contain its name
   RunInfo run = {};
-  // Implementations of DelegateProfile, each of which interprets the events of one backend. Events
-  // of other backends are joined only by the delegate map in the record.
+  // Each DelegateProfile interprets the events of one backend. Events of any other backend are
+  // joined only by the delegate map in the record.
   DelegateProfiles delegates = {};
-  // The operators of the delegates' payloads, for events that name such operators.
+  // The delegates in the program, for traces that name no backend and for events that name
+  // operators of a delegate's payload.
   ProgramDelegates program = {};
 };
 

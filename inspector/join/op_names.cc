@@ -8,7 +8,6 @@ namespace {
 struct ShortName {
   std::string_view base, name;
 };
-// Short names for ops with long names.
 constexpr ShortName kShortNames[] = {
     {"_native_batch_norm_legit_no_training", "batch_norm"},
     {"_native_batch_norm_legit", "batch_norm"},

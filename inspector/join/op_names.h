@@ -10,9 +10,9 @@ namespace vitrine::inspector {
 // result is a view into `name`.
 std::string_view base_name(std::string_view name);
 
-// Returns the op of a kernel, for programs without a record: "aten::add.out" -> "aten.add.out".
-// Stock dumps omit the namespace, which is usually aten: "add.out" -> "aten.add.out". Adds the
-// overload "default" if the name has none.
+// Returns the op that a kernel implements, for programs without a record: "aten::add.out" ->
+// "aten.add.out". Stock dumps omit the namespace, so this function adds the usual one, aten:
+// "add.out" -> "aten.add.out". If the name has no overload, adds "default".
 std::string op_of_kernel(std::string_view kernel);
 
 // Returns the name of an op in reports: "aten._native_batch_norm_legit_no_training.default" ->

@@ -28,8 +28,8 @@ std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kern
   size_t i = 0;
   std::optional<size_t> last_matched;
   for (size_t k = 0; k < kernels.size(); ++k) {
-    // A kernel that may be a layout change stays unmatched, unless this would reduce the number of
-    // pairs.
+    // A kernel that may be a layout change is matched only if the number of pairs would otherwise
+    // be smaller.
     const auto pairs = [&](size_t kernel, size_t op) { return best[kernel * width + op]; };
     const bool may_be_layout_change = profile.may_be_layout_change(kernels[k]);
     const bool is_needed = pairs(k, i) > pairs(k + 1, i);

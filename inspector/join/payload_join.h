@@ -22,9 +22,9 @@ struct PayloadJoin {
   // payload.
   std::vector<std::optional<PayloadOperator>> operators;
   std::vector<std::optional<size_t>> nodes;  // of each row; an index into the graph
-  // Each pair is a node without an operator and the row into which this node is folded, as an index
-  // into the argument `rows`. This row runs the nearest node with an operator. The search goes
-  // toward inputs and then toward users. For a dequantization, the order is reversed.
+  // Nodes without an operator, each with the row into which it is folded (an index into the
+  // argument `rows`). This is the row of the nearest node with an operator. The search goes toward
+  // inputs first and then toward users, but for a dequantization, toward users first.
   std::vector<std::pair<size_t, size_t>> folds;
 };
 

@@ -42,7 +42,7 @@ struct TimeStatistics {
   double steady = 0;  // median of the runs after the first, or the time of the only run
 };
 
-// The time in one run, for example of a row. Runs without a sample count as 0 ns.
+// A measured time, such as the time of a row, in one run. Runs without a sample count as 0 ns.
 struct RunSample {
   uint32_t run = 0;  // index among the complete runs of the trace
   double ns = 0;

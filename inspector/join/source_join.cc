@@ -154,14 +154,14 @@ class Joiner {
     for (const DebugHandle handle : handles) append_new(join_.rows[row].handles, handle);
   }
 
-  // Joins a row with all nodes of the call. Claims none of them, so that other rows can.
+  // Joins a row with all nodes of the call. Other rows can still claim these nodes.
   void join_whole_call(InstructionId instruction, size_t row) {
     join_.rows[row].nodes = nodes_of(handles_of_instruction(instruction));
     join_.rows[row].has_all_ops_of_call = true;
     if (!join_.rows[row].nodes.empty()) join_.rows[row].join = Join::kExact;
   }
 
-  // Joins rows by payload operators. Returns false if the events of the rows do not name any.
+  // Joins rows by payload operators. False if there are rows, but their events name no operator.
   bool join_by_payload(InstructionId instruction, const ProgramDelegate* content,
                        const Call& call) {
     const PayloadJoin joined =
@@ -190,7 +190,7 @@ class Joiner {
     return !joined.operators.empty() || call.rows.empty();
   }
 
-  // Infers that the row runs only this node.
+  // Joins the row with only this node, and marks the join as inferred.
   void take_node(size_t node, RowSource& row) {
     row.nodes = {node};
     row.handles = {record_->graph.nodes[node].debug_handle};

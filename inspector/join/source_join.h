@@ -15,7 +15,7 @@
 
 namespace vitrine::inspector {
 
-// The nodes that a row runs, as indices into the record's edge graph.
+// The source ops of a row. Nodes are indices into the record's edge graph.
 struct RowSource {
   Join join = Join::kNone;
   std::vector<size_t> nodes;                   // in graph order

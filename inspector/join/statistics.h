@@ -22,7 +22,7 @@ struct RunWindow {
 };
 
 // Returns the counted runs, ascending, that took more than twice the median of all counted runs.
-// Returns none if fewer than five runs are counted. `wall` has a sample for every run.
+// Returns an empty list if fewer than five runs are counted. `wall` has a sample for every run.
 std::vector<uint32_t> outliers_of(const RunSamples& wall, const RunWindow& window);
 
 // Computes all statistics, including `first` and `steady`. If some runs lack a sample, no sample

@@ -244,7 +244,8 @@ class Merger {
     return false;
   }
 
-  // Adds the event's time to its row. `name` is the identifier of a delegate's operator.
+  // Adds the event's time to the row of the event. `name` is the identifier of a delegate's
+  // operator, and empty for other events.
   TraceRow& add(const ProfileEvent& event, TraceRow::Kind kind, size_t occurrence,
                 std::string_view name, const DeviceQueue* queue = nullptr) {
     const RowKey key{instruction_of(event), kind, event.delegate_debug_id, name, queue, occurrence};

@@ -45,8 +45,9 @@ struct TraceRow {
   InstructionId instruction;
   int32_t delegate_id = etdump::kUnset;
   std::string_view delegate_name;  // string identifier
-  // "aten::add.out" for a kernel ("add.out" in a stock dump), the metadata of a delegate operator,
-  // or "move", "jump_false", "free" for a control instruction.
+  // For a kernel, its name: "aten::add.out", or "add.out" in a stock dump. For a delegate operator,
+  // the kernel that DelegateProfile::interpret() returned, or else the event's metadata. For a
+  // control instruction, "move", "jump_false" or "free".
   std::string_view kernel;
   std::string_view library;  // library of a kernel; may be empty
   // The results of DelegateProfile::interpret() for a delegate's row. If `identifier` is not empty,

@@ -10,7 +10,7 @@ namespace vitrine::inspector {
 
 class ComparisonPage {
  public:
-  // `a` and `b` are the names of A and B, which form the title.
+  // Sets the title of the page, which consists of the names of A and B.
   ComparisonPage(std::string_view a, std::string_view b);
 
   void add_heading(std::string_view text);

@@ -86,8 +86,8 @@ Json ratio_json(const std::optional<Ratio>& ratio) {
 
 ComparedTexts compared_texts(const ComparedOp& op, const Profile& a, const Profile& b) {
   ComparedTexts texts;
-  // Prefers the side that runs the op in a single row, because the name of a single row lists all
-  // folded ops.
+  // Prefers the side that runs the op in a single row: the name of a single row lists its folded
+  // ops, but the common name of several rows does not.
   const bool use_a = op.rows_b.empty() || (!op.rows_a.empty() && op.rows_a.size() == 1) ||
                      (!op.rows_a.empty() && op.rows_b.size() != 1);
   const Profile& profile = use_a ? a : b;
@@ -225,8 +225,8 @@ std::vector<std::string> ComparedColumns::titles() const {
 
 std::vector<std::string> ComparedColumns::figures(const ComparedOp& op, bool in_a,
                                                   bool in_b) const {
-  // `share` is the row's part of the change in wall time. Omits `share` if the row changed in the
-  // opposite direction, or by more than the wall time.
+  // `share` is the op's part of the change in wall time. Its cell stays empty if the op changed in
+  // the opposite direction, or by more than the wall time.
   const double share = wall_change != 0 ? op.change / wall_change : -1;
   return {in_a ? unit.text(op.a.p50) : "-",
           in_b ? unit.text(op.b.p50) : "-",

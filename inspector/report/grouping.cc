@@ -114,7 +114,7 @@ class Grouper {
            any(row.model_lines);
   }
 
-  // Adds a row to the group with the row's path. With kNone, every row is a separate group.
+  // Adds a row to its group, which is created if necessary. With kNone, each row is its own group.
   void add_row(size_t row) {
     if (view_.by == GroupBy::kNone) {
       const std::string name = row_texts(profile_.rows[row]).op;
@@ -135,7 +135,7 @@ class Grouper {
                                               ? std::vector{group_name(profile_, row, view_.by)}
                                               : group_path(profile_, row, view_.by);
     for (const std::string& label : path) {
-      // In a tree, the names of modules below the root do not begin with kWholeModel.
+      // In a tree of modules, the names below the root leave out the root's name, kWholeModel.
       const bool is_top = name.empty() || name == kWholeModel;
       if (is_top) name.clear();
       if (!is_top) name += view_.by == GroupBy::kModule ? '.' : ' ';
@@ -202,8 +202,8 @@ class Grouper {
     for (const size_t child : nodes_[index].children) flatten(child, depth + 1);
   }
 
-  // Keeps only the slowest groups. The parent of a kept group is also kept, because the parent
-  // takes at least as long and wins ties.
+  // Keeps only the slowest groups. The parent of a kept group is also kept: it takes at least as
+  // long as the group, and precedes the group if their times are equal.
   void cut() {
     std::vector<Group>& groups = result_.groups;
     if (view_.top == 0 || groups.size() <= view_.top) return;

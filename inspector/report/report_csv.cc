@@ -33,8 +33,8 @@ double share_of(const std::vector<size_t>& rows, const Profile& profile) {
   return share;
 }
 
-// A part of the wall time that does not belong to the groups. The file has a line for it if
-// `has_line` is true.
+// A part of the wall time outside of all groups. If `has_line` is true, the file has a line for
+// this part.
 struct Remainder {
   const char* name;
   const TimeStatistics& time;

@@ -40,7 +40,7 @@ Json figures_json(const RowFigures& figures) {
           {"values", values}};
 }
 
-// Returns the indices in RowFigures::values that belong to the node's rows.
+// Returns the values of the node's rows, as indices into RowFigures::values.
 std::vector<size_t> figures_of(const GraphPicture::Node& node, const RowFigures& figures) {
   std::vector<size_t> indices;
   for (const RowOfQueue& row : node.rows) {

@@ -26,8 +26,7 @@ struct Bar {
   double share = 0;
 };
 
-// Returns the names and times of the groups, and then the names and times of the parts outside of
-// all groups.
+// Returns a bar for each group, and then a bar for each part of the time outside of all groups.
 std::vector<Bar> bars_of(const Profile& profile, const View& view) {
   const Grouping grouping = group_rows(profile, view);
   std::vector<Bar> bars;

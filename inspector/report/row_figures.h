@@ -14,8 +14,8 @@ struct Numerics;
 struct RowFigures {
   std::string title;  // "change of time"; empty without figures
   std::string about;  // for the legend
-  // True if `values` are changes of time (B - A, in ns). False if they are SQNRs in dB; a node then
-  // shows the lowest value of its rows.
+  // True if `values` are differences between two times (B - A, in ns). False if they are SQNRs in
+  // dB; a node then shows the lowest value of its rows.
   bool is_change = false;
   std::vector<double> values;
   // For each row of the CPU's profile, the indices of its values in `values`. Several rows may
@@ -23,10 +23,9 @@ struct RowFigures {
   std::map<size_t, std::vector<size_t>> values_of_row;
 };
 
-// Returns how much the times of rows changed from A to B. The rows are those of B's profile.
+// Returns the differences in time (B - A) for the rows of B's profile.
 RowFigures change_figures(const Comparison& comparison);
-// Returns the operators' own errors (NumericsRow::made_here). The rows are those of the program's
-// profile.
+// Returns the operators' own errors (NumericsRow::made_here) for the rows of the program's profile.
 RowFigures error_figures(const Numerics& numerics);
 
 }  // namespace vitrine::inspector

@@ -26,8 +26,8 @@ Unit row_unit(const Profile& profile);
 Unit figure_unit(const Profile& profile, double value);
 
 // Returns the type of a row's op, for grouping rows: "convolution", "layout change" or "control
-// flow". If the row has no op of its own, returns the phase of the delegate call, the name of the
-// kernel, or "unknown".
+// flow". If no single op represents the row, returns the phase of the delegate call, the name of
+// the kernel, or "unknown".
 std::string op_type(const ProfileRow& row);
 
 // Returns the name of `where` in JSON and CSV: "delegate", "kernel" or "control".

@@ -16,7 +16,7 @@ namespace vitrine::inspector {
 std::string warning_lines(std::string_view label, const RunInfo& run, size_t width);
 
 // Returns lines with the known facts: values of the inputs, tool, date, machine, and digest of the
-// model. Without `has_digest`, leaves out the digest.
+// model. If `has_digest` is false, leaves out the digest.
 std::string origin_lines(const RunInfo& run, bool has_digest, size_t width);
 
 // Returns a JSON object with the facts about a run. Unknown facts are null.

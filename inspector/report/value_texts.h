@@ -20,8 +20,8 @@ std::string result_text(const ComparedValue& value);
 // Returns the largest difference, the mean difference, the cosine and the SQNR as texts.
 std::vector<std::string> value_figures(const TensorDifference& figures);
 
-// Returns "#2 relu r", "SQNR 12.0 dB" and source lines of the model for the first value below the
-// limit. Empty if no value is below the limit.
+// Returns texts about the first value below the limit: "#2 relu r", "SQNR 12.0 dB" and the source
+// lines of its op in the model. Empty if no value is below the limit.
 std::vector<std::string> first_below(const ValueComparison& comparison, const Profile& a,
                                      const Profile& b);
 

@@ -25,7 +25,7 @@ void read_row(const Rows& rows, int64_t offset, float* out) {
   }
 }
 
-// The sum of the values so far, weighted with exp(score - largest score so far).
+// A running sum of value vectors, each weighted with exp(score - largest score so far).
 class RunningSoftmax {
  public:
   explicit RunningSoftmax(float* sums, int64_t width) : sums_(sums), width_(width) {

@@ -85,8 +85,8 @@ std::optional<Attention> make_attention(KernelContext& context, const AttentionC
 // Calls make_attention(), and then `compute` unless `out` is empty.
 void attention(KernelContext& context, const AttentionCall& call, Tensor& out, Attend compute);
 
-// The arguments of llama::sdpa_with_kv_cache.out, which writes key and value to the caches before
-// it computes attention. If an argument is invalid, nothing is written.
+// The arguments of llama::sdpa_with_kv_cache.out. This operator writes key and value to the caches
+// and then computes attention. If an argument is invalid, the operator writes nothing.
 struct CachedAttentionCall {
   const Tensor& query;
   const Tensor& key;

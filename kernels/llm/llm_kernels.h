@@ -1,4 +1,4 @@
-// Includes the header that declares llm::kernels() and the tables of the other kernel folders.
+// Includes the header that declares llm::kernels() and the kernel tables of the other folders.
 #pragma once
 
 #include "vitrine/kernels.h"  // IWYU pragma: export

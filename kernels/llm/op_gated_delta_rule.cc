@@ -31,9 +31,9 @@ struct DeltaRule {
   int64_t out_stride;
 };
 
-// Updates the state, [keys, width], with one token. Multiplies each channel of the state by the
-// channel's decay. Then adds beta * key * (value - prediction), where the prediction is the product
-// of the key and the state. Computes the output of each query from the new state.
+// Updates `state`, a [keys, width] matrix, with one token: multiplies each row by its decay, then
+// adds beta * key * (value - prediction). The prediction is the product of the key and the decayed
+// state. The output of each query is the product of the query and the new state.
 void step(const DeltaRule& a, float* state) {
   alignas(64) float error[kStrip] = {};
   std::copy_n(a.value, a.width, error);
@@ -121,7 +121,7 @@ void gated_delta_rule_out(KernelContext& context, const Tensor& query, const Ten
       !check(context, final_state_out, state, "final_state_out")) {
     return;
   }
-  // From here on, final_state_out holds the states. It may be the same tensor as initial_state.
+  // The states are updated in final_state_out, which may be the same tensor as initial_state.
   if (initial_state.numel() > 0) {
     std::memmove(final_state_out.mutable_raw_data(), initial_state.raw_data(),
                  initial_state.nbytes());

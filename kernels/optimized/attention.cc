@@ -1,7 +1,8 @@
 // Computes attention on all threads. Each block of keys and values is read once for all query heads
 // that share it. A thread holds the scores of one block at a time.
 //
-// Blocks of many queries are multiplied as matrices, and blocks of few queries row by row.
+// Products with many queries are matrix products. Products with few queries are computed row by
+// row.
 //
 // A work item is usually a block of queries that share one key head. If there are few queries and
 // many keys, a work item is a part of the keys for all key heads, so that memory is read in order.
@@ -29,7 +30,8 @@ using llm::Attention;
 using llm::Rows;
 using simd::RunningSoftmax;
 
-// A block of keys or values is converted to float once if at least this many query rows use it.
+// Minimum number of query rows for which a block of keys or values is converted to float once,
+// before the products. For fewer rows, each product converts the elements that it reads.
 constexpr int64_t kMinRowsToWiden = 8;
 
 const std::byte* element_at(const Rows& rows, int64_t offset) {
@@ -332,7 +334,8 @@ class BlockedAttention {
       for (int64_t k = 1; k < p_.key_parts; ++k) {
         largest = std::max(largest, part(first + k).softmax[r].largest);
       }
-      // If all keys are masked, `largest` must be finite, so that the factors are 0 and not NaN.
+      // If all keys are masked, -infinity - `largest` would be NaN. With 0, the factors are
+      // exp(-infinity) = 0.
       if (largest == -std::numeric_limits<float>::infinity()) largest = 0;
       float total = 0;
       float* const to = merged.values + r * p_.stride;
@@ -357,7 +360,7 @@ class BlockedAttention {
     for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
       for (int64_t r = 0; r < rows_of_head(at); ++r) {
         float* const values = sums.values + row(at, head, r) * p_.stride;
-        // If a row attends to no key, its total is 0. Its results are then 0 * infinity: NaN.
+        // A row that attends to no key has the total 0, so its results are 0 * infinity = NaN.
         const float factor = 1 / sums.softmax[row(at, head, r)].total;
         for (int64_t d = 0; d < a_.width; ++d) values[d] *= factor;
         convert(values, out.unchecked_mutable_data<std::byte>() + query_offset(at, head, r) * size,

@@ -12,7 +12,8 @@ namespace vitrine::optimized {
 namespace {
 
 constexpr int64_t kMaxDepthwiseTaps = 128;
-// Larger strides or paddings would make the copies of lines too long.
+// Limits along the width. Larger strides or paddings would make the copies of lines in
+// depthwise_plane() too long.
 constexpr int64_t kMaxDepthwiseStride = 8;
 constexpr int64_t kMaxDepthwisePadding = 64;
 constexpr int64_t kCacheLineFloats = 16;

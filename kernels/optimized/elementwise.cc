@@ -33,13 +33,14 @@ struct Source {
   simd::Convert convert;  // conversion from Half or BFloat16; null for other dtypes
 };
 
-// Returns true if a parameter can replace the second operand. This is true for the BINARY operators
-// of simd/elementwise_list.inc.
+// Returns true if the operator can read its second operand from its parameters. Only the BINARY
+// operators of simd/elementwise_list.inc can do this.
 bool accepts_number(const FloatOperator& op, std::initializer_list<Operand> operands) {
   return operands.size() == 2 && !op.returns_bool;
 }
 
-// Returns the number that is used as the second operand for every element, or null.
+// Returns the second operand if it is one number for all elements and can be a parameter.
+// Otherwise, returns null.
 const float* repeated_number(const FloatOperator& op, std::initializer_list<Operand> operands,
                              const Tensor& out) {
   if (!accepts_number(op, operands)) return nullptr;
@@ -103,7 +104,8 @@ struct Line {
     return source.period < length && source.period <= kMaxFilledPeriod;
   }
 
-  // Sets the length of the line. Returns false if two inputs repeat rows of different lengths.
+  // Sets `length`, `row` and `step`. Returns false if two inputs have different periods other than
+  // 1 and `count`.
   bool set_length(int64_t count) {
     length = count;
     row = 1;
@@ -233,14 +235,14 @@ bool resize_to_broadcast(KernelContext& context, std::initializer_list<Operand> 
   int32_t storage[kMaxRank];
   const auto sizes = broadcast_sizes(context, std::span(tensors, count), storage);
   if (!sizes || !context.resize(out, *sizes)) return false;
-  // Checks the inputs again, because `out` may be one of them and may have a new shape now.
+  // Checks all inputs again, because resize() changes an input if `out` is the same tensor.
   return std::ranges::all_of(std::span(tensors, count), [&](const Tensor* tensor) {
     return check_broadcastable(context, *tensor, out.sizes());
   });
 }
 
-// Runs `line` over each row of a general loop. The rows of `out` must be contiguous. The rows of an
-// input must be contiguous or repeat one element. Otherwise, returns false and computes nothing.
+// Runs `line` over each row of a general loop. Returns false and computes nothing unless the rows
+// of `out` are contiguous and the rows of each input are contiguous or repeat one element.
 bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand> operands,
               int64_t work_each, Tensor& out) {
   const size_t rank = out.rank();

@@ -48,7 +48,7 @@ Blocking make_blocking(const simd::GemmShape& shape, int64_t rows, int64_t colum
       kPanelBytes / (tile_columns * std::max<int64_t>(depth, 1) * kFloat), 1, kMaxPanelTiles);
   const int64_t max_bands = std::max<int64_t>(1, rows / kMinBandRows);
   const bool by_rows = workers > 1 && rows > columns && max_bands >= workers;
-  // Makes panels narrower if there are too few of them for all threads.
+  // Makes panels narrower until there are enough panels for all threads.
   while (!by_rows && panel_tiles > 1 &&
          columns / (panel_tiles * tile_columns) < kTasksPerWorker * (workers - 1)) {
     --panel_tiles;
@@ -199,7 +199,7 @@ class BlockedProduct {
 // place. Otherwise, returns false without doing anything.
 bool multiply_in_place(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_t depth,
                        const GemmOperands& operands) {
-  // If there are several tiles and more than shape.rows rows, a BlockedProduct is faster.
+  // Products with more tiles than the limit below are faster as a BlockedProduct.
   const int64_t vectors = divide_up(columns, shape.lanes);
   const int64_t tiles = divide_up(vectors, simd::kGemmMaxVectors);
   if (tiles > (rows <= shape.rows ? kMaxPanelTiles : 1) || operands.wants_scratch()) return false;

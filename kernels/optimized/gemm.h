@@ -28,17 +28,17 @@ class GemmOperands {
   // Sets panel[d * width + c] to right(d, column + c) for c < count, and to 0 for count <= c <
   // width.
   virtual void pack_right(int64_t column, int64_t count, int64_t width, float* panel) const = 0;
-  // The right side in place, with row d at data + d * stride. The data is null if the rows are not
-  // contiguous.
+  // The right side without a copy: row d is at data + d * stride. `data` is null if the rows are
+  // not contiguous.
   virtual GemmRows right_in_place() const { return {nullptr, 0}; }
 
   // The right side in the packed form that pack_columns() writes; null if the right side is not
   // packed in advance.
   virtual const float* packed_right() const { return nullptr; }
 
-  // The memory of the result. If the data is not null, gemm() writes the sums to this memory and
-  // does not call store(). The data is null if the rows are not contiguous or if store() must
-  // change the sums. If `start` is not null, the sums of row r start with start[r]. If `bias` is
+  // The memory of the result. If `data` is not null, gemm() writes the sums to this memory and does
+  // not call store(). `data` is null if the rows are not contiguous or if store() must change the
+  // sums. If `start` is not null, the sums of row r start with start[r]. Otherwise, if `bias` is
   // not null, the sums of column c start with bias[c].
   struct InPlace {
     float* data;

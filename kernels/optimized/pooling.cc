@@ -35,7 +35,7 @@ class Bands {
     if (!is_inside) copy_rows_ = (lines_ - 1) * window.stride[0] + reach_[0];
   }
 
-  // False if the lines that one window reads have too many elements.
+  // Returns false if the input lines for one output line have more than kMaxElements elements.
   bool fit() const { return lines_ != 0; }
   int64_t count() const { return (window_.output[0] + lines_ - 1) / lines_; }
   int64_t first_line(int64_t band) const { return band * lines_; }

@@ -20,8 +20,8 @@ struct Block {
   int64_t inner = 1;
 };
 
-// Returns nullopt if the tensor is not a row-major Float tensor with elements, or if the reduced
-// dimensions are not adjacent.
+// Returns nullopt unless the tensor is a row-major Float tensor with elements, and the reduced
+// dimensions are adjacent. Dimensions of size 1 are ignored.
 std::optional<Block> make_block(const Tensor& self, uint32_t mask) {
   if (self.dtype() != ScalarType::kFloat || !self.is_contiguous() || self.numel() == 0) {
     return std::nullopt;
@@ -40,8 +40,8 @@ std::optional<Block> make_block(const Tensor& self, uint32_t mask) {
   return block;
 }
 
-// Resizes `out` to self's shape without the reduced dimensions. Returns false if the context has
-// failed.
+// Resizes `out` to the shape of the reduced tensor: removes the reduced dimensions or, if `keepdim`
+// is true, sets them to 1. Returns false if the context has failed.
 bool resize(KernelContext& context, const Tensor& self, uint32_t mask, bool keepdim, Tensor& out) {
   std::array<int32_t, kMaxRank> sizes;
   size_t rank = 0;

@@ -45,9 +45,9 @@ struct TakeOver<function, portable> {
 
 }  // namespace vitrine::optimized
 
-// Use outside all namespaces. The reference to the fallback is weak, because a selective build
-// (cmake/SelectOps.cmake) may lack the fallback. In such a build, the optimized kernel is never
-// called.
+// Use this macro outside all namespaces. The reference to the fallback is weak, because a selective
+// build (cmake/SelectOps.cmake) may lack the fallback. In such a build, the optimized kernel is
+// never called.
 #define VITRINE_OPTIMIZED_KERNEL(id, operator_name, function, room)                          \
   namespace vitrine::room {                                                                  \
   [[gnu::weak]] extern const Kernel kernel_##id;                                             \

@@ -17,9 +17,9 @@ struct GradientOperands {
   const Tensor& elements;  // the elements that windows cover: input, or grad_output if transposed
 };
 
-// Computes gradient[a, b, tap] as a sum over all images and windows. Each term is a product of two
-// elements. The first is the window's element in channel a of operands.windows. The second is the
-// element of operands.elements that the window's tap covers, in channel b of a's group.
+// Computes gradient[a, b, tap] as a sum over all images and windows. Each term is the product of
+// the window's element in channel a of operands.windows and the element under the window's tap in
+// operands.elements, in channel b of a's group.
 template <class T>
 void sum_weight_gradient(const GradientOperands& operands, const ConvolutionWindow& window,
                          Tensor& gradient) {

@@ -14,7 +14,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Fails unless x1, x2 and out have the same floating dtype and p >= 0; infinity is allowed.
+// Fails unless x1, x2 and out have the same floating dtype, and p >= 0. p may be infinity.
 bool check_distance(KernelContext& context, const Tensor& x1, const Tensor& x2, double p,
                     const Tensor& out) {
   if (!(p >= 0)) {

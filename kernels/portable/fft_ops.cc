@@ -160,8 +160,7 @@ std::optional<Dims> read_dims(KernelContext& context, const Tensor& signal,
   return result;
 }
 
-// Checks that `real` is f32 or f64, that `complex` has the matching complex dtype, and that both
-// are row-major.
+// Checks that `real` is Float or Double, and that `complex` has the matching complex dtype.
 bool check_parts(KernelContext& context, const Tensor& real, const Tensor& complex,
                  const char* complex_name) {
   const ScalarType expected =
@@ -178,7 +177,7 @@ bool check_memory(KernelContext& context, const Tensor& self, const Tensor& out)
          check_data(context, {&self, &out}) && check_no_overlap(context, out, {&self});
 }
 
-// Calls `run` with a value of type float or double, the type of the real and imaginary parts.
+// Calls run(T{}), where T is the type of the tensor's real and imaginary parts: float or double.
 template <class Run>
 void with_part(const Tensor& tensor, const Run& run) {
   const bool is_double = real_type(tensor.dtype()) == ScalarType::kDouble;

@@ -46,8 +46,8 @@ void softmax(KernelContext& context, const Tensor& self, int64_t dim, bool half_
     return;
   }
   dispatch<FloatTypes>(context, compute_type(self.dtype()), [&]<class T>() {
-    // The common dtype is T, not self's dtype. If `half_to_float` is true, self's dtype would round
-    // the results to Half.
+    // Passes T as the common dtype. If `half_to_float` is true, a common dtype equal to self's
+    // dtype would round the results to Half.
     for_each_line<T>(context, self, scalar_type_of<T>, *along, out,
                      [&](const Line<T>& line) { softmax_line(line, logarithm); });
   });

@@ -78,7 +78,7 @@ void pad_edges(KernelContext& context, const Tensor& self, std::span<const int64
     }
     const int64_t before = padding[2 * (rank - 1 - i)];
     const int64_t after = padding[2 * (rank - 1 - i) + 1];
-    // Reflection does not repeat the edge element, so it adds at most size - 1 elements.
+    // Reflection does not repeat the edge element, so each padding is at most size - 1.
     const int64_t max_padding = is_reflection != 0 ? size - 1 : INT32_MAX;
     if (size < 1 || before > max_padding || after > max_padding || before < -size ||
         after < -size || size + before + after < 1) {

@@ -34,8 +34,8 @@ void max_pool(KernelContext& context, const Tensor& self, const Window& window, 
     const T* from = self.unchecked_data<T>();
     T* to = out.unchecked_mutable_data<T>();
     int64_t* index_data = indices.unchecked_mutable_data<int64_t>();
-    // Row-major index of the output element. The offset `at` applies only to `out`, because
-    // `indices` may have another dim order.
+    // Row-major index of the output element. It locates the element in `indices`, which may have
+    // another dim order than `out`. The offset `at` is valid only in `out`.
     int64_t element = 0;
     for_each_window(
         window, input, output,

@@ -125,7 +125,7 @@ auto fixed_point(const TapsOf& taps_of, int64_t outputs) {
 }
 
 // Resizes the width, rounds to uint8, and then resizes the height. `taps_of(dim)` returns a
-// function from output indices to taps.
+// function that maps an output index to the input elements to average and their weights.
 template <class TapsOf>
 void upsample_bytes(const Tensor& self, const Resampling& resampling, Tensor& out,
                     const TapsOf& taps_of) {
@@ -174,8 +174,8 @@ void upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
   });
 }
 
-// The filters of antialiased resizing. Each class defines half of the width of its filter, and the
-// value of the filter at a given distance from the center.
+// The filters of antialiased resizing. Each class defines half of its filter's width, and the
+// filter's value at a given distance from the center.
 template <class C>
 struct Triangle {
   static constexpr C kHalfWidth = 1;
@@ -258,7 +258,7 @@ void upsample_aa_out(KernelContext& context, const Tensor& self,
   const std::optional<double> factors[] = {scales_h, scales_w};
   for (size_t i = 0; i < 2; ++i) {
     if (!factors[i] || !(*factors[i] > 0)) continue;
-    // Limits the work: the smaller the factor, the more input elements one output element averages.
+    // Limits the work: if the factor is small, each output element averages many input elements.
     if (*factors[i] < 1e-6) {
       return context.fail(ErrorCode::kInvalidArgument, "scale factor %g is less than 1e-6",
                           *factors[i]);

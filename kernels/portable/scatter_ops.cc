@@ -13,9 +13,9 @@ namespace vitrine::portable {
 
 namespace {
 
-// Fails if `index` has a different rank than `target`, is larger than `target` in a dimension other
-// than `dim`, or is larger than `other` in any dimension. `other` may be null. A 0-d tensor is
-// treated as a 1-d tensor.
+// Fails unless `index` is empty or fits. To fit, it must have the same rank as `target` and
+// `other`. Its sizes must not exceed those of `other`, nor those of `target` except in `dim`.
+// `other` may be null. A 0-d tensor is treated as a 1-d tensor.
 bool check_scatter_shapes(KernelContext& context, const Tensor& target, size_t dim,
                           const Tensor& index, const Tensor* other) {
   const Layout index_layout = at_least_1d(index);

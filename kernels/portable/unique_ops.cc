@@ -51,7 +51,7 @@ struct UniqueResults {
   Tensor& counts;
 };
 
-// The results that the caller requests, and whether the values must be sorted.
+// Selects whether `values` must be sorted, and which of the other results to compute.
 struct UniqueRequest {
   bool sorts;
   bool needs_inverse;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kChunk = 64;
 
-// Returns the dtype to pass to convert_run() for elements of `dtype`. It is Short for UInt16 and
-// Bits16, which convert_run() does not support, and `dtype` otherwise.
+// Returns the dtype to pass to convert_run() for elements of `dtype`. UInt16 and Bits16 are passed
+// as Short, because convert_run() does not support them.
 ScalarType storage(ScalarType dtype) {
   return dtype == ScalarType::kUInt16 || dtype == ScalarType::kBits16 ? ScalarType::kShort : dtype;
 }
@@ -24,8 +24,8 @@ const void* element_address(const Tensor& tensor, int64_t index) {
   return tensor.unchecked_data<std::byte>() + index * static_cast<int64_t>(tensor.element_size());
 }
 
-// Fails if the layouts are not supported. If shape.channels and shape.outer are 1, `input` and
-// `out` must have the same dim order. Otherwise, both must be row-major.
+// Checks the dim orders of `input` and `out`. If shape.channels and shape.outer are 1, the dim
+// orders must be equal. Otherwise, both tensors must be row-major.
 bool check_layout(KernelContext& context, const Tensor& input, const Tensor& out,
                   const ChannelShape& shape) {
   if (shape.channels == 1 && shape.outer == 1) return check_same_dim_order(context, input, out);

@@ -41,8 +41,8 @@ class AffineParameters {
 void load_quantized(const Tensor& tensor, int64_t offset, int64_t count, int32_t* values);
 void store_quantized(const int32_t* values, Tensor& tensor, int64_t offset, int64_t count);
 
-// Returns 1 / scale, by which quantization multiplies values. Like PyTorch, divides in double. The
-// result of 1.0f / float(scale) can differ in the last bit.
+// Returns 1 / scale, the factor by which quantization multiplies values. Divides in double, as
+// PyTorch does, because 1.0f / float(scale) can differ in the last bit.
 inline float inverse_of(double scale) { return static_cast<float>(1.0 / scale); }
 
 // Quantizes one value: rounds to nearest, ties to even. Values beyond int64 saturate; NaN becomes
@@ -79,9 +79,9 @@ void dequantize(KernelContext& context, const Tensor& input, const Tensor& scale
                 int64_t highest, ScalarType dtype, std::optional<ScalarType> out_dtype,
                 Tensor& out);
 
-// --- The operators. The template argument is a function that computes the result and has the
-// parameters of quantize() or dequantize(). A function of an optimized kernel returns false if it
-// does not support the arguments. ---
+// --- The operators. Their template argument is the function that computes the result. It has the
+// parameters of quantize() or dequantize(). In optimized kernels, it returns false if it does not
+// support the arguments. ---
 
 template <auto quantize>
 auto quantize_per_tensor_Tensor_out(KernelContext& context, const Tensor& input,

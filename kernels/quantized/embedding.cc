@@ -80,7 +80,7 @@ struct Table {
   }
 };
 
-// The work for one table value, which takes about 2 ns: 2 * kWorkPerNs.
+// Work per table value: the time (about 2 ns), multiplied by kWorkPerNs.
 constexpr int64_t kWorkPerValue = 40;
 
 // Computes out[i..., :] = (weight[indices[i...], :] - zero point) * scale. `scales` is [rows] or

@@ -25,7 +25,7 @@ void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& 
 // Computes out = (input - mean) / sqrt(variance + epsilon) * weight + bias per channel.
 void batch_norm(KernelContext& context, const BatchNormArguments& arguments, Tensor& out,
                 ScaleAndShift apply = scale_and_shift);
-// aten::_native_batch_norm_legit_no_training.out, computed by `apply`.
+// The operator aten::_native_batch_norm_legit_no_training.out. Calls `apply` to compute `out`.
 void batch_norm_no_training(KernelContext& context, const BatchNormArguments& arguments,
                             Tensor& out, Tensor& save_mean, Tensor& save_invstd,
                             ScaleAndShift apply);
@@ -37,7 +37,7 @@ void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tens
                          const Tensor* bias, double epsilon, Tensor& out, Tensor& save_mean,
                          Tensor& save_invstd, NormalizeGroups normalize);
 
-// aten::_native_batch_norm_legit.no_stats_out, computed by `normalize`.
+// The operator aten::_native_batch_norm_legit.no_stats_out.
 template <NormalizeGroups normalize>
 void batch_norm_no_stats_out(KernelContext& context, const Tensor& input, const Tensor* weight,
                              const Tensor* bias, bool /*training*/, double /*momentum*/, double eps,

@@ -24,7 +24,7 @@ void broadcast_strides(const Tensor& tensor, size_t rank, std::span<int64_t> str
 // Suppose that `tensor` is broadcast to the shape of `out`, and that elements are numbered in
 // memory order. Returns n if element i of `out` corresponds to element i % n of `tensor`. For
 // example, n is out.numel() for equal layouts, 3 for [1,3] in [2,3], and 1 for a single element.
-// Returns 0 if there is no such n, as for [2,1] in [2,3]. Also returns 0 if `tensor` does not
+// Returns 0 if no n has this property (for example, for [2,1] in [2,3]), if `tensor` does not
 // broadcast to `out`, or if `out` has no elements.
 int64_t repeat_period(const Tensor& tensor, const Tensor& out);
 

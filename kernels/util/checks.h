@@ -27,8 +27,8 @@ void fail_dim(KernelContext& context, int64_t dim, size_t rank);
   return std::nullopt;
 }
 
-// Does the same as dim_mask(), but returns -1 on errors. Returning an optional number from a
-// function that is not inlined is slow.
+// Does the same as dim_mask(), but returns -1 on errors. This is faster than returning an optional
+// number from a function that is not inlined.
 int64_t mask_or_negative(KernelContext& context, std::span<const int64_t> dims, size_t rank);
 
 // Returns a bit mask of the dimensions in `dims`; 0 if `dims` is empty. Fails on a repeated
@@ -44,7 +44,7 @@ int64_t mask_or_negative(KernelContext& context, std::span<const int64_t> dims, 
 inline int64_t size_at(const Tensor& tensor, size_t dim) {
   return tensor.rank() == 0 ? 1 : tensor.size(dim);
 }
-// Product of the sizes in [begin, end). It may wrap around if the tensor has no elements.
+// Product of the sizes in [begin, end). It may wrap around if a size outside this range is 0.
 inline int64_t size_product(const Tensor& tensor, size_t begin, size_t end) {
   uint64_t product = 1;
   for (size_t i = begin; i < end && i < tensor.rank(); ++i) {

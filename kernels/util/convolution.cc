@@ -128,7 +128,7 @@ class PatchOperands final : public GemmOperands<Sum> {
     }
     const Layout& layout = operands_.out_layout;
     const int64_t first = out_offset_ + row * layout.strides[1];
-    // Stores the sums line by line, because the stride of `out` is constant only within a line.
+    // Each pass stores the sums of one line: the stride of `out` is constant only within a line.
     for (int64_t i = 0; i < count;) {
       const Spatial position = unravel(column + i, out_);
       const int64_t part = std::min(count - i, out_[2] - position[2]);
@@ -139,7 +139,8 @@ class PatchOperands final : public GemmOperands<Sum> {
   }
 
  private:
-  // Calls visit(d, channel, tap) for each d < count, where depth + d = channel * taps + tap.
+  // Calls visit(d, channel, tap) for each d < count. `channel` and `tap` are the input channel and
+  // the kernel position at depth index depth + d.
   template <class Visit>
   void for_each_tap(int64_t depth, int64_t count, Visit&& visit) const {
     const int64_t taps = kernel_[0] * kernel_[1] * kernel_[2];

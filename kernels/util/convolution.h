@@ -15,8 +15,8 @@
 
 namespace vitrine {
 
-// The arguments of a convolution along depth, height and width. An absent depth or height counts as
-// a dimension of size 1 with a kernel of size 1. Its arguments keep their defaults.
+// The arguments of a convolution along depth, height and width. An absent depth or height is
+// treated as a dimension of size 1 that has kernel size 1 and the default arguments.
 struct ConvolutionWindow {
   std::array<int64_t, 3> stride{1, 1, 1};
   std::array<int64_t, 3> padding{0, 0, 0};
@@ -26,8 +26,8 @@ struct ConvolutionWindow {
   int64_t groups = 1;
 };
 
-// Reads the schema's arguments for 1 to 3 spatial dimensions. A list of one number applies to all
-// of them. Fails if an argument is out of range.
+// Reads the schema's arguments for 1 to 3 spatial dimensions. If a list has only one number, this
+// number applies to all dimensions. Fails if an argument is out of range.
 [[nodiscard]] std::optional<ConvolutionWindow> read_convolution_window(
     KernelContext& context, size_t spatial, std::span<const int64_t> stride,
     std::span<const int64_t> padding, std::span<const int64_t> dilation, bool transposed,

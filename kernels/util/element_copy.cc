@@ -204,7 +204,8 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
                         {to_layout.strides.data(), from_layout.strides.data()});
   const BoxLoop<2>::Offsets start{to_layout.offset, from_layout.offset};
   const auto size = static_cast<int64_t>(to.element_size());
-  // Planes and threads do not pay off for a few elements or for one short row.
+  // Copies a few elements or one short row without planes and threads, which would cost more time
+  // than they save.
   if (loop.rows() * loop.row_length() <= kFewElements) {
     loop.run(start, [&](const auto& first, int64_t count) {
       mover->move(from.raw_data(), first[1], loop.row_stride(1), to.mutable_raw_data(), first[0],
@@ -221,8 +222,8 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
   const BoxLoop<2> planes = loop.planes();
   const int64_t tile = from.dtype() == to.dtype() ? transpose_tile_size(to.element_size()) : 0;
   const int64_t elements = planes.row_length() * loop.row_length();
-  // If the tensors overlap, the order of copying matters. The cost is then 0, so that one thread
-  // copies all elements.
+  // The cost per byte. Overlapping tensors get cost 0, so that one thread copies all elements, in a
+  // fixed order.
   const int64_t cost = overlap(from, to) ? 0 : loop.row_stride(0) == loop.row_stride(1) ? 1 : 4;
   const int64_t work = cost * (static_cast<int64_t>(from.element_size()) + size);
   const auto plane_at = [&](const BoxLoop<2>::Offsets& first) {

@@ -70,7 +70,8 @@ void elementwise(KernelContext& context, ScalarType common,
                  const Op& op) {
   static_assert(sizeof...(In) <= Elementwise::kMaxInputs);
   constexpr ScalarType kOut = scalar_type_of<Out>;
-  // True if no conversion or broadcast is needed: one run covers all elements.
+  // True if neither conversion nor broadcasting is needed. One call of `run` then covers all
+  // elements.
   const bool direct = compute_type(common) == common &&
                       out.dtype() == kOut&& [&]<size_t... I>(std::index_sequence<I...>) {
     return ((inputs[I]->dtype() == scalar_type_of<In> && inputs[I]->same_sizes(out) &&

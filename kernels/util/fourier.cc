@@ -253,9 +253,9 @@ void FourierTransform<T>::run_stages(T* re, T* im, T* scratch) const {
   }
 }
 
-// Bluestein's algorithm: computes the transform of n values as a convolution with
-// exp(pi i k^2 / n), the conjugate of the chirp. This is possible because
-// 2 j k = j^2 + k^2 - (j - k)^2.
+// Bluestein's algorithm. Because 2 j k = j^2 + k^2 - (j - k)^2, the transform of n values is a
+// convolution with exp(pi i k^2 / n), the conjugate of the chirp, between two multiplications by
+// the chirp.
 template <class T>
 void FourierTransform<T>::run_chirp(T* re, T* im, T* scratch) const {
   T* const a = scratch;

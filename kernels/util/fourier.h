@@ -38,8 +38,8 @@ class FourierTransform {
   int num_radices_ = 0;
   const T* root_re_ = nullptr;  // exp(-2 pi i k / length_)
   const T* root_im_ = nullptr;
-  // For Bluestein's algorithm, where n is chirp_length_. The chirp is exp(-pi i k^2 / n). The
-  // filter is the transform of the chirp's conjugate.
+  // Members for Bluestein's algorithm. The chirp is exp(-pi i k^2 / n), where n is chirp_length_.
+  // The filter is the transform of the chirp's conjugate.
   int64_t chirp_length_ = 0;
   const T* chirp_re_ = nullptr;
   const T* chirp_im_ = nullptr;

@@ -40,7 +40,7 @@ class GemmOperands {
   ~GemmOperands() = default;
 };
 
-// Computes and stores every element of the result once. If the depth is 0, all elements are zero.
+// Computes and stores every element of the result once. If the depth is 0, all sums are zero.
 template <class Sum>
 void gemm(int64_t rows, int64_t columns, int64_t depth, GemmOperands<Sum>& operands);
 

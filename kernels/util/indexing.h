@@ -81,8 +81,8 @@ class AdvancedIndex {
   }
 
  private:
-  // The offsets that one index or mask contributes. The sum of one offset from each term is the
-  // offset of a selected part of `self`.
+  // The offsets that one index or mask contributes. A selected part of `self` begins at the sum of
+  // one offset from each term.
   struct Term {
     const int64_t* offsets;
     Layout layout;  // layout of `offsets`, broadcast to shape_

@@ -19,7 +19,7 @@ namespace vitrine {
 // tensor's memory.
 struct Layout {
   Layout() = default;
-  // The copy operations skip dimensions that are not in use, because most layouts are small.
+  // Copying a Layout copies only its first `rank` sizes and strides, because most ranks are small.
   Layout(const Layout& other) : rank(other.rank), offset(other.offset) { copy_dims(other); }
   Layout& operator=(const Layout& other) {
     rank = other.rank;

@@ -31,8 +31,8 @@ struct Moments {
     squares += chunk_squares + delta * delta * (count * n / total);
     count = total;
   }
-  // Returns squares / (count - correction). As in PyTorch, a negative divisor is replaced by 0, and
-  // division by 0 gives infinity or NaN. If there are no values, the result is NaN.
+  // Returns squares / (count - correction), or NaN if no values were added. As in PyTorch, a
+  // negative divisor is replaced by 0, and division by 0 gives infinity or NaN.
   double variance(double correction) const;
 };
 

@@ -52,8 +52,8 @@ class PackedWeights {
     }
   }
 
-  // Writes the values of a group, [group_size, 8], and the scales of its 8 rows. Missing rows of
-  // the last block are zeros.
+  // Stores a group's values in `values`, in the shape [group_size, 8], and the scales of its 8 rows
+  // in `scales`. In the last block, rows beyond the last row of the weights are zeros.
   void unpack(int64_t block, int64_t group, int8_t* values, float* scales) const;
   // Writes the 8 biases of a block, or zeros if the layer has no biases.
   void unpack_biases(int64_t block, float* biases) const;

@@ -42,8 +42,8 @@ void run_ranges(KernelContext& context, int64_t count, int64_t grain, int64_t wo
 // the unit of kParallelWork. The body must not fail the context or allocate from it.
 //
 // Each worker starts with its own share of the items, and then takes items from other workers. The
-// shares depend only on the numbers of items and workers. Therefore a worker often finds the
-// results of an earlier kernel in the cache of its core.
+// shares depend only on the numbers of items and workers. Therefore consecutive kernels often give
+// a worker the same part of the data, which is still in the cache of its core.
 template <class Body>
 void parallel(KernelContext& context, int64_t items, int64_t work, const Body& body) {
   run_items(

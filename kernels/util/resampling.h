@@ -34,7 +34,8 @@ struct Resampling {
 
 // Reads the arguments of the vec overloads. Either output_size or scale_factors must be set, and
 // must have two numbers. `self` must be [N, C, H, W] with images that are not empty. `out` must
-// have the dtype of `self`. Resizes `out`. Returns nullopt without failing if N or C is 0.
+// have the dtype of `self`. Resizes `out`. If N or C is 0, returns nullopt but does not fail the
+// context.
 [[nodiscard]] std::optional<Resampling> read_resampling(
     KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
     std::optional<std::span<const double>> scale_factors, Tensor& out);

@@ -124,9 +124,9 @@ int64_t transpose_tile_size(size_t size) {
   return tile_of(size) == nullptr ? 0 : kVectorBytes / static_cast<int64_t>(size);
 }
 
-// Transposes block by block. If possible, a block covers entire cache lines of `from` and `to`,
-// because the cache could evict partly written lines. If strides are powers of two, the cache holds
-// lines of only a few rows.
+// Transposes block by block. If possible, a block covers entire cache lines of `from` and `to`, so
+// that no line is evicted before all of it is used. Early eviction is likely if strides are powers
+// of two, because the cache then holds lines of only a few rows.
 void transpose_tiles(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride,
                      int64_t rows, int64_t columns, size_t size, int64_t matrix_elements) {
   const Tile tile = tile_of(size);

@@ -35,8 +35,8 @@ constexpr std::optional<int64_t> window_reach(const SlidingWindow& window) {
 // window_reach() returns nothing, and on overflow.
 //
 // If `ceil_mode` is true, the padding must be equal on both sides, and the last window may extend
-// past the end of the input. A window that begins past the end does not count. With symbolic sizes,
-// such a window counts, so the result may be one too large.
+// past the end of the input. A window that begins past the end does not count. If `Size` is
+// symbolic, such a window is not recognized, so the result may be one too large.
 template <class Size>
 constexpr std::optional<Size> window_count(const SlidingWindow& window, const Size& size,
                                            bool ceil_mode = false) {

@@ -23,8 +23,8 @@ constexpr uint64_t kKeptResult = 1;  // key of a result in DerivedData
 // 2 * n + kMaxGrowth bytes. Keeping a larger result costs more than it saves.
 constexpr size_t kMaxGrowth = 4096;
 
-// Operators whose results may be kept, because they depend only on the arguments and are cheap to
-// keep. Sorted by name.
+// Operators whose results may be kept. Each result depends only on the operator's arguments, and is
+// cheap to keep. Sorted by name.
 constexpr std::string_view kPureOperators[] = {
     "aten::_to_copy.out",
     "aten::alias_copy.out",
@@ -75,8 +75,8 @@ class MethodLoader::ResultKeeper {
   bool find_changes();
   bool can_keep(const fbs::KernelCall& call, uint32_t out, Position position);
   bool is_fixed(uint32_t value);
-  // True if the result is not an input or output of the method, and nothing reads its planned
-  // memory through another value.
+  // True if the result is not an input or output of the method, and no later instruction or output
+  // may read the result's bytes through another value.
   bool is_unshared(uint32_t result, Position position);
   // `rest` is the range of the result's bytes that no earlier instruction has overwritten. If
   // `instruction` overwrites the beginning or the end of `rest`, shrinks `rest` to exclude these
@@ -275,8 +275,8 @@ bool MethodLoader::ResultKeeper::for_each_tensor(int32_t value, const Visit& vis
          });
 }
 
-// True if `value` is a tensor other than the result and overlaps `rest`. For a list, true if this
-// holds for one of its items.
+// `value` may be a tensor or a list of tensors. Returns true if one of these tensors overlaps
+// `rest` and is not the result itself.
 bool MethodLoader::ResultKeeper::is_used(int32_t value, uint32_t result, const PlannedRange& rest) {
   return !for_each_tensor(value, [&](uint32_t tensor) {
     const PlannedRange& range = ranges_[tensor];
@@ -301,7 +301,8 @@ void MethodLoader::ResultKeeper::keep(Step& step, uint32_t out) {
   step.function(context, step.arguments);
   method_.temp_.reset();
   if (context.failed()) {
-    // Loading ignores the error. The step stays, so the first execution reports the error.
+    // Loading ignores the kernel's error. The first execution runs the step again and reports the
+    // error.
     tensor.restore_memory(planned);
     return;
   }

@@ -213,7 +213,7 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
   // The buffer may be larger than the value.
   if (data->is_owned()) VITRINE_RETURN_IF_ERROR(charge_bytes(data->size()));
   if (is_mutable) return copy_initial(data->bytes(), tensor);
-  // Allocates one slot for each value, because a value needs at most one buffer.
+  // One slot for each value is enough, because a value uses at most one buffer.
   if (method_.external_.empty()) {
     external_slots_ = arena_.allocate_array<DataBuffer*>(plan_.values()->size());
   }

@@ -98,8 +98,9 @@ const char* kind_name(Kind kind) {
   }
 }
 
-// Returns the error of an execution that ends before its last instruction. `budget` is UINT64_MAX
-// if the limit on instructions was reached, because run_chain() decrements it below 0.
+// Returns the error of an execution that ends before its last instruction. `budget` is the number
+// of instructions that were left. UINT64_MAX means that the limit was reached, because run_chain()
+// decrements a budget of 0 to this value.
 Error end_early(uint64_t budget, uint64_t max_instructions, const StopSignal& stop) {
   if (budget != UINT64_MAX) return stop.error();
   return Error::make(ErrorCode::kInvalidProgram,

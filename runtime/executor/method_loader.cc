@@ -124,7 +124,8 @@ void MethodLoader::prefer_huge_pages() {
   if (!method_.planned_ || !std::ranges::all_of(method_.values_, has_fixed_size)) return;
   for (size_t i = 0; i < method_.buffers_.size(); ++i) {
     if (method_.is_shared(i)) continue;
-    // The first buffer is enough, because its readable bytes extend to the end of the last buffer.
+    // One call covers all buffers, because the readable bytes of the first buffer extend to the end
+    // of the last buffer.
     const auto [data, readable] = method_.buffers_[i];
     if (readable <= kMaxHugeBytes) {
       platform::prefer_huge_pages({data, static_cast<size_t>(readable)});

@@ -35,8 +35,8 @@ inline bool is_written(uint32_t outputs, uint32_t argument) {
 class MethodLoader;
 struct PlanCheck {
   Error (*check)(MethodLoader& loader);
-  // Calls MethodLoader::keep_results(). Precondition: `check` has accepted the plan. In a wrong
-  // plan, any other value may use the memory of a result.
+  // Calls MethodLoader::keep_results(). Precondition: `check` has accepted the plan. An invalid
+  // plan may reuse the memory of a result that is still needed.
   void (*keep_results)(MethodLoader& loader);
 };
 

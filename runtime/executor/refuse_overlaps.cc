@@ -4,8 +4,8 @@
 // of an earlier step, only if no other value has overwritten it. The same rule holds for values
 // that the method returns. The following cases may be intended, so they are allowed:
 // - A step may write over an operand that it reads, because it may work in place.
-// - A value that no single step computes (a state, a view without a step, or a tensor that is
-//   assembled in place) may be part of any other value. In-place operators (`copy_`) change it.
+// - A value that no single step computes may share memory with any other value. Examples are a
+//   state, a view without a step, and a tensor that in-place operators (`copy_`) assemble.
 // - After a jump target, values that were written before the target are not checked, because
 //   the jump may have come from any other step.
 #include <algorithm>
@@ -62,8 +62,8 @@ class MethodLoader::OverlapCheck {
   Error run();
 
  private:
-  // The intervals of a value, and its latest writes. All writes of the method are numbered from 1.
-  // The number of a write is its time.
+  // The memory of a value as a range of intervals, and the times of its latest writes. The time of
+  // a write is its number. The first write of the method has number 1.
   struct TrackedValue {
     uint32_t begin = 0;  // first interval
     uint32_t end = 0;    // end of the intervals; equal to `begin` if the value is not tracked
@@ -110,8 +110,8 @@ class MethodLoader::OverlapCheck {
   // One element for each instruction of the method, and one more for the end of the last chain.
   std::span<bool> is_jump_target_;
   LatestWrites writes_;
-  // Operands of the current step. If there are too many operands, the last element spans all the
-  // remaining ones.
+  // The intervals of each operand that the current step reads. If the step reads more operands than
+  // the array has elements, the last element spans all remaining operands.
   std::array<IntervalRange, 32> reads_{};
   uint32_t num_reads_ = 0;
   uint32_t depth_ = 0;           // depth of the tree, which is the work of a read or write
@@ -371,7 +371,7 @@ Error MethodLoader::OverlapCheck::stop_tracking(uint32_t index) {
   return Error();
 }
 
-// `time` is the time of the write that overwrote bytes of the value.
+// `time` identifies the write that overwrote bytes of `value`.
 Error MethodLoader::OverlapCheck::overlap_error(uint32_t value, uint32_t time) const {
   const auto other = std::ranges::find(values_, time, &TrackedValue::last_overwrite);
   char needed[112];

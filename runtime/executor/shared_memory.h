@@ -1,4 +1,4 @@
-// The only implementation of SharedState.
+// Defines SharedMemory, the only class that implements SharedState.
 #pragma once
 
 #include <atomic>
@@ -30,9 +30,9 @@ class SharedMemory final : public SharedState {
     std::unique_ptr<StateTensor[]> all;
     size_t count = 0;
   };
-  // A lock that never blocks. While it is held, no other method can load or execute. Converts to
-  // false if another method holds the lock. Converts to true if the lock was taken. Also converts
-  // to true if `state` is null, because there is then nothing to lock.
+  // Tries to lock `state` without waiting. Converts to false if the state was already locked. A
+  // null `state` needs no lock, so the object then converts to true. While a method holds the lock,
+  // no other method that shares the state can load or execute.
   class ExclusiveUse {
    public:
     explicit ExclusiveUse(SharedMemory* state);

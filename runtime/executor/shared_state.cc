@@ -66,7 +66,7 @@ size_t shared_bytes(const Program& program) {
 }
 
 // Returns the tensors of the shared buffer, sorted and without duplicates. Returns no tensors if
-// two different tensors overlap, because memory that an execution reuses cannot hold state.
+// two different tensors overlap, because executions then overwrite one tensor with the other.
 Result<SharedMemory::StateTensors> find_tensors(const Program& program) {
   using StateTensor = SharedMemory::StateTensor;
   const auto for_each = [&program](auto&& visit) {

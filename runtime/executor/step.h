@@ -13,7 +13,7 @@
 namespace vitrine {
 
 struct Step {
-  // The kind is kKernelCall, kDelegateCall, kMove, kJumpFalse or kFree.
+  // One of kKernelCall, kDelegateCall, kMove, kJumpFalse and kFree.
   TraceRecord::Kind kind = TraceRecord::Kind::kKernelCall;
   uint32_t num_arguments = 0;
   // For kKernelCall and kDelegateCall, the arguments in the order of the instruction. For kMove,

@@ -44,7 +44,7 @@ Error MethodLoader::sort_written_ranges() {
     if (written_[i]) *next++ = planned_range(i);
   }
   sort(written_ranges_, std::less<>());
-  // Extends each range to the largest end of all earlier ranges in its buffer.
+  // Moves the end of each range to the largest end of all ranges in its buffer up to this one.
   for (size_t i = 1; i < count; ++i) {
     PlannedRange& range = written_ranges_[i];
     const PlannedRange& before = written_ranges_[i - 1];
@@ -55,9 +55,9 @@ Error MethodLoader::sort_written_ranges() {
 
 bool MethodLoader::overlaps_written(uint32_t value) const {
   const PlannedRange range = planned_range(value);
-  // `after` is the first written range that begins at or after the end of `range`. It suffices to
-  // check the range before `after`, because sort_written_ranges() has extended each range to the
-  // largest end of all earlier ranges in its buffer.
+  // `after` is the first written range that begins at or after the end of `range`. If a written
+  // range overlaps `range`, the range just before `after` also does, because sort_written_ranges()
+  // moved its end to the largest end so far.
   const auto after = std::lower_bound(written_ranges_.begin(), written_ranges_.end(),
                                       PlannedRange{range.buffer, range.end, range.end});
   return after != written_ranges_.begin() && std::prev(after)->buffer == range.buffer &&

@@ -33,8 +33,7 @@ constexpr Controller kProcessors{.name = "cpu",
                                  .v2 = "cpu.max",
                                  .default_period = 0};
 
-// A folder under /sys/fs/cgroup. `path` is relative to the hierarchy's mount point, and has
-// `path_size` bytes.
+// The folder of a control group: <root>/sys/fs/cgroup/<mount><path>. `path` has `path_size` bytes.
 struct Group {
   const char* root;
   const char* mount;
@@ -50,8 +49,8 @@ void read_file(const Group& group, const char* file_name, char (&text)[kMaxFileB
   read_start(path, text, sizeof text);
 }
 
-// Reads up to two numbers from the beginning of a group's file. If the file is missing or has "max"
-// instead of a number, the number stays unchanged.
+// Reads up to two numbers from the beginning of a group's file. Stops at the word "max". Numbers
+// that are not read stay unchanged, for example if the file is missing.
 void read_numbers(const Group& group, const char* file_name, long long* first, long long* second) {
   char text[kMaxFileBytes];
   read_file(group, file_name, text);

@@ -33,7 +33,7 @@ uint64_t stamp_of(const struct stat& status) {
 
 }  // namespace
 
-// Mixes the numbers with the finalizer of SplitMix64.
+// Returns a hash of two numbers, computed with the finalizer of SplitMix64.
 uint64_t mix(uint64_t a, uint64_t b) {
   uint64_t x = a * 0x9e3779b97f4a7c15u + b;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -66,7 +66,8 @@ class FlatTensorMap final : public NamedDataMap {
 
   // Verifies the file. Later calls rely on these checks.
   Error verify() {
-    // A budget of one step per byte is enough for a file that does not share entries or tables.
+    // One step per byte is enough, unless several offsets in the file refer to the same table or
+    // key.
     Budget steps(body_.size());
     if (!verify_tables(body_.bytes(), fbs::kTableShapes, steps)) {
       return invalid("its flatbuffer is damaged");

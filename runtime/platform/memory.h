@@ -19,21 +19,21 @@ ResidentMemory resident_memory();
 // system reports as available, and the memory that the process's control groups still allow.
 // UINT64_MAX if neither is known. The result is cached for a tenth of a second.
 uint64_t available_memory();
-// Does the same as available_memory(), but does not use a cached result. `root` is prepended to the
-// paths of the system's files for tests.
+// Does the same as available_memory(), but does not use a cached result. For tests, `root` is
+// prepended to the paths of the system's files.
 uint64_t read_available_memory(const char* root = "");
 
 // Allocates memory to be freed with free(). Returns null if no memory is left. `alignment` must be
 // a power of two and a multiple of a pointer's size. The size is rounded with fill_huge_page(). If
-// it is then at least kHugePage, the block begins at a huge page, and prefer_huge_pages() is called
-// for it.
+// the rounded size is at least kHugePage, the block is aligned to kHugePage, and
+// prefer_huge_pages() is called for it.
 void* allocate_aligned(size_t alignment, size_t size);
 
 // Size of a huge page.
 inline constexpr size_t kHugePage = size_t{2} << 20;
 // Rounds `size` up to a multiple of kHugePage if that adds at most a quarter of a huge page.
-// Otherwise, returns `size`. The system needs about as long to provide one huge page as to provide
-// 100 small pages.
+// Otherwise, returns `size`. The rounding saves time: the system provides one huge page about as
+// fast as 100 small pages.
 size_t fill_huge_page(size_t size);
 // Asks the system to use huge pages for `memory`. Excludes the parts at the start and the end that
 // do not fill a huge page.

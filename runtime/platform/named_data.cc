@@ -19,8 +19,8 @@ Error MergedNamedData::no_data(std::string_view key) {
                      static_cast<int>(key.size()), key.data());
 }
 
-// Calls `ask` at most once per map. Merged maps can be nested. Two calls per map would double the
-// number of searches with each level of nesting.
+// Calls `ask` at most once per map. With two calls per map, each level of nested merged maps would
+// double the number of searches.
 template <class Found, class Ask>
 Result<Found> MergedNamedData::ask_both(std::string_view key, const Ask& ask) const {
   const NamedDataMap* const last = second_ != nullptr ? second_ : first_;

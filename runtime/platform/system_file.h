@@ -9,7 +9,7 @@ namespace vitrine::platform {
 // empty if the file cannot be read.
 void read_start(const char* path, char* text, size_t size);
 
-// Returns the rest of the line that begins with `key` and a space, or null if there is none.
+// Returns the rest of the line that begins with `key` and a space, or null if no line does.
 const char* find_line(const char* text, const char* key);
 
 }  // namespace vitrine::platform

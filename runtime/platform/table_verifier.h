@@ -24,9 +24,8 @@ struct FieldShape {
     kVector,  // vector of scalars; `argument` is the size of an element in bytes
     kTable,   // `argument` is the index of the table's shape
     kTables,  // vector of tables; `argument` is the index of their shape
-    // A union. The previous field is the union's type. `argument` is an index into
-    // TableShapes::unions, which lists the shapes of types 1, 2 and so on. Types above `count` are
-    // not verified.
+    // A union. The table's previous field contains the union's type. The shape of type t has the
+    // index TableShapes::unions[argument + t - 1]. Values of types above `count` are not verified.
     kUnion,
   };
   Kind kind = kNoField;
@@ -50,8 +49,8 @@ struct TableShapes {
 bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, Budget& steps,
                    size_t start = 0);
 
-// Returns the error OutOfResources for a file whose verification has used up its budget of one step
-// per byte of the flatbuffer.
+// Returns the error OutOfResources for a file whose verification needs more than steps.limit()
+// steps. The message says that the limit is one step per byte.
 Error too_many_items(const Budget& steps);
 
 }  // namespace vitrine

@@ -116,7 +116,8 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
                        "the program's buffer is not aligned to %zu bytes",
                        alignof(std::max_align_t));
   }
-  // A budget of one step per byte is enough for a file that does not share tables or lists.
+  // One step per byte is enough, unless several offsets in the file refer to the same table, list
+  // or key.
   Budget steps(flatbuffer.size());
   if (verification == Verification::kFull) {
     // Old headers do not contain the size of the segments. The segments then extend to the end of

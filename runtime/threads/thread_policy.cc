@@ -11,8 +11,8 @@ constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
 
 // Each worker is assumed to save this fraction of the calling thread's processor time.
 constexpr double kSavedShare = 0.4;
-// Upper limit of saved_ns_. At this limit, a single loss of a few milliseconds does not start a
-// pause.
+// Upper limit of saved_ns_, and its initial value. At this limit, a single loss of a few
+// milliseconds does not start a pause.
 constexpr int64_t kMaxSavedNs = 10'000'000;
 constexpr int64_t kSavedAfterPauseNs = 2'000'000;
 // Limit on the estimated time of a region, because estimates of long regions may be far too large.

@@ -19,9 +19,9 @@
 namespace vitrine::test {
 namespace {
 
-// walk() calls `run(n)` for n = 0, 1, 2, ... until no allocation fails in a run with n > 0. The
-// function `run` must make its n-th allocation fail; 0 means none. Its outcome tells whether an
-// allocation failed, and whether all calls succeeded.
+// The outcome of a run: whether an allocation failed, and whether all calls succeeded. walk() calls
+// `run(n)` for n = 0, 1, 2, ... until a run with n > 0 has no failed allocation. `run(n)` must make
+// its n-th allocation fail; `run(0)` must make none fail.
 struct Outcome {
   bool failed = false;
   bool went_well = false;

@@ -196,8 +196,8 @@ TEST(Module, ErrorNamesTheAcceptedSizes) {
   ASSERT_TRUE(module.forward({*Array::zeros(ScalarType::kFloat, {1, width})}).ok());
   const std::string bound = "[" + std::to_string(rows) + "," + std::to_string(width) + "]";
   EXPECT_THAT(error({rows + 1, width}), HasSubstr("; the program accepts at most " + bound));
-  // These sizes are within the bound, so the delegate detects the mismatch. The error must blame
-  // the call, not the program.
+  // If an input has dynamic sizes, the module checks only the bound. The delegate therefore detects
+  // that these sizes do not match. The error must blame the call, not the program.
   const std::string inside = error({1, width - 1});
   EXPECT_THAT(inside, HasSubstr("for the sizes of this call"));
   EXPECT_THAT(inside, testing::StartsWith("forward, chain 0"));

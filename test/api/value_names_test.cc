@@ -98,7 +98,7 @@ TEST(ValueNames, AreLimitedInLength) {
   EXPECT_THAT(names_of(dict("[" + std::string(100000, '['), {kLeaf}), 1), ElementsAre(""));
 }
 
-// A root with `context`, nested tuples below it, and one leaf.
+// A tree: a root with this context, then `num_tuples` nested tuples, and one leaf in the innermost.
 std::string deep_tree(const std::string& context, int num_tuples) {
   std::string tree = kLeaf;
   for (int i = 0; i < num_tuples; ++i) tree = tuple({tree});
@@ -118,7 +118,8 @@ TEST(ValueNames, AreEmptyForTreesWithMoreThan32Levels) {
   }
 }
 
-// The children cannot be counted because the JSON below them exceeds the limit on nesting.
+// The JSON of the child exceeds the limit on nesting, so the children of the root cannot be
+// counted.
 TEST(ValueNames, IgnoreKeysIfChildrenCannotBeCounted) {
   std::string deep = "null";
   for (int i = 0; i < 100; ++i) deep = "[" + deep + "]";

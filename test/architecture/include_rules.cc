@@ -10,7 +10,7 @@
 namespace vitrine::architecture {
 namespace {
 
-// A library's headers, and the folders that may include them.
+// Headers whose names begin with `headers` may be included only in `folders`.
 struct Library {
   std::string headers;
   std::vector<std::string> folders;

@@ -11,8 +11,8 @@ namespace vitrine::architecture {
 
 struct Room {
   std::string folder;
-  // Folders, each of which is a room or contains rooms. This room may include these rooms, and the
-  // rooms that they may include. The entry "" means every room.
+  // Folders that are rooms or contain rooms. This room may include those rooms, and the rooms that
+  // they may include. The entry "" means every room.
   std::vector<std::string> may_include;
   std::vector<std::string> public_headers;  // "vitrine/tensor.h"
   bool is_device = false;                   // no exceptions, no iostream
@@ -31,12 +31,12 @@ bool may_include(const Room& from, const Room& to);
 // "\"base/json.h".
 std::vector<std::string_view> includes_of(std::string_view source);
 
-// The table of libraries permits folders to include libraries. Returns the permissions that no
-// source file uses, such as "`xnnpack` in bench".
+// The table of libraries lists the folders that may include each library. Returns the entries that
+// no source file uses, such as "`xnnpack` in bench". `sources` maps paths to texts.
 std::vector<std::string> unused_permissions(const std::map<std::string, std::string>& sources);
 
-// Returns a line, "path: includes ...", for each include that violates a rule. `path` is the path
-// of the file with this source.
+// Returns a line, "path: includes ...", for each include that violates a rule. `source` is the text
+// of the file `path`.
 std::vector<std::string> violations(std::string_view path, std::string_view source);
 
 }  // namespace vitrine::architecture

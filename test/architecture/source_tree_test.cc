@@ -103,8 +103,8 @@ TEST(SourceTree, FilesAreShort) {
   }
 }
 
-// True if `name` is the path of a folder, of a file (with or without its extension), or of a room.
-// Rooms are checked separately, because a room with only public headers need not have a folder.
+// True if `name` is a room, or the path of a folder or of a file (with or without .cc or .h). Rooms
+// are checked separately, because a room with only public headers need not have a folder.
 bool exists(const std::string& name) {
   if (std::ranges::count(rooms(), name, &Room::folder) != 0) return true;
   const fs::path path = fs::path(VITRINE_SOURCE_DIR) / name;

@@ -74,8 +74,8 @@ constexpr UnaryNode kUnary[] = {
     {Tag::XNNCopy, "Copy", -9, 9, copy, true},
 };
 
-// Shapes of every rank, with one element, with odd counts, and with more elements than fit into a
-// vector.
+// Shapes of every rank. Some have one element, some have an odd number of elements, and some have
+// more elements than a vector.
 const std::vector<Dims> kShapes = {
     {1}, {37}, {3, 129}, {2, 3, 5}, {1, 2, 3, 4}, {2, 1, 3, 1, 5}, {1, 2, 1, 3, 2, 3}};
 

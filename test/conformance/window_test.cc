@@ -87,7 +87,7 @@ Tensor& portable_filter(KernelCall& call, Tensor& filter, Tag tag, const WindowS
   }
   Tensor& plain = to_nchw(call, filter);  // [groups * out, in, h, w]
   if (tag == Tag::XNNConv2d) return plain;
-  // The result is [groups * in, out, h, w].
+  // PyTorch's filter for a transposed convolution has the sizes [groups * in, out, h, w].
   const auto groups = static_cast<int32_t>(w.groups);
   const auto out = static_cast<int32_t>(w.group_out);
   const auto in = static_cast<int32_t>(w.group_in);
@@ -230,7 +230,8 @@ std::vector<NodeCase> convolution_cases() {
     scaled.name += " scales in a constant";
     scaled.operands[1].scales_in_constant = scaled.operands[2].scales_in_constant = true;
     all.push_back(scaled);
-    // XNNPACK has a buffer of zeros for each dynamically quantized image.
+    // These cases change the number of images, because XNNPACK has a buffer of zeros for each
+    // dynamically quantized image.
     for (const Weights weights : {Weights::kPlain, Weights::kDynamic}) {
       if (weights == Weights::kDynamic && node.tag == Tag::XNNDepthwiseConv2d) continue;
       NodeCase changing =

@@ -31,8 +31,8 @@ bool has_value(TraceRecord::Kind kind) {
   return kind == TraceRecord::Kind::kKernelCall || kind == TraceRecord::Kind::kDelegateOperator;
 }
 
-// Searches the block for an instruction with operators whose values are missing, and describes it.
-// Returns an empty string if all values are present.
+// Describes an instruction of the block that has fewer values than operators. Returns an empty
+// string if no value is missing.
 std::string missing_value(Capture& run, const TraceBuffer::Block& block) {
   std::map<Place, size_t> values;
   const auto entries = run.values.entries().subspan(block.first_value, block.value_count);

@@ -46,7 +46,7 @@ bool shares_state(const fs::path& program) {
   return false;
 }
 
-// Throws if planned memory grows, which --optimize must prevent.
+// Throws if a method needs more planned memory with --optimize than without it.
 void require_no_larger_plan(const aot::LoweredModel& optimized,
                             const std::map<std::string, fs::path>& files,
                             aot::LowerOptions options) {

@@ -1,5 +1,5 @@
-// Quantizes models or replaces their attention, and compares the results with PyTorch's. Runs all
-// calls of a case with one state.
+// Quantizes models or replaces their attention, and compares the results with PyTorch's. Each model
+// keeps its state between the calls of a case.
 #include <gtest/gtest.h>
 
 #include "test/corpus_check/case_runner.h"

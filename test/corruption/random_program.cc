@@ -113,8 +113,8 @@ class RandomMethod {
         args[i] = args[static_cast<size_t>(call.arguments[i].integer)];
       }
     }
-    // Fills the kernel's remaining arguments with its return value, which is its first output. A
-    // kernel without outputs returns None.
+    // All remaining arguments of the kernel are its return value: its first output, or None if it
+    // has no output.
     const auto output = std::ranges::find_if(call.arguments, &Argument::output);
     const int32_t returned = output == call.arguments.end()
                                  ? method_.none()

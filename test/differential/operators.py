@@ -13,7 +13,7 @@ import torch
 
 from traced import DTYPES, Skipped, write_case
 
-# PyTorch's test helpers import expecttest, which is not needed here.
+# Replaces the package expecttest, which PyTorch's test helpers import but this script does not need.
 sys.modules.setdefault("expecttest", types.SimpleNamespace(ACCEPT=False, TestCase=object))
 from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402
 

@@ -275,8 +275,8 @@ int64_t elements(const Node* x) {
   return count;
 }
 
-// Adds a random step. If the step is invalid, or if its result is too large or unsuitable, later
-// steps do not use the result.
+// Adds a random step. Later steps do not use its result if the step is invalid, or if the result is
+// empty, too large, or not an f32 tensor of at most four dims.
 void add_step(RandomModelBuilder& m) {
   const size_t before = m.results.size();
   try {

@@ -21,7 +21,7 @@ std::vector<std::byte> archive_of(uint64_t limit) {
   return writer.finish();
 }
 
-// Returns null if libzip finds the archive inconsistent.
+// Opens an archive with libzip. Returns null if libzip finds the archive inconsistent.
 using LibzipArchive = std::unique_ptr<zip_t, void (*)(zip_t*)>;
 LibzipArchive opened(const std::vector<std::byte>& bytes) {
   zip_error_t error;

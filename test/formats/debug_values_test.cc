@@ -149,7 +149,7 @@ TEST_F(DebugValuesTest, KeepsOrderAndPositionOfValuesOfEveryKind) {
   for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].is_output, i >= 4) << i;
   EXPECT_EQ(events[4].chain_index, kUnset);
   EXPECT_EQ(events[4].instruction_id, 0);
-  // A kernel call counts as two events.
+  // The two kernel calls take positions 0, 1, 5 and 6, because each call counts as two events.
   const std::vector<size_t> positions{2, 3, 4, 7, 8, 9};
   for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].position, positions[i]) << i;
 }

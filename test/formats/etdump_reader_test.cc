@@ -154,7 +154,7 @@ TEST(EtDumpReader, RejectsEveryTruncationAndSurvivesFlippedBytes) {
   EXPECT_GT(rejected, bytes.size() / 4) << "offsets and lengths are a large part of the file";
 }
 
-// A row that ExecuTorch's own Inspector printed for a run of the same program.
+// A row of the table that ExecuTorch's Inspector prints for a trace.
 struct TsvRow {
   std::string block, name;
   size_t runs;
@@ -187,7 +187,8 @@ std::filesystem::path tsv_of(const std::filesystem::path& etdump) {
   return etdump.parent_path() / (name + ".tsv");
 }
 
-// Returns the events as the Inspector lists them: runs with the same events are merged.
+// Returns the table for `dump` as the Inspector would print it: runs with the same events share
+// their rows.
 std::vector<TsvRow> merged(const EtDump& dump) {
   std::vector<std::vector<TsvRow>> blocks;
   for (const Block& block : dump.blocks) {

@@ -300,8 +300,8 @@ TEST(InspectorCorpus, ReadsEveryRecord) {
     if (!entry.path().filename().string().starts_with("etrecord")) continue;
     if (entry.path().extension() != ".bin") continue;
     SCOPED_TRACE(entry.path().string());
-    // For some methods, a record may have maps but no program. The test therefore counts the nodes
-    // of all methods together.
+    // A record may have the maps of a method without its program, so the test counts the nodes of
+    // all methods together.
     const etrecord::EtRecord record = etrecord::read_etrecord(entry.path());
     EXPECT_FALSE(record.methods.empty());
     size_t nodes = 0, values = 0;

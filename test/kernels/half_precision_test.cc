@@ -39,8 +39,8 @@ void fill(Argument& argument, ScalarType dtype, const std::vector<Number>& eleme
   if (is_dtype) argument.integer = static_cast<int64_t>(dtype);
   if (!argument.is_tensor() || argument.dtype != ScalarType::kFloat) return;
   argument.dtype = dtype;
-  // Does not replace the elements of sampling grids. To reflect coordinates far outside of the
-  // image, a kernel would need more digits than f32 has.
+  // Sampling grids keep their elements. Some of the new elements are coordinates far outside of the
+  // image. To reflect these into the image, a kernel would need more digits than f32 has.
   if (argument.elements.empty() && argument.name != "grid") argument.elements = elements;
 }
 

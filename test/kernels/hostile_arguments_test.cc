@@ -109,8 +109,8 @@ TEST(HostileArguments, RejectsIndicesThatBroadcastToTooManyElements) {
   EXPECT_EQ(run_checked(call).code(), ErrorCode::kInvalidArgument);
 }
 
-// The output is one of the caches. The query has 0 heads, so the result is empty. Without a check,
-// the kernel would resize the cache to the shape of the result.
+// The call passes one of the caches as `out` too. The query has 0 heads, so the result is empty.
+// Without a check, the kernel would resize the cache to the shape of the result.
 TEST(HostileArguments, AttentionRejectsCacheAsOutput) {
   for (const int64_t cache : {3, 4}) {
     OpCall call = call_of("llama::sdpa_with_kv_cache.out",
@@ -250,7 +250,8 @@ TEST_P(HostileCall, SurvivesOverlappingMemory) {
   }
 }
 
-// Indices of the calls that this run tests: all, or only those of optimized kernels.
+// Returns the indices in op_calls() of the calls that this run tests: all calls, or only calls to
+// optimized kernels.
 std::vector<size_t> calls_of_this_run() {
   std::set<std::string_view> optimized;
   for (const Kernel* kernel : optimized::kernels().kernels) optimized.insert(kernel->name);

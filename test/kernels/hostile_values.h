@@ -340,9 +340,8 @@ inline std::vector<int64_t> overlaps(const Argument& a, const Argument& b) {
   return result;
 }
 
-// Makes each output overlap one other tensor of the call at a time, at every offset from
-// overlaps(). Calls visit() with each changed call, in which writing the output changes the other
-// tensor.
+// For each pair of an output and another tensor of the call, and each offset from overlaps(): calls
+// visit() with a call in which the two tensors share memory.
 template <class Visit>
 void for_overlaps(OpCall call, const Visit& visit) {
   for (size_t i = 0; i < call.arguments.size(); ++i) {

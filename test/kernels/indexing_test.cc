@@ -208,8 +208,8 @@ TEST(Nonzero, ReturnsIndices) {
   check_kernel("aten::nonzero.out", {{"f32[2,2]{0,nan,-0.0,2} !~i64[4,2]", "0,1,1,1"}});
 }
 
-// These operators read an input once to count its elements and once to write the output. An
-// overlapping output would change the input in between.
+// These operators read an input twice: to compute the size of the output, and while they write the
+// output. Writing an overlapping output would change the input.
 TEST(Overlap, RejectsOutputThatOverlapsAnInput) {
   constexpr const char* kMessage = "the output overlaps the memory of an input";
   for (const int64_t offset : {0, 4, -4}) {

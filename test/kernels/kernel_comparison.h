@@ -22,7 +22,7 @@ namespace vitrine::test {
 using Sizes = std::vector<int32_t>;
 using Order = std::vector<uint8_t>;
 
-// The kernels that a program uses: the optimized ones, if they exist.
+// A registry that programs would use: its optimized kernels override its portable kernels.
 inline const KernelRegistry& optimized_kernels() {
   static const KernelRegistry* const kRegistry = [] {
     auto* made = new KernelRegistry;

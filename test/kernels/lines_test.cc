@@ -70,7 +70,7 @@ struct Case {
 
 // Compares max, sum and average pooling with their formulas. The first line of windows covers rows
 // 0 and 1 of the image, and the second line covers rows 1 and 2. The image is just large enough for
-// all windows. The expected indices are positions in a plane whose rows have one more element.
+// all windows. The expected indices are positions in a plane whose rows have `row` + 1 elements.
 void expect_formula(const Case& c) {
   constexpr int64_t kLines = 2;
   const int64_t row = (c.count - 1) * c.stride + (c.taps - 1) * c.tap_step + 1;

@@ -27,8 +27,8 @@ struct AttentionShape {
 // Maximum number of multiplications in a case. It limits the time of the reference kernel.
 inline constexpr int64_t kMaxAttentionWork = 1'500'000;
 
-// Returns a random shape. It has one token or a longer prompt, and a cache of one or more blocks.
-// The width of a head may be smaller than a vector, or not a multiple of the vector length.
+// Returns a random shape, with one or more tokens and a cache of one or more blocks. The width of a
+// head may be smaller than a vector, or not a multiple of the vector length.
 inline AttentionShape random_attention(Random& random) {
   const auto pick = [&](int64_t low, int64_t high) {
     return static_cast<int32_t>(random.integer(low, high));

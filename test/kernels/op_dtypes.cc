@@ -65,7 +65,7 @@ int main() {
   std::map<std::string, std::set<size_t>> found;
   for (const OpCall& call : all_op_calls()) {
     std::set<size_t>& dtypes = found[std::string(call.name)];
-    // The replaced dtype is the first one in kDtypes that a tensor of the call has.
+    // Replaces the first dtype in kDtypes that occurs among the tensors of the call.
     for (const ScalarType from : kDtypes) {
       bool varies = false;
       for (const Argument& argument : call.arguments) varies = varies || has(argument, from);

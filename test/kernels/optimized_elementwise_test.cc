@@ -102,7 +102,7 @@ TEST_P(OptimizedElementwise, MatchesPortableKernelsInEveryLayout) {
   }
 }
 
-// Operands of the same call repeat rows of different lengths: 3 and 12 elements.
+// Broadcasting repeats 3 elements of one operand and 12 elements of another.
 TEST_P(OptimizedElementwise, AtenWhereWithRowsOfDifferentLengthsMatchesPortableKernel) {
   Comparison c(1, nullptr);
   const auto condition = c.tensor(ScalarType::kBool, {3});

@@ -39,8 +39,8 @@ TEST(Parallel, RunsEveryItemOnceWithDistinctWorkers) {
   }
 }
 
-// The first item ends only after all other items have run. The idle worker must therefore run all
-// of them, even those assigned to the busy worker.
+// The first item keeps one worker busy until all other items have run. The other worker must
+// therefore run all of them, even the items that were assigned to the busy worker.
 TEST(Parallel, IdleWorkersTakeItemsFromASlowWorker) {
   const auto pool = pool_of(2);
   KernelContext context(nullptr, pool.get());

@@ -84,8 +84,8 @@ TEST(QuantizedValues, PerChannelAcceptsAnyAxis) {
          {values + "none" + rest, "1,2,8,9,5,6,12,13"}});
 }
 
-// The zero point is added before rounding. Ties are rounded to even, so 0.5 + 1 gives 2, and
-// 3 / 2 + 1 also gives 2. With rounding first, the results would be 1 and 3.
+// The zero point 1 is added before ties are rounded to even: 0.5 + 1 = 1.5 and 1.5 + 1 = 2.5 are
+// both rounded to 2. With rounding first, the results would be 0 + 1 = 1 and 2 + 1 = 3.
 TEST(QuantizedValues, PerTokenUsesParametersOfEachRow) {
   check(
       "quantize_per_token.out",

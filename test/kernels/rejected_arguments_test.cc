@@ -231,7 +231,7 @@ TEST(KernelErrors, RejectsValueOfTheWrongKind) {
   });
 }
 
-// Resizing an output must not change an input whose shape the kernel has read.
+// If the output is also an input, resizing it would change an input that the kernel still needs.
 TEST(KernelErrors, RejectsAnInputAsOutputIfTheirShapesDiffer) {
   for (const auto& [name, arguments] : std::vector<std::pair<const char*, const char*>>{
            {"quantized_decomposed::mixed_mm.out",
@@ -249,7 +249,7 @@ TEST(KernelErrors, RejectsAnInputAsOutputIfTheirShapesDiffer) {
   ASSERT_TRUE(out.resize(std::vector<int32_t>{1, 3}).ok());
   EXPECT_TRUE(fails(call.run("aten::cat.out", call.tensors({&out, &out}), 0, out),
                     ErrorCode::kInvalidProgram, "is also an input of the operator"));
-  // An output of the same shape may be the input.
+  // The output may be the input if the result has the input's shape.
   EXPECT_TRUE(succeeds(call.run("aten::relu.out", out, out)));
 }
 

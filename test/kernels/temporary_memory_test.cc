@@ -1,4 +1,4 @@
-// Tests that kernels which repeat a computation reuse its temporary memory.
+// Tests that kernels reuse temporary memory for each batch, group, line, or part of the weights.
 
 #include <cstring>
 

@@ -109,9 +109,9 @@ TEST_F(CacheDtypes, LogitsMatchF32WithinTolerance) {
   }
 }
 
-// The weights of the last layer multiply its cached values by a power of two, and later divide by
-// the same power, so the logits with an f32 cache do not change. Some multiplied values exceed
-// 65504, the largest f16. An int8 cache can store them, because each of its rows has a scale.
+// In the last layer, the cached values are multiplied by a power of two, and the attention's output
+// is divided by it, so the logits with an f32 cache do not change. Some cached values exceed 65504,
+// the largest f16. An int8 cache can store these values, because each of its rows has a scale.
 TEST_F(CacheDtypes, LargeValuesOverflowAnF16CacheButNotAnInt8Cache) {
   const auto logits = [&](ScalarType cache, float factor) {
     aot::Methods methods;
@@ -290,7 +290,7 @@ float state_weight(size_t id, size_t word) {
   return static_cast<float>((id * 7 + word * 5) % 11) / 8;
 }
 
-// Returns a model whose next state is half of the state plus the row of weights of the current id.
+// Returns a model. In each step, it halves the state and then adds the current id's row of weights.
 // The initial state has the values of state_start() if `has_start` is true, and zeros otherwise.
 aot::ExportedProgram recurrent_decoder(bool has_start) {
   ModelBuilder build("Decoder");

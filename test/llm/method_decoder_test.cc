@@ -56,11 +56,10 @@ TEST_P(TrainedModel, GreedyTextMatchesPyTorch) {
 INSTANTIATE_TEST_SUITE_P(Corpus, TrainedModel, testing::Values("kjv_f32"),
                          [](const auto& model) { return std::string(model.param); });
 
-// The model quantizes activations, so its logits may differ from PyTorch's by up to 0.3, the
-// absolute tolerance of the case. Another token may therefore have a larger logit than PyTorch's
-// token. The test feeds PyTorch's tokens to the model. The logit of each of PyTorch's next tokens
-// must be at most twice this tolerance below the largest logit. For at least 95 % of the tokens, it
-// must be the largest.
+// The test feeds PyTorch's tokens to the model. Quantized activations may change the model's logits
+// by up to 0.3, the absolute tolerance of the case. The logit of PyTorch's next token must
+// therefore be at most twice this tolerance below the largest logit. For at least 95 % of the
+// tokens, this logit must be the largest.
 TEST(QuantizedModel, TokensThatPyTorchGeneratesHaveNearlyTheLargestLogits) {
   VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / "kjv_8da4w";
@@ -86,7 +85,7 @@ TEST(QuantizedModel, TokensThatPyTorchGeneratesHaveNearlyTheLargestLogits) {
   EXPECT_GE(best, all * 95 / 100) << "tokens in all: " << all;
 }
 
-// A model that returns the logits of each token of a call.
+// A model that returns logits for every token of a call, not only for the last one.
 TEST(ChunkedModel, ChunkLogitsEqualSingleTokenLogits) {
   VITRINE_NEEDS_CORPUS_LLM();
   tools::Session session({test::corpus_llm_dir() / "hf_qwen3_custom_sdpa_8da4w/model.pte", {}});
@@ -229,8 +228,8 @@ TEST_F(SmallDecoder, PadsIdsToFixedShape) {
   EXPECT_EQ(decoder->feed(Ids{1, 2}, 0).front(), 6.0F);
 }
 
-// The input has no planned memory, so the memory plan does not limit its size. The decoder must
-// check the size of the padded ids.
+// This input has no planned memory that would limit its size, so the decoder itself must check the
+// size of the padded ids.
 TEST_F(SmallDecoder, RejectsPaddedIdsBeyondMemoryLimit) {
   forward({.ids = {1, INT32_MAX}, .logits = {1, 4, 6}, .dynamic = false, .has_position = false});
   EXPECT_THAT(refusal({.max_memory_bytes = 1'000'000'000}),

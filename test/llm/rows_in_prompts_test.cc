@@ -92,8 +92,8 @@ class EncoderRowsInPrompts : public testing::Test {
     tools::write_file(folder_ / "model.pte", std::span(bytes));
     load(folder_ / "model.pte", {.row_id = row_id});
   }
-  // Encodes one row per word. Row i has the value i + 1 at the index of its word. The encoder
-  // multiplies this value by 10.
+  // Encodes an image with one row per word. Row i has the value i + 1 at the index of word i. The
+  // encoder multiplies this value by 10.
   void show(const Ids& words) {
     Floats values(words.size() * kWords);
     for (size_t i = 0; i < words.size(); ++i) {
@@ -129,10 +129,11 @@ TEST_F(EncoderRowsInPrompts, ReplaceThePlaceholderToken) {
       EXPECT_TRUE(decoder_->inserts_rows());
       show({4, 2});
       // Words 1 and 3 each add 1 to their own logit. The image adds 10 to the logit of word 4 and
-      // 20 to the logit of word 2. The last row counts three times, so the logit of word 3 is 3.
+      // 20 to the logit of word 2. The row of word 3 is the last one and counts three times, so
+      // word 3 has the logit 3.
       EXPECT_THAT(feed({1, kImage, 3}, chunk), ElementsAre(0, 1, 20, 3, 10, 0)) << chunk;
-      // Two more prompts follow. The first does not have an image, and the second has another
-      // image. Their rows are added to the sum too.
+      // The rows of two later prompts are added to the sum too. The first prompt does not have an
+      // image, and the second has another image.
       EXPECT_THAT(feed({5}, chunk, 4), ElementsAre(0, 1, 20, 1, 10, 3));
       show({0, 0});
       EXPECT_THAT(feed({kImage}, chunk, 5), ElementsAre(30 + 40, 1, 20, 1, 10, 1));
@@ -216,8 +217,8 @@ TEST_F(EncoderRowsInPrompts, RejectedPromptLeavesTextUnchangedWithoutACache) {
     EXPECT_EQ(refusal(generator, Ids{3}, one), "");
     EXPECT_EQ(generator.position(), 4);
   }
-  // A rejected prompt leaves the rows of its image in the encoder. The rows of the earlier image
-  // are lost, so the text cannot continue.
+  // In the encoder, the rows of the rejected prompt's image have replaced those of the earlier
+  // image. Without the earlier rows, the text cannot continue.
   load_adding(true, kImage, false);
   TextGenerator generator(*decoder_, nullptr);
   show({4, 4});
@@ -262,8 +263,8 @@ TEST(FindRowId, AcceptsTokenTextOrId) {
                   "\"<picture>\" is neither a token of the tokenizer nor an id"));
 }
 
-// The prompt is an image of 16 rows and four words; one more word follows. The size of the chunks
-// must not matter.
+// The prompt contains four words and an image of 16 rows. A second prompt is one more word. The
+// size of the chunks must not change the logits.
 TEST_F(EncoderRowsInPrompts, LogitsMatchPyTorch) {
   VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / "multimodal_three_methods";

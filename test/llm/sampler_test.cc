@@ -50,7 +50,7 @@ TEST(Sampler, TopPKeepsFewestTokensWithTotalProbabilityAboveP) {
   EXPECT_EQ(kept(0.95F), 3U);
 }
 
-// Finds the tokens that top-p keeps by sorting all tokens. The sampler must draw only these tokens.
+// Sorts all tokens to find those that top-p keeps. The sampler must draw only these tokens.
 TEST(Sampler, TopPMatchesFullSortForLargeVocabularies) {
   std::mt19937 random(7);
   for (const double spread : {0.0, 0.1, 1.0, 3.0, 10.0}) {
@@ -68,7 +68,8 @@ TEST(Sampler, TopPMatchesFullSortForLargeVocabularies) {
     std::map<TokenId, double> kept;
     double sum = 0;
     for (const auto& [negative, id] : sorted) {
-      // The sampler's sums are rounded, so it may keep a few more tokens. The factor allows this.
+      // The sampler rounds its sums, so it may keep a few more tokens. The factor 1 + 1e-4 allows
+      // this.
       if (sum > 0.9 * all * (1 + 1e-4)) break;
       sum -= negative;
       kept[id] = -negative;

@@ -19,8 +19,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// A decoder with a vocabulary of two ids. After n tokens of a window, the odds of id 1 are n to 1.
-// If `all` is true, the decoder returns the logits of each token of a call.
+// A decoder with a vocabulary of two ids. After n tokens of a window, id 1 is n * `factor` times as
+// probable as id 0. If `all` is true, the decoder returns logits for every token of a call.
 class CountingDecoder final : public DecoderModel {
  public:
   CountingDecoder(int64_t context, bool all, double factor = 1)
@@ -184,9 +184,9 @@ TEST(BlockInterval, CoversMeanOfCorrelatedValues) {
       errors += *estimate.error / kSeries;
     }
     EXPECT_NEAR(errors, 1.96 / (std::sqrt(kValues) * (1 - r)), 0.1 * errors) << r;
-    // If the interval covers the true value with a probability of 95 %, the measured proportion has
-    // a standard deviation of 0.0126 (binomial distribution). Finite block lengths reduce the
-    // coverage slightly.
+    // The interval must cover the true mean in about 95 % of the series. For 300 series, the
+    // standard deviation of this proportion is 0.0126. Finite block lengths reduce the proportion
+    // slightly.
     EXPECT_NEAR(static_cast<double>(covered) / kSeries, 0.95, 0.035) << r;
   }
 }

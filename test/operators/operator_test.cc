@@ -49,7 +49,7 @@ TEST(Operators, NamesAreUnique) {
   EXPECT_GT(rows.size(), 700u);
 }
 
-// The signatures of all rows, one list per file of the table.
+// All signatures of the operator table, in one list per file of operators/table.
 const std::vector<std::vector<std::string_view>>& signatures_by_file() {
   static const std::vector<std::vector<std::string_view>> kRows = {
 #define OP(signature, ...) signature,

@@ -31,7 +31,8 @@ TEST(Signature, KeepsTheOrderOfArguments) {
 DefaultValue default_of(const std::string& argument) {
   const std::string text = "x::f(" + argument + ") -> ()";
   const DefaultValue value = parse_signature(text).arguments.at(0).default_value;
-  // A string in `value` points into the local variable `text`, so this returns a literal instead.
+  // A string in `value` points into the local variable `text`, so the function returns an equal
+  // literal instead.
   if (const auto* word = std::get_if<std::string_view>(&value)) {
     if (*word == "none") return "none";
     if (*word == "long") return "long";

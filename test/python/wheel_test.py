@@ -13,8 +13,8 @@ SOURCES = pathlib.Path(sys.argv.pop())
 sys.path.insert(0, str(SOURCES / "python"))
 import wheel_backend  # noqa: E402
 
-# A script that replaces CMake. It installs one file. Its configure step fails unless the arguments contain the path of
-# this Python and -DMINE=1.
+# A shell script that the tests run in place of CMake. Its install step creates one file. Its configure step fails
+# unless the arguments contain the path of this Python and -DMINE=1.
 CMAKE = f"""#!/bin/sh
 case "$*" in
   "-S "*) case "$*" in *-DPython_EXECUTABLE={sys.executable}*-DMINE=1*) ;; *) exit 1 ;; esac ;;

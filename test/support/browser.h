@@ -10,7 +10,8 @@
 
 namespace vitrine::test {
 
-// Returns $VITRINE_CHROMIUM, or else Chromium or Chrome on the PATH, or else an empty string.
+// Returns the path of the browser: $VITRINE_CHROMIUM if it is set, otherwise Chromium or Chrome on
+// the PATH. Returns an empty string if there is none.
 std::string find_browser();
 
 // Opens the page in a window of this size ("390,844") and runs `script` after the page's scripts.

@@ -55,10 +55,10 @@ void for_each_changed_byte(const Bytes& sound, Check check, DamagedRange range =
   }
 }
 
-// Calls `check` with one to four random changes at once: flipped bits and new bytes. Several
-// changes can pass checks that reject a single change. Half of the changes are near the beginning
-// or the end of the file, where most of its structure is. The changes are the same in each run of
-// the test.
+// Calls `check` with copies that have one to four random changes: flipped bits and new bytes.
+// Several changes can pass checks that reject a single change. About half of the changes are near
+// the beginning or the end of the file, where most of its structure is. The changes are the same in
+// each run of the test.
 template <class Bytes, class Check>
 void for_each_random_damage(const Bytes& sound, size_t rounds, Check check, size_t start = 0) {
   using Byte = typename Bytes::value_type;

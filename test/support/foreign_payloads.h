@@ -16,7 +16,7 @@ struct ForeignPayload {
   AlignedBytes bytes;
 };
 
-// One payload of each backend whose format is open or has an open header.
+// One payload for each backend with a public payload format or a public header.
 std::vector<ForeignPayload> foreign_payloads();
 
 // linear(x [1,4], inline weight [2,4], named bias "bias_key") -> relu. The weight has the default

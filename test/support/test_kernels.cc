@@ -56,7 +56,7 @@ void fail(KernelContext& context, const Tensor&, Tensor&) {
   context.fail(ErrorCode::kInvalidArgument, "this kernel %s fails", "always");
 }
 
-// Subtracts modulo 2^64, because the values of a damaged program can overflow.
+// Subtracts modulo 2^64, because numbers from a damaged program can overflow.
 void sub_scalar(KernelContext&, int64_t a, int64_t b, EValue& result) {
   result = EValue(static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)));
 }

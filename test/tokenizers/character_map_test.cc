@@ -40,8 +40,8 @@ std::string model_with_bytes() {
   return model + "\x12\x03\x98\x02\x01";  // trainer_spec.byte_fallback
 }
 
-// Returns the character map of the trained model. The map follows the name nmt_nfkc, the tag 0x12
-// and a varint with the map's size.
+// Returns the character map of the trained model. In the model file, the map comes after the name
+// nmt_nfkc, the tag 0x12 and a varint with the map's size.
 std::string nmt_nfkc_map() {
   const std::string model = trained_model();
   const std::string before = "nmt_nfkc\x12";

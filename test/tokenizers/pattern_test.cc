@@ -202,8 +202,8 @@ const Costly kCostly[] = {
     {R"((a*)(?:(?=\1)a)*)", kRepeatedLook},
     {R"((?<n>a*)(?:(?=\k<n>)a)*)", kRepeatedLook},
     {"(?:(?=a{101})a)*", kRepeatedLook},
-    // In these patterns, characters that look like the end of a group or class precede the
-    // look-around.
+    // In these patterns, some characters before the look-around look like the end of a group or
+    // class.
     {"(?:[])](?=a*+)a)*", kRepeatedLook},
     {"(?:[^])](?=a*+)a)*", kRepeatedLook},
     {"(?:[[)]](?=a*+)a)*", kRepeatedLook},

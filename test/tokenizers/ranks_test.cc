@@ -78,7 +78,7 @@ TEST(Llama2c, MergesThePairWithTheHighestScoreFirst) {
   EXPECT_EQ(tokenizer->form(), "llama2.c");
   EXPECT_EQ(tokenizer->vocabulary_size(), 265U);
   // The tokenizer adds a space before the text. It merges "ab" (score -5) before " a" (score -9),
-  // and then "ab" becomes "abb".
+  // and then merges "ab" and "b" to "abb".
   EXPECT_THAT(tokenizer->encode("abb"), ElementsAre(kFirst, kFirst + 5));
   EXPECT_THAT(tokenizer->encode("a"), ElementsAre(kFirst + 3));
   EXPECT_THAT(tokenizer->encode(""), testing::IsEmpty());

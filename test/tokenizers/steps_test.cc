@@ -157,7 +157,8 @@ TEST(TokenizerSteps, NormalizersMatchTheReference) {
   }
 }
 
-// The reference changes the listed characters, and no others in Unicode.
+// Hugging Face's Nmt removes the characters in `dropped` and replaces those in `spaces` with a
+// space. It keeps all other characters of Unicode.
 TEST(TokenizerSteps, NmtChangesOnlyTheListedCharacters) {
   const std::u32string_view dropped =
       U"\x01\x02\x03\x04\x05\x06\x07\x08\x0B\x0E\x0F\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1A"

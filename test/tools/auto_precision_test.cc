@@ -213,7 +213,8 @@ TEST_F(AutoPrecisionTest, CtrlCPrintsTheBestCommandSoFarAndWritesNoProgram) {
   EXPECT_TRUE(nlohmann::json::parse(read_text(scratch / "r.json")).at("interrupted"));
 }
 
-// Checks that the page shows parts, points and the command, and is not wider than the window.
+// JavaScript that reads the parts, points and command on the page, filters the parts, changes the
+// theme, and measures by how much the page is wider than the window.
 constexpr char kDrive[] = R"js(
   seen.rows = document.querySelectorAll('#table tbody tr').length;
   seen.first = document.querySelector('#table tbody td').textContent;
@@ -316,8 +317,8 @@ TEST_F(AutoPrecisionTest, DeviceTimesComeFromTheProfiles) {
   succeeded(executor_runner("--profile --num_executions 1 --format json " +
                             (samples_dir() / "linear_relu" / "model.pte").string() + " -o " +
                             other.string()));
-  // Copies a profile and multiplies one cost of module c2 by 1.5, as if the module were wider.
-  // Returns the path of the copy.
+  // Copies a profile. In the copy, the cost `figure` of each row of module c2 is 1.5 times as high,
+  // as if the module were wider. Returns the path of the copy.
   const auto widened = [&](const fs::path& profile, const char* figure) {
     nlohmann::ordered_json wide = nlohmann::ordered_json::parse(read_text(profile));
     for (auto& row : wide.at("rows")) {

@@ -172,14 +172,14 @@ TEST(CalibrationTest, AcceptsNumpyFiles) {
   }
 }
 
-// Tests which parts of a model pte_lower --quantize auto quantizes for given measurements, and how
-// it computes ratios of times.
+// Tests how pte_lower --quantize auto chooses the parts to quantize from given measurements, and
+// how it computes ratios of times.
 
 PartFigures part(const std::string& name, double noise, double saved) {
   return {.name = name, .levels = {{"int8", noise, saved}}};
 }
 
-// A model whose noise and savings are sums over the quantized parts.
+// A model in which the noise and the savings of the quantized parts add up.
 struct AdditiveModel {
   std::vector<PartFigures> parts;
   double float_cost = 100;
@@ -223,10 +223,10 @@ TEST(AutoChoiceTest, EachPartStepsThroughTheLevelsOnItsConvexHull) {
                                      {"int8_dynamic", 1e-4, 50},  // 50 for 1e-4
                                      {"broken", INFINITY, 99}}};
   EXPECT_THAT(steps_of({layer}), ElementsAre(Pair(0, 3), Pair(0, 1)));
-  // The steps are ordered by savings per unit of noise: 20 / 9e-4 < 30 / 1e-3 < 50 / 1e-4.
+  // Steps with higher savings per unit of noise come first: 50 / 1e-4, 30 / 1e-3, 20 / 9e-4.
   EXPECT_THAT(steps_of({layer, part("other", 1e-3, 30)}),
               ElementsAre(Pair(0, 3), Pair(1, 1), Pair(0, 1)));
-  // If no level of a part saves anything, the only step leads to the level with the least noise.
+  // Neither level of this part saves anything, so the only step leads to the level with less noise.
   EXPECT_THAT(steps_of({{.name = "grows", .levels = {{"a", 1e-3, -1}, {"b", 1e-4, -2}}}}),
               ElementsAre(Pair(0, 2)));
   EXPECT_THAT(steps_of({{.name = "broken", .levels = {{"a", INFINITY, 9}}}}), IsEmpty());
@@ -330,7 +330,7 @@ TEST(AutoChoiceTest, EachProgramIsMeasuredOnce) {
 }
 
 TEST(AutoChoiceTest, MeasuredQualityOverridesPredictedQuality) {
-  // Each part can be quantized alone, but if two of them are quantized together, the quality of the
+  // Any one part can be quantized. If several parts are quantized, the measured quality of the
   // model is too low.
   const std::vector<PartFigures> parts = {part("a", 1e-6, 30), part("b", 1e-6, 20),
                                           part("c", 1e-6, 10)};

@@ -86,7 +86,7 @@ void expect_all_aligned(const TracedRun& delegated, const TracedRun& portable,
       EXPECT_TRUE(runs_in_delegate_only(delegated.profile.rows[op.rows_a[0]])) << op.rows_a[0];
       continue;
     }
-    // handle_map has the debug handle of each instruction of the portable program.
+    // `handle_map` maps each instruction of the portable program to its debug handle.
     const std::set<uint32_t> of_a = handles_of(op.rows_a, delegated.profile);
     size_t known = 0;
     for (const size_t row : op.rows_b) {
@@ -160,7 +160,8 @@ TEST(ComparingTest, ReportsOutputsThatDifferDueToAChangedWeight) {
   const ScratchFolder scratch;
   const std::string model = sample("linear_relu/model.pte");
   std::vector<std::byte> bytes = tools::read_file(model);
-  // Bytes 3456 to 3615 hold the 40 weights of the second linear layer. The loop clears 20.
+  // Bytes 3456 to 3615 hold the 40 weights of the second linear layer. The loop sets the first 20
+  // weights to zero.
   for (size_t i = 3456; i < 3536; ++i) bytes[i] = std::byte{0};
   tools::write_file(scratch / "wrong.pte", bytes);
   const CommandResult result =
@@ -283,7 +284,8 @@ TEST(ComparingValuesTest, FindsWrongOperatorInsideDelegate) {
   const ScratchFolder scratch;
   const std::string model = sample("linear_relu/model.pte");
   std::vector<std::byte> bytes = tools::read_file(model);
-  // Bytes 3456 to 3615 hold the 40 weights of the second linear layer. The loop clears 20.
+  // Bytes 3456 to 3615 hold the 40 weights of the second linear layer. The loop sets the first 20
+  // weights to zero.
   for (size_t i = 3456; i < 3536; ++i) bytes[i] = std::byte{0};
   tools::write_file(scratch / "wrong.pte", bytes);
   const std::string record = sample("linear_relu/etrecord.bin");
@@ -314,10 +316,9 @@ TEST(ComparingValuesTest, ComparesOutputsOfAllDelegatesAndKernels) {
           (delegated / "etrecord.bin").string(),
       "--format json --min_sqnr 80 --inputs " + (portable / "input_0.bin").string()));
   const json report = json::parse(result.out);
-  // The tool compares the output of a delegate if no other delegate has the same debug handles. The
-  // same rule applies to kernels. Attention is one node of the exported graph, so 25 ops share one
-  // handle. The tool compares the output of such an op only if both programs run the op equally
-  // often.
+  // Lowering decomposed attention into 25 nodes that share one debug handle. The tool pairs kernels
+  // with nodes of the same op if there are as many kernels as nodes. The other nodes belong to the
+  // delegate call that has the handle, if there is exactly one such call.
   for (const json& value : report.at("values")) {
     EXPECT_FALSE(value.contains("not_compared")) << value;
     EXPECT_NE(value.at("op"), "");

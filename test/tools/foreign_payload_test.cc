@@ -200,8 +200,8 @@ std::vector<fs::path> programs_below(const fs::path& folder) {
   return files;
 }
 
-// Returns the memory after a run with random inputs, or nullopt for a method that needs files or
-// special inputs.
+// Runs a method with random inputs and returns its memory use. Returns nullopt if the run fails.
+// Some methods need files or special inputs.
 std::optional<MemoryUsage> measured_memory(const fs::path& program, const std::string& method) {
   try {
     tools::SessionOptions options;
@@ -222,7 +222,8 @@ constexpr std::pair<DelegateMemory::Kind, const char*> kKinds[] = {
     {DelegateMemory::Kind::kWorkspace, "workspace_bytes"},
     {DelegateMemory::Kind::kConstants, "constants_bytes"}};
 
-// Returns the number of methods that were compared.
+// Compares the predicted and the measured memory of delegates, for each method that has delegates
+// and can run. Returns the number of these methods.
 size_t compare_with_runs(const fs::path& program) {
   size_t compared = 0;
   const Json description = describe_prepared(program);

@@ -340,7 +340,7 @@ TEST(MachineLimitsFaultTest, MeasuresLimitsAgainIfTheCacheIsUnusable) {
     EXPECT_EQ(call.name, name);
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(result.err, "");
-    // A figure is 0 if the machine was too busy to measure it.
+    // A measured figure is never 1. It is 0 if the machine was too busy to measure it.
     EXPECT_NE(figure(result, "flops_per_s"), 1);
     EXPECT_NE(figure(result, "bytes_per_s"), 1);
     EXPECT_EQ(faults.files("vitrine"), std::set<std::string>{"machine_limits.json"});

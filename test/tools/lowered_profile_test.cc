@@ -35,9 +35,9 @@ std::map<std::string, fs::path> exported_methods(const fs::path& folder) {
 
 struct LoweredProgram {
   std::string program;
-  // The debug handles and the delegates. Both have a JSON object for each method, with one member
-  // for each instruction. They come from a separate .etrecord file, which executor_runner does not
-  // read.
+  // Debug handles and delegates, from a separate .etrecord file, which executor_runner does not
+  // read. Both map each method to a JSON object. The object in `handles` has a member for each
+  // instruction, and the object in `delegates` has a member for each delegate call.
   json handles;
   json delegates;
 };

@@ -43,9 +43,8 @@ json profile(const fs::path& folder, const std::string& method, const std::strin
   return result.exit_code == 0 ? json::parse(result.out) : json::object({{"rows", json::array()}});
 }
 
-// Expects that the rows of one delegate match the nodes of its payload, in the same order. XNNPACK
-// fuses or removes some nodes, so these nodes have no row. The ops of such a node must be among the
-// folded ops of the rows.
+// Expects that the rows of one delegate match the nodes of its payload, in the same order. A node
+// that XNNPACK fused or removed has no row. Its ops must be among the folded ops of the rows.
 void check_partition(const std::vector<json>& rows, const json& nodes) {
   std::multiset<std::string> folded;
   for (const json& row : rows) {

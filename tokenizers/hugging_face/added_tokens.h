@@ -19,8 +19,8 @@ namespace vitrine::hugging_face {
 
 struct AddedToken {
   std::string text;
-  // The normalized form of `text`. Set only if `normalized` is true and this form differs from
-  // `text`. Encoding then searches for this form, and decoding returns it.
+  // The result of normalizing `text`. Set only if `normalized` is true and the result differs from
+  // `text`. If set, it replaces `text` in encoding and decoding.
   std::optional<std::string> normalized_text;
   TokenId id;
   bool single_word = false;  // ignored inside of a word

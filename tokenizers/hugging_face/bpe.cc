@@ -91,8 +91,8 @@ class Bpe final : public WordModel {
     return symbols;
   }
 
-  // Returns true if the file names an unknown token. Otherwise, returns false, and the caller drops
-  // unknown characters. Throws TokenizerError if the vocabulary lacks the named token.
+  // Returns true if the file names a token for unknown characters. If it returns false, the caller
+  // drops these characters. Throws TokenizerError if the vocabulary lacks the named token.
   bool has_unknown() const {
     if (!options_.unknown && !options_.unknown_text.empty()) {
       throw TokenizerError(

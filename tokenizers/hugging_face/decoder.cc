@@ -359,8 +359,8 @@ Decoder make_sequence_decoder(const JsonValue& step, const std::string& place) {
   });
   return [decoders = std::move(decoders)](DecodeSteps& steps, const DecoderState& state) {
     for (const Decoder& decoder : decoders) {
-      // WholeTokens waits for all parts of a token. An eager decoder does not wait, so it treats
-      // each part as a token.
+      // WholeTokens joins the parts of each token for the next decoder. An eager decoder cannot
+      // wait for all parts of a token, so its steps process the parts one by one.
       if (!state.eager) steps.push_back(std::make_unique<WholeTokens>());
       decoder(steps, state);
     }

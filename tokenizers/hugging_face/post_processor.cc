@@ -13,7 +13,7 @@ struct FrameState {
 
 using ReadFrame = void (*)(const JsonValue& step, FrameState& frame);
 
-// Puts the tokens of a step around the tokens of earlier steps.
+// Puts the tokens of this step outside the tokens that earlier steps put around the text.
 void surround(const JsonValue& step, FrameState& frame, const TextFrame& outer) {
   if (outer.before.empty() && outer.after.empty()) return;
   // Hugging Face's library treats the parts of a template as separate texts. Therefore, later steps

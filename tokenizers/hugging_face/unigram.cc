@@ -10,7 +10,7 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// The score of an unknown character is the score of the least probable token minus this number.
+// An unknown character scores this much less than the least probable token.
 constexpr double kUnknownPenalty = 10;
 // Maximum size of a token in bytes. A lookup can take as many steps as the longest token has bytes.
 constexpr size_t kMaxUnigramBytes = 1024;

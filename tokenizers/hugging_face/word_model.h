@@ -44,8 +44,8 @@ std::unique_ptr<WordModel> read_word_piece(const JsonValue& json, const std::str
 TokenTable read_vocabulary(const JsonValue& json, const std::string& place);
 // Returns the string with this key, or "" if it is absent or null.
 std::string optional_string(const JsonValue& json, const char* key);
-// Returns the ids of the byte tokens ("<0x0A>") for the bytes of `text`. Empty if a byte has no
-// token.
+// Returns the ids of the byte tokens, such as "<0x0A>", for the bytes of `text`. Returns nullopt if
+// the table lacks the token of a byte.
 std::optional<std::vector<TokenId>> ids_of_bytes(const TokenTable& tokens, std::string_view text,
                                                  TextBudget& budget);
 

@@ -16,8 +16,8 @@ constexpr size_t kDefaultMaxCharacters = 100;
 // token begins.
 class LongestTokens {
  public:
-  // Uses the tokens that begin with `prefix`. The prefix marks tokens that are not at the beginning
-  // of a word, and is not part of the word's text.
+  // Uses the tokens that begin with `prefix`, but removes the prefix from them. The prefix marks
+  // tokens that do not begin a word, and the word's text does not contain it.
   LongestTokens(const TokenTable& tokens, std::string_view prefix) {
     std::vector<std::string> reversed(tokens.size());  // by id
     std::vector<ByteTrie::Entry> entries;

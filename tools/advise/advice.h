@@ -53,14 +53,14 @@ struct Advice {
   OutputChange outputs = {};
   std::optional<double> memory_change = {};  // bytes of planned memory, workspace, packed weights
   std::optional<double> file_change = {};    // bytes
-  // The pieces of advice that cannot be applied together with this one, by their numbers.
+  // Numbers of the pieces of advice that cannot be applied together with this one.
   std::vector<size_t> excludes = {};
 
   // True if the change is certain to save something.
   bool is_gain() const { return saved.has_value() && saved->low > 0; }
 };
 
-// A change that saves nothing, or that was not tried.
+// A change that is not advised: it saves nothing, or it was not tried.
 struct Dismissed {
   std::string name;
   std::string why;

@@ -44,8 +44,8 @@ size_t index_of(const std::string& text, const std::vector<Advice>& advice) {
   return static_cast<size_t>(found - advice.begin());
 }
 
-// The program of a variant. `lowered` is empty if the variant changes no options of `vitrine
-// lower`, because its program is then the baseline's.
+// The program of a variant. If the variant changes no options of `vitrine lower`, its program is
+// the baseline's, and `lowered` is empty.
 struct MadeProgram {
   Variant variant;
   std::optional<LoweredProgram> lowered;
@@ -122,8 +122,9 @@ VerifiedLine measure(Baseline& baseline, const MadeProgram& made, std::string na
           .outputs = trial.outputs.text};
 }
 
-// Returns the time ratio that is expected if the pieces of advice at `lines` are applied together.
-// If this combination was not measured, combines the ratios of the individual pieces.
+// Returns the expected time ratio if the pieces of advice with the indices `lines` are applied
+// together. If this combination was not measured, combines `ratios`, the ratios of the single
+// pieces.
 Interval predicted_together(std::vector<size_t> lines, std::span<const Interval> ratios,
                             const std::optional<Combination>& together) {
   std::ranges::sort(lines);

@@ -136,8 +136,8 @@ void Baseline::lower_first() {
   }
 }
 
-// If the exported model of a program cannot be lowered, gives only advice that does not need
-// lowering.
+// Drops the exported model of a program. Call this if the exported model cannot be lowered. Adds a
+// note that advice that needs this model is left out.
 void Baseline::leave_out_source(const std::string& error) {
   notes_.push_back(
       fmt::format("advice that needs the exported model was left out, because that model cannot be "
@@ -213,7 +213,8 @@ void Baseline::run_profile() {
   context_.program_bytes = context_.is_file
                                ? std::filesystem::file_size(options_.run.model, ignored)
                                : lowered_.bytes.size();
-  // size_of_record() cannot read the program inside a bundle's file.
+  // For a bundle, record_bytes stays 0, because size_of_record() cannot read a program inside a
+  // bundle's file.
   if (!context_.is_file) {
     context_.record_bytes = lowered_.model.emitted.record_bytes;
   } else if (session.bundle() == nullptr) {
@@ -286,8 +287,8 @@ void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trac
       inputs_.emplace(std::move(inputs));
       return;
     } catch (const ToolError&) {
-      // The program does not accept inputs of this shape. If it accepts neither shape, `inputs_`
-      // keeps its random values.
+      // The program rejected inputs of this shape, so the loop tries the other shape. If both are
+      // rejected, `inputs_` keeps its random values.
     }
   }
 }

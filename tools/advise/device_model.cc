@@ -120,7 +120,7 @@ DevicePrediction DeviceModel::predict(const inspector::Profile& changed,
     }
     const Interval factor = factor_of(row);
     double low = row.share * ratio.low * factor.low;
-    // The device's limit of float32 arithmetic gives a lower bound for the time of a kernel.
+    // A kernel cannot be faster than the device's limit of float32 arithmetic allows.
     if (is_float32(row)) low = std::max(low, row.cost->flops * flops_share_);
     share.low += low;
     share.high += std::max(row.share * ratio.high * factor.high, low);

@@ -31,7 +31,7 @@ class DeviceModel {
   DevicePrediction predict(const inspector::Profile& changed, const Interval& ratio) const;
 
  private:
-  // Sums over the rows of one operator, or over all rows.
+  // Totals of the rows of one operator, or of all rows.
   struct Group {
     double there = 0, here = 0;   // shares of a run
     double sum = 0, squares = 0;  // of the logarithms of there / here, weighted by `weight`

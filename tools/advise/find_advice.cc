@@ -54,8 +54,8 @@ Findings model_advice(const Baseline& baseline, std::vector<Advice> all) {
       advice.saved.reset();
       why = "is estimated to save less than 1 % (--no_trials)";
     }
-    // Some advice cannot be followed by setting options. If it tells the user what to do instead,
-    // it is kept even if its saving is unknown.
+    // Advice with an unknown saving is kept only if options cannot apply it and it tells the user
+    // what to do instead.
     if (advice.saved || (!advice.change && !advice.how.empty())) {
       findings.advice.push_back(std::move(advice));
     } else {

@@ -18,9 +18,9 @@ namespace vitrine::tools {
 Interval saved_by_threads(const Context& context, size_t threads);
 
 // Returns the time that smaller weights save in these rows. `ratio` is the new size of the weights
-// divided by the old size. At best, the time of the rows is multiplied by `ratio`. The best saving
-// is 0 if it would not exceed the minimum time to convert the activations. At worst, the saving is
-// negative: the rows become slower by this minimum time plus a tenth of their time.
+// divided by the old size. The best saving is the time of the rows times 1 - `ratio`, or 0 if that
+// does not exceed the minimum time to quantize the activations. The worst saving is negative: the
+// rows become slower by this minimum time plus a tenth of their time.
 Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 
 // Returns the time that removing `calls` calls saves. The low end is the time of the `calls`

@@ -34,7 +34,8 @@ std::string name_of(const inspector::ProfileRow& row, bool has_ops) {
   return row.kernel.substr(0, row.kernel.find(" ("));
 }
 
-// Returns the sum of the operations and bytes of a row, or nullopt if its cost is unknown.
+// Returns a measure of a row's work: its operations plus its bytes. Returns nullopt if the cost of
+// the row is unknown.
 std::optional<double> work_of(const inspector::ProfileRow& row) {
   return row.cost ? std::optional(row.cost->flops + row.cost->bytes) : std::nullopt;
 }

@@ -16,7 +16,7 @@ struct OpRatio {
   std::string_view start;  // of the name of the op
   Interval ratio;
 };
-// The results of delegate_ratio(). The first entry that matches an op applies.
+// The table of delegate_ratio(). The first entry whose `start` begins the name of the op applies.
 constexpr std::array<OpRatio, 10> kRatios = {{{"conv", {0.31, 0.9}},
                                               {"addmm", {0.85, 1.0}},
                                               {"linear", {0.85, 1.0}},

@@ -62,7 +62,7 @@ SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
            .runs = static_cast<size_t>(runs)});
       times.push_back({.size = size, .rounds = {}});
     } catch (const ToolError&) {
-      // The method refuses this size: it is out of bounds or violates another condition.
+      // Skips a size that the method refuses, for example because it is out of bounds.
     }
   }
   for (int round = 0; round < kRounds; ++round) {

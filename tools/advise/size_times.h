@@ -1,5 +1,5 @@
-// Measures times of runs whose inputs differ in one size: the batch, or the number of tokens of a
-// decoder.
+// Measures the times of runs with inputs of several sizes. The size that varies is the batch, or
+// the number of tokens of a decoder.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
                         const std::function<std::vector<Array>(int64_t size)>& inputs,
                         double seconds = 0.6);
 
-// Returns the batch size in use, and the batch sizes 1, 2, 4 and 8 if they are within the bounds.
-// The batch is dim 0 of every user input. Returns an empty list unless dim 0 is dynamic in all user
-// inputs.
+// Returns the batch sizes 1, 2, 4 and 8, and the batch size in use, without sizes outside the
+// bounds. The batch is dim 0 of every user input. Returns an empty list unless dim 0 is dynamic in
+// all user inputs.
 std::vector<int64_t> batch_sizes(const ModelFacts& facts, size_t num_inputs);
 
 // Returns random inputs with the dtypes and shapes of `inputs`, but with another size of dim 0.

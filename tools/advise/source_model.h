@@ -22,7 +22,7 @@ struct LoweredProgram {
 
 class SourceModel {
  public:
-  // Reads an exported model. A .pt2 file has one method without a name, which is then called
+  // Reads an exported model. The method of a .pt2 file has no name in the file, and gets the name
   // `method`. Throws HostError.
   SourceModel(std::filesystem::path file, std::string method);
 
@@ -40,8 +40,9 @@ class SourceModel {
   aot::Methods methods_;
 };
 
-// Counts the buffers that a program writes, and finds the length of caches. Needs a lowered
-// program: the signature of an exported program does not list buffers that in-place calls write.
+// Adds facts about the buffers that a program writes: their number, and the length, size and dtype
+// of caches. Needs a lowered program, because the signature of an exported program does not list
+// buffers that in-place calls write.
 void add_written_buffers(const aot::ExportedProgram& program, ModelFacts& facts);
 
 }  // namespace vitrine::tools

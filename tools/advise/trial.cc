@@ -123,7 +123,7 @@ TrialResult run_trial(const RunnableProgram& a, const RunnableProgram& b,
     const bool has_other_pool = one->pool() != other->pool();
     double run_ns = one->run(1) + other->run(1);
     if (block == 0) {
-      // Compares only the outputs of the first runs, because these runs start from the same state.
+      // Compares the outputs of the first runs, which both programs start in their initial state.
       result.outputs = describe_change(compare_outputs(one->method(), other->method()));
       result.memory_change = memory_of(other->method()) - memory_of(one->method());
     }

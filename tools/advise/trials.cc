@@ -104,8 +104,8 @@ class Trials {
       attempt(std::move(advice));
     } catch (const HostError& error) {
       const std::string why = first_line(error.what());
-      // Advice named exclude_OPERATOR fails if lowering replaces the operator before delegation.
-      // Such a trial is not listed.
+      // The advice exclude_OPERATOR fails if lowering replaces this operator before delegation. The
+      // failure is not listed.
       const bool has_no_such_op =
           failed_.name.starts_with("exclude_") && why.ends_with("the model has no such operator");
       if (!has_no_such_op) dismiss(failed_, why);

@@ -21,7 +21,8 @@ void try_advice(std::vector<Advice> all, Baseline& baseline, const AdviseOptions
 // with the reason.
 void sort_tried(Advice advice, const Context& context, Findings& findings);
 
-// Sets the measured ratio and the figures that follow from it.
+// Stores the results of `trial` in `advice`: the time ratio, the saved time, the change of memory
+// and the effect on the outputs.
 void set_measured(const TrialResult& trial, Advice& advice);
 
 // Replaces the ratio measured on this machine with the prediction for the context's device.

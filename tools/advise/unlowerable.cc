@@ -30,7 +30,7 @@ std::string where_text(const Blocker& blocker) {
   return text;
 }
 
-// Returns a sentence that says whether lowering works without the calls that prevent it now.
+// Returns a sentence that says if the model can be lowered without the calls in `blockers`.
 std::string rest_text(const Blockers& blockers) {
   if (blockers.is_incomplete)
     return "Not all calls were checked, because checking them takes too long.";

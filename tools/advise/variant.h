@@ -1,5 +1,5 @@
-// Defines Variant: the options of `vitrine lower` and `vitrine run` that make and run a program.
-// Variants can be combined and printed as commands.
+// Defines Variant: the options of `vitrine lower` that make a program, and the options of `vitrine
+// run` that run it. Variants can be combined and printed as commands.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct Variant {
 // option's value.
 Settings parse_settings(std::string_view text);
 
-// Returns the first option that both changes set to different values, or an empty string. Two
+// Returns the first option that has different values in the two changes, or an empty string. Two
 // values of a repeatable option do not conflict. Options that need a backend, such as --exclude-op,
 // conflict with --backend none.
 std::string conflicting_option(const Variant& a, const Variant& b);

@@ -139,7 +139,8 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-// Checks the value of an option with `fits`. CLI11 itself rejects texts that are not numbers.
+// Returns a validator that accepts the numbers for which `fits` returns true. Texts that are not
+// numbers are left to CLI11, which rejects them.
 template <class Fits>
 CLI::Validator number_check(Fits fits, const std::string& expected) {
   return {[fits, expected](std::string& text) {

@@ -48,7 +48,7 @@ InputSpec parse_input_spec(const std::string& text, const char* option) {
 Array to_input(const NumpyArray& array, size_t index, const TensorInfo& info,
                const std::string& label) {
   const std::vector<int32_t> sizes = tensor_sizes(array, label);
-  // Does not check the bounds of dynamic sizes, because Method::set_input() does.
+  // Method::set_input() checks the bounds of dynamic sizes later.
   const bool fits =
       info.dynamism == ShapeDynamism::kDynamicBound || std::ranges::equal(sizes, info.sizes);
   if (array.dtype != info.dtype || sizes.size() != info.sizes.size() || !fits) {

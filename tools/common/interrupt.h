@@ -15,8 +15,8 @@ void cancel_executions();
 // Makes Ctrl-C call cancel_executions().
 void cancel_on_interrupt();
 
-// After stop_on_interrupt() or stop_then_remove_files_on_interrupt(), the first Ctrl-C sets this
-// flag. Measurements then end after the current run.
+// The first Ctrl-C sets this flag if stop_on_interrupt() or stop_then_remove_files_on_interrupt()
+// was called. Measurements then end after the current run.
 std::atomic<bool>& stop_flag();
 
 // Makes the first Ctrl-C set stop_flag(), and the second one call cancel_executions().
@@ -33,7 +33,7 @@ void stop_then_remove_files_on_interrupt();
 // Adds a path to the list of temporary files that the signal handlers above remove. Ignores the
 // path if the list already has eight paths.
 void add_temporary_file(const char* path);
-// Takes a path off this list.
+// Removes a path from the list of temporary files.
 void forget_temporary_file(const char* path);
 
 }  // namespace vitrine::tools

@@ -25,10 +25,10 @@ double measure_operations(uint32_t threads, ScalarType dtype);
 // limit were ignored, that limit is 0.
 inspector::MachineLimits measure_machine_limits(uint32_t threads);
 
-// Returns the limits from the file `cache` if it has them for this processor and number of threads.
-// Otherwise, or if `measure_again` is set, measures and stores the limits. Ignores a cache that
-// cannot be read or written. An empty path means no cache. The figures are 0 if the machine was too
-// busy.
+// Returns the limits that the file `cache` has for this processor and number of threads. If it has
+// none, or if `measure_again` is set, measures and stores the limits. Ignores a cache that cannot
+// be read or written. An empty path means no cache. A limit is 0, and nothing is stored, if the
+// machine was too busy to measure it.
 inspector::MachineLimits machine_limits(uint32_t threads, const std::filesystem::path& cache,
                                         bool measure_again = false);
 

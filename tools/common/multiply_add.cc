@@ -18,8 +18,8 @@ namespace {
 // units, and their vectors fit into 16 registers with the factor and the summand.
 constexpr size_t kChains = 12;
 
-// The factor and the summand of f16, bf16 and i8 chains, as bits: each holds two f16 numbers, both
-// 0.5. They are volatile, so that the compiler cannot compute the chains in advance.
+// The bits of the factor and the summand of f16, bf16 and i8 chains: two f16 numbers, both 0.5. The
+// variables are volatile, so that the compiler cannot compute the chains in advance.
 template <class T>
 volatile T g_factor = 0x38003800;
 template <>

@@ -192,7 +192,7 @@ bool exceeds(const inspector::Comparison& comparison, std::optional<double> limi
                                : fmt::format("record {} {}s of each", minimum, comparison.sample)));
     return false;
   }
-  // For a limit of 1 or more, the check fails only if the report also calls B slower.
+  // If the limit is 1 or more, it is exceeded only if the report also calls B slower.
   const bool is_slower = ratio.verdict == inspector::Verdict::kSlower || *limit < 1;
   if (is_slower && ratio.is_above(*limit)) {
     print_note(fmt::format("B takes {:.3f} times as long as A ({:.3f} to {:.3f}); the limit is {}",

@@ -10,8 +10,8 @@
 namespace vitrine::tools {
 
 // Returns the delegates that the method's first chain calls, indexed by instruction. The result is
-// empty if the program does not have the method. A delegate's list of operators is empty if it is
-// an XNNPACK delegate, or if its payload cannot be read as a single graph.
+// empty if the program does not have the method. The list of operators is empty for XNNPACK
+// delegates, and for delegates whose payload cannot be read as a single graph.
 inspector::ProgramDelegates program_delegates(const Program& program, std::string_view method);
 
 }  // namespace vitrine::tools

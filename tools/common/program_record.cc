@@ -119,10 +119,10 @@ class MethodCheck {
     return "";
   }
 
-  // Checks each payload node that has a debug handle. This handle must be one of `handles`, the
-  // record's handles of the call. If the record has nodes with the handle, one must have an op of
-  // the payload node's type, and one must have a result with as many elements as the payload node's
-  // output.
+  // Checks the payload nodes that have a debug handle. The handle must be in `handles`, which the
+  // record lists for the call. If nodes of the record have the same handle, at least one must have
+  // an op of the payload node's type, and at least one must have a result with as many elements as
+  // the payload node's output, or with a dynamic size.
   std::string check_payload(int32_t index, const std::vector<DebugHandle>& handles) {
     const auto& call = *instruction(index)->instr_args_as_DelegateCall();
     const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));
@@ -201,10 +201,11 @@ class MethodCheck {
     return product(*tensor->sizes());
   }
 
-  // Finds, for each kernel, the record's nodes with the same name and debug handle. If there are
-  // any, one of their results must have as many elements as the kernel's result. Some kernels have
-  // no such node, because lowering decomposes ops after it makes the record. Missing nodes fail the
-  // check only if at least two kernels, and more than 80 % of them, have no node.
+  // Compares each kernel with the record's nodes of the same name and debug handle. If there are
+  // such nodes, one must have a result with as many elements as the kernel's result, or with a
+  // dynamic size. Some kernels have no such node, because lowering decomposes ops after it makes
+  // the record. Such kernels fail the check only if there are at least two of them, and they are
+  // more than 80 % of all kernels.
   std::string check_kernels() {
     size_t compared = 0;
     size_t wrong = 0;
@@ -297,8 +298,8 @@ std::optional<etrecord::EtRecord> record_for_program(const Program& program,
                              expected.empty() ? "none" : expected));
   }
   if (record.digest == expected && !expected.empty()) return record;
-  // `vitrine strip` writes records without a digest inside. The program then stores the digest of
-  // the whole record file.
+  // A record file from `vitrine strip` does not contain a digest. The stripped program stores the
+  // digest of the whole record file instead.
   if (record.digest.empty() && !expected.empty() && digest_of(read_file(file)) == expected) {
     return record;
   }

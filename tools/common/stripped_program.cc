@@ -162,9 +162,9 @@ class Stripper {
     set_field(segment, fbs::DataSegment::VT_SIZE, size);
   }
 
-  // Removes the record from the list of named data. An item is the distance from its own position
-  // to the data that it refers to. Items after the record move one position toward the start of the
-  // list, so their distances grow by the size of an item.
+  // Removes the record from the list of named data. Each item of the list stores the distance from
+  // the item to its data. Items after the record move one position toward the start of the list, so
+  // their distances grow by the size of an item.
   void remove_entry() {
     constexpr uint32_t kItem = sizeof(flatbuffers::uoffset_t);
     const uint32_t count = root_->named_data()->size();

@@ -106,8 +106,8 @@ int run_method(Session& session, const RunnerOptions& options) {
   return 0;
 }
 
-// Describes two programs on stderr: options.replaced, and the program in `session`, which runs in
-// its place. Throws a ToolError if their interfaces differ.
+// Prints a description of two programs to stderr: options.replaced, and the program in `session`
+// that runs in its place. Throws a ToolError if the interfaces of the two programs differ.
 void print_replacement(const Session& session, const RunnerOptions& options) {
   const std::filesystem::path& file = options.replaced;
   const Session replaced({.model = file, .data = options.data, .threads = 1});

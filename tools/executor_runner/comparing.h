@@ -9,7 +9,7 @@ namespace vitrine::tools {
 
 // Compares the ops of options.model with the ops of options.compare, which must be set. Compares
 // the times or, with --debug_outputs, the outputs. Returns 0, or kExitBeyondLimit if --fail_above
-// is exceeded or an op is below --min_sqnr. Throws ToolError.
+// is exceeded or the SQNR of an op is below --min_sqnr. Throws ToolError.
 int run_comparison(const RunnerOptions& options);
 
 // Compares A with B. A is the stored profile or trace in the file options.compare. B is a profile

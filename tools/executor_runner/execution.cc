@@ -13,7 +13,7 @@ void execute(Method& method, const RunnerOptions& options) {
   if (error.ok()) return;
   const auto ns = static_cast<double>(platform::now_ns() - start);
   const ToolError failure(error);
-  // The error code is the same for every exceeded limit. The elapsed time shows if the limit was
+  // All exceeded limits give the same error code. The elapsed time shows if the exceeded limit was
   // --timeout. The factor 0.9 allows for differences between clocks.
   const bool is_late = options.timeout && ns > 0.9e9 * *options.timeout;
   if (!is_late || error.code() != ErrorCode::kOutOfResources) throw failure;

@@ -95,7 +95,7 @@ void check_combination(const CLI::App& app) {
   }
 }
 
-// The command line. Some options still have to be parsed from text.
+// The values of the command line. parse_values() converts those that are not yet in `options`.
 struct CommandLine {
   RunnerOptions options;
   std::string model;

@@ -16,7 +16,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Times the first run, while caches are cold and memory is not mapped yet.
+// Traces the first run, while caches are cold and memory is not mapped yet. Marks the run as a
+// warm-up in the trace, and returns its time in ns.
 uint64_t timed_cold_run(Method& method, InputSet& inputs, TraceBuffer& trace,
                         const RunnerOptions& options) {
   inputs.apply(method);

@@ -28,9 +28,11 @@ std::string interrupted_text(size_t done, size_t runs);
 
 struct ProfiledRuns {
   size_t warmup = 0;
-  // Overhead of tracing: median traced time / median untraced time - 1. Unset after too few runs.
+  // Overhead of tracing: median traced time / median untraced time - 1. Unset if fewer than five
+  // runs were traced.
   std::optional<double> trace_overhead;
-  // The time to read the processor's counter for all records, divided by the median untraced time.
+  // The time that a traced run takes to read the processor's counter, divided by the median
+  // untraced time.
   std::optional<double> trace_floor;
   platform::ResidentMemory memory;  // memory of the process after the last run
   CpuUse cpu;                       // processor use of the runs after the warm-up

@@ -21,9 +21,8 @@ namespace {
 constexpr size_t kFirstBytesPerToken = 8;
 constexpr size_t kMaxBytesPerToken = 64;  // bounds the part of the file that is read
 constexpr size_t kMinBytes = size_t{1} << 16;
-// If decoding the tokens gives a text that is longer or shorter than the original by more than this
-// fraction, a note says so. Smaller differences are normal: most tokenizers drop a line break at
-// the end, and some join spaces.
+// If encoding and decoding a text changes its length by more than this fraction, a note says so.
+// Smaller changes are normal: most tokenizers drop a line break at the end, and some join spaces.
 constexpr double kMaxUnnotedShare = 0.01;
 
 // Returns the offset of the first byte that is not part of a valid UTF-8 character.

@@ -27,8 +27,9 @@ DelegationReasons delegation_reasons(aot::ExportedProgram program);
 
 inline constexpr const char* kReasonFact = "XNNPACK backend";  // what the text is about
 
-// Returns a text with one line for each different `why_not` in `calls`. If there are several lines,
-// each line names its ops. The text is empty if `calls` is empty.
+// Returns one line for each different `why_not` of `calls`: "does not take it: REASON", or "takes
+// it" if `why_not` is empty. If there are several lines, each names its ops instead of "it". The
+// result is empty if `calls` is empty.
 std::string reason_text(const std::vector<DelegationReasons::Call>& calls);
 
 }  // namespace vitrine::tools

@@ -168,8 +168,9 @@ TracedRun read_trace(const OpenedFile& file, const std::string& name, size_t ind
   return result;
 }
 
-// Reads the outputs of ops in both traces. If a trace lacks outputs or their data, returns false.
-// With --debug_buffer or --min_sqnr, throws a ToolError instead.
+// Reads the outputs of ops in both traces. Returns false if a trace has no outputs, or if the file
+// with their data is missing. In both cases, throws a ToolError instead if --debug_buffer or
+// --min_sqnr is given.
 bool read_values(TracedRun& a, TracedRun& b, const InspectOptions& options) {
   TracedRun* sides[] = {&a, &b};
   for (size_t i = 0; i < 2; ++i) {

@@ -29,8 +29,8 @@ class AlignedBytes {
   std::span<const std::byte> bytes_;
 };
 
-// These functions throw a ToolError that begins with the file's name. The bytes must outlive the
-// result.
+// load_program() and load_named_data() throw a ToolError that begins with the file's name. The
+// file's bytes must outlive the result.
 std::shared_ptr<const Program> load_program(const OpenedFile& file);
 std::unique_ptr<NamedDataMap> load_named_data(const OpenedFile& file);
 

@@ -207,8 +207,8 @@ class ProgramPicture {
     for (const EdgeNode* source : sources) {
       const auto found = reasons_->of_handle.find(source->debug_handle);
       if (found == reasons_->of_handle.end()) continue;
-      // Compares op names in addition to the handles, because all ops that came from one source
-      // node have the same handle.
+      // All ops that came from one source node have the same handle, so their names are compared
+      // too.
       std::ranges::copy_if(found->second, std::back_inserter(calls), [&](const auto& call) {
         return call.op == source->target && inspector::short_name(call.op) == node.label;
       });
@@ -346,7 +346,8 @@ class ProgramPicture {
         }
       }
     }
-    // Adds the times that belong to no node of the payload to the time of the delegate.
+    // Adds the remaining rows, which match no node of the payload, to the rows and time of the
+    // delegate.
     while (has_times_ && call.instruction) {
       const auto rest = times_.lower_bound({*call.instruction, ""});
       if (rest == times_.end() || rest->first.first != *call.instruction) break;

@@ -57,7 +57,8 @@ class Verifier {
   }
 
  private:
-  // Runs a check and returns true if it passed. The check's result precedes those of nested checks.
+  // Runs a check and returns true if it passed. Adds the check's result first, so that the results
+  // of nested checks follow it.
   bool run_check(std::string name, const std::function<void()>& run) {
     const size_t index = results_.size();
     results_.push_back({std::move(name), ""});

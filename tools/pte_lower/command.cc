@@ -67,8 +67,8 @@ std::vector<std::filesystem::path> add_external_files(const aot::LoweredModel& m
   return paths;
 }
 
-// Chooses the precision of each part (--quantize auto) and stores it in `lowering`. Returns 0, or
-// the exit code if that fails.
+// Chooses the precision of each part (--quantize auto) and stores it in `lowering`. Returns 0 on
+// success, and otherwise the exit code of the tool.
 int choose_precisions(const aot::Methods& methods, const LoweringOptions& options, NewFiles& files,
                       aot::LowerOptions& lowering) {
   AutoOptions search = *options.search;

@@ -80,8 +80,8 @@ std::vector<std::string> checked_backends(const std::vector<std::string>& names)
   return names;
 }
 
-// CLI11 stores simple options in `options`. parse_values() fills the rest of `options` from the
-// other members.
+// CLI11 stores simple options in `options`, and the texts of other options in the other members.
+// parse_values() converts these texts and stores the values in `options`.
 struct CommandLine {
   LoweringOptions options;
   std::string model;

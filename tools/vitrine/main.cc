@@ -1,5 +1,5 @@
-// vitrine: one command with the tools as subcommands. If argv[0] names a tool, for example because
-// pte_lower is a link to `vitrine`, it runs that tool.
+// vitrine: one command that has the tools as subcommands. If argv[0] names a tool, it runs that
+// tool. For example, pte_lower may be a link to `vitrine`.
 #include <unistd.h>
 
 #include <fmt/format.h>

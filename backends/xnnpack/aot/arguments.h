@@ -37,13 +37,12 @@ const TensorSpec& spec_of(const Node& node);
 // Counts the sizes that are known only at run time. XNNPACK's reshapes can infer one such size.
 size_t count_dynamic(const TensorSpec& spec);
 
-// Returns the data of a parameter, a constant, or a buffer that nothing writes to; null for other
-// nodes.
+// Returns the data of a placeholder for a constant, or for a parameter or buffer that the program
+// does not change. Returns null for all other nodes.
 const TensorData* static_data(const ExportedProgram& program, const Node* node);
 
-// Finds the same data as static_data() for the placeholders of a program, but faster. The object
-// remains valid when the program is moved, but not when the program is copied or its signature
-// changes.
+// A faster lookup of the data that static_data() returns. The object remains valid if the program
+// is moved. It is not valid for a copy of the program, or after a change of the signature.
 class Parameters {
  public:
   explicit Parameters(const ExportedProgram& program);

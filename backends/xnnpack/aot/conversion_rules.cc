@@ -12,10 +12,10 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// Returns the call that defines the quantization of `source`: `source` itself if it is a quantize
-// call, otherwise the first dequantize call that reads `source`, or null if there is none. All
-// other dequantize calls must have the same parameters, because XNNPACK stores only one
-// quantization per value.
+// Returns the call that defines the quantization of `source`. This is `source` itself if it is a
+// quantize call, otherwise the first dequantize call that reads `source`, or null if there is none.
+// XNNPACK stores one quantization per value, so all dequantize calls of `source` must have the same
+// parameters.
 const Node* defining_conversion(const Node& source) {
   if (is_quantize(source)) return &source;
   const auto reader =

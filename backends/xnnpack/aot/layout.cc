@@ -182,8 +182,8 @@ class Arranger {
     }
     const auto producer = producer_.find(id);
     if (producer != producer_.end() && must_transpose_input(*producer->second)) {
-      // Transposes the input of the conversion instead of its output: either XNNPACK cannot
-      // transpose the type of the output, or the input has fewer bytes.
+      // Transposes the input of the conversion instead of its output. XNNPACK cannot transpose
+      // qdint8 outputs, and qint8 inputs have fewer bytes than their outputs.
       const NodeIterator it = producer->second;
       const uint32_t source = converted(it->inputs[0], channels_last, served);
       PayloadNode node = *it;

@@ -111,7 +111,7 @@ class Tagging {
       result_.tags.emplace(tag, DelegationSpec{backend_, {}});
       for (Node* node : partition.nodes) node->meta.delegation_tag = tag;
     }
-    // A weight gets the tag of the call that was matched with the weight.
+    // Each weight gets the tag of the first delegated group that contains it.
     for (const std::vector<Node*>& group : matches.groups) {
       const std::string& tag = group.front()->meta.delegation_tag;
       for (Node* node : group) {

@@ -8,9 +8,8 @@
 
 namespace vitrine::aot {
 
-// The calls that the rules accept (backends/xnnpack/aot/rules.h, docs/xnnpack.md) and the weights
-// that these calls read form maximal convex partitions. Every other call gets a Rejection.
-// Thread-safe.
+// Delegates the calls that the rules accept (backends/xnnpack/aot/rules.h, docs/xnnpack.md), with
+// their weights, in maximal convex partitions. Every other call gets a Rejection. Thread-safe.
 class XnnpackPartitioner final : public Partitioner {
  public:
   struct Options {

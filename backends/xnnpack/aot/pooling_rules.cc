@@ -25,9 +25,9 @@ bool is_ratio(const Argument& scale, const SymInt& from, const SymInt& to) {
 }
 
 // Returns true if XNNPACK 4ea82e5 can compute a pooling that is dilated along this dim. XNNPACK
-// replaces each window element in the padding with one other element of the window: the first whose
-// index would be at least 0 if the padding were `padding % dilation`. Returns false if this element
-// could be past the end of the input.
+// replaces all window elements in the padding with one other element of the window. This is the
+// first element whose index would be at least 0 if the padding were only `padding % dilation`. It
+// must not be past the end of the input. A size that is not static is checked at run time.
 bool may_be_dilated(const SymInt& size, int64_t kernel, int64_t stride, int64_t padding,
                     int64_t dilation, bool ceil_mode) {
   constexpr int64_t kMax = 1 << 20;  // bounds products to 64 bits

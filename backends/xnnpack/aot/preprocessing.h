@@ -25,8 +25,7 @@ class Preprocessing {
   ExportedProgram& program() { return program_; }
   Graph& graph() { return *program_.graph; }
   NodeNotes& notes(const Node& node) { return notes_[&node]; }
-  // The specs of the outputs that the enclosing program expects. The passes do not change these
-  // specs.
+  // The output specs that the enclosing program expects. The passes do not change them.
   const std::vector<TensorSpec>& outputs() const { return outputs_; }
 
   // Returns the data of a placeholder as row-major f32. Throws AotError if the placeholder is not a

@@ -218,8 +218,7 @@ void Translator::add_inputs() {
     if (parameters_.has(node)) continue;
     const auto position = static_cast<uint32_t>(graph_.inputs.size());
     graph_.inputs.push_back(kNoValue);
-    // An argument of the delegate that is unused, or used only for its sizes, has no value in the
-    // payload.
+    // An argument gets no value in the payload if it is not a tensor or nothing uses it.
     if (node->tensor() == nullptr || node->users().empty()) continue;
     uint32_t id = kNoValue;
     if (spec_of(*node).dtype == ScalarType::kChar) {

@@ -23,14 +23,13 @@ class Translator {
 
   Preprocessing& preprocessing() { return p_; }
   PayloadGraph& graph() { return graph_; }
-  // Makes a payload node for `node`, with the debug handles of `node` and of the nodes that were
-  // merged into `node`. Also adds the handles of the dequantize and quantize calls that the payload
-  // stores only as the datatype of an input or output. The caller must add the payload node to the
-  // graph with append().
+  // Makes a payload node for `node`. Its debug handles are those of `node`, of the nodes that were
+  // merged into `node`, and of the quantize and dequantize calls that set the datatypes of its
+  // inputs and output. The caller must add the payload node to the graph with append().
   PayloadNode make(const Node& node, NodeKind kind);
   void append(PayloadNode node) { graph_.nodes.push_back(std::move(node)); }
-  // Inserts the first argument of `node` before the other inputs of `made`. Sets the output of
-  // `made` to the value of `node`. Then appends `made` to the graph.
+  // Completes `made`, the payload node of `node`, and appends it to the graph. The first argument
+  // of `node` becomes the first input of `made`; the result of `node` becomes its output.
   void append_call(Node& node, PayloadNode made);
   // Returns the value that `node` reads for `input`. If `input` is a dequantize call and `node`
   // runs in int8, returns the quantized value.

@@ -16,8 +16,8 @@ namespace vitrine::aot {
 class XnnpackBackend final : public Backend {
  public:
   std::string id() const override { return vitrine::xnnpack::kBackendId; }
-  // Returns the size in bytes of the widest SIMD vectors. ExecuTorch's memory plans reserve the
-  // same number of bytes.
+  // Returns the size in bytes of the widest SIMD vectors. Delegates may read this many bytes past
+  // the end of an input, so memory plans reserve them, as in ExecuTorch.
   uint64_t input_padding() const override { return 64; }
   PreprocessResult preprocess(ExportedProgram& program,
                               std::span<const CompileSpec> compile_specs) const override;

@@ -76,9 +76,9 @@ constexpr LibraryKind kLibraries[] = {{"\x7f"
                                       {"\xcf\xfa\xed\xfe", "Mach-O library"},
                                       {"\xca\xfe\xba\xbe", "Mach-O library"}};
 
-// Reads a payload of PyTorch's AOTInductor. The payload has two lines, which are keys of named
-// data: the key of the library and the key of its weights. If the payload is empty, the method's
-// name determines both keys.
+// Reads a payload of PyTorch's AOTInductor. Its two lines are the keys under which named data hold
+// the library and the library's weights. If the payload is empty, the method's name determines both
+// keys.
 PayloadDescription read_aot_inductor(const PayloadInput& input) {
   PayloadDescription result;
   result.kind = "AOTInductor library";

@@ -19,14 +19,15 @@ struct PackedFile {
 // its characters in reverse order. Paths are relative to the root folder. Throws a FormatError if
 // the index is damaged.
 std::vector<PackedFile> read_container(Bytes payload);
-// Returns true if the payload may be a container. The JSON of an index starts with a brace and the
-// key "nodes", so a container ends with these characters in reverse order. Ignores padding.
+// Returns true if the payload may be a container. The index starts with a brace and the key
+// "nodes", and its characters are reversed, so a container ends with "sedon"{ before any padding.
 bool may_be_container(Bytes payload);
 
-// Returns the file whose path ends with `suffix`, or null if there is none.
+// Returns the first file whose path is `suffix` or ends with "/" and `suffix`, or null if no file
+// matches.
 const PackedFile* find_file(const std::vector<PackedFile>& files, std::string_view suffix);
 
-// A constant in a file of weights. The offset of its record identifies it.
+// A constant in a file of weights, identified by the offset of the constant's record.
 struct WeightBlob {
   std::string_view dtype;
   uint64_t bytes = 0;

@@ -161,7 +161,7 @@ class StreamReader {
     stream_.commands.push_back(std::move(op));
   }
 
-  // Returns the product, or 0 if it overflows.
+  // Returns the product of the factors, or 0 if the product exceeds 64 bits.
   static uint64_t multiply(std::initializer_list<uint64_t> factors) {
     uint64_t product = 1;
     for (const uint64_t factor : factors) {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kBackends[] = {"TOSABackend"};
 constexpr uint32_t kConst = 67;
 
-// Names of dtypes by number: kDtypes for the released schema, kDraftDtypes for its drafts.
+// Names of dtypes by number, in the released schema (kDtypes) and in its drafts (kDraftDtypes).
 constexpr NumberName kDtypes[] = {{1, "bool"}, {2, "i4"},  {3, "i8"},  {4, "i16"},  {5, "i32"},
                                   {6, "i48"},  {7, "f32"}, {8, "f16"}, {9, "bf16"}, {10, "shape"}};
 constexpr NumberName kDraftDtypes[] = {{1, "bool"}, {2, "u8"},   {3, "i4"},    {4, "i8"},

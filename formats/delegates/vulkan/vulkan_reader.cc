@@ -199,7 +199,8 @@ class VulkanGraph {
     return values_[static_cast<size_t>(id)];
   }
 
-  // Adds the tensor with this value id. If the value is a list, adds all tensors in the list.
+  // Adds the tensor whose value id is `id`. If `id` is the id of a list, adds the tensors in the
+  // list.
   void add_tensors(int64_t id, const std::string& what, std::vector<size_t>& tensors) const {
     const FlatTable& value = value_of(id, what);
     const auto type = value.number<uint8_t>(0);

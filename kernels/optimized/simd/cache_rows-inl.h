@@ -85,8 +85,8 @@ struct Row {
   int32_t zero_point;
 };
 
-// The number of rows between the current row and the row that is prefetched. Hardware prefetchers
-// fail here, because the rows of one head are far apart in memory.
+// Each row is prefetched this many rows ahead. Hardware prefetchers do not find these rows, because
+// the rows of one head are far apart in memory.
 constexpr int64_t kRowsAhead = 16;
 constexpr int64_t kLine = 64;  // bytes of a cache line
 

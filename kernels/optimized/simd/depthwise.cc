@@ -206,7 +206,7 @@ HWY_INLINE void sums_of_four_pixels(const DepthwisePixels<float>& pixels, int64_
 }
 
 // True if four vectors of channels are computed at a time. False only for Half with the SSE4 and
-// scalar targets, for which XNNPACK has no f16 kernels.
+// scalar targets: XNNPACK has no f16 kernels for them, so its backend never computes Half there.
 template <class T>
 constexpr bool kFourVectors = sizeof(T) == sizeof(float) ||
                               (HWY_TARGET != HWY_SSE4 && HWY_TARGET != HWY_SCALAR);

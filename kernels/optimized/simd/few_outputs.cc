@@ -20,7 +20,7 @@ constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag()));
 
 int64_t LanesOfFewOutputs() { return kLanes; }
 
-// The backend calls the functions below only if vectors are wider than 16 bytes.
+// The XNNPACK backend calls the functions below only if vectors are wider than 16 bytes.
 #if HWY_MAX_BYTES > 16
 
 // Sets lane i of the result to the sum of the lanes of vectors[i].

@@ -32,7 +32,7 @@ size_t groups_of(const Int8DepthwiseWindow& w) {
 size_t block_bytes(const Int8DepthwiseWindow& w) {
   return (groups_of(w) + 2) * kVectors * kVectorBytes;
 }
-// Number of pixels that a register holds.
+// Number of pixels that fit in a register if the block has `channels` channels.
 size_t ways_of(size_t channels) { return channels <= 32 ? 2 : 1; }
 
 // Returns the position of a channel's sum among the 32-bit lanes of a block. The lanes are not in

@@ -31,7 +31,8 @@ HWY_INLINE hn::Vec<FloatTag> load_floats(const Half* from) {
   const hn::Rebind<uint16_t, FloatTag> dh;
   return half_number_to_float(FloatTag(), hn::LoadU(dh, reinterpret_cast<const uint16_t*>(from)));
 }
-// Loads at most `count` Halfs on instruction sets that lack masks of 16-bit elements, such as AVX2.
+// Loads `count` Halfs, fewer than a full vector. Used on instruction sets that cannot mask 16-bit
+// elements, such as AVX2.
 [[maybe_unused]] HWY_NOINLINE inline hn::Vec<FloatTag> load_few(const Half* from, int64_t count) {
   const hn::Rebind<uint16_t, FloatTag> dh;
   HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(uint16_t)] = {};

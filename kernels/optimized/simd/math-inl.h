@@ -90,7 +90,7 @@ template <class D, class V>
 HWY_INLINE V exponential(D d, V x) {
   const V bias = hn::Set(d, 12582912.0F);
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  // Min and Max return the second argument if one is NaN.
+  // If an argument is NaN, Min and Max return the second argument.
   const V inside = hn::Min(hn::Set(d, 89.0F), hn::Max(hn::Set(d, -105.0F), x));
   const V n = hn::Sub(hn::MulAdd(inside, hn::Set(d, 1.44269504088896341F), bias), bias);
   const V power = exponential_near_zero(d, reduce_exponent(d, inside, n));
@@ -133,7 +133,7 @@ HWY_INLINE V exponential_minus_one(D d, V x) {
   V result = hn::Expm1(d, hn::Min(hn::Max(x, low), high));
   result =
       hn::IfThenElse(hn::Gt(x, high), hn::Set(d, std::numeric_limits<float>::infinity()), result);
-  // Returns tiny numbers and signed zeros unchanged.
+  // If x is tiny, the result is x. This also keeps the sign of zero.
   result = hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-8F)), x, result);
   return keep_nan(x, result);
 }

@@ -1,6 +1,6 @@
-// Defines loads and stores that access only the first lanes of a vector, because the memory after
-// them may belong to another thread or be unmapped. Highway's masked operations access full vectors
-// if the instruction set has no masks. Included once for each instruction set.
+// Defines loads and stores of the first lanes of a vector. They do not access the memory after
+// these lanes, which may belong to another thread or be unmapped. Highway's masked operations
+// access full vectors if the instruction set has no masks. Included once for each instruction set.
 #if defined(VITRINE_SIMD_PART_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VITRINE_SIMD_PART_INL_H_
 #undef VITRINE_SIMD_PART_INL_H_

@@ -14,7 +14,7 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The backend calls these functions only if vectors are wider than 16 bytes.
+// The XNNPACK backend calls these functions only if vectors are wider than 16 bytes.
 #if HWY_MAX_BYTES > 16
 
 template <class T>

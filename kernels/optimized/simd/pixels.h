@@ -23,7 +23,8 @@ struct ScaledPixels {
 };
 void scale_pixels(const ScaledPixels& pixels);
 
-// The functions below need vectors wider than 16 bytes, and channels that fill at least one vector.
+// All functions in this file need vectors wider than 16 bytes. The functions below also need pixels
+// whose channels fill at least one vector.
 
 // Windows of pixels, one for each of `count` output pixels. Window i consists of the pixels at
 // in[i * step + t] for t < taps. `offset` bytes are added to each pointer, except to pointers that

@@ -18,8 +18,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET != HWY_SCALAR
 
 // Specifies which elements load_line() puts into a vector: contiguous elements (kDense) or every
-// second element (kEven and kLast). kEven also reads the element after the last one. kLast does
-// not, because the memory may end there.
+// second element (kEven and kLast). kEven also reads the element that follows the last selected
+// one. kLast does not, because the memory may end there.
 enum class Reading : uint8_t { kDense, kEven, kLast };
 
 template <class D>

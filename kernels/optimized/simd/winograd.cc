@@ -91,8 +91,8 @@ HWY_INLINE void transform_weights(const V* in, V* out) {
     out[2] = hn::NegMulAdd(half, in[1], even);
     out[3] = in[2];
   } else {
-    // For p = +-kA or +-kB, the output of point p is (in[0] + p in[1] + p^2 in[2]) /
-    // (2 p^2 (p^2 - q^2)), where q is the other constant.
+    // The output for a point p is (in[0] + p in[1] + p^2 in[2]) / (2 p^2 (p^2 - q^2)). q is kB for
+    // the points +-kA, and kA for the points +-kB.
     constexpr double kScaleA = 1 / (2 * kA * kA * (kA * kA - kB * kB));
     constexpr double kScaleB = 1 / (2 * kB * kB * (kB * kB - kA * kA));
     const V even_a = hn::MulAdd(winograd_constant(kA * kA * kScaleA), in[2],

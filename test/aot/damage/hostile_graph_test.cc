@@ -8,7 +8,7 @@
 #include "test/aot/import/pt2_writer.h"
 #include "test/corruption/lowering_attempt.h"
 
-// A larger allocation aborts the test.
+// AddressSanitizer aborts the test if one allocation exceeds 256 MiB.
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "max_allocation_size_mb=256"; }
 

@@ -10,8 +10,8 @@
 
 namespace vitrine::test {
 
-// JSON values of the added programs, grouped by key. They are used as replacements for values with
-// the same key.
+// JSON values of the programs that were passed to add(), grouped by key. They are used as
+// replacements for values with the same key.
 class ValuePool {
  public:
   void add(const nlohmann::json& program);

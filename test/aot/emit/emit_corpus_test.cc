@@ -20,8 +20,9 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kCore = "_core_aten";
 
-// Finds the name of a file's method in the file's name: "decode" for "model_decode_core_aten.pt2".
-// Returns "forward" if the file's name contains no method: "model_core_aten.pt2".
+// Returns the name of the method that a file's name contains: "decode" for
+// "model_decode_core_aten.pt2". Returns "forward" for a name without a method, such as
+// "model_core_aten.pt2".
 std::string method_of(const fs::path& file, std::string_view suffix) {
   const std::string stem = file.stem().string();
   const std::string rest = stem.substr(5, stem.size() - 5 - suffix.size());

@@ -46,7 +46,7 @@ TEST(TensorData, CheckRejectsElementsOutsideStorage) {
   EXPECT_NE(data.check(), "");
   data.strides = {INT64_MAX, INT64_MAX};
   EXPECT_NE(data.check(), "");
-  // An expanded tensor that would unpack to 4 TiB.
+  // A stride of 0 repeats one f32 element 2^40 times. A contiguous copy would need 4 TiB.
   data.sizes = {int64_t{1} << 40};
   data.strides = {0};
   EXPECT_NE(data.check(), "");

@@ -19,7 +19,7 @@ using aot::ArgumentList;
 using aot::Node;
 using Flat = FlatWriter;
 
-// The number of a dtype in the schema's ScalarType, and its name in safetensors.
+// A dtype with its number in the schema's enum ScalarType and its name in safetensors.
 struct DtypeName {
   ScalarType dtype;
   int8_t number;

@@ -85,7 +85,8 @@ std::string dtype_name(ScalarType dtype) {
 void check_tensor(const ExportedProgram& program, const TensorSpec& spec, const json& value) {
   EXPECT_EQ(dtype_name(spec.dtype), value["dtype"].get<std::string>());
   const auto shape = value["shape"].get<std::vector<int64_t>>();
-  // torch 2.6 records the states of an LSTM with an extra dim.
+  // torch 2.6 records the states of an LSTM with an extra dim of size 1. Their sizes are not
+  // compared.
   if (spec.sizes.size() == shape.size() + 1 && spec.sizes[1] == SymInt(1)) return;
   ASSERT_EQ(spec.sizes.size(), shape.size());
   for (size_t i = 0; i < shape.size(); ++i) {

@@ -107,7 +107,7 @@ TEST_F(ExplainTest, PrintsOneLinePerReasonSortedByCost) {
 }
 
 // Tensors are f32 [2, 2]. The product has 2 * 2 * 2 multiply-adds, and an erf has one FLOP per
-// element. Both operands of the product are the same tensor, which is counted only once.
+// element. Both operands of the product are the same tensor, whose bytes are counted only once.
 TEST_F(ExplainTest, SumsCostsOfCallsWithTheSameReason) {
   Node* first = b.call("aten.erf.default", {x});
   Node* product = b.call("aten.mm.default", {first, first});

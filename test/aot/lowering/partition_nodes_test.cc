@@ -52,8 +52,7 @@ TEST_F(PartitionNodes, SplitsPartitionIfAPathLeavesAndReentersIt) {
   EXPECT_LT(found[0].id, found[1].id);
 }
 
-// Each of the two partitions {a, d} and {b, c} would be convex, but together they would form a
-// cycle.
+// The partitions {a, d} and {b, c} would each be convex, but each would need a result of the other.
 TEST_F(PartitionNodes, PartitionsNeverFormACycle) {
   Node* a = graph.call(kSupported, {x});
   Node* b = graph.call(kSupported, {x});

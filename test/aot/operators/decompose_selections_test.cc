@@ -224,8 +224,8 @@ TEST(DecomposeReductions, ComputesMediansKthValuesAndNanIgnoringReductions) {
   expect_near(lowered_item("aten.kthvalue.default", {floats({}, {7})}, first, numbers, 1), {0});
 }
 
-// A quantile is the element at index q (n - 1) of the sorted row. The first row is [1, 2, 4, 8]
-// when sorted, and the second row contains NaN.
+// A quantile of n elements is the element at index q (n - 1) after sorting, interpolated if this
+// index is not an integer. The first row is [1, 2, 4, 8] when sorted. The second row contains NaN.
 TEST(DecomposeReductions, QuantilesInterpolateAndPropagateNan) {
   const TensorData x = floats({2, 4}, {4, 1, 8, 2, 8, 7, kNan, 5});
   const auto row_quantiles = [&](Argument q, const char* interpolation) {

@@ -166,8 +166,8 @@ TEST(DecomposeEinsum, ComputesSumsOfProducts) {
   expect_near(einsum("ij->ji", {a}, {3, 2}), {1, 4, 2, 5, 3, 6});
   expect_near(einsum("ij->", {a}, {}), {21});
   expect_near(einsum("...j->...", {a}, {2}), {6, 15});
-  // The results of the next two equations lack dims of the operands. einsum sums over the missing
-  // dims, even if only one operand has them or they belong to the ellipsis.
+  // einsum sums over all dims that the result lacks. This includes dims of only one operand (i and
+  // j in "ij,k->k") and the dims of an ellipsis (in "...ik,...j->ij").
   expect_near(einsum("ij,k->k", {a, floats({2}, {1, 10})}, {2}), {21, 210});
   expect_near(einsum("...ik,...j->ij",
                      {floats({1, 2, 3}, {1, 2, 3, 4, 5, 6}), floats({2}, {1, 10})}, {2, 2}),

@@ -365,7 +365,7 @@ TEST(HalfPrecision, DecompositionsRoundResultsOnlyOnce) {
   }
 }
 
-// Returns the operators whose row in the operator table has OPMATH.
+// Returns the operators that operators/operators.inc marks with OPMATH.
 std::set<std::string> opmath_targets() {
   struct Row {
     bool uses_opmath = false;

@@ -44,8 +44,8 @@ TEST_F(InferTest, KeepsSymbolsInSizes) {
   EXPECT_EQ(result("aten.view.default", {folded, std::vector<int64_t>{-1, 6, 8}}), "f32[s0, 6, 8]");
 }
 
-// A skip connection adds a tensor to the result of convolutions that first shrink and then enlarge
-// that tensor.
+// A skip connection adds x to the result of two convolutions, which halve and then double the last
+// two sizes of x. The inferred sizes must therefore equal those of x.
 TEST_F(InferTest, TransposedConvolutionsRestoreSymbolicSizes) {
   const SymInt even = SymInt(2) * symbol("s0");
   Node* x = input({1, 4, even, SymInt(16) + SymInt(8) * symbol("s6")});

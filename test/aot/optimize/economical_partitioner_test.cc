@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Puts all calls into one partition, except those of some operators.
+// Puts all calls into one partition, except calls of the excluded operators.
 class AllExcept final : public Partitioner {
  public:
   explicit AllExcept(std::set<std::string> excluded) : excluded_(std::move(excluded)) {}
@@ -78,8 +78,8 @@ TEST(EconomicalPartitioner, RemovesDelegatesThatContainOnlyViews) {
   EXPECT_EQ(made.spared.delegates, 1U);
 }
 
-// If a view is a result of the program, it must be copied anyway, because results have separate
-// memory.
+// A view that is a result of the program is copied even outside of a delegate, because each result
+// has its own memory. Moving the view out of the delegate would save nothing.
 TEST(EconomicalPartitioner, KeepsViewsThatAreResults) {
   ModelBuilder build("Net");
   Node* x = build.call("aten.neg.default", {build.input("x", ScalarType::kFloat, {2, 6})});

@@ -86,7 +86,8 @@ TEST(FoldConstants, KeepsCallsWithLargeResults) {
   EXPECT_EQ(values_of(evaluate(small)[0]), (Values{-1, -2, -1, -2, -1, -2}));
 }
 
-// Calls without tensor inputs stay, but calls that use their results are folded.
+// The mask is folded, because it depends only on calls without tensor inputs. Such calls are not
+// folded themselves, so `ones` stays for its user `add`.
 TEST(FoldConstants, FoldsMasksComputedFromConstants) {
   Net build({3, 3});
   Node* ones = build.call("aten.ones.default", {Dims{3, 3}});

@@ -35,7 +35,8 @@ Values written(const std::vector<TensorData>& inputs, const Write& write);
 // followed by `rest`. The operator must be one that aot/operators supports.
 Build one(const char* target, ArgumentList rest = {}, ArgumentMap kwargs = {});
 
-// Runs a call to any operator. The result of the operator must have these sizes and this dtype.
+// Runs a call of any operator. The caller passes the sizes and the dtype of the result, because
+// they are not inferred.
 using Arguments = std::function<ArgumentList(const std::vector<Node*>&)>;
 TensorData lowered(const char* target, const std::vector<TensorData>& inputs,
                    const Arguments& arguments, std::vector<SymInt> sizes, ArgumentMap kwargs = {},

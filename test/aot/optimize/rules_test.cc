@@ -139,7 +139,8 @@ TEST(RemoveNeutralCalls, KeepsCallsThatAreNotNeutral) {
       AllOf(Contains("sub.Tensor"), Contains("div.Tensor"), Contains("_to_dim_order_copy")));
 }
 
-// The calls turn -0.0 into 0.0. Their reciprocals show the sign: infinity instead of -infinity.
+// The calls turn -0.0 into 0.0. The reciprocal makes the sign visible: it is infinity for 0.0 and
+// -infinity for -0.0.
 TEST(RemoveNeutralCalls, KeepsCallsThatChangeSignOfZero) {
   Net build({1});
   const auto reciprocal = [&](const char* target, ArgumentList args, ArgumentMap kwargs = {}) {
@@ -210,7 +211,8 @@ TEST(MergeScales, MovesBothScalesToOneOperand) {
                    Contains("mul.Scalar").Times(1));
 }
 
-// The product of the scales, or its product with an operand, would be infinite or 0 in f32.
+// A merged scale is the product of both scales. In f32, this product, or an operand multiplied by
+// it, could become infinite or 0.
 TEST(MergeScales, KeepsScalesIfAProductCouldOverflowOrUnderflow) {
   struct Scales {
     double left, right, x, y;  // their product is always 4
@@ -229,7 +231,7 @@ TEST(MergeScales, KeepsScalesIfAProductCouldOverflowOrUnderflow) {
   }
 }
 
-// The call abs also uses the result of the scale `right`, so this scale must not be removed.
+// The call abs also uses the result of the multiplication `right`, so `right` must not be removed.
 TEST(MergeScales, KeepsScalesWhoseResultHasAnotherUser) {
   ModelBuilder build("Net");
   Node* q = build.input("q", ScalarType::kFloat, {2, 3, 3});

@@ -1,4 +1,4 @@
-// Tests the removal of the part of a softmax that handles rows without a finite value.
+// Tests the optimization that removes the special treatment of rows of -inf from a softmax.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,8 @@ const std::vector<TensorData>& operands() {
   return made;
 }
 
-// Optimizes the softmax of these scores. Expects the same results as before.
+// Optimizes safe_softmax(scores) and expects the same results as before. Expects that the zeros for
+// rows of -inf are kept if and only if `is_safe` is true.
 void expect_softmax(ModelBuilder& build, Node* scores, bool is_safe,
                     const std::vector<TensorData>& inputs = operands()) {
   const OptimizedProgram made = optimized(build, {safe_softmax(build, scores)});
@@ -97,7 +98,7 @@ TEST(RemoveSafeSoftmax, KeepsSafeFormIfScoresAreAnInput) {
   expect_softmax(build, build.x, true, {floats({2, 3}, {1, 2, 3, -kInf, -kInf, -kInf})});
 }
 
-// The decomposition of scaled_dot_product_attention(is_causal=True).
+// Builds the mask like the decomposition of scaled_dot_product_attention(is_causal=True).
 TEST(RemoveSafeSoftmax, SimplifiesSoftmaxOfCausalAttention) {
   ModelBuilder build("Net");
   Node* ones = build.call("aten.full.default", {Dims{3, 3}, true}, {{"dtype", ScalarType::kBool}});

@@ -1,5 +1,5 @@
-// Tests the search for the tensors from which attention reads keys and values, and the predicted
-// cost of attention.
+// Tests trace_rows(), which finds the tensors from which attention reads keys and values. Also
+// tests the predicted cost of attention.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

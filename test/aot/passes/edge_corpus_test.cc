@@ -32,8 +32,9 @@ std::string method_of(const fs::path& file, std::string_view suffix) {
   return rest.empty() ? "forward" : rest.substr(1);
 }
 
-// Returns the operators that `preserve_ops` kept from decomposition in a case. The cases named
-// "keep" that are not in the table call operators of core ATen, which are never decomposed.
+// Returns the operators that ExecuTorch did not decompose in the case `name`, because
+// `preserve_ops` named them. Other cases with "keep" in their names call operators of core ATen,
+// which are never decomposed.
 std::vector<std::string> preserved_in(const std::string& name) {
   struct Row {
     std::string_view name;
@@ -101,7 +102,7 @@ std::vector<Case> portable_cases(bool core_aten) {
     if (file.stem().string().ends_with(kCore) != core_aten) continue;
     const fs::path folder = file.parent_path();
     if (!fs::exists(folder / "model.pte")) continue;
-    // In a core ATen export, the operators that a case preserves are already decomposed.
+    // A core ATen export no longer contains the operators that its case preserves.
     if (core_aten && !preserved_in(folder.filename().string()).empty()) continue;
     cases.push_back({folder, file, method_of(file, core_aten ? kCore : "")});
   }
@@ -163,8 +164,8 @@ void expect_same_graphs(bool core_aten, size_t at_least) {
     to_edge(program, edge_options(test.folder));
     std::string found = format_graph(*program.graph);
     found = std::regex_replace(found, std::regex("\n    "), "\n  ") + "\n";
-    // The expected file has the target "input". The .pt2 file has "input_1", because input is a
-    // Python builtin.
+    // The expected text has the target "input" for an input of this name. The .pt2 file has
+    // "input_1" instead, because `input` is a Python builtin.
     expected = std::regex_replace(expected, std::regex("\\[target=input\\]"), "[target=input_1]");
     EXPECT_EQ(found, expected);
     same += found == expected ? 1 : 0;

@@ -245,8 +245,8 @@ TEST(WriteInPlace, EarlierCopiesKeepTheOldValues) {
   expect_near(found[0], {0, 0, 7, 16, 0, 0});
 }
 
-// A getitem selects the written tensor from the results of topk. The pass does not treat such a
-// tensor as the owner of its memory.
+// The written tensor is a result of topk that a getitem selects. The pass assumes that the result
+// of a getitem does not own its memory.
 TEST(WriteInPlace, CopiesTensorsThatDoNotOwnTheirMemory) {
   const Build build_it = [](ModelBuilder& build, const Nodes& in) {
     Node* sorted = build.call_as(
@@ -309,7 +309,7 @@ TEST(ViewInverses, WritesThroughViewsReachTheBase) {
     Node* narrow = build.call("aten.squeeze.dim", {wide, 0});
     build.call("aten.relu_.default", {build.call("aten.neg_.default", {narrow})});
   });
-  // These writes reach only a diagonal.
+  // These calls write only to a diagonal of the tensor.
   expect_written({1, 20, 3, 4, 5, 60}, [](ModelBuilder& build, Node* t) {
     build.call("aten.mul_.Tensor", {build.call("aten.diagonal.default", {t, 1}), 10});
   });

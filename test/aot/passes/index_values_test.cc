@@ -154,7 +154,8 @@ TEST(IndexValues, RecognizesCausalMask) {
   EXPECT_EQ(start->terms, (std::map<std::string, int64_t>{{"%position", 1}}));
 }
 
-// The depth of the analysis must be limited, because a file may contain any number of calls.
+// The analysis is recursive. It must limit its depth, because a file may contain a chain of calls
+// of any length.
 TEST(IndexValues, ValueIsUnknownIfTheChainOfCallsIsTooLong) {
   ModelBuilder build("Chain");
   Node* sum = build.input("x", ScalarType::kLong, {1});
@@ -203,7 +204,7 @@ TEST(MaskValueRules, WindowMaskIsNotCausal) {
 
 constexpr double kLowest = -3.4028234663852886e38;
 
-// Ones on and below the diagonal.
+// A 4 x 4 matrix with ones on and below the diagonal, and zeros above it.
 Node* triangle(ModelBuilder& build) {
   return build.call("aten.tril.default", {build.call("aten.ones.default", {Dims{4, 4}})});
 }
@@ -250,7 +251,6 @@ TEST(MaskValueRules, RecognizesEquivalentFormsOfCausalMasks) {
   for (const Form& form : forms) EXPECT_EQ(causal_start(form), LinearSum()) << form.name;
 }
 
-// Masks that are similar to causal masks but not causal.
 TEST(MaskValueRules, MasksThatResembleCausalMasksAreNotCausal) {
   const Form forms[] = {
       {"the upper triangle is visible",

@@ -100,7 +100,7 @@ const TensorData kMatrix = floats({2, 3}, {1, 2, 3, 4, 5, 6});
 
 TEST(InlineVmap, AcceptsAnyBatchDim) {
   const TensorData row = floats({3}, {10, 20, 30});
-  // Multiplies each column by the number with the same index.
+  // Multiplies column i of the matrix by element i of the row.
   EXPECT_EQ(vmapped({kMatrix, row},
                     [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
                       Node* column = vmap.sample(in[0], 1, 1);

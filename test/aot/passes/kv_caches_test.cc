@@ -137,8 +137,8 @@ TEST_P(CausalCache, ReplacementHasSameResults) {
   StepForm plain = GetParam();
   // Without replace_attention(), the lowering does not support writes at a computed index.
   if (plain.write == StepWrite::kSelectCopy) plain.write = StepWrite::kIndexPut;
-  // Without replace_attention(), the lowering also rejects tensors with computed sizes. The plain
-  // form therefore reads all keys, and its mask hides the keys after the last query.
+  // Without replace_attention(), the lowering does not support tensors with computed sizes. The
+  // plain form therefore reads all keys, and its mask hides the keys after the last query.
   if (plain.takes_prefix) {
     plain.takes_prefix = false;
     plain.mask = StepMask::kNarrowedTable;

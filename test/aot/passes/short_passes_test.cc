@@ -40,7 +40,7 @@ TEST(ConvertMixedDtypes, ConvertsOperandsToCommonDtype) {
   EXPECT_EQ(last_call(program).previous()->tensor()->dtype, ScalarType::kInt);
 }
 
-// The loop carries (a, b) -> (b, a + x) and returns a in each step.
+// Each step of the loop replaces (a, b) with (b, a + x) and outputs the old value of `a`.
 TEST(CopyCarried, CarriedValuesCanMoveToAnotherPosition) {
   Body body;
   Node* a = body.input({1});
@@ -50,7 +50,7 @@ TEST(CopyCarried, CarriedValuesCanMoveToAnotherPosition) {
   const TensorData xs = floats({3, 1}, {1, 10, 100});
   const auto found = run_loop("scan", {floats({1}, {1000}), floats({1}, {2000}), xs}, {2, 1, 0},
                               body.finish({b, sum, a}), {{1}, {1}, {3, 1}});
-  // (1000, 2000) -> (2000, 1001) -> (1001, 2010) -> (2010, 1101)
+  // The carried values are (1000, 2000), (2000, 1001), (1001, 2010) and finally (2010, 1101).
   EXPECT_EQ(found, (std::vector<Values>{{2010}, {1101}, {1000, 2000, 1001}}));
 }
 
@@ -406,7 +406,7 @@ TEST(UnifyWrites, ReplacesInPlaceOperatorsOfPython) {
             (Values{2, 2, 6}));
 }
 
-// The functional forms of these operators have other overload names or other argument types.
+// The functional forms of these in-place operators have other overload names or argument types.
 TEST(UnifyWrites, FindsFunctionalFormsWithDifferentNames) {
   const std::vector<TensorData> x = {floats({3}, {1, 2, 3}), floats({3}, {2, 1, 0})};
   const auto by = [&](const char* target, bool with_tensor) {

@@ -165,10 +165,10 @@ TEST(PackRows, HasTheBitOrderOfEmbeddingOperators) {
                "the row length 6 is not a multiple of 4");
 }
 
-// torchao quantized this model with its affine rule. The test computes the weight with the largest
-// magnitude in a group from the scale. The magnitude is 7.5 * scale, rounded to f16, because the
-// model's weights have few digits. The weight is negative if no quantized value of the group is 7.
-// In all such groups, the test quantizes the weight and expects torchao's scale and value.
+// torchao quantized this model with its affine rule. The scale of a group determines its weight
+// with the largest magnitude. This magnitude is 7.5 * scale, rounded to f16, because the weights
+// have few digits. The weight is negative if no quantized value of the group is 7. In all such
+// groups, the test quantizes this weight and expects torchao's scale and value.
 TEST(QuantizeWeight, AffineMatchesTorchao) {
   VITRINE_NEEDS_CORPUS_LLM();
   const ExportedProgram program =

@@ -27,8 +27,8 @@ struct Mutation {
   Node* value;
 };
 
-// A program whose outputs are the new values of buffers and inputs, then the results. torch.export
-// has the same order.
+// A program whose outputs are the new values of buffers and inputs, followed by the results.
+// torch.export also puts the results last.
 ExportedProgram core_program(ModelBuilder& build, const std::vector<Mutation>& mutations,
                              const std::vector<Node*>& results) {
   std::vector<Node*> outputs;

@@ -320,8 +320,8 @@ TEST_P(Attention, MatchesFormulaWithSinksAndWindow) {
 }
 
 constexpr auto kName = [](const auto& test) { return std::string(test.param.name); };
-// The last two lowerings use another attention operator. The models of Experts have no attention,
-// so their tests omit these lowerings.
+// The last two items of kLowerings differ from earlier ones only in the attention operator. The
+// models of Experts have no attention, so their tests omit these two.
 INSTANTIATE_TEST_SUITE_P(Lowerings, Experts, testing::ValuesIn(std::span(kLowerings).first(4)),
                          kName);
 INSTANTIATE_TEST_SUITE_P(Lowerings, Attention, testing::ValuesIn(kLowerings), kName);

@@ -204,7 +204,7 @@ TEST_P(CorpusPtq, OutputsMatchPyTorch) {
   }
 }
 
-// Returns the largest error of an element, divided by the tolerance of the case.
+// Returns the largest ratio of an element's error to its tolerance.
 double error_share(std::span<const float> found, const std::vector<float>& expected,
                    const json& tolerance) {
   double share = 0;

@@ -92,8 +92,8 @@ TEST_F(FaultTest, DelegatesComputeCorrectlyAfterAFailedReshape) {
 }
 
 // Two convolutions swap their image sizes in the second call: the large image becomes small, and
-// the small image becomes large. If a reshape fails, each convolution may have a large table, so
-// the budget must be charged for two large tables.
+// the small image becomes large. After a failed reshape, both convolutions may hold large tables,
+// so the budget must be charged for two large tables.
 TEST_F(FaultTest, TablesCountTowardTheBudgetAfterAFailedReshape) {
   PayloadBuilder b;
   const uint32_t filter = b.constant({2, 3, 3, 1}, std::vector<float>(18, 1));
@@ -205,8 +205,8 @@ TEST_F(WindowFaultTest, LaterCallsDoNotUseListsOfAFailedReshape) {
   for (size_t faulty = 0; faulty < (can_resize ? 2 : 1); ++faulty) {
     int failures = 0;
     for (int n = 1;; ++n) {
-      // `after` selects the call that follows the failed call: 0 repeats the failed sizes, 1 and 2
-      // use the other sizes, and 3 makes no call.
+      // `after` selects the sizes of the next call: 0 repeats the failed sizes, and 1 and 2 use the
+      // other items of kSizes. For 3, no call follows.
       bool failed = false;
       for (size_t after = 0; after < 4; ++after) {
         SCOPED_TRACE(testing::Message() << faulty << " " << n << " " << after);

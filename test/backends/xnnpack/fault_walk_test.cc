@@ -110,7 +110,7 @@ class FaultWalkTest : public testing::TestWithParam<Model> {
     ASSERT_TRUE(kernels_.add("portable", portable::kernels()).ok());
   }
 
-  // The shared state belongs to the method that was loaded last.
+  // Loads the method with a new shared state, which replaces the shared state in `state_`.
   Result<std::unique_ptr<Method>> load() {
     VITRINE_ASSIGN_OR_RETURN(std::unique_ptr<DataSource> file,
                              model_.empty() ? view_buffer(made_) : map_file(model_.c_str()));

@@ -14,8 +14,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Returns the number of bytes in use on the heap. If this number is unknown, as with sanitizers,
-// always returns the same value.
+// Returns the number of bytes in use on the heap, or a constant if this number is unknown, as in
+// builds with sanitizers.
 size_t heap_in_use() {
 #ifdef __GLIBC__
   const struct mallinfo2 now = mallinfo2();

@@ -390,7 +390,8 @@ const ConstantProduct kConstantProducts[] = {
     {65, 40, false}};
 
 TEST_P(OwnKernelsTest, ProductsWithConstantWeightsMatchDirectSums) {
-  // With more inputs, another kernel of Vitrine would compute the convolution with three outputs.
+  // With more input channels, Vitrine would use another kernel for the convolution with three
+  // output channels.
   constexpr uint32_t kDepth = 11;
   const auto input = [](size_t row, size_t k) { return static_cast<float>((row * 7 + k) % 5) - 2; };
   const auto weight = [](size_t c, size_t k) { return static_cast<float>((c + k * 3) % 7) - 3; };

@@ -140,7 +140,8 @@ TEST_F(PackingTest, DigestDependsOnTheSecret) {
   EXPECT_FALSE(digest_of(bytes_, secret) == digest_of(bytes_, DigestSecret{}));
 }
 
-// If XNNPACK used the block of the smaller filter, it would read past the end of the block.
+// The cache contains a smaller block for a filter with the same digest. If XNNPACK used that block,
+// it would read past the end of the block.
 TEST_F(PackingTest, DoesNotShareWeightsWithEqualDigestsButDifferentSizes) {
   const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
   ASSERT_TRUE(cache);

@@ -33,7 +33,7 @@ struct PerChannel {
   int32_t channel_dim = 0;
 };
 
-// The scales are stored in a constant of type bfloat16.
+// Quantization in blocks of `group_size` elements. A constant contains the bfloat16 scales.
 struct PerBlock {
   int32_t group_size = 32;
 };
@@ -170,7 +170,7 @@ class PayloadBuilder {
 
   // The key of a constant in named data: "constant-<index>".
   static std::string constant_key(uint32_t index) { return "constant-" + std::to_string(index); }
-  // All constants have this key if it is not empty.
+  // If this key is not empty, all named constants have it instead of their constant_key().
   std::string shared_key;
 
  private:

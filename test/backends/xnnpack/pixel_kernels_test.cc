@@ -10,8 +10,8 @@
 namespace vitrine::test {
 namespace {
 
-// Returns `kernel` if this machine's vectors hold at least `min_lanes` floats, so that Vitrine's
-// kernel runs. Otherwise XNNPACK's kernel runs, and the result is empty.
+// Returns `kernel` if Vitrine's kernel runs, which needs vectors of at least `min_lanes` floats.
+// Returns an empty string if XNNPACK's kernel runs.
 std::string_view if_wide(std::string_view kernel, int64_t min_lanes = 8) {
   return optimized::simd::gemm_shape().lanes >= min_lanes ? kernel : "";
 }
@@ -101,7 +101,8 @@ TEST_P(PixelKernelsTest, BilinearResizeInterpolatesFourPixels) {
         result(b, c.in, in, out_shape,
                c.is_ours ? if_wide("Vitrine Bilinear Resize (NHWC, F32)") : std::string_view());
     ASSERT_EQ(out.size(), size_t{images} * c.height * c.width * channels);
-    // Maps pixel `i` of a line with `to` pixels to a position in a line with `from` pixels.
+    // Maps pixel `i` of an output line of `to` pixels to a position in an input line of `from`
+    // pixels.
     const auto position = [](uint32_t i, uint32_t from, uint32_t to) {
       return std::clamp((i + 0.5) * from / to - 0.5, 0.0, from - 1.0);
     };

@@ -23,7 +23,7 @@ float weight_at(size_t channel, size_t k) {
 }
 float bias_at(size_t channel) { return static_cast<float>(channel % 4); }
 
-// A product of rows, or a convolution of an image with a single line.
+// A fully connected layer, or a convolution of an image that is a single line of pixels.
 struct Layer {
   const char* name;
   Tag tag;
@@ -193,8 +193,8 @@ TYPED_TEST(ProductTilesTest, MatchesSumsWithWeightsFromAFile) {
 }
 
 // The last 16 channels have the same weights and biases as the first 16. In a kernel with tiles of
-// 32 channels, they fill only half of the last tile. The results must have the same bits, so both
-// tiles must add in the same order: sums of fractions depend on that order.
+// 32 channels, the last 16 fill only half of a tile. Full and partial tiles must add products in
+// the same order, because rounding depends on that order and the results must have the same bits.
 TEST_F(DelegateTest, PartialTilesGiveTheSameBitsAsFullTiles) {
   constexpr size_t kRows = 9, kChannels = 48, kSame = 32;
   std::vector<float> in(kRows * kDepth), weights(kChannels * kDepth), bias(kChannels);

@@ -59,7 +59,7 @@ class OneConstant final : public NamedDataMap {
   std::array<float, 4> elements_{1, 1, 1, 1};
 };
 
-// y = x + 1 + 1 ..., with a constant for each sum.
+// y = x + 1 + 1 ... Each addition has its own named constant, and all constants have the same key.
 PayloadBuilder sums(int count, const std::string& key) {
   PayloadBuilder b(PayloadBuilder::Constants::kNamed);
   b.shared_key = key;

@@ -46,8 +46,8 @@ class ResizingTest : public DelegateTest {
 };
 
 // Runs one image of 64 x 64 pixels, and then 4096 images of one pixel. Both inputs have the same
-// number of bytes, but each image has its own quantization parameters. The parameters must not
-// overwrite `kept`, which follows them in the workspace.
+// number of bytes, but the second needs more quantization parameters, because each image has its
+// own. These parameters must not overwrite `kept`, which follows them in the workspace.
 void ResizingTest::check_dynamically_quantized(Tag tag) {
   SCOPED_TRACE(fb::EnumNameXNodeUnion(tag));
   PayloadBuilder b;
@@ -145,7 +145,7 @@ TEST_F(ResizingTest, SumsDoNotOverwriteSmallerOperands) {
   }
 }
 
-// In the images each channel has a constant value.
+// In the inputs, all pixels of a channel have the same value.
 void ResizingTest::check_channels(int32_t from, int32_t to) {
   SCOPED_TRACE(testing::Message() << from << " to " << to << " channels");
   PayloadBuilder b;

@@ -98,7 +98,7 @@ class WinogradTest : public DelegateTest {
     return {static_cast<int32_t>(size.images), static_cast<int32_t>(size.height),
             static_cast<int32_t>(size.width), static_cast<int32_t>(channels)};
   }
-  // The values are f16 numbers if the images are f16.
+  // Returns values in [-1, 1). If the images are f16, the values are rounded to f16.
   std::vector<float> random_values(size_t count, uint32_t seed) const {
     std::mt19937 random(seed);
     std::uniform_real_distribution<float> uniform(-1, 1);
@@ -124,7 +124,7 @@ class WinogradTest : public DelegateTest {
   template <class T>
   void compare(const ImageSize& size, const std::vector<float>& in, const T* out) {
     const SmallWindow& c = convolution_;
-    // XNNPACK rounds sums to f16 after each product.
+    // The tolerance for f16 is large, because XNNPACK rounds sums to f16 after each product.
     const double tolerance = (is_half ? 4e-2 : 1e-5) * std::sqrt(9.0 * c.in_channels);
     for (uint32_t image = 0; image < size.images; ++image) {
       for (uint32_t y = 0; y < out_height(size); ++y) {
@@ -319,8 +319,7 @@ TEST_F(WinogradTest, CountsTransformedWeightsAndRespectsTheBudget) {
   constexpr size_t kTiles = size_t{16} * 36 * 2 * 64 * sizeof(float);
   EXPECT_LT(bytes(false, Memory::kWorkspace), with_tables - kTable + 2 * kTiles);
 
-  // A budget that is too small for weights in Vitrine's transformed layout is enough for XNNPACK's
-  // layout.
+  // This budget has room for weights in XNNPACK's layout, but not in Vitrine's transformed layout.
   Budget budget(1 << 19);
   memory_budget = &budget;
   load_convolution({64, 64}, {1, 16, 16});

@@ -85,7 +85,8 @@ class WorkspacePlanTest : public DelegateTest {
   }
 };
 
-// -|x| * tanh(|x|). The input of the tanh has two readers, so only the product may overwrite it.
+// Computes -(|x| * tanh(|x|)). The tanh and then the product read |x|, so only the product may
+// overwrite |x|.
 TEST_F(WorkspacePlanTest, ProductOverwritesTheInputThatIsNotReadAgain) {
   constexpr uint32_t kSize = 4096;
   PayloadBuilder b;

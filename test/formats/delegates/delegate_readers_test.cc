@@ -106,7 +106,7 @@ TEST(VulkanReader, ListsOperatorsTensorsAndConstants) {
 
 TEST(VulkanReader, ReportsMissingConstants) {
   const PayloadDescription payload = describe("VulkanBackend", test::vulkan_payload());
-  // The payload omits the constant id of tensor 1, which means constant 0.
+  // The payload omits the constant id of tensor 1, so the id has its default value, 0.
   ASSERT_TRUE(payload.tensors[1].constant.has_value());
   EXPECT_EQ(payload.tensors[1].constant->location, "payload constants, byte 0");
   EXPECT_EQ(payload.missing_constants, 1u);
@@ -121,7 +121,7 @@ TEST(VulkanReader, RejectsInvalidConstants) {
   const MapData data({{"bias_key", test::AlignedBytes(7)}});
   EXPECT_ERROR(FormatError, describe("VulkanBackend", test::vulkan_payload(), &data),
                "has 7 bytes, but the tensor takes 8");
-  // The header gives the flatbuffer a size that overflows 32 bits when its offset is added.
+  // The sum of the flatbuffer's offset and size in the header overflows 32 bits.
   bytes = test::vulkan_payload();
   const uint32_t size = 0xFFFFFFF0;
   std::memcpy(bytes.data() + 14, &size, sizeof size);

@@ -134,7 +134,7 @@ TEST(RowAlignment, AlignsByNameAndOrderWithoutRecords) {
 }
 
 TEST(RowAlignment, AlignsEveryRowOfAProgramWithItself) {
-  // Rows do not have handles if the record is missing.
+  // The profiles are made without a record, so their rows do not have debug handles.
   const auto make = [](std::string_view kernel) {
     TraceBuilder trace;
     run_kernels(

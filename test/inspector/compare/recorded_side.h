@@ -82,8 +82,8 @@ inline void run_portable(RecordedSide& side, float error = 0,
   side.end(nodes, handles);
 }
 
-// Runs the first three ops in one delegate, whose outputs are the results of relu and add. mul uses
-// the result of relu. Adds `error` to the result of the op add and to the results of all later ops.
+// Runs conv, relu and add in one delegate, which returns the results of relu and add to the kernel
+// mul. Adds `error` to the results of add and mul.
 inline void run_delegated(RecordedSide& side, float error = 0) {
   side.delegate(
       0, {{.id = 1, .metadata = "Convolution", .ns = 10}, {.id = 3, .metadata = "Add", .ns = 5}});

@@ -86,7 +86,7 @@ struct Step {
   std::vector<float> value;
 };
 
-// Runs each step as one kernel call, with or without a record.
+// Runs each step as one kernel call. If `has_record` is false, the side does not have an ETRecord.
 void run_steps(RecordedSide& side, const std::vector<Step>& steps, bool has_record = true) {
   std::vector<NodeText> nodes;
   std::string handles;

@@ -81,8 +81,8 @@ TEST(Cost, ReturnsNoneForRowsThatShareNodes) {
 TEST(ShareOfMachineLimits, DividesTheShortestPossibleTimeByTheMeasuredTime) {
   const MachineLimits limits = {
       .flops_per_s = 8e9, .bytes_per_s = 2e9, .threads = 1, .machine = {}};
-  // The arithmetic takes at least 4000 ns and the memory at least 1000 ns; the measured time is
-  // 5000 ns. In the second case, the memory takes at least 6000 ns.
+  // In the first case, the arithmetic takes at least 4000 ns, and the memory traffic takes at least
+  // 1000 ns. In the second case, the memory traffic takes at least 6000 ns.
   const double ns = 5000;
   EXPECT_DOUBLE_EQ(
       share_of_limits({.flops = 32e3, .bytes = 2e3, .is_float32 = true}, ns, limits).value(),

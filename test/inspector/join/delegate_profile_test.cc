@@ -23,8 +23,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A backend that identifies an operator by ten times the op's debug handle, and a layout change by
-// -2. The backend's kernel "mover" can run a permutation.
+// A backend whose operators have ten times the op's debug handle as their identifier. A layout
+// change has the identifier -2. The backend's kernel "mover" can run a permutation.
 class TenfoldProfile final : public DelegateProfile {
  public:
   std::string_view backend_id() const override { return "TenfoldBackend"; }

@@ -44,8 +44,8 @@ DelegateProfiles all_profiles() {
   return profiles;
 }
 
-// A dispatch with a name in the form of ExecuTorch 1.1 to 1.4. The dispatch begins at `start` on
-// the GPU's clock and takes `ns`.
+// Returns a dispatch whose name has the format of ExecuTorch 1.1 to 1.4. The dispatch begins at
+// `start` on the GPU's clock and takes `ns`.
 Op dispatch(const std::string& op, int operator_id, const std::string& kernel, int id,
             uint64_t start, uint64_t ns) {
   const std::string text =
@@ -378,7 +378,7 @@ TEST(DeviceQueues, ReportsShowEachQueueSeparately) {
   EXPECT_THAT(lines, HasSubstr(R"("where":"device")"));
   EXPECT_THAT(lines, HasSubstr(R"("queue":"Vulkan GPU")"));
 
-  // On the CPU's clock, the first event of a call begins at the same time as the call.
+  // The timeline places the first GPU event of a call at the start of the call.
   const auto timeline = nlohmann::json::parse(report_timeline(profile));
   double call = -1, first = -1;
   for (const auto& event : timeline["traceEvents"]) {

@@ -363,7 +363,7 @@ TEST(JoinCorpus, JoinsTheRowsOfExecuTorchTraces) {
         EXPECT_EQ(row.join, is_joined ? Join::kInferred : Join::kNone) << row.kernel;
       }
       if (row.where != Where::kKernel || !is_joined) continue;
-      // The write-back of a mutated buffer has no node in the edge program.
+      // The edge program does not contain a node for copy_, which writes back a mutated buffer.
       EXPECT_EQ(row.join, row.kernel == "copy_" ? Join::kInferred : Join::kExact) << row.kernel;
       EXPECT_FALSE(row.source_ops.empty()) << row.kernel;
     }

@@ -117,7 +117,7 @@ TEST(OpNames, ShortensNamesAndFindsOpsOfKernels) {
   EXPECT_EQ(op_of_kernel("copy_"), "aten.copy_.default");
 }
 
-// An operator map of this backend has one digit for each operator: the operator's debug handle.
+// Each digit in an operator map of this backend is the debug handle of one operator.
 class DigitsProfile final : public DelegateProfile {
  public:
   std::string_view backend_id() const override { return "Digits"; }
@@ -183,7 +183,8 @@ TEST(OrderMatch, PairsKernelsWithOpsInOrder) {
 }
 
 TEST(OrderMatch, MaximizesTheNumberOfPairs) {
-  // If the clamp matched the first relu, the convolution could not be matched.
+  // Clamp must match the second relu. If it matched the first one, which comes before the op
+  // convolution, the earlier kernel Convolution would remain unmatched.
   EXPECT_EQ(text(match({"Convolution (NHWC, F32)", "Clamp (NC, F32)", "Sigmoid (NC, F32)"},
                        {"relu", "convolution", "relu", "sigmoid"})),
             "1 2 3 ");

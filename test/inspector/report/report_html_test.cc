@@ -24,7 +24,7 @@ json data_of(const std::string& html, const std::string& id = "data") {
   return json::parse(html.substr(begin, html.find("</script>", begin) - begin));
 }
 
-// Returns a profile with one run of a kernel for each of these times.
+// Returns a profile of one kernel. Each element of `times` is the kernel's time in one run, in ns.
 Profile profile_with_times(const std::vector<uint64_t>& times) {
   test::TraceBuilder trace;
   for (const uint64_t ns : times) {

@@ -104,7 +104,8 @@ TEST(ReportNumericsJson, IgnoresTimesOfDifferentOperators) {
   EXPECT_EQ(times(hostile_profile({"aten::relu.out"}, 70)), json({nullptr, nullptr, nullptr}));
 }
 
-// A runs three ops in three rows. B has no row for the first op, and fuses the other two.
+// Side A runs three ops in three rows. Side B runs the last two ops in one row, and does not
+// compute the first op in any row.
 TEST(NumericsComparison, AlignsRowsThatComputeTheSameReferenceValue) {
   Numerics a;
   a.rows = {measured(0, {0}, 90, 90), measured(1, {1}, 80, 70), measured(2, {2}, 60, 50)};

@@ -139,7 +139,7 @@ TEST(CheckedMath, RejectsRangesThatAreOutOfBoundsOrWrapAround) {
   EXPECT_TRUE(range_fits(10, 0, 10));
   EXPECT_FALSE(range_fits(11, 0, 10));
   EXPECT_FALSE(range_fits(1, 10, 10));
-  // The end of the range wraps around to 1.
+  // The sum of the first two arguments wraps around to 1.
   EXPECT_FALSE(range_fits(2, std::numeric_limits<uint64_t>::max(), 10));
   EXPECT_FALSE(range_fits(std::numeric_limits<uint64_t>::max(), 2, 10));
 }

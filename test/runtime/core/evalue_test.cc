@@ -42,7 +42,7 @@ TEST(EValue, TagsMatchTheNumbersInProgramFiles) {
   EXPECT_STREQ(tag_name(static_cast<Tag>(99)), "?");
 }
 
-// Other pointers would silently convert to bool.
+// If EValue accepted these pointers, they would silently convert to bool.
 TEST(EValue, CannotBeConstructedFromPointersToOtherTypes) {
   static_assert(!std::is_constructible_v<EValue, const Tensor*>);
   static_assert(!std::is_constructible_v<EValue, const char*>);

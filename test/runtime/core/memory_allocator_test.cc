@@ -139,7 +139,8 @@ TEST(HeapArena, ReusesMemoryOfManyChunksAfterRewind) {
   EXPECT_EQ(budget.used(), arena.reserved());
 }
 
-// Two requests do not fit into one chunk. From the second round on, one larger chunk holds both.
+// In the first round, the two requests do not fit into one chunk. From the second round on, one
+// larger chunk holds both.
 TEST(HeapArena, StopsGrowingAfterTheFirstReset) {
   HeapArena arena(64);
   size_t reserved = 0;

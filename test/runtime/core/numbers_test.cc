@@ -127,7 +127,7 @@ TEST(Half, RandomFloatsAreRoundedToNearestEven) {
   for (int i = 0; i < 2'000'000; ++i) {
     const auto value = std::bit_cast<float>(static_cast<uint32_t>(random()));
     if (!std::isnan(value)) expect_rounds<Half>(value, kHalf);
-    // Most random bit patterns are out of Half's range. The next floats are mostly in range.
+    // Most random bit patterns are out of Half's range. The scaled integers are mostly in range.
     expect_rounds<Half>(std::ldexp(static_cast<float>(random()), -static_cast<int>(i % 64)), kHalf);
   }
 }

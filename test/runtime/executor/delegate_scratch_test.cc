@@ -188,7 +188,8 @@ TEST_F(UnwrittenOutputsTest, RefusesAMissingDelegateResultOnlyIfAnotherStepReads
   EXPECT_THAT(refusal(), HasSubstr(": no instruction writes it; a delegate (TestBackend)"));
 }
 
-// If a delegate does not write an output, the output may show an older value in the same memory.
+// `lost` has the same memory as `second_`. The delegate does not write `lost`, so this output would
+// show the elements of `second_`.
 TEST_F(UnwrittenOutputsTest, RefusesAnUnwrittenOutputThatSharesMemory) {
   scale(x_, second_);
   scale(second_, first_);

@@ -73,7 +73,8 @@ class KeepResultsTest : public PlanTest {
     return forward_.tensor({.sizes = {2, 3}, .data = data});
   }
   void transpose_to(int32_t from, int32_t to) { call("aten::t_copy.out", {from, to, to}); }
-  // Adds a transposition of the constant. Its result is at byte `offset` of memory 1.
+  // Adds an instruction that transposes the constant. Returns the result, which is at byte `offset`
+  // of memory 1.
   int32_t transposed_at(uint64_t offset) {
     const int32_t to = matrix_at(offset);
     transpose_to(constant(), to);
@@ -105,7 +106,7 @@ class KeepResultsTest : public PlanTest {
   }
 
   // Loads the method and runs it twice with x = [[0, 1], [2, 3], [4, 5]]. Returns the last output.
-  // `transpositions` counts the calls to the kernel.
+  // `transpositions` counts the calls of the transpose kernel.
   std::vector<float> run_twice(const MethodOptions& options, uint64_t* kept = nullptr) {
     const auto method = load(options);
     if (method == nullptr) return {};
@@ -225,7 +226,7 @@ TEST_F(KeepResultsTest, RunsTheKernelInEachRunIfTheBudgetIsTooSmall) {
   build_sum();
   MethodOptions limited = options();
   uint64_t kept = UINT64_MAX;
-  // The smallest budget that suffices to load and run the method.
+  // Finds the smallest budget with which the method loads, and runs the method with it.
   for (uint64_t bytes = 1024; kept == UINT64_MAX && bytes < (1U << 20); bytes += 64) {
     limited.limits.max_memory_bytes = bytes;
     if (!try_load(limited).ok()) continue;

@@ -179,8 +179,8 @@ Cost cost_of(Make make, uint32_t size) {
     options.limits.max_load_steps = steps;
     return Method::load(*program, "forward", options).take_error().code();
   };
-  // Finds the smallest limit with which loading does not run out of steps. The search ends at the
-  // default limit.
+  // Finds the smallest limit with which loading does not run out of steps. If every smaller limit
+  // fails, the result is the default limit.
   uint64_t few = 0;
   uint64_t enough = default_load_steps(file.size());
   while (enough - few > 1) {
@@ -292,7 +292,8 @@ TEST(LoadStepsTest, CountSharedBytesOncePerTensor) {
     const uint64_t steps = kTensors * shape.steps();
     EXPECT_EQ(shape.load(kTensors, steps), ErrorCode::kOutOfResources);
     EXPECT_EQ(shape.load(kTensors, steps + 100 * kTensors), ErrorCode::kOk);
-    // Copies of constants stay allocated, so the memory limit bounds them as well.
+    // The last check is only for states. Copies of constants stay allocated, so the memory limit
+    // bounds them as well.
     if (!shape.is_state) continue;
     EXPECT_EQ(shape.load(100 * kTensors, 0), ErrorCode::kOutOfResources);
   }

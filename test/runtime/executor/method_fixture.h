@@ -42,7 +42,7 @@ class MethodTest : public testing::Test {
     return method.ok() ? std::move(*method) : nullptr;
   }
 
-  // Discards the method's specification.
+  // Resets the specification of the method to an empty one.
   void start_over() {
     forward_ = {};
     forward_.name = "forward";
@@ -65,7 +65,8 @@ class MethodTest : public testing::Test {
   static std::vector<float> output(const Method& method, size_t index = 0) {
     return values_of<float>(method.output(index).unchecked_tensor());
   }
-  // Sets input 0 and executes. Returns the first output; empty after an error.
+  // Sets input 0 and executes the method. Returns the elements of the first output, or an empty
+  // vector after an error.
   static std::vector<float> run(Method& method, const EValue& input) {
     Error error = method.set_input(0, input);
     if (error.ok()) error = method.execute();

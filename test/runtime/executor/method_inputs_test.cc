@@ -275,7 +275,7 @@ TEST_F(ReusedInputsTest, InputsWithoutOverlapKeepTheirValues) {
   }
 }
 
-// An output in the memory of an input remains readable until the input is set again.
+// An output that shares memory with an input remains readable until this input is set again.
 TEST_F(ReusedInputsTest, SettingAnInputOverwritesAnOutputInTheSameMemory) {
   build(64);
   const auto method = load();

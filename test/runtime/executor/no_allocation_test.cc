@@ -83,7 +83,7 @@ TEST_F(NoAllocationTest, SecondRunAllocatesNothingEvenIfKernelsNeedTemporaryMemo
   build_all("test::scale_scratch");
   const auto method = load();
   EXPECT_GT(allocations_of_run(*method, 64), 0);
-  // If memory were not reused, this number of runs would need another allocation.
+  // If the runs did not reuse memory, one of these 100 runs would need another allocation.
   for (int run = 0; run < 100; ++run) EXPECT_EQ(allocations_of_run(*method, run % 64 + 1), 0);
 }
 

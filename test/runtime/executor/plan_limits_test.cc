@@ -70,8 +70,8 @@ TEST_F(PlanStepsTest, StepsGrowLinearlyWithFileSize) {
   EXPECT_LE(steps_of(1000), 5 * steps_of(250));
 }
 
-// Programs whose results have random offsets. By definition, a plan is wrong if a value is
-// overwritten after it is written and before it is last read.
+// Programs whose results have random offsets. By definition, a plan is wrong if it overwrites a
+// value between the write and the last read of that value.
 class RandomPlanTest : public test::PlanTest {
  protected:
   struct Placed {

@@ -69,7 +69,8 @@ class OverlapCheckTest : public test::PlanTest {
     kernels_ = &all_;
   }
 
-  // Adds a result that is twice the value `from`. The result is at byte `offset` of memory 1.
+  // Adds an instruction that doubles the value `from`. Returns the result, which is at byte
+  // `offset` of memory 1.
   int32_t scaled(int32_t from, uint64_t offset) {
     const int32_t to = at(offset);
     scale(from, to);
@@ -139,7 +140,7 @@ TEST_F(OverlapCheckTest, RejectsOverwrittenOutputs) {
   EXPECT_THAT(refusal(), Needs("forward, outputs[1]", a));
 }
 
-// The check accepts in-place results. Kernels that cannot work in place reject them.
+// The check accepts in-place results. A kernel that cannot work in place reports an error itself.
 TEST_F(OverlapCheckTest, AllowsInPlaceResults) {
   const int32_t c = scaled(scaled(scaled(x_, 32), 32), 40);
   forward_.outputs = {c};

@@ -209,8 +209,7 @@ TEST(FlatTensor, ReadsFilesWrittenByExecuTorch) {
   }
 }
 
-// A map from keys to bytes. A key without bytes exists, but cannot be read. Every layout has the
-// given dtype.
+// A map from keys to bytes. If a key has no bytes, get() fails. Every layout has the given dtype.
 class FakeMap final : public NamedDataMap {
  public:
   using Entries = std::map<std::string, test::Bytes, std::less<>>;
@@ -268,7 +267,7 @@ TEST_F(MergedNamedDataTest, SearchesTheFirstMapBeforeTheSecond) {
   EXPECT_EQ((*merged.layout("a"))->dtype, ScalarType::kFloat);
   EXPECT_EQ((*merged.layout("b"))->dtype, ScalarType::kInt);
   EXPECT_EQ(merged.get("broken").error().code(), ErrorCode::kAccessFailed);
-  // The list has the keys of both maps.
+  // The merged list has all keys of both maps, so two keys occur twice.
   ASSERT_EQ(merged.size(), 5u);
   EXPECT_EQ(merged.key(0), "a");
   EXPECT_EQ(merged.key(3), "b");

@@ -33,8 +33,8 @@ AlignedBytes sample(const char* name) {
   return test::read_file_bytes(test::samples_dir() / "formats" / name);
 }
 
-// Returns the largest flatbuffer of the sample payloads. In payloads with constants, a header
-// precedes the flatbuffer. The result does not contain this header.
+// Returns the largest flatbuffer in the sample payloads, without the header that precedes it in
+// payloads with constants.
 AlignedBytes xnnpack_graph() {
   AlignedBytes largest;
   for (test::SamplePayload& each : test::sample_payloads()) {
@@ -76,8 +76,8 @@ const Format kFormats[] = {
      [](Verifier& v) { return v.VerifyBuffer<schema::xnnpack::XNNGraph>(nullptr); }, false},
 };
 
-// True if this table or a table below it has a vector with misaligned elements. The file must have
-// passed flatc's verifier.
+// True if `table`, or a table that it contains at any depth, has a vector with misaligned elements.
+// flatc's verifier must have accepted the file.
 bool is_misaligned(const flatbuffers::Table& table, const TableShapes& shapes, size_t which) {
   const auto below = [&](const flatbuffers::Table* each, size_t shape) {
     return is_misaligned(*each, shapes, shape);

@@ -341,7 +341,7 @@ CommandResult advise(const std::string& arguments) {
   return run_tool(VITRINE_COMMAND, "advise --force --threads 1 " + arguments);
 }
 
-// The time that a change saves is an interval, which is either modeled or measured.
+// In the report, the saving of a change is an interval.
 TEST(AdviseCommand, TriesChangesAndWritesTheImprovedProgram) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "out.pte").string();

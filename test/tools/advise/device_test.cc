@@ -66,7 +66,7 @@ TEST(DeviceModel, UnchangedRowsKeepTheTimeMeasuredOnTheDevice) {
   const DevicePrediction same = model.predict(here(), {0.9, 1.1});
   expect_ratio(same, 1, 1);
   EXPECT_EQ(same.kept, 2u);
-  // On the device, the removed row takes half of the time.
+  // The removed row runs the add, which takes half of the program's time on the device.
   const DevicePrediction removed = model.predict(profile({row("convolution", 1)}), {0.7, 0.9});
   expect_ratio(removed, 0.5, 0.5);
   EXPECT_EQ(removed.removed, 1u);

@@ -292,7 +292,7 @@ TEST_F(AdviceRule, MemoryPeakReportsTheLargestPartAndTheOptionThatReducesIt) {
   EXPECT_THAT(advise_memory_peak(context)[0].how, Not(HasSubstr("--dynamic")));
   context.facts.dynamic_sizes = {{.name = "x.0", .min = 1, .max = 64, .used = 64}};
   EXPECT_THAT(advise_memory_peak(context)[0].how, HasSubstr("--dynamic"));
-  // If no kind of memory dominates, the rule does not give advice.
+  // No kind of memory makes up half of the total, so the rule does not give advice.
   context.profile.run.memory->packed_weights = 5'000'000;
   EXPECT_THAT(advise_memory_peak(context), IsEmpty());
 }
@@ -332,9 +332,8 @@ TEST(ModeledGain, ThreadsDivideTheTimeOfDelegatesAndProducts) {
   EXPECT_DOUBLE_EQ(saved_by_threads(context, 4).high, 0);
 }
 
-// Two calls take 10 us in total. At best, the calls take a quarter of the time if they read a
-// quarter of the bytes. At worst, the calls take 10 % longer, and each call needs 0.2 us for a
-// conversion.
+// Two calls take 10 us in total. At best, the time decreases in proportion to the bytes, to a
+// quarter. At worst, the calls take 10 % longer, and each call needs 0.2 us for a conversion.
 TEST(ModeledGain, SmallerWeightsSaveBytesButAddConversions) {
   const RowSum rows = {.numbers = {1}, .ns = 10'000, .calls = 2};
   EXPECT_DOUBLE_EQ(saved_by_smaller_weights(rows, 0.25).high, 7'500);

@@ -77,7 +77,8 @@ TEST(Progress, PrintsNothingIfStderrIsNotATerminal) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-// Makes stderr a terminal, and returns what is written to it.
+// Replaces stderr with a terminal until the object is destroyed. text() returns what was written to
+// this terminal since the last call.
 class StderrTerminal {
  public:
   StderrTerminal() : before_(dup(STDERR_FILENO)), main_(posix_openpt(O_RDWR | O_NOCTTY)) {

@@ -15,8 +15,8 @@
 
 namespace vitrine::test {
 
-// Returns the natural logarithms of the probabilities of all ids, after each id in `ids`. Computes
-// the denominator of the softmax in long double.
+// For each id in `ids`, returns the natural logarithms of the probabilities of all ids that may
+// come next. Computes the denominator of the softmax in long double.
 inline std::vector<std::vector<double>> direct_log_probabilities(const std::string& model,
                                                                  const std::vector<TokenId>& ids) {
   auto module = Module::load(model.c_str());

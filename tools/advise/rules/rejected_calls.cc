@@ -30,7 +30,8 @@ std::vector<RejectedCalls> rejected_calls(const aot::LoweredModel& lowered,
   if (found == lowered.rejections.end()) return all;
   for (const aot::Rejection& rejection : found->second) {
     if (rejection.node == nullptr || !rejection.node->is_call()) continue;
-    // The half_precision rule tries the option that makes XNNPACK accept these calls.
+    // Skips calls that XNNPACK accepts with the option enable_bf16, because the half_precision rule
+    // tries this option.
     if (rejection.remedy.find("enable_bf16") != std::string::npos) continue;
     const std::string op = rejection.node->target().name();
     auto same = std::ranges::find_if(all, [&](const RejectedCalls& calls) {
@@ -108,8 +109,8 @@ std::vector<Advice> advise_rejected_calls(const Context& context) {
   if (context.lowered == nullptr) return without_reasons(context);
   for (const RejectedCalls& calls : rejected_calls(*context.lowered, context.method)) {
     const std::string kernel = "::" + short_op(calls.op) + ".";
-    // Compares the kernel's name in addition to the debug handles. If lowering replaces one call
-    // with several calls, all of them have the same handle.
+    // If lowering replaces one call with several calls, all of them have the same debug handle.
+    // Therefore, the kernel's name must match too.
     const RowSum rows = sum_rows(context, [&](const inspector::ProfileRow& row) {
       return row.where == inspector::Where::kKernel &&
              row.kernel.find(kernel) != std::string::npos &&

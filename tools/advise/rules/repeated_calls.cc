@@ -58,7 +58,7 @@ bool is_computation(const Node& node) {
   return op != nullptr && !op->is_nondeterministic;
 }
 
-// True if a call of the graph writes memory, which can change the results of equal calls.
+// True if a call of the graph writes memory. Equal calls can then have different results.
 bool has_writes(const aot::Graph& graph) {
   return std::ranges::any_of(graph.nodes(), [](const Node& node) {
     return node.is_call() && (aot::is_in_place(node.target()) || aot::writes_arguments(node));

@@ -31,8 +31,9 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
         why.empty() ? "" : "; ", bytes_text(static_cast<double>(facts.weight_bytes)),
         bytes_text(static_cast<double>(context.cache_bytes)));
   }
-  // The size of quantized weights, relative to f32 weights. kInt8 also estimates the relative time
-  // of a convolution, because a vector register holds four times as many int8 values as f32 values.
+  // The size of quantized weights, relative to f32 weights. kInt8 is also the estimated relative
+  // time of an int8 convolution, because a vector register holds four times as many int8 values as
+  // f32 values.
   constexpr double kInt8 = 0.25;
   constexpr double kInt4 = 4.5 / 32;  // 4 bits, and a scale of 16 bits for 32 values
   const auto advice = [&](const char* name, const char* scheme, const char* what,

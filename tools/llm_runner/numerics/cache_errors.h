@@ -46,10 +46,10 @@ struct DataCache {
   const Tensor* zero_points = nullptr;
 };
 
-// Joins each int8 cache with the caches of its scales and zero points, which have rows of one
-// element. The first cache of scales belongs to the first int8 cache, and so on. Each int8 cache
-// needs a cache of scales. Either all or none have a cache of zero points. If the counts do not
-// match, joins nothing.
+// Joins each int8 cache with a cache of scales and, if there are any, a cache of zero points. Both
+// have rows of one element. The first int8 cache is joined with the first cache of scales, and so
+// on. Joins nothing unless each int8 cache has a cache of scales, and either all or none have a
+// cache of zero points.
 std::vector<DataCache> data_caches(std::span<const FoundCache> caches);
 
 // A range of positions, [begin, end).

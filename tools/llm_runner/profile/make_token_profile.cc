@@ -22,8 +22,8 @@ using inspector::ProfileRow;
 
 constexpr uint64_t kMinFittedSteps = 16;
 
-// The kinds of sums over the steps of a phase (see StepSums). An artificial trace stores each kind
-// as one run, so that the inspector can join the sums with the record.
+// Kinds of figures that a phase has for each record (see StepSums). An artificial trace stores each
+// kind as one run, so that the inspector can join the figures with the ETRecord.
 enum SumRun : uint8_t { kTotal, kUsual, kByPosition, kCalls, kSlopeError, kNumRuns };
 
 constexpr double kMaxTimesMedian = 2;  // a longer token counts as disturbed
@@ -33,8 +33,8 @@ constexpr double kMaxCorrelation = 0.95;
 // rows come after the rows of decode.
 constexpr double kAfterDecode = 1e-9;
 
-// The trace stores the errors of slopes multiplied by this factor. These errors are below 1 ns per
-// position, but a trace has only integers in ns.
+// Factor by which the artificial trace multiplies CostLine::error. The errors are below 1 ns per
+// position, but a trace can only store whole ns.
 constexpr double kErrorScale = 1e6;
 
 std::vector<std::byte> bytes_of(const TraceBuffer& trace) {
@@ -125,8 +125,8 @@ class TokenProfileMaker {
     return line;
   }
 
-  // Returns the factor by which correlated noise in the times of decode tokens increases the errors
-  // of slopes. Assumes an autoregressive process of order 1.
+  // Returns the factor by which the errors of slopes grow because the times of successive decode
+  // tokens are correlated. Assumes an autoregressive process of order 1.
   double noise_factor() const {
     const std::optional<CostLine> line = fit(profiler_.wall(Phase::kDecode));
     if (!line) return 1;
@@ -251,8 +251,8 @@ class TokenProfileMaker {
     }
   }
 
-  // Assigns each element of `weights` to the operator at the same index. If nodes were fused, the
-  // sizes differ, and the slowest operator gets all weights.
+  // Assigns each element of `weights` to the operator at the same index. The sizes differ if nodes
+  // were fused; then the slowest operator gets the sum of the weights.
   static void assign_weights(const std::vector<double>& weights,
                              const std::vector<TokenRow*>& operators) {
     if (weights.size() == operators.size()) {
@@ -285,8 +285,8 @@ class TokenProfileMaker {
     return {};
   }
 
-  // Sets the layer of each cache that has none. The name comes from the module that writes or reads
-  // the cache. If both modules are unknown, the name is "attention 0" for caches that the first
+  // Sets the layer of each cache whose layer is unknown, from the module that writes or reads the
+  // cache. If neither module is in a layer, uses "attention 0" for the caches that the first
   // attention call reads, "attention 1" for the second, and so on.
   void name_caches() {
     std::map<int32_t, size_t> attentions;
@@ -419,7 +419,7 @@ class TokenProfileMaker {
   }
 
   void add_notes(const std::vector<std::string>& notes) {
-    // Drops notes about runs, because the "runs" of this trace are sums.
+    // Drops notes about runs, because each run of the artificial trace consists of sums.
     const auto is_about_runs = [](const std::string& note) {
       return note.find("runs took more than twice the median") != std::string::npos ||
              note.starts_with("not all runs executed") || note.starts_with("rows add up to more");

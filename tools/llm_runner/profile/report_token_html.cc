@@ -51,8 +51,8 @@ inspector::PageSteps::Parts parts_of(const KeptTimes& times) {
   return parts;
 }
 
-// Returns the times of all decode tokens. If a token's step was kept, also sets the index of the
-// step's run in kept.profile.
+// Returns the times of all decode tokens. For a token whose step was kept, also gives the index of
+// this step among the runs of kept.profile.
 inspector::PageSteps decode_steps(const TokenProfile& profile, const KeptRuns& kept) {
   inspector::PageSteps page;
   page.what = "time of each decode token by position";

@@ -50,8 +50,9 @@ void StepTracer::begin_block(const char* name) {
   if (std::string_view(name) == kExecuteBlock) is_loading_ = false;
 }
 
-// True if the records to log are the expected next group, and the step has room for them. Most
-// steps log the same groups in the same order, so this check avoids most searches.
+// True if `count` records with this identity are the group that is expected next, and the step has
+// room for them. Most steps log the same groups in the same order, so this check avoids most
+// searches for groups.
 bool StepTracer::is_next(const Identity& identity, size_t count) const {
   return next_ != end_ && count_ + count <= kMaxRecordsPerStep && next_->count == count &&
          next_->identity == identity;

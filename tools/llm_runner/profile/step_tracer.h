@@ -34,7 +34,7 @@ enum class StepPart : uint8_t {
 inline constexpr size_t kStepParts = 6;
 using StepPartTimes = std::array<uint64_t, kStepParts>;  // ns, indexed by StepPart
 
-// The totals of one record, of one StepPart or of wall times over all steps of a phase. A step is
+// Totals over all steps of a phase: of one record, of one StepPart, or of the wall times. A step is
 // usual if TokenProfiler::is_usual() returned true for it. Costs are fitted only to usual steps.
 struct StepSums {
   uint64_t calls = 0;
@@ -160,8 +160,8 @@ class StepTracer final : public EventTracer {
   size_t logged_count_ = 0;
   std::unique_ptr<uint64_t[]> ends_ns_;  // one element for each record
   size_t count_ = 0;                     // of records
-  // The group that is expected next, and the end of the phase's groups. They are null outside of
-  // steps.
+  // `next_` is the group that is expected next, and `end_` is the end of the phase's groups. Both
+  // are null outside of steps.
   const RecordGroup* next_ = nullptr;
   const RecordGroup* end_ = nullptr;
   size_t phase_ = 0;
@@ -171,8 +171,8 @@ class StepTracer final : public EventTracer {
   uint64_t dropped_ = 0;
   std::vector<TraceRecord> loading_;
   std::array<PhaseSums, kPhases> phases_;
-  // Groups in order of their first appearance. They are stored apart from the larger records,
-  // because they are read for each token.
+  // Groups in order of their first appearance. The tracer reads groups for every token, so they are
+  // stored apart from the records, which are larger.
   std::array<std::vector<RecordGroup>, kPhases> groups_;
   std::array<GroupIndex, kPhases> indices_;
   std::array<uint64_t, kPhases> strides_ = {1, 1};

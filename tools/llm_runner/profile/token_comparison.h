@@ -1,7 +1,8 @@
 // Compares two token profiles phase by phase, for example of two quantization schemes, numbers of
 // threads or prompt lengths.
 //
-// Compares the sums of rows that have the same op, module or other key. In each phase and profile,
+// Adds up the rows that share a key, such as the op, and compares the sums. In each phase and
+// profile,
 //   sum of rows + sum of the times outside of the model == wall.
 #pragma once
 
@@ -89,7 +90,7 @@ std::string report_token_comparison_html(const TokenComparison& comparison);
 
 // Returns the indices of the rows that ran in the phase, with the largest change first.
 std::vector<size_t> order_by_change(const TokenComparison& comparison, size_t phase);
-// Converts the times of a row in A and B for inspector::ComparedColumns.
+// Returns the times of a row in one phase, as inspector::ComparedColumns needs them.
 inspector::ComparedOp compared_op(const ComparedTokens& row, size_t phase);
 // side_facts() describes a profile's program and its settings. side_speeds() describes its speeds.
 std::vector<std::string> side_facts(const SavedTokens& side);

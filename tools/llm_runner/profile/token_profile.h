@@ -99,8 +99,8 @@ struct KeptTimes {
   StepPartTimes parts{};
 };
 
-// The kept steps in which a method ran. Each step is a run of `profile` with a name such as
-// "decode at 12".
+// The kept steps in which a method ran, as the runs of `profile`. The name of a run is a text such
+// as "decode at 12".
 struct KeptRuns {
   inspector::Profile profile;
   std::vector<size_t> steps;  // for each run, the index in TokenProfile::kept_times
@@ -115,8 +115,8 @@ struct TokenProfile {
   uint64_t usual_steps = 0;                        // decode steps that entered the fits
   std::pair<uint64_t, uint64_t> fitted_positions;  // the first and the last of these steps
   std::vector<TokenRow> rows;  // by method, then in run order; decode's rows first
-  // names.rows[i] has the names and the decode time of rows[i]. A row that ran only in prefill has
-  // a tiny time there, so that it sorts after the rows of decode.
+  // names.rows[i] has the names and the decode time of rows[i]. If rows[i] ran only in prefill, it
+  // has a tiny time instead, which sorts it after the rows of decode.
   inspector::Profile names;
   Times unattributed;
   std::array<Times, kStepParts> parts;  // indexed by StepPart

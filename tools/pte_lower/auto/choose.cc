@@ -29,7 +29,7 @@ struct RankedStep {
   double gain = 0;
 };
 
-// Returns the steps by which the search lowers the precision of one part, beginning with float.
+// Returns the steps in which one part loses precision, in order. The first step begins in float.
 std::vector<RankedStep> steps_of(const std::vector<PartFigures>& parts, size_t index) {
   const PartFigures& part = parts[index];
   std::vector<RankedStep> steps;
@@ -50,8 +50,8 @@ std::vector<RankedStep> steps_of(const std::vector<PartFigures>& parts, size_t i
       }
     }
     if (best == level) break;
-    // A rounding error can make the gain of a step exceed that of the previous step. Without the
-    // minimum, sorting by gain would then swap the two steps.
+    // The gains of a part's steps never rise, except by a rounding error. The minimum removes such
+    // errors, so that sorting by gain keeps the order of the steps.
     last_gain = std::min(last_gain, best_gain);
     steps.push_back({{index, best}, last_gain});
     level = best;
@@ -161,7 +161,8 @@ class Search {
   const Choice& best() const { return *best_; }
 
  private:
-  // Returns the best program with its most promising change, or nullopt if all changes were tried.
+  // Returns the best selection with the most promising change that was not tried yet, or nullopt if
+  // there is none.
   std::optional<Selection> best_swap() const {
     const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
     std::optional<Selection> next;
@@ -218,8 +219,8 @@ std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts) {
   for (size_t i = 0; i < parts.size(); ++i) {
     for (const RankedStep& each : steps_of(parts, i)) ranked.push_back(each);
   }
-  // The sort keeps the steps of each part in order, because their gains never rise, and the noise
-  // does not fall while the gain stays the same.
+  // The sort keeps the steps of each part in order: their gains never rise, and between two steps
+  // with the same gain, the later one does not have less noise.
   std::ranges::stable_sort(ranked, [&](const RankedStep& a, const RankedStep& b) {
     const auto key = [&](const RankedStep& each) {
       const PartFigures& part = parts[each.step.part];

@@ -18,8 +18,8 @@ namespace vitrine::tools {
 using PartSchemes = std::map<std::string, std::string>;
 
 // Predicts the time of a program: the time of the float program minus the time that the schemes of
-// the parts save. A scheme also saves time in rows outside of the parts. Each part that uses the
-// scheme adds a share of this saving, in proportion to the time of the part in float.
+// the parts save. A scheme also saves time outside of the parts. Each part that uses the scheme
+// adds a share of this saving, in proportion to the time of the part in float.
 class DeviceTimes {
  public:
   // `files` has "float=FILE", and "SCHEME=FILE" for one or more other schemes. FILE is a profile

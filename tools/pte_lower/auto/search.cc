@@ -83,7 +83,8 @@ class PrecisionSearch {
     std::vector<std::string> keep;  // of --keep
   };
 
-  // If `removes_unused` is true, removes unused tensors, as quantization to int8 always does.
+  // Lowers the model. Calibration uses the first `samples` samples. If `removes_unused` is true,
+  // removes unused tensors first, as quantization to int8 always does.
   ProgramBytes lower(const Rules& rules, size_t samples, bool removes_unused = false) const {
     aot::LowerOptions options = lowering_;
     options.calibration.count = samples;
@@ -109,7 +110,7 @@ class PrecisionSearch {
     return program;
   }
 
-  // Profiles the program that has the scheme in all parts.
+  // Profiles the program that uses the scheme in all parts that support it.
   inspector::Profile profile_of(const std::string& scheme) {
     PartSchemes schemes;
     for (const ModelPart& part : names_) {
@@ -131,8 +132,8 @@ class PrecisionSearch {
       const std::string scheme = found == schemes.end() ? "float" : found->second;
       const bool is_int8 = scheme.starts_with("int8");
       if (scheme != "int8" && scheme != "float") rules.keep.push_back(part.name + '=' + scheme);
-      // Schemes other than f16 and bf16 may apply to only some calls of the part. If another part
-      // is int8, the remaining calls would become int8 too, so a rule keeps them in float.
+      // A scheme other than f16 and bf16 may apply to only some calls of the part. If another part
+      // is int8, the other calls of this part would become int8 too, so a rule keeps them in float.
       const bool has_rest =
           scheme.starts_with("8da4w") ? part.has_other : part.has_int8() && !is_half(scheme);
       if (has_int8 && !is_int8 && has_rest) rules.keep.push_back(part.name + "=float");
@@ -148,8 +149,8 @@ class PrecisionSearch {
     return schemes;
   }
 
-  // Returns the schemes to try for a part. If times come from profiles of a device, these are the
-  // schemes that have a profile.
+  // Returns the schemes to try for a part. With --device_times, only schemes that have a profile
+  // from the device are tried.
   std::vector<std::string> tried_schemes(const ModelPart& part) const {
     std::vector<std::string> schemes = schemes_of(part);
     if (device_) {

@@ -25,8 +25,8 @@ void remove_identity_copies(Preprocessing& p) {
     const TensorSpec& before = spec_of(source);
     const TensorSpec& after = spec_of(node);
     if (before.dtype != after.dtype || kept_dim_order(before) != kept_dim_order(after)) return;
-    // If an output is a copy of an input or of another output, the copy remains. A value cannot be
-    // both an input and an output, or two outputs.
+    // Keeps a copy whose result is an output if its source is an input or another output. A value
+    // of a payload cannot be both an input and an output, or two outputs.
     const bool is_argument = source.kind() == Node::Kind::kPlaceholder || is_output(source);
     if (is_output(node) && is_argument) return;
     // The call that computes the source gets the copy's debug handles. If the source is an input,

@@ -293,8 +293,8 @@ Error XnnpackDelegate::fail(Error error) {
 }
 
 bool XnnpackDelegate::fill_reserve(MemoryReserve& reserve) const {
-  // XNNPACK's lists have a record of 40 bytes for each value and each node. Fusion and output
-  // bounds can double the number of records.
+  // Each list of XNNPACK's memory planner has a record of 40 bytes for each value and each node.
+  // Fusion and output bounds can double the number of records.
   const size_t plan_bytes = 4096 + size_t{80} * (graph_.values.size() + graph_.nodes.size());
   for (int i = 0; i < 3 && !checks_plan_lists(); ++i) {
     if (!reserve.add(plan_bytes)) return false;

@@ -51,8 +51,9 @@ class DelegateArguments {
   bool are_unchanged(Call call) const;
   // Checks the arguments and stores the shapes of the inputs.
   Error check(Call call, bool* shapes_changed);
-  // XNNPACK does not support empty inputs. Returns false if no input is empty, and true if an input
-  // and all outputs are empty. Returns NotSupported if an input is empty but an output is not.
+  // Returns true if an input and all outputs are empty. The caller must then skip the run, because
+  // XNNPACK does not support empty inputs. Returns NotSupported if an input is empty but an output
+  // is not.
   Result<bool> has_empty_input() const;
   // Resizes the outputs. One tensor may be passed for several arguments if their shapes are equal.
   Error resize_outputs(Call call) const;

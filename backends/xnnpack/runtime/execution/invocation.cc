@@ -8,7 +8,7 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// The number of operations that one thread computes per nanosecond. Each number is the median over
+// The estimated speed of one thread, in operations per nanosecond. Each speed is the median over
 // the operators of 18 models, measured on a 2.3 GHz Xeon with AVX-512.
 constexpr double kProductsPerNs = 64;
 constexpr double kNarrowProductsPerNs = 160;     // weights of 8 and 4 bits

@@ -4,8 +4,9 @@
 
 namespace vitrine::xnnpack {
 
-// unlock() may read waiting_ before other threads see that it cleared taken_. A thread that begins
-// to wait at that moment is not woken. So waiting threads sleep only briefly before they try again.
+// A waiting thread may miss its wake-up: unlock() may read waiting_ before other threads see that
+// taken_ is false, and a thread that begins to wait in between is not woken. So threads sleep only
+// briefly before they try again.
 void LightMutex::wait() {
   constexpr std::chrono::milliseconds kMaxSleep{1};
   std::unique_lock lock(queue_);

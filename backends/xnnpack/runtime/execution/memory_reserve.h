@@ -4,8 +4,8 @@
 // checking that the allocations succeeded. XNNPACK 4ea82e5 and 92a7ad5 also do not check a list
 // that each dynamically quantized convolution allocates, and ignore failed allocations in other
 // places. So XNNPACK uses Vitrine's allocator, which keeps blocks in reserve for these lists and
-// records failures. Test: FaultWalkTest. The allocator also bounds the workspace, because XNNPACK
-// computes the size of the workspace and allocates it in one step.
+// records failures. Test: FaultWalkTest. The allocator also bounds the workspace. Its size cannot
+// be checked earlier, because XNNPACK computes the size and allocates the workspace in one step.
 #pragma once
 
 #include <xnnpack.h>
@@ -37,9 +37,9 @@ class MemoryReserve {
   // block.
   void* take(size_t bytes);
 
-  // Called for unaligned allocations. A reshape allocates the memory planner's lists (unaligned)
-  // before the workspace (aligned). So an aligned allocation before the first call is not the
-  // workspace, and allows_aligned() does not check its size.
+  // Records an unaligned allocation. In a reshape, XNNPACK allocates the memory planner's lists
+  // (unaligned) before the workspace (aligned). So allows_aligned() checks sizes only after the
+  // first call of note_list().
   void note_list() { has_lists_ = true; }
   // Returns true if an aligned allocation of this size is within the bound. Otherwise, records the
   // size.

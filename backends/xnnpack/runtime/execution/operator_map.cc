@@ -124,8 +124,8 @@ Error place_nodes(const Graph& graph, const Readers& readers, std::span<const De
 }
 
 // Finds the node that each inserted layout change serves. This is the first node that reads the
-// converted value, directly or through another layout change. If only an output of the delegate
-// reads the value, the layout change serves the node whose result it converts.
+// converted value, directly or through another layout change. If no node reads it, it is an output
+// of the delegate, and the layout change serves the node whose result it converts.
 Error find_served(const Graph& graph, OperatorMap& map) {
   const size_t count = graph.nodes.size();
   CheckedVector<uint32_t> reader;         // by value: the first reader that is not a layout change

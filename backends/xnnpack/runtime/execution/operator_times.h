@@ -1,10 +1,11 @@
 // Measures the start and end times of the operators inside an XNNPACK runtime.
 //
-// XNNPACK's public profiling call returns whole microseconds, without start times and node ids.
-// XNNPACK's private runtime structure (runtime_access.h) holds the operators and the nodes for
-// which they were made. Vitrine reads this structure, and Invocation runs the operators one by one.
-// Builds without private headers (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use the public call:
-// durations are truncated to microseconds, start times are derived, and nodes are unknown.
+// XNNPACK's public profiling call returns durations in whole microseconds, but neither start times
+// nor node ids. So Vitrine reads the operators and their node ids from XNNPACK's private runtime
+// structure (runtime_access.h), and Invocation runs the operators one by one. Builds without
+// private headers (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) use the public call. In these builds, an
+// operator's start time is the start of the run plus the durations of all earlier operators, and
+// nodes are unknown.
 #pragma once
 
 #include <xnnpack.h>

@@ -147,7 +147,7 @@ void OperatorValues::record(size_t op, uint32_t id, uint32_t result) {
   const std::optional<TracedQuantization> quantization = quantization_of(value);
   if (value.datatype == xnn_datatype_qdint8 && !quantization) return;
 
-  // A value that XNNPACK added has the same layout as the result of the operator's node.
+  // For a value that XNNPACK added, uses the layout of the first output of the operator's node.
   uint32_t known = value_of_id_[id];
   const uint32_t node = op < node_of_op_.size() ? node_of_op_[op] : kNone;
   if (known == kNone && node != kNone) known = graph_->nodes[node].outputs[0];

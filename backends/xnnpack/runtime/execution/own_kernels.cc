@@ -75,7 +75,7 @@ const Replacement* weight_owner(const xnn_operator& op, const KernelChoices& cho
   return owner != std::end(kReplacements) ? *owner : nullptr;
 }
 
-// XNNPACK packs a filter if at least one node needs the filter in XNNPACK's layout.
+// Sets all nodes that share a filter to kPacked if XNNPACK must pack the filter for one of them.
 Error pack_shared_filters(Graph& graph) {
   struct Reader {
     const std::byte* filter;

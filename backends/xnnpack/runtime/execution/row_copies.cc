@@ -25,7 +25,7 @@ void copy_rows(const void* context, size_t first, size_t count) {
 // one task per row.
 constexpr size_t kTileBytes = 4096;
 
-// For constant sizes of up to 256 bytes, the compiler copies without calling memcpy.
+// Up to this constant size, the compiler emits move instructions instead of a call to memcpy.
 constexpr size_t kMaxRowBytes = 256;
 constexpr size_t kBlockBytes = 16;  // longer rows are whole blocks
 

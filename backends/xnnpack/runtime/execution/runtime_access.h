@@ -78,8 +78,8 @@ struct RuntimeValue {
   // Scale and zero point of a tensor that is quantized as a whole; otherwise null.
   const float* scale = nullptr;
   const int32_t* zero_point = nullptr;
-  // The parameters of dynamically quantized rows, or null if the value is not dynamically
-  // quantized. A row spans the last `row_dims` dims.
+  // The quantization parameters of each row, or null if the value is not dynamically quantized. A
+  // row spans the last `row_dims` dims.
   const xnn_quantization_params* rows = nullptr;
   size_t row_dims = 0;
 };
@@ -114,7 +114,7 @@ void keep_memory_plan(xnn_runtime_t runtime);
 void drop_memory_plan(xnn_runtime_t runtime);
 // True if XNNPACK itself sets the shape of a node's second output when sizes change.
 bool sets_second_outputs();
-// True if XNNPACK detects that an allocation of its lists for memory planning failed.
+// True if XNNPACK detects failed allocations of its lists for memory planning.
 bool checks_plan_lists();
 
 size_t workspace_bytes(xnn_workspace_t workspace);

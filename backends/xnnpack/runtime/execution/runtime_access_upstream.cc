@@ -124,11 +124,12 @@ bool sets_second_outputs() { return true; }
 bool checks_plan_lists() { return true; }
 bool operators_keep_node_ids() { return false; }
 
-// This version of XNNPACK expects that a packing function also writes the scales and the bias.
+// This version of XNNPACK needs a packing function that also writes the scales and the bias, so
+// Vitrine's function is not used.
 bool set_int4_packing(PackInt4) { return false; }
 PackF32 replace_f32_packing(PackF32) { return nullptr; }
 
-// This version of XNNPACK chooses narrower tiles itself.
+// Replaces nothing, because this version of XNNPACK itself chooses narrower tiles.
 MultiplyF32 replace_f32_products(MultiplyF32, size_t, size_t) { return nullptr; }
 
 }  // namespace vitrine::xnnpack

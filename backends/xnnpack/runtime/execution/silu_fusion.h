@@ -16,8 +16,8 @@ namespace vitrine::xnnpack {
 // operators (own_kernels/silu.cc).
 inline constexpr xnn_unary_operator kSiluPlaceholder = xnn_unary_cube_root;
 
-// Marks the sigmoid and the product of each f32 SiLU (Node::fusion) if only the product reads the
-// sigmoid. Call it only if OwnKernels will run the graph.
+// Sets Node::fusion for the sigmoid and the product of each f32 SiLU whose sigmoid is read only by
+// the product. Call it only if OwnKernels will be used for the graph.
 Error mark_silus(Graph& graph);
 
 // Defines the placeholder of a SiLU. `product` is the product node of the SiLU, marked by

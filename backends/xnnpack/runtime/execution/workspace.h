@@ -19,8 +19,8 @@ struct Workspace {
   LightMutex mutex;
   WorkspaceHandle handle;
 
-  // The number of bytes that are charged to methods' budgets, at most bytes(). Hold `mutex` to
-  // access this member or to call a member function.
+  // The part of bytes() that is charged to the budgets of methods. Hold `mutex` to access this
+  // member or to call a member function.
   size_t taken = 0;
 
   // Assigns memory of the workspace to the values of `runtime`, for the sizes of its last reshape.

@@ -19,7 +19,7 @@ namespace vitrine {
 // backends/xnnpack/runtime/execution/options.h, docs/xnnpack.md
 class XnnpackBackend final : public BackendInterface {
  public:
-  // `defaults` apply to options that are not set at load. The path in `defaults` must outlive the
+  // `defaults` apply to options that are not set at load. The paths in `defaults` must outlive the
   // backend.
   explicit XnnpackBackend(const xnnpack::Limits& limits = {}, const xnnpack::Options& defaults = {})
       : limits_(limits), defaults_(defaults) {}

@@ -21,7 +21,8 @@ namespace vitrine::xnnpack {
 
 struct NodeKind;
 
-// Represents a missing bias, a value that is not external, or a missing producer.
+// The index or id of something that does not exist, such as the producer of a constant or the
+// external id of an internal value.
 inline constexpr uint32_t kNone = UINT32_MAX;
 
 struct Value {
@@ -54,9 +55,9 @@ struct Value {
   uint32_t nonbatch_dims = 0;
   uint32_t scale_count = 0;
   uint32_t scale_constant = 0;  // 0 if the scales are inline
-  // The scales: floats for channels, bfloat16 for blocks. If the payload holds the scales inline in
-  // this type, the pointer points into the payload. Otherwise, Constants::load sets the pointer.
-  // Valid while the delegate is loaded.
+  // The scales: f32 if each channel has a scale, bfloat16 if each block has one. Points into the
+  // payload if the payload holds the scales inline in this type. Otherwise, Constants::load sets
+  // the pointer. Valid while the delegate is loaded.
   const std::byte* scales = nullptr;
   // bfloat16 copies of block scales that the payload holds as floats.
   CheckedVector<uint16_t> rounded_scales;

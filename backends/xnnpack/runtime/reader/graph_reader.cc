@@ -18,10 +18,10 @@ namespace fb = schema::xnnpack;
 
 constexpr uint32_t kMaxExternals = 4096;
 
-// Flags of a conversion that XNNPACK's public header lacks. They make XNNPACK pack the result in
-// the layout that KleidiAI's int4 matrix products read. One flag is for weights with a scale per
-// channel, the other for weights with a scale per block. The flags have no effect without KleidiAI
-// or a CPU that it supports.
+// Conversion flags that XNNPACK's public header does not declare. They make XNNPACK pack the result
+// in the layout that KleidiAI's int4 matrix products read. One flag is for weights with a scale per
+// channel, the other for weights with a scale per block. The flags have no effect in builds without
+// KleidiAI and on CPUs that KleidiAI does not support.
 constexpr uint32_t kPackForChannels = 0x80;  // XNN_FLAG_MAYBE_PACK_FOR_GEMM
 constexpr uint32_t kPackForBlocks = 0x100;   // XNN_FLAG_MAYBE_PACK_FOR_QB4W_GEMM
 

@@ -13,7 +13,7 @@ inline constexpr uint32_t kInsertedHandle = 65535;
 // The string identifier of the event that carries a delegate's operator map
 // (docs/formats/xnnpack_trace.md).
 inline constexpr char kOperatorMapEvent[] = "xnnpack.plan";
-// The first line of an operator map, which says if the operators' start times were measured.
+// The two possible first lines of an operator map. They say if start times were measured.
 inline constexpr char kMeasuredMapHeader[] = "xnnpack-plan 1 measured";
 inline constexpr char kDerivedMapHeader[] = "xnnpack-plan 1 derived";
 

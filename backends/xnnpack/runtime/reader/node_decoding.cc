@@ -198,7 +198,7 @@ Error decode_argmax_pooling(const void* table, Node& node) {
   set_values(node, {from.input_id()}, {from.output_value_id(), from.output_index_id()});
   node.flags = from.flags();
   read_padding(from, node.window);
-  // The stride equals the window's size.
+  // The stride of an argmax pooling equals the size of its window.
   node.window.kernel_height = node.window.stride_height = from.pooling_height();
   node.window.kernel_width = node.window.stride_width = from.pooling_width();
   VITRINE_RETURN_IF_ERROR(check_positive(

@@ -1,6 +1,5 @@
-// Decodes the payload's tables: one function per table layout copies its fields into a Node. The
-// functions check what can be checked for a single field: list lengths, and sizes that must not be
-// zero.
+// Decodes the payload's tables into Nodes. Each function handles one table layout. The functions
+// check single fields, such as the lengths of lists and sizes that must not be zero.
 #pragma once
 
 #include "backends/xnnpack/runtime/reader/graph.h"

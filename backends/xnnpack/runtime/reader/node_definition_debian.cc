@@ -1,4 +1,5 @@
-// Defines the nodes for which the functions of XNNPACK 4ea82e5 differ from those of 92a7ad5.
+// Defines nodes for XNNPACK 4ea82e5. This file has only the kinds of nodes whose definition differs
+// between this version and 92a7ad5.
 #include "backends/xnnpack/runtime/reader/node_definition.h"
 
 namespace vitrine::xnnpack {

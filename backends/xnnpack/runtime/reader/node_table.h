@@ -16,9 +16,9 @@
 
 namespace vitrine::xnnpack {
 
-// A supported combination of datatypes. If a node has more inputs than the list, the last datatype
-// applies to the remaining inputs. If a node has fewer inputs (no bias), the remaining datatypes
-// are ignored.
+// A supported combination of datatypes. If a node has more inputs than `inputs` has entries, the
+// last entry applies to the remaining inputs. If a node has fewer inputs (no bias), the remaining
+// entries are ignored.
 struct Signature {
   std::array<xnn_datatype, 3> inputs;
   std::array<xnn_datatype, 2> outputs;
@@ -30,10 +30,11 @@ using DecodeNode = Error (*)(const void* table, Node& node);
 // Checks the shapes of the node's inputs and the parameters that depend on them, then sets the
 // shapes of its outputs. For attention, also fails if the packed keys would exceed `max_bytes`.
 using InferShape = Error (*)(const Node& node, std::span<Shape> shapes, size_t max_bytes);
-// Returns the bytes that XNNPACK keeps for the node with these shapes (operator_tables.h).
+// Returns an upper bound on the bytes of the tables that XNNPACK keeps for a node with these shapes
+// (operator_tables.h).
 using TablesOfNode = uint64_t (*)(const Graph& graph, const Node& node,
                                   std::span<const Shape> shapes);
-// Defines a node for XNNPACK. `ids` has XNNPACK's id of each value.
+// Defines a node for XNNPACK. `ids` maps value indices to XNNPACK's ids.
 using DefineNode = xnn_status (*)(xnn_subgraph_t subgraph, const Node& node,
                                   std::span<const uint32_t> ids);
 
@@ -46,7 +47,8 @@ struct NodeKind {
   int operation = 0;           // xnn_unary_operator or xnn_binary_operator, if `define` uses it
   uint32_t allowed_flags = 0;  // that the payload may set
   // For dynamically quantized inputs: the number of trailing dimensions that share one scale and
-  // zero point. 1 if each row of a matrix has its own, 3 if each image of a batch has its own.
+  // zero point. It is 1 for one scale per row of a matrix, and 3 for one scale per image of a
+  // batch.
   uint32_t nonbatch_dims = 1;
   bool accepts_bounds = false;  // output_min_max
   // True if the second input is a filter and the optional third input is a bias. If these inputs

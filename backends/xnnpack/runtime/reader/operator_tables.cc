@@ -10,8 +10,8 @@ namespace {
 
 // Maximum number of output pixels in a tile of XNNPACK.
 constexpr uint64_t kTile = 32;
-// Upper bound on the bytes of a padding buffer that do not hold the channels of a pixel: rounding,
-// bytes that kernels may read past the end, and the overhead of the allocation.
+// Upper bound on the bytes that a buffer needs beyond its data: rounding, bytes that kernels may
+// read past the end, and the overhead of the allocation.
 constexpr uint64_t kPadding = 512;
 
 // The next two functions return UINT64_MAX on overflow.
@@ -105,8 +105,8 @@ uint64_t argmax_pooling_tables(const Graph&, const Node& node, std::span<const S
   return sum(pointers(node.window, product(out[1], out[2])), kPadding);
 }
 
-// Average pooling stores a divisor for each output pixel. Its pointer table covers the output rows
-// whose windows overlap the padding, and a single row for all other output rows.
+// Average pooling stores a divisor for each output pixel. Its pointer table has a row for each
+// output row whose windows overlap the padding. All other output rows share one row of the table.
 uint64_t average_pooling_tables(const Graph&, const Node& node, std::span<const Shape> shapes) {
   const Window& w = node.window;
   const Shape& out = shapes[node.outputs[0]];

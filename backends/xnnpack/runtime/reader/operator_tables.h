@@ -41,7 +41,7 @@ class OperatorTables {
   OperatorTables& operator=(const OperatorTables&) = delete;
   ~OperatorTables();
 
-  // Call once. `memory` may be null; otherwise it must outlive this object.
+  // Call once, before grow(). `memory` may be null; otherwise it must outlive this object.
   Error bind(const Graph& graph, Budget* memory);
   // Call before a reshape. Charges the larger of the old and the new size of each node's tables,
   // because during the reshape some nodes already have new tables and others still have old ones.

@@ -55,8 +55,9 @@ bool can_represent_scales(const Graph& graph, const Node& node) {
   if (kind.define == &define_parametric_unary && kind.operation == xnn_unary_leaky_relu) {
     return can_leaky_relu(first.scale, result.scale, node.parameter);
   }
-  // Checks only the lower bound, because XNNPACK itself checks the upper bound. For qint8, XNNPACK
-  // uses float scales, which do not need a lower bound.
+  // Checks only the lower bound of the requantization scale, because XNNPACK itself checks the
+  // upper bound. For qint8, XNNPACK stores this scale as a float, which does not need a lower
+  // bound.
   if (kind.has_weights && first.datatype->xnn == xnn_datatype_quint8) {
     return first.scale * second() / result.scale >= 0x1p-32f;
   }

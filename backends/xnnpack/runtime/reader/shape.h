@@ -1,5 +1,5 @@
 // The shape of an XNNPACK value: at most 6 dimensions. In a payload, each dimension is at least 1.
-// At run time, an argument may be empty.
+// At run time, a dimension of an argument may also be 0.
 #pragma once
 
 #include <xnnpack.h>

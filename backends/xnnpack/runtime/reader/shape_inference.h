@@ -1,8 +1,8 @@
 // Computes and checks the shapes of a graph's values.
 //
 // XNNPACK derives shapes too, but does not check them. So every shape is first computed and checked
-// here: at load for the declared sizes, and again whenever the sizes of an argument change.
-// Allocates only to report an error.
+// here: at load with the sizes that the payload declares, and again whenever the sizes of an
+// argument change. The functions allocate memory only to report an error.
 #pragma once
 
 #include <span>

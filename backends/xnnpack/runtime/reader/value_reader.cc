@@ -85,7 +85,8 @@ Error read_per_channel(const fb::PerChannelQuant& from, Value& value) {
   return Error();
 }
 
-// Multiplies by a factor and truncates, because the first writer of this format rounded like this.
+// Rounds in the same way as the first writer of this format: multiplies by a factor, then
+// truncates.
 uint16_t to_bfloat16(float value) {
   return static_cast<uint16_t>(std::bit_cast<uint32_t>(value * 1.00389105f) >> 16);
 }

@@ -7,10 +7,10 @@
 
 namespace vitrine::xnnpack {
 
-// Checks what does not depend on other values: datatype, rank, sizes, flags, quantization. The
-// result points to the scales if they are inline in the payload. Inline float scales of blocks are
-// instead rounded to bfloat16 and stored in Value::rounded_scales. Constants::load checks that the
-// scales are positive and normal.
+// Reads a value and checks its datatype, rank, sizes, flags and quantization, but nothing that
+// depends on other values. The result points to the scales if they are inline in the payload.
+// Inline float scales of blocks are instead rounded to bfloat16 and stored in
+// Value::rounded_scales. Constants::load checks that the scales are positive and normal.
 Result<Value> read_value(const schema::xnnpack::XValue& from, uint32_t external_count);
 
 }  // namespace vitrine::xnnpack

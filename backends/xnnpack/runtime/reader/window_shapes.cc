@@ -69,8 +69,8 @@ Error check_dilated_pooling(const char* axis, size_t extent, size_t steps, uint3
     const uint64_t begin = step * stride;
     return begin < shift ? begin + dilation - shift : begin - shift;
   };
-  // The replacement grows with each step except the first step with `begin >= shift`, where it may
-  // shrink. So the furthest replacement belongs to the step before that one or to the last step.
+  // The index of the replacement increases with the step, but may drop at the first step with
+  // `begin >= shift`. So the maximum index is at the step before that one or at the last step.
   const uint64_t last = steps - 1;
   const uint64_t last_before = shift == 0 ? 0 : std::min<uint64_t>(last, (shift - 1) / stride);
   const uint64_t furthest = std::max(replacement(last), replacement(last_before));

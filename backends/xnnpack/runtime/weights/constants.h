@@ -23,10 +23,10 @@ class Constants {
   ~Constants();
 
   // Checks the sizes of all constants that live nodes read, and sets the members `data`, `content`
-  // and `scales` of these constants. Call this once. `named_data` may be null if no constant is
-  // named data; `cache` may be null. Charges one step for every 64 bytes that a node reads. Takes
-  // the sizes of copied constants from `memory`, and gives the sizes back when the copies are
-  // released. `memory` may be null; otherwise, it must outlive this object.
+  // and `scales` of their values in `graph`. Call this once. `named_data` may be null if no
+  // constant is named data; `cache` may be null. Charges one step for every 64 bytes that a node
+  // reads. Charges copied constants to `memory` until the copies are released. `memory` may be
+  // null; otherwise, it must outlive this object.
   Error load(const Payload& payload, const NamedDataMap* named_data, WeightsCache* cache,
              Budget& steps, Budget* memory, Graph& graph);
 

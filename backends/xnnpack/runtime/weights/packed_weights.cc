@@ -94,8 +94,8 @@ bool PackedWeights::is_unpacked(const void* filter) const {
   return std::ranges::binary_search(unpacked_, filter, std::less<>());
 }
 
-// If nodes pack a filter in different ways, identify() clears the digest of the filter's last entry
-// in packings_. Therefore, this function reads the last entry.
+// If nodes pack a filter in different ways, packings_ has several entries for this filter.
+// identify() then clears the digest of the last entry, so this function reads the last entry.
 Packing PackedWeights::packing(const Key& key) const {
   const auto known =
       std::ranges::upper_bound(packings_, key.kernel, std::less<>(), &PackedFilter::filter);

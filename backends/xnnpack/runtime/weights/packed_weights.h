@@ -34,7 +34,8 @@ class PackedWeights {
 
   // Returns the cached block of `bytes` bytes that one of Vitrine's kernels made from the filter,
   // or null if the cache does not have this block. `layout` identifies the kernel and its layout of
-  // the weights. The parameters of the filter's node are already part of the block's key.
+  // the weights. The block's key also contains the parameters of the filter's node, so `layout`
+  // need not cover them.
   const std::byte* find_own(const void* filter, uint32_t layout, size_t bytes);
   // Returns zeroed memory for a block, or null if memory runs out. The caller writes the block and
   // passes it to insert_own().
@@ -74,7 +75,7 @@ class PackedWeights {
   uint64_t taken_ = 0;
   bool is_complete_ = true;
   xnn_weights_cache_provider provider_{};  // members that only newer versions have are null
-  // Everything that the packing of a filter depends on, except XNNPACK's seed.
+  // A filter and everything that determines how it is packed, except the kernel (XNNPACK's seed).
   struct PackedFilter {
     const void* filter;
     Packing packing;

@@ -58,8 +58,8 @@ Digest WeightsCache::recall(const ConstantOrigin& constant) {
 void WeightsCache::remember(const ConstantOrigin& constant, const Digest& content) {
   if (constant.stamp == 0 || constant.name.empty()) return;
   const std::lock_guard lock(mutex_);
-  // If another ExecuTorch program has changed file_.source_stamp since recall(), `content` does not
-  // belong in the file and is not stored.
+  // The load of a different ExecuTorch program may have changed file_.source_stamp since recall().
+  // In that case, `content` does not belong in the file.
   if (file_.source_stamp == constant.stamp &&
       file_.contents.insert(digest_of(constant.name, secret()), content).ok()) {
     dirty_ = true;

@@ -44,8 +44,8 @@ class WeightsCache {
   // Returns a digest that identifies the constant's content, or an empty digest if the content
   // cannot be identified.
   Digest identify(const ConstantOrigin& constant);
-  // The two steps of identify() in a cache with a file. recall() returns the stored digest of the
-  // constant, found by its name, or an empty digest. remember() stores the digest that the caller
+  // The two steps of identify() in a cache with a file. recall() looks up the constant's name and
+  // returns the stored digest, or an empty digest. remember() stores the digest that the caller
   // computed from the constant's bytes.
   Digest recall(const ConstantOrigin& constant);
   void remember(const ConstantOrigin& constant, const Digest& content);
@@ -60,9 +60,9 @@ class WeightsCache {
                                             std::shared_ptr<const PackedArena> arena);
 
   // Writes the file if blocks or digests of constants were added since the last call. The new file
-  // keeps unused blocks of the old file, unless a constant's stamp is unknown or differs from
-  // the stamp in the old file. After an error, the cache still works in memory, and the next save()
-  // writes the file only if more blocks or digests were added.
+  // keeps the old file's blocks that are not in use, unless the stamp of a loaded constant is
+  // unknown or differs from the stamp in the old file. After an error, the cache still works in
+  // memory, and the next save() writes the file only if more blocks or digests were added.
   Error save();
 
  private:

@@ -32,8 +32,8 @@ XnnpackPartitioner partitioner(bool in_branches) {
   return XnnpackPartitioner(options);
 }
 
-// Builds the graph of a branch. `handle` is the last debug handle of the program; each call gets
-// the next one.
+// Builds the graph of a branch. `handle` is the latest debug handle in the program; call()
+// increments it.
 struct Branch {
   Graph& graph;
   uint32_t& handle;

@@ -94,8 +94,8 @@ Node* sequence_convolution(TestProgram& t, Node* input) {
   return call;
 }
 
-// Adds a transposed convolution with an output padding of 1. For a stride of 1, PyTorch allows an
-// output padding only with a dilation.
+// Adds a transposed convolution with an output padding of 1 and a dilation of 2. Without the
+// dilation, PyTorch would reject the output padding if the stride is 1.
 Node* output_padded_convolution(TestProgram& t, int64_t stride) {
   const std::vector<int64_t> strides = {stride, stride};
   const int64_t size = 7 * stride + 6;

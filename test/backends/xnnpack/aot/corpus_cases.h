@@ -21,8 +21,8 @@ struct XnnpackCase {
   std::filesystem::path summary;   // delegation_summary.txt; missing in some cases
 };
 
-// The version of ExecuTorch that lowered a program: the version whose behavior this project
-// implements, or an older one (in the corpus folder compat/).
+// The version of ExecuTorch that lowered a program. The current version is the one whose behavior
+// this project implements. The folder compat/ of the corpus has programs of older versions.
 enum class LoweredBy : uint8_t { kCurrentVersion, kOlderVersions };
 
 // Returns the cases, sorted by the path of the exported program. Returns no cases if the corpus is

@@ -34,8 +34,9 @@ std::vector<std::shared_ptr<const LoweredBackendModule>> lower(const XnnpackCase
   return get_lowered_backend_modules(*program.graph);
 }
 
-// Removes the allowed differences from a line: the order of the delegate's arguments, and the dims
-// of dynamically quantized images, which ExecuTorch writes in another order.
+// Removes the parts of a line that may differ from ExecuTorch's: the numbers of the delegate's
+// arguments, and the dims of dynamically quantized images, which ExecuTorch writes in another
+// order.
 std::string comparable(std::string line) {
   line = std::regex_replace(line, std::regex("\\((in|out)[0-9]+"), "($1");
   const size_t at = line.find("qdint8[");
@@ -114,7 +115,8 @@ TEST(XnnpackPayloadCorpus, PayloadsHaveTheSameNodesAsExecuTorch) {
       num_equal, num_payloads, num_unsupported);
 }
 
-// The delegate map contains the handle of every payload node and of every source call.
+// The keys of a delegate map contain the handle of each payload node. Its values contain the debug
+// handle of each source call.
 TEST(XnnpackPayloadCorpus, DelegateMapsContainEveryNode) {
   const std::vector<XnnpackCase> cases = xnnpack_cases();
   VITRINE_NEEDS_CORPUS();

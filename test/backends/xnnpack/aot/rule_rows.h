@@ -1,4 +1,5 @@
-// Rows for the tests of rules: each row builds a call and gives the expected reason for rejection.
+// Rows for the tests of delegation rules. Each row builds a call and names the expected reason for
+// its rejection.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -39,7 +40,7 @@ using Ints = std::vector<int64_t>;
 inline const std::vector<int64_t> kOnes = {1, 1};
 inline const std::vector<int64_t> kZeros = {0, 0};
 
-// An argument of a call in a table: a value, or a tensor that is added to the program.
+// An argument of a row's call: a value, or a function that adds a node to the program.
 class RowArgument {
  public:
   RowArgument(MakeNode make)

@@ -11,7 +11,7 @@ namespace vitrine::aot::test {
 
 using Ints = std::vector<int64_t>;
 
-// Returns the handles of an identifier in the delegate map; none if the map does not contain it.
+// Returns the debug handles that the delegate map contains for `identifier`, or an empty vector.
 std::vector<uint32_t> handles_of(const LoweredBackendModule& module, uint32_t identifier);
 
 void expect_near(const std::vector<float>& found, const std::vector<float>& expected,

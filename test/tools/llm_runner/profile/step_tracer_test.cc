@@ -97,7 +97,8 @@ TEST(StepTracer, OperatorsLoggedTogetherMatchOperatorsLoggedOneByOne) {
               SizeIs(3 + 1 + 1 + 3 + 1 + 1));  // operators, call, kernel, operators, call, execute
   EXPECT_EQ(sums[0].calls, 19);
   EXPECT_EQ(sums[5].calls, 38);
-  // The operator runs twice in each step. The tracer squares the sum of the two times.
+  // Instruction 3 runs this operator twice in each step. The tracer squares the sum of the two
+  // times.
   double squares = 0;
   for (uint64_t i = 1; i < 20; ++i) {
     const auto ns = static_cast<double>(20 + (1120 + 1000 * i) % 7 + (1220 + 1000 * i) % 7);
@@ -178,7 +179,7 @@ TEST(MethodBytes, CountsWeightsWhoseScalesAreOutsideOfThePayload) {
   EXPECT_NEAR(found, test::kWideDecoderWeights * (0.5 + 2.0 / 32), test::kWideDecoderWeights / 100);
 }
 
-// Returns the counts of bytes that a call of the attention operator `name` reads or writes. The
+// Returns the numbers of bytes that one call of the attention operator `name` reads or writes. The
 // caches of keys and values are f32[1, length, 1, 4]. If the operator only reads the caches, the
 // program writes them with llama::update_cache.
 KernelBytes attention_bytes(const std::string& name, bool has_mask, int32_t length) {
@@ -220,7 +221,8 @@ KernelBytes attention_bytes(const std::string& name, bool has_mask, int32_t leng
       instruction);
 }
 
-// If there is a mask, the kernels read each position of the cache once.
+// With a mask, attention reads all positions of the cache. Without a mask, it reads only the
+// positions up to the current one.
 TEST(MethodBytes, MaskedAttentionCountsAllPositions) {
   for (const char* name :
        {"llama::custom_sdpa", "llama::custom_quantized_sdpa", "llama::sdpa_with_kv_cache"}) {

@@ -154,8 +154,9 @@ TEST(TokenComparison, ReportsLargestChangeOfEachPhaseFirst) {
   const size_t decode = text.find("\ndecode ");
   ASSERT_NE(prefill, std::string::npos);
   ASSERT_NE(decode, std::string::npos);
-  // In prefill, linear changes by -130 ns, quantize by +5 ns and embedding by -2 ns. In decode,
-  // linear changes by -490 ns and quantize by +6 ns.
+  // The op with the largest change in time per token comes first. In prefill, linear changes by
+  // -130 ns, quantize by 5 ns, and embedding by -2 ns. In decode, linear changes by -490 ns, and
+  // quantize by 6 ns.
   for (const size_t from : {prefill, decode}) {
     const size_t linear = text.find("\nlinear", from);
     const size_t quantize = text.find("\nquantize", from);

@@ -20,7 +20,8 @@ using testing::HasSubstr;
 
 class TokenPage : public SampleProfile {
  protected:
-  // Sets the errors of all fitted slopes to zero, so that the page shows every slope as growth.
+  // Sets the error of each fitted slope to zero. Otherwise, the page would not show small slopes as
+  // growth.
   TokenPage() : SampleProfile(200) {
     for (TokenRow& row : profile_.rows) {
       if (row.times.line) row.times.line->error = 0;
@@ -167,7 +168,7 @@ void expect_shown(const json& text, double value, const std::string& what) {
   EXPECT_NEAR(figure.value, value, figure.half) << what << ": " << text;
 }
 
-// Sums over the rows of the report that have the same op.
+// The totals of all rows of the report that have the same op.
 struct OpSums {
   double prefill_ns = 0, decode_ns = 0, prefill_calls = 0, decode_calls = 0;
   double weights = 0, cache = 0, slope = 0;

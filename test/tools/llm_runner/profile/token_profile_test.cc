@@ -115,8 +115,9 @@ ExpectedFit expected_fit(const std::vector<double>& times, double first_position
   return {sxy / sxx, 2.0484 * std::sqrt(squares / (n - 2) / sxx), products / squares};
 }
 
-// Returns the profile of a prompt and 36 tokens. The kernel's noise changes after every `stretch`
-// tokens. Sets `times` to the kernel's times in the last 30 tokens, which the fit uses.
+// Returns the profile of a run that decodes 36 tokens after a prompt. The kernel's time includes
+// noise that changes after every `stretch` tokens. Sets `times` to the kernel's times in the last
+// 30 tokens, which the fit uses.
 TokenProfile noisy_profile(int64_t stretch, std::vector<double>& times) {
   SyntheticSteps steps;
   steps.prompt();
@@ -253,9 +254,9 @@ TEST_F(SampleProfile, CountsCacheBytesByPosition) {
   EXPECT_NEAR(read, 4 * 2 * 32 * sizeof(float) * 25, 1);
 }
 
-// Weights have 4 bits per element, and a 16-bit scale for each 32 elements. The model has 4 layers
-// and 512 logits. The width is 160 for the model, 32 for keys and values, and 448 for the hidden
-// layer.
+// Each weight has 4 bits, and each group of 32 weights has a 16-bit scale. The model has 4 layers
+// and 512 logits. The model's width is 160. Keys and values have the width 32, and the hidden layer
+// has the width 448.
 TEST_F(SampleProfile, CountsWeightsOfLinearLayers) {
   constexpr double kElements = 160 * (4 * (160 + 32 + 32 + 160 + 3 * 448) + 512);
   double weights = 0;

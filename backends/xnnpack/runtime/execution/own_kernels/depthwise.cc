@@ -152,8 +152,8 @@ void depthwise_pixels(const igemm_context* context, size_t image, size_t first, 
     pixels.out = at_byte(static_cast<T*>(context->c),
                          image * context->bc_stride + pixel * context->cm_stride);
     pixels.count = 1;
-    // Lets one call of simd::depthwise_pixels() also compute the following pixels if all their
-    // windows are inside the image and equally spaced.
+    // Adds the following pixels to this call of simd::depthwise_pixels(), as long as all windows
+    // are inside the image and equally spaced.
     for (size_t next = pixel + 1; next < first + count && window.is_inside(context->zero); ++next) {
       const Window<T> following(*context, next);
       if (!following.is_inside(context->zero)) break;

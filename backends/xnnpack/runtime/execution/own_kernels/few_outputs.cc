@@ -14,10 +14,10 @@ namespace simd = optimized::simd;
 
 bool reads_table(const xnn_operator& op) { return op.ukernel.type == xnn_microkernel_type_igemm; }
 
-// Returns how many SIMD vectors the input channels must fill for our kernel to be faster. At the
-// end, our kernel adds up the lanes of each sum. If the window has only one tap, these additions
-// are a large part of the work. The limits for two outputs are higher, because XNNPACK's kernel for
-// two outputs uses all lanes.
+// Returns the minimum number of SIMD vectors of input channels for which our kernel is faster. Our
+// kernel ends by adding up the lanes of each vector of sums. If the window has only one tap, these
+// additions are a large part of the work. The limits for two outputs are higher, because XNNPACK's
+// kernel for two outputs uses all lanes.
 size_t min_vectors(size_t out_channels, bool reads_table) {
   if (out_channels == 2) return reads_table ? 4 : 8;
   return reads_table ? 1 : out_channels + 1;

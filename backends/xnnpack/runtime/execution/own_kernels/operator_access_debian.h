@@ -25,8 +25,8 @@ inline const xnn_operator& convolution_of(const xnn_operator& op) { return op; }
 inline const xnn_ukernel_igemm& igemm_kernel_of(const xnn_operator& op) { return op.ukernel.igemm; }
 inline igemm_context& igemm_context_of(xnn_operator& op) { return op.context.igemm.igemm; }
 
-// XNNPACK runs a convolution with a window of one pixel as a matrix product of its pixels and the
-// weights.
+// XNNPACK runs a convolution with a window of one pixel as a product of two matrices: the pixels of
+// the image and the weights.
 inline const xnn_ukernel_gemm& gemm_kernel_of(const xnn_operator& op) { return op.ukernel.gemm; }
 inline gemm_context& gemm_context_of(xnn_operator& op) { return op.context.gemm.gemm.gemm; }
 

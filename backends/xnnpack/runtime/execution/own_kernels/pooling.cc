@@ -15,8 +15,8 @@ int64_t taps_of(const xnn_operator& op) {
 }
 
 // Returns true if our kernels support the sizes of the operator. Windows of more than kMaxTaps
-// elements are left to XNNPACK's kernels. Such windows seldom overlap, so both kernels would spend
-// most of the time on reading the image.
+// elements are left to XNNPACK's kernels. Such windows seldom overlap, so any kernel spends most of
+// its time reading the image, and ours would save little.
 template <class T>
 bool has_our_size(const xnn_operator& op) {
   return taps_of(op) <= simd::PixelWindows<T>::kMaxTaps && fill_vectors<T>(op.channels, 1);

@@ -9,10 +9,10 @@ namespace {
 
 namespace simd = optimized::simd;
 
-// Our kernel replaces XNNPACK's kernel for products of up to this many rows, because XNNPACK packs
-// the right matrix in each run. With up to 128 rows, our kernel took 20 to 98 % of XNNPACK's time
-// on a Xeon and on a Zen 4, both with AVX-512. kMaxNarrowProductRows is for processors with
-// narrower vectors, which were not measured.
+// Our kernel replaces XNNPACK's kernel for products of up to this many rows. XNNPACK packs the
+// right matrix in each run, which takes relatively long if only few rows use the packed matrix.
+// With up to 128 rows, our kernel took 20 to 98 % of XNNPACK's time on a Xeon and on a Zen 4, both
+// with AVX-512. kMaxNarrowProductRows is for narrower vectors, which were not measured.
 constexpr size_t kMaxProductRows = 128;
 constexpr size_t kMaxNarrowProductRows = 32;
 
@@ -32,13 +32,13 @@ bool is_plain_product(const xnn_operator& op) {
          (op.flags & XNN_FLAG_TRANSPOSE_B) == 0 && !product_contexts_of(op).const_weights;
 }
 
-// True for a product with a column vector.
+// True for a product whose right matrix has only one column.
 bool is_vector_product(const xnn_operator& op) {
   return is_plain_product(op) &&
          ProductSizes(gemm_context_of(product_contexts_of(op))).columns == 1;
 }
 
-// True for a product with a matrix whose rows consist of whole SIMD vectors.
+// True for a product whose right matrix has rows that fill whole SIMD vectors.
 bool is_small_product(const xnn_operator& op) {
   if (!is_plain_product(op)) return false;
   const ProductSizes sizes(gemm_context_of(product_contexts_of(op)));
@@ -46,7 +46,8 @@ bool is_small_product(const xnn_operator& op) {
   return sizes.columns % lanes == 0;
 }
 
-// With AVX-512, XNNPACK's kernel computes two vectors of columns even if there is only one.
+// With AVX-512, XNNPACK's kernel computes at least two vectors of columns, even if the result has
+// only one.
 bool is_faster_product(const xnn_operator& op) {
   const ProductSizes sizes(gemm_context_of(product_contexts_of(op)));
   if (!has_wide_vectors()) return sizes.rows <= kMaxNarrowProductRows;

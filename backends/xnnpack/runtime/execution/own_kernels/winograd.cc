@@ -108,9 +108,9 @@ uint64_t bytes_of_values(const Graph& graph, std::span<const Shape> shapes) {
 double winograd_direct_time(bool is_half) {
   if (!is_half) return 1;
 #if XNN_ARCH_X86 || XNN_ARCH_X86_64
-  // XNNPACK's AVX2 kernel for f16 converts each vector, and takes 2.5 to 3 times as long as the f32
-  // kernel. The result 2 is a cautious estimate. XNNPACK uses the AVX2 kernel even with AVX-512 if
-  // XNNPACK was built without AVX512-FP16.
+  // XNNPACK's AVX2 kernel for f16 converts each vector to f32, and takes 2.5 to 3 times as long as
+  // the f32 kernel, so 2 is a cautious estimate. If XNNPACK was built without AVX512-FP16, it uses
+  // this kernel also on processors with AVX-512.
   constexpr uint32_t kAvx2Columns = 16;
   const xnn_gemm_config* const config = xnn_init_f16_gemm_config();
   if (config != nullptr && config->nr == kAvx2Columns) return 2;
@@ -303,8 +303,8 @@ void Winograd::use(xnn_runtime_t runtime, const char** names) {
       continue;
     }
     names[running] = layer.is_half ? kHalfName : kName;
-    // Makes tasks of equal size for all threads. If there are few tiles, the panels are divided
-    // among tasks too.
+    // Divides the tiles into tasks of equal size. If there are fewer such tasks than threads, also
+    // divides the panels of weights among tasks.
     const int64_t tiles = tile_count(tile, size);
     const int64_t rows = simd::winograd_tile_step();
     int64_t tasks = divide_up(tiles, layer.tiles);

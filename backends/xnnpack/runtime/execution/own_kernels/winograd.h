@@ -47,15 +47,15 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
 
 class Winograd {
  public:
-  // Chooses the convolutions that are faster with Winograd's algorithm at their declared sizes, as
-  // long as the transformed weights and a workspace fit in the limits. If sizes are fixed, marks
-  // the nodes of these convolutions as kOwnWithoutTables (Node::weights). Call once, before the
-  // runtime is built.
+  // Chooses the convolutions that are faster with Winograd's algorithm at their declared sizes.
+  // Skips a convolution if the transformed weights and the scratch memory would exceed `limits`. If
+  // limits.has_fixed_sizes, sets Node::weights of the chosen convolutions to kOwnWithoutTables.
+  // Call once, before the runtime is built.
   Error plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits);
   // Transforms the weights of the chosen convolutions, on the threads of `pool` unless `pool` is
   // null. Call once, before the first reshape.
   Error load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& weights);
-  // True if XNNPACK's kernel never runs the operator.
+  // True if our kernel runs the operator at all sizes, because XNNPACK did not pack the weights.
   bool runs_always(xnn_operator_t op) const;
   void drop_tables(xnn_runtime_t runtime) const;
   // Makes the operators call our kernel, and writes the kernel's name to their elements of `names`.
