@@ -200,7 +200,7 @@ TEST_F(UnwrapSubclasses, RejectsInconsistentSizes) {
   expect_error("is f32[2, 4] in the graph, but the stored inner tensor scale of fc.w is f32[2, 2]");
   graph()["tensor_values"]["s"] = meta(7, 2, 2);
   graph()["tensor_values"]["q"] = meta(1, 2, 4);
-  expect_error("but qdata of fc.w is i8[2, 4]");
+  expect_error("but the stored inner tensor qdata of fc.w is i8[2, 4]");
   graph()["tensor_values"]["q"] = meta(2, 2, 4);
   // The inner tensor has more elements than its record.
   pickle = subclass(2, 4, dict({text("qdata"), matrix("CharStorage", "0", 9, 4)}));
