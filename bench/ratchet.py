@@ -67,7 +67,7 @@ def measure(program, operator):
 
 
 def confirmed(new, known, program, costs):
-    """Measures the choices in `new` REPEATS more times. Returns those that are slow each time."""
+    """Measures the choices in `new` another REPEATS times. Returns the choices that are slow every time."""
     for _ in range(REPEATS):
         again = {}
         for operator in sorted({name.split(" ", 3)[3] for name in new}):

@@ -222,7 +222,7 @@ IndexValues::Result IndexValues::concatenate(const Node& node, const Call& call)
     return axis == 0 ? combined(LinearSum::axis(0), *count, -1)
                      : std::optional(LinearSum::axis(axis));
   });
-  // A column is for a key of an earlier run if count - 1 - column >= 0.
+  // The first `count` columns belong to keys of earlier runs. For them, count - 1 - column >= 0.
   LinearSum one;
   one.constant = 1;
   std::optional<LinearSum> earlier = combined(*count, one, -1);

@@ -265,8 +265,8 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
       is_shown[*next] = false;
     }
   }
-  // Here, the table is too wide although all names are cut to their minimum, because figures are
-  // never cut. Increases the width until the table fits.
+  // The table is still too wide although all names are cut to their minimum, because figures are
+  // never cut. Raises the permitted width until the table fits.
   for (;; ++width) {
     if (auto layout = fit(is_shown, natural, min_widths, width)) return *layout;
   }

@@ -100,7 +100,7 @@ constexpr int64_t kHeads = 12;
 constexpr int64_t kKeyHeads = 4;
 constexpr int64_t kWidth = 64;
 
-// Calls attention with `keys` positions. The queries belong to the last `tokens` of them.
+// Calls attention with `keys` positions. The queries are at the last `tokens` positions.
 template <ScalarType kDtype>
 Node* attention(ModelBuilder& build, int64_t tokens, int64_t keys) {
   const auto input = [&](const char* name, ScalarType dtype, int64_t count, int64_t heads,

@@ -24,9 +24,9 @@ std::span<const Real> copy_finite(std::span<const Real> block, std::array<Real, 
   return {to.begin(), end};
 }
 
-// Sets all members of `summary` except `saturated`. `load(begin, size)` returns a span of floats or
-// doubles, the real numbers of the elements [begin, begin + size). The span is valid until the next
-// call to `load`.
+// Sets all members of `summary` except `saturated`. `load(begin, size)` returns the real numbers
+// that the elements [begin, begin + size) represent, as a span of floats or doubles. The span is
+// valid until the next call to `load`.
 template <class Load>
 void measure(size_t count, const Load& load, ValueSummary& summary) {
   using Block = decltype(load(0, 0));

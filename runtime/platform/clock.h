@@ -21,10 +21,10 @@ struct CounterReading {
 };
 // Reads the counter once. `ns` is what quick_now_ns() would return.
 CounterReading read_counter();
-// Replaces values of ticks() with times in ns. This thread must have read the values after `start`,
-// in the order of the span. Reads the clock only if the last value is start.valid_ticks or
-// more after start.ticks. The times never decrease. Later calls of quick_now_ns() do not return
-// earlier times.
+// Replaces values of ticks() with times in ns. This thread must have read all values after `start`,
+// and the span must have them in the order in which they were read. Reads the clock only if the
+// last value is at least start.ticks + start.valid_ticks. The times never decrease. Later calls of
+// quick_now_ns() do not return earlier times.
 void convert_ticks(const CounterReading& start, std::span<uint64_t> ticks);
 
 // True if two measured rates of the processor's counter differ by less than a thousandth (1/1024)

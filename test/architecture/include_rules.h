@@ -11,8 +11,8 @@ namespace vitrine::architecture {
 
 struct Room {
   std::string folder;
-  // Folders that are rooms or contain rooms. This room may include those rooms, and the rooms that
-  // they may include. The entry "" means every room.
+  // Each entry is a folder that is a room or contains rooms. This room may include these rooms and
+  // all rooms that they may include. The entry "" means every room.
   std::vector<std::string> may_include;
   std::vector<std::string> public_headers;  // "vitrine/tensor.h"
   bool is_device = false;                   // no exceptions, no iostream

@@ -237,7 +237,8 @@ inline ScalarType random_dtype(Random& random) {
   if (random.chance(0.1)) return random.chance(0.5) ? ScalarType::kInt : ScalarType::kDouble;
   return random_float(random);
 }
-// Returns sizes that broadcast to `sizes`: some become 1, and leading ones may be missing.
+// Returns sizes that broadcast to `sizes`. Some sizes are replaced by 1, and leading sizes may be
+// missing.
 inline Sizes broadcastable(Random& random, const Sizes& sizes) {
   Sizes result = sizes;
   for (int32_t& size : result) {

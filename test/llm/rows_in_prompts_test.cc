@@ -203,7 +203,7 @@ std::string refusal(TextGenerator& generator, const Ids& prompt, const GenerateO
   return test::thrown<GenerationError>([&] { generator.generate(prompt, options); });
 }
 
-TEST_F(EncoderRowsInPrompts, RejectedPromptLeavesTextUnchangedWithoutACache) {
+TEST_F(EncoderRowsInPrompts, WithoutACacheARejectedPromptLeavesTheTextUnchanged) {
   const GenerateOptions one = {.max_new_tokens = 1, .sampling = {.temperature = 0}};
   for (const Ids& refused : {Ids{kImage, 1, 1, 1, 1}, Ids{kImage, kImage}}) {
     load_adding(true, kImage, false);

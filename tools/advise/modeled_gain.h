@@ -17,10 +17,12 @@ namespace vitrine::tools {
 // only the time to wake the threads is added.
 Interval saved_by_threads(const Context& context, size_t threads);
 
-// Returns the time that smaller weights save in these rows. `ratio` is the new size of the weights
-// divided by the old size. The best saving is the time of the rows times 1 - `ratio`, or 0 if that
-// does not exceed the minimum time to quantize the activations. The worst saving is negative: the
-// rows become slower by this minimum time plus a tenth of their time.
+// Returns the time that smaller weights may save in these rows. `ratio` is the new size of the
+// weights divided by the old size.
+//
+// - Best case: the time of the rows * (1 - ratio), or 0 if that is not more than the minimum time
+//   to quantize the activations.
+// - Worst case: a loss (negative) of this minimum time plus a tenth of the rows' time.
 Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 
 // Returns the time that removing `calls` calls saves. The low end is the time of the `calls`

@@ -43,9 +43,9 @@ class Translator {
   // Adds a constant that contains `bytes`. `source` is the program's constant from which `bytes`
   // were computed, or null. The new constant is stored in the same file as `source`.
   uint32_t add_constant(PayloadValue value, std::vector<std::byte> bytes, const Node* source);
-  // Returns fp32, fp16 or bf16. AotError for other dtypes.
+  // Returns fp32, fp16 or bf16. Throws AotError for other dtypes.
   Datatype datatype_of(const Node& node) const;
-  // Returns `number` as a 32-bit size. AotError if `number` is not from 0 to 2^31 - 1.
+  // Returns `number` as a 32-bit size. Throws AotError if `number` is not from 0 to 2^31 - 1.
   uint32_t size_of(const Node& node, int64_t number) const;
   // Returns true if the call runs in int8 with constant parameters.
   bool is_quantized(const Node& node) const { return quantized_results_.contains(&node); }

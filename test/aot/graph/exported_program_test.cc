@@ -16,7 +16,7 @@ std::vector<std::byte> counting(size_t count) {
   return bytes;
 }
 
-TEST(TensorData, RowMajorBytesFollowStrides) {
+TEST(TensorData, StridedDataIsReturnedInRowMajorOrder) {
   TensorData data = make_tensor_data(ScalarType::kByte, {2, 3}, counting(6));
   EXPECT_EQ(row_major_bytes(data), counting(6));
   data.sizes = {3, 2};

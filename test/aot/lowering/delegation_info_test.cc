@@ -39,8 +39,8 @@ DelegationInfo read_info(const std::string& csv, const std::string& summary) {
   return info;
 }
 
-// Compares only the layout, because the numbers are read from ExecuTorch's own tables. The corpus
-// includes tables of other ExecuTorch versions.
+// Compares only the layout. The numbers always match, because read_info() takes them from
+// ExecuTorch's own tables. The corpus includes tables of other ExecuTorch versions.
 TEST(DelegationInfo, TableLayoutMatchesExecuTorch) {
   VITRINE_NEEDS_CORPUS();
   size_t tables = 0;

@@ -46,7 +46,7 @@ TEST(TraceBuffer, OpensTheDefaultBlockForARecordOutsideOfBlocks) {
   EXPECT_EQ(trace.blocks()[0].count, 1u);
 }
 
-TEST(TraceBuffer, CountsRecordsThatDoNotFitInEachBlock) {
+TEST(TraceBuffer, EachBlockCountsTheRecordsThatDidNotFit) {
   TraceBuffer trace(3, 4);
   trace.begin_block("Execute");
   trace.record(at(1));

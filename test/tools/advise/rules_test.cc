@@ -442,7 +442,7 @@ TEST(AdviseCommand, DynamicBatchShowsTimePerSampleAndNotesTheBounds) {
                            HasSubstr("was set to 16, the maximum of its bounds 1 to 16"))));
 }
 
-TEST(AdviseCommand, OptionNoTrialsStillEstimatesGainsForDecoders) {
+TEST(AdviseCommand, EstimatesGainsForDecodersEvenWithoutTrials) {
   VITRINE_NEEDS_CORPUS_LLM();
   const std::string model = (corpus_llm_dir() / "kjv_f32/model.pt2").string();
   EXPECT_THAT(

@@ -1,6 +1,6 @@
 // Finds time that is lost at the borders of delegates: the time to enter and leave delegates, and
-// the time of layout changes at their inputs. --optimize removes calls that split delegates, and
-// moves calls that do not compute anything out of delegates.
+// the time of layout changes at their inputs. --optimize removes calls that split delegates. It
+// also moves views, which do not compute anything, out of delegates.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -19,8 +19,8 @@ using inspector::ProfileRow;
 constexpr std::array<std::string_view, 5> kAttentionModules = {"attention", "attn", "self_attn",
                                                                "self_attention", "SDPA"};
 
-// Rating of a value as the attention or the output of its layer. If several values have the highest
-// rating, the last one is used.
+// Rates how likely a value is to be the attention result, or the output, of its layer. If several
+// values share the highest rating, the last one is used.
 enum Fit : uint8_t { kUnfit, kFits, kFitsWell };
 
 struct NamedValue {

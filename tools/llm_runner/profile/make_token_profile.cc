@@ -22,8 +22,9 @@ using inspector::ProfileRow;
 
 constexpr uint64_t kMinFittedSteps = 16;
 
-// Kinds of figures that a phase has for each record (see StepSums). An artificial trace stores each
-// kind as one run, so that the inspector can join the figures with the ETRecord.
+// The kinds of figures that a phase has for each trace record (see StepSums). joined_sums() writes
+// them to an artificial trace, each kind as one run. The inspector joins this trace with the
+// ETRecord.
 enum SumRun : uint8_t { kTotal, kUsual, kByPosition, kCalls, kSlopeError, kNumRuns };
 
 constexpr double kMaxTimesMedian = 2;  // a longer token counts as disturbed

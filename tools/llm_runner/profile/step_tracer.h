@@ -83,7 +83,7 @@ class StepTracer final : public EventTracer {
  public:
   // Limit on the number of records per step, not counting the records for Method::execute itself.
   static constexpr size_t kMaxRecordsPerStep = size_t{1} << 16;
-  // Limits on the steps that a phase keeps: those of the regular sample, and the slowest steps.
+  // A phase keeps a regular sample of at most kMaxSampled steps, and the kMaxSlowest slowest steps.
   static constexpr size_t kMaxSampled = 8;
   static constexpr size_t kMaxSlowest = 4;
 

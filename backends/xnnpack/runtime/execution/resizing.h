@@ -17,8 +17,8 @@ namespace vitrine::xnnpack {
 //
 // - XNNPACK plans memory again only if the result of an operator grows, or if the temporary memory
 //   of some operators grows. XNNPACK does not notice that the sums of a global pooling or the
-//   quantization parameters of dynamically quantized images need more memory. A result that was
-//   written over an operand may become larger than the operand.
+//   quantization parameters of dynamically quantized images need more memory. It also does not
+//   notice that an operand has become smaller than a result that is written over it.
 // - In XNNPACK 4ea82e5, the second output of a node keeps its old shape.
 // - Max pooling and resizing keep old pointers to pixels if only the number of channels changes.
 // - After a failed allocation, poolings and transposed convolutions may hold a freed buffer, no

@@ -1,5 +1,5 @@
-// The page that shows a language model's errors. The build makes these texts from the files of this
-// folder and of inspector/report/html.
+// The page that shows a language model's errors. The build generates the two strings below from
+// files in this folder and in inspector/report/html.
 #pragma once
 
 #include <string_view>
