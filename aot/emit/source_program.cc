@@ -188,7 +188,7 @@ class SourceProgramWriter {
   }
 
   // Each result of a call with several results has the name of the first getitem node that selects
-  // it, or the name "<call>_unused_<index>" if there is no such node.
+  // it, or the name "<call>_unused_<index>" if that node does not exist.
   ordered_json outputs_of(const Node& node, Parts& parts) {
     const Value::Items* items = node.meta.value.items();
     ordered_json outputs = ordered_json::array();

@@ -174,7 +174,7 @@ void weight_norm(Decomposition& to) {
   for (size_t i = 0; i < rank; ++i) {
     if (dim == -1 || i != wrapped(dim, rank)) dims.push_back(static_cast<int64_t>(i));
   }
-  // If there are no dims to reduce, each norm is the magnitude of one element. linalg_vector_norm
+  // Without dims to reduce, each norm is the magnitude of one element. linalg_vector_norm
   // cannot compute this, because it reduces all dims if its list of dims is empty.
   Node* length =
       dims.empty() ? to("abs", direction) : to("linalg_vector_norm", direction, 2, dims, dim != -1);

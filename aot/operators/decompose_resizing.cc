@@ -1,5 +1,5 @@
-// Decompositions of resizing operators into other resizing operators or, as in PyTorch, into calls
-// that index the input.
+// Decompositions of resizing operators. Some become other resizing operators. The others become
+// calls that index the input, as in PyTorch.
 #include <array>
 
 #include "aot/operators/decompositions.h"

@@ -75,7 +75,7 @@ struct MethodOptions {
   EventTracer* tracer = nullptr;
   // Memory for activations: one span for each planned buffer (MethodMeta::num_planned_buffers()).
   // Span i must have at least planned_buffer_size(i) bytes, be 16-byte aligned, and be zeroed if
-  // the program keeps state. If there are no spans, the Method allocates zeroed memory. If a span
+  // the program keeps state. Without spans, the Method allocates zeroed memory. If a span
   // has kReadableSlack more bytes, delegates need not copy tensors at the end of the buffer.
   std::span<const std::span<std::byte>> planned_memory = {};
   // If not null, the method uses this state instead of planned_memory[1], so that several methods

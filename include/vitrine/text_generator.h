@@ -167,7 +167,7 @@ class TextGenerator {
 
   // Generates text after a prompt. Each call continues the conversation: caches keep their content,
   // and the call feeds the last token of the previous call and then the prompt. Throws
-  // GenerationError, TokenizerError, or NoRoomError if there is no room for an answer.
+  // GenerationError, TokenizerError, or NoRoomError if an answer does not fit.
   //
   // If a call throws before it feeds a token, the conversation is unchanged. However, if
   // info().encodes_prompt is true, the conversation may have been reset already. Any later

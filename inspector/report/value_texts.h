@@ -10,7 +10,7 @@
 namespace vitrine::inspector {
 
 // Returns the names of the op that computed a value. The names come from the rows in `value.op` or,
-// if there are no rows, from `value.node_op`.
+// without rows, from `value.node_op`.
 ComparedTexts value_texts(const ComparedValue& value, const Profile& a, const Profile& b);
 ComparedTexts value_texts(const UncomparedValue& value, const Profile& a, const Profile& b);
 

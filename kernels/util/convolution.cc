@@ -178,7 +178,7 @@ class PatchOperands final : public GemmOperands<Sum> {
   }
 
   // Sets `position` to the position of the input element that `tap` multiplies in the patch that
-  // begins at `start`. Returns false if there is no such element.
+  // begins at `start`. Returns false if that element does not exist.
   bool find_input(const Spatial& start, const Spatial& tap, Spatial& position) const {
     for (size_t i = 0; i < 3; ++i) {
       int64_t at = start[i];

@@ -36,7 +36,7 @@ class NewFile {
   Error finish();
   // The temporary path of the file before commit(). Null if the file is written in place.
   const char* temporary_path() const { return temporary_.empty() ? nullptr : temporary_.data(); }
-  // Calls finish() if the caller has not done so, and then renames the file to its path.
+  // Calls finish() unless the caller did, and then renames the file to its path.
   Error commit();
 
  private:

@@ -13,7 +13,7 @@ namespace vitrine::tools {
 namespace {
 
 // Predicts how much time --optimize saves, based on the number of calls that it removes. Returns an
-// empty text, or the reason why there is no prediction: no calls are removed, or lowering fails.
+// empty text, or the reason why a prediction is missing: no calls are removed, or lowering fails.
 std::string model_optimization(const Baseline& baseline, Advice& advice) try {
   const Context& context = baseline.context();
   const LoweredProgram lowered = baseline.lower(merged(context.baseline, *advice.change));

@@ -152,7 +152,7 @@ TEST(HostileGraph, SurvivesSplitsIntoVeryManyPieces) {
 
 // Each of 64 calls doubles a symbolic size. If the last size were stored as a sum, the sum would
 // have 2^64 terms.
-TEST(HostileGraph, SurvivesHugeSymbolicSizesAndVeryManyDims) {
+TEST(HostileGraph, SurvivesHugeSymbolicSizesAndManyDims) {
   const std::string symbol = "Symbol('s0', positive=True, integer=True)";
   Program program(Sizes{size_of(symbol)});
   program.add_range("s0", 1, 8);

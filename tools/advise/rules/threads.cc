@@ -19,7 +19,7 @@ std::vector<Advice> advise_threads(const Context& context) {
                   .why = fmt::format("the model runs on {} of {} processors", context.threads,
                                      context.processors),
                   .change = Variant{.running = {{"--threads", std::to_string(threads)}}}};
-    // There is no estimate for fewer threads: their gain depends on other running processes, so
+    // An estimate for fewer threads is missing: their gain depends on other running processes, so
     // only a trial can measure it.
     if (threads > context.threads) {
       advice.saved = saved_by_threads(context, threads);

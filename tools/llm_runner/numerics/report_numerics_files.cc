@@ -103,7 +103,7 @@ std::string dump(const ordered_json& json, int indent) {
   return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-// Returns a line of the CSV file, or an empty text if there are no figures.
+// Returns a line of the CSV file, or an empty text without figures.
 std::string csv_line(const char* value, const std::string& layer, const std::string& positions,
                      const std::string& divergence,
                      const std::optional<TensorDifference>& figures) {
