@@ -19,14 +19,12 @@ struct SharedBytes {
   std::shared_ptr<const void> owner;
 };
 
-// Returns the tensor's elements in the given dim order, which lists the outermost dim first. Does
-// not copy if the bytes are already in that order.
+// Returns the elements in a dim order (outermost dim first). Copies only if the order differs.
 SharedBytes bytes_in_order(const TensorData& data, const std::vector<uint8_t>& dim_order);
 
 class ContentPool {
  public:
-  // Adds the bytes, unless the pool already contains equal bytes, and returns the index of their
-  // entry. Equal bytes have the same index.
+  // Adds the bytes unless the pool has equal bytes. Returns the index of the entry.
   size_t add(SharedBytes content);
   const std::vector<SharedBytes>& entries() const { return entries_; }
 

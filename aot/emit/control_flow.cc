@@ -40,9 +40,8 @@ const TensorSpec& tensor_of(const Node& loop, const Argument& argument) {
   return *argument.node()->tensor();
 }
 
-// Checks that `inner`, a tensor of the loop body, has the dtype of `outer`, and the shape of
-// `outer` without its `first` leading dims. Compares only static sizes, since the body and the
-// outer graph may have different symbols for the same size.
+// Checks that `inner`, a tensor of the loop body, matches `outer` without its `first` leading dims.
+// Ignores dynamic sizes, because the two graphs may use different symbols for a size.
 void check_sizes(const Node& loop, const char* what, const TensorSpec& outer, size_t first,
                  const Node* inner) {
   const TensorSpec* spec = inner == nullptr ? nullptr : inner->tensor();
@@ -68,7 +67,6 @@ std::vector<const TensorSpec*> result_specs(const Node& loop) {
   return specs;
 }
 
-// Returns the inputs of a subgraph. Throws if the subgraph does not have exactly `count` inputs.
 std::vector<const Node*> inputs_of(const Node& call, const Graph& graph, size_t count) {
   std::vector<const Node*> inputs;
   for (const Node& inner : graph.nodes()) {

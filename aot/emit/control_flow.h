@@ -29,7 +29,7 @@ struct Loop {
 bool is_loop(const Node& node);
 // Throws AotError if the operands, the body and the results do not match.
 Loop loop_of(const Node& node);
-// True if the tensors that the loop iterates over may have zero rows.
+// True if the tensors `xs` of the loop may have zero rows.
 bool may_be_empty(const Loop& loop, const RangeConstraints& ranges);
 
 // A loop that repeats its body while its condition is true.

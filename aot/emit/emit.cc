@@ -56,8 +56,7 @@ std::map<std::string, std::vector<std::byte>> write_external_files(const Program
   return files;
 }
 
-// Returns the pytree spec (torch.utils._pytree) of the method's results: a leaf, or a list of
-// leaves.
+// Returns the pytree spec (torch.utils._pytree) of the method's results.
 std::string tree_of(const ConstantMethod& method) {
   const std::string leaf = R"({"type": null, "context": null, "children_spec": []})";
   if (!method.is_list) return fmt::format("[1, {}]", leaf);

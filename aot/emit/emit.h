@@ -38,16 +38,14 @@ struct EmitOptions {
   bool external_constants = false;
   bool emit_stacktrace = false;
   std::vector<ConstantMethod> constant_methods;
-  // Stores an ETRecord in the program, as named data, so that a profile does not need a separate
-  // record file.
+  // Stores an ETRecord in the program as named data.
   bool emit_debug_maps = true;
   // Stores the record's digest even if the program does not contain the record. Readers can then
   // check that a separate record file matches the program.
   bool emit_record_digest = false;
   struct MemoryPlanning {
     bool greedy = true;  // false: tensors never share memory
-    // Also computes a plan with plan_tight(), and uses it if it is smaller than the greedy plan.
-    // Has no effect unless `greedy` is set.
+    // Uses the smaller of the plans of plan_greedy() and plan_tight(). Needs `greedy`.
     bool tight = false;
     // Lets element-wise calls overwrite an operand that no later node reads, unless this increases
     // planned memory.

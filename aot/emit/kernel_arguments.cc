@@ -39,8 +39,7 @@ Argument argument_for(const Node& node, const Argument* given, const OperatorArg
     fail_at(node, fmt::format("lacks the argument {}", to.name));
   }
   Argument argument = given == nullptr ? default_of(to) : *given;
-  // The exported call may state a dim order that kernels do not support. Therefore the parameter
-  // `dim_order` gets the dim order that the program stores for the result.
+  // Uses the result's dim order, because kernels may not support the dim order in the call.
   const std::vector<size_t>& results = tensors.of(node);
   if (to.name != "dim_order" || argument.list() == nullptr || results.size() != 1) return argument;
   const std::vector<uint8_t>& order = tensors.tensor(results[0]).value.dim_order;

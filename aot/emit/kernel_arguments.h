@@ -6,9 +6,8 @@
 
 namespace vitrine::aot {
 
-// Throws AotError if the kernel has no parameter for an argument of the call. Arguments that
-// describe storage (dtype, layout, device) are exempt, because the result's spec contains this
-// information.
+// Throws AotError if the kernel lacks a parameter for an argument of the call. Arguments that
+// describe storage (dtype, layout, device) need not have a parameter.
 void check_arguments(const Node& node, const Operator& op);
 
 // Returns the argument for a parameter: the positional argument `given` unless it is null, else the

@@ -7,9 +7,8 @@
 
 namespace vitrine::aot {
 
-// Returns the bytes of a .pte file with a single method, "forward". The method only calls the
-// delegate, and it has the same inputs and outputs as the delegate. This function corresponds to
-// ExecuTorch's LoweredBackendModule.buffer(). Throws the AotErrors of emit().
+// Returns a .pte file whose only method, "forward", calls the delegate, like ExecuTorch's
+// LoweredBackendModule.buffer(). Throws the AotErrors of emit().
 EmittedProgram lowered_module_buffer(const std::shared_ptr<const LoweredBackendModule>& module,
                                      const EmitOptions& options = {});
 

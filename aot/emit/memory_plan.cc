@@ -32,8 +32,8 @@ bool live_together(const Allocation& a, const Allocation& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// A range of memory that several tensors may share. It has the size of its first tensor, which is
-// the largest. Offsets of tensors are relative to the start of the bucket.
+// Memory that several tensors may share. A bucket has the size of its first tensor, which is the
+// largest. Offsets of tensors are relative to the start of the bucket.
 struct Bucket {
   uint64_t bytes = 0;
   std::vector<Allocation*> held;
@@ -51,8 +51,7 @@ std::optional<uint64_t> occupied_end(const Bucket& bucket, const Allocation& wan
   return end;
 }
 
-// Finds a bucket with room for `wanted` and sets wanted.offset to the offset in the bucket. Returns
-// null if no bucket has room.
+// Sets wanted.offset to the offset in the bucket. Returns null if no bucket has room.
 Bucket* find_room(std::vector<Bucket>& buckets, Allocation& wanted, uint64_t alignment) {
   wanted.offset = 0;
   for (Bucket& bucket : buckets) {
@@ -68,8 +67,7 @@ Bucket* find_room(std::vector<Bucket>& buckets, Allocation& wanted, uint64_t ali
   return nullptr;
 }
 
-// Returns the indices of the allocations, largest first. If sizes are equal, the higher index comes
-// first.
+// Returns the indices of the allocations, largest first. Ties: the higher index comes first.
 std::vector<size_t> by_size(std::span<const Allocation> allocations, uint64_t alignment) {
   std::vector<size_t> order(allocations.size());
   std::iota(order.rbegin(), order.rend(), size_t{0});

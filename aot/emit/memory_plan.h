@@ -1,8 +1,6 @@
-// Memory planning: gives each tensor an offset, so that tensors with disjoint lifetimes may share
-// memory.
+// Memory planning: tensors with disjoint lifetimes may share memory.
 //
-// plan_greedy and plan_naive are the algorithms of ExecuTorch's memory planning pass and produce
-// the same plans.
+// plan_greedy and plan_naive produce the same plans as ExecuTorch's memory planning pass.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +9,7 @@
 
 namespace vitrine::aot {
 
-// The memory of a tensor. `first` and `last` are the positions of the first and the last node that
-// use the tensor.
+// The memory of a tensor. `first` and `last` are the positions of its first and last user.
 struct Allocation {
   uint64_t bytes = 0;
   size_t first = 0;
@@ -24,12 +21,11 @@ struct Allocation {
 // memory. `alignment` must be a power of two. If `begin` is a multiple of `alignment`, all offsets
 // are multiples of `alignment`. The functions throw AotError if the end exceeds 2^63 - 1.
 //
-// plan_greedy visits tensors from the largest to the smallest. Each tensor goes into a bucket that
-// has enough free space during the tensor's lifetime, or into a new bucket if there is none. A
-// bucket is a range of memory with the size of its first tensor.
+// plan_greedy visits tensors from the largest to the smallest. Each tensor goes into a bucket with
+// enough free space during the tensor's lifetime, or else into a new bucket.
 uint64_t plan_greedy(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
-// Visits tensors from the largest to the smallest. Each tensor gets the lowest range that is free
-// during its lifetime. The plan is usually smaller than the plan of plan_greedy.
+// Like plan_greedy, but gives each tensor the lowest range that is free during its lifetime. The
+// plan of plan_tight is usually smaller.
 uint64_t plan_tight(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
 // Places tensors one after another, without sharing memory.
 uint64_t plan_naive(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);

@@ -86,7 +86,7 @@ class MethodEmitter {
 
   void emit_call(const Node& node) {
     if (node.target() == getitem()) {
-      // MethodTensors has checked that the index of the getitem call is in range.
+      // MethodTensors has checked the index of the getitem call.
       const auto index = static_cast<size_t>(*node.need(1).get<int64_t>());
       values_.set_results(node, {values_.results_of(node.need_node(0)).at(index)});
     } else if (is_condition(node)) {
@@ -136,7 +136,7 @@ class MethodEmitter {
       values_.make_results(node);
       return;
     }
-    // et_view gives the view the address of its base, so it cannot create a view at an offset.
+    // et_view gives a view the address of its base, so et_view cannot create a view at an offset.
     if (tensors_.tensor(id).begin != 0)
       fail_at(node, "is a view of part of a tensor, and that tensor has no planned memory");
     OperatorArgument sizes;
@@ -265,8 +265,7 @@ class MethodEmitter {
     return index;
   }
 
-  // Emits, in this order: a jump to the second branch if the condition is false, the first branch,
-  // a jump over the second branch, and the second branch.
+  // Emits a jump to branch 2 if the condition is false, branch 1, a jump to the end, and branch 2.
   void emit_condition(const Node& node) {
     const Argument* given = node.arg(0);
     const Ids results = values_.make_results(node);
@@ -307,8 +306,7 @@ class MethodEmitter {
     }
   }
 
-  // Emits the calls of a subgraph, whose inputs are the values `first` followed by the values of
-  // `operands`.
+  // The inputs of the subgraph are the values `first`, followed by the values of `operands`.
   void emit_graph(const Node& call, const Graph& graph, const Ids& first,
                   const ArgumentList& operands) {
     size_t next = 0;
@@ -329,10 +327,8 @@ class MethodEmitter {
     return values_.add_argument(node, given, any);
   }
 
-  // Emits the same instructions as ExecuTorch: copies of the slices at the counter, the body,
-  // copies of the body's results, an increment of the counter, and a jump back unless the counter
-  // equals the length. This test comes after the body. If the loop may have no iterations, a second
-  // test before the body can skip these instructions.
+  // Emits the same instructions as ExecuTorch, which tests the counter after the body. A loop that
+  // may have no iterations gets a second test before the body.
   void emit_loop(const Node& node) {
     const Loop loop = loop_of(node);
     const Ids results = values_.make_results(node);
@@ -385,13 +381,11 @@ class MethodEmitter {
     add_kernel_call(node, "_operator.eq", {counter, length, is_done});
     add_instruction(node, JumpFalseCall{is_done, static_cast<int32_t>(begin)});
     if (skip_body) destination_of(*skip_body) = static_cast<int32_t>(plan_.instructions.size());
-    // Resets the counter to 0 for the next execution by subtracting the length. The two are equal
-    // here, even if the body was skipped.
+    // Sets the counter to 0 for the next execution. The counter equals the length here.
     add_kernel_call(node, "_operator.sub", {counter, length, counter});
   }
 
-  // Emits, in this order: the condition, a jump to the end if it is false, the body, and a jump
-  // back to the condition.
+  // Emits the condition, a jump to the end if false, the body, and a jump to the condition.
   void emit_while_loop(const Node& node) {
     const WhileLoop loop = while_loop_of(node);
     const Ids results = values_.make_results(node);

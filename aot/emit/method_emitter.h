@@ -8,8 +8,7 @@
 
 namespace vitrine::aot {
 
-// Adds the method's plan to `parts`, and its data to the pools of `parts`. Throws AotErrors that
-// name the node.
+// Adds the method's plan and data to `parts`. Throws AotErrors that name the node.
 MethodDebugInfo emit_method(const std::string& name, const ExportedProgram& program,
                             const EmitOptions& options, ProgramParts& parts);
 

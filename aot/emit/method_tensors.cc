@@ -47,8 +47,8 @@ TensorValue resolve(const Node& node, const TensorSpec& spec, const RangeConstra
 }
 
 uint64_t bytes_of(const Node& node, const TensorValue& value) {
-  // Rejects tensors whose number of bytes overflows 64-bit integers in loaders. Loaders multiply
-  // the sizes in the same order as this loop. The limit assumes elements of 16 bytes, the maximum.
+  // Loaders multiply the sizes in this order, and the number of bytes must not overflow 64-bit
+  // integers. The limit assumes elements of 16 bytes, the maximum.
   int64_t elements = 1;
   for (const int32_t size : value.sizes) {
     if (mul_overflows(elements, size, &elements)) fail_at(node, "has 2^59 or more elements");
@@ -64,7 +64,6 @@ uint64_t bytes_of(const Node& node, const TensorValue& value) {
   return static_cast<uint64_t>(elements) * width;
 }
 
-// Checks that a weight's data have the shape and dtype that the graph states.
 void check_data(const Node& node, const MethodTensor& tensor) {
   const std::vector<int64_t>& sizes = tensor.data->sizes;
   if (tensor.data->dtype != tensor.value.dtype ||
@@ -73,8 +72,7 @@ void check_data(const Node& node, const MethodTensor& tensor) {
   }
 }
 
-// Returns the offset, in bytes, at which a view starts in its base. Empty if the view has no offset
-// argument.
+// Returns the offset of a view in its base, in bytes. Empty if the call has no offset argument.
 std::optional<uint64_t> part_offset(const Node& view) {
   const Argument* given = view.arg(2);
   if (given == nullptr) return {};
@@ -166,8 +164,7 @@ bool MethodTensors::has_shared_buffers() const {
       storages_, [](const MethodStorage& storage) { return storage.shared_at.has_value(); });
 }
 
-// Finds the tensors of a graph. Placeholders of branches and loop bodies already have tensors,
-// which add_condition and add_loop set.
+// Placeholders of branches and loop bodies have tensors from add_condition and add_loop.
 void MethodTensors::add_graph(const Graph& graph, bool is_method) {
   for (const Node& node : graph.nodes()) {
     switch (node.kind()) {
@@ -254,8 +251,7 @@ void MethodTensors::add_call(const Node& node) {
     if (bytes > held && (!tensors_[id].value.is_dynamic || base.data != nullptr)) {
       fail_at(node, "is a view of more bytes than its base has");
     }
-    // Interval arithmetic is not exact, so the size bound of a dynamic view may exceed the bound of
-    // its base. The storage must be large enough for both bounds.
+    // A dynamic view's bound may exceed its base's bound, because interval arithmetic is not exact.
     held = std::max(held, bytes);
     tensors_[id].storage = base.storage;
     tensors_[id].data = base.data;
@@ -298,7 +294,7 @@ void MethodTensors::add_loop(const Node& node) {
   const Loop loop = loop_of(node);
   results_[&node] = new_tensors(node);
   const Results results = of(node);
-  // The results that follow the carries are dynamic, because each iteration appends a row to them.
+  // Each iteration appends a row to the results that follow the carries.
   for (size_t i = loop.inits.size(); i < results.size(); ++i) {
     tensors_[results[i]].value.is_dynamic = true;
   }

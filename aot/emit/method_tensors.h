@@ -1,4 +1,4 @@
-// The tensors of a method: the results of each node and their offsets in planned memory.
+// The tensors of a method and their offsets in planned memory.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,8 @@ namespace vitrine::aot {
 
 inline constexpr size_t kNoTensor = std::numeric_limits<size_t>::max();
 
-// A tensor that becomes one value of the program. Several nodes may have the same tensor: a call
-// and a getitem of its result, a buffer and the calls that write to it, or an operand and the
-// placeholder of the branch that receives it.
+// A tensor value of the program. Several nodes may have the same tensor, for example a buffer and
+// the calls that write to the buffer.
 struct MethodTensor {
   TensorValue value;                  // without data_index, which MethodValues sets
   const TensorData* data = nullptr;   // a constant, or the initial state of a buffer
@@ -43,15 +42,13 @@ class MethodTensors {
   MethodTensors(const ExportedProgram& program, const EmitOptions::MemoryPlanning& options,
                 const SharedBuffers& shared);
 
-  // Returns the tensor id of each result of the node, or kNoTensor for a result that is a number.
-  // Empty for nodes without results.
+  // Returns the tensor id of each result of the node. Numbers have kNoTensor.
   const std::vector<size_t>& of(const Node& node) const;
   // Returns the planned scratch memory of a delegate call.
   std::vector<PlanScratch> scratch_of(const Node& node) const;
   const MethodTensor& tensor(size_t id) const { return tensors_[id]; }
   const MethodStorage& storage_of(size_t id) const { return storages_[tensors_[id].storage]; }
-  // True for a view that needs no instruction, because its shape and memory are known ahead of
-  // time.
+  // True for a view whose shape and memory are known ahead of time.
   bool is_free_view(const Node& node) const;
 
   bool has_shared_buffers() const;
@@ -78,8 +75,7 @@ class MethodTensors {
   };
   std::vector<Lifetime> lifetimes(const Graph& graph) const;
   void plan(const Graph& graph, bool greedy, uint64_t& end);
-  // Makes a second plan, in which element-wise calls write their results over operands. Restores
-  // the first plan if the second plan needs more memory.
+  // Makes a second plan, in which element-wise calls overwrite operands. Keeps the smaller plan.
   void plan_in_place(const Graph& graph);
   struct StorageOffset {
     size_t storage;
@@ -102,8 +98,7 @@ class MethodTensors {
   uint64_t naive_bytes_ = 0;
 };
 
-// Returns the lowered module that the delegate call runs. Throws AotError if the graph does not
-// have this module.
+// Returns the module that a delegate call runs. Throws AotError if the graph lacks the module.
 const LoweredBackendModule& lowered_module_of(const Node& call);
 bool is_delegate_call(const Node& node);
 bool is_memory_view(const Node& node);

@@ -115,8 +115,7 @@ void MethodValues::set_external(const InputSpec& weight, SharedBytes content, Te
                       "file stores one weight per name",
                       weight.target, first->second.method));
     }
-    // Different constants may have the same name, because each method numbers its constants from 0.
-    // The method's name makes the constant's name unique.
+    // Constants of different methods may have equal names, so the method's name is added.
     value.external_name += "@" + plan_.name;
   }
 }
@@ -154,7 +153,7 @@ int32_t MethodValues::add_argument(const Node& user, const Argument& argument,
   if (const ArgumentList* items = argument.list()) return add_list(user, *items, to);
   if (argument.is_none()) {
     if (!is_tensor || to.is_optional) return add(std::monostate());
-    // The kernel requires a tensor, but the argument is None. Passes a tensor without elements.
+    // None becomes a tensor without elements, because the kernel requires a tensor.
     TensorValue empty;
     empty.dtype = ScalarType::kByte;
     empty.sizes = {0};

@@ -16,8 +16,7 @@ class MethodValues {
  public:
   using Ids = std::vector<int32_t>;  // indices of the plan's values
 
-  // Adds values to `plan`, and the values' data to `parts`. All constructor arguments must outlive
-  // this object.
+  // Adds values to `plan`, and data to `parts`. All constructor arguments must outlive this object.
   MethodValues(ExecutionPlan& plan, const MethodTensors& tensors, const EmitOptions& options,
                ProgramParts& parts)
       : plan_(plan), tensors_(tensors), options_(options), parts_(parts) {}
@@ -28,10 +27,8 @@ class MethodValues {
   // Adds a tensor value without data, for a view of another tensor.
   int32_t add_view(size_t tensor);
 
-  // True if the tensor's data are stored in a .ptd file.
   bool is_external(size_t tensor) const;
 
-  // Adds a value for each result of a node, in order.
   const Ids& make_results(const Node& node);
   void set_results(const Node& node, Ids ids) { results_[&node] = std::move(ids); }
   const Ids& results_of(const Node& node) const { return results_.at(&node); }

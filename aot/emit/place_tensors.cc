@@ -9,8 +9,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Returns the largest number of bytes that a delegate may read past the end of an input.
-// Includes delegates in subgraphs, because their inputs may be in the memory of the outer graph.
+// Returns the largest number of bytes that a delegate may read past the end of an input. Includes
+// delegates in subgraphs, because their inputs may be in the memory of the outer graph.
 uint64_t padding_of(const Graph& graph) {
   uint64_t padding = 0;
   for (const Node& node : graph.nodes()) {
@@ -41,7 +41,7 @@ std::vector<MethodTensors::Lifetime> MethodTensors::lifetimes(const Graph& graph
         if (is_new) found.push_back({tensors_[id].storage, position, position});
         Lifetime& lifetime = found[index->second];
         if (is_input) lifetime.first = 0;
-        // A buffer must keep its content for the next execution, so it lives until the last node.
+        // A buffer lives until the last node, because its content is needed in the next execution.
         lifetime.last = is_input && tensors_[id].weight != nullptr
                             ? last_node
                             : std::max(lifetime.last, position);
@@ -55,9 +55,8 @@ std::vector<MethodTensors::Lifetime> MethodTensors::lifetimes(const Graph& graph
   return found;
 }
 
-// Plans the memory of the subgraphs, and then the memory of this graph at higher offsets. All
-// subgraphs start at offset 0, since only one of them is active at a time. Raises `end` to the end
-// of the used memory if this is higher.
+// Plans the memory of the subgraphs, and then this graph's memory at higher offsets. All subgraphs
+// start at offset 0, because only one is active at a time. Raises `end` if necessary.
 void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   uint64_t begin = 0;
   for (const auto& [name, subgraph] : graph.subgraphs()) plan(*subgraph, greedy, begin);
@@ -68,9 +67,8 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   for (const Lifetime& lifetime : planned) {
     allocations.push_back({storages_[lifetime.storage].bytes, lifetime.first, lifetime.last, 0});
   }
-  // Reserves memory at the output node for each result of a call that writes to a buffer. Such a
-  // result is in the buffer and does not need this memory. However, ExecuTorch reserves it, and the
-  // plans must be equal.
+  // ExecuTorch reserves memory at the output node for results of calls that write to buffers. The
+  // results do not need this memory, but the plans must be equal.
   const size_t last_node = graph.nodes().size() - 1;
   for (const Node* result : graph.output()->inputs()) {
     if (!is_write(*result)) continue;
@@ -130,9 +128,8 @@ bool MethodTensors::may_overwrite(const Node& operand, const Node& call,
       storages_[result.storage].bytes > storages_[offset.storage].bytes - offset.begin) {
     return false;
   }
-  // Each operand in the reused storage must have the offset, dtype, sizes and dim order of the
-  // result. The call then overwrites each element of the operand only after reading it, because
-  // elements with the same index have the same address.
+  // Operands in the reused storage must have the offset, dtype, sizes and dim order of the result.
+  // The call then reads each element before overwriting it.
   return std::ranges::all_of(call.inputs(), [&](const Node* other) {
     if (other->tensor() == nullptr) return true;
     const StorageOffset its = offset_of(*other);

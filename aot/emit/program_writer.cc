@@ -68,8 +68,6 @@ class ProgramWriter {
   }
 
  private:
-  // ---- Segments
-
   Segment& new_segment(uint64_t alignment) {
     // Alignments are powers of two, so a multiple of the larger one is a multiple of both.
     const size_t stricter = std::max<size_t>(options_.segment_alignment, alignment);
@@ -109,8 +107,7 @@ class ProgramWriter {
       }
       references_.emplace_back(fbs::DataLocation::INLINE,
                                static_cast<uint32_t>(inline_payloads_.size()));
-      // PreAlign() replaces FlatBuffers' ForceVectorAlignment(), which does the same but asserts
-      // that the alignment is at most 32 bytes.
+      // PreAlign() allows alignments above 32 bytes, unlike ForceVectorAlignment().
       builder_.PreAlign(payload.bytes.size(), delegate_alignment_);
       const auto data = builder_.CreateVector(
           reinterpret_cast<const uint8_t*>(payload.bytes.data()), payload.bytes.size());
@@ -119,7 +116,7 @@ class ProgramWriter {
   }
 
   std::vector<fb::Offset<fbs::NamedData>> add_named_data() {
-    // Keys with the same bytes share a segment, which has the largest of the keys' alignments.
+    // Equal contents share a segment, which has the largest alignment of the keys.
     ContentPool contents;
     std::vector<std::pair<std::string, size_t>> content_of_key;
     std::vector<size_t> alignments;
@@ -134,7 +131,7 @@ class ProgramWriter {
     for (size_t i = 0; i < contents.entries().size(); ++i) {
       Segment& segment = new_segment(alignments[i]);
       segment.size = contents.entries()[i].bytes.size();
-      // The span stays valid after `contents` is destroyed, because `parts_` owns the bytes.
+      // `parts_` owns the bytes, so the span outlives `contents`.
       segment.pieces.emplace_back(0, contents.entries()[i].bytes);
     }
     std::vector<fb::Offset<fbs::NamedData>> named;
@@ -154,8 +151,6 @@ class ProgramWriter {
     return builder_.CreateVector(made);
   }
 
-  // ---- Values
-
   using Union = std::pair<fbs::KernelTypes, fb::Offset<void>>;
 
   Union write(std::monostate) {
@@ -168,8 +163,7 @@ class ProgramWriter {
     return {fbs::KernelTypes::Bool, fbs::CreateBool(builder_, value).Union()};
   }
   Union write(double value) {
-    // Forces FlatBuffers to write -0.0. It omits fields that equal their default, and -0.0 compares
-    // equal to the default 0.0.
+    // FlatBuffers omits default values. -0.0 equals the default 0.0, but must be written.
     builder_.ForceDefaults(std::signbit(value));
     const Union written = {fbs::KernelTypes::Double, fbs::CreateDouble(builder_, value).Union()};
     builder_.ForceDefaults(false);
@@ -235,8 +229,6 @@ class ProgramWriter {
     }
     return builder_.CreateVector(made);
   }
-
-  // ---- Instructions
 
   using Arguments = std::pair<fbs::InstructionArguments, fb::Offset<void>>;
 
@@ -336,13 +328,11 @@ class ProgramWriter {
                                     all_operators, all_delegates, memory);
   }
 
-  // ---- Assembly of the file
-
   void assemble(const ByteSink& sink) const {
     const auto table = std::as_bytes(std::span(builder_.GetBufferPointer(), builder_.GetSize()));
     const uint64_t segment_bytes = segments_end();
     if (segment_bytes == 0) return sink(table);
-    // Pads the header, so that inserting it does not change the alignment of the data after it.
+    // Pads the header, so that its insertion does not change the alignment of later data.
     const size_t inserted =
         round_up(kHeaderBytes, std::max({constant_alignment_, delegate_alignment_, kMinAlignment}));
     const size_t program_bytes = table.size() + inserted;
@@ -392,8 +382,7 @@ class ProgramWriter {
 }  // namespace
 
 void write_program(const ProgramParts& parts, const EmitOptions& options, const ByteSink& sink) {
-  // FlatBufferBuilder aborts the process at 2 GiB, so this code first estimates the size of the
-  // tables and throws if the estimate exceeds kMaxInTable.
+  // FlatBufferBuilder aborts the process at 2 GiB, so larger tables throw an error here.
   constexpr uint64_t kMaxInTable = uint64_t{1} << 30;
   uint64_t in_table = 0;
   for (const ExecutionPlan& plan : parts.plans) {

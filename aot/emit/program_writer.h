@@ -6,8 +6,7 @@
 
 namespace vitrine::aot {
 
-// Passes the bytes to `sink`, in order. Omits named data that belong to a .ptd file. Throws
-// AotError if the program is too large for the format.
+// Omits named data that belong to a .ptd file. Throws AotError if the program is too large.
 void write_program(const ProgramParts& parts, const EmitOptions& options, const ByteSink& sink);
 
 }  // namespace vitrine::aot

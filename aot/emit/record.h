@@ -1,5 +1,4 @@
-// Writes ETRecords, which connect profiles of an emitted program to its source. A record is a
-// separate file or a part of the program.
+// Writes ETRecords, which connect profiles of an emitted program to its source.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +12,12 @@ namespace vitrine::aot {
 
 using DebugInfo = std::map<std::string, MethodDebugInfo, std::less<>>;  // keyed by method
 
-// Returns the bytes of an ETRecord (docs/formats/etrecord.md). `edge_programs` are the methods
-// after to_edge and before lowering. `digest` is the digest of the record that
-// write_embedded_record() returns for this program.
+// Returns an ETRecord file (docs/formats/etrecord.md). `edge_programs` are the methods after
+// to_edge and before lowering. `digest` identifies this program's embedded record.
 std::vector<std::byte> write_record(const Methods& edge_programs, const DebugInfo& debug_info,
                                     const std::string& digest = {});
 
-// Returns the bytes of a shorter ETRecord, which the program file can contain. `methods` are the
-// lowered methods.
+// Returns a shorter ETRecord for the program file. `methods` are the lowered methods.
 std::vector<std::byte> write_embedded_record(const Methods& methods, const DebugInfo& debug_info);
 
 }  // namespace vitrine::aot

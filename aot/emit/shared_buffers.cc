@@ -26,8 +26,8 @@ void check_same(const std::string& name, const BufferOfMethod& first, const Buff
       fmt::join(other.data->sizes, ", ")));
 }
 
-// Rejects a shared buffer that has different initial values in two methods. The methods use the
-// same memory, so the value would depend on which method runs first.
+// Rejects a shared buffer with different initial values, because its value would depend on the
+// order in which the methods run.
 void check_same_start(const std::string& name, const BufferOfMethod& first,
                       const BufferOfMethod& other) {
   if (row_major_bytes(*first.data) == row_major_bytes(*other.data)) return;

@@ -16,12 +16,11 @@ struct SharedBuffers {
 };
 
 // Assigns offsets to all buffers that any method mutates, in the order of the methods and their
-// inputs. Throws AotError if two methods have a buffer of the same name with different shapes,
-// dtypes or values.
+// inputs. Throws AotError if buffers of the same name differ in shape, dtype or values.
 SharedBuffers share_buffers(const Methods& methods, size_t alignment);
 
-// Marks shared buffers as mutated in the signatures of methods that only read them. Passes then do
-// not treat such a buffer as a constant. `methods` must be in the edge dialect.
+// Marks shared buffers as mutated in all methods, so that passes do not treat the buffers as
+// constants. `methods` must be in the edge dialect.
 void mark_shared_buffers(Methods& methods);
 
 }  // namespace vitrine::aot

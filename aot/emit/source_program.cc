@@ -34,7 +34,6 @@ ordered_json ancestors_json(const std::vector<Ancestor>& ancestors) {
 }
 
 std::string target_text(Target target) {
-  // Each memory.view was a view_copy in the source program.
   if (target.is("memory.view")) return "executorch.exir.dialects.edge.ops.aten.view_copy.default";
   if (target.dialect() == Dialect::kEdge) {
     return fmt::format("executorch.exir.dialects.edge.ops.{}", target.name());
@@ -90,8 +89,7 @@ class SourceProgramWriter {
     std::unordered_set<std::string> names;  // keys of the three objects
   };
 
-  // Sets a member of a JSON object. Appends new keys directly, because ordered_json searches all
-  // keys on each insertion.
+  // Appends new keys directly, because ordered_json searches all keys on each insertion.
   static void set(ordered_json& object, const std::string& name, ordered_json value, Parts& parts) {
     if (parts.names.insert(name).second) {
       auto& members = object.get_ref<ordered_json::object_t&>();
@@ -147,8 +145,6 @@ class SourceProgramWriter {
     }
   }
 
-  // ---- Nodes
-
   void add_node(const Node& node, Parts& parts) {
     if (!node.is_call() || node.target() == getitem()) return;
     if (is_delegate_call(node)) return add_delegate(node, parts);
@@ -187,8 +183,8 @@ class SourceProgramWriter {
                        {"graph", write_graph(*graph.subgraphs().at(getter.attribute()))}});
   }
 
-  // Each result of a call with several results has the name of the first getitem node that selects
-  // it, or the name "<call>_unused_<index>" if that node does not exist.
+  // A result is named after the first getitem node that selects this result. Without such a node,
+  // the name is "<call>_unused_<index>".
   ordered_json outputs_of(const Node& node, Parts& parts) {
     const Value::Items* items = node.meta.value.items();
     ordered_json outputs = ordered_json::array();
@@ -248,10 +244,8 @@ class SourceProgramWriter {
     return made;
   }
 
-  // ---- Flat graphs
-
-  // Adds the nodes of the delegate's original program. The operands of the delegate call replace
-  // the program's inputs, and the program's outputs become the results of the call.
+  // Adds the nodes of the delegate's original program. The delegate call's operands and results
+  // replace the inputs and outputs of this program.
   void add_delegate(const Node& node, Parts& parts) {
     if (!options_.flat) fail_at(node, "is a delegate call; write the record before lowering");
     const ExportedProgram& original = lowered_module_of(node).original;
@@ -286,7 +280,7 @@ class SourceProgramWriter {
     for (const size_t index : {size_t{0}, size_t{1}}) {
       const Graph& graph = branch_of(node, index);
       add_inner(graph, operands == nullptr ? ArgumentList() : *operands, parts);
-      // Makes users of the condition's results refer to the results of the first branch.
+      // The condition's results refer to the results of the first branch.
       if (index == 0) alias_results(node, graph);
     }
   }

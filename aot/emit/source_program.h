@@ -8,18 +8,16 @@
 namespace vitrine::aot {
 
 struct SourceProgramOptions {
-  // Writes all calls as a single list, in which a delegate's original calls replace the delegate
-  // call, and the calls of subgraphs replace conditions and loops. Readers need this list to match
-  // profiles of lowered programs.
+  // Writes a single list that contains the calls inside delegates, conditions and loops. Readers
+  // need this list to match profiles of lowered programs.
   bool flat = false;
-  // Writes source_fn_stack, torch_fn and the ancestors of each node, which are the nodes of earlier
-  // graphs from which passes made the node. This information takes up much space, and only
-  // ExecuTorch's tools read it.
+  // Writes source_fn_stack, torch_fn and the ancestors of each node. This information takes up much
+  // space, and only ExecuTorch's tools read it.
   bool ancestors = true;
 };
 
 // Writes version 5.4 of the schema in ExecuTorch's exir/serde. Throws AotError for a delegate call
-// unless options.flat is set, since ExecuTorch's format has no delegates.
+// unless options.flat is set.
 std::string source_program_json(const ExportedProgram& program,
                                 const SourceProgramOptions& options = {});
 

@@ -9,8 +9,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The JSON keys for one kind of input or output. `target` is the key of the qualified name, or null
-// if the kind lacks a qualified name.
+// The JSON keys for one kind of input or output. `target` is the key of the qualified name or null.
 template <class Kind>
 struct SpecKind {
   Kind kind;
@@ -34,7 +33,7 @@ constexpr SpecKind<Output> kOutputKinds[] = {
     {Output::kToken, "token", nullptr},
     {Output::kLossOutput, "loss_output", nullptr}};
 
-// Returns the JSON of an input or output, or null if `kinds` does not contain its kind.
+// Returns null if `kinds` does not contain the kind of `spec`.
 template <class Kinds, class Spec>
 ordered_json named_json(const Kinds& kinds, const Spec& spec, const std::string& name) {
   const auto found = std::ranges::find(kinds, spec.kind, [](const auto& row) { return row.kind; });

@@ -1,5 +1,4 @@
-// Serializes the values of an edge program, and the arguments of its calls, as the JSON of
-// ETRecords.
+// Serializes values and arguments of an edge program as the JSON of ETRecords.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,7 +20,6 @@ class SourceValues {
   // written as one list.
   const std::string& name_of(const Node& node);
   void set_name(const Node& node, std::string name) { names_[&node] = std::move(name); }
-  // Gives `node` the name of `other` in the JSON, so that both refer to the same value.
   void alias(const Node& node, const Node* other) {
     if (other != nullptr) names_[&node] = name_of(*other);
   }

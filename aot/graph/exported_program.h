@@ -27,8 +27,7 @@ struct InputSpec {
   std::string name;        // name of the placeholder
   std::string target;      // qualified name of the parameter, buffer or constant
   bool persistent = true;  // true for buffers in the state dict, false for buffers in the constants
-  // True if this input was a number in the model's code. Lowering moved the number from a call into
-  // the weights.
+  // True if lowering made this input from a number in the model's code.
   bool is_lifted_number = false;
   Argument literal;  // for kConstantInput, and for user inputs that are literals
 };
@@ -39,8 +38,7 @@ constexpr bool has_data(InputSpec::Kind kind) {
          kind == InputSpec::Kind::kTensorConstant;
 }
 
-// True for weights that are in the state dict and have names from the model. Constants have
-// generated names.
+// True for parameters and persistent buffers, which are in the state dict.
 constexpr bool is_in_state(const InputSpec& spec) {
   return spec.kind == InputSpec::Kind::kParameter ||
          (spec.kind == InputSpec::Kind::kBuffer && spec.persistent);
@@ -87,8 +85,7 @@ struct ExportedProgram {
   std::vector<std::string> verifiers;  // "TRAINING", "ATEN"
   std::string torch_version;
 
-  // Copies the program. The copy has its own graph and shares the bytes of the tensors with the
-  // original.
+  // A copy has its own graph, but shares the bytes of the tensors.
   ExportedProgram copy() const;
 
   const InputSpec* input_of(std::string_view placeholder) const;
@@ -98,8 +95,7 @@ struct ExportedProgram {
   bool is_mutated(const InputSpec& spec) const;
   // Adds a constant, and inserts its placeholder before the user inputs. Returns the placeholder.
   Node* add_constant(std::string_view name, TensorData data);
-  // Removes a placeholder without users, together with its spec. Also removes the input's data
-  // unless another input uses the same data.
+  // Removes a placeholder without users, its spec, and its data unless another input uses the data.
   void remove_input(Node* placeholder);
 };
 

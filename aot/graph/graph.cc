@@ -52,11 +52,9 @@ bool is_python_name(std::string_view name) {
   return std::ranges::binary_search(kPythonNames, name);
 }
 
-// The maximum number of nodes in a graph, which no real model reaches. Without a maximum, a small
-// file could expand to a huge number of nodes.
+// Maximum number of nodes in a graph, because a small file could expand to a huge graph.
 constexpr size_t kMaxNodes = size_t{1} << 18;
 
-// A list of distinct nodes in insertion order.
 class DistinctNodes {
  public:
   void add(Node* node) {
@@ -351,8 +349,7 @@ bool is_pure(const Node& node) {
     if (known->results.empty()) return false;  // such a call is made only for its effects
     if (std::ranges::any_of(known->arguments, &OperatorArgument::is_written)) return false;
   }
-  // A name that ends in a single "_", such as "add_", belongs to an operator that writes to an
-  // argument. Names of Python's own operators, such as "__and__", end in "__".
+  // Operators that write to an argument end in one "_": "add_". Python's operators end in "__".
   const std::string_view op = target.op();
   if (op.ends_with("_") && !op.ends_with("__")) return false;
   return !op.starts_with("_assert") && !op.starts_with("sym_constrain_range") &&

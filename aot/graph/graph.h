@@ -17,9 +17,8 @@ namespace vitrine::aot {
 
 struct LoweredBackendModule;
 
-// A graph owns its subgraphs and its nodes, whose addresses are stable. Placeholders come first,
-// then calls and get_attr nodes in topological order, then one output node. Setting arguments
-// updates the lists of users. Not thread-safe.
+// A graph owns its nodes and subgraphs. The addresses of nodes are stable. Placeholders come first,
+// then calls and get_attr nodes in topological order, then one output node. Not thread-safe.
 class Graph {
  public:
   Graph() = default;
@@ -32,15 +31,14 @@ class Graph {
   std::list<Node>& nodes() { return nodes_; }
   const std::list<Node>& nodes() const { return nodes_; }
   std::vector<Node*> placeholders();
-  // Returns the output node, or null before set_output().
+  // Null before set_output().
   Node* output() const { return output_; }
-  // Finds a node by name. Returns null if no node has the name.
+  // Returns null if no node has the name.
   Node* find(std::string_view name) const;
 
   // placeholder(), get_attr() and call() insert a new node before `before`. If `before` is null,
   // call() inserts the node before the output node, and the other two insert it at the end. If the
-  // node's name is in use, all three append a number. Nodes in arguments must belong to this
-  // graph.
+  // node's name is in use, all three append a number. Nodes in arguments must be in this graph.
   Node* placeholder(std::string_view name, Node* before = nullptr);
   Node* get_attr(std::string_view attribute, Node* before = nullptr);
   Node* call(Target target, ArgumentList args, ArgumentMap kwargs = {}, Node* before = nullptr,
@@ -51,14 +49,13 @@ class Graph {
   void erase(Node* node);
   void move_before(Node* node, Node* before);
   void rename(Node* node, std::string_view name);
-  // Renames each node to name_of(node), in order. Appends a number to a name that is in use, like
-  // the functions that insert nodes.
+  // Renames each node to name_of(node), in order. Appends a number to a name that is in use.
   void rename_all(const std::function<std::string(const Node&)>& name_of);
   // Reorders the nodes. `order` must contain each node once. Also updates the lists of users and
   // the counters for unique names, as if the graph had been built in this order. FX does the same.
   void reorder(const std::vector<Node*>& order);
-  // Removes get_attr nodes and calls that have neither users nor effects, in this graph and its
-  // subgraphs. Returns the number of removed nodes.
+  // Removes unused get_attr nodes and unused calls without effects, also in subgraphs. Returns the
+  // number of removed nodes.
   size_t remove_dead_code();
 
   // Subgraphs, keyed by the attribute of get_attr nodes.
@@ -67,21 +64,18 @@ class Graph {
     return subgraphs_;
   }
 
-  // Constants of a subgraph, keyed by the attribute of get_attr nodes. A program's main graph
-  // receives its constants as inputs instead.
+  // Constants of a subgraph, keyed by attribute. The main graph gets its constants as inputs.
   std::map<std::string, TensorData, std::less<>>& tensors() { return tensors_; }
   const std::map<std::string, TensorData, std::less<>>& tensors() const { return tensors_; }
 
-  // Modules that backends compiled, keyed by the attribute of get_attr nodes. Copies of the graph
-  // share the modules.
+  // Modules that backends compiled, keyed by attribute. Copies of the graph share the modules.
   using LoweredModules =
       std::map<std::string, std::shared_ptr<const LoweredBackendModule>, std::less<>>;
   LoweredModules& lowered_modules() { return lowered_modules_; }
   const LoweredModules& lowered_modules() const { return lowered_modules_; }
 
-  // Turns `base` into an identifier that no node has, such as "aten_add_tensor_1". By default, also
-  // avoids the names of Python keywords and built-in functions, such as "input". placeholder()
-  // allows these names.
+  // Turns `base` into a name that no node has, such as "aten_add_tensor_1". By default, also avoids
+  // Python's keywords and built-in functions, such as "input".
   std::string unique_name(std::string_view base, bool avoid_python_names = true);
 
  private:
@@ -99,7 +93,7 @@ class Graph {
 // Returns FX's name for a call to `target`: "add", or "aten_add_tensor" in the edge dialect.
 std::string default_name(Target target);
 
-// True if the call has no side effects, so that it can be removed if nothing uses its result.
+// True if the call has no side effects. An unused pure call can be removed.
 bool is_pure(const Node& node);
 
 }  // namespace vitrine::aot

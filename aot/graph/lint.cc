@@ -74,8 +74,7 @@ void lint_input(const ExportedProgram& program, const Node& node, const InputSpe
   if (const std::string error = data->check(); !error.empty()) fail(node, "its data {}", error);
 }
 
-// Compares a node's list of users with its actual users. Ignores their order, which changes when
-// calls get new arguments.
+// Ignores the order of the users, which changes when calls get new arguments.
 void lint_users(const Node& node, std::vector<const Node*>& actual) {
   std::vector<const Node*> listed(node.users().begin(), node.users().end());
   if (listed == actual) return;

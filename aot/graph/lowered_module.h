@@ -13,17 +13,15 @@
 
 namespace vitrine::aot {
 
-// An option for a backend. The program stores it, and the backend's runtime receives it with the
-// payload.
+// An option for a backend. The backend's runtime receives the option with the payload.
 struct CompileSpec {
   std::string key;
   std::vector<std::byte> value;
   friend bool operator==(const CompileSpec&, const CompileSpec&) = default;
 };
 
-// Pairs of an identifier, which a delegate logs at run time, and the debug handles of the nodes
-// that this identifier represents. Handles are in ascending order. Pairs are in the order in which
-// the backend added them.
+// Pairs of an identifier that a delegate logs at run time, and the ascending debug handles of the
+// nodes that the identifier represents. The backend chooses the order of the pairs.
 using DelegateIdentifier = std::variant<uint32_t, std::string>;
 using DelegateMap = std::vector<std::pair<DelegateIdentifier, std::vector<uint32_t>>>;
 
@@ -35,9 +33,8 @@ struct NamedData {
   std::string external_tag;  // names the .ptd that stores the bytes; empty: the program stores them
 };
 
-// Equivalent to ExecuTorch's LoweredBackendModule. A graph stores the module under the attribute of
-// a get_attr node. A call to the higher-order operator executorch_call_delegate runs the module.
-// The first argument of the call is the get_attr node.
+// Equivalent to ExecuTorch's LoweredBackendModule. A call to executorch_call_delegate runs the
+// module. The call's first argument is a get_attr node that names the module.
 struct LoweredBackendModule {
   std::string backend_id;
   std::shared_ptr<const std::vector<std::byte>> payload;
@@ -45,7 +42,7 @@ struct LoweredBackendModule {
   ExportedProgram original;  // the program that the backend compiled, with the weights it consumed
   DelegateMap delegate_map;
   std::vector<NamedData> named_data;
-  std::vector<uint64_t> scratch_sizes;  // of the planned memory that each call gets, in bytes
+  std::vector<uint64_t> scratch_sizes;  // planned memory that each call gets, in bytes
   uint64_t input_padding = 0;           // bytes that the delegate may read past the end of an input
 };
 

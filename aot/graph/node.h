@@ -14,8 +14,7 @@ namespace vitrine::aot {
 
 class Graph;
 
-// The kind, dtype and shape of the value that a node computes, without its data (meta["val"] in
-// FX).
+// The kind, dtype and shape of a node's result, without the data (meta["val"] in FX).
 struct Value {
   // A result that is a number: its kind and, if known, its value.
   struct Number {
@@ -54,8 +53,7 @@ struct Ancestor {
   std::vector<Ancestor> from;
 };
 
-// The part of the user's model from which a node was made. Nodes with the same origin share this
-// object.
+// The part of the user's model from which a node was made. Several nodes may share an Origin.
 struct Origin {
   std::vector<ModuleStackEntry> module_stack;  // outermost first
   std::string stack_trace;
@@ -71,8 +69,7 @@ struct NodeMeta {
   uint32_t debug_handle = 0;             // 0: the node has no handle
   std::string delegation_tag;            // the node's partition; empty: it is not delegated
   bool no_copy = false;                  // true for a constant that partitions must not copy
-  // The name of the .ptd file that stores this constant for a delegate. Empty if the program stores
-  // the constant.
+  // Name of the .ptd file that stores this constant for a delegate. Empty: not in a .ptd file.
   std::string external_tag;
 };
 
@@ -107,7 +104,6 @@ class Node {
   std::vector<Node*> inputs() const;
   // Distinct nodes that use this node, in order of first use.
   const std::vector<Node*>& users() const { return users_; }
-  // Makes all users of this node, except `except`, use `other` instead.
   void replace_all_uses_with(Node* other, const Node* except = nullptr);
 
   Node* next() const;      // null for the last node

@@ -26,8 +26,7 @@ std::string_view next_line(std::string_view& text) {
   return trimmed(line);
 }
 
-// Returns the innermost frame outside PyTorch's packages, or the innermost of all frames if every
-// frame is in PyTorch.
+// Returns the innermost frame outside PyTorch's packages, or else the innermost of all frames.
 const StackFrame* model_frame(const std::vector<StackFrame>& frames) {
   for (size_t i = frames.size(); i-- > 0;) {
     if (frames[i].file.find("-packages/torch/") == std::string::npos) return &frames[i];

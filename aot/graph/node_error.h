@@ -10,7 +10,6 @@
 
 namespace vitrine::aot {
 
-// A frame of the stack trace of a call in the user's model.
 struct StackFrame {
   std::string file;
   int32_t line = 0;
@@ -18,7 +17,7 @@ struct StackFrame {
   std::string text;
 };
 
-// Parses a stack trace in PyTorch's format. Returns its frames, outermost first.
+// Parses a stack trace in PyTorch's format. Returns the outermost frame first.
 std::vector<StackFrame> parse_stack_trace(std::string_view trace);
 
 // Throws AotError: "node aten_add_tensor (aten.add.Tensor), model.py:12: <text>".

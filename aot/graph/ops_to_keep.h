@@ -9,9 +9,8 @@
 
 namespace vitrine::aot {
 
-// `targets` are ATen names ("aten.linear.default"). A call to one of these operators is not
-// decomposed if `keeps` is null or returns true for the call. The call's target is an ATen target
-// before the program is converted to the edge dialect, and an edge target afterwards.
+// Calls to `targets` (ATen names, such as "aten.linear.default") are not decomposed if `keeps` is
+// null or returns true. After conversion to the edge dialect, `keeps` receives edge calls.
 struct OpsToKeep {
   std::vector<std::string> targets;
   std::function<bool(const Node&)> keeps;

@@ -102,7 +102,7 @@ std::pair<Polynomial, Polynomial> Polynomial::divide(Polynomial a, const Polynom
     if (steps > kMaxTerms * kMaxTerms) throw TooComplex{};
     const auto [monomial, coefficient] = *a.terms_.begin();
     const std::optional<Monomial> factor = without(monomial, leading);
-    // Divides only by positive coefficients. This suffices in practice, because divisors are sizes.
+    // Divides only by positive coefficients. This suffices, because divisors are sizes.
     const int64_t times = factor && divisor > 0 ? floor_divide(coefficient, divisor) : 0;
     if (times == 0) {
       rest.add(monomial, coefficient);
@@ -111,8 +111,7 @@ std::pair<Polynomial, Polynomial> Polynomial::divide(Polynomial a, const Polynom
     }
     quotient.add(*factor, times);
     a.add(b.times(*factor, checked_product(times, -1)));
-    // The coefficient of `monomial` is now less than `divisor`, so this term belongs to the
-    // remainder.
+    // The coefficient is now less than `divisor`, so this term belongs to the remainder.
     if (const auto left = a.terms_.find(monomial); left != a.terms_.end()) {
       rest.add(monomial, left->second);
       a.terms_.erase(left);
@@ -121,7 +120,6 @@ std::pair<Polynomial, Polynomial> Polynomial::divide(Polynomial a, const Polynom
   return {std::move(quotient), std::move(rest)};
 }
 
-// Converts expressions to polynomials.
 class Normalization {
  public:
   explicit Normalization(bool expands) : expands_(expands) {}
@@ -249,8 +247,7 @@ class Normalization {
           expanding.of(a.value().as_expression()), expanding.of(b.value().as_expression()));
       if (remainder.is_zero()) return quotient;
     }
-    // The terms of a sum can be divided separately only if the divisor is a constant or a single
-    // term.
+    // A sum can be divided term by term only if the divisor is a constant or a single term.
     if (b.terms_.size() == 1) {
       a = std::move(rest);
     } else {
@@ -274,8 +271,7 @@ class Normalization {
     return whole;
   }
 
-  // Divides a polynomial by a positive number. Merges nested divisions: the quotient
-  // (x // d + k) // n becomes (x + k * d) // (n * d).
+  // Merges nested divisions: (x // d + k) // n becomes (x + k * d) // (n * d).
   Polynomial divided(const Polynomial& a, int64_t divisor) const {
     Polynomial inner = a;
     const auto last = std::prev(inner.terms_.end());
@@ -293,9 +289,8 @@ class Normalization {
     return call("FloorDiv", std::vector{a, Polynomial(divisor)});
   }
 
-  // Cancels the factors that all terms of `a` and `b` share. If `b` is a number, the constant term
-  // of `a` need not contain these factors. Rounding that term down does not change the quotient,
-  // because the division rounds down too.
+  // Cancels the factors that all terms of `a` and `b` share. If `b` is a number, rounds the
+  // constant term of `a` down: (6*x + 5) // 9 becomes (2*x + 1) // 3.
   static void cancel(Polynomial& a, Polynomial& b) {
     Monomial common = b.terms_.begin()->first;
     int64_t divisor = 0;

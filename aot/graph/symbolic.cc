@@ -160,8 +160,7 @@ Expression::Pointer Expression::function(std::string name, std::vector<Pointer> 
 const std::string& Expression::normal_text() const {
   if (kind_ == Kind::kSymbol) return name_;
   if (normal_text_.empty()) {
-    // Polynomial::of() needs a shared pointer, so this code makes a pointer that does not own the
-    // expression.
+    // Polynomial::of() needs a shared pointer. This pointer does not own the expression.
     const SymInt value(Pointer(Pointer(), this));
     const auto normal = Polynomial::of(value);
     normal_text_ = normal ? to_text(normal->value()) : to_text(*this);

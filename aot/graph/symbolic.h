@@ -18,9 +18,8 @@ struct Range {
 };
 using RangeConstraints = std::map<std::string, Range, std::less<>>;
 
-// A node of an immutable expression tree. Functions have SymPy's names ("Add", "FloorDiv",
-// "LessThan"). Any name is valid. bounds() returns an unbounded range for functions that it does
-// not know.
+// A node of an immutable expression tree. Functions have SymPy's names ("Add", "FloorDiv"). Any
+// name is valid, but bounds() returns an unbounded range for unknown names.
 class Expression {
  public:
   enum class Kind : uint8_t { kSymbol, kInteger, kReal, kFunction };
@@ -29,8 +28,8 @@ class Expression {
   static Pointer symbol(std::string name);
   static Pointer integer(int64_t value);
   static Pointer real(double value);
-  // Throws AotError if the tree would have more than kMaxTerms nodes. A tree can contain the same
-  // subtree many times, so a few calls could build a tree that is too large to print.
+  // Throws AotError if the tree would have more than kMaxTerms nodes. Repeated subtrees count each
+  // time, because they are printed each time.
   static constexpr size_t kMaxTerms = 1024;
   static Pointer function(std::string name, std::vector<Pointer> arguments);
 
@@ -39,8 +38,7 @@ class Expression {
   int64_t integer_value() const { return integer_; }
   double real_value() const { return real_; }
   const std::vector<Pointer>& arguments() const { return arguments_; }
-  // Returns the text of the expression's normal form (polynomial.h), which the first call computes.
-  // Expressions with equal texts have equal values.
+  // Returns the text of the normal form (polynomial.h). Equal texts mean equal values.
   const std::string& normal_text() const;
 
  private:
@@ -54,13 +52,12 @@ class Expression {
   mutable std::string normal_text_;  // empty until it is needed
 };
 
-// Prints an expression as "s0*s1 + -1". A function without an infix operator becomes a call, such
-// as "Max(s0, 2)".
+// Prints an expression as "s0*s1 + -1" or "Max(s0, 2)".
 std::string to_text(const Expression& expression);
 // Computes bounds by interval arithmetic. Overflow and unknown functions yield unbounded ranges.
 Range bounds(const Expression& expression, const RangeConstraints& symbols);
 
-// An integer, or an expression that yields one. Cheap to copy.
+// An integer, or an expression with an integer value. Cheap to copy.
 class SymInt {
  public:
   SymInt(int64_t value = 0) : value_(value) {}  // NOLINT: implicit, so that numbers are sizes
@@ -97,7 +94,7 @@ SymInt operator-(const SymInt& a, const SymInt& b);
 // Divides a by b and rounds down. Precondition: b > 0.
 SymInt operator/(const SymInt& a, const SymInt& b);
 // True if a >= b for all symbol values >= 1, and a > b for some of these values. Returns false if
-// it cannot decide. If a or b is symbolic, assumes that b is positive.
+// the order is unknown. If a or b is symbolic, assumes that b is positive.
 bool exceeds(const SymInt& a, const SymInt& b);
 // Returns an upper bound of the size's value, or an empty optional if the size is unbounded.
 std::optional<int64_t> upper_bound(const SymInt& value, const RangeConstraints& symbols);

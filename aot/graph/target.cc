@@ -15,15 +15,13 @@ struct Prefix {
   std::string_view text;
 };
 
-// Prefixes of targets in the text that FX prints. The first match wins, so "torch.ops." must come
-// after "torch.ops.higher_order.".
+// The first match wins, so "torch.ops." must come after "torch.ops.higher_order.".
 constexpr std::array kPrefixes = {
     Prefix{Dialect::kEdge, "executorch.exir.dialects.edge._ops."},
     Prefix{Dialect::kHigherOrder, "torch.ops.higher_order."},
     Prefix{Dialect::kAten, "torch.ops."},
 };
 
-// Returns the text that FX prints for a target.
 std::string fx_text(std::string_view name, Dialect dialect) {
   for (const Prefix& prefix : kPrefixes) {
     if (prefix.dialect == dialect) return std::string(prefix.text) + std::string(name);

@@ -17,25 +17,22 @@ enum class Dialect : uint8_t {
 };
 
 // A pointer to an interned name, which is cheap to copy and compare. Thread-safe. Names are never
-// freed, so callers must limit how many they intern from untrusted input.
+// freed, so callers must limit the number of names from untrusted input.
 class Target {
  public:
   Target() = default;  // the target of nodes that are not calls
   // Interns an operator's name, such as "aten.conv2d.default". The name must not have the prefix of
   // the dialect. Names in the dialect kPython include the module: "_operator.getitem".
   static Target of(std::string_view name, Dialect dialect = Dialect::kAten);
-  // Interns an operator that is not in the operator table. The target points to `declared`, which
-  // must therefore never be freed.
+  // Interns an operator that is not in the operator table. `declared` must never be freed.
   static Target of(const Operator& declared, Dialect dialect = Dialect::kAten);
-  // Parses the text of a target in a .pt2 file or in a graph that FX printed:
-  // "torch.ops.aten.conv2d.default".
+  // Parses "torch.ops.aten.conv2d.default", the form in .pt2 files and in graphs that FX prints.
   static Target parse(std::string_view text);
 
   explicit operator bool() const { return interned_ != nullptr; }
   const std::string& name() const { return interned_->name; }
   Dialect dialect() const { return interned_->dialect; }
-  // Return the three parts of a name such as "aten.conv2d.default". The overload is empty if the
-  // name has only two parts.
+  // Parts of a name such as "aten.conv2d.default". The overload may be empty.
   std::string_view name_space() const;
   std::string_view op() const;
   std::string_view overload() const;
@@ -62,21 +59,16 @@ class Target {
   const InternedName* interned_ = nullptr;
 };
 
-// Returns the operator of a target in any dialect: a declared operator or a row of the operator
-// table. Null if the operator is unknown.
+// Returns the target's declared operator or row of the operator table. Null for unknown operators.
 const Operator* operator_of(Target target);
-// True if the operator has a kernel, so that programs can call the operator.
 bool has_kernel(Target target);
-// True for operators that quantize, dequantize or choose quantization parameters. Backends
-// recognize quantized calls by these operators, so passes do not replace them before partitioning
-// is done.
+// True for operators that quantize, dequantize or choose quantization parameters. Partitioners
+// recognize quantized calls by these operators, so earlier passes must keep the operators.
 bool is_quantization(Target target);
-// True if the operator writes to its first argument, like "aten.add_.Tensor". An unknown operator
-// counts as in-place if its name ends in a single underscore.
+// True if the operator writes to its first argument. For unknown operators, the name decides.
 bool is_in_place(Target target);
 
-// True for unknown operators outside the aten namespace, which may write to any argument. False for
-// unknown ATen operators, because is_in_place() can tell from the name if they write.
+// True for unknown operators outside the aten namespace, which may write to any argument.
 bool has_unknown_effects(Target target);
 
 // Returns the target of getitem nodes, which select one of several results.

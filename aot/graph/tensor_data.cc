@@ -48,8 +48,7 @@ std::string TensorData::check() const {
   if (count > 0 && last >= stored) {
     return fmt::format("reads element {}, but its record has only {} elements", last, stored);
   }
-  // Limits how often an expanded tensor repeats its elements. Otherwise, a small file could expand
-  // to any size.
+  // Limits repeated elements of expanded tensors, because a small file could expand to any size.
   constexpr int64_t kMaxRepeats = 4096;
   if (count / kMaxRepeats > stored) {
     return fmt::format("has {} elements, but its record has only {}", count, stored);

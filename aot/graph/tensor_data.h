@@ -25,12 +25,10 @@ struct TensorData {
 
   int64_t numel() const;
   bool is_contiguous() const;
-  // Returns an error text, or an empty string if all elements are inside `storage`. The caller puts
-  // the name of the tensor before the text: "has the negative size -1".
+  // Returns an error such as "has the negative size -1", or "" if all elements are in `storage`.
   std::string check() const;
 };
 
-// Returns a copy of the elements in row-major order.
 std::vector<std::byte> row_major_bytes(const TensorData& data);
 // Makes row-major data that own their bytes. `bytes` must hold exactly the elements.
 TensorData make_tensor_data(ScalarType dtype, std::vector<int64_t> sizes,

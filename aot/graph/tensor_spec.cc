@@ -41,8 +41,7 @@ TensorSpec contiguous_spec(ScalarType dtype, std::vector<SymInt> sizes) {
 std::vector<uint8_t> dim_order_of(const TensorSpec& spec) {
   std::vector<uint8_t> order(spec.strides.size());
   std::iota(order.begin(), order.end(), uint8_t{0});
-  // Uses an insertion sort, because std::sort needs a strict weak order, and exceeds() does not
-  // define one for symbolic strides.
+  // std::sort needs a strict weak order, which exceeds() does not define for symbolic strides.
   for (size_t i = 1; i < order.size(); ++i) {
     for (size_t j = i; j > 0 && exceeds(spec.strides[order[j]], spec.strides[order[j - 1]]); --j) {
       std::swap(order[j], order[j - 1]);

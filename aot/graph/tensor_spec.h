@@ -46,12 +46,11 @@ std::vector<SymInt> dense_strides(const std::vector<SymInt>& sizes,
                                   const std::vector<uint8_t>& dim_order);
 std::vector<SymInt> contiguous_strides(const std::vector<SymInt>& sizes);
 TensorSpec contiguous_spec(ScalarType dtype, std::vector<SymInt> sizes);
-// Sorts the dims by decreasing stride, like torch.Tensor.dim_order. Compares symbolic strides by
-// divisibility. If the strides of two dims are equal or cannot be compared, the order of these dims
-// stays the same.
+// Sorts the dims by decreasing stride, like torch.Tensor.dim_order. Dims keep their order if their
+// strides are equal or cannot be compared.
 std::vector<uint8_t> dim_order_of(const TensorSpec& spec);
-// Returns the dim order of the tensor in a program. Channels-last tensors keep their order. All
-// other tensors become row-major, because kernels support only these two orders.
+// Returns the tensor's dim order in the program. Channels-last tensors keep their order. All other
+// tensors become row-major.
 std::vector<uint8_t> kept_dim_order(const TensorSpec& spec);
 // Returns a text such as "f32[1, 3, s0]".
 std::string to_text(const TensorSpec& spec);

@@ -7,9 +7,8 @@
 
 namespace vitrine::aot {
 
-// Parses text such as "Add(Symbol('s0', positive=True, integer=True), Integer(-1))" without
-// evaluating it. Throws an ImportError for invalid text, and for more than 64 levels of nesting.
-// The error does not name the file.
+// Parses "Add(Symbol('s0', positive=True, integer=True), Integer(-1))" without evaluation. Throws
+// ImportErrors, without the file name, for invalid text and more than 64 levels of nesting.
 Expression::Pointer parse_expression(std::string_view text);
 
 }  // namespace vitrine::aot

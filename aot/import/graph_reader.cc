@@ -12,8 +12,8 @@
 namespace vitrine::aot {
 namespace {
 
-// True if the operator accepts this argument only by keyword. The reader needs this for files of
-// torch 2.7 and earlier, which do not record how arguments were passed.
+// True if the operator accepts this argument only by keyword. Files of torch 2.7 and earlier do not
+// contain this information.
 bool is_keyword_only(Target target, std::string_view name) {
   const Operator* op = operator_of(target);
   if (op == nullptr) op = find_functional(target.name());
@@ -93,7 +93,7 @@ std::optional<JsonValue> only_item(const JsonValue& list) {
   return item;
 }
 
-// Returns the name of a result that is a single tensor or number. Empty for other results.
+// Returns the name of a single tensor or number. Empty for other results.
 std::optional<JsonValue> name_of_result(const JsonValue& output) {
   const auto [kind, content] = output.variant();
   const bool is_number = number_kind(kind) != nullptr && content.has("as_name");
@@ -142,8 +142,7 @@ void GraphReader::define(const JsonValue& name, Node* node) {
   }
 }
 
-// Returns a unique name for a node that the file leaves unnamed: `base`, or `base` with a number if
-// the graph or the file already contains `base`.
+// Returns `base`, or `base` with a number if the graph or the file already uses the name.
 std::string GraphReader::free_name(std::string_view base) const {
   const auto is_taken = [&](const std::string& name) {
     const auto has = [&](const char* map) { return json_.has(map) && json_.at(map).has(name); };

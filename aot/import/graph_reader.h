@@ -12,19 +12,17 @@ namespace vitrine::aot {
 
 class GraphReader {
  public:
-  // `json` and `graph` must outlive the reader. `depth` is the number of graphs that enclose this
-  // one.
+  // `json` and `graph` must outlive the reader. `depth` is the number of enclosing graphs.
   GraphReader(const JsonValue& json, Graph& graph, int depth = 0);
 
-  // Reads the graph. `literal_names` has one string for each input: the name of a literal, or an
-  // empty string for other inputs. The names come from the signature, because the graph does not
-  // name literals. For subgraphs, `literal_names` is empty.
+  // Reads the graph. `literal_names` has one string per input: the name of a literal, or an empty
+  // string. The signature contains these names. For subgraphs, `literal_names` is empty.
   void read(const std::vector<std::string>& literal_names);
 
   // Reads an Argument union: a literal, or a reference to a value that has been read before.
   Argument argument(const JsonValue& value);
-  // Returns the node of the value with this name. If the value was not read before, throws an error
-  // with the position of `name` in the file.
+  // Returns the node of a value. Throws an error with the position of `name` if the value is
+  // unknown.
   Node* value_of(const JsonValue& name) const;
   Node* input(size_t index) const { return inputs_.at(index); }
   size_t num_inputs() const { return inputs_.size(); }

@@ -28,7 +28,7 @@ enum class OutputKind : int8_t { kUserOutput = 0, kBufferMutation = 1, kInputMut
 // A weight: a placeholder whose data the program stores.
 struct Binding {
   std::string_view name;
-  std::string_view key;  // of its data; the name of a zero-filled buffer in the model
+  std::string_view key;  // key of the data, or name of a zero-filled buffer
   FlatTable meta;
   InputKind kind = InputKind::kBuffer;
   bool is_zero = false;

@@ -39,8 +39,8 @@ const Operator* find_any(Target target) {
   return op == nullptr ? find_functional(target.name()) : op;
 }
 
-// True if the value equals the operator's default for the argument. Native files contain all
-// arguments, but graphs of torch.export omit arguments that equal their defaults.
+// True if the value is the operator's default. torch.export omits such arguments, but Native files
+// contain them.
 bool is_default(const Argument& value, const OperatorArgument& declared) {
   if (!declared.has_default) return false;
   struct Compare {
@@ -75,9 +75,8 @@ constexpr Named<MemoryFormat> kMemoryFormats[] = {
     {"channels_last", MemoryFormat::kChannelsLast},
     {"channels_last_3d", MemoryFormat::kChannelsLast3d}};
 
-// Converts a number or text to the type that the operator declares. For example, files store
-// layouts, devices and memory formats as numbers or texts, because their schema lacks these types.
-// Returns the argument unchanged if it cannot be converted.
+// Converts a number or text to the declared type, if possible. The file's schema lacks types for
+// layouts, devices and memory formats.
 Argument converted(Argument value, const OperatorArgument& declared) {
   if (value.is_none()) return value;
   const std::string* text = value.get<std::string>();

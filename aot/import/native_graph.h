@@ -12,25 +12,24 @@
 
 namespace vitrine::aot {
 
-// Reads the dtype and sizes of a TensorMeta. Throws an ImportError that begins with `place` if a
-// dim is dynamic, or if the tensor is quantized.
+// Reads the dtype and sizes of a TensorMeta. Throws an ImportError that begins with `place` for
+// dynamic dims and quantized tensors.
 TensorSpec read_native_meta(const delegates::FlatTable& meta, const std::string& place);
 
 class NativeGraphReader {
  public:
-  // The arguments must outlive the reader. Errors start with `place`, such as "model.ptn: method
-  // forward". `depth` is the number of graphs that enclose this one.
+  // The arguments must outlive the reader. Errors start with `place`: "model.ptn: method forward".
+  // `depth` is the number of enclosing graphs.
   NativeGraphReader(const delegates::FlatTable& table, Graph& graph, std::string place,
                     int depth = 0);
 
-  // All functions of this class throw an ImportError if a name is defined twice, or if a name
-  // without a definition is used.
+  // All functions throw ImportError if a name is undefined or defined twice.
 
   // Adds a placeholder for an input or weight.
   Node* add_input(std::string_view name, TensorSpec spec);
-  // Adds a placeholder with the spec that the graph's tensor_values contain for `name`.
+  // Adds a placeholder with the spec that the graph's tensor_values contain.
   Node* add_input(std::string_view name) { return add_input(name, spec_of(name)); }
-  // Reads the nodes and then the outputs of the graph. All inputs must have been added before.
+  // Reads the nodes and the outputs. All inputs must have been added before.
   void read();
   Node* value_of(std::string_view name) const;
   TensorSpec spec_of(std::string_view name) const;

@@ -8,8 +8,7 @@
 
 namespace vitrine::aot {
 
-// Reads the origin from `value`, a JSON object whose members are strings. Returns null if the
-// object is empty.
+// Reads the origin from a JSON object of strings. Returns null if the object is empty.
 std::shared_ptr<const Origin> read_origin(const JsonValue& value);
 
 }  // namespace vitrine::aot

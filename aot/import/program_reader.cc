@@ -42,7 +42,7 @@ bool is_infinite(const JsonValue& value) {
   return !value.is_integer() && std::isinf(value.number());
 }
 
-// Reads a bound of a range. A bound that is null or infinite does not limit the range.
+// Reads a bound of a range. A null or infinite bound does not limit the range.
 Range read_range(const JsonValue& value) {
   const auto is_bounded = [&value](const char* name) {
     return value.holds(name) && !is_infinite(value.at(name));

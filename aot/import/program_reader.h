@@ -6,8 +6,7 @@
 
 namespace vitrine::aot {
 
-// Reads an exported program without its weights. `root` is the ExportedProgram struct of
-// torch.export's schema.
+// Reads torch.export's struct ExportedProgram without its weights.
 ExportedProgram read_program(const JsonValue& root);
 
 }  // namespace vitrine::aot

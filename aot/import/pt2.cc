@@ -40,14 +40,12 @@ ExportedProgram read_json(const ZipArchive& archive, const std::string& member) 
 void set_weights(ExportedProgram& program, SavedWeights state, SavedWeights constants) {
   program.state_dict = std::move(state.tensors);
   program.constants = std::move(constants.tensors);
-  // Merges the tensor subclasses of the state dict and of the constants, because
-  // unwrap_subclasses() takes one map.
+  // unwrap_subclasses() takes one map, so this merges the subclasses of state dict and constants.
   state.subclasses.merge(constants.subclasses);
   unwrap_subclasses(program, state.subclasses);
 }
 
-// Returns the folder that contains all members of a PT2 archive, such as "model/", or an empty
-// string if the zip is not a PT2 archive.
+// Returns the root folder of a PT2 archive, such as "model/". Empty for other zip files.
 std::string root_folder(const ZipArchive& archive) {
   for (const std::string& name : archive.names()) {
     const size_t slash = name.find('/');

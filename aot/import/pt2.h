@@ -1,9 +1,8 @@
 // Imports .pt2 files, which torch.export.save writes.
 //
-// Reads the archive layouts of torch 2.5 to 2.7 and of torch 2.8 and later (docs/formats/pt2.md),
-// and programs in training IR or decomposed core ATen. The file is untrusted: ImportErrors name the
-// file, the archive's member and the position in it. Weights that the archive stores without
-// compression are views into the mapped file.
+// Reads archives of torch 2.5 and later (docs/formats/pt2.md), and programs in training IR or
+// decomposed core ATen. The file is untrusted; ImportErrors name the file, the archive's member and
+// the position. Weights that are stored without compression are views into the mapped file.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +15,7 @@
 
 namespace vitrine::aot {
 
-// Imports a file. The returned program has passed lint(). The file must not change while the
-// program's weights are in use.
+// The returned program has passed lint(). The file must not change while weights are in use.
 ExportedProgram import_pt2(const std::filesystem::path& file);
 // Imports a file in memory. `owner` keeps `bytes` alive; if `owner` is null, `bytes` must outlive
 // the program. `source` names the bytes in errors.

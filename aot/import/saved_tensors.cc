@@ -15,16 +15,15 @@ namespace {
 using Kind = PickleNode::Kind;
 
 constexpr uint64_t kMaxStorageBytes = uint64_t{1} << 40;
-// Maximum nesting of subclasses. torchao needs three levels. The limit is necessary because a
-// pickled object can contain itself.
+// Maximum nesting of subclasses, because a pickled object can contain itself. torchao needs three.
 constexpr int kMaxSubclassDepth = 4;
 constexpr size_t kMaxInnerTensors = 64;
 
-// The function that rebuilds an object from a pickle. Its arguments are the function that creates
-// the object, the object's type, the arguments of that function, and the object's attributes.
+// The function that rebuilds an object from a pickle. The arguments are (creating function, type,
+// arguments of the creating function, attributes).
 constexpr std::string_view kRebuildWithState = "torch._tensor _rebuild_from_type_v2";
-// The function that creates an object of a tensor subclass. Its arguments are type, dtype, sizes,
-// strides, offset, layout, device and requires_grad.
+// The function that creates a tensor subclass. The arguments are (type, dtype, sizes, strides,
+// offset, layout, device, requires_grad).
 constexpr std::string_view kRebuildSubclass = "torch._utils _rebuild_wrapper_subclass";
 constexpr std::array<std::string_view, 2> kRebuildParameter = {
     "torch._utils _rebuild_parameter", "torch._utils _rebuild_parameter_with_state"};
@@ -74,8 +73,8 @@ class Reader {
   }
   const PickleNode& arguments(const PickleNode& call) const { return objects_.node(call.items[1]); }
 
-  // Finds the call that rebuilds a tensor subclass: `value` itself, or the content of `value` if
-  // `value` is a parameter. Null if `value` is not a subclass.
+  // Finds the call that rebuilds a tensor subclass in `value` or in a parameter. Null if `value` is
+  // not a subclass.
   const PickleNode* subclass_in(const PickleNode& value) const {
     if (value.kind != Kind::kCall) return nullptr;
     if (std::ranges::count(kRebuildParameter, callee(value)) != 0 &&
@@ -115,8 +114,8 @@ class Reader {
     return data;
   }
 
-  // Adds the attributes of a subclass that are tensors, and the tensors of nested subclasses, to
-  // `made`. `call` is the pickled call that rebuilds the subclass.
+  // Adds the tensors among the attributes of a subclass, and of nested subclasses, to `made`.
+  // `call` is the pickled call that rebuilds the subclass.
   void add_inner_tensors(const PickleNode& call, const std::string& path, int depth,
                          TensorSubclass& made) const {
     if (depth == kMaxSubclassDepth) {

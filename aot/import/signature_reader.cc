@@ -48,13 +48,11 @@ auto variant_of(const Variants& variants, const JsonValue& value) {
   value.fail(fmt::format("unknown kind {}", name));
 }
 
-// Specs of user inputs and outputs contain an Argument union. Other specs contain only the name of
-// a value.
+// Specs of user inputs and outputs contain an Argument union instead of a name.
 bool is_argument(InputSpec::Kind kind) { return kind == InputSpec::Kind::kUserInput; }
 bool is_argument(OutputSpec::Kind kind) { return kind == OutputSpec::Kind::kUserOutput; }
 
-// Reads an argument that must be a literal. It must not refer to a value of the graph, because the
-// signature may outlive that value.
+// Reads an argument that must be a literal, because the signature may outlive the graph's values.
 Argument read_literal(const JsonValue& value, GraphReader& graph) {
   Argument literal = graph.argument(value);
   literal.for_each_node([&](const Node* node) {

@@ -8,8 +8,7 @@
 
 namespace vitrine::aot {
 
-// Returns one string for each input spec: the name of an input that is a literal, and an empty
-// string for other inputs.
+// Returns the names of inputs that are literals, and an empty string for each other input.
 std::vector<std::string> read_literal_names(const JsonValue& input_specs);
 // Reads the signature. Precondition: graph.read() has returned.
 GraphSignature read_signature(const JsonValue& signature, GraphReader& graph);

@@ -1,4 +1,4 @@
-// Reads the structs of torch.export's schema that describe tensors, in graphs and in weights.
+// Reads the structs that describe tensors in torch.export's schema.
 #pragma once
 
 #include "aot/graph/tensor_spec.h"
@@ -12,8 +12,7 @@ ScalarType read_dtype(const JsonValue& value);
 MemoryFormat read_memory_format(const JsonValue& value);
 Layout read_layout(const JsonValue& value);
 Device read_device(const JsonValue& value);
-// Reads a number in the form {"as_int": n}, {"as_float": x}, {"as_bool": b} or {"as_expr":
-// {"expr_str": ...}}.
+// Reads {"as_int": n}, {"as_float": x}, {"as_bool": b} or {"as_expr": {"expr_str": ...}}.
 SymInt read_sym_int(const JsonValue& value);
 TensorSpec read_tensor_meta(const JsonValue& value);
 

@@ -12,8 +12,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Returns torch's name for an inner tensor of a weight. For "fc.weight" and index 1, this is
-// "fc.parametrizations.weight.original1".
+// Returns torch's name for an inner tensor: "fc.parametrizations.weight.original1" for tensor 1 of
+// "fc.weight".
 std::string inner_tensor_name(const std::string& weight, size_t index) {
   const size_t dot = weight.rfind('.');
   const std::string module = dot == std::string::npos ? "" : weight.substr(0, dot + 1);
@@ -39,9 +39,8 @@ class Unwrapper {
   }
 
  private:
-  // Replaces the calls that access attributes of `object` with the placeholders of the inner
-  // tensors. `path` lists the attributes from the subclass to `object`, separated by dots. `path`
-  // is empty if `object` is the subclass.
+  // Replaces calls that access attributes of `object` with the placeholders of the inner tensors.
+  // `path` lists the attributes from the subclass to `object`, separated by dots.
   void replace_users(Node& object, const std::string& path) {
     static const Target kAccess = Target::of("export.access_subclass_inner_tensor.default");
     const std::vector<Node*> users = object.users();

@@ -9,11 +9,10 @@
 
 namespace vitrine::aot {
 
-// Replaces the placeholder of each subclass with one placeholder per inner tensor that the graph
-// accesses. The new weights have torch's names: inner tensor 1 of "fc.weight" becomes
-// "fc.parametrizations.weight.original1". The exported graph already contains the arithmetic on the
-// inner tensors. Throws an AotError that names the node if a node accesses an inner tensor that
-// does not exist, or uses a subclass without accessing an inner tensor.
+// Replaces the placeholder of each subclass with placeholders of its accessed inner tensors. Inner
+// tensor 1 of "fc.weight" becomes "fc.parametrizations.weight.original1", as in torch. The exported
+// graph already contains the arithmetic on inner tensors. Throws an AotError that names the node if
+// an inner tensor does not exist, or if a node uses the subclass itself.
 void unwrap_subclasses(ExportedProgram& program,
                        const std::map<std::string, TensorSubclass, std::less<>>& subclasses);
 

@@ -17,8 +17,7 @@ int64_t static_value(const SymInt& value, const JsonValue& meta) {
   return value.value();
 }
 
-// Reads the name of the record that holds a tensor. The name must not be a path that leads out of
-// the folder.
+// Reads the name of a tensor's record. The name must not lead out of the folder.
 const std::string& record_of(const JsonValue& payload) {
   const JsonValue path = payload.at("path_name");
   const std::string& name = path.string();

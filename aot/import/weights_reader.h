@@ -8,10 +8,9 @@
 
 namespace vitrine::aot {
 
-// Reads the weights of one kind ("weights" or "constants") from `folder`, such as
+// Reads the weights of one kind ("weights" or "constants") from a folder such as
 // "model/data/weights/". The folder contains <model>.pt (torch 2.8), or <model>_<kind>_config.json
-// and the records that the config names. If the folder contains neither <model>.pt nor the config,
-// returns no weights.
+// and records. Without these files, returns no weights.
 SavedWeights read_weights(const ZipArchive& archive, const std::string& folder,
                           const std::string& model, const std::string& kind);
 

@@ -55,8 +55,7 @@ void add_copy(ExportedProgram& program, Node& node, const UsersOfTag& group, siz
   }
 }
 
-// Returns the call that computes a buffer's new value; null if the program does not mutate the
-// buffer.
+// Returns the call that computes a buffer's new value. Null for unmutated buffers.
 const Node* new_value(const ExportedProgram& program, const InputSpec& buffer) {
   for (const OutputSpec& output : program.signature.outputs) {
     if (output.kind == OutputSpec::Kind::kBufferMutation && output.target == buffer.target) {

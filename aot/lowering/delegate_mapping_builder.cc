@@ -55,8 +55,7 @@ DelegateIdentifier DelegateMappingBuilder::insert_entry(
   std::vector<uint32_t> known(handles.begin(), handles.end());
   std::erase(known, 0U);
   std::ranges::sort(known);
-  // Uses std::unique, because clang 14 cannot compile code that uses the result of
-  // std::ranges::unique.
+  // clang 14 cannot compile code that uses the result of std::ranges::unique.
   known.erase(std::unique(known.begin(), known.end()), known.end());
   if (known.empty()) {
     throw AotError(

@@ -1,4 +1,4 @@
-// Records the source nodes of each operator of a delegate while a backend compiles the delegate.
+// Records the source nodes of each operator while a backend compiles a delegate.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,19 @@
 
 namespace vitrine::aot {
 
-// The equivalent of ExecuTorch's DelegateMappingBuilder. A node may be in several entries, and an
-// entry may have several nodes. A debug handle of 0 means that the node does not have a handle. A
-// failed insertion throws AotError and adds no entry. An insertion of nodes that all lack handles
-// fails, but still uses up a generated identifier.
+// The equivalent of ExecuTorch's DelegateMappingBuilder. An entry may have several nodes, and a
+// node may be in several entries. Nodes without a handle have the debug handle 0. A failed
+// insertion throws AotError and adds no entry. An insertion of nodes that all lack handles fails,
+// but still uses up a generated identifier.
 class DelegateMappingBuilder {
  public:
   // If `generated_identifiers` is set, the identifiers are 0, 1, 2 ..., and insertions must not
-  // pass an identifier. Otherwise each insertion must pass a new identifier, which is a number or a
-  // string.
+  // pass an identifier. Otherwise each insertion must pass a new number or string.
   explicit DelegateMappingBuilder(bool generated_identifiers = false)
       : generated_identifiers_(generated_identifiers) {}
 
-  // Adds an entry with the debug handles of the nodes, and returns the entry's identifier. At least
-  // one node must have a handle.
+  // Adds an entry with the nodes' debug handles. At least one node must have a handle. Returns the
+  // entry's identifier.
   DelegateIdentifier insert(std::span<const Node* const> nodes,
                             std::optional<DelegateIdentifier> identifier = {});
   DelegateIdentifier insert(const Node& node, std::optional<DelegateIdentifier> identifier = {});

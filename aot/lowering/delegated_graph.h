@@ -8,12 +8,11 @@
 namespace vitrine::delegation {
 
 // Like ExecuTorch's format_delegated_graph: prints the nodes in torch.fx's form and, under each
-// lowered module, its backend and its original graph. Does not print subgraphs of control flow.
+// lowered module, its backend and original graph. Omits subgraphs of control flow.
 std::string format_delegated_graph(const aot::Graph& graph);
 
-// Returns the program as a graph in Graphviz's dot format. Each call is a box with its operator and
-// shape, each delegate is a cluster around its original graph, and each subgraph of control flow is
-// a dashed cluster. Omits weights.
+// Returns the program in Graphviz's dot format: calls are boxes, delegates are clusters, and
+// subgraphs of control flow are dashed clusters. Omits weights.
 std::string format_graphviz(const aot::ExportedProgram& program);
 
 }  // namespace vitrine::delegation

@@ -14,9 +14,9 @@ struct OpCounts {
   size_t non_delegated = 0;
 };
 
-// The counts of ExecuTorch's get_delegation_info. Calls in a lowered module's original graph count
-// as delegated. Calls in the main graph, including getitems but not delegate calls, count as
-// non-delegated. Subgraphs of control flow do not count.
+// The counts of ExecuTorch's get_delegation_info. Calls in lowered modules count as delegated.
+// Calls in the main graph, including getitems but not delegate calls, count as non-delegated.
+// Subgraphs of control flow do not count.
 struct DelegationInfo {
   size_t subgraphs = 0;
   size_t delegated_nodes = 0;

@@ -42,8 +42,8 @@ std::string cost_text(const NodeCost& cost) {
                      bytes_text(cost.bytes));
 }
 
-// Returns the innermost line outside torch in the stack trace, such as " (model.py:28)". Returns
-// the outermost line if all lines are in torch, and "" if the node has no stack trace.
+// Returns the innermost line outside torch, such as " (model.py:28)", or else the outermost line.
+// Returns "" if the node has no stack trace.
 std::string source_line(const Node& node) {
   if (node.meta.origin == nullptr) return "";
   constexpr std::string_view kFile = "File \"";
@@ -94,8 +94,7 @@ std::string cost_text(const Reason& reason) {
   return (is_incomplete ? "at least " : "") + cost_text(reason.cost);
 }
 
-// Lists the operators in order of first appearance, each with its number of calls:
-// "aten.mm.default, 3 x aten.erf.default".
+// Returns operators with their numbers of calls: "aten.mm.default, 3 x aten.erf.default".
 std::string operators_text(std::span<const CostedNode> nodes) {
   std::vector<std::pair<std::string, size_t>> counts;
   for (const CostedNode& node : nodes) {

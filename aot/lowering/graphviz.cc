@@ -36,8 +36,7 @@ std::string shape_of(const aot::Value& value) {
   return text;
 }
 
-// Writes nodes and edges. Identifiers begin with the path of the node's cluster, because node names
-// are unique only within a graph.
+// Node names are unique only in a graph, so identifiers begin with the path of the cluster.
 class GraphvizWriter {
  public:
   std::string write(const ExportedProgram& program) {
@@ -66,8 +65,8 @@ class GraphvizWriter {
     return shape.empty() ? head : fmt::format("{}\n{}", head, shape);
   }
 
-  // Writes the nodes and edges of a graph. Omits the weights of `program`, the program to which the
-  // graph belongs. `program` may be null.
+  // Writes nodes and edges of a graph. Omits the weights of the graph's `program`, which may be
+  // null.
   void write_graph(const Graph& graph, const std::string& path, const std::string& indent,
                    const ExportedProgram* program) {
     for (const Node& node : graph.nodes()) {
@@ -110,8 +109,7 @@ class GraphvizWriter {
     return fmt::format("{}{}/", path, call.name());
   }
 
-  // Returns the identifier of the output node in a delegate's cluster. Edges from the delegate to
-  // its users start at this node.
+  // Returns the identifier of a delegate's output node. Edges from the delegate start at this node.
   static std::string result_id(const Node& call, const std::string& path) {
     return dot_string(inner_path(call, path) + "output");
   }

@@ -29,8 +29,8 @@ std::string scaled(uint64_t value, double step, const std::array<const char*, 5>
                    : fmt::format("{:.1f} {}", number, units[unit]);
 }
 
-// The tensor sizes and integer arguments of a call, from which FLOP rules compute its cost. A
-// dynamic size counts as its upper bound, or as 1 if it is unbounded.
+// The tensor sizes and integer arguments of a call, for FLOP rules. A dynamic size counts as its
+// upper bound, or as 1 if unbounded.
 class GraphCall : public CallSizes {
  public:
   GraphCall(const Node& node, const RangeConstraints& symbols)

@@ -12,8 +12,7 @@ namespace {
 
 constexpr size_t kNone = SIZE_MAX;
 
-// The units from which partitions are formed. A unit is a group of nodes or a single node. Nodes
-// are identified by their positions in the graph.
+// The units of partitions: groups of nodes, or single nodes. Nodes are identified by position.
 class Units {
  public:
   explicit Units(Graph& graph) {
@@ -32,8 +31,7 @@ class Units {
   size_t position(const Node* node) const { return position_.at(node); }
   bool has(const Node* node) const { return position_.contains(node); }
   size_t unit_of(const Node* node) const { return unit_of_[position_.at(node)]; }
-  // Returns the ascending positions of the unit's nodes. Empty if the unit was merged into another
-  // unit.
+  // Ascending positions of the unit's nodes. Empty if the unit was merged into another unit.
   const std::vector<size_t>& members(size_t unit) const { return members_[unit]; }
 
   template <class Visit>
@@ -53,8 +51,8 @@ class Units {
     }
   }
 
-  // Merges the nodes at these positions into one unit. If a path would lead out of the unit and
-  // back in, returns false without changing anything.
+  // Merges nodes into one unit. Returns false, without changes, if a path would lead out of the
+  // unit and back in.
   bool join(const std::vector<size_t>& positions) {
     if (positions.size() == 1) return true;
     std::vector<size_t> before;
@@ -72,8 +70,8 @@ class Units {
     return true;
   }
 
-  // Returns the units in an order in which users come before their inputs. If several units could
-  // come next, takes the one that is latest in the graph.
+  // Returns the units in an order in which users come before their inputs. Ties: the unit that is
+  // latest in the graph.
   std::vector<size_t> users_first() const {
     std::vector<size_t> missing(size());
     std::priority_queue<std::pair<size_t, size_t>> ready;
@@ -87,8 +85,8 @@ class Units {
       const size_t unit = ready.top().second;
       ready.pop();
       order.push_back(unit);
-      // `missing` counts the edges to users that are not yet in `order`. Each count reaches 0,
-      // because for_each_user() and for_each_input() visit the same edges, each edge once.
+      // `missing` counts edges to users outside `order`. Each count reaches 0, because
+      // for_each_user() and for_each_input() visit the same edges.
       for_each_input(unit, [&](size_t input) {
         if (--missing[input] == 0) ready.emplace(members_[input].back(), input);
       });
@@ -127,7 +125,7 @@ class Units {
   std::vector<std::vector<size_t>> members_;
 };
 
-// Merges groups that share nodes. Returns the positions of the nodes of each merged group.
+// Merges groups that share nodes. Returns the positions of the nodes of each group.
 std::vector<std::vector<size_t>> disjoint_groups(const Units& units,
                                                  const std::vector<std::vector<Node*>>& groups) {
   std::vector<size_t> parent(units.size());
@@ -175,8 +173,8 @@ class PartitionFormer {
   }
 
  private:
-  // Fills partition `id` with units, starting at order_[start]. Skips a unit if a path leads from
-  // it to another unit outside the partition, and from there into the partition.
+  // Fills partition `id` with units from order_[start] on. Skips units that would create a path out
+  // of the partition and back in.
   void fill(size_t id, size_t start) {
     std::vector<bool> leads_in(units_.size());   // a path leads from the unit into the partition
     std::vector<bool> is_barred(units_.size());  // ... through a unit outside the partition
@@ -200,7 +198,7 @@ class PartitionFormer {
 };
 
 // If all users of a call are getitems, moves these getitems into the call's partition. Repeats this
-// until nothing changes, because a getitem may itself return a tuple.
+// until nothing changes, because a getitem may return a tuple.
 void move_getitems(const Units& units, std::vector<size_t>& partition_of) {
   for (bool changed = true; changed;) {
     changed = false;

@@ -1,5 +1,4 @@
-// Groups supported nodes into partitions that are as large as possible and can each become one
-// delegate.
+// Groups supported nodes into large partitions. Each partition can become one delegate.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +15,19 @@ struct NodePartition {
 };
 
 struct PartitionNodesOptions {
-  // Groups of nodes that must stay together. All nodes of a group count as supported and get the
-  // same partition. Groups that share a node become one group. If a path leads out of a group and
-  // back in, the group cannot be one call, and none of its nodes gets a partition.
+  // Groups of nodes that get the same partition and count as supported. Groups that share a node
+  // are merged. A group gets no partition if a path leads out of the group and back in.
   std::vector<std::vector<Node*>> groups;
-  // True if a partition may consist of a single call. If false, a partition needs at least two
-  // calls other than getitem and aten.view.
+  // True if a partition may be a single call. If false, a partition needs at least two calls other
+  // than getitem and aten.view.
   bool single_nodes = true;
 };
 
 // Works like torch.fx's CapabilityBasedPartitioner. Goes backward from the end of the graph. Adds
 // each supported node to the first partition in which the node does not create a path that leads
-// out of the partition and back in. Thus each partition can become one call without creating a
-// cycle. The nodes of a partition need not be connected. If all users of a call are getitems, these
-// getitems get the call's partition. Placeholders in `supported` are treated like calls. The time
-// for each partition, and for each group in `options`, is linear in the graph's size.
+// out of the partition and back in. The nodes of a partition need not be connected. If all users of
+// a call are getitems, these getitems get the call's partition. Placeholders in `supported` are
+// treated like calls. The time for each partition and each group is linear in the graph's size.
 std::vector<NodePartition> partition_nodes(Graph& graph,
                                            const std::unordered_set<const Node*>& supported,
                                            const PartitionNodesOptions& options = {});

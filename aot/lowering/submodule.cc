@@ -14,7 +14,7 @@ namespace {
 
 using NodeSet = std::unordered_set<const Node*>;
 
-// Returns a node outside `nodes` that is on a path between two of them, or null if there is none.
+// Returns a node outside `nodes` on a path between two of these nodes, or null.
 const Node* outside_between(std::span<Node* const> nodes, const NodeSet& inside) {
   NodeSet seen;
   std::vector<const Node*> open;
@@ -105,8 +105,7 @@ class Copier {
     return graph_->nodes().empty() ? nullptr : &graph_->nodes().front();
   }
 
-  // Copies a get_attr node and the content of its attribute. Keeps the original, since other nodes
-  // may use it.
+  // Copies a get_attr node and its attribute. The original stays, because it may have other users.
   Node* copy_attribute(const Node& node) {
     const std::string& name = node.attribute();
     if (const auto found = from_.tensors().find(name); found != from_.tensors().end()) {
@@ -231,9 +230,8 @@ void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std
     if (spec->kind == InputSpec::Kind::kParameter) return 0;
     return spec->kind == InputSpec::Kind::kBuffer ? 1 : 2;
   };
-  // Sorts the placeholders for inputs of `owning` into the order of these inputs. All other
-  // placeholders keep their positions. The sort by rank that follows is stable, so it keeps this
-  // order within each rank.
+  // Sorts the placeholders of `owning` by their order in `owning`. Other placeholders keep their
+  // positions. The stable sort that follows keeps this order within each rank.
   std::vector<Node*> order = graph.placeholders();
   std::vector<Node*> own;
   for (Node* node : order) {

@@ -73,8 +73,8 @@ class SubmoduleProgramMaker {
     if (spec->kind == InputSpec::Kind::kBuffer) buffers_.insert(spec->target);
   }
 
-  // `item` is a result of the call. If `item` is the new value of a buffer that moves into the
-  // delegate, returns the owning program's spec of this mutation. Otherwise returns null.
+  // If the result `item` is the new value of a buffer that moves into the delegate, returns the
+  // owning program's spec of this mutation. Otherwise returns null.
   const OutputSpec* moved_mutation(const Node& item) const {
     if (is_submodule_) return nullptr;
     const OutputSpec* found = nullptr;

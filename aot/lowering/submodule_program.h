@@ -11,14 +11,14 @@ namespace vitrine::aot {
 
 struct SubmoduleProgram {
   ExportedProgram program;
-  // Names of the nodes that adjust_owning_program() removes from the owning program: placeholders
-  // whose data moved, and results (getitems of the call) that are the new values of moved buffers.
+  // The nodes that adjust_owning_program() removes: placeholders whose data moved, and getitems of
+  // the call that are the new values of moved buffers.
   std::vector<std::string> consumed_inputs;
   std::vector<std::string> consumed_outputs;
 };
 
-// Makes a program from a submodule of `owning`'s graph. The program takes the submodule's graph.
-// The inputs and outputs of the new program have these kinds:
+// Makes a program from a submodule of `owning`'s graph, and takes the submodule's graph. The inputs
+// and outputs of the new program have these kinds:
 //   input of the submodule                        kind
 //   intermediate value of `owning`                user input
 //   tensor placeholder of `owning` without `tag`  user input
@@ -28,21 +28,19 @@ struct SubmoduleProgram {
 //   output of the submodule                       kind
 //   new value of a moved buffer                   buffer mutation; these come first
 //   any other                                     user output
-// Set `is_submodule` if the nodes come from a branch or loop body, not from `owning`'s main graph.
-// Then all inputs are user inputs, all outputs are user outputs, and no data move. Throws AotError
-// if the new value of a moved buffer has other uses, or if `owning` has no data for a weight with
-// `tag`.
+// Set `is_submodule` for nodes of a branch or loop body. Then all inputs are user inputs, all
+// outputs are user outputs, and no data move. Throws AotError if the new value of a moved buffer
+// has other uses, or if `owning` has no data for a weight with `tag`.
 SubmoduleProgram create_exported_program_from_submodule(Submodule& submodule,
                                                         const ExportedProgram& owning,
                                                         std::string_view tag,
                                                         bool is_submodule = false);
 
-// Removes everything from `owning` that moved into the new program: the placeholders in
-// `consumed_inputs`, and the getitems of `call` in `consumed_outputs`, together with the outputs of
-// `owning` that return these getitems. The placeholders' data are removed too, unless other
-// placeholders share them. Renumbers the remaining getitems from 0.
-// `call` must be the delegate call that replaced the submodule's call and must not use the removed
-// placeholders.
+// Removes everything from `owning` that moved: the placeholders in `consumed_inputs`, and the
+// getitems of `call` in `consumed_outputs` with the program outputs that return these getitems.
+// Also removes the placeholders' data unless other placeholders share the data. Renumbers the
+// remaining getitems from 0. `call` must be the delegate call that replaced the submodule's call
+// and must not use the removed placeholders.
 void adjust_owning_program(ExportedProgram& owning, Node& call, const SubmoduleProgram& taken);
 
 }  // namespace vitrine::aot

@@ -16,8 +16,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Compares the names of tags. Numbers in the names are compared by value: "tag2" comes before
-// "tag10".
+// Compares numbers in the names of tags by value: "tag2" comes before "tag10".
 bool comes_before(std::string_view a, std::string_view b) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto number = [&](std::string_view& text) {
@@ -45,8 +44,7 @@ bool comes_before(std::string_view a, std::string_view b) {
   return a.empty() == b.empty() ? full_a < full_b : a.empty();
 }
 
-// Compares a graph with a copy from before partitioning. Throws AotError if anything other than
-// tags differs.
+// Throws AotError if a graph and its copy from before partitioning differ in more than tags.
 class GraphComparison {
  public:
   GraphComparison(const Graph& before, const Graph& after) {
@@ -102,7 +100,7 @@ class GraphComparison {
   Numbers new_numbers_;
 };
 
-// A partition that was moved out of its graph, but is not yet compiled.
+// A partition that was moved out of its graph, but is not compiled yet.
 struct PendingPartition {
   const DelegationSpec* spec = nullptr;
   Graph* graph = nullptr;
@@ -149,9 +147,8 @@ class Lowering {
     for (const std::string& tag : tags_) duplicate_shared_constants(program_, tag);
     check_tags(*program_.graph);
     extract_partitions(*program_.graph, false);
-    // Compiles all partitions of one backend before the partitions of the next backend. The
-    // backends are in the order in which they first appear. The partitions of a backend are in the
-    // order of their calls.
+    // Compiles backend by backend, in order of first appearance. The partitions of a backend are in
+    // the order of their calls.
     std::vector<std::string> ids;
     for (const PendingPartition& partition : pending_) {
       const std::string id = partition.spec->backend->id();
@@ -274,8 +271,7 @@ void clear_tags(Graph& graph) {
   });
 }
 
-// Runs one partitioner. Adds the partitioner's rejections to `rejections`, and removes rejections
-// of nodes that are now delegated.
+// Adds the partitioner's rejections, and removes rejections of nodes that are now delegated.
 void partition_and_lower(ExportedProgram& program, const Partitioner& partitioner,
                          const ToBackendOptions& options, std::vector<Rejection>& rejections) {
   lint(program);

@@ -19,17 +19,16 @@ struct ToBackendOptions {
   bool check_partitioner = true;
 };
 
-// Delegates the nodes that one partitioner tags. All nodes of a graph that have the same tag become
-// one delegate, and a call of this delegate replaces them. The call's debug handle is one more than
-// the largest handle in the main graph. Returns the rejections of nodes that are not delegated.
+// Delegates the nodes that one partitioner tags. All nodes of a graph with the same tag become one
+// delegate, and one call replaces these nodes. The call's debug handle is one more than the largest
+// handle in the main graph. Returns the rejections of nodes that are not delegated.
 //
-// Weights with a delegate's tag move into this delegate. Nodes with another tag or no tag that use
-// such a weight get a copy of it. Subgraphs of control flow are lowered with the same tags, but
-// their weights do not move.
+// Weights with a delegate's tag move into this delegate. Users with another tag or no tag get a
+// copy of the weight. Subgraphs of control flow are lowered with the same tags, but their weights
+// do not move.
 //
-// Processes the tags in order of name, and compares numbers in names by value: "tag2" comes before
-// "tag10". Skips tags without nodes. Compiles all delegates of one backend before those of the
-// next. The resulting program does not contain tags.
+// Processes tags in order of name, with numbers by value: "tag2" comes before "tag10". Compiles all
+// delegates of one backend before the next backend. The resulting program has no tags.
 //
 // Throws AotErrors that name the node if an output or a user input is tagged; a tag is not in the
 // partitioner's list; a tagged weight cannot be copied; a path leads out of a tag's nodes and back
@@ -37,8 +36,8 @@ struct ToBackendOptions {
 std::vector<Rejection> to_backend(ExportedProgram& program, const Partitioner& partitioner,
                                   const ToBackendOptions& options = {});
 
-// Runs several partitioners, in order of preference. Each partitioner gets the nodes that earlier
-// ones did not delegate. A node that several partitioners reject has a rejection from each.
+// Runs partitioners in order of preference. Each partitioner gets the nodes that are not delegated
+// yet. A node may have rejections from several partitioners.
 std::vector<Rejection> to_backend(ExportedProgram& program,
                                   std::span<const std::shared_ptr<const Partitioner>> partitioners,
                                   const ToBackendOptions& options = {});

@@ -1,5 +1,4 @@
-// Reads the arguments of a call by name. The operator's signature supplies their positions and
-// defaults.
+// Reads the arguments of a call by name, using the signature's positions and defaults.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +15,12 @@ namespace vitrine::aot {
 Argument default_of(const OperatorArgument& argument);
 
 // Reads the arguments of one call. The target and the arguments must outlive this object. AotErrors
-// name the argument and the operator. If this object was made from a node, they also name the node.
+// name the argument, the operator and, if known, the node.
 //
 // An argument is missing if the call omits it, if the call passes None, or if the operator has no
-// such argument. Unless their comments say otherwise, the functions return the signature's default
-// for a missing argument. If the signature has no default, they return the parameter `fallback`.
-// Without a fallback, they throw AotError. If the operator table does not have the operator, only
-// keyword arguments can be found by name.
+// such argument. Unless stated otherwise, functions return the signature's default for a missing
+// argument, or else the parameter `fallback`. Without a default and a fallback, they throw
+// AotError. For operators outside the operator table, only keyword arguments have names.
 class Call {
  public:
   Call(Target target, const ArgumentList& args, const ArgumentMap& kwargs);
@@ -34,7 +32,7 @@ class Call {
   const Argument* find(std::string_view name) const;
   // Finds an argument by its position in the signature.
   const Argument* find(size_t index) const;
-  // Returns the passed value, or else the signature's default, or else None.
+  // Returns the passed value, the signature's default, or None.
   Argument value(std::string_view name) const;
 
   // Returns the node of a tensor argument. Null if the argument is missing or not a tensor.
@@ -49,24 +47,20 @@ class Call {
   const TensorSpec& self() const;
 
   SymInt size(std::string_view name, std::optional<SymInt> fallback = {}) const;
-  // Returns a list of sizes, which are numbers or nodes that compute numbers. Returns a single size
-  // as a list of one.
+  // Returns a list of sizes, each of which is a number or a node. A single size becomes a list.
   std::vector<SymInt> sizes(std::string_view name) const;
   int64_t integer(std::string_view name, std::optional<int64_t> fallback = {}) const;
-  // Returns a number, which may be an integer or a float.
   double real(std::string_view name, std::optional<double> fallback = {}) const;
   bool boolean(std::string_view name, std::optional<bool> fallback = {}) const;
-  // Returns a list of `count` integers. A single integer is repeated `count` times. If `count` is
-  // 0, the list may have any length, and a missing argument without a default is an empty list.
+  // Returns a list of `count` integers. A single integer is repeated. If `count` is 0, the list may
+  // have any length, and a missing argument without a default is an empty list.
   std::vector<int64_t> integers(std::string_view name, size_t count = 0) const;
   ScalarType dtype(std::string_view name, ScalarType fallback) const;
 
-  // Throws an AotError that names the call and states the reason.
   [[noreturn]] void refuse(std::string_view why) const;
 
  private:
-  // Returns the passed value of an argument, or else its default. Throws AotError if there is
-  // neither.
+  // Returns the passed argument, or else its default. Throws AotError if neither exists.
   Argument need(std::string_view name) const;
 
   Target target_;
@@ -78,10 +72,9 @@ class Call {
 };
 
 // Converts `dim` to an index. A negative `dim` counts from the end. Throws AotError if `dim` is out
-// of range. A 0-d tensor counts as having one dim.
+// of range. A 0-d tensor counts as a vector.
 size_t wrapped(int64_t dim, size_t rank);
-// Returns the value of an argument that is an integer or a node that computes an integer. Returns
-// nullopt for other arguments.
+// Returns the value of an integer or of a node that computes an integer. Empty for other arguments.
 std::optional<SymInt> size_of(const Argument& argument);
 
 }  // namespace vitrine::aot

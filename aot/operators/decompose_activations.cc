@@ -1,4 +1,3 @@
-// Decompositions of activation functions.
 #include <cmath>
 
 #include "aot/operators/decompositions.h"
@@ -35,7 +34,7 @@ void hardswish(Decomposition& to) {
 
 namespace {
 
-// Computes log(1 + exp(beta x)) / beta, or just x if beta x exceeds the threshold.
+// Computes log(1 + exp(beta x)) / beta, or x if beta x exceeds the threshold.
 Node* softplus_of(Decomposition& to, Node* x, double beta, Argument threshold) {
   Node* scaled = beta == 1 ? x : to.mul(x, beta);
   Node* curve = to("log1p", to("exp", scaled));
@@ -79,8 +78,7 @@ void celu(Decomposition& to) {
   to.replace(to.make("aten.elu.default", {to.self(), alpha, 1.0, 1 / alpha}));
 }
 
-// Computes glu: multiplies the first half of the input along `dim` by the sigmoid of the second
-// half.
+// Computes glu: multiplies the first half of the input by the sigmoid of the second half.
 void glu(Decomposition& to) {
   Node* x = to.self();
   const int64_t dim = to.integer("dim");
@@ -155,7 +153,7 @@ void rrelu(Decomposition& to) {
   to.replace(to.make("aten.leaky_relu.default", {to.self(), slope}));
 }
 
-// Decomposes softmax and log_softmax. Converts the input first if the call states a dtype.
+// Decomposes softmax and log_softmax. If the call states a dtype, converts the input first.
 void softmax(Decomposition& to) {
   const ScalarType dtype = to.spec().dtype;
   Node* x = to.convert(to.self(), dtype);

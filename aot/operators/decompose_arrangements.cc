@@ -5,9 +5,8 @@
 
 namespace vitrine::aot::decompositions {
 
-// Decomposes tensor_split, hsplit, vsplit and dsplit. `sections` is the number of chunks; the first
-// chunks may be one element longer than the others. `indices` lists the positions at which the
-// input is split. Only tensor_split takes the dim as an argument.
+// Splits a tensor into `sections` chunks, or at the positions in `indices`. The first chunks may be
+// one element longer. Only tensor_split takes the dim as an argument.
 void split_anywhere(Decomposition& to) {
   Node* x = to.self();
   const std::string_view op = to.node().target().op();
@@ -45,15 +44,14 @@ void split_anywhere(Decomposition& to) {
 
 namespace {
 
-// The diagonals of all matrices in a tensor. Two dims of the tensor index the rows and the columns
-// of the matrices. `mask` and `values` broadcast to the shape of the tensor.
+// The diagonals of all matrices in a tensor. `mask` and `values` broadcast to the tensor.
 struct Diagonal {
   Node* mask = nullptr;    // true on the diagonal
   Node* values = nullptr;  // in each column, the value for the diagonal
 };
 
-// The permutation that moves the last two dims to `dim1` and `dim2` and keeps the order of the
-// others.
+// Returns the permutation that moves the last two dims to `dim1` and `dim2`. The other dims keep
+// their order.
 Dims last_dims_moved_to(size_t rank, size_t dim1, size_t dim2) {
   Dims dims;
   int64_t next = 0;
@@ -114,8 +112,7 @@ void diagonal_embed(Decomposition& to) {
                       wrapped(to.integer("dim2"), rank)));
 }
 
-// Decomposes diag and diagflat: returns the diagonal of a matrix, or a matrix with a vector as its
-// diagonal.
+// Decomposes diag and diagflat: returns a matrix's diagonal, or a matrix with a given diagonal.
 void diagonal_or_matrix(Decomposition& to) {
   Node* x = to.self();
   const bool flattens = to.node().target().op() == "diagflat";
@@ -244,7 +241,7 @@ void column_stack(Decomposition& to) {
   to.replace(to.cat(columns, 1));
 }
 
-// Computes a grid for grid_sample: multiplies the coordinates of a regular grid by the matrices
+// Computes a grid for grid_sample: multiplies coordinates of a regular grid by the matrices
 // `theta`.
 void affine_grid(Decomposition& to) {
   Node* theta = to.self();

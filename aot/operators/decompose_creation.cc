@@ -1,4 +1,3 @@
-// Decompositions of operators that create tensors, masks and copies.
 #include <fmt/format.h>
 
 #include "aot/operators/decompositions.h"
@@ -11,8 +10,7 @@ void dropout(Decomposition& to) {
   to.replace(to.self());
 }
 
-// Decomposes to.dtype and similar conversions. The dtype and the strides come from the spec of the
-// result.
+// Decomposes conversions such as to.dtype. The result's spec states the dtype and strides.
 void convert(Decomposition& to) {
   Node* x = to.self();
   const TensorSpec& before = *x->tensor();
@@ -29,8 +27,7 @@ void convert(Decomposition& to) {
 
 void clone(Decomposition& to) { to.replace(to.call("aten.clone.default", {to.self()}, to.spec())); }
 
-// Replaces a copying operator, such as "aten.t_copy.default", with its view operator and a copy of
-// the view.
+// Replaces a copying operator, such as "aten.t_copy.default", with a view and a copy of the view.
 void copy_of_view(Decomposition& to) {
   const Target target = to.node().target();
   const std::string_view op = target.op().substr(0, target.op().rfind("_copy"));
@@ -49,9 +46,8 @@ void fill_with_tensor(Decomposition& to) {
 
 namespace {
 
-// Returns the keyword arguments of a call that creates the result. Uses the dtype of the original
-// call. If the original call omits the dtype and `adds_dtype` is set, uses the result's dtype. The
-// other arguments get default values.
+// Returns the keyword arguments of a call that creates the result. If the call omits the dtype and
+// `adds_dtype` is set, uses the result's dtype.
 ArgumentMap creation_kwargs(Decomposition& to, bool adds_dtype) {
   ArgumentMap kwargs = to.kwargs({"dtype"});
   if (kwargs.empty() && adds_dtype) return Decomposition::creation_kwargs(to.spec().dtype);
@@ -78,7 +74,7 @@ void filled_like(Decomposition& to) {
 
 }  // namespace
 
-// Decomposes new_zeros(self, size) and similar operators, whose default dtype is the dtype of self.
+// Decomposes new_zeros(self, size) and similar operators. The default dtype is that of self.
 void filled_new(Decomposition& to) {
   const std::string_view op = to.node().target().op();
   const ScalarType dtype = to.spec().dtype;
@@ -87,7 +83,6 @@ void filled_new(Decomposition& to) {
                      Decomposition::creation_kwargs(dtype)));
 }
 
-// Decomposes operators that return uninitialized memory.
 void uninitialized(Decomposition& to) {
   const TensorSpec spec = to.spec();
   to.replace(to.make("aten.empty.memory_format", {to.size_list(spec.sizes)},
@@ -108,7 +103,6 @@ void arange(Decomposition& to) {
       to.call("aten.arange.start_step", std::move(args), to.spec(), creation_kwargs(to, false)));
 }
 
-// Computes eye: a matrix that is 1 where the row index equals the column index, and 0 elsewhere.
 void eye(Decomposition& to) {
   const Sizes& sizes = to.spec().sizes;
   const auto count = [&](const SymInt& size) {
@@ -147,7 +141,7 @@ void linspace(Decomposition& to) {
   to.replace(to.where(is_first, first, second));
 }
 
-// Decomposes tril and triu, which keep elements on one side of a diagonal and set the others to 0.
+// Decomposes tril and triu, which set the elements on one side of a diagonal to 0.
 void triangle(Decomposition& to) {
   Node* x = to.self();
   const TensorSpec& spec = *x->tensor();
@@ -168,7 +162,7 @@ void triangle(Decomposition& to) {
 }
 
 // Computes the row and column of each element in a triangle of a matrix. The elements are numbered
-// row by row. Thus the row of element i is the number of rows that end before element i.
+// row by row. The row of element i is the number of rows that end before element i.
 void triangle_indices(Decomposition& to) {
   const int64_t rows = to.integer("row");
   const int64_t columns = to.integer("col");
@@ -178,9 +172,9 @@ void triangle_indices(Decomposition& to) {
     to.refuse("row and col must be from 0 to 32768, and offset from -32768 to 32768");
   }
   const bool is_lower = to.node().target().op() == "tril_indices";
-  // Each of these tensors has one item per row of the matrix. `begins` is the first column that is
-  // in the triangle. `widths` is the number of columns that are in the triangle. `ends` is the sum
-  // of the widths of this row and all earlier rows.
+  // Each tensor has one item per row of the matrix. `begins` is the row's first column in the
+  // triangle, `widths` is the number of columns in the triangle, and `ends` is the running sum of
+  // `widths`.
   Node* row = to.count(0, rows);
   Node* diagonal = to.add(row, offset);
   Node* begins = is_lower ? to.mul(row, 0) : to("clamp", diagonal, 0, columns);

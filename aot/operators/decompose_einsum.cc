@@ -1,5 +1,5 @@
-// Decomposition of einsum. Rearranges each operand to have one dim for each label of the equation.
-// Then multiplies the operands from left to right with batched matrix products.
+// Decomposition of einsum. Each operand gets one dim per label of the equation. Batched matrix
+// products then multiply the operands from left to right.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -10,8 +10,7 @@
 namespace vitrine::aot {
 namespace {
 
-// The labels of the operands and of the result. Each dim that an ellipsis represents has its own
-// label.
+// The labels of the operands and the result. Each dim that an ellipsis covers has its own label.
 struct Equation {
   std::vector<std::vector<int>> operands;
   std::vector<int> result;
@@ -79,8 +78,8 @@ Equation read_equation(Decomposition& to, std::string_view text,
     expand_ellipsis(equation.result, covered);
     return equation;
   }
-  // Without an arrow, the result has the labels that occur only once, in alphabetical order with
-  // capitals first.
+  // In an equation without an arrow, the result has the labels that occur only once, in
+  // alphabetical order with capitals first.
   std::map<int, int> counts;
   for (const auto& labels : equation.operands) {
     for (const int label : labels) ++counts[label];
@@ -92,8 +91,7 @@ Equation read_equation(Decomposition& to, std::string_view text,
   return equation;
 }
 
-// If a label occurs twice in an operand, replaces these two dims with their diagonal. The diagonal
-// becomes the last dim.
+// If a label occurs twice in an operand, replaces the two dims with their diagonal as the last dim.
 void take_diagonals(Decomposition& to, Node*& operand, std::vector<int>& labels) {
   for (size_t i = 0; i < labels.size();) {
     const auto first = labels.begin() + static_cast<std::ptrdiff_t>(i);
@@ -111,8 +109,7 @@ void take_diagonals(Decomposition& to, Node*& operand, std::vector<int>& labels)
   }
 }
 
-// Permutes the operand so that it has one dim for each label in `order`. If the operand lacks a
-// label, the dim for this label has size 1.
+// Permutes the operand into the label order `order`. A missing label becomes a dim of size 1.
 Node* aligned(Decomposition& to, Node* operand, const std::vector<int>& labels,
               const std::vector<int>& order) {
   Dims dims;
@@ -141,13 +138,13 @@ Dims chained(std::initializer_list<const Dims*> lists) {
   return all;
 }
 
-// Sums `x` over `dims`, which remain in the result as dims of size 1.
+// Sums `x` over `dims`, which stay in the result with size 1.
 Node* summed(Decomposition& to, Node* x, const Dims& dims) {
   return dims.empty() ? x : to.make("aten.sum.dim_IntList", {x, dims, true});
 }
 
 // Computes sum(a * b) over dims that both operands have, with one batched matrix product. The
-// summed dims remain as dims of size 1.
+// summed dims stay in the result with size 1.
 Node* summed_product(Decomposition& to, Node* a, Node* b, const Dims& over) {
   if (over.empty()) return to.mul(a, b);
   Dims both, left_only, right_only;
@@ -179,8 +176,8 @@ Node* summed_product(Decomposition& to, Node* a, Node* b, const Dims& over) {
   return to.permute(product, back);
 }
 
-// Computes sum(a * b) over `dims`. If one of these dims has size 1 in one operand, sums the other
-// operand over this dim before the product.
+// Computes sum(a * b) over `dims`. If a dim has size 1 in one operand, first sums the other operand
+// over this dim.
 Node* contracted(Decomposition& to, Node* a, Node* b, const Dims& dims) {
   Dims both, left_only, right_only;
   for (const int64_t dim : dims) {
@@ -244,8 +241,8 @@ void decompose_einsum(Decomposition& to) {
   for (size_t i = 0; i < operands.size(); ++i) {
     operands[i] = aligned(to, operands[i], equation.operands[i], order);
   }
-  // Returns the summed dims that exist in operand number `operand`, but in no later operand. The
-  // product with this operand sums over these dims. Operand 0 is summed before the first product.
+  // Returns the summed dims that occur in this operand, but in no later operand. The product with
+  // this operand sums over these dims. Operand 0 is summed before the first product.
   const auto done_at = [&](size_t operand) {
     Dims dims;
     for (size_t dim = kept; dim < order.size(); ++dim) {

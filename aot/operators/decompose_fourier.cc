@@ -1,4 +1,3 @@
-// Decompositions of Fourier transforms, including short-time transforms.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -9,8 +8,8 @@ namespace vitrine::aot::decompositions {
 namespace {
 
 struct Frames {
-  int64_t length;  // of a transform
-  int64_t hop;     // between the beginnings of two windows
+  int64_t length;  // number of elements of a transform
+  int64_t hop;     // distance between the starts of windows
   int64_t window_length;
 };
 
@@ -25,8 +24,7 @@ Frames read_frames(Decomposition& to) {
   return frames;
 }
 
-// Returns the window function, centered in a frame of n_fft elements. A null result means a window
-// of ones.
+// Returns the window function, centered in a frame of n_fft elements. Null means all ones.
 Node* read_window(Decomposition& to, const Frames& frames, ScalarType dtype) {
   Node* window = to.optional_tensor("window");
   const int64_t missing = frames.length - frames.window_length;
@@ -50,8 +48,8 @@ Node* add_overlapping(Decomposition& to, Node* windows, int64_t hop) {
 enum Scale : int64_t { kUnscaled, kByRoot, kByLength };
 
 // Returns the scale for the argument `norm`. "backward", the default, divides inverse transforms by
-// their length. "forward" divides forward transforms by their length. "ortho" divides both by the
-// square root of the length.
+// their length. "forward" divides forward transforms by their length. "ortho" divides all
+// transforms by the square root of the length.
 int64_t read_scale(Decomposition& to, bool is_inverse) {
   const Argument value = to.value("norm");
   const auto* text = value.get<std::string>();
@@ -116,11 +114,9 @@ void transform(Decomposition& to, bool is_inverse) {
 // Computes the Fourier transform of one dim. The result is complex and has all frequencies.
 void fourier_transform(Decomposition& to) { transform(to, false); }
 
-// Computes the inverse Fourier transform of one dim of complex numbers.
 void inverse_fourier_transform(Decomposition& to) { transform(to, true); }
 
-// Computes the Fourier transform of one dim of real numbers. The result has the frequencies from 0
-// to n / 2.
+// Computes the Fourier transform of one real dim. The result has the frequencies 0 to n / 2.
 void real_fourier_transform(Decomposition& to) {
   const size_t dim = transformed_dim(to);
   Node* x = float_self(to);
@@ -129,8 +125,8 @@ void real_fourier_transform(Decomposition& to) {
   to.replace(to("_fft_r2c", x, Dims{static_cast<int64_t>(dim)}, read_scale(to, false), true));
 }
 
-// Computes the inverse Fourier transform of one dim that contains the frequencies from 0 to n / 2.
-// The result is real, and the dim has n elements.
+// Computes the inverse Fourier transform of one dim with the frequencies 0 to n / 2. The result is
+// real and has n elements.
 void inverse_real_fourier_transform(Decomposition& to) {
   const size_t dim = transformed_dim(to);
   Node* x = to.self();
@@ -146,8 +142,8 @@ void inverse_real_fourier_transform(Decomposition& to) {
 }
 
 // Cuts the signal into windows of n_fft elements, which begin every hop_length elements. Multiplies
-// each window by the window function, and computes the Fourier transform of the product. The result
-// is [batch?, frequencies, windows].
+// each window by the window function, and computes its Fourier transform. The result is [batch?,
+// frequencies, windows].
 void short_time_transform(Decomposition& to) {
   Node* x = to.self();
   const Frames frames = read_frames(to);
@@ -167,9 +163,9 @@ void short_time_transform(Decomposition& to) {
   to.replace(x);
 }
 
-// Computes the inverse Fourier transform of [batch?, frequencies, windows], and multiplies each
-// window by the window function. Then adds up the windows, which may overlap. Divides the result by
-// the sum of the squared window functions.
+// Computes the inverse Fourier transform of [batch?, frequencies, windows]. Multiplies each window
+// by the window function, and adds up the windows. Divides the result by the sum of the squared
+// window functions.
 void inverse_short_time_transform(Decomposition& to) {
   Node* x = to.self();
   const Frames frames = read_frames(to);

@@ -1,4 +1,3 @@
-// Decompositions of pooling, resizing and padding.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,8 +30,7 @@ Node* as_image(Decomposition& to) { return to.make("aten.unsqueeze.default", {to
 Node* from_image(Decomposition& to, Node* image) {
   return to.make("aten.squeeze.dims", {image, Dims{-2}});
 }
-// Returns an argument for the 2-D operator. Its first item is `height`, and its second item is the
-// value of the 1-D operator's argument `name`.
+// Returns the list [height, value of the 1-D operator's argument `name`].
 Argument with_height(Decomposition& to, std::string_view name, int64_t height) {
   return Dims{height, to.integers(name, 1)[0]};
 }
@@ -61,8 +59,7 @@ void average_pool1d(Decomposition& to) {
 
 namespace {
 
-// Pools an image of height 1. The indices of the maxima are also correct for the 1-D input, because
-// the image has only one row.
+// Pools an image of height 1. The indices of its maxima are also correct for the 1-D input.
 Node* max_pool_of_image(Decomposition& to) {
   return to.make(
       "aten.max_pool2d_with_indices.default",
@@ -108,7 +105,7 @@ void grid_sample(Decomposition& to) {
 }
 
 // Decomposes pixel_shuffle, which moves factor^2 channels into squares of pixels, and its inverse,
-// pixel_unshuffle. Reshapes, permutes and reshapes again.
+// pixel_unshuffle.
 void pixel_shuffle(Decomposition& to) {
   Node* x = to.self();
   const bool upscales = to.node().target().op() == "pixel_shuffle";
@@ -155,7 +152,7 @@ namespace {
 
 enum class Padding : uint8_t { kReflect, kReplicate, kCircular };
 
-// Returns, for each element of the padded dim, the index of its source element in the input's dim.
+// Returns the source index in the input for each element of the padded dim.
 Node* source_index(Decomposition& to, Padding padding, const SymInt& size, int64_t before,
                    int64_t after) {
   Node* index = to.range(-before, size + SymInt(after));
@@ -218,8 +215,7 @@ void pad(Decomposition& to) {
   const Argument word = to.value("mode");
   const std::string mode = word.get<std::string>() == nullptr ? "" : *word.get<std::string>();
   if (mode == "reflect" || mode == "replicate") {
-    // Calls reflection_pad or replication_pad instead of indexing, so that a backend that supports
-    // these operators can run them.
+    // Calls reflection_pad or replication_pad, because a backend may support these operators.
     const size_t dims = to.integers("pad").size() / 2;
     if (dims < 1 || dims > 3) to.refuse("only padding of 1 to 3 dims is supported");
     to.replace(to.make(fmt::format("aten.{}_pad{}d.default",

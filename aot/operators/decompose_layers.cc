@@ -1,4 +1,3 @@
-// Decompositions of convolutions and normalizations.
 #include <limits>
 
 #include "aot/operators/decompositions.h"
@@ -6,9 +5,9 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// Converts the padding "valid" or "same" to one number per dim. "valid" adds no padding, and "same"
-// keeps the size of the image. If a dim needs an odd number of padding elements, appends one 0 to
-// this dim of `x`, because the returned number applies to both ends of the dim.
+// Converts "valid" (no padding) or "same" (keeps the size of the image) to one number per dim,
+// which applies to both ends of the dim. If a dim needs an odd number of padding elements, appends
+// one 0 to this dim of `x`.
 Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims, Node*& x) {
   Dims padding(dims, 0);
   if (word == "valid") return padding;
@@ -32,7 +31,7 @@ Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims
 }
 
 // Replaces the call with aten.convolution. An image without a batch dim becomes a batch of one.
-// `rest` contains the arguments of aten.convolution that follow the bias.
+// `rest` contains the arguments of aten.convolution after the bias.
 void replace_by_convolution(Decomposition& to, Node* x, size_t dims, const ArgumentList& rest) {
   const bool is_single = x->tensor()->rank() == dims + 1;
   if (is_single) x = to.unsqueeze(x, 0);
@@ -73,8 +72,7 @@ TensorSpec vector_spec(ScalarType dtype, const SymInt& size) {
 void batch_norm(Decomposition& to) {
   const TensorSpec spec = to.spec();
   if (to.boolean("training")) {
-    // A batch norm without running statistics uses the statistics of its input, even in evaluation
-    // mode.
+    // A batch norm without running statistics uses the statistics of its input.
     if (!to.arg("running_mean").is_none())
       to.refuse("training mode is not supported; export the model in evaluation mode");
     Node* norm = to.make(
@@ -109,8 +107,7 @@ void group_norm(Decomposition& to) {
   SymInt area = 1;
   for (size_t i = 2; i < spec.rank(); ++i) area = area * spec.sizes[i];
   const TensorSpec moments = contiguous_spec(spec.dtype, {spec.sizes[0], SymInt(groups)});
-  // The kernel of native_group_norm supports only row-major images. Channels-last images are
-  // therefore converted before and after the call.
+  // Converts channels-last images, because native_group_norm's kernel needs row-major images.
   const auto in_format = [&](Node* x, MemoryFormat format) {
     return to.make("aten.clone.default", {x}, {{"memory_format", format}});
   };
@@ -129,8 +126,7 @@ void group_norm(Decomposition& to) {
   to.replace(result);
 }
 
-// Normalizes each channel of each sample separately. Reshapes the samples to one sample that
-// has all their channels, and then uses batch norm.
+// Computes instance_norm as a batch norm of one sample that has the channels of all samples.
 void instance_norm(Decomposition& to) {
   Node* x = to.self();
   const Sizes sizes = x->tensor()->sizes;
@@ -164,8 +160,8 @@ void instance_norm(Decomposition& to) {
   to.replace(to.reshape(to.item(norm, 0), sizes));
 }
 
-// Computes weight_norm: v g / |v|. The norm |v| is over all dims except `dim`, or over all dims if
-// `dim` is -1.
+// Computes weight_norm: v g / |v|. If `dim` is -1, |v| is over all dims, and otherwise over all
+// dims except `dim`.
 void weight_norm(Decomposition& to) {
   Node* direction = to.self();
   const int64_t dim = to.integer("dim");
@@ -174,8 +170,8 @@ void weight_norm(Decomposition& to) {
   for (size_t i = 0; i < rank; ++i) {
     if (dim == -1 || i != wrapped(dim, rank)) dims.push_back(static_cast<int64_t>(i));
   }
-  // Without dims to reduce, each norm is the magnitude of one element. linalg_vector_norm
-  // cannot compute this, because it reduces all dims if its list of dims is empty.
+  // Without dims to reduce, each norm is the magnitude of one element. linalg_vector_norm would
+  // reduce all dims for an empty list of dims.
   Node* length =
       dims.empty() ? to("abs", direction) : to("linalg_vector_norm", direction, 2, dims, dim != -1);
   Node* scale = to.make("aten.div.Tensor", {to.tensor("g"), length});
@@ -191,7 +187,6 @@ double epsilon(ScalarType dtype) {
 
 }  // namespace
 
-// Computes rms_norm: x / sqrt(mean(x^2) + eps) * weight.
 void rms_norm(Decomposition& to) {
   Node* x = to.self();
   const size_t rank = x->tensor()->rank();

@@ -13,8 +13,8 @@ bool is_number(const Argument& argument, double value) {
   return real != nullptr && *real == value;
 }
 
-// Replaces the node with beta * self + alpha * product. Does not read self if beta is 0, because
-// self may contain NaN.
+// Replaces the node with beta * self + alpha * product. If beta is 0, ignores self, which may
+// contain NaN.
 void scaled_sum(Decomposition& to, Node* product) {
   const Argument alpha = to.factor("alpha");
   const Argument beta = to.factor("beta");
@@ -52,8 +52,8 @@ void vector_product(Decomposition& to) {
 
 namespace {
 
-// Contracts `dims_a` of `a` with `dims_b` of `b`, like torch.tensordot, by a single matrix product.
-// The result has the remaining dims of `a`, followed by the remaining dims of `b`.
+// Computes torch.tensordot with one matrix product. The result has the remaining dims of `a`,
+// followed by the remaining dims of `b`.
 Node* contracted(Decomposition& to, Node* a, Node* b, const Dims& dims_a, const Dims& dims_b) {
   if (dims_a.size() != dims_b.size())
     to.refuse("dims_self and dims_other must have the same length");
@@ -156,8 +156,7 @@ void matrix_power(Decomposition& to) {
   to.replace(result);
 }
 
-// Computes the cross product along a dim of size 3: a[i+1] b[i+2] - a[i+2] b[i+1], with indices
-// modulo 3.
+// Computes the cross product a[i+1] b[i+2] - a[i+2] b[i+1], with indices modulo 3.
 void cross(Decomposition& to) {
   Node* a = to.self();
   Node* b = to.tensor("other");
@@ -217,9 +216,9 @@ Node* vector_norm(Decomposition& to, Node* x, Argument order, const Argument& di
                  norm_arguments(x, std::move(order), dims, keepdim));
 }
 
-// Computes a matrix norm. The order "fro" is the 2-norm of all elements. Orders 1 and -1 use the
-// sum of magnitudes in each column. Orders infinity and -infinity use the sum in each row. A
-// positive order takes the largest sum, and a negative order takes the smallest.
+// Computes a matrix norm. The order "fro" is the 2-norm of all elements. Orders 1 and -1 add up the
+// magnitudes of each column, and orders inf and -inf the magnitudes of each row. A positive order
+// takes the largest sum, and a negative order takes the smallest.
 Node* matrix_norm(Decomposition& to, Node* x, const Argument& order, const Argument& dims,
                   bool keepdim) {
   if (const auto* word = order.get<std::string>()) {
@@ -251,8 +250,7 @@ Node* matrix_norm(Decomposition& to, Node* x, const Argument& order, const Argum
 
 }  // namespace
 
-// Decomposes linalg_norm and linalg_matrix_norm, whose arguments are (self, ord, dim, keepdim, *,
-// dtype).
+// Decomposes linalg_norm and linalg_matrix_norm(self, ord, dim, keepdim, *, dtype).
 void linalg_norm(Decomposition& to) {
   Node* x = to.convert(to.self(), to.spec().dtype);
   const Argument order = to.arg("ord");
@@ -275,7 +273,7 @@ void linalg_norm(Decomposition& to) {
   to.replace(vector_norm(to, x, order.is_none() ? Argument(2) : order, dims, keepdim));
 }
 
-// Decomposes frobenius_norm, whose arguments are (self, dim, keepdim).
+// Decomposes frobenius_norm(self, dim, keepdim).
 void frobenius_norm(Decomposition& to) {
   to.replace(vector_norm(to, to.self(), 2, to.arg("dim"), to.boolean("keepdim")));
 }

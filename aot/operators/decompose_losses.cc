@@ -1,4 +1,3 @@
-// Decompositions of loss functions.
 #include <numbers>
 
 #include "aot/operators/decompositions.h"
@@ -73,7 +72,7 @@ void binary_cross_entropy_of_logits(Decomposition& to) {
   reduce_loss(to, loss);
 }
 
-// Computes kl_div for input x and target t: t (log(t) - x), or exp(t) (t - x) if t is a logarithm.
+// Computes kl_div of input x and target t: t (log(t) - x), or exp(t) (t - x) if t is a logarithm.
 void divergence(Decomposition& to) {
   Node* x = to.self();
   Node* target = to.tensor("target");
@@ -164,7 +163,7 @@ namespace {
 
 int64_t class_dim(const Node* x) { return rank_of(x) == 1 ? 0 : 1; }
 
-// Reshapes the weights of classes so that they broadcast along the dim of classes.
+// Reshapes the class weights, so that they broadcast along the dim of classes.
 Node* along_classes(Decomposition& to, Node* weight, const Node* x) {
   Sizes sizes(rank_of(x), SymInt(1));
   sizes.at(static_cast<size_t>(class_dim(x))) = size_at(weight, 0);
@@ -177,8 +176,7 @@ struct ClassLoss {
   Node* weights = nullptr;
 };
 
-// Computes the loss -logs[target] * weight[target]. Ignored targets get the loss 0 and the weight
-// 0.
+// Computes -logs[target] * weight[target]. The loss and the weight of ignored targets are 0.
 ClassLoss loss_of_classes(Decomposition& to, Node* logs, Node* target, Node* weight,
                           int64_t ignored) {
   const int64_t dim = class_dim(logs);
@@ -199,7 +197,7 @@ ClassLoss loss_of_classes(Decomposition& to, Node* logs, Node* target, Node* wei
   return result;
 }
 
-// Reduces the losses. The mean is their sum divided by the sum of the weights.
+// Reduces the losses. The mean is the sum of the losses divided by the sum of the weights.
 Node* reduced(Decomposition& to, Node* loss, Node* weights, int64_t reduction) {
   if (reduction == 0) return loss;
   Node* total = to.sum(loss, {});
@@ -210,7 +208,7 @@ Node* reduced(Decomposition& to, Node* loss, Node* weights, int64_t reduction) {
 
 }  // namespace
 
-// Decomposes nll_loss, whose arguments are (self, target, weight, reduction, ignore_index).
+// Decomposes nll_loss(self, target, weight, reduction, ignore_index).
 void negative_log_likelihood(Decomposition& to) {
   const ClassLoss found = loss_of_classes(to, to.self(), to.tensor("target"),
                                           to.optional_tensor("weight"), to.integer("ignore_index"));
@@ -256,8 +254,7 @@ void cross_entropy_of_probabilities(Decomposition& to, Node* logs, Node* weight,
 
 }  // namespace
 
-// Decomposes cross_entropy_loss, whose arguments are (self, target, weight, reduction,
-// ignore_index, label_smoothing).
+// Decomposes cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing).
 void cross_entropy(Decomposition& to) {
   Node* x = to.self();
   Node* target = to.tensor("target");

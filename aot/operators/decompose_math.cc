@@ -1,4 +1,3 @@
-// Decompositions of element-wise mathematical functions.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -19,8 +18,7 @@ Node* operand(Decomposition& to, size_t index) {
   return is_tensor ? to.convert(argument.node(), dtype) : to.scalar(argument, dtype);
 }
 
-// Computes log_b(b^x + b^y). Factors out the larger exponent, so that nothing overflows. The base b
-// is 2 if `binary` is true, and otherwise e.
+// Computes log_b(b^x + b^y) for b = 2 or b = e. Factors out the larger exponent to avoid overflow.
 template <bool binary>
 void log_add_exp(Decomposition& to) {
   Node* a = operand(to, 0);
@@ -35,7 +33,7 @@ void log_add_exp(Decomposition& to) {
   } else {
     rest = to("log1p", to("exp", distance));
   }
-  // If both operands are the same infinity, `distance` is NaN. Returns this infinity instead.
+  // If both operands are the same infinity, `distance` is NaN, but the result is this infinity.
   Node* is_same = to("logical_and", to("isinf", a), to.compare("eq", a, b));
   to.replace(to.where(is_same, a, to.add(larger, rest)));
 }
@@ -69,7 +67,6 @@ void sigmoid_gradient(Decomposition& to) {
   to.replace(to.mul(to.mul(operand(to, 0), to.sub(1, y)), y));
 }
 
-// Computes sinc: sin(pi x) / (pi x), or 1 if x is 0.
 void sinc(Decomposition& to) {
   Node* x = to.mul(operand(to, 0), std::numbers::pi);
   to.replace(to.where(to.compare("eq", x, 0), 1, to.div(to("sin", x), x)));
@@ -113,7 +110,6 @@ void heaviside(Decomposition& to) {
   to.replace(to.where(to.compare("eq", x, 0), operand(to, 1), step));
 }
 
-// The angle of a real number is pi if the number is negative, and otherwise 0.
 void angle(Decomposition& to) {
   Node* x = operand(to, 0);
   Node* result =

@@ -1,4 +1,3 @@
-// Decompositions of matrix products and of attention.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -27,8 +26,7 @@ Node* folded_product(Decomposition& to, Node* x, Node* matrix) {
   return to.reshape(to("mm", flat, matrix), result);
 }
 
-// True if the rows of all batches are evenly spaced in memory. The batch dims can then be folded
-// into the rows without a copy.
+// True if the strides allow a view that folds the batch dims into the rows.
 bool can_fold(const TensorSpec& spec) {
   for (size_t i = 0; i + 2 < spec.rank(); ++i) {
     if (!same(spec.strides[i], spec.strides[i + 1] * spec.sizes[i + 1])) return false;
@@ -44,7 +42,7 @@ Node* batched_product(Decomposition& to, Node* a, Node* b) {
   const SymInt inner = left.sizes.back();
   const SymInt right_inner = is_column ? right.sizes[0] : right.sizes[right.rank() - 2];
   const SymInt columns = is_column ? SymInt(1) : right.sizes.back();
-  // The sizes of the batch dims after broadcasting the two operands.
+  // The sizes of the batch dims after broadcasting.
   Sizes batch(std::max(left.rank(), right.rank()) - 2, SymInt(1));
   for (const TensorSpec* spec : {&left, &right}) {
     for (size_t i = 0; i + 2 < spec->rank(); ++i) {
@@ -189,8 +187,7 @@ void attention(Decomposition& to) {
   }
   if (scale < 0) to.refuse("scale must not be negative");
   const double root = std::sqrt(scale);
-  // True if the result gets the layout of ATen's flash kernel, which is
-  // [position, batch, head, channel] in memory.
+  // True if the result gets the layout of ATen's flash kernel, [position, batch, head, channel].
   const bool is_flash = rank == 4 && key->tensor()->rank() == 4 && value->tensor()->rank() == 4 &&
                         same(value->tensor()->sizes.back(), spec.sizes.back());
   if (to.boolean("enable_gqa") && rank >= 3) {

@@ -1,4 +1,4 @@
-// Decompositions of block-wise quantization. They use the same arithmetic as torchao.
+// Decompositions of block-wise quantization, with the same arithmetic as torchao.
 
 #include "aot/operators/decompositions.h"
 
@@ -57,7 +57,7 @@ ScalarType dtype_of(Decomposition& to, const char* name, ScalarType fallback) {
   return value.get<ScalarType>() == nullptr ? fallback : *value.get<ScalarType>();
 }
 
-// Reshapes an argument with one value per block so that it broadcasts with the split tensor. Null
+// Reshapes an argument with one value per block, so that it broadcasts with the split tensor. Null
 // if the argument is missing or empty.
 Node* values_per_block(Decomposition& to, const char* name, const Blocks& blocks) {
   Node* numbers = to.optional_tensor(name);
@@ -92,7 +92,7 @@ void dequantize_affine(Decomposition& to) {
   dequantize(to, to.integers("block_size"), "scale", "zero_point");
 }
 
-// A group consists of `group_size` adjacent elements of a row, which share a scale.
+// A group is `group_size` adjacent elements of a row, which share a scale.
 void dequantize_groups(Decomposition& to) {
   dequantize(to, {1, to.integer("group_size")}, "scales", "zero_points");
 }

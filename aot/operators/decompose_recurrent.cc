@@ -1,5 +1,4 @@
-// Decompositions of recurrent layers. Each step of a sequence becomes separate calls, as in
-// PyTorch's decompositions.
+// Decompositions of recurrent layers. Each step of a sequence becomes separate calls.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -106,7 +105,7 @@ Node* sigmoid(Decomposition& to, Node* x) { return to("sigmoid", x); }
 Node* tanh(Decomposition& to, Node* x) { return to("tanh", x); }
 int64_t last_dim(const Node* x) { return static_cast<int64_t>(x->tensor()->rank()) - 1; }
 
-// Computes the next hidden state and cell. `gates` are the values before the activation functions.
+// Computes the next LSTM state and cell. `gates` are the values before the activation functions.
 std::pair<Node*, Node*> lstm_step(Decomposition& to, Node* gates, Node* cell) {
   const std::vector<Node*> parts = chunk(to, gates, 4, last_dim(gates));
   Node* in = sigmoid(to, parts[0]);
@@ -189,8 +188,8 @@ DirectionResults layer(Decomposition& to, Node* x, Node* hidden, const Weights& 
   return results;
 }
 
-// Builds all layers and returns the output of the last layer. `run(x, index, weights, backward)`
-// builds one direction of one layer. `weights` is `layers.weights[index]`.
+// Builds all layers and returns the last layer's output. `run(x, index, weights, backward)` builds
+// one direction of one layer. `weights` is `layers.weights[index]`.
 template <class Run>
 Node* all_layers(Decomposition& to, const Layers& layers, std::vector<DirectionResults>& results,
                  Run run) {
@@ -261,7 +260,7 @@ void recurrent(Decomposition& to) {
   to.replace_items({output, stacked(to, results, &DirectionResults::hidden)});
 }
 
-// Reads the weights of a cell, whose arguments are (input, hx, w_ih, w_hh, b_ih, b_hh).
+// Reads the weights of a cell(input, hx, w_ih, w_hh, b_ih, b_hh).
 Weights read_cell(Decomposition& to) {
   Weights weights;
   weights.input = to.tensor("w_ih");

@@ -1,4 +1,3 @@
-// Decompositions of reductions: vector norms, variances, sorting, quantiles.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -153,7 +152,6 @@ void log_sum_exp(Decomposition& to) {
   to.replace(to.make("aten.add.Tensor", {to("log", total), largest}));
 }
 
-// Computes all(x) as not any(not x).
 void all(Decomposition& to) {
   Node* x = to("logical_not", to.self());
   const std::string_view overload = to.node().target().overload();
@@ -171,7 +169,6 @@ void extremes(Decomposition& to) {
   to.replace_items({to.make("aten.amin.default", args), to.make("aten.amax.default", args)});
 }
 
-// Computes argsort: the indices that sort the elements along a dim.
 void argsort(Decomposition& to) {
   Node* sorted = nullptr;
   if (to.node().target().overload() == "stable") {
@@ -210,7 +207,7 @@ void count_nonzero(Decomposition& to) {
 
 namespace {
 
-// Sorts along a dim. The results are the values and their indices.
+// Sorts along a dim. Returns the sorted values and their indices.
 Node* sorted(Decomposition& to, Node* x, const Argument& dim, bool descending) {
   return to("sort", x, dim, descending);
 }
@@ -222,8 +219,8 @@ void sort_first_dim(Decomposition& to) {
   to.replace(to.item(to.make("aten.sort.default", {to.self(), 0, descending}), 0));
 }
 
-// Decomposes median and kthvalue, which return the element with a given rank along a dim. The
-// median of an even number of elements is the lower of the two middle elements.
+// Decomposes median and kthvalue. The median of an even number of elements is the lower of the two
+// middle elements.
 void element_by_rank(Decomposition& to) {
   Node* x = to.self();
   const bool is_median = to.node().target().op() == "median";
@@ -314,8 +311,8 @@ Node* interpolated(Decomposition& to, Node* sorted, Node* position) {
 
 }  // namespace
 
-// Sorts the elements, and interpolates at the position q * (length - 1), which may be between two
-// elements. The call's arguments are (self, q, dim, keepdim, *, interpolation).
+// Decomposes quantile(self, q, dim, keepdim, *, interpolation): sorts the elements, and
+// interpolates at the position q * (length - 1).
 void quantile(Decomposition& to) {
   const ScalarType dtype = to.self()->tensor()->dtype;
   const QuantileDim along = quantile_dim(to);

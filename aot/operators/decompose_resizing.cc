@@ -1,5 +1,4 @@
-// Decompositions of resizing operators. Some become other resizing operators. The others become
-// calls that index the input, as in PyTorch.
+// Decompositions of resizing operators, into other resizing operators or into indexing.
 #include <array>
 
 #include "aot/operators/decompositions.h"
@@ -7,16 +6,15 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// The sizes of a dim before and after it is resized.
 struct Axis {
   SymInt from;
   SymInt to;
   double scale = 1;  // number of input elements per element of the result
 };
 
-// Reads the old and new sizes of the last `dims` dims. Computes the scales from scale_factors if
-// the call passes scale_factors instead of output_size and `corners` is false. Otherwise computes
-// the scales from the sizes.
+// Reads the old and new sizes of the last `dims` dims. If the call has scale_factors instead of
+// output_size and `corners` is false, the scales come from scale_factors, and otherwise from the
+// sizes.
 std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
   const Node* x = to.self();
   if (rank_of(x) != dims + 2) to.refuse("the input has the wrong number of dims");
@@ -48,14 +46,13 @@ std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
   return axes;
 }
 
-// Appends dims of size 1, so that the vector `x` runs along dim `i` of a tensor that has `dims`
-// dims.
+// Appends dims of size 1, so that the vector `x` becomes dim `i` of `dims` dims.
 Node* along(Decomposition& to, Node* x, size_t i, size_t dims) {
   for (size_t dim = i + 1; dim < dims; ++dim) x = to.unsqueeze(x, -1);
   return x;
 }
 
-// Returns, for the center of each element of the result, the corresponding position in the input.
+// Returns the position in the input of the center of each element of the result.
 Node* positions(Decomposition& to, const Axis& axis, bool corners) {
   Node* at = to.count(0, axis.to, 1, ScalarType::kFloat);
   if (corners) return to.mul(at, axis.scale);
@@ -66,8 +63,8 @@ template <size_t dims, bool exact>
 void nearest(Decomposition& to) {
   ArgumentList indices(2);
   const std::vector<Axis> axes = read_axes(to, dims, false);
-  // For channels-last volumes with more than 3 channels, PyTorch's kernel ignores the scale factor
-  // of a dim whose size stays the same or doubles.
+  // PyTorch's kernel ignores the scale factor of a dim whose size stays the same or doubles, for
+  // channels-last volumes with more than 3 channels.
   const SymInt& channels = size_at(to.self(), 1);
   const bool ignores_factor = !exact && is_channels_last(*to.self()->tensor()) &&
                               channels.is_static() && channels.value() > 3;
@@ -83,8 +80,7 @@ void nearest(Decomposition& to) {
   to.replace(to.index(to.self(), std::move(indices)));
 }
 
-// Resizes the last dim with `target`, an operator that resizes images. Inserts a dim of size 1
-// before the last dim, and removes this dim from the result. The arguments of the replaced call are
+// Resizes the last dim with `target`, an operator that resizes images. The original arguments are
 // (input, output_size?, [align_corners,] scale_factors?).
 void resize1d(Decomposition& to, const char* target, bool has_corners) {
   const SymInt size = to.spec().sizes.back();
@@ -141,8 +137,8 @@ void linear(Decomposition& to) {
   to.replace(values.front());
 }
 
-// Returns the weights of a point's four neighbors, computed by Keys' cubic kernel with a = -0.75.
-// `t` is the distance from the second neighbor to the point, from 0 to 1.
+// Returns the weights of a point's four neighbors: Keys' cubic kernel with a = -0.75. `t` is the
+// distance from the second neighbor to the point, from 0 to 1.
 std::array<Node*, 4> cubic_weights(Decomposition& to, Node* t) {
   constexpr double kA = -0.75;
   const auto near = [&](Node* x) {
@@ -195,7 +191,7 @@ void resize_cubic2d(Decomposition& to) {
   to.replace(weighted(rows, weights[0]));
 }
 
-// Calls the overload "vec" of the same operator instead. Passes no scale factors.
+// Calls the overload "vec" of the same operator, without scale factors.
 void resize_by_list(Decomposition& to) {
   for (const char* scale : {"scales_h", "scales_w"}) {
     if (!to.arg(scale).is_none()) to.refuse("output_size and scales cannot be combined");
@@ -207,8 +203,7 @@ void resize_by_list(Decomposition& to) {
   to.replace(to.call(target, std::move(args), to.spec()));
 }
 
-// Resizes by indexing if the call has scale factors, because aten.upsample_nearest2d may ignore a
-// scale factor.
+// Resizes by indexing if the call has scale factors, which aten.upsample_nearest2d may ignore.
 void resize_nearest1d(Decomposition& to) {
   if (to.arg("output_size").is_none()) return nearest<1, false>(to);
   resize1d(to, "aten.upsample_nearest2d.vec", false);

@@ -1,4 +1,3 @@
-// Decompositions of scans along a dim: cumulative products and extremes, differences, trapezoids.
 #include <array>
 
 #include "aot/operators/decompositions.h"
@@ -23,9 +22,7 @@ Node* shifted(Decomposition& to, Node* x, size_t dim, int64_t by, Argument fill)
 }
 
 // Combines each element with all elements before it, in about log2(length) steps. Each step
-// combines every element with the element `by` positions earlier, and then doubles `by`. Thus after
-// n steps, each element is the combination of up to 2^n original elements: itself and those
-// directly before it.
+// combines every element with the element `by` positions earlier, and then doubles `by`.
 template <class Combine>
 Node* scan(Decomposition& to, Node* x, size_t dim, const Argument& neutral, Combine combine) {
   const int64_t length = length_of(to, x, dim);
@@ -33,7 +30,6 @@ Node* scan(Decomposition& to, Node* x, size_t dim, const Argument& neutral, Comb
   return x;
 }
 
-// Returns the input, converted to the dtype of the result.
 Node* scanned(Decomposition& to) { return to.convert(to.self(), to.spec().dtype); }
 size_t dim_of(Decomposition& to) { return wrapped(to.integer("dim"), rank_of(to.self())); }
 

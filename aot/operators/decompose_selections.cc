@@ -1,4 +1,3 @@
-// Decompositions of operators that read or write by index or mask.
 #include <cstring>
 #include <span>
 
@@ -7,7 +6,7 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// Returns a list of indices that has None for each dim before `dim`, followed by `index`.
+// Returns a list of indices: None for each dim before `dim`, followed by `index`.
 ArgumentList at_dim(size_t dim, Node* index) {
   ArgumentList indices(dim);
   indices.emplace_back(index);
@@ -20,8 +19,8 @@ Node* put(Decomposition& to, Node* x, ArgumentList indices, Node* values, bool a
   return to.make("aten.index_put.default", std::move(args));
 }
 
-// Writes `values` to the positions that `index` selects along the call's argument "dim". A 0-d
-// tensor counts as having one dim.
+// Writes `values` to the positions that `index` selects along the argument "dim". A 0-d tensor
+// counts as a vector.
 void put_along(Decomposition& to, Node* index, Node* values, bool accumulate) {
   Node* x = to.self();
   const bool is_scalar = rank_of(x) == 0;
@@ -138,7 +137,6 @@ Node* tensor_or_number(Decomposition& to, size_t index) {
   return to.scalar(operand, is_real ? ScalarType::kFloat : ScalarType::kLong);
 }
 
-// Returns the elements of a constant integer tensor.
 std::vector<int64_t> integers_of(Decomposition& to, const TensorData& data) {
   const std::vector<std::byte> bytes = row_major_bytes(data);
   std::vector<int64_t> integers(static_cast<size_t>(data.numel()));
@@ -175,8 +173,7 @@ namespace {
 // Counts the bounds that are less than each value. If `right` is true, also counts equal bounds.
 Node* count_bounds_before(Decomposition& to, Node* bounds, Node* values, bool right) {
   Node* is_after = to.compare(right ? "gt" : "ge", bounds, values);
-  // If a value is NaN, `is_after` is false for all bounds, so all bounds are counted. This is
-  // correct, because NaN sorts last.
+  // For the value NaN, `is_after` is always false, so all bounds are counted: NaN sorts last.
   Node* count = to.make("aten.sum.dim_IntList", {to("logical_not", is_after), Dims{-1}});
   return to.convert(count, to.spec().dtype);
 }
@@ -199,9 +196,9 @@ void search_sorted(Decomposition& to) {
   to.replace(count_bounds_before(to, bounds, to.unsqueeze(values, -1), right));
 }
 
-// Decomposes embedding_bag: the sum, mean or maximum of the selected rows in each bag. The row that
-// `indices[i]` selects belongs to the last bag whose offset is at most i. Computes only the first
-// of the four results.
+// Decomposes embedding_bag: the sum, mean or maximum of the selected rows in each bag. The row
+// `indices[i]` belongs to the last bag whose offset is at most i. Computes only the first of the
+// four results.
 void embedding_bag(Decomposition& to) {
   Node* table = to.self();
   Node* indices = to.tensor("indices");
@@ -211,7 +208,7 @@ void embedding_bag(Decomposition& to) {
   if (mode < kSum || mode > kMax) to.refuse("mode must be 0 (sum), 1 (mean) or 2 (max)");
   if (rank_of(indices) != 1 || rank_of(offsets) != 1)
     to.refuse("indices and offsets must be vectors");
-  // Converts only the selected rows to f32, because a converted copy of the table may be too large.
+  // Converts only the selected rows to f32, because a copy of the table may be too large.
   Node* rows = to.to_opmath(to("embedding", table, indices));
   const ScalarType dtype = rows->tensor()->dtype;
   Node* weights = to.optional_tensor("per_sample_weights");
@@ -258,8 +255,8 @@ void embedding_bag(Decomposition& to) {
 
 namespace {
 
-// Returns a vector that contains each index i `repeats[i]` times: [2, 0, 1] becomes [0, 0, 2].
-// Returns null if `repeats` is not constant.
+// Returns a vector that contains each index i `repeats[i]` times: [2, 0, 1] becomes [0, 0, 2]. Null
+// if `repeats` is not constant.
 Node* constant_indices(Decomposition& to, const Node* repeats) {
   const TensorData* data = to.constant_data(repeats);
   if (data == nullptr || data->sizes.size() > 1) return nullptr;

@@ -1,4 +1,3 @@
-// Decompositions of operators that change shapes.
 #include <algorithm>
 #include <numeric>
 
@@ -6,8 +5,7 @@
 
 namespace vitrine::aot::decompositions {
 
-// Decomposes reshape. Passes a list of sizes to aten.view unchanged, even if the list contains -1
-// or nodes.
+// Decomposes reshape. aten.view gets the original list of sizes, which may contain -1 or nodes.
 void reshape(Decomposition& to) {
   const Argument shape = to.arg("shape");
   const TensorSpec& spec = to.spec();
@@ -38,15 +36,13 @@ void squeeze(Decomposition& to) {
   to.replace(to.call("aten.squeeze.dims", {to.self(), Dims{to.integer("dim")}}, to.spec()));
 }
 
-// Removes all dims of size 1.
 void squeeze_all(Decomposition& to) {
   Dims dims(to.self()->tensor()->rank());
   std::iota(dims.begin(), dims.end(), int64_t{0});
   to.replace(to.call("aten.squeeze.dims", {to.self(), dims}, to.spec()));
 }
 
-// Returns the arguments of a concatenation. Omits the argument "dim" if it is 0, as torch.export
-// does.
+// Returns the arguments of cat. Omits the argument "dim" if it is 0, as torch.export does.
 ArgumentList with_dim(Argument tensors, int64_t dim) {
   ArgumentList args = {std::move(tensors)};
   if (dim != 0) args.emplace_back(dim);
@@ -60,8 +56,8 @@ void stack(Decomposition& to) {
   const size_t at = wrapped(dim, spec.rank());
   if (tensors.list() == nullptr) to.refuse("tensors must be a list");
   if (at + 1 < spec.rank()) {
-    // If the new dim is not the last dim, concatenates the tensors along the dim that follows the
-    // new dim. Then splits the concatenated dim into these two dims.
+    // Concatenates the tensors along the dim after the new dim. Then splits the concatenated dim
+    // into these two dims.
     Sizes concatenated = spec.sizes;
     concatenated[at + 1] = concatenated[at] * concatenated[at + 1];
     concatenated.erase(concatenated.begin() + static_cast<std::ptrdiff_t>(at));
@@ -81,7 +77,6 @@ void stack(Decomposition& to) {
       to.call("aten.cat.default", with_dim(Argument::list(std::move(unsqueezed)), dim), spec));
 }
 
-// Replaces chunk and split with split_with_sizes.
 void split(Decomposition& to) {
   const Value::Items* items = to.node().meta.value.items();
   if (items == nullptr || items->empty()) to.refuse("the number of results is unknown");
@@ -145,8 +140,7 @@ void contiguous(Decomposition& to) {
                      {{"memory_format", to.arg("memory_format", MemoryFormat::kContiguous)}}));
 }
 
-// movedim moves the dims in `source` to the indices in `destination`. The other dims keep their
-// order.
+// Decomposes movedim: moves the dims in `source` to the indices in `destination`.
 void move_dims(Decomposition& to) {
   Node* x = to.self();
   const size_t rank = x->tensor()->rank();
@@ -186,7 +180,7 @@ void narrow(Decomposition& to) {
   const SymInt first = size_of(start).value_or(SymInt(0));
   const SymInt end = first + size_of(to.arg("length")).value_or(SymInt(0));
   // If `start` is negative and the range reaches the end of the dim, start + length is 0.
-  // aten.slice would read an end of 0 as the beginning of the dim, so the end becomes INT64_MAX.
+  // aten.slice would read the end 0 as the beginning, so the end becomes INT64_MAX.
   const bool is_at_end = first.is_static() && first.value() < 0 && end == SymInt(0);
   to.replace(to.call("aten.slice.Tensor",
                      {to.self(), to.arg("dim"), start, to.size(is_at_end ? INT64_MAX : end)},
@@ -231,8 +225,7 @@ void repeat_interleave(Decomposition& to) {
   to.replace(to.reshape(repeated, result));
 }
 
-// Rolls each dim by indexing: element i of the result is element (i + size - shift) mod size of the
-// input.
+// Rolls by indexing: element i of the result is element (i + size - shift) mod size of the input.
 void roll(Decomposition& to) {
   Node* x = to.self();
   const Dims shifts = to.integers("shifts");

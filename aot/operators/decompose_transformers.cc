@@ -1,5 +1,4 @@
-// Decompositions of the operators that torch.nn.MultiheadAttention and TransformerEncoderLayer call
-// if gradients are disabled.
+// Decompositions of operators that torch.nn.MultiheadAttention and TransformerEncoderLayer call.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -27,8 +26,8 @@ Node* linear(Decomposition& to, Node* x, Node* weight, Node* bias) {
   return to("linear", x, weight, bias);
 }
 
-// Returns a mask that is true where a query must not see a key. The shape of `mask` is [query, key]
-// if `type` is 0, [batch, key] if it is 1, and [batch, head, query, key] if it is 2.
+// Returns a mask that is true where a query must not see a key. `mask` is [query, key] if `type` is
+// 0, [batch, key] if `type` is 1, and [batch, head, query, key] if `type` is 2.
 Node* hidden_of(Decomposition& to, Node* mask, const Argument& type) {
   if (mask->tensor()->dtype != ScalarType::kBool) mask = to.compare("ne", mask, 0);
   const auto* kind = type.get<int64_t>();
@@ -74,8 +73,8 @@ Attention self_attention(Decomposition& to, Node* x, const Projections& projecti
 
 }  // namespace
 
-// The call's arguments are (query, key, value, embed_dim, num_head, qkv_weight, qkv_bias,
-// proj_weight, proj_bias, mask, need_weights, average_attn_weights, mask_type).
+// Decomposes _native_multi_head_attention(query, key, value, embed_dim, num_head, qkv_weight,
+// qkv_bias, proj_weight, proj_bias, mask, need_weights, average_attn_weights, mask_type).
 void multi_head_attention(Decomposition& to) {
   Node* x = to.self();
   if (to.tensor("key") != x || to.tensor("value") != x)

@@ -1,4 +1,3 @@
-// Decompositions of simple element-wise operators and of their aliases.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -28,8 +27,7 @@ void reverse_subtract(Decomposition& to) {
                      alpha.is_none() ? ArgumentMap{} : ArgumentMap{{"alpha", alpha}}));
 }
 
-// Decomposes the overloads of `where` that take numbers. The numbers become tensors with the dtype
-// of the result.
+// Decomposes the overloads of `where` that take numbers, which become tensors.
 void where(Decomposition& to) {
   ArgumentList args = {to.self(), to.arg("self"), to.arg("other")};
   for (size_t i = 1; i < args.size(); ++i) {
@@ -49,7 +47,7 @@ void add_product(Decomposition& to) {
 }
 
 // Computes start + weight * (end - start) if |weight| < 0.5, else end - (1 - weight) * (end -
-// start). Weights of 0 and 1 thus give exact results.
+// start). The results for weights 0 and 1 are exact.
 void interpolate(Decomposition& to) {
   Node* start = to.self();
   Node* end = to.tensor("end");
@@ -81,7 +79,6 @@ void clamp_above(Decomposition& to) {
   to.replace(to.call("aten.clamp.default", {to.self(), Argument(), to.arg("max")}, to.spec()));
 }
 
-// True for elements that are neither NaN nor infinite.
 void is_finite(Decomposition& to) {
   Node* x = to.self();
   Node* is_number = to("logical_not", to("isnan", x));
@@ -115,7 +112,7 @@ void swapped(Decomposition& to) {
   to.replace(to.call(target, {to.tensor("other"), to.arg("self")}, to.spec()));
 }
 
-// Operators that return their input unchanged, such as real() of a real tensor.
+// Decomposes operators that return their input unchanged, such as real() of a real tensor.
 void itself(Decomposition& to) { to.replace(to.self()); }
 
 void conjugate(Decomposition& to) {

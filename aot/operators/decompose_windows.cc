@@ -1,4 +1,3 @@
-// Decompositions of 3-D pooling, and of operators that convert between images and patches.
 #include <algorithm>
 #include <array>
 
@@ -26,8 +25,8 @@ Volume read_volume(Decomposition& to) {
   return volume;
 }
 
-// Pools `slices` along the depth. `along_depth` receives images with the shape
-// [batch * channels, 1, depth, height * width] and pools their columns.
+// Pools `slices` along the depth. `along_depth` pools the columns of images with the shape [batch *
+// channels, 1, depth, height * width].
 template <class Pool>
 Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool along_depth) {
   const Sizes sizes = slices->tensor()->sizes;
@@ -41,8 +40,7 @@ Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool alo
 }
 
 Dims in_plane(const Dims& all) { return {all[1], all[2]}; }
-// Converts an argument of 3-D pooling to 2-D pooling of images [depth, height * width]. Keeps the
-// depth's item of `all`, and uses `width` for the second dim.
+// Converts an argument of 3-D pooling for 2-D pooling of images [depth, height * width].
 Dims in_depth(const Dims& all, int64_t width) { return {all[0], width}; }
 
 Dims strides_of(Decomposition& to) {
@@ -54,8 +52,8 @@ struct Maxima {
   Node* indices;
 };
 
-// Computes the maximum of each window and its index in the volume: pools each plane, and then pools
-// the planes' maxima along the depth. In a tie, the first element wins.
+// Returns the maximum of each window and its index in the volume: pools each plane, and then the
+// planes' maxima along the depth. In a tie, the first element wins.
 Maxima max_of_windows(Decomposition& to, bool needs_indices) {
   const Volume volume = read_volume(to);
   const Dims kernel = to.integers("kernel_size", 3);
@@ -77,7 +75,7 @@ Maxima max_of_windows(Decomposition& to, bool needs_indices) {
     return depth.values;
   });
   if (!needs_indices) return result;
-  // The index in the volume is the index in the chosen plane, plus depth * (size of a plane).
+  // The index in the volume is the index in the plane plus depth * (size of a plane).
   const Sizes in_columns = result.indices->tensor()->sizes;
   const Sizes sizes = planes.values->tensor()->sizes;
   const SymInt num_columns = sizes[2] * sizes[3];
@@ -105,9 +103,9 @@ void max_pool3d_with_indices(Decomposition& to) {
   to.replace_items({maxima.values});
 }
 
-// Computes the means of the windows in each plane, and then averages these means along the depth.
-// This is correct even for padded and clipped windows, because all planes of a window have the
-// same number of elements.
+// Computes the means of the windows in each plane, and then averages these means. This is correct
+// even for padded and clipped windows, because all planes of a window have the same number of
+// elements.
 void average_pool3d(Decomposition& to) {
   // Rejects integer inputs, because the planes' means would be rounded before they are averaged.
   if (!is_floating(to.self()->tensor()->dtype)) to.refuse("the input must have a float dtype");
@@ -132,8 +130,8 @@ void average_pool3d(Decomposition& to) {
 
 namespace {
 
-// Returns the output sizes of adaptive pooling. If an item of output_size is None, its dim keeps
-// the input's size.
+// Returns the output sizes of adaptive pooling. If an item of output_size is None, the dim keeps
+// its size.
 Dims adaptive_sizes(Decomposition& to) {
   const Argument output_size = to.arg("output_size");
   const ArgumentList repeated(3, output_size);
@@ -202,9 +200,8 @@ Patches read_patches(Decomposition& to) {
   return patches;
 }
 
-// Returns the indices of the rows (if `dim` is 0) or columns (if `dim` is 1) that the windows
-// contain in the padded image. Element [i, j] of the result is the index of row or column i of
-// window j.
+// Returns the indices of the rows (if `dim` is 0) or columns (if `dim` is 1) in the padded image.
+// Element [i, j] of the result is the index of row or column i of window j.
 Node* window_indices(Decomposition& to, const Patches& patches, size_t dim, const SymInt& size) {
   const int64_t span = patches.dilation[dim] * (patches.kernel[dim] - 1);
   const SymInt last = size + SymInt(2 * patches.padding[dim] - span);

@@ -251,8 +251,7 @@ void Decomposition::compare_sizes(const Node& before, const Node& after) {
   if (has_both && before.tensor()->sizes != after.tensor()->sizes) changed_sizes_ = true;
 }
 
-// Converts `made` to the dtype of `before`, the result that it replaces. Copies `made` if the
-// result must own its memory.
+// Converts `made` to the dtype of `before`. Copies `made` if the result must own its memory.
 Node* Decomposition::as_result(Node* made, const Node& before) {
   compare_sizes(before, *made);
   if (before.tensor() == nullptr || made->tensor() == nullptr) return made;

@@ -19,13 +19,13 @@ namespace vitrine::aot {
 using Sizes = std::vector<SymInt>;
 using Dims = std::vector<int64_t>;
 
-// The maximum number of results of one call. It limits the work that a small file can cause.
+// Maximum number of results of one call. Limits the work that a small file can cause.
 inline constexpr int64_t kMaxResults = 1 << 16;
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Reads the arguments of a call and replaces the call with others. New calls are inserted before
-// the replaced call, in order of creation, and have its metadata.
+// Reads the arguments of a call and replaces the call. New calls are inserted before the replaced
+// call, in order of creation, and have its metadata.
 class Decomposition {
  public:
   // PyTorch returns some results as new tensors. If `owns_results` is set, the replacements of
@@ -33,17 +33,17 @@ class Decomposition {
   Decomposition(ExportedProgram& program, Node& node, bool owns_results = false)
       : program_(program), node_(node), owns_results_(owns_results) {}
 
-  // Makes the decomposition compute f16 and bf16 calls in f32, like PyTorch's kernels. Operands are
-  // converted to f32, and replace() rounds the results.
+  // Converts f16 and bf16 operands to f32, like PyTorch's kernels. replace() then rounds the
+  // results.
   void use_opmath();
   // Converts an f16 or bf16 tensor to f32.
   Node* to_opmath(Node* input);
 
   Node& node() { return node_; }
-  // The next functions find an argument by its name in the operator's signature, like Call
-  // (aot/operators/call.h). For a missing argument, they return the signature's default, or else
-  // `fallback`. If both are missing, value() returns None, and the other functions throw AotError.
-  // They also throw AotError if the argument has the wrong type.
+  // The next functions find an argument by name, like Call (aot/operators/call.h). For a missing
+  // argument, they return the signature's default, or else `fallback`. Without a default and a
+  // fallback, value() returns None, and the other functions throw AotError. They also throw
+  // AotError if the argument has the wrong type.
   Argument value(std::string_view name) const { return call().value(name); }
   int64_t integer(std::string_view name, std::optional<int64_t> fallback = {}) const {
     return call().integer(name, fallback);
@@ -59,8 +59,8 @@ class Decomposition {
   Dims integers(std::string_view name, size_t count = 0) const {
     return call().integers(name, count);
   }
-  // Returns an argument that is a factor, such as "alpha". If the call returns an integer tensor,
-  // truncates the factor to an integer, like ATen.
+  // Returns a factor such as "alpha". Truncates the factor to an integer if the result is an
+  // integer tensor, like ATen.
   Argument factor(std::string_view name) const;
   // Returns the passed argument, or `fallback` if the call omits it. Ignores the signature's
   // default.
@@ -73,16 +73,13 @@ class Decomposition {
   std::vector<Node*> tensors(std::string_view name) const;  // AotError if the list is empty
   // Returns the keyword arguments of the call that have one of these names.
   ArgumentMap kwargs(std::initializer_list<std::string_view> names) const;
-  // Returns the spec of the call's result. After use_opmath(), the dtype is f32 instead of f16 or
-  // bf16.
+  // Returns the spec of the result. After use_opmath(), the dtype is f32, not f16 or bf16.
   const TensorSpec& spec() const;
-  // Throws an AotError that names the replaced node and the reason `why`.
   [[noreturn]] void refuse(std::string_view why) const;
 
   Node* call(std::string_view target, ArgumentList args, Value value, ArgumentMap kwargs = {});
   // Like call(), but infers the result's spec with aot/operators.
   Node* make(std::string_view target, ArgumentList args, ArgumentMap kwargs = {});
-  // Returns a 0-d tensor that holds a number.
   Node* scalar(Argument value, ScalarType dtype);
   // Returns an i64 tensor that counts from `start` to `end` - 1.
   Node* range(const SymInt& start, const SymInt& end);
@@ -91,24 +88,20 @@ class Decomposition {
   Node* permute(Node* input, const Dims& dims);
   Node* transpose(Node* input, int64_t a, int64_t b);
   Node* expand(Node* input, const Sizes& sizes);
-  // Returns the common sizes of broadcast operands. Throws AotError if the operands cannot be
-  // broadcast.
+  // Returns the common sizes of broadcast operands. Throws AotError for incompatible operands.
   Sizes broadcast_sizes(std::span<Node* const> operands) const;
-  // Calls aten.view. Copies the tensor first if its strides do not allow a view. Inserts the call
-  // even if the sizes do not change.
+  // Calls aten.view, even if the sizes do not change. Copies the tensor first if its strides do not
+  // allow a view.
   Node* reshape(Node* input, const Sizes& sizes);
-  // Like the function above, but passes `sizes_arg` to aten.view instead of `sizes`. `sizes_arg`
-  // may contain -1.
+  // Like the function above, but passes `sizes_arg`, which may contain -1, to aten.view.
   Node* reshape(Node* input, const Argument& sizes_arg, const Sizes& sizes);
-  // Returns sizes in the form of arguments. Inserts nodes for the symbolic sizes that no earlier
-  // node computes. Throws AotError if a symbolic size cannot be computed from the sizes of earlier
-  // tensors.
+  // Returns sizes as arguments. Inserts nodes for the symbolic sizes that no earlier node computes.
+  // Throws AotError if earlier tensors do not determine a symbolic size.
   Argument size_list(const Sizes& sizes);
   Argument size(const SymInt& size);
 
-  // --- Short forms of the most frequent calls ---
+  // --- Short forms of frequent calls. Operands are tensors or numbers. ---
   //   Node* soft = to("log1p", to("exp", to.mul(x, 2)));
-  // Operands are tensors or numbers. AotErrors name the node that is replaced.
 
   // Calls aten.<op>.default.
   template <class... Args>
@@ -164,7 +157,7 @@ class Decomposition {
     return make("aten.cat.default", {Argument::list(ArgumentList(tensors.begin(), tensors.end())),
                                      static_cast<int64_t>(dim)});
   }
-  // Returns a tensor of any dtype that counts from `start` up to, but not including, `end`.
+  // Returns a tensor that counts from `start` up to, but not including, `end`.
   Node* count(const SymInt& start, const SymInt& end, int64_t step = 1,
               ScalarType dtype = ScalarType::kLong) {
     ArgumentList args = {size(start), size(end)};
@@ -178,8 +171,8 @@ class Decomposition {
     return make("aten.index.Tensor", {x, Argument::list(std::move(indices))});
   }
 
-  // Returns the data of `tensor` if it is a stored constant, or a copy of one, and the program does
-  // not mutate the constant. Otherwise returns null. Also returns null for a call in a subgraph.
+  // Returns the data of `tensor` if it is a stored constant, or a copy of a constant, that the
+  // program does not mutate. Otherwise returns null. Also returns null for a call in a subgraph.
   const TensorData* constant_data(const Node* tensor) const;
   Node* add_constant(std::string_view name, TensorData data) {
     return program_.add_constant(name, std::move(data));
@@ -192,8 +185,8 @@ class Decomposition {
             {"pin_memory", false}};
   }
 
-  // True if a replacement has other sizes than the result that it replaces. The specs of later
-  // calls may then be wrong and must be inferred again.
+  // True if a replacement has other sizes than the original result. The specs of later calls may
+  // then be wrong and must be inferred again.
   bool changed_sizes() const { return changed_sizes_; }
 
   // Keeps the node instead of replacing it. The node's operator must have a kernel.
@@ -202,9 +195,9 @@ class Decomposition {
   // Replaces the node with `other`, converted to the dtype of the node's result, and erases the
   // node.
   void replace(Node* other);
-  // Replaces each getitem node of the call with the item of `results` that it selects, converted to
-  // the dtype of the getitem node. `results` must not be empty, but may omit trailing results that
-  // nothing reads. Throws AotError if an omitted result is read.
+  // Replaces each getitem node of the call with its item of `results`, converted to the dtype of
+  // the getitem. `results` must not be empty, but may omit trailing results. Throws AotError if an
+  // omitted result is read.
   void replace_items(const std::vector<Node*>& results);
 
  private:

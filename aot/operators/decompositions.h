@@ -10,7 +10,7 @@ namespace vitrine::aot::decompositions {
 #define DECOMPOSITION(function) void function(Decomposition& to);
 #include "operators/operators.inc"
 
-// Replaces the call with a call to the operator that the table's SAME_AS column names.
+// Replaces the call with a call to the operator in the table's SAME_AS column.
 void rename(Decomposition& to);
 
 }  // namespace vitrine::aot::decompositions

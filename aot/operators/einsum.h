@@ -1,4 +1,3 @@
-// The decomposition of einsum.
 #pragma once
 
 #include "aot/operators/decomposition.h"

@@ -26,13 +26,13 @@ constexpr Row kRows[] = {
 #include "operators/operators.inc"
 };
 
-// Returns the function that infers the target's results, or null if the operator table has none.
+// Returns null if the operator table does not tell how to infer the target's results.
 Infer find(std::string_view target) {
   const Operator* found = find_operator(target);
   return found == nullptr ? nullptr : kRows[found - operators().data()].infer;
 }
 
-// Returns the name of the view operator whose result the target copies: "aten.permute.default" for
+// Returns the name of the view that the target copies: "aten.permute.default" for
 // "aten.permute_copy.default". Empty if the target is not an ATen operator that ends with "_copy".
 std::string view_of(Target target) {
   constexpr std::string_view kCopy = "_copy";
@@ -50,8 +50,8 @@ void make_contiguous(Value& value) {
   }
 }
 
-// The maximum rank of a result. Imported tensors have the same limit. It bounds the work for calls
-// that add dims.
+// Maximum rank of a result, as for imported tensors. The limit bounds the work for calls that add
+// dims.
 constexpr size_t kMaxRank = 64;
 
 void check_rank(const Call& call, const Value& value) {

@@ -26,8 +26,7 @@ ScalarType dtype_of(const Argument& number) {
   return ScalarType::kFloat;
 }
 
-// Sets the strides for the memory format that the call requests. kPreserve keeps the strides of
-// `spec` if they are dense.
+// Sets the strides for the memory format that the call requests. kPreserve keeps dense strides.
 void apply_memory_format(const Call& call, TensorSpec& spec,
                          MemoryFormat fallback = MemoryFormat::kPreserve) {
   const Argument* requested = call.find("memory_format");
@@ -155,7 +154,7 @@ Value dequantized(const Call& call) {
   apply_memory_format(call, spec);
   return spec;
 }
-// Infers the results of choose_qparams: a scale and a zero point.
+// choose_qparams returns a scale and a zero point.
 Value quantization_parameters(const Call&) {
   return Value::Items{contiguous_spec(ScalarType::kDouble, {SymInt(1)}),
                       contiguous_spec(ScalarType::kLong, {SymInt(1)})};

@@ -1,4 +1,3 @@
-// Infers the results of element-wise operators.
 #include "aot/operators/infer.h"
 #include "aot/operators/promotion.h"
 #include "aot/operators/results.h"
@@ -17,7 +16,7 @@ ScalarType result_dtype(ScalarType operands, Result result) {
   return operands;
 }
 
-// Returns the result of an element-wise operator whose operands are its first `count` arguments.
+// The operands of the element-wise operator are its first `count` arguments.
 TensorSpec pointwise(const Call& call, size_t count, Result result = Result::kSame) {
   ArgumentList operands;
   std::vector<const TensorSpec*> tensors;
@@ -65,8 +64,7 @@ Value where(const Call& call) {
   return spec;
 }
 
-// Infers the result of masked_fill and similar operators. The result has the dtype of self, and the
-// dtype of the value does not matter.
+// The result of masked_fill and similar operators has the dtype of self.
 Value binary_dtype_of_self(const Call& call) {
   TensorSpec spec = pointwise(call, 2);
   spec.dtype = call.self().dtype;

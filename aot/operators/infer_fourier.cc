@@ -1,4 +1,3 @@
-// Infers the results of discrete Fourier transforms.
 #include "aot/operators/results.h"
 #include "aot/operators/sizes.h"
 

@@ -1,4 +1,3 @@
-// Infers the results of convolutions, norms and embeddings.
 #include <fmt/format.h>
 
 #include <algorithm>

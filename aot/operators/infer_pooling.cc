@@ -1,4 +1,3 @@
-// Infers the results of pooling operators.
 #include <fmt/format.h>
 
 #include "aot/operators/infer.h"

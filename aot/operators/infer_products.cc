@@ -1,4 +1,3 @@
-// Infers the results of products and distances.
 #include "aot/operators/infer.h"
 #include "aot/operators/results.h"
 #include "aot/operators/sizes.h"

@@ -1,4 +1,3 @@
-// Infers the results of reductions and scans.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +10,7 @@
 namespace vitrine::aot::results {
 namespace {
 
-// Removes the reduced dims, or sets their sizes to 1 if `keepdim` is true. An empty `dims` reduces
-// all dims.
+// Removes the reduced dims, or sets their sizes to 1 for `keepdim`. Empty `dims` reduce all dims.
 std::vector<SymInt> reduced(const Call& call, const TensorSpec& self,
                             const std::vector<int64_t>& dims, bool keepdim) {
   std::set<size_t> removed;

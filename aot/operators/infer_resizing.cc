@@ -1,4 +1,3 @@
-// Infers the results of resizing, resampling and pixel shuffles.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Infers the results of operators that select, concatenate, sort and repeat elements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,9 +61,8 @@ Value stacked(const Call& call) {
   return contiguous_spec(result_type(tensors), std::move(sizes));
 }
 
-// Infers the result of x[i, j]: the dims of the broadcast indices replace the indexed dims. The new
-// dims are at the position of the first indexed dim if the indexed dims are adjacent, and otherwise
-// at the front.
+// Infers the result of x[i, j]: the dims of the broadcast indices replace the indexed dims. If the
+// indexed dims are not adjacent, the new dims are at the front.
 Value indexed(const Call& call) {
   const TensorSpec& self = call.self();
   const Argument* list = call.find("indices");

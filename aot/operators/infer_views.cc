@@ -64,7 +64,7 @@ Value t(const Call& call) {
 
 namespace {
 
-// Returns the spec of a view if the strides allow one, and otherwise the spec of a contiguous copy.
+// Returns the spec of a view, or of a contiguous copy if the strides do not allow a view.
 TensorSpec reshaped(const TensorSpec& self, std::vector<SymInt> sizes) {
   const std::optional<std::vector<SymInt>> strides = view_strides(self, sizes);
   TensorSpec spec = self;
@@ -223,7 +223,6 @@ Value narrow(const Call& call) {
 
 namespace {
 
-// Returns the specs of the chunks when `dim` is split into chunks of the given sizes.
 Value split_dim(TensorSpec spec, size_t dim, const std::vector<SymInt>& sizes) {
   Value::Items items;
   for (const SymInt& size : sizes) {

@@ -13,8 +13,8 @@ void promote_into(std::optional<ScalarType>& group, ScalarType dtype) {
   group = group ? promote(*group, dtype) : dtype;
 }
 
-// The common dtypes of three groups of operands, in order of decreasing priority: tensors with
-// dims, 0-d tensors, and numbers. A dtype is nullopt if its group is empty.
+// The common dtypes of tensors with dims, 0-d tensors and numbers, in decreasing priority. A dtype
+// is nullopt if its group is empty.
 struct OperandGroups {
   std::optional<ScalarType> with_dims;
   std::optional<ScalarType> without_dims;

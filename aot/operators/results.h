@@ -1,6 +1,5 @@
-// Declares the functions that infer the results of calls. The RESULT column of the operator table
-// names the function for each operator. Each function returns the specs of the results, or throws
-// an AotError that names an invalid argument.
+// Functions that infer the results of calls, from the RESULT column of the operator table. Each
+// function returns specs, or throws an AotError that names an invalid argument.
 #pragma once
 
 #include "aot/operators/call.h"

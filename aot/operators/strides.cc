@@ -26,8 +26,8 @@ bool has_strides(const TensorSpec& spec, const std::vector<SymInt>& strides) {
   return true;
 }
 
-// Compares the strides of two dims. Returns -1 if dim `a` is the inner dim, 1 if it is the outer
-// dim, and 0 if the strides and sizes do not determine the order.
+// Returns -1 if dim `a` is the inner dim, 1 if dim `a` is the outer dim, and 0 if the inputs do not
+// determine the order.
 int compare_dims(std::span<const TensorSpec> inputs, size_t a, size_t b) {
   for (const TensorSpec& input : inputs) {
     const SymInt& stride_a = input.strides[a];
@@ -132,8 +132,8 @@ std::vector<SymInt> elementwise_strides(std::span<const TensorSpec* const> input
   }
   std::vector<TensorSpec> expanded;
   for (const TensorSpec* input : inputs) expanded.push_back(broadcast(*input, sizes));
-  // Sorts dims from innermost to outermost. Uses a stable insertion sort, because compare_dims()
-  // cannot order every pair of dims.
+  // Sorts dims from innermost to outermost by stable insertion, because compare_dims() cannot order
+  // every pair.
   std::vector<size_t> order(sizes.size());
   std::iota(order.rbegin(), order.rend(), size_t{0});
   for (size_t i = 1; i < order.size(); ++i) {

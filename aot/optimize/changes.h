@@ -26,7 +26,7 @@ class Changes {
 
   // Records that a call was removed, or replaced by a call that does not run code.
   void remove(std::string_view what, const Node& call);
-  // Records `count` changes. Together they remove `calls` calls, which access `bytes` bytes.
+  // Records `count` changes that remove `calls` calls, with `bytes` bytes in all.
   void add(std::string_view what, size_t count, uint64_t calls = 0, uint64_t bytes = 0);
 
   const std::vector<Change>& all() const { return changes_; }

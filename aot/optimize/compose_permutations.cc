@@ -17,8 +17,8 @@ void compose_permutations(ExportedProgram& program, Changes& changes) {
   constexpr std::string_view kPermute = "aten.permute_copy.default";
   for_each_call(*program.graph, [&](Node& node) {
     Node* inner = calls(&node, kPermute) ? tensor_arg(node, 0) : nullptr;
-    // If the inner permutation has other users, the program still needs it. Composing would then
-    // only extend the lifetime of the inner permutation's input.
+    // An inner permutation with other users stays in the program. Composing would then only extend
+    // the lifetime of the inner permutation's input.
     if (inner == nullptr || !calls(inner, kPermute) || inner->users().size() != 1) return;
     if (tensor_arg(*inner, 0) == nullptr) return;
     const std::vector<int64_t> first = dims_of(*inner);

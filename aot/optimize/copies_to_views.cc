@@ -72,7 +72,6 @@ class CopyReplacer {
     if (!keeps_elements(node, *input->tensor(), *result)) return;
     if (have_same_layout(*input->tensor(), *result)) return replace(node, *input);
     if (!is_contiguous(*input->tensor()) || !is_contiguous(*result)) return;
-    // Replaces a view of a view with a view of the base.
     Node* base = input;
     while (calls(base, kView) && is_contiguous(*base->need_node(0).tensor())) {
       base = &base->need_node(0);

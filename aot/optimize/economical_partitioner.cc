@@ -11,8 +11,8 @@
 namespace vitrine::aot {
 namespace {
 
-// True for a view that does not run code outside delegates. False for an output of the graph, which
-// is a copy, because it needs separate memory.
+// True for a view that does not run code outside delegates. False for an output of the graph,
+// because outputs need separate memory.
 bool is_free_outside(const Node& call) {
   constexpr std::array<std::string_view, 3> kViews = {
       "aten.view_copy.default", "aten.squeeze_copy.dims", "aten.unsqueeze_copy.default"};
@@ -55,9 +55,8 @@ class EconomicalPartitioner final : public Partitioner {
   }
 
  private:
-  // Removes the views at the start and the end of the partition. Keeps views in the middle, because
-  // the inputs of a delegate must not depend on its own results. Returns the number of removed
-  // views.
+  // Removes the views at the start and the end of the partition. Views in the middle stay, because
+  // a delegate's inputs must not depend on its results. Returns the number of removed views.
   static size_t remove_views(std::vector<Node*>& nodes, std::vector<Rejection>& rejections) {
     const size_t before = nodes.size();
     const auto is_outermost = [](const Node* node) {

@@ -13,15 +13,14 @@ struct SparedViews {
   size_t delegates = 0;  // delegates that contained only views
 };
 
-// Returns a partitioner that removes the views at the borders of the partitions that `inner`
-// chooses. A backend copies views; outside delegates, views do not run code. The partitioner
-// reports a Rejection for each removed view. It counts the removed views and the delegates that
-// become empty, and adds these numbers to `spared`. `spared` may be null; otherwise, it must
-// outlive the partitioner.
+// Returns a partitioner that removes the views at the borders of `inner`'s partitions, and reports
+// a Rejection for each removed view. A backend copies views; outside delegates, views do not run
+// code. Adds the numbers of removed views and empty delegates to `spared`, which must outlive the
+// partitioner or be null.
 //
-// All other operators stay in their partitions, even if a partition has only one operator. Even on
-// 256 floats, a delegate takes half as long as a kernel, because kernels check shapes in each
-// execution (bench --section operators).
+// Other operators stay in their partitions, even if a partition has only one operator. Even on 256
+// floats, a delegate takes half as long as a kernel, because kernels check shapes in each execution
+// (bench --section operators).
 std::shared_ptr<const Partitioner> economical(std::shared_ptr<const Partitioner> inner,
                                               SparedViews* spared = nullptr);
 

@@ -16,7 +16,7 @@
 
 namespace vitrine::aot {
 
-// An input tensor in the program's dim order. Owns the memory of the tensor.
+// An input tensor that owns its memory, in the program's dim order.
 struct HostInput {
   std::vector<int32_t> sizes;
   std::vector<int64_t> strides;
@@ -35,8 +35,8 @@ T take(Result<T> result) {
   return std::move(*result);
 }
 
-// Calls visit(index, offset) for each element, in row-major order. `index` counts the calls.
-// `offset` is the position of the element in memory, in elements.
+// Calls visit(index, offset) for each element in row-major order. `offset` is the element's
+// position in memory, in elements.
 template <class Visit>
 void for_each_element(const Tensor& tensor, Visit visit) {
   std::vector<int64_t> index(tensor.rank(), 0);

@@ -17,22 +17,22 @@ class Tensor;
 
 namespace vitrine::aot {
 
-// A program in memory that can run many times. It keeps the values of buffers between runs.
+// A program in memory that can run many times. Buffers keep their values between runs.
 class HostMethod {
  public:
-  // Loads a program that to_executable() has processed and that does not contain delegates. Kernels
-  // in `preferred` replace portable kernels. Throws AotError if the program cannot be loaded.
+  // Loads a program that to_executable() has processed, without delegates. Kernels in `preferred`
+  // replace portable kernels. Throws AotError if loading fails.
   explicit HostMethod(ExportedProgram executable, KernelTable preferred = {});
   ~HostMethod();
   HostMethod(const HostMethod&) = delete;
   HostMethod& operator=(const HostMethod&) = delete;
 
   const MethodDebugInfo& debug_info() const;
-  // Runs the program once. `inputs` contains one tensor for each user input that is a tensor. These
-  // tensors may have any strides. `tracer` may be null. Throws AotError if the run fails.
+  // Runs the program once. `inputs` has one tensor, with any strides, for each user input that is a
+  // tensor. `tracer` may be null. Throws AotError if the run fails.
   void run(std::span<const TensorData> inputs, EventTracer* tracer = nullptr);
-  // Returns the user outputs of the last run, in row-major order. Omits outputs that are not
-  // tensors. The tensors own their bytes.
+  // Returns the user outputs of the last run that are tensors, in row-major order. The tensors own
+  // their bytes.
   std::vector<TensorData> outputs() const;
 
  private:
@@ -40,14 +40,12 @@ class HostMethod {
   std::unique_ptr<Parts> parts_;
 };
 
-// Returns a copy of the elements in row-major order.
 TensorData copy_of(const Tensor& tensor);
 
-// Executes `program` once and returns the user outputs that are tensors, in row-major order. The
-// returned tensors own their bytes. `program` must be in the edge dialect, without delegates.
-// `inputs` contains one tensor for each user input that is a tensor. These tensors may have any
-// strides. Buffers start with the values that they have in the program. The program does not
-// change. Throws AotError if lowering or execution fails.
+// Executes `program`, an edge program without delegates, once. `inputs` has one tensor, with any
+// strides, for each user input that is a tensor. Returns the user outputs like
+// HostMethod::outputs(). Does not change the program or its buffers. Throws AotError if lowering or
+// execution fails.
 std::vector<TensorData> evaluate(const ExportedProgram& program,
                                  std::span<const TensorData> inputs = {});
 

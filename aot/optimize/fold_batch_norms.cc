@@ -27,7 +27,7 @@ TensorData tensor_of(std::vector<int64_t> sizes, const Floats& values) {
   return make_tensor_data(ScalarType::kFloat, std::move(sizes), std::move(bytes));
 }
 
-// A batch norm in the form y = factor * x + offset, with a factor and an offset for each channel.
+// A batch norm in the form y = factor * x + offset, with one element per channel.
 struct Affine {
   std::vector<double> factor;
   std::vector<double> offset;
@@ -56,7 +56,7 @@ std::optional<Affine> affine_of(const ExportedProgram& program, const Node& norm
 }
 
 // Returns the convolution before the norm, or null. The norm must be the only user of the
-// convolution, and the convolution must be the only user of its weight.
+// convolution, and the convolution the only user of its weight.
 Node* convolution_before(const Node& norm) {
   Node* found = tensor_arg(norm, 0);
   if (!calls(found, "aten.convolution.default") || found->users().size() != 1) return nullptr;

@@ -92,8 +92,7 @@ class Folder {
     return std::ranges::all_of(nodes, [&](const Node* node) { return known_.contains(node); });
   }
 
-  // Removes from `known_` the calls whose results are too large, and all calls that depend on these
-  // calls.
+  // Removes calls whose results are too large, and calls that depend on these calls.
   void drop_growing_calls() {
     for (Node& node : program_.graph->nodes()) {
       if (!known_.contains(&node)) continue;
@@ -177,9 +176,9 @@ class Folder {
   const FoldOptions& options_;
   std::unordered_set<const Node*> known_;      // weights, and calls whose inputs are known
   std::unordered_set<const Node*> inputless_;  // calls without tensor inputs
-  // Sizes of the nodes in `known_`, in bytes. The size of a weight is 0 if it has users outside
-  // `known_`. The size of a call is the larger of two sizes: that of all its inputs together, and
-  // that of its result. A getitem call has the size of its input.
+  // Sizes of the nodes in `known_`, in bytes. The size of a call is that of its result or of all
+  // its inputs together, whichever is larger. A getitem call has the size of its input. The size of
+  // a weight is 0 if it has users outside `known_`.
   std::unordered_map<const Node*, uint64_t> sizes_;
   std::vector<Node*> results_;
   size_t number_ = 0;

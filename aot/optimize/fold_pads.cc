@@ -10,8 +10,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Returns the padding of each of the last `dims` dims. Returns nullopt if the call adds values
-// other than zero, pads the two sides of a dim differently, or pads another dim.
+// Returns the padding of each of the last `dims` dims. Empty if the pad value is not 0, the two
+// sides of a dim differ, or another dim is padded.
 std::optional<std::vector<int64_t>> equal_sides(const Node& pad, size_t dims) {
   const Call call(pad);
   if (call.real("value") != 0) return {};
@@ -31,8 +31,8 @@ std::optional<std::vector<int64_t>> equal_sides(const Node& pad, size_t dims) {
   return sides;
 }
 
-// Returns the sum of two paddings: the padding of `convolution`, and the padding that the call
-// `pad` adds to its input. Returns nullopt if `convolution` cannot replace `pad`.
+// Returns the sum of two paddings: that of `convolution` and that of the call `pad`. Empty if
+// `convolution` cannot replace `pad`.
 std::optional<std::vector<int64_t>> combined_padding(const Node& convolution, const Node& pad) {
   if (!calls(&convolution, "aten.convolution.default")) return {};
   const Call call(convolution);

@@ -9,8 +9,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Limits for the product of two factors. Outside these limits, multiplying a tensor by the product
-// could overflow or underflow where two separate multiplications do not.
+// Outside these limits, the product of two factors could overflow or underflow where separate
+// multiplications do not.
 constexpr double kMinFactor = 1.0 / 65536;
 constexpr double kMaxFactor = 65536;
 
@@ -19,9 +19,8 @@ constexpr std::array<std::string_view, 5> kMoves = {
     "aten.view_copy.default", "aten.expand_copy.default", "aten.permute_copy.default",
     "dim_order_ops._clone_dim_order.default", "aten.unsqueeze_copy.default"};
 
-// Traces `operand` back through calls of operators in `kMoves` to a call that multiplies an f32
-// tensor by a number. Returns this call, or null if there is another call on the path, or if a call
-// on the path has several users.
+// Traces `operand` back through calls in `kMoves` to a call that multiplies an f32 tensor by a
+// number. Null if a call on the path is of another kind or has several users.
 Node* scale_of(Node* operand) {
   for (Node* node = operand; node != nullptr && node->is_call() && node->users().size() == 1;
        node = tensor_arg(*node, 0)) {

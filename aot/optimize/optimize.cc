@@ -19,8 +19,7 @@ void fold(ExportedProgram& program, Changes& changes, bool for_backends) {
   changes.add("call with constant inputs folded", calls, calls);
 }
 
-// Repeats the rules, since each rule may enable the others. Limits the number of rounds; the
-// program is correct after every round.
+// Repeats the rules, because each rule may enable others. The program is correct after every round.
 void simplify(ExportedProgram& program, Changes& changes, bool make_views) {
   constexpr size_t kMaxRounds = 8;
   for (size_t round = 0, before = 0; round < kMaxRounds; ++round) {

@@ -1,5 +1,4 @@
-// The optimizations that pte_lower --optimize applies in addition to ExecuTorch's lowering
-// (docs/passes.md).
+// Optimizations of pte_lower --optimize beyond ExecuTorch's lowering (docs/passes.md).
 #pragma once
 
 #include <cstdint>
@@ -22,12 +21,11 @@ enum Optimization : uint8_t {
 using Optimizations = uint8_t;  // a set of Optimization bits
 inline constexpr Optimizations kNoOptimization = 0;
 
-// Returns the sets of optimizations to try, in this order. Callers use the first set that does not
+// Returns the sets of optimizations to try, in order. Callers use the first set that does not
 // increase planned memory. The last set is kNoOptimization.
 std::span<const Optimizations> optimization_choices();
 
-// Optimizes a program in the edge dialect, before delegation. Keeps the patterns by which backends
-// recognize layers.
+// Optimizes an edge program. Keeps the patterns by which backends recognize layers.
 void optimize_before_delegation(ExportedProgram& program, uint8_t optimizations, Changes& changes);
 // Optimizes the calls that were not delegated. Kernels run these calls.
 void optimize_after_delegation(ExportedProgram& program, uint8_t optimizations, Changes& changes);

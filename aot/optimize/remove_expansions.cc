@@ -6,8 +6,8 @@
 namespace vitrine::aot {
 namespace {
 
-// True if the call may read `source` instead of the expanded argument at this index: `source` is
-// contiguous, and the result keeps its dtype, sizes and memory layout.
+// True if the call may read the contiguous `source` instead of the expanded argument. The result
+// must keep its dtype, sizes and memory layout.
 bool accepts_unexpanded(const Node& node, size_t index, Node& source) {
   const TensorSpec* result = node.tensor();
   if (result == nullptr || !is_contiguous(*source.tensor())) return false;

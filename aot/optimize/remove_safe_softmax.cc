@@ -53,14 +53,12 @@ class ScoreAnalysis {
  public:
   explicit ScoreAnalysis(const ExportedProgram& program) : program_(program) {}
 
-  // True if every row of `scores` is known to have an unmasked element. Results of matrix products
-  // count as unmasked.
+  // True if every row of `scores` has an unmasked element. Matrix products do not mask elements.
   bool has_unmasked_rows(const Node* scores) const {
     constexpr std::array<std::string_view, 5> kProducts = {
         "aten.bmm.default", "aten.mm.default", "aten.addmm.default", "aten.linear.default",
         "aten.matmul.default"};
-    // Operators that do not change the values of the scores. keeps_rows() checks that the size of
-    // the last dim does not change.
+    // Operators that keep the values of the scores. keeps_rows() checks the size of the last dim.
     constexpr std::array<std::string_view, 4> kSame = {
         "aten.expand_copy.default", "aten.unsqueeze_copy.default", "aten.clone.default",
         "dim_order_ops._clone_dim_order.default"};
@@ -114,15 +112,15 @@ class ScoreAnalysis {
       const Node* scores = tensor_arg(sum, 1 - side);
       const TensorData* data = mask_data(sum, mask, scores);
       if (data == nullptr || data->dtype != ScalarType::kFloat) continue;
-      // Another mask in the scores could mask the elements that this mask leaves unmasked.
+      // A mask in the scores could mask the elements that this mask leaves unmasked.
       return !may_contain_masks(scores) &&
              each_row_has<float>(*data, [](float x) { return std::isfinite(x); });
     }
     return false;
   }
 
-  // True for where(mask, scores, x) and where(mask, x, scores), if the mask selects at least one
-  // score in every row.
+  // True for where(mask, scores, x) and where(mask, x, scores), if the mask selects a score in
+  // every row.
   bool is_masked_choice(const Node& choice) const {
     for (const size_t side : {1U, 2U}) {
       const Node* scores = tensor_arg(choice, side);
@@ -150,7 +148,7 @@ class ScoreAnalysis {
   const ExportedProgram& program_;
 };
 
-// Returns the tensor whose fully masked rows `mask` marks, or null if `mask` marks something else.
+// Returns the tensor whose fully masked rows `mask` marks, or null.
 const Node* masked_tensor(const Node* mask) {
   if (!calls(mask, "aten.logical_not.default")) return nullptr;
   const Node* any = tensor_arg(*mask, 0);

@@ -30,8 +30,8 @@ class ResultSharer {
     }
     const Operator* op = operator_of(node.target());
     if (op != nullptr && op->is_nondeterministic) return false;
-    // Backends recognize a quantized operator only if no other call uses its quantize and
-    // dequantize calls.
+    // Backends recognize a quantized operator only if its quantize and dequantize calls have no
+    // other users.
     if (is_quantization(node.target())) return false;
     if (!keep_constants_) return true;
     const std::vector<Node*> inputs = node.inputs();

@@ -18,8 +18,7 @@ bool may_write(const Node& node) {
   return op != nullptr && std::ranges::any_of(op->arguments, &OperatorArgument::is_written);
 }
 
-// True if no call writes to the memory of the node or its views, and neither the node nor one of
-// its views is an output.
+// True if no call writes to the node's memory, and neither the node nor its views are outputs.
 bool is_only_read(const Node& node) {
   if (is_result(node)) return false;
   return std::ranges::none_of(node.users(), [](const Node* user) {
@@ -27,9 +26,8 @@ bool is_only_read(const Node& node) {
   });
 }
 
-// Returns the node that owns the memory of `node`: a call, or a getitem that selects a result of a
-// call. Null if the owner is another kind of node, such as a placeholder. Also null for calls that
-// may write to their arguments, and for cond and loops, whose results share memory with subgraphs.
+// Returns the call or getitem that owns the memory of `node`. Null for other owners, for calls that
+// may write to arguments, and for cond and loops, whose results share memory with subgraphs.
 const Node* owner_of(const Node* node) {
   while (calls(node, kView)) node = tensor_arg(*node, 0);
   if (node == nullptr || !node->is_call() || may_write(*node)) return nullptr;
@@ -40,8 +38,8 @@ const Node* owner_of(const Node* node) {
   return is_control_flow ? nullptr : node;
 }
 
-// Returns the offset, in elements, of a part that starts at index `start` of `dim`. Returns nullopt
-// if the elements of the part are not adjacent in memory.
+// Returns the offset, in elements, of a part that starts at index `start` of `dim`. Empty if the
+// elements of the part are not adjacent in memory.
 std::optional<int64_t> offset_of(const TensorSpec& input, size_t dim, int64_t start) {
   if (!input.is_static() || !is_contiguous(input)) return {};
   int64_t stride = 1;
@@ -108,8 +106,7 @@ class SliceReplacer {
             true);
   }
 
-  // Replaces all parts of a split or none, because the split can be removed only if all its parts
-  // are replaced.
+  // Replaces all parts of a split or none, because otherwise the split stays.
   void visit_split(Node& node) {
     Node* input = tensor_arg(node, 0);
     const Value::Items* items = node.meta.value.items();

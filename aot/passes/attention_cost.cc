@@ -5,16 +5,15 @@
 namespace vitrine::aot {
 namespace {
 
-// The attention operator is faster if there are at least this many keys per query. The operator
-// saves the copies of keys and values that matrix products need, but its multiplications take up to
-// 12 % longer. With few queries, the saved copies outweigh the slower multiplications.
+// With at least this many keys per query, the attention operator is faster: its arithmetic takes up
+// to 12 % longer, but matrix products copy the keys and values.
 constexpr int64_t kMinKeysPerQuery = 4;
-// Up to this number of queries, the overhead of a kernel call exceeds the time of its arithmetic.
-// The attention operator needs fewer calls and is therefore faster. XNNPACK's calls are cheap, so
-// this does not apply to delegated products.
+// Up to this number of queries, the overhead of calls exceeds the time of the arithmetic. The
+// attention operator makes fewer calls. XNNPACK's calls are cheap, so delegated products are
+// exempt.
 constexpr int64_t kMaxFewQueries = 32;
-// With a causal mask and at least this many queries, the attention operator is faster, because it
-// skips the blocks that the mask hides.
+// Causal attention with at least this many queries is faster as an operator, which skips the blocks
+// that the mask hides.
 constexpr int64_t kMinCausalQueries = 128;
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace vitrine::aot {
 namespace {
 
-// True if a call that runs between the two nodes may write to memory.
+// True if a call between the two nodes may write to memory.
 bool writes_between(const Node* from, const Node& to) {
   for (const Node* node = from->next(); node != nullptr && node != &to; node = node->next()) {
     if (node->is_call() && (is_in_place(node->target()) || writes_arguments(*node) ||
@@ -21,7 +21,6 @@ bool writes_between(const Node* from, const Node& to) {
   return false;
 }
 
-// True for a slice that returns its whole input.
 bool is_full_slice(const Node& node) {
   const Node* source = node.need(0).node();
   return node.target().is("aten.slice.Tensor") && source != nullptr &&
@@ -109,8 +108,8 @@ class RowTracer {
     return follow(node, input);
   }
 
-  // Follows a reshape that repeats heads: [..., heads, 1, ...] is expanded to [..., heads, n, ...]
-  // and reshaped to [..., heads * n, ...].
+  // Follows a reshape that repeats heads: [..., heads, 1, ...] -> [..., heads, n, ...] -> [...,
+  // heads * n, ...].
   bool follow_repetition(const Node& node, Node* input) {
     const Node* expanded = input;
     while (is_op(*expanded, {"clone", "contiguous"})) expanded = expanded->need(0).node();

@@ -22,8 +22,7 @@ struct AttentionRows {
 
 // Traces keys or values back, through views and copies, to the tensor from which they are read.
 AttentionRows trace_rows(Node* node);
-// True if no call between `rows.first_reader` and `call` may write to memory, or if first_reader is
-// null.
+// True if no call between `rows.first_reader` and `call` may write, or if first_reader is null.
 bool are_unchanged(const AttentionRows& rows, const Node& call);
 
 }  // namespace vitrine::aot

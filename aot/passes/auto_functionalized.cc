@@ -19,9 +19,8 @@ Target functional_target() {
   return kTarget;
 }
 
-// An auto_functionalized_v2 call returns a tuple: the operator's results, followed by the final
-// values of the written arguments. Returns the number of elements before these final values. If the
-// operator has no results, the first element is None.
+// An auto_functionalized_v2 call returns the operator's results, or None if the operator has none,
+// and then the final values of the written arguments. Returns the index of the first final value.
 size_t num_result_items(const Operator& op) { return std::max<size_t>(op.results.size(), 1); }
 
 std::string base_index(const OperatorArgument& argument) {

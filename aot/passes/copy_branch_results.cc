@@ -1,6 +1,5 @@
-// Copies results of a cond that are read after another branch or loop body has run. The result of a
-// cond is in the memory of the branch that ran. All branches and loop bodies share memory, so the
-// next one to run would overwrite the result.
+// Copies results of a cond that are read after another branch or loop body has run. All branches
+// and loop bodies share memory, so the next branch or body overwrites these results.
 #include <algorithm>
 #include <unordered_map>
 
@@ -15,8 +14,8 @@ bool runs_graph(const Node& node) {
          !node.target().is("executorch_call_delegate");
 }
 
-// Copies each input that a branch returns unchanged. Otherwise, the input's memory could be reused
-// before the result of the branch is read.
+// Copies inputs that a branch returns, because the memory of an input may be reused before the
+// result is read.
 void copy_returned_inputs(const Node& condition, Graph& branch) {
   const Argument& returned = branch.output()->need(0);
   const bool is_list = returned.list() != nullptr;
@@ -73,7 +72,6 @@ class BranchResultCopier {
     return results;
   }
 
-  // Copies a result if a call at position `next` or later reads it.
   void copy_if_read_late(Node& condition, Node& result, size_t next) {
     std::vector<Node*> late;
     for (Node* user : result.users()) {

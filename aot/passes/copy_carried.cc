@@ -1,6 +1,5 @@
-// Copies two kinds of results of loop bodies: views, and inputs that the body returns at another
-// position, as in (a, b) -> (b, a). Without the copies, the loop could overwrite a value before
-// reading it.
+// Copies results of loop bodies that are views, and inputs that the body returns at another
+// position, as in (a, b) -> (b, a). Otherwise, the loop could overwrite a value before reading it.
 #include "aot/graph/pass.h"
 #include "aot/passes/passes.h"
 
@@ -15,8 +14,7 @@ void copy_carried_values(const Node& loop, const Argument* inits, Graph& body) {
   for (size_t i = 0; i < results.size() && i < inits->list()->size(); ++i) {
     Node* result = results[i].node();
     if (result == nullptr || (i < inputs.size() && result == inputs[i])) continue;
-    // Treats a "_copy" call as a view, because a later pass may turn it into a view of another
-    // value.
+    // A later pass may turn a "_copy" call into a view of another value.
     const bool is_view = result->is_call() && result->target().op().ends_with("_copy");
     if (!is_view && result->kind() != Node::Kind::kPlaceholder) continue;
     Node* copy = insert_like(*body.output(), clone_target(), {result}, {}, result->meta.value);

@@ -23,7 +23,6 @@ struct Decompose {
   }
 };
 
-// Maps the names of operators to their decompositions.
 using Table = std::map<std::string_view, Decompose>;
 
 bool is_core(const Node& node) {
@@ -35,9 +34,9 @@ bool is_core(const Node& node) {
          target.name_space() != "aten";
 }
 
-// Decomposes calls to the operators in the table. Repeats this until no call changes. Keeps calls
-// for which `is_kept` returns true. If `owns_results` is set, a result does not share memory with
-// an operand unless PyTorch's result does.
+// Decomposes calls to operators in the table, except calls for which `is_kept` returns true, until
+// no call changes. If `owns_results` is set, a result shares memory with an operand only if
+// PyTorch's result does.
 template <class IsKept>
 void apply(ExportedProgram& program, const Table& table, const IsKept& is_kept,
            bool owns_results = false) {
@@ -55,8 +54,7 @@ void apply(ExportedProgram& program, const Table& table, const IsKept& is_kept,
     });
   }
   if (!resized) return;
-  // torch 2.6 records an extra dim for the states of an LSTM. The results of the decomposition do
-  // not have this dim, so the shapes of calls that use the states change.
+  // torch 2.6 records an extra dim for the states of an LSTM, which the decomposition lacks.
   program.graph->remove_dead_code();
   propagate_specs(program);
 }

@@ -9,7 +9,7 @@
 namespace vitrine::aot {
 namespace {
 
-// True if the tensor is row-major in the program. Then a row-major view of it has the same elements
+// True if the tensor is row-major in the program. Its row-major views then have the same elements
 // in the same order.
 bool is_row_major(const Node* node) {
   if (node == nullptr || node->tensor() == nullptr) return false;
@@ -31,8 +31,7 @@ class ViewElider {
   }
 
  private:
-  // Records the position at which the node or one of its views is last used, and the positions of
-  // calls that write to the node.
+  // Records the last use of the node or its views, and the calls that write to the node.
   void note(const Node& node) {
     size_t& last = last_use_[&node];
     for (const Node* user : node.users()) {
@@ -62,8 +61,7 @@ class ViewElider {
     return node;
   }
 
-  // True if a call writes to the view, or writes to the view's input while the view is still in
-  // use.
+  // True if a call writes to the view, or to the view's input while the view is still in use.
   bool is_written_while_used(const Node& view) const {
     if (writes_.contains(&view)) return true;
     const Node* input = view.need(0).node();
@@ -74,7 +72,6 @@ class ViewElider {
     });
   }
 
-  // True for a result of a cond, because its address depends on the branch that runs.
   static bool is_cond_result(const Node* tensor) {
     if (tensor != nullptr && tensor->calls(getitem())) tensor = tensor->need(0).node();
     return tensor != nullptr && tensor->is_call() && tensor->target().is("cond");
@@ -88,7 +85,7 @@ class ViewElider {
         !is_written_while_used(*base)) {
       node.set_arg(0, base->need(0));
     }
-    // An output must not be a view, because the caller may provide its memory.
+    // An output must not be a view, because the caller may provide the output's memory.
     const bool is_result = std::ranges::any_of(
         node.users(), [](const Node* user) { return user->kind() == Node::Kind::kOutput; });
     if (!is_result && !is_cond_result(node.need(0).node()) && is_row_major(node.need(0).node()) &&

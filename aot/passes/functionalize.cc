@@ -1,6 +1,5 @@
-// Replaces writes to tensors with new values, like PyTorch's functionalization. A write changes
-// every tensor that shares the written memory. The pass therefore recomputes each view of this
-// memory before the next call that reads the view.
+// Replaces writes to tensors with new values, like PyTorch's functionalization. Recomputes each
+// view of written memory before the next call that reads the view.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +44,7 @@ struct Storage {
   std::vector<Update> updates;
 };
 
-// A tensor of the original graph, represented by a storage and a chain of views of it.
+// A tensor of the original graph, represented by a storage and a chain of views of the storage.
 struct Alias {
   Storage* storage = nullptr;
   std::vector<Node*> views;  // the chain of views from the storage's base to this tensor
@@ -125,7 +124,6 @@ class Functionalizer {
     return alias.value;
   }
 
-  // Replaces each input of the node with the input's current value.
   void update_inputs(Node& node) {
     const auto value = [&](Node* input) {
       return input->tensor() == nullptr ? input : value_of(*input, node);
@@ -160,7 +158,6 @@ class Functionalizer {
     aliases_[&node] = std::move(alias);
   }
 
-  // Returns the tensor to which a call writes through `argument`.
   Node& written_tensor(const Node& node, const Argument* argument) {
     Node* tensor = argument == nullptr ? nullptr : argument->node();
     if (tensor == nullptr || tensor->tensor() == nullptr) {
@@ -189,8 +186,7 @@ class Functionalizer {
     written_by_[&node] = &tensor;
   }
 
-  // Replaces the call with PyTorch's auto_functionalized_v2, which returns the values that the
-  // written arguments have after the call.
+  // Replaces the call with auto_functionalized_v2, which returns the values of written arguments.
   void write_arguments(Node& node) {
     std::vector<Node*> tensors;
     std::vector<const Storage*> storages;
@@ -216,7 +212,7 @@ class Functionalizer {
   }
 
   // Returns the value that an in-place call writes: the result of the call's functional form or,
-  // for copy_, its converted source.
+  // for copy_, the converted source.
   Node* functional(Node& node) {
     node.set_target(Target::of(without_underscore(node.target().name())));
     if (!node.target().is("aten.copy.default")) return convert_to_written_dtype(node);
@@ -233,8 +229,7 @@ class Functionalizer {
     return source;
   }
 
-  // A write does not change the dtype of the written tensor, so a result with another dtype is
-  // converted.
+  // Writes keep the dtype of the written tensor, so results with another dtype are converted.
   Node* convert_to_written_dtype(Node& node) {
     if (!can_infer(node.target()) || node.tensor() == nullptr || node.next() == nullptr) {
       return &node;
@@ -252,8 +247,7 @@ class Functionalizer {
   }
 
   void finish(Node& output) {
-    // The first outputs are the final values of the inputs that the program writes, in the order of
-    // the inputs.
+    // The first outputs are the final values of the written inputs, in the order of the inputs.
     std::vector<std::pair<Node*, Node*>> final_values;
     for (Node* input : graph_.placeholders()) {
       const auto found = aliases_.find(input);

@@ -25,8 +25,7 @@ inline IndexValue bool_mask_value(Conditions conditions) {
   return conditions_value(IndexValue::Kind::kBoolMask, std::move(conditions));
 }
 
-// Returns the negation of a single condition. Returns nullopt if `conditions` does not have exactly
-// one element, or if the negation has a number that is too large.
+// Negates a single condition. Empty if the number of conditions is not 1 or a number is too large.
 inline std::optional<Conditions> opposite(const Conditions& conditions) {
   if (conditions.size() != 1) return std::nullopt;
   LinearSum minus_one;
@@ -36,14 +35,12 @@ inline std::optional<Conditions> opposite(const Conditions& conditions) {
   return Conditions{std::move(*sum)};
 }
 
-// True if the number masks a key when it is added to the key's score. Softmax then gives the key a
-// weight of 0, unless all other keys are masked, too.
+// True if adding the number to a key's score gives the key the softmax weight 0.
 inline bool is_masking(double number) {
   return number <= static_cast<double>(std::numeric_limits<float>::lowest()) * 0.99;
 }
 
-// Replaces each axis in an index value with map_axis(axis). Returns nullopt if map_axis returns
-// nullopt, or if a new sum has too many terms or a number that is too large.
+// Replaces each axis with map_axis(axis). Empty if map_axis fails or a sum becomes too large.
 template <class MapAxis>
 std::optional<IndexValue> value_with_axes(IndexValue value, const MapAxis& map_axis) {
   const auto apply = [&](LinearSum& sum) {
@@ -60,7 +57,7 @@ std::optional<IndexValue> value_with_axes(IndexValue value, const MapAxis& map_a
 
 inline bool is_single(const SymInt& size) { return size == SymInt(1); }
 
-// Returns the axis of a dim: the dim's index when counted from the last dim, which is axis 0.
+// Returns the axis of a dim. The last dim is axis 0.
 inline size_t from_last(size_t dim, size_t rank) { return rank - 1 - dim; }
 
 inline bool is_float(const TensorSpec& spec) {

@@ -26,8 +26,7 @@ IndexValues::Result IndexValues::add_or_subtract(const Node& node, const Call& c
   return sum ? Result(integer_value(*sum)) : std::nullopt;
 }
 
-// Computes a comparison as a condition: a <= b becomes b - a >= 0, and a < b becomes b - a - 1 >=
-// 0.
+// A comparison becomes a condition: a <= b becomes b - a >= 0, and a < b becomes b - a - 1 >= 0.
 IndexValues::Result IndexValues::compare(const Node& node, const Call& call) {
   const std::optional<LinearSum> a = integer(*call.find("self"));
   const std::optional<LinearSum> b = integer(call.value("other"));
@@ -59,8 +58,7 @@ IndexValues::Result IndexValues::uniform(const Node& node, const Call& call) {
   return is_float(spec) ? Result(constant_value(*number)) : std::nullopt;
 }
 
-// Handles conversions, copies and expansions. Axes count from the last dim, so an expansion does
-// not change them.
+// Conversions, copies and expansions keep the value, because axes count from the last dim.
 IndexValues::Result IndexValues::same_elements(const Node& node, const Call& call) {
   const Node& self = call.node("self");
   const Result value = of(&self);

@@ -228,8 +228,8 @@ std::optional<LinearSum> IndexValues::size_sum(const SymInt& size) {
   return expression_sum(*size.as_expression());
 }
 
-// Converts a sum of symbols and integers to a LinearSum. If a symbol represents a number that is
-// read from a tensor, replaces the symbol with the tensor's value.
+// Converts a sum of symbols and integers to a LinearSum. Replaces a symbol for a number that is
+// read from a tensor with the tensor's value.
 std::optional<LinearSum> IndexValues::expression_sum(const Expression& expression) {
   LinearSum sum;
   switch (expression.kind()) {
@@ -277,8 +277,7 @@ IndexValues::Result IndexValues::placeholder(const Node& node) {
   return table(*data);
 }
 
-// Recognizes three kinds of stored tensors: the numbers 0, 1, 2..., a causal mask, and a single
-// number.
+// Recognizes three kinds of stored tensors: 0, 1, 2..., a causal mask, and a single number.
 IndexValues::Result IndexValues::table(const TensorData& data) {
   const std::vector<std::byte> bytes = row_major_bytes(data);
   const auto columns = static_cast<size_t>(data.sizes.empty() ? 1 : data.sizes.back());

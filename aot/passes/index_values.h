@@ -1,5 +1,5 @@
-// Describes the elements of a tensor as a function of their indices and of numbers that are known
-// only at run time, such as the input position. The descriptions reveal causal masks.
+// Describes the elements of a tensor as a function of their indices and of run-time numbers, such
+// as the input position. The descriptions reveal causal masks.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,7 @@
 
 namespace vitrine::aot {
 
-// Describes the elements of a tensor. The conditions hold for an element if each sum in
-// `conditions` is >= 0 at the element's index.
+// Describes the elements of a tensor. The conditions hold at the indices where all sums are >= 0.
 struct IndexValue {
   enum class Kind : uint8_t {
     kInteger,       // integers: `integer` at the element's index
@@ -32,8 +31,7 @@ struct IndexValue {
 };
 
 // Computes the IndexValue of each tensor in a graph. The graph must not change during the lifetime
-// of this object. Results are empty if the elements are unknown, for example for a tensor to which
-// a call writes.
+// of this object. Results are empty if the elements are unknown.
 class IndexValues {
  public:
   explicit IndexValues(const ExportedProgram& program);

@@ -1,8 +1,6 @@
-// Removes the wrappers of torch.vmap from a graph. Converts the graph's calls, which are for one
-// sample, to calls for the whole batch.
+// Removes the wrappers of torch.vmap. Converts calls for one sample to calls for the whole batch.
 //
-// A batched tensor has one leading dim for each vmap that batches it, outermost first, followed by
-// the dims of the sample.
+// A batched tensor has one leading dim per vmap, outermost first, and then the sample's dims.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,8 +42,7 @@ bool has(const Names& names, const Node& node) {
   return std::ranges::count(names, node.target().name()) != 0;
 }
 
-// Returns the name of the vmap function that the node calls, such as "_add_batch_dim". Empty for
-// other nodes.
+// Returns the name of the called vmap function, such as "_add_batch_dim", or an empty text.
 std::string_view vmap_function(const Node& node) {
   const std::string_view name = node.is_call() ? std::string_view(node.target().name()) : "";
   return name.starts_with(kVmap) ? name.substr(kVmap.size()) : "";
@@ -114,7 +111,6 @@ class VmapInliner {
   Node* make(Node& at, std::string_view target, ArgumentList args) {
     return make(at, Target::of(target), std::move(args));
   }
-  // Moves a dim of the tensor to another index.
   Node* moved(Node& at, Node* tensor, size_t from, size_t to) {
     if (from == to) return tensor;
     std::vector<int64_t> dims(tensor->tensor()->rank());
@@ -165,7 +161,6 @@ class VmapInliner {
     replaced_.push_back(&node);
   }
 
-  // Replaces a call that has batched operands.
   void batch(Node& node) {
     Batched made;
     const Operator* op = operator_of(node.target());
@@ -196,8 +191,7 @@ class VmapInliner {
     replaced_.push_back(&node);
   }
 
-  // Gives all operands the same batch dims and the same rank. Returns the vmap levels of the batch
-  // dims.
+  // Gives all operands the same batch dims and rank. Returns the vmap levels of the batch dims.
   std::vector<int64_t> align(Node& at, ArgumentList& operands) {
     std::vector<int64_t> levels;
     size_t rank = 0;
@@ -253,7 +247,7 @@ class VmapInliner {
     return made;
   }
 
-  // Checks that the dims after the batch dims have the sizes that the graph states for one sample.
+  // Checks that the dims after the batch dims have the sizes of one sample in the graph.
   static void check(const Node& node, const Batched& made) {
     const TensorSpec* spec = node.tensor();
     const TensorSpec* value = made.value->tensor();

@@ -15,7 +15,7 @@ namespace vitrine::aot {
 namespace {
 
 // A higher-order operator with the arguments (mode..., subgraph, inputs...). torch.export converts
-// torch.no_grad() and torch.autocast() blocks to calls of such operators.
+// torch.no_grad() and torch.autocast() blocks to such calls.
 struct Wrapper {
   std::string_view name;
   size_t graph_index;
@@ -32,8 +32,7 @@ const Wrapper* wrapper_of(const Node& node) {
   return found == kWrappers.end() ? nullptr : &*found;
 }
 
-// Returns the subgraph that the call runs. Moves it out of the graph that contains the call, or
-// copies it if other nodes use it, too.
+// Moves the called subgraph out of its graph, or copies the subgraph if other nodes use it.
 std::unique_ptr<Graph> take_body(Node& call, const Wrapper& wrapper) {
   Graph& graph = call.graph();
   const Argument* named = call.arg(wrapper.graph_index);

@@ -1,5 +1,4 @@
-// Decides which operators a partitioner may protect from decomposition. Checks that backends run
-// the calls that were protected.
+// Decides which operators partitioners may keep, and checks that backends run the kept calls.
 #include <fmt/format.h>
 
 #include <algorithm>

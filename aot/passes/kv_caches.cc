@@ -22,13 +22,13 @@ bool precedes(const Node& a, const Node& b) {
 }
 
 // A write to a part of a tensor along one dim: to the indices in `indices` or, if `indices` is
-// null, to the `count` consecutive indices from `start` on.
+// null, to `count` indices from `start` on.
 struct RegionWrite {
   Node* tensor = nullptr;
   Node* value = nullptr;
   size_t dim = 0;
   Argument start;
-  Node* indices = nullptr;  // null: `start` counts
+  Node* indices = nullptr;  // null: `start` is used
   SymInt count = 1;
 };
 
@@ -57,8 +57,7 @@ std::optional<RegionWrite> index_put_region(const Node& node, const Call& call) 
   return region;
 }
 
-// Sets `tensor`, `dim` and `start` from a call to slice, narrow, select, slice_scatter or
-// select_scatter. `is_select` is true for select and select_scatter.
+// Sets `tensor`, `dim` and `start` from slice, narrow, select, slice_scatter or select_scatter.
 void set_start(const Call& call, bool is_select, RegionWrite& region) {
   region.tensor = &call.node("self");
   region.dim = wrapped(call.integer("dim", 0), region.tensor->tensor()->rank());
@@ -131,8 +130,7 @@ Node* int_call(Node& at, Target target, ArgumentList args, SymInt value) {
   return insert_like(at, target, std::move(args), {}, number);
 }
 
-// True if number() supports the sum: a constant that is not negative, or a node plus such a
-// constant.
+// True if the sum is a nonnegative constant, or a node plus such a constant.
 bool is_node_plus_constant(const LinearSum& sum) {
   if (sum.constant < 0 || sum.terms.size() > 1) return false;
   return sum.terms.empty() ||
@@ -161,8 +159,7 @@ void KvCaches::find(IndexValues& values, std::vector<std::string>& kept) {
   }
 }
 
-// Records the node if it writes to a cache. Returns the reason if this write cannot be replaced,
-// and otherwise an empty string.
+// Records a write to a cache. Returns the reason if the write cannot be replaced, otherwise "".
 std::string KvCaches::visit(Node& node, IndexValues& values) {
   const std::optional<RegionWrite> region = region_of(node);
   if (!region) return "";
@@ -212,7 +209,7 @@ std::string KvCaches::visit(Node& node, IndexValues& values) {
 }
 
 // Finds the call that stores the result of a functional write in the buffer. Returns the reason if
-// the write cannot be done in place, and otherwise an empty string.
+// the write cannot be done in place, and otherwise "".
 std::string KvCaches::find_commit(const Node& buffer, CacheWrite& write) const {
   for (Node* user : write.call->users()) {
     const bool commits = is_op(*user, {"copy_"}) && user->need(0).node() == &buffer &&
@@ -322,8 +319,7 @@ void KvCaches::replace(const KvCache& cache, CacheWrite& write) {
   write.call = nullptr;
 }
 
-// Removes the final value of the buffer from the program's outputs, because a call now writes the
-// buffer in place.
+// Removes the buffer's final value from the outputs, because a call writes in place now.
 void KvCaches::remove_mutation(const Node& buffer, const CacheWrite& write) {
   const std::string& target = program_.input_of(buffer.name())->target;
   ArgumentList results = *program_.graph->output()->need(0).list();

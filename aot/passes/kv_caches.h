@@ -1,4 +1,4 @@
-// Finds a model's writes to key and value caches in buffers, and replaces these writes with
+// Finds a model's writes to key and value caches in buffers. Replaces the writes with
 // llama::update_cache, which writes only the positions that change.
 #pragma once
 
@@ -26,10 +26,9 @@ struct CacheWrite {
   Node* update = nullptr;   // the call of llama::update_cache that replaces the write
 };
 
-// A cache that is stored in a buffer. The dims of the buffer are [batch, position, head, value] if
-// positions_first is true, and otherwise [batch, head, position, value]. The llama operators need
-// the positions before the heads. For this reason, the second form is reinterpreted as
-// [batch * head, position, 1, value]. The bytes stay the same. `view` is the node whose sizes the
+// A cache in a buffer with the dims [batch, position, head, value] or, unless positions_first is
+// true, [batch, head, position, value]. The llama operators need positions first, so the second
+// form is reinterpreted as [batch * head, position, 1, value]. `view` is the node whose sizes the
 // model uses: the buffer itself, or a view of the buffer.
 struct KvCache {
   Node* buffer = nullptr;
@@ -48,17 +47,16 @@ class KvCaches {
  public:
   explicit KvCaches(ExportedProgram& program) : program_(program) {}
 
-  // Finds caches and the writes to them, without changing the graph. For each write that cannot be
-  // replaced, adds a line with the reason to `kept`.
+  // Finds caches and their writes without changing the graph. Adds a line to `kept` for each write
+  // that cannot be replaced.
   void find(IndexValues& values, std::vector<std::string>& kept);
-  // Replaces the writes with llama::update_cache or update_cache_with_indices. Returns the number
-  // of replaced writes.
+  // Replaces the writes. Returns the number of replaced writes.
   size_t replace_writes();
 
-  // Returns the cache whose `view` is `node`, or null if there is none.
+  // Returns the cache whose `view` is `node`, or null.
   const KvCache* cache_of(const Node* node) const;
-  // Returns `start` as an integer or a node if the cache has exactly one write, and this write has
-  // the same start and count and runs before `at`. Otherwise, the result is empty.
+  // Returns `start` as an integer or a node if the only write to the cache has the same start and
+  // count and runs before `at`. Otherwise returns empty.
   std::optional<Argument> start_of_write(const KvCache& cache, const LinearSum& start,
                                          const SymInt& count, const Node& at) const;
   // Returns the names of the buffers whose shape flatten_cache() changed.
@@ -68,9 +66,8 @@ class KvCaches {
   std::string visit(Node& node, IndexValues& values);
   std::string add_write(Node& buffer, size_t dim, CacheWrite write);
   std::string find_commit(const Node& buffer, CacheWrite& write) const;
-  // Returns the value of a sum as an argument: a constant or a node. Reuses the node of an earlier
-  // call with the same sum, and otherwise inserts a node before `at`. `max_value` is the largest
-  // possible value of the sum.
+  // Returns a sum as a constant or a node. Reuses the node of an earlier call with the same sum, or
+  // else inserts a node before `at`. `max_value` is an upper bound of the sum.
   Argument number(const LinearSum& sum, Node& at, int64_t max_value);
   void replace(const KvCache& cache, CacheWrite& write);
   void remove_mutation(const Node& buffer, const CacheWrite& write);
@@ -82,8 +79,8 @@ class KvCaches {
   std::unordered_map<const Node*, Node*> buffer_of_write_;  // write whose result is the buffer
 };
 
-// Changes the sizes of a buffer [b, h, p, v] to [b * h, p, 1, v], and lets its users read a view
-// with the original sizes. Returns the view.
+// Changes a buffer from [b, h, p, v] to [b * h, p, 1, v]. Returns a view with the original sizes,
+// which the buffer's users read.
 Node* flatten_cache(ExportedProgram& program, Node& buffer, std::shared_ptr<const Origin> origin);
 
 }  // namespace vitrine::aot

@@ -9,9 +9,9 @@
 
 namespace vitrine::aot {
 
-// A constant plus a sum of coefficient * term. A term is the index along an axis ("axis 0"), a node
-// that computes a number at run time ("%input_pos"), or a size ("s0"). Axes are counted from the
-// last one, "axis 0", so that the matching axes of broadcast operands have the same name.
+// A constant plus a sum of coefficient * term. A term is an index along an axis ("axis 0"), a
+// number that a node computes ("%input_pos"), or a size ("s0"). Axis 0 is the last dim, so the axes
+// of broadcast operands match.
 struct LinearSum {
   int64_t constant = 0;
   std::map<std::string, int64_t> terms;  // term -> coefficient
@@ -21,8 +21,7 @@ struct LinearSum {
   bool has_axes() const;
 };
 
-// True if the magnitude of the value is at most 2^31. A sum with a larger number is treated as
-// unknown, so that no computation overflows.
+// True if |value| <= 2^31. Sums with larger numbers count as unknown, so that nothing overflows.
 bool is_small(int64_t value);
 // Returns a + factor * b. Empty if the sum has a number that is too large, or more than 16 terms.
 std::optional<LinearSum> combined(LinearSum a, const LinearSum& b, int64_t factor);

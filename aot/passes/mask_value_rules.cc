@@ -41,8 +41,8 @@ Conditions all_of(Conditions a, const Conditions& b) {
   return a;
 }
 
-// Returns conditions for the elements that meet `a` or `b`. The result is empty unless `a` and `b`
-// are single conditions, and one of them implies the other.
+// Returns conditions for elements that meet `a` or `b`. Empty unless `a` and `b` are single
+// conditions, and one implies the other.
 std::optional<Conditions> either(const Conditions& a, const Conditions& b) {
   if (a.size() != 1 || b.size() != 1) return std::nullopt;
   for (const auto& [narrow, wide] : {std::pair(&a, &b), std::pair(&b, &a)}) {
@@ -66,11 +66,10 @@ std::optional<double> IndexValues::number_of(const Argument& argument) {
   return value->number;
 }
 
-// Returns the value that the call's first argument has before the call. An in-place call changes
-// this value.
+// Returns the value of the first argument before the call, which may change the argument.
 IndexValues::Result IndexValues::value_before_write(const Node& node, const Node& self) {
   if (!is_in_place(node.target())) return of(&self);
-  // The argument must own its memory, and no other call may write to it.
+  // The argument must own its memory, and no other call may write to the argument.
   const bool owns_memory = self.is_call() && self.users().size() == 1 && !is_view(self.target());
   return owns_memory ? call(self) : std::nullopt;
 }
@@ -120,7 +119,7 @@ IndexValues::Result IndexValues::masked_fill(const Node& node, const Call& call)
   if (self->kind == Kind::kConstant) return additive_mask(filled, *number, self->number);
   if (!is_masking(*number)) return std::nullopt;
   if (self->kind == Kind::kOneMask && self->conditions == filled) {
-    // The call fills exactly the elements of `self` that are 1. All other elements stay 0.
+    // The call fills exactly the elements of `self` that are 1. All other elements are 0.
     return mask_value(Kind::kAdditiveMask, opposite(filled));
   }
   const std::optional<Conditions> unfilled = opposite(filled);
@@ -136,8 +135,7 @@ IndexValues::Result IndexValues::rsub(const Node&, const Call& call) {
   return mask_value(Kind::kOneMask, opposite(value->conditions));
 }
 
-// Multiplies a mask of ones and zeros by an additive mask, or by a number for which is_masking() is
-// true.
+// Multiplies a mask of ones and zeros by an additive mask or by a masking number.
 IndexValues::Result IndexValues::multiply(const Node& node, const Call& call) {
   if (!is_float(*node.tensor())) return std::nullopt;
   const auto factor = [](const Argument& argument, const Result& value) -> Result {
@@ -162,7 +160,7 @@ IndexValues::Result IndexValues::multiply(const Node& node, const Call& call) {
   return zeros ? mask_value(Kind::kAdditiveMask, either(a->conditions, *zeros)) : std::nullopt;
 }
 
-// Handles triu and tril, which set the elements below or above a diagonal to 0.
+// triu and tril set the elements below or above a diagonal to 0.
 IndexValues::Result IndexValues::triangle(const Node& node, const Call& call) {
   const Result self = value_before_write(node, call.node("self"));
   const std::optional<LinearSum> diagonal = integer(call.value("diagonal"));
@@ -202,8 +200,8 @@ IndexValues::Result IndexValues::add_masks(const Node& node, const Call& call) {
   return of_a && of_b ? mask_value(Kind::kAdditiveMask, all_of(*of_a, *of_b)) : std::nullopt;
 }
 
-// Handles a concatenation of two masks. The first mask shows all keys of earlier runs of the model.
-// The second mask is for the keys of the current run.
+// Handles a mask that shows all keys of earlier runs, concatenated with a mask for the keys of the
+// current run.
 IndexValues::Result IndexValues::concatenate(const Node& node, const Call& call) {
   const std::vector<Node*> parts = call.nodes("tensors");
   const size_t rank = node.tensor()->rank();
@@ -222,7 +220,7 @@ IndexValues::Result IndexValues::concatenate(const Node& node, const Call& call)
     return axis == 0 ? combined(LinearSum::axis(0), *count, -1)
                      : std::optional(LinearSum::axis(axis));
   });
-  // The first `count` columns belong to keys of earlier runs. For them, count - 1 - column >= 0.
+  // The first `count` columns belong to keys of earlier runs: count - 1 - column >= 0.
   LinearSum one;
   one.constant = 1;
   std::optional<LinearSum> earlier = combined(*count, one, -1);

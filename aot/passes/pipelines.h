@@ -15,30 +15,25 @@ namespace vitrine::aot {
 struct EdgeOptions {
   bool skip_dim_order = false;            // true: clones and conversions keep their memory formats
   std::vector<std::string> preserve_ops;  // ATen names of operators that are not decomposed
-  // One element for each partitioner, in order. An element lists the operators whose decomposition
-  // the partitioner prevents, as in to_edge_transform_and_lower. Operators for which may_keep() is
-  // false are decomposed anyway.
+  // One element per partitioner, in order: the operators whose decomposition the partitioner
+  // prevents. Operators for which may_keep() is false are decomposed anyway.
   std::vector<OpsToKeep> ops_to_keep;
-  // A function that changes the program while it is a functional graph of core ATen. Runs before
-  // scalars_to_tensors(). May be null.
+  // A function that changes the program while it is a functional graph of core ATen. May be null.
   std::function<void(ExportedProgram& program)> rewrite;
 };
 
-// Converts training IR or core ATen to the edge dialect and adds debug handles. AotErrors name the
-// pass and the node.
+// Converts training IR or core ATen to the edge dialect. AotErrors name the pass and the node.
 void to_edge(ExportedProgram& program, const EdgeOptions& options = {});
-// Throws AotError if a partitioner prevented the decomposition of a call, and the call is not in a
-// delegate after lowering.
+// Throws AotError if a call whose decomposition a partitioner prevented is not in a delegate.
 void require_kept_ops_lowered(const ExportedProgram& program,
                               std::span<const OpsToKeep> ops_to_keep);
 
 struct ExecutableOptions {
   bool elide_views = true;  // true: views share the memory of their inputs unless they are outputs
-  bool reinplace = false;   // true: index_put writes to its input if nothing reads that later
+  bool reinplace = false;   // true: index_put overwrites its input if nothing reads it later
 };
 
-// Converts the edge dialect to the emitter's input: buffers are written back, and views share
-// memory.
+// Converts an edge program to the emitter's input: views share memory, buffers are written back.
 void to_executable(ExportedProgram& program, const ExecutableOptions& options = {});
 
 }  // namespace vitrine::aot

@@ -11,7 +11,7 @@
 namespace vitrine::aot {
 namespace {
 
-// True for indexing with a mask. The size of the result then depends on the mask's elements.
+// True for indexing with a mask. The result's size then depends on the mask's elements.
 bool has_mask(const Node& node) {
   if (!node.target().is("aten.index.Tensor")) return false;
   for (const Node* input : node.inputs()) {

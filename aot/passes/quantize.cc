@@ -40,7 +40,7 @@ constexpr EmbeddingRow kEmbeddings[] = {
 int64_t min_value(int bits) { return -(int64_t{1} << (bits - 1)); }
 int64_t max_value(int bits) { return (int64_t{1} << (bits - 1)) - 1; }
 
-// The placeholders of a quantized weight. All calls that use the weight share them.
+// The placeholders of a quantized weight, shared by all calls that use the weight.
 struct LinearWeight {
   Node* values = nullptr;
   Node* scales = nullptr;
@@ -69,11 +69,11 @@ class Quantizer {
   }
 
  private:
-  // A call whose weight is to be quantized, and the scheme for the weight.
+  // A call whose weight is to be quantized.
   struct Use {
     Node* call = nullptr;
     WeightScheme scheme;
-    size_t rule = 0;  // index of the rule that gave the scheme; the number of rules without one
+    size_t rule = 0;  // index of the scheme's rule, or the number of rules
   };
   struct Uses {
     std::vector<Use> linears;
@@ -95,8 +95,8 @@ class Quantizer {
     }
   }
 
-  // Adds the call to the uses of its weight if the call has a scheme and a stored weight. The
-  // scheme comes from the first rule that applies to the call, or from `common` if no rule does.
+  // Adds the call to the uses of its weight. The scheme comes from the first rule that applies to
+  // the call, or else from `common`.
   void add_use(Node& call, size_t weight_index, const Member& common, Member WeightRule::*member,
                std::vector<Use> Uses::*to) {
     size_t rule = 0;
@@ -120,8 +120,8 @@ class Quantizer {
     return uses_[&weight];
   }
 
-  // Returns the placeholder of the call's weight, or null if the weight is computed, mutated, or
-  // cannot be quantized.
+  // Returns the weight's placeholder. Null if the weight is computed or mutated or cannot be
+  // quantized.
   Node* stored_weight(Node& call, size_t index) {
     Node& weight = call.need_node(index);
     if (weight.is_call() && weight.target().op().starts_with("dequantize")) {
@@ -147,8 +147,7 @@ class Quantizer {
                   [&](const Use& use) { return should_skip(spec, data, use.scheme); });
     const size_t replaced = uses.linears.size() + uses.embeddings.size();
     if (replaced == 0) return;
-    // Removes the tensor of the old weight if nothing else uses it, so that a new weight can have
-    // the same name.
+    // Removes the tensor of an unused weight, so that a new weight can have its name.
     const bool is_unused = weight.users().size() == replaced;
     const auto in_state = program_.state_dict.find(spec.target);
     if (is_unused && !is_shared(spec) && in_state != program_.state_dict.end() &&
@@ -168,8 +167,7 @@ class Quantizer {
     if (is_unused) program_.remove_input(&weight);
   }
 
-  // Groups the uses by scheme, and calls replace(scheme, uses) for each group. The groups are in
-  // the order in which their schemes first appear in `uses`.
+  // Calls replace(scheme, uses) for each scheme, in the order of the schemes in `uses`.
   template <class Replace>
   void for_each_scheme(const std::vector<Use>& uses, Replace replace) {
     std::vector<Use> rest = uses;
@@ -186,7 +184,7 @@ class Quantizer {
     }
   }
 
-  // Returns true if the weight of a linear layer must stay float, and records the reason.
+  // Returns true, and records the reason, if the weight must stay float.
   bool should_skip(const InputSpec& spec, const TensorData& data, const WeightScheme& scheme) {
     const int64_t group = scheme.group;
     std::string reason;
@@ -207,8 +205,6 @@ class Quantizer {
     return std::ranges::count(program_.signature.inputs, spec.target, &InputSpec::target) > 1;
   }
 
-  // ---- Weights
-
   // Adds a weight before `weight`. Appends a suffix to `target` if another tensor has this name.
   Node* add_weight(Node& weight, InputSpec::Kind kind, std::string target, TensorData data) {
     while (program_.state_dict.contains(target)) target += "_quantized";
@@ -228,8 +224,8 @@ class Quantizer {
     return node;
   }
 
-  // Quantizes the weight of linear layers. The results have the names that unwrap_subclasses()
-  // gives to inner tensors: "fc.weight" -> "fc.parametrizations.weight.original0".
+  // The new tensors have the names that unwrap_subclasses() gives to inner tensors: "fc.weight" ->
+  // "fc.parametrizations.weight.original0".
   LinearWeight linear_weight(Node& weight, const InputSpec& spec, const TensorData& data,
                              const WeightScheme& scheme) {
     QuantizedWeight made = quantize_weight(data, scheme);
@@ -268,8 +264,6 @@ class Quantizer {
                    std::move(made.scales));
     return quantized;
   }
-
-  // ---- Calls
 
   static void replace_linear(Node& call, const LinearWeight& weight, const TensorData& data) {
     Node& input = call.need_node(0);
@@ -334,7 +328,7 @@ class Quantizer {
 
   ExportedProgram& program_;
   const QuantizeOptions& options_;
-  std::vector<std::optional<PartKind>> kinds_;  // of the rules
+  std::vector<std::optional<PartKind>> kinds_;  // kinds of model parts, one per rule
   std::map<Node*, Uses> uses_;
   std::vector<Node*> order_;  // the weights in order of first use
   QuantizeResult result_;

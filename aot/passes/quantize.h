@@ -1,5 +1,4 @@
-// Quantizes the float weights of linear layers and embeddings. The result has the form of a model
-// that torchao quantized before the export.
+// Quantizes the float weights of linear layers and embeddings, as torchao does before the export.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +11,18 @@
 
 namespace vitrine::aot {
 
-// A rule that gives the calls in a part of the model their own schemes.
 struct WeightRule {
   std::string pattern;  // model_part.h
-  // The schemes for the part's linear layers and embeddings. If both are empty, the part stays
-  // float.
+  // The schemes for the part's linear layers and embeddings. Parts without a scheme stay float.
   std::optional<WeightScheme> linears = std::nullopt;
   std::optional<WeightScheme> embeddings = std::nullopt;
 };
 
 struct QuantizeOptions {
-  // The scheme of linear layers (8da4w): 4-bit weights, and 8-bit activations whose scales are
-  // computed per token at run time.
+  // 8da4w: 4-bit weights, and 8-bit activations with one scale per token, computed at run time.
   std::optional<WeightScheme> linears = std::nullopt;
   std::optional<WeightScheme> embeddings = std::nullopt;
-  std::vector<WeightRule> rules = {};  // the first one that names a call decides
+  std::vector<WeightRule> rules = {};  // the first rule that names a call decides
 };
 
 struct QuantizeResult {
@@ -36,8 +32,7 @@ struct QuantizeResult {
   std::vector<bool> is_known;
   // For each rule: the number of replaced calls.
   std::vector<size_t> by_rule;
-  // Weights that were not quantized, with reasons: "fc.weight: its row length 100 is not a multiple
-  // of the group size 32".
+  // Weights that were not quantized, with the reasons.
   std::vector<std::string> skipped;
 };
 
@@ -48,8 +43,7 @@ struct QuantizeResult {
 //   aten.embedding  quantized_decomposed.embedding_{byte,4bit,2bit}.dtype
 // A weight that several calls use is quantized once for each combination of operator and scheme.
 // LoRA adapters and linear layers whose row length is not a multiple of the group size are skipped.
-// Throws an AotError that names the node if a weight is already quantized, or if its quantization
-// fails, for example because the weight contains NaN.
+// Throws an AotError that names the node if a weight is already quantized or cannot be quantized.
 QuantizeResult quantize(ExportedProgram& program, const QuantizeOptions& options);
 
 }  // namespace vitrine::aot

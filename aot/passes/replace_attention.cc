@@ -19,7 +19,7 @@ struct Attention {
   Node* query = nullptr;
   Node* key = nullptr;
   Node* value = nullptr;
-  // The caches of the keys and of the values. Either both are set, or both are null.
+  // The caches of keys and values are both set, or both null.
   const KvCache* key_cache = nullptr;
   const KvCache* value_cache = nullptr;
   const Node* prefix = nullptr;  // the slice of the cache's first positions; null: all are read
@@ -29,15 +29,14 @@ struct Attention {
   bool reads_part_of_cache = false;
 };
 
-// Returns the keys or values as they are before the model repeats them for each query head, or
-// `node` if the model does not repeat them.
+// Returns the keys or values before the model repeats them for each query head, or `node`.
 Node* unrepeated(Node* node, const Node& call) {
   const AttentionRows rows = trace_rows(node);
   const bool is_plain = rows.is_repeated && !rows.is_transposed && rows.prefix == nullptr;
   return is_plain && are_unchanged(rows, call) ? rows.source : node;
 }
 
-// Returns the reason why custom_sdpa does not support the operands, or an empty string if it does.
+// Returns the reason why custom_sdpa does not support the operands, or an empty string.
 // `shares_heads` is true if several query heads may share a key head.
 std::string unsupported_operands(const Attention& of, bool shares_heads) {
   const TensorSpec& query = *of.query->tensor();
@@ -67,7 +66,7 @@ std::string unsupported_operands(const Attention& of, bool shares_heads) {
              : "the number of query heads must be a multiple of the number of key heads";
 }
 
-// Returns the reason why custom_sdpa does not support the mask, or an empty string if it does.
+// Returns the reason why custom_sdpa does not support the mask, or an empty string.
 std::string unsupported_mask(const Attention& of) {
   const TensorSpec& mask = *of.mask->tensor();
   const size_t rank = mask.rank();
@@ -84,9 +83,9 @@ std::string unsupported_mask(const Attention& of) {
   return is_shared ? "" : "its mask differs by head or batch";
 }
 
-// Sets `of.start` for attention without a mask. custom_sdpa reads the keys only up to the position
-// of the last query. In non-causal attention, this must be the position of the last key. Returns an
-// error message if there may be fewer keys than queries, and otherwise an empty string.
+// Sets `of.start` for attention without a mask. custom_sdpa reads keys up to the position of the
+// last query, which must therefore be the position of the last key. Returns an error message if
+// there may be fewer keys than queries.
 std::string set_start_without_mask(Attention& of) {
   const SymInt& queries = of.query->tensor()->sizes[kPosition];
   const SymInt& keys = of.key->tensor()->sizes[kPosition];
@@ -129,8 +128,8 @@ class AttentionReplacer {
   }
 
  private:
-  // Replaces matrix products that spell out attention with one call. restore_products() undoes this
-  // if custom_sdpa does not replace the call later.
+  // Replaces products that spell out attention with one call. restore_products() undoes this if
+  // custom_sdpa does not replace the call.
   void find_spelled() {
     for_each_call(*program_.graph, [&](Node& node) {
       if (&node.graph() != program_.graph.get()) return;
@@ -171,8 +170,7 @@ class AttentionReplacer {
     ++result_.replaced;
   }
 
-  // Fills `found` with the operands of attention. Returns the reason why custom_sdpa cannot compute
-  // the call, or an empty string if it can.
+  // Fills `found` with the operands. Returns the reason why custom_sdpa cannot compute the call.
   std::string analyze(Decomposition& to, Attention& found) {
     found.query = to.tensor("query");
     found.key = to.tensor("key");
@@ -193,8 +191,7 @@ class AttentionReplacer {
     return found.mask != nullptr ? unsupported_mask(found) : set_start_without_mask(found);
   }
 
-  // Returns the reason why the call should not be replaced although custom_sdpa can compute it.
-  // Returns an empty string if no reason exists.
+  // Returns the reason to keep a call that custom_sdpa can compute, or an empty string.
   std::string reason_to_keep(const Attention& found) const {
     if (choice_ == AttentionChoice::kAll) return "";
     if (found.mask != nullptr)
@@ -231,16 +228,15 @@ class AttentionReplacer {
     found.prefix = keys.prefix;
   }
 
-  // Derives the position of the first query in two ways: from the mask, and from the range of keys
-  // that attention reads.
+  // Derives the first query's position from the mask, and from the range of keys that are read.
   static Starts starts_of(const Node& node, IndexValues& values) {
     const Call call(node);
     Starts starts;
     if (const Node* mask = call.optional_node("attn_mask")) {
       starts.by_mask = values.causal_from(mask);
     }
-    // Returns the number of cached positions that attention reads, minus the number of queries.
-    // This is the position of the first query if the queries come last.
+    // Returns the number of cached positions that attention reads, minus the number of queries. The
+    // first query has this position if the queries come last.
     const auto start_by_end = [&](Node& rows) -> std::optional<LinearSum> {
       const AttentionRows from = trace_rows(&rows);
       if (from.prefix == nullptr) return std::nullopt;
@@ -255,9 +251,8 @@ class AttentionReplacer {
     return starts;
   }
 
-  // Returns the position p of the first query if the graph shows it. With a mask, query i then sees
-  // exactly the cached keys up to p + i. Without a mask, every query sees exactly the cached keys
-  // up to the position of the last query.
+  // Returns the position p of the first query, if known. With a mask, query i then sees exactly the
+  // cached keys up to p + i. Without a mask, every query sees the cached keys up to the last query.
   std::optional<LinearSum> causal_start(const Attention& found, const Node& call) {
     const Starts& starts = starts_[&call];
     if (found.is_causal) return std::nullopt;
@@ -266,9 +261,8 @@ class AttentionReplacer {
     return has_all_keys ? starts.by_mask : std::nullopt;
   }
 
-  // If the graph shows the position of the first query, sets found.start to it, removes the mask
-  // and returns true. custom_sdpa then finds the keys of each query by position. Otherwise returns
-  // false, and sets the caches in `found` to null if attention reads only a part of them.
+  // If the position of the first query is known, sets found.start, removes the mask and returns
+  // true. Otherwise returns false, and clears the caches in `found` if only a part of them is read.
   bool find_causal_start(Attention& found, const Node& call) {
     const std::optional<LinearSum> from = causal_start(found, call);
     const SymInt& count = found.query->tensor()->sizes[kPosition];
@@ -337,9 +331,8 @@ class AttentionReplacer {
     to.replace(made);
   }
 
-  // In a flat cache, each key head is a separate batch. Groups the query heads by the key head that
-  // they share: [batch, heads, positions, values] -> [batch * key heads, positions, heads per key
-  // head, values].
+  // In a flat cache, each key head is a separate batch. Groups the query heads that share a key
+  // head: [batch, heads, positions, values] -> [batch * key heads, positions, group, values].
   static Node* group_by_key_head(Decomposition& to, const Attention& of) {
     const std::vector<SymInt>& sizes = of.query->tensor()->sizes;
     const SymInt batches = of.key_cache->batch * of.key_cache->heads;
@@ -351,7 +344,7 @@ class AttentionReplacer {
     return to.transpose(split, kHead, kPosition);
   }
 
-  // Undoes group_by_key_head() for the result, which becomes [batch, positions, heads, values].
+  // Undoes group_by_key_head(). The result is [batch, positions, heads, values].
   static Node* ungroup(Decomposition& to, const Attention& of, Node* made) {
     const std::vector<SymInt>& sizes = of.query->tensor()->sizes;
     const SymInt group = sizes[kHead] / SymInt(of.key_cache->heads);

@@ -19,8 +19,7 @@ TensorData scalar(ScalarType dtype, T value) {
   return make_tensor_data(dtype, {}, std::move(bytes));
 }
 
-// Converts a Python number to a tensor. The dtypes are those of torch.tensor(), except that floats
-// get the dtype `real`.
+// Converts a Python number like torch.tensor(), except that floats get the dtype `real`.
 std::optional<TensorData> tensor_of(const Argument& argument, ScalarType real) {
   if (const auto* value = argument.get<bool>()) return scalar(ScalarType::kBool, *value);
   if (const auto* value = argument.get<int64_t>()) return scalar(ScalarType::kLong, *value);
@@ -50,7 +49,6 @@ ScalarType real_dtype(const Node& node) {
   return is_double ? ScalarType::kDouble : ScalarType::kFloat;
 }
 
-// Adds a constant to the program's inputs.
 Node* lift(ExportedProgram& program, TensorData data) {
   const auto buffers =
       std::ranges::count(program.signature.inputs, InputSpec::Kind::kBuffer, &InputSpec::kind);
@@ -65,8 +63,7 @@ Node* lift(ExportedProgram& program, TensorData data) {
   return node;
 }
 
-// Adds a constant to the subgraph of `user`, because calls in a subgraph cannot use the program's
-// inputs.
+// Adds a constant to the subgraph of `user`, which cannot use the program's inputs.
 Node* lift(Node& user, TensorData data) {
   Graph& graph = user.graph();
   const std::string name = fmt::format("_tensor_constant{}", graph.tensors().size());
@@ -76,8 +73,7 @@ Node* lift(Node& user, TensorData data) {
   return node;
 }
 
-// True if the dtype, f16 or bf16, represents the number exactly. False for a computed number,
-// because its value is unknown.
+// True if the dtype, f16 or bf16, represents the number exactly. False for computed numbers.
 bool holds(ScalarType dtype, const Argument& number) {
   if (number.node() != nullptr) return number.node()->meta.value.number() == nullptr;
   const auto* integer = number.get<int64_t>();
@@ -90,7 +86,7 @@ bool holds(ScalarType dtype, const Argument& number) {
 }
 
 // PyTorch does not round numbers to f16 or bf16. If the result's dtype cannot represent a number in
-// the call, replaces the call with one that computes in f32. Returns the resulting call.
+// the call, replaces the call with a call in f32. Returns the resulting call.
 Node& keep_numbers_exact(ExportedProgram& program, Node& node) {
   const TensorSpec* result = node.tensor();
   if (result == nullptr ||

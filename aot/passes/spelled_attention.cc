@@ -56,8 +56,7 @@ class SpelledAttentionReader {
     if (!calls_any(scores, {"matmul"})) return std::nullopt;
     found_.query = scores->need(0).node();
     found_.key_transposed = scores->need(1).node();
-    // The new call reads its operands later than the original calls did, so no call in between may
-    // write to memory.
+    // The new call reads operands later than the old calls, so calls in between must not write.
     for (const Node* node = scores; node != &product; node = node->next()) {
       if (node == nullptr || may_write(*node)) return std::nullopt;
     }
@@ -147,8 +146,8 @@ Node* match_spelled_attention(ExportedProgram& program, Node& product) {
   if (mask != nullptr && rank_of(mask) == 1) mask = to.make("aten.unsqueeze.default", {mask, 0});
   if (found->hidden != nullptr) {
     mask = visible_mask(to, found->hidden);
-    // custom_sdpa returns NaN for a query that sees no keys. Calls that hide keys with a finite
-    // number do not return NaN. For them, the graph must show that every query sees the first key.
+    // custom_sdpa returns NaN for a query without visible keys. Calls that hide keys with a finite
+    // number do not return NaN. For these calls, every query must see the first key.
     if (!found->hides_with_infinity) {
       const std::optional<LinearSum> start = IndexValues(program).causal_from(mask);
       if (!start || !is_never_negative(*start)) return nullptr;

@@ -1,4 +1,4 @@
-// Recognizes attention that a model spells out as matrix products around a softmax.
+// Recognizes attention that is spelled out as matrix products around a softmax.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@ namespace vitrine::aot {
 
 // Recognizes softmax(query x key^T [* scale] [masked]) x value in f32, where `product` is the last
 // matrix product. The dims are [batch, head, position, value]. Inserts an equivalent call to
-// aten.scaled_dot_product_attention before `product`. Returns the new call, which has no users yet,
-// or null if the graph does not show that `product` is attention.
+// aten.scaled_dot_product_attention before `product`, and returns this call, which has no users
+// yet. Returns null if `product` is not known to be attention.
 Node* match_spelled_attention(ExportedProgram& program, Node& product);
 
 }  // namespace vitrine::aot

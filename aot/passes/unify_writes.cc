@@ -7,8 +7,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Returns the view operator for an in-place view operator ("t" for "t_"), or null for other
-// targets.
+// Returns the view operator for an in-place view operator ("t" for "t_"), or null.
 const Operator* view_of(Target target) {
   const Operator* op = operator_of(target);
   const Operator* view =

@@ -70,8 +70,7 @@ Node* from_squeeze(Node& at, const Node& view, Node& input, Node& value) {
 Node* from_unsqueeze(Node& at, const Node& view, Node&, Node& value) {
   return make(at, view, "aten.squeeze.dims", {&value, Argument::list({view.need(1)})});
 }
-// Calls slice_scatter or select_scatter, the inverse of slice or select. The arguments after the
-// tensors are the same as those of the view.
+// Calls slice_scatter or select_scatter with the view's arguments after the tensors.
 Node* scattered(Node& at, const char* target, const Node& view, Node& input, Node& value) {
   ArgumentList args = {&input, &value};
   args.insert(args.end(), view.args().begin() + 1, view.args().end());

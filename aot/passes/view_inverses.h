@@ -1,5 +1,4 @@
-// Helper functions for functionalize(). They insert calls and provide the inverse of each view
-// operator.
+// Helpers of functionalize() that insert calls and provide the inverse of each view operator.
 #pragma once
 
 #include <string_view>
@@ -8,8 +7,8 @@
 
 namespace vitrine::aot {
 
-// Inserts a call before `at`. The call gets the origin of `at`. If `at` is the end of the graph,
-// which does not have an origin, the call gets the origin of `view`.
+// Inserts a call before `at`, with the origin of `at`. At the end of the graph, uses the origin of
+// `view`.
 Node* insert(Node& at, const Node& view, Target target, ArgumentList args, ArgumentMap kwargs,
              Value value);
 // Like insert(), but infers the result's spec with aot/operators.
@@ -20,7 +19,7 @@ Argument sizes_of(Node& at, const Node& view, Node& like);
 
 // A function that computes the value that `input` has after a write of `value` to `view`.
 using Inverse = Node* (*)(Node& at, const Node& view, Node& input, Node& value);
-// Returns the inverse of the view's operator. Throws AotError if writes through the view are not
+// Returns the inverse of a view operator. Throws AotError if writes through the view are not
 // supported.
 Inverse inverse_of(const Node& view);
 

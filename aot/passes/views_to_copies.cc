@@ -13,8 +13,7 @@ bool is_view(Target target) {
 }
 
 void views_to_copies(ExportedProgram& program) {
-  // Nodes whose strides changed, because they are copies or because the strides of their inputs
-  // changed.
+  // Nodes whose strides changed.
   std::unordered_set<const Node*> changed;
   const auto set_strides = [&](Node& node, const TensorSpec& spec) {
     if (spec.strides != node.tensor()->strides) changed.insert(&node);
@@ -25,7 +24,7 @@ void views_to_copies(ExportedProgram& program) {
     if (is_view(node.target())) {
       node.set_target(Target::of(operator_of(node.target())->copy->target));
       if (spec == nullptr) return;
-      // A copy is contiguous, whatever the strides of the replaced view are.
+      // A copy is contiguous, even if the replaced view is not.
       TensorSpec contiguous = *spec;
       contiguous.strides = contiguous_strides(contiguous.sizes);
       contiguous.storage_offset = 0;

@@ -1,5 +1,4 @@
-// This file is compiled with -ffp-contract=off, because torchao rounds each product and each sum,
-// whereas a fused multiply-add would round only once.
+// This file is compiled with -ffp-contract=off, because torchao rounds each product and each sum.
 #include "aot/passes/weight_quantization.h"
 
 #include <fmt/format.h>
@@ -21,10 +20,7 @@ namespace {
 constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
 constexpr int kHqqSteps = 20;
 
-// ---- Sums in PyTorch's order
-
-// Adds up rows of kWidth values in several levels. Each level adds up the sums of the level below,
-// so that long sums lose little precision.
+// Adds up rows of kWidth values. Each level adds up sums of the level below, for precision.
 template <size_t kWidth>
 std::array<float, kWidth> sum_of_rows(const float* values, size_t rows) {
   using Sums = std::array<float, kWidth>;
@@ -65,10 +61,7 @@ float sum_by_vectors(std::span<const float> values) {
   return sum;
 }
 
-// ---- Quantization of a group
-
-// Rounds to the nearest integer, with ties to even. Precondition: |x| < 2^22. Compilers vectorize
-// this.
+// Rounds to the nearest integer, with ties to even. Precondition: |x| < 2^22. Vectorizable.
 float nearest(float x) {
   constexpr float kNoFraction = 0x1.8p23F;
   return (x + kNoFraction) - kNoFraction;
@@ -141,8 +134,6 @@ float affine_scale(std::span<const float> values, QuantRange range, std::span<fl
   }
   return scale;
 }
-
-// ---- Quantization of a weight
 
 std::vector<std::byte> bytes_of(const auto& values) {
   const auto bytes = std::as_bytes(std::span(values));

@@ -1,8 +1,7 @@
-// Quantizes float matrices like torchao: symmetrically, in groups along the rows, to 2, 4 or 8
-// bits.
+// Quantizes float matrices like torchao: symmetrically, in groups along the rows.
 //
-// The results equal torchao's bit for bit (docs/language_models.md). For this purpose, sums add
-// their terms in the same order as PyTorch on x86 with AVX2.
+// The results equal torchao's bit for bit (docs/language_models.md), so sums add their terms in the
+// order of PyTorch on x86 with AVX2.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +11,11 @@
 
 namespace vitrine::aot {
 
-// Selects how the scale of a group is computed.
 enum class ScaleRule : uint8_t {
-  // torchao's "hqq_scale_only", which ExecuTorch's export of language models uses. Computes in f32.
-  // Starts with max |w| / 2^(bits-1). Then repeats two steps 20 times: quantizes the group, and
-  // computes the scale that has the least squared error for the quantized values.
+  // torchao's "hqq_scale_only", in f32. Starts with max |w| / 2^(bits-1). Then repeats two steps 20
+  // times: quantizes the group, and computes the scale with the least squared error.
   kHqq,
-  // torchao's "affine", which its quantize_() uses: max |w| / (2^(bits-1) - 0.5) in the weight's
-  // dtype.
+  // torchao's "affine": max |w| / (2^(bits-1) - 0.5) in the weight's dtype.
   kAffine,
 };
 
@@ -39,9 +35,9 @@ struct QuantizedWeight {
 // is a multiple of the group size.
 QuantizedWeight quantize_weight(const TensorData& weight, const WeightScheme& scheme);
 
-// Packs i8 values of 2 or 4 bits into bytes for quantized_decomposed.embedding_{2,4}bit. The first
-// 2-bit value is in the lowest bits, and the first 4-bit value in the highest. Throws AotError if a
-// row does not fill whole bytes.
+// Packs 2-bit or 4-bit values for quantized_decomposed.embedding_{2,4}bit. The first 2-bit value is
+// in the lowest bits, and the first 4-bit value in the highest. Throws AotError if a row does not
+// fill whole bytes.
 TensorData pack_rows(const TensorData& values, int bits);
 
 // Adds up the values in the order of PyTorch's kernel for contiguous rows.

@@ -38,8 +38,7 @@ bool writes_to(const Node& value, const Node& input) {
          value.args()[0].node() == &input;
 }
 
-// Returns the input whose memory contains the value, or null. In-place calls return the tensor that
-// they write to.
+// Returns the input whose memory contains the value, or null.
 const Node* input_behind(const Node* value) {
   while (value != nullptr && value->is_call() && is_in_place(value->target())) {
     value = value->args().empty() ? nullptr : value->args()[0].node();
@@ -49,7 +48,7 @@ const Node* input_behind(const Node* value) {
 }
 
 // Writes the new values of all mutated inputs. Orders the writes, and copies values if necessary,
-// so that no write reads a value that an earlier write has changed.
+// so that no write reads a changed value.
 class BufferWriter {
  public:
   explicit BufferWriter(ExportedProgram& program)
@@ -85,7 +84,7 @@ class BufferWriter {
     Node* input = nullptr;
     Node* value = nullptr;
     const Node* reads = nullptr;  // another mutated input that contains the value; may be null
-    size_t waits_for = 0;         // number of writes that must still read what this one overwrites
+    size_t waits_for = 0;         // number of writes that still read what this write overwrites
     bool is_done = false;
   };
 
@@ -110,8 +109,7 @@ class BufferWriter {
     }
   }
 
-  // Copies each result that is in the memory of a mutated input. The writes to the input would
-  // otherwise change the result before the caller reads it.
+  // Copies results that are in the memory of a mutated input, before writes change this memory.
   void keep_returned_values() {
     std::unordered_map<Node*, Node*> kept;
     for (size_t i = 0; i < results_.size(); ++i) {
@@ -132,8 +130,7 @@ class BufferWriter {
     return copy;
   }
 
-  // Lets `write` run before the writes that read the memory of `write.input`. These writes then
-  // read copies of the old values.
+  // Lets `write` run before the writes that read `write.input`, which then read copies.
   void break_cycle(const Write& write) {
     for (const size_t i : readers_[write.input]) {
       Write& reader = writes_[i];

@@ -1,6 +1,3 @@
-// Replaces each auto_functionalized_v2 call with a call to the operator that it wraps. The new call
-// writes to its arguments. If the old value of an argument is read later, the new call writes to a
-// copy of the argument.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,8 +59,8 @@ class InPlaceWriter {
     graph_.erase(&node);
   }
 
-  // True if the call may write to the base: the base owns its memory, the call writes to it only
-  // once, and no later node reads its old value.
+  // True if the call may write to the base: the base owns its memory, is written only once, and its
+  // old value is not read later.
   bool can_write(const Node& base, const Node& node, std::ptrdiff_t num_writes) const {
     if (num_writes > 1 || !owns_memory(base)) return false;
     return std::ranges::none_of(

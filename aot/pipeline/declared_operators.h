@@ -9,14 +9,12 @@
 
 namespace vitrine::aot {
 
-// Parses a signature such as "my::op(Tensor(a!) x, float y=1.0) -> Tensor" and declares the
-// operator. Throws AotError if the signature does not have this form, or if the operator is already
-// in the table.
+// Declares an operator with a signature such as "my::op(Tensor(a!) x, float y=1.0) -> Tensor".
+// Throws AotError if the signature is invalid, or if the operator is in the operator table.
 const Operator* parse_operator(std::string_view signature);
 
-// Makes each declared operator the target of the calls to it. The calls then have its effects,
-// default arguments and kernels. Results keep their shapes from the export. Throws AotError if an
-// operator is declared twice or is never called.
+// Makes each declared operator the target of its calls. Results keep their shapes from the export.
+// Throws AotError if an operator is declared twice or is never called.
 void declare(const std::vector<const Operator*>& operators, Methods& methods);
 
 }  // namespace vitrine::aot

@@ -24,11 +24,9 @@ DynamicBound parse_max_size(const std::string& text);
 // Sets the bounds of a size. Returns false if the program does not have the named symbol or input.
 // Throws AotError if the size is not dynamic, or if the new bounds exceed those of the export.
 bool apply(const DynamicBound& bound, ExportedProgram& program);
-// The maximum that is assumed for a dynamic input size if the export did not set a maximum
-// (Dim.DYNAMIC, Dim.AUTO).
+// The assumed maximum of input sizes that have no exported maximum (Dim.DYNAMIC, Dim.AUTO).
 inline constexpr int64_t kDefaultMaxSize = 512;
-// Sets the assumed maximum for each size that does not have a maximum. Returns a note for each of
-// these sizes.
+// Sets the missing maximums of dynamic sizes. Returns a note for each of these sizes.
 std::vector<std::string> set_missing_bounds(ExportedProgram& program);
 // Returns "s0 (x.0): 1 to 8" for each symbol, separated by semicolons.
 std::string describe_dynamic_sizes(const ExportedProgram& program);

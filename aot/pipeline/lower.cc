@@ -57,7 +57,6 @@ void apply_bounds(const std::vector<DynamicBound>& bounds, Methods& methods) {
   }
 }
 
-// True if a partitioner prevents the decomposition of the call.
 bool is_kept(std::span<const OpsToKeep> all, const Node& call) {
   return std::ranges::any_of(all, [&](const OpsToKeep& ops) {
     return std::ranges::count(ops.targets, call.target().name()) != 0 &&
@@ -86,8 +85,8 @@ void erase_removed(const NodeNames& before, const NodeNames& after,
   });
 }
 
-// Flattens each cache in all methods if replace_attention() flattened it in one of them (`flat`),
-// because methods that share a buffer must use the same shape.
+// Flattens a cache in all methods if replace_attention() flattened the cache in any method
+// (`flat`), because methods that share a buffer must use the same shape.
 void flatten_in_all_methods(Methods& methods,
                             const std::map<std::string, std::set<std::string>>& flat) {
   std::set<std::string> all;
@@ -101,8 +100,6 @@ void flatten_in_all_methods(Methods& methods,
   }
 }
 
-// Replaces attention with llama::custom_sdpa. Replaces writes to the caches of attention with
-// llama::update_cache.
 void replace_attention_in(const LowerOptions& options, LoweredModel& model) {
   const bool all = options.attention == AttentionOperator::kCustomSdpa;
   const AttentionChoice choice = all ? AttentionChoice::kAll
@@ -197,8 +194,7 @@ class Lowering {
     }
   }
 
-  // Quantizes embeddings first, so that calibration for int8 uses the quantized embeddings. Then
-  // quantizes to int8. Last, applies the rules that give linear layers other schemes.
+  // Quantizes embeddings first, because calibration for int8 must use the quantized embeddings.
   void quantize() {
     const QuantizeOptions& weights = options_.quantize.weights;
     if (!options_.quantize.int8) return quantize_weights(weights);
@@ -276,7 +272,6 @@ class Lowering {
     add_operators(*program.graph, operators_);
   }
 
-  // The results of one attempt at lowering a method.
   struct Attempt {
     ExportedProgram edge;  // set only if make_record
     ExportedProgram delegated;

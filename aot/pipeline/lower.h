@@ -21,8 +21,7 @@
 
 namespace vitrine::aot {
 
-// The choice of operators that compute attention: ATen's matrix products, or llama::custom_sdpa
-// (replace_attention.h).
+// Operators that compute attention: ATen's matrix products, or llama::custom_sdpa.
 enum class AttentionOperator : uint8_t {
   kAten,
   kCustomSdpa,  // custom_sdpa for all attention that it supports; an error if there is none
@@ -39,19 +38,16 @@ struct LowerOptions {
   AttentionOperator attention = AttentionOperator::kAten;
   Quantization quantize;
   CalibrationData calibration;  // for static int8
-  // If emit.external_constants is set, .ptd files also store the weights that delegates read by
-  // name.
+  // If emit.external_constants is set, .ptd files also store weights that delegates read by name.
   EmitOptions emit;
   bool fold_constants = false;  // before delegation
-  // If set, applies the optimizations of aot/optimize that do not increase the method's planned
-  // memory.
+  // Applies the optimizations of aot/optimize that do not increase the planned memory.
   bool optimize = false;
   bool make_record = false;
-  // Receives the program's bytes in order. If `sink` is null, the bytes are in
-  // LoweredModel::emitted.
+  // Receives the program's bytes in order. If null, LoweredModel::emitted has the bytes.
   ByteSink sink;
-  // Called at the start of each step of lowering. `method` is empty if the step applies to all
-  // methods. The function may be null.
+  // Called at the start of each step of lowering, unless null. `method` is empty if the step
+  // applies to all methods.
   std::function<void(std::string_view step, std::string_view method)> progress;
 };
 
@@ -59,11 +55,9 @@ struct LoweredModel {
   EmittedProgram emitted;
   uint64_t program_bytes = 0;
   std::vector<std::byte> record;  // an ETRecord; empty unless it was requested
-  // Notes for the user, for example why layers were not quantized, why attention was not replaced,
-  // and which maximum was assumed for a dynamic size.
+  // Notes for the user, for example the reasons why layers were not quantized.
   std::vector<std::string> notes;
-  // The methods after delegation, for reports. The nodes of `rejections` belong to the graphs of
-  // these methods.
+  // The methods after delegation, for reports. `rejections` refers to nodes of these methods.
   Methods methods;
   std::map<std::string, std::vector<Rejection>, std::less<>> rejections;
   // The changes that the options `attention` and `optimize` made, by method.

@@ -35,8 +35,7 @@ void hide(Graph& graph, const OpFilter& filter) {
   for (auto& [name, subgraph] : graph.subgraphs()) hide(*subgraph, filter);
 }
 
-// Transfers the result of partitioning `copy`: sets the delegation tags of `graph`, and makes
-// `rejections` refer to nodes of `graph`.
+// Copies the delegation tags and rejections of the partitioned `copy` to `graph`.
 void copy_results(const Graph& copy, Graph& graph, const OpFilter& filter,
                   std::vector<Rejection>& rejections) {
   for (Node& node : graph.nodes()) {

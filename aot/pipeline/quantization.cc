@@ -61,8 +61,7 @@ void parse_rest(std::span<const std::string_view> parts, WeightScheme& scheme) {
   scheme.scale_rule = rule->rule;
 }
 
-// Parses "int8" or "int8_dynamic", optionally with ":per_channel" or ":per_tensor". Empty for other
-// schemes.
+// Parses "int8" or "int8_dynamic", and an optional ":per_channel" or ":per_tensor".
 std::optional<Int8Scheme> int8_scheme(std::string_view item) {
   const std::vector<std::string_view> parts = split(item, ':');
   if (parts[0] != "int8" && parts[0] != "int8_dynamic") return std::nullopt;
@@ -76,7 +75,6 @@ std::optional<Int8Scheme> int8_scheme(std::string_view item) {
   return scheme;
 }
 
-// Parses "f16" or "bf16". Empty for other schemes.
 std::optional<ScalarType> half_dtype(std::string_view item) {
   if (item == "f16") return ScalarType::kHalf;
   if (item == "bf16") return ScalarType::kBFloat16;

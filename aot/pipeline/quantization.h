@@ -37,7 +37,7 @@ Quantization parse_quantization(std::string_view text);
 void add_rule(std::string_view text, Quantization& to);
 
 // Quantizes the weights of all methods. Returns the linear layers that were not quantized, with the
-// reasons. Throws AotError if a scheme or rule applies to no layer. Does not catch the errors of
+// reasons. Throws AotError if a scheme or rule applies to no layer. Throws the errors of
 // quantize().
 std::vector<std::string> apply(const QuantizeOptions& options, Methods& methods);
 

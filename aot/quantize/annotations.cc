@@ -31,8 +31,8 @@ constexpr std::string_view kAdds[] = {"aten.add.Tensor", "aten.add_.Tensor"};
 constexpr std::string_view kMuls[] = {"aten.mul.Tensor", "aten.mul_.Tensor"};
 constexpr std::string_view kCats[] = {"aten.cat.default"};
 
-// A rule that names one of these operators applies to all calls of the same kind, for example to
-// all convolutions. PyTorch's set_operator_type() does the same.
+// Like PyTorch's set_operator_type(), a rule that names one of these operators applies to all calls
+// of the same kind, for example to all convolutions.
 constexpr std::string_view kConvolutionKeys[] = {"aten.conv1d.default", "aten.conv2d.default",
                                                  "aten.convolution.default"};
 constexpr std::string_view kAddKeys[] = {"aten.add.Tensor"};
@@ -99,8 +99,6 @@ class Annotator {
     void (Annotator::*visit)(Node& node);
   };
 
-  // ---- Which nodes a pass may annotate
-
   // True if no rule sets an int8 scheme for the call's module.
   bool is_outside_rules(const Node& node) const {
     return std::ranges::none_of(rules_, [&](const KnownRule& each) {
@@ -123,16 +121,16 @@ class Annotator {
     return "";
   }
 
-  // True if the current pass may annotate all `nodes` that are not null. Otherwise records why the
-  // first node, which is a call, stays float.
+  // True if the current pass may annotate all `nodes` that are not null. Otherwise records the
+  // reason for the first node, which is a call.
   bool may(std::initializer_list<Node*> nodes) {
     Node* call = *nodes.begin();
     for (Node* node : nodes) {
       if (node == nullptr) continue;
       std::string reason = kept_float(*node);
       if (reason.empty() && !filter_(*node)) {
-        // In a pass for a module or a module type, filter_ rejects stored tensors, because they
-        // belong to no module.
+        // In a pass for a module or a module type, filter_ rejects stored tensors, because stored
+        // tensors do not belong to a module.
         reason = is_stored(program_, *node)
                      ? "as in PyTorch, a scheme for a module does not apply to the weights of "
                        "convolutions and of linear layers with relu"
@@ -189,8 +187,6 @@ class Annotator {
     }
   }
 
-  // ---- Annotations
-
   Int8Spec input_spec() const {
     return {.kind = scheme_.is_dynamic ? Int8Spec::Kind::kDynamicActivation
                                        : Int8Spec::Kind::kActivation};
@@ -210,8 +206,8 @@ class Annotator {
     }
   }
 
-  // Annotates a call that has a weight. `last` is the call that produces the output: `call` itself
-  // or a relu after it.
+  // Annotates a call with a weight. `last` produces the output: `call` itself or a relu after
+  // `call`.
   void annotate_layer(Node& call, Node& last, int64_t axis) {
     Annotation& annotation = made_.calls[&call];
     add_input(annotation, &call.need_node(0), input_spec());
@@ -405,8 +401,7 @@ class Annotator {
       skip(call, "it concatenates tensors that are not f32, f16 or bf16");
       return;
     }
-    // Ignores the filter, because PyTorch annotates all concatenations, even in a pass for one
-    // module.
+    // Ignores the filter, because PyTorch annotates all concatenations in every pass.
     if (std::string reason = kept_float(call); !reason.empty()) {
       skip(call, std::move(reason));
       return;

@@ -22,22 +22,21 @@ struct TensorUse {
   friend auto operator<=>(const TensorUse&, const TensorUse&) = default;
 };
 
-// A use has its own int8 spec, or it shares the observer of another use.
+// Each use has its own int8 spec, or shares the observer of another use.
 using UseSpec = std::variant<Int8Spec, TensorUse>;
 
-// Lists the inputs of a call that become int8. `output` is set if the call's output becomes int8,
-// too.
+// The int8 inputs of a call. `output` is set if the call's output becomes int8, too.
 struct Annotation {
   std::vector<std::pair<Node*, UseSpec>> inputs;  // distinct nodes
   std::optional<UseSpec> output = std::nullopt;
   bool is_empty() const { return inputs.empty() && !output; }
 };
 
-// Uses of tensors that share an observer and therefore have the same scale.
+// Uses of tensors with the same observer, and therefore the same scale.
 struct ObserverGroup {
   Int8Spec spec;
   std::vector<TensorUse> uses;
-  // The tensors that the observer sees, in graph order.
+  // The observed tensors, in graph order.
   std::vector<Node*> tensors;
 };
 
@@ -54,15 +53,14 @@ struct Annotations {
   }
 };
 
-// True if the node is a stored tensor, such as a weight.
 bool is_stored(const ExportedProgram& program, const Node& node);
 
 // True if the call passes the scale of an int8 input on to its result, as relu does.
 bool keeps_scale(const Node& call);
 
 // Decides which tensors of `program` become int8. `program` must be in training IR (torch.export's
-// default) and prepared (prepare.h). `excluded` contains the calls that must stay float, and the
-// reason for each. Throws AotError if a rule matches nothing.
+// default) and prepared (prepare.h). `excluded` maps calls that must stay float to the reasons.
+// Throws AotError if a rule matches nothing.
 Annotations annotate(const ExportedProgram& program, const Int8Options& options,
                      const std::map<const Node*, std::string>& excluded = {});
 

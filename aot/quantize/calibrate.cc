@@ -18,7 +18,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Identifies one result of a call (step) of the lowered program.
+// A result of a call (step) of the lowered program.
 struct StepResult {
   uint32_t handle = 0;  // the debug handle of the call
   size_t index = 0;     // for calls with several results
@@ -56,7 +56,7 @@ class Observer {
     if (!min_max_) min_max_.emplace(channels);
     min_max_->observe(values, inner);
   }
-  // Reads activations in memory order, because the order of elements matters only for weights.
+  // Reads activations in memory order. The order of elements matters only for weights.
   void observe(const Tensor& tensor) {
     if (spec_.is_weight()) return observe(copy_of(tensor));
     if (spec_.kind == Int8Spec::Kind::kDynamicActivation) return;
@@ -103,8 +103,7 @@ class Calibrator {
     for (size_t i = 0; i < annotations.groups.size(); ++i) {
       for (Node* tensor : annotations.groups[i].tensors) groups_[tensor].push_back(i);
     }
-    // Observes tensors in graph order, like PyTorch. If tensors share an observer, their order may
-    // affect the scale.
+    // Observes tensors in graph order, like PyTorch, because the order may affect shared observers.
     for (const Node& node : program.graph->nodes()) {
       if (groups_.contains(&node)) order_.push_back(&node);
     }
@@ -177,7 +176,7 @@ class Calibrator {
     }
   }
 
-  // Lowers a copy of the program, in which each call gets its own debug handle.
+  // Lowers a copy of the program. Each call of the copy has its own debug handle.
   void make_method() {
     ExportedProgram copy = program_.copy();
     Graph& graph = *copy.graph;
@@ -206,8 +205,7 @@ class Calibrator {
     }
   }
 
-  // True if a single call of the lowered program computes the node's result. False for results of
-  // control flow.
+  // True if one call of the lowered program computes the node's result. False for control flow.
   static bool has_step(const Node& node) {
     const Node* call = &node;
     while (call->calls(getitem()) && call->args()[0].node() != nullptr)
@@ -247,8 +245,7 @@ class Calibrator {
       steps_[step].push_back(observed[i]);
       if (source->kind() == Node::Kind::kPlaceholder)
         inputs_[source->name()].push_back(observed[i]);
-      // Keeps an added output if nothing else uses the tensor, because lowering removes calls
-      // without users.
+      // Keeps an added output without other users, because lowering removes unused calls.
       if (source->users().size() == 1 && source->users().front() == &output) {
         kept.push_back(all[first + i]);
         specs.push_back(edge.signature.outputs[first + i]);
@@ -283,8 +280,8 @@ class Calibrator {
       }
     }
     for (const auto& [name, nodes] : inputs_) {
-      // Lowering may replace an observed tensor with an input, for example if it removes a
-      // conversion to the same dtype. No call computes such a tensor, so it is observed here.
+      // Lowering may replace a tensor with an input, for example if it removes a conversion to the
+      // same dtype. Such a tensor is observed here.
       for (const Node* node : nodes) {
         if (const auto found = given.find(name); found != given.end()) {
           observe(*node, *found->second);
@@ -304,7 +301,7 @@ class Calibrator {
     bool wants_values() const override { return !error; }
     void record_value(const TracedValue& traced) override {
       if (error || traced.is_method_output) return;
-      // Catches exceptions, because they must not pass through the runtime.
+      // Exceptions must not pass through the runtime.
       try {
         owner_.visit_value(traced);
       } catch (const AotError& thrown) {
@@ -344,7 +341,7 @@ class Calibrator {
   const Annotations& annotations_;
   std::set<const Node*> computed_;
   std::vector<Observer> observers_;
-  std::map<const Node*, std::vector<size_t>> groups_;  // of the tensor
+  std::map<const Node*, std::vector<size_t>> groups_;  // groups of each tensor
   std::vector<const Node*> order_;
   std::unique_ptr<HostMethod> method_;
   std::map<uint32_t, uint32_t> handle_of_;  // keyed by instruction

@@ -15,14 +15,13 @@ namespace vitrine::aot {
 
 struct Calibration {
   std::vector<ObservedRange> ranges;  // one per group
-  // The results of the observed calls that computed_constants() returns.
+  // Results of the calls that computed_constants() returns.
   std::map<const Node*, TensorData> constants;
 };
 
-// Runs the model on all samples. Keeps only one sample in memory, and one histogram per group.
-// Calls `progress`, which may be null, before each sample. Throws AotErrors that name the sample
-// and the tensor. Without samples, observes only weights, and throws an AotError if a group has
-// activations with static scales.
+// Runs the model on all samples. Keeps only one sample and one histogram per group in memory. Calls
+// `progress`, unless null, before each sample. AotErrors name the sample and the tensor. Without
+// samples, observes only weights, and throws AotError for activations with static scales.
 Calibration calibrate(const ExportedProgram& program, const Annotations& annotations,
                       const CalibrationData& data,
                       const std::function<void(size_t sample)>& progress = nullptr);

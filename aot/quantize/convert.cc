@@ -1,5 +1,4 @@
-// This file is compiled with -ffp-contract=off, because PyTorch rounds each product and each sum,
-// whereas a fused multiply-add would round only once.
+// This file is compiled with -ffp-contract=off, because PyTorch rounds each product and each sum.
 #include "aot/quantize/convert.h"
 
 #include <fmt/format.h>
@@ -78,7 +77,7 @@ class Converter {
   }
 
  private:
-  // An int8 tensor, and the call that dequantizes it.
+  // An int8 tensor, and the call that dequantizes the tensor.
   struct Quantized {
     const Int8Spec* spec = nullptr;
     ArgumentList args;  // arguments of the call that dequantizes
@@ -90,8 +89,7 @@ class Converter {
   void convert_tensor(Node& tensor) {
     const auto output = annotations_.group_of.find({&tensor, nullptr});
     const std::vector<Node*> users = tensor.users();
-    // Pairs of an observer group and the users that read the tensor through this group, in the
-    // order of `users`.
+    // Pairs of an observer group and the users that read the tensor through this group.
     std::vector<std::pair<size_t, std::vector<Node*>>> by_group;
     for (Node* user : users) {
       const auto edge = annotations_.group_of.find({&tensor, user});
@@ -122,9 +120,9 @@ class Converter {
     }
   }
 
-  // Makes the users read dequantized values instead of `tensor`. If the scale is static, each
-  // annotated call gets its own dequantized tensor. All other users share one. Returns this shared
-  // tensor, or null if it is not needed.
+  // Makes the users read dequantized values instead of `tensor`. With a static scale, each
+  // annotated call gets its own dequantized tensor, and all other users share one tensor. Returns
+  // the shared tensor, or null.
   Node* dequantize_for(const std::vector<Node*>& users, const Quantized& made, Node& tensor,
                        bool needs_shared) {
     const auto has_own = [&](Node* user) {
@@ -157,12 +155,11 @@ class Converter {
     return node;
   }
 
-  // Returns the insertion point for a call that uses `node`: the call goes before the returned
-  // node.
+  // Returns the node before which a user of `node` is inserted.
   Node* first_after(const Node& node) const {
     Node* next = node.next();
     while (next != nullptr && next->kind() == Node::Kind::kPlaceholder) next = next->next();
-    // Skips calls that this pass inserted earlier, so that a new call follows them.
+    // New calls follow the calls that this pass inserted earlier.
     while (next != nullptr && made_.contains(next)) next = next->next();
     return next;
   }

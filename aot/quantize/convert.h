@@ -6,9 +6,9 @@
 
 namespace vitrine::aot {
 
-// Quantizes constant tensors ahead of time. Inserts calls that quantize all other int8 tensors at
-// run time. Then inserts dequantize calls, because all calls still compute with floats. If the
-// result of a node is annotated, calls without annotations read dequantized values, too.
+// Quantizes constant tensors ahead of time, and inserts calls that quantize other tensors at run
+// time. Inserts dequantize calls, because all calls still compute with floats. Calls without
+// annotations also read dequantized values of annotated results.
 void convert(ExportedProgram& program, const Annotations& annotations,
              const Calibration& calibration);
 

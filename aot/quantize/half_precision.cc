@@ -14,8 +14,7 @@ namespace vitrine::aot {
 namespace {
 
 constexpr std::string_view kConversion = "aten._to_copy.default";
-// Operators that do not compute new values: each element of the result is an element of an operand,
-// or a constant such as a bound of clamp.
+// Operators whose results contain only elements of an operand or constants (bounds of clamp).
 constexpr std::string_view kMovers[] = {
     "cat",        "clamp",   "clone",  "constant_pad_nd", "expand_copy",    "flatten",
     "hardtanh",   "permute", "relu",   "permute_copy",    "repeat",         "select_copy",
@@ -73,7 +72,7 @@ class HalfConverter {
     ++result_.calls;
   }
 
-  // Returns the index of the first rule that names the call, or the number of rules if none does.
+  // Returns the first rule that names the call, or else the number of rules.
   size_t rule_of(const Node& node) const {
     for (size_t i = 0; i < options_.rules.size(); ++i) {
       const std::string& pattern = options_.rules[i].pattern;
@@ -85,9 +84,9 @@ class HalfConverter {
     return options_.rules.size();
   }
 
-  // True for a call that a backend recognizes as int8: its float operands, except for a bias, are
-  // dequantized tensors. Also true for a call, such as a relu, that reads the result of an int8
-  // call and whose users are all quantize calls.
+  // True for a call that backends recognize as int8: its float operands, except for a bias, are
+  // dequantized tensors. Also true for a call between an int8 call and quantize calls, such as a
+  // relu.
   bool is_int8(const Node& node) const {
     if (is_quantization(node.target())) return false;
     bool has_dequantized = false;
@@ -139,8 +138,7 @@ class HalfConverter {
     return dtype;
   }
 
-  // Makes the call compute in `dtype`. If the call cannot run in `dtype`, leaves it unchanged and
-  // returns false.
+  // Makes the call compute in `dtype`, or returns false if the call cannot run in `dtype`.
   bool convert(Node& node, ScalarType dtype) {
     const ArgumentList wide_args = node.args();
     for (Node* input : std::vector<Node*>(node.inputs())) {

@@ -15,8 +15,7 @@
 namespace vitrine::aot {
 namespace {
 
-// A number below this limit is a masking number. A mask adds masking numbers to the values that
-// softmax must ignore.
+// A mask adds numbers below this limit to the values that softmax must ignore.
 constexpr float kMaskValue = -1e4F;
 
 constexpr std::string_view kElementwise[] = {"aten.add.Tensor", "aten.add_.Tensor",
@@ -24,9 +23,8 @@ constexpr std::string_view kElementwise[] = {"aten.add.Tensor", "aten.add_.Tenso
 
 using Exclusions = std::map<const Node*, std::string>;
 
-// Excludes calls that add or multiply infinities, because int8 cannot represent them. For example,
-// all elements of a mask of 0 and -inf would become 0. Returns false if no call was added to
-// `exclusions`.
+// Excludes calls that add or multiply infinities, because int8 cannot represent infinities. Returns
+// false if no call was added to `exclusions`.
 bool exclude_infinite(const Annotations& annotations, const Calibration& calibration,
                       Exclusions& exclusions) {
   bool has_new = false;
@@ -45,9 +43,8 @@ bool exclude_infinite(const Annotations& annotations, const Calibration& calibra
   return has_new;
 }
 
-// Excludes the addition of a mask (an operand with values such as -1e9) if the scale of the sum
-// exceeds the range of the masked operand. In int8, the differences between the values of the
-// masked operand would be lost.
+// Excludes the addition of a mask (with values such as -1e9) if the scale of the sum exceeds the
+// range of the masked operand. Int8 would lose the differences between the values of this operand.
 bool exclude_masks(const Annotations& annotations, const Calibration& calibration,
                    Exclusions& exclusions) {
   bool has_new = false;

@@ -1,5 +1,4 @@
-// Quantizes trained models to int8, like PyTorch's PT2E quantization with ExecuTorch's
-// XNNPACKQuantizer.
+// Quantizes trained models to int8, like PyTorch's PT2E with ExecuTorch's XNNPACKQuantizer.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +12,9 @@
 
 namespace vitrine::aot {
 
-// A scheme for quantizing layers to int8.
 struct Int8Scheme {
-  // If false, each activation has one scale, chosen from calibration data. If true, only the inputs
-  // of linear layers and convolutions become int8, with scales that are chosen at run time.
+  // False: calibration data determine one scale per activation. True: only inputs of linear layers
+  // and convolutions become int8, with scales that are computed at run time.
   bool is_dynamic = false;
   bool is_per_channel = true;  // weights: a scale for each output channel, or one for the tensor
   friend bool operator==(const Int8Scheme&, const Int8Scheme&) = default;
@@ -26,8 +24,8 @@ struct Int8Scheme {
 struct Int8Rule {
   std::string pattern;                              // model_part.h
   std::optional<Int8Scheme> scheme = std::nullopt;  // empty: int8 leaves the part unchanged
-  // Used if `scheme` is empty: the name of the scheme that the part has instead of int8. This is
-  // "float", or a scheme for linear layers that another pass applies, such as "8da4w:32".
+  // The scheme that replaces int8 if `scheme` is empty: "float", or a scheme that another pass
+  // applies, such as "8da4w:32".
   std::string kept_as = "float";
 };
 
@@ -37,7 +35,6 @@ struct Int8Options {
   friend bool operator==(const Int8Options&, const Int8Options&);
 };
 
-// Specifies how a tensor is quantized to int8.
 struct Int8Spec {
   enum class Kind : uint8_t { kActivation, kDynamicActivation, kWeight, kChannelWeight };
   Kind kind = Kind::kActivation;
@@ -51,7 +48,7 @@ struct Int8Spec {
 
 // The inputs of one run of the model during calibration.
 struct CalibrationSample {
-  std::string name;                // for errors: a file
+  std::string name;                // shown in errors, such as a file name
   std::vector<TensorData> inputs;  // one for each user input that is a tensor
 };
 
@@ -66,8 +63,7 @@ struct ObservedRange {
   std::vector<float> scales;  // one, or one per channel
   int64_t zero_point = 0;
   bool has_infinite = false;
-  // Set only for histograms: the smallest and largest finite value, and the bins that the scale
-  // covers.
+  // Only for histograms: the smallest and largest finite value, and the bins that the scale covers.
   float low = 0;
   float high = 0;
   size_t first_bin = 0;
@@ -78,8 +74,8 @@ struct ObservedRange {
 struct QuantizedTensor {
   std::string name;                // name of its node
   std::string target;              // name of a stored tensor: "fc.weight"
-  std::vector<std::string> users;  // the calls that read it as int8
-  bool is_output = false;          // true if its own call writes int8
+  std::vector<std::string> users;  // calls that read the tensor as int8
+  bool is_output = false;          // true if the tensor's call writes int8
   Int8Spec spec;
   ObservedRange range;
   size_t observer = 0;  // tensors with the same number share an observer

@@ -52,8 +52,7 @@ class Grouping {
     if (use.user != nullptr) by_tensor_[use.tensor].push_back(uses_.size() - 1);
   }
 
-  // Returns the int8 spec of the use with index `at`. A use that shares an observer has the spec of
-  // the use that the observer belongs to.
+  // A use that shares an observer has the int8 spec of the use that owns the observer.
   const Int8Spec& root_spec(size_t at) const {
     for (size_t steps = 0; steps <= uses_.size(); ++steps) {
       if (const auto* spec = std::get_if<Int8Spec>(&specs_[at])) return *spec;

@@ -1,5 +1,4 @@
-// This file is compiled with -ffp-contract=off, because PyTorch rounds each product and each sum,
-// whereas a fused multiply-add would round only once.
+// This file is compiled with -ffp-contract=off, because PyTorch rounds each product and each sum.
 #include "aot/quantize/observers.h"
 
 #include <fmt/format.h>
@@ -175,8 +174,8 @@ HistogramObserver::Counts HistogramObserver::count(std::span<const float> values
     counts[kBins / 2] = std::min(static_cast<float>(values.size()), 0x1p24F);
     return counts;
   }
-  // Counts neighboring values in different tables. These values often belong to the same bin, and
-  // repeated increments of one counter are slow, because each waits for the previous one.
+  // Neighboring values often belong to the same bin, and repeated increments of one counter are
+  // slow. Therefore neighbors are counted in different tables.
   constexpr size_t kBlock = 1024;
   constexpr size_t kTables = 4;
   constexpr int32_t kLastBin = kBins - 1;

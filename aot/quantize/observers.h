@@ -1,7 +1,7 @@
-// Observers of PyTorch's PT2E quantization: they watch tensors and choose scales and zero points.
+// Observers of PyTorch's PT2E quantization choose scales and zero points.
 //
-// The results equal torchao's bit for bit: all arithmetic is in f32, in the order that PyTorch uses
-// on x86 with AVX2.
+// The results equal torchao's bit for bit: all arithmetic is in f32, in the order of PyTorch on x86
+// with AVX2.
 #pragma once
 
 #include <array>
@@ -20,14 +20,13 @@ struct AffineParameters {
   int64_t zero_point = 0;
 };
 
-// Returns quantization parameters for values from `low` to `high` that represent zero exactly.
-// Throws AotError if the difference between the bounds is too large for f32.
+// Returns quantization parameters for the range [low, high] that represent zero exactly. Throws
+// AotError if the range is too large for f32.
 AffineParameters affine_parameters(float low, float high, int64_t quant_min, int64_t quant_max);
-// Returns the scale for values from `low` to `high` with the zero point 0.
+// Returns the scale for the range [low, high] with the zero point 0.
 float symmetric_scale(float low, float high, int64_t quant_min, int64_t quant_max);
 
-// Records the smallest and the largest value of each channel. If there is only one channel,
-// observes the whole tensor.
+// Records the minimum and maximum of each channel. With one channel, observes the whole tensor.
 class MinMaxObserver {
  public:
   explicit MinMaxObserver(size_t channels);
@@ -40,8 +39,8 @@ class MinMaxObserver {
   std::vector<float> high_;
 };
 
-// Counts values in a histogram. Then searches for the range that gives the smallest squared error
-// when values are quantized to 256 levels.
+// Counts values in a histogram. Then searches for the range with the smallest squared error of
+// quantization to 256 levels.
 class HistogramObserver {
  public:
   static constexpr size_t kBins = 2048;
@@ -68,8 +67,7 @@ class HistogramObserver {
  private:
   using Counts = std::array<float, kBins>;
   static Counts count(std::span<const float> values, float low, float high);
-  // Splits each bin into 16 parts, and adds the parts to the bins of the new range from `low` to
-  // `high`.
+  // Splits each bin into 16 parts, and adds the parts to the bins of the new range [low, high].
   Counts rescaled(float low, float high) const;
   float error_of(size_t first_bin, size_t last_bin) const;
 

@@ -1,5 +1,4 @@
-// This file is compiled with -ffp-contract=off, because PyTorch rounds each product and each sum,
-// whereas a fused multiply-add would round only once.
+// This file is compiled with -ffp-contract=off, because PyTorch rounds each product and each sum.
 #include "aot/quantize/prepare.h"
 
 #include <fmt/format.h>
@@ -54,7 +53,7 @@ float rounded_to(ScalarType dtype, float value) {
   return value;
 }
 
-// The values of a batch norm. Each vector has one element per channel.
+// The values of a batch norm, one element per channel.
 struct NormValues {
   std::vector<float> factor;  // the norm's weight
   std::vector<float> offset;  // the norm's bias
@@ -108,8 +107,8 @@ class NormFolder {
     return node != nullptr && is_stored(program_, *node) && is_float(data_of(*node)->dtype);
   }
 
-  // Returns the values of a batch norm. Empty if the values are not stored, or if the number of
-  // channels is not `channels`.
+  // Returns the values of a batch norm. Empty if the values are not stored, or if the norm does not
+  // have `channels` channels.
   std::optional<NormValues> values_of(const Node& norm, size_t channels, bool needs_affine) const {
     const Call call(norm);
     NormValues values;
@@ -194,7 +193,7 @@ class NormFolder {
     return true;
   }
 
-  // Replaces the data of a weight. If other calls need the old data, adds a new weight instead.
+  // Replaces the data of a weight. If other calls need the old data, adds a new weight.
   Node* put(Node& weight, TensorData data) {
     const InputSpec spec = *program_.input_of(weight.name());
     const bool is_shared =
@@ -207,8 +206,7 @@ class NormFolder {
     return &weight;
   }
 
-  // Adds a parameter named `target` before the input `before`. If this name is in use, appends a
-  // suffix to it.
+  // Adds a parameter before the input `before`. Appends a suffix to a name that is in use.
   Node* add(std::string target, Node& before, TensorData data) {
     while (program_.state_dict.contains(target)) target += "_folded";
     std::string name = "p_" + target;

@@ -5,13 +5,13 @@
 
 namespace vitrine::aot {
 
-// Folds batch norms into the weights of the convolutions and linear layers before them. The new
-// weights equal PyTorch's bit for bit. Unlike PyTorch, keeps a batch norm if another node uses the
-// result of the layer. Makes new weights if layers share a weight but not the batch norm.
+// Folds batch norms into the layers before them. The new weights equal PyTorch's bit for bit.
+// Unlike PyTorch, keeps a batch norm if its layer has other users. Makes new weights for layers
+// that share a weight but not the batch norm.
 void fold_batch_norms_into_layers(ExportedProgram& program);
 
-// If aten.add.Tensor or aten.mul.Tensor has a float tensor and a number as operands, replaces the
-// number with a stored tensor "_tensor_constant_<n>".
+// Replaces numbers in aten.add.Tensor and aten.mul.Tensor with stored tensors, named
+// "_tensor_constant_<n>", if the other operand is a float tensor.
 void store_scalars(ExportedProgram& program);
 
 // Removes stored tensors that no call uses and that the program does not change.

@@ -28,7 +28,7 @@ void write_floats(const std::vector<float>& values, std::vector<std::byte>& to) 
   }
 }
 
-// Calls visit() with a zero of the dtype's C++ type: float, Half or BFloat16.
+// Calls visit(T()), where T is float, Half or BFloat16.
 template <class Visit>
 void visit_dtype(ScalarType dtype, Visit visit) {
   switch (dtype) {

@@ -7,7 +7,6 @@
 
 namespace vitrine::aot {
 
-// True if the dtype is f32, f16 or bf16.
 bool is_float(ScalarType dtype);
 // Returns the elements of a tensor in row-major order. Throws AotError unless is_float(data.dtype).
 std::vector<float> floats_of(const TensorData& data);

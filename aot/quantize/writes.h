@@ -13,8 +13,7 @@ class Writes {
   explicit Writes(const ExportedProgram& program);
   // True if a call writes to the tensor or to memory that the tensor may share.
   bool is_written(const Node& tensor) const { return last_write_of(tensor) != 0; }
-  // True if, after the tensor is computed, a call writes to the tensor or to memory that the tensor
-  // may share.
+  // True if a later call writes to the tensor, or to memory that the tensor may share.
   bool is_written_later(const Node& tensor) const {
     return last_write_of(tensor) > positions_.at(&tensor);
   }
