@@ -17,7 +17,6 @@ struct [[gnu::visibility("hidden")]] Array::State {
   Tensor tensor;
 };
 
-// Makes an Array without memory. The Array is row-major if `dim_order` is empty.
 Result<Array> Array::make(ScalarType dtype, std::span<const int32_t> sizes,
                           std::span<const uint8_t> dim_order) {
   if (element_size(dtype) == 0) {
@@ -103,7 +102,7 @@ Error Array::copy_from(std::span<const std::byte> bytes) {
     return Error();
   }
   VITRINE_ASSIGN_OR_RETURN(Array source, make(target.dtype(), target.sizes(), {}));
-  source.mutable_tensor().set_data(const_cast<std::byte*>(bytes.data()));  // only read
+  source.mutable_tensor().set_data(const_cast<std::byte*>(bytes.data()));
   copy_elements(source.tensor(), target);
   return Error();
 }
@@ -125,8 +124,7 @@ const Tensor& Array::tensor() const {
 
 Tensor& Array::mutable_tensor() {
   if (state_ != nullptr) return state_->tensor;
-  // All empty Arrays of a thread share this tensor. Each call clears the tensor, so that changes do
-  // not affect other empty Arrays.
+  // The tensor of an empty Array. Each call clears this tensor, so a caller's changes are lost.
   static thread_local Tensor none;
   none = Tensor();
   return none;

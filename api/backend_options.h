@@ -1,4 +1,3 @@
-// BackendOptions holds a module's copy of the backend options that its caller passed.
 #pragma once
 
 #include <span>
@@ -10,11 +9,10 @@ namespace vitrine {
 
 class BackendOptions {
  public:
-  // Copies the options and their texts. If an option is for a backend that this build lacks,
-  // returns InvalidArgument with a list of the backends of this build.
+  // Copies the options and their texts. Returns InvalidArgument if this build lacks a backend.
   static Result<BackendOptions> copy_of(std::span<const BackendOption> options);
 
-  // The options are valid while this object exists, even if it is moved.
+  // The options are valid while this object exists, even if the object is moved.
   std::span<const BackendOption> all() const { return {options_.data(), options_.size()}; }
 
  private:

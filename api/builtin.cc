@@ -14,7 +14,7 @@ struct Builtin {
   BackendRegistry backends;
 };
 
-// add() cannot fail here, because a registry supports more tables than this function adds.
+// add() cannot fail: a registry has room for these tables.
 KernelRegistry make_kernels(bool with_optimized) {
   KernelRegistry tables;
   if (with_optimized) static_cast<void>(tables.add("optimized", optimized::kernels()));

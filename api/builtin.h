@@ -1,4 +1,4 @@
-// Returns the kernels and backends of this build, and those of loaded libraries.
+// The kernels and backends of this build and of loaded libraries.
 #pragma once
 
 #include "vitrine/backend.h"
@@ -7,14 +7,13 @@
 
 namespace vitrine {
 
-// The registries exist until the process ends. If `optimized` is false, the registry omits the
-// optimized kernels, so that the portable ones run instead. Thread-safe.
+// Both registries exist until the process ends. Both functions are thread-safe. If `optimized` is
+// false, the registry has only the portable kernels.
 const KernelRegistry& builtin_kernels(bool optimized = true);
 const BackendRegistry& builtin_backends();
 // Adds the kernels and backends of a library to the registries of this build. Not thread-safe.
 Error add_extension(const Extension& extension);
-// If an option is for a backend that this build lacks, returns InvalidArgument with a list of the
-// backends of this build.
+// Returns InvalidArgument if this build lacks the backend of an option.
 Error check_backends(std::span<const BackendOption> options);
 
 }  // namespace vitrine

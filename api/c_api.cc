@@ -29,7 +29,7 @@ struct vitrine_module {
 namespace vitrine {
 namespace {
 
-// The error that is returned if memory for an error runs out. It is never freed.
+// The error for a lack of memory is never freed.
 vitrine_error kNoMemory{};
 
 vitrine_error* wrap(Error error) {
@@ -38,7 +38,7 @@ vitrine_error* wrap(Error error) {
   return made == nullptr ? &kNoMemory : made;
 }
 
-// Moves the result into a new object, which belongs to the caller of the C API.
+// Moves the result into a new object, which the caller of the C API must free.
 template <class Handle, class T>
 vitrine_error* return_object(Result<T> result, Handle** out) {
   if (!result.ok()) return wrap(result.take_error());
@@ -105,7 +105,7 @@ bool share_memory(std::span<const vitrine_value> inputs, std::span<const vitrine
          before(outputs.data(), &inputs.back() + 1);
 }
 
-// Returns a copy of the text, to be freed with free(), or null if memory runs out.
+// Returns a copy of the text, to be freed with free(). Returns null if memory runs out.
 char* copy_of(std::string_view text) {
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) return nullptr;
@@ -137,8 +137,8 @@ Error move_value(Value& value, vitrine_value* out) {
 
 }  // namespace
 
-// A friend of Module. With this class, the C API loads and calls modules without std::vector and
-// std::string, because filling these types may end the process if memory runs out.
+// Loads and calls modules for the C API without std::vector and std::string, because these types
+// end the process if memory runs out.
 class CModule {
  public:
   static Result<Module> load(Result<std::unique_ptr<DataSource>> source, const char* path,
@@ -253,7 +253,7 @@ vitrine_error* describe(const vitrine_module* module, const char* method, ValueS
   Result<std::string_view> name = is_input ? module->module.input_name(method, index)
                                            : module->module.output_name(method, index);
   if (!name.ok()) return wrap(name.take_error());
-  if (!name->empty()) info.name = name->data();  // zero-terminated
+  if (!name->empty()) info.name = name->data();
   *out = info;
   return nullptr;
 }
@@ -348,7 +348,6 @@ size_t vitrine_module_num_methods(const vitrine_module* module) {
   return module == nullptr ? 0 : module->module.num_methods();
 }
 
-// Strings in a flatbuffer are zero-terminated.
 const char* vitrine_module_method_name(const vitrine_module* module, size_t index) {
   return module == nullptr ? nullptr : module->module.method_name(index).data();
 }
@@ -392,8 +391,6 @@ vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
     return wrap(Error::make(ErrorCode::kInvalidArgument, "%s: input %zu of kind %d has no value",
                             method, i, static_cast<int>(given[i].kind)));
   }
-  // If an input and an output were the same vitrine_value, the output would overwrite the input and
-  // leak its array.
   if (share_memory(given, std::span(outputs, num_outputs))) {
     return wrap(Error::make(ErrorCode::kInvalidArgument,
                             "%s: an input and an output are the same vitrine_value", method));

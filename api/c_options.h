@@ -1,4 +1,3 @@
-// Checks the options of the C API.
 #pragma once
 
 #include "runtime/core/checked_vector.h"
@@ -7,10 +6,10 @@
 
 namespace vitrine {
 
-// Returns a copy of the options. Members that the caller's version of vitrine.h lacks get their
-// defaults. If `options` is null, returns the defaults.
+// Returns a copy of the options, or the defaults if `options` is null. Members that the caller's
+// version of vitrine.h lacks get their defaults.
 Result<vitrine_options> known_options(const vitrine_options* options);
-// Returns the backend options. Their strings are those of the caller, not copies.
+// Returns the backend options. Their strings belong to the caller.
 Result<CheckedVector<BackendOption>> backend_options(const vitrine_options& options);
 
 }  // namespace vitrine

@@ -27,7 +27,6 @@ auto identity(const TraceRecord& record) {
                     record.delegate_debug_id, text_of(record.name), metadata_of(record));
 }
 
-// Hashes the fields in which records usually differ.
 uint64_t hash_of(const TraceRecord& record, size_t position, uint64_t seed) {
   const auto pair = [](auto a, auto b) {
     return static_cast<uint64_t>(static_cast<uint32_t>(a)) << 32 | static_cast<uint32_t>(b);
@@ -57,10 +56,9 @@ CallProfile::Row CallProfile::State::Sum::row() const {
   return row;
 }
 
-// Finds the Sum to which the record belongs, or adds a new one. Tries the Sum after the previous
-// record's Sum first, because a program without branches always runs its instructions in the same
-// order. Operators of one delegate may have the same identifier, so their positions in the delegate
-// call are compared, too.
+// Finds the Sum of the record, or adds a new Sum. Most programs repeat their instructions in the
+// same order, so the search begins after the previous record's Sum. Operators of a delegate may
+// have equal identifiers, so their positions in the delegate call are compared, too.
 CallProfile::State::Sum* CallProfile::State::Sums::find_or_add(const TraceRecord& record) {
   const bool is_operator = record.kind == Kind::kDelegateOperator;
   const size_t here = is_operator ? position++ : 0;
@@ -92,7 +90,7 @@ Error CallProfile::State::Sums::make_rows() {
   VITRINE_RETURN_IF_ERROR(order.reserve(sums.size()));
   for (const Sum& sum : sums) static_cast<void>(order.push_back(&sum));
   sort(std::span(order.data(), order.size()), [](const Sum* a, const Sum* b) {
-    const auto key = [](const Sum* sum) {  // the address is last: ties keep their order in `sums`
+    const auto key = [](const Sum* sum) {  // ties keep their order in `sums`
       return std::tuple(sum->first.chain_index, sum->first.instruction_id,
                         sum->first.kind == Kind::kDelegateOperator, sum->position, sum);
     };
@@ -102,8 +100,7 @@ Error CallProfile::State::Sums::make_rows() {
   VITRINE_RETURN_IF_ERROR(rows.reserve(order.size()));
   for (const Sum* sum : order) {
     const Row row = sum->row();
-    // If a delegate call failed, the trace may contain records of the delegate's operators but no
-    // record of the call.
+    // A failed delegate call may leave records of its operators without a record of the call.
     const bool has_call = !rows.empty() && rows.back().chain == row.chain &&
                           rows.back().instruction == row.instruction;
     if (row.kind == Kind::kDelegateOperator && !has_call) continue;

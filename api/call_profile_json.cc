@@ -13,8 +13,8 @@ namespace {
 using Kind = TraceRecord::Kind;
 using Row = CallProfile::Row;
 
-// Returns the length in bytes of the UTF-8 character at the beginning of `text`; 0 if the bytes are
-// not valid UTF-8.
+// Returns the number of bytes of the first UTF-8 character of `text`. Returns 0 if the bytes are
+// not UTF-8.
 size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = byte(0);
@@ -39,7 +39,7 @@ class JsonText {
     return *this;
   }
   JsonText& operator+=(char added) { return *this += std::string_view(&added, 1); }
-  // Ends a list or object: removes the comma after the last element and appends `brackets`.
+  // Ends a list or object: replaces the comma after the last element with `brackets`.
   void finish(std::string_view brackets) {
     if (!text_.empty() && text_.back() == ',') {
       static_cast<void>(text_.resize(text_.size() - 1));  // shrinks: cannot fail
@@ -56,8 +56,7 @@ class JsonText {
   Error error_;
 };
 
-// Appends a JSON string. Names come from programs and may contain any bytes; bytes that are not
-// UTF-8 become U+FFFD.
+// Appends a JSON string. Bytes that are not UTF-8 become U+FFFD.
 void append_string(JsonText& text, std::string_view value) {
   constexpr char kHex[] = "0123456789abcdef";
   text += '"';
@@ -90,7 +89,6 @@ void append_field(JsonText& text, std::string_view name, std::string_view value)
   text += ',';
 }
 
-// Appends a number without allocating.
 class Digits {
  public:
   template <std::integral T>

@@ -1,4 +1,3 @@
-// Defines the state of a CallProfile: the sums of the times in trace records.
 #pragma once
 
 #include <array>
@@ -14,9 +13,9 @@ namespace vitrine {
 
 struct [[gnu::visibility("hidden")]] CallProfile::State {
   struct Sum {
-    TraceRecord first;              // the first record; its time is part of `times`
-    size_t position = 0;            // of an operator: index among the operators of its call
-    std::array<char, 12> number{};  // the identifier of an operator without a name
+    TraceRecord first;
+    size_t position = 0;            // index of an operator in its delegate call
+    std::array<char, 12> number{};  // identifier of an operator without a name
     Times times;
 
     Row row() const;
@@ -27,11 +26,11 @@ struct [[gnu::visibility("hidden")]] CallProfile::State {
     Times times;
     uint64_t first_ns = 0;
     CheckedVector<Sum> sums;  // in the order of their first records
-    HashIndex index;          // finds elements of `sums`
-    uint64_t seed = 0;        // seed of the hashes, so that no program can cause collisions
-    CheckedVector<Row> rows;  // made by make_rows()
-    size_t next = 0;          // index of the sum to which the next record most likely belongs
-    size_t position = 0;      // position of the next record if it is an operator
+    HashIndex index;
+    uint64_t seed = 0;  // seed of the hashes, so that programs cannot cause collisions
+    CheckedVector<Row> rows;
+    size_t next = 0;      // index of the most likely sum of the next record
+    size_t position = 0;  // index of the next operator in its delegate call
 
     // Returns null if memory for a new sum runs out.
     Sum* find_or_add(const TraceRecord& record);
@@ -45,7 +44,7 @@ struct [[gnu::visibility("hidden")]] CallProfile::State {
   CheckedVector<MethodCalls> result;  // the last result of methods()
   CheckedVector<char> text;
 
-  // The sums of the current method, or null if there was no memory for them.
+  // The sums of the current method. Null if memory for these sums ran out.
   Sums* method() { return current < methods.size() ? &methods[current] : nullptr; }
 };
 

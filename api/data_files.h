@@ -1,4 +1,3 @@
-// DataFiles combines any number of .ptd files into one map of named data.
 #pragma once
 
 #include <memory>
@@ -15,13 +14,13 @@ class DataFiles {
   // the path.
   static Result<DataFiles> load(std::span<const char* const> paths);
 
-  // The merged map, or null if no files were loaded. The map is valid while this object exists,
-  // even if the object is moved.
+  // The merged map. Null if no files were loaded. The map is valid while this object exists, even
+  // if the object is moved.
   const NamedDataMap* all() const { return maps_.empty() ? nullptr : maps_.back().get(); }
 
  private:
-  // The map of the first file, followed by two maps for each further file: its own, and one that
-  // merges all files up to this file.
+  // The map of the first file. Each further file adds its own map and a map that merges all files
+  // so far.
   CheckedVector<std::unique_ptr<NamedDataMap>> maps_;
 };
 

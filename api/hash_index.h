@@ -1,4 +1,5 @@
-// HashIndex finds the items of a list by their hash.
+// HashIndex finds the items of a list by their hash. An item is identified by its index in the
+// list.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,6 @@
 
 namespace vitrine {
 
-// Items are identified by their index in the list. Operations take constant time if the hashes are
-// well distributed.
 class HashIndex {
  public:
   static constexpr size_t kNone = SIZE_MAX;
@@ -23,9 +22,9 @@ class HashIndex {
     }
     return kNone;
   }
-  // Makes room for one more item. If memory runs out, the index stays unchanged.
+  // Makes room for one more item.
   Error make_room();
-  // Adds an item that is not in the index. make_room() must have succeeded before.
+  // Adds a new item. Precondition: make_room() has succeeded.
   void add(uint64_t hash, size_t item);
   void clear();
 

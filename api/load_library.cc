@@ -10,13 +10,12 @@
 namespace vitrine {
 namespace {
 
-constexpr uint32_t kPatches = 100;  // patch versions per minor version, in a version number
+constexpr uint32_t kPatches = 100;
 
 }  // namespace
 
 Result<const Extension*> load_library(const char* path) {
-  // dlopen() would search the system's folders for a name without a slash, so "./" precedes such a
-  // name.
+  // dlopen() would search the system's folders for a name without a slash.
   char file[PATH_MAX];
   std::snprintf(file, sizeof file, "%s%s", std::strchr(path, '/') == nullptr ? "./" : "", path);
   void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);

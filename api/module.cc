@@ -26,8 +26,8 @@ EValue evalue_of(const Value& value) {
   return EValue();
 }
 
-// Recognizes some files that are not programs. Returns the name of the file's format and a hint on
-// how to use the file, or null if the format is unknown.
+// Returns the name of a known file format and a hint on how to use such a file. Returns null for
+// other formats.
 const char* other_format(const DataSource& source) {
   struct Format {
     size_t at;
@@ -61,9 +61,9 @@ void write_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
   if (length < size) std::snprintf(text + length, size - length, sizes.empty() ? "[]" : "]");
 }
 
-// Writes the end of an error message: the expected value, or the largest sizes of a tensor. Writes
-// an empty text for static sizes, because the error of set_input() contains them already.
-// Precondition: the caller passed a value of the input's type.
+// Writes the expected value or a tensor's largest sizes, for an error message. Writes an empty text
+// for static sizes, because the error of set_input() contains these sizes. Precondition: the caller
+// passed a value of the input's type.
 void write_expected(const Method& method, size_t index, char* text, size_t size) {
   const EValue& planned = method.input(index);
   text[0] = '\0';
@@ -95,8 +95,7 @@ void write_expected(const Method& method, size_t index, char* text, size_t size)
   }
 }
 
-// Appends the expected value or sizes to an error of set_input(). Precondition: the caller passed a
-// value of the input's type.
+// Appends the expected value or sizes to an error of set_input().
 Error with_expected(Error error, const Method& method, size_t index) {
   if (error.code() != ErrorCode::kInvalidArgument) return error;
   char expected[256];
@@ -110,8 +109,7 @@ Error with_expected(Error error, const Method& method, size_t index) {
 struct [[gnu::visibility("hidden")]] Module::State {
   struct Loaded {
     std::unique_ptr<Method> method;
-    // Copies of inputs in the program's layout, indexed by input. Each copy is made when it is
-    // first needed.
+    // Copies of inputs in the program's layout. Each copy is made at its first use.
     CheckedVector<Array> staged;
     uint64_t max_output_bytes = 0;
 
@@ -120,7 +118,7 @@ struct [[gnu::visibility("hidden")]] Module::State {
     Error check_outputs() const;
   };
 
-  // The names of a method's values, which are read when first used.
+  // The names of a method's values are read at their first use.
   struct Names {
     std::optional<ValueNames> inputs;
     std::optional<ValueNames> outputs;
@@ -134,11 +132,10 @@ struct [[gnu::visibility("hidden")]] Module::State {
   DataFiles data;
   std::unique_ptr<ThreadPool> pool;
   std::shared_ptr<const Program> program;
-  std::unique_ptr<SharedState>
-      shared_state;                       // may be null after loading: the methods share no state
-  CheckedVector<Loaded> methods;          // by the program's index; null until loaded
-  CheckedVector<Names> names;             // by the program's index
-  std::atomic<bool> is_canceled = false;  // cancel_flag of the methods
+  std::unique_ptr<SharedState> shared_state;  // null if the methods do not share state
+  CheckedVector<Loaded> methods;              // by the program's method index; null until loaded
+  CheckedVector<Names> names;                 // by the program's method index
+  std::atomic<bool> is_canceled = false;
 
   size_t index_of(const MethodMeta& meta) const;
   Result<Loaded*> find(std::string_view name);
@@ -153,7 +150,6 @@ size_t Module::State::index_of(const MethodMeta& meta) const {
   return index;
 }
 
-// Returns the method with this name, and loads it if necessary.
 Result<Module::State::Loaded*> Module::State::find(std::string_view name) {
   VITRINE_ASSIGN_OR_RETURN(const MethodMeta meta, program->method_meta(name));
   const size_t index = index_of(meta);
@@ -211,8 +207,8 @@ Error Module::State::Loaded::set_array(size_t index, const Array& array) {
     const TensorInfo info = method->meta().input_tensor(index);
     const bool has_layout = info.dim_order.size() != array.sizes().size() ||
                             array.tensor().same_dim_order(method->input(index).unchecked_tensor());
-    // If an input does not have planned memory, the program reads the array's memory directly.
-    // Borrowed memory lacks slack (readable bytes after the tensor) and is therefore copied.
+    // An input without planned memory reads the array's memory directly. Borrowed memory is copied,
+    // because it may lack readable bytes after the tensor.
     if (!has_layout || (!info.is_memory_planned && !array.owns_memory())) {
       const auto order = has_layout ? array.tensor().dim_order() : info.dim_order;
       Array& copy = staged[index];
@@ -239,8 +235,8 @@ Error Module::State::Loaded::set_input(size_t index, const Input& input) {
   return with_expected(std::move(error), *method, index);
 }
 
-// Returns an error if the outputs are too large in total. Counts a value once for each output that
-// returns it, because each output is copied.
+// Returns an error if the outputs are too large in total. A value that two outputs return counts
+// twice, because each output is copied.
 Error Module::State::Loaded::check_outputs() const {
   Budget bytes(max_output_bytes);
   for (size_t i = 0; i < method->num_outputs(); ++i) {
@@ -377,7 +373,7 @@ Result<const Method*> Module::run(std::string_view name, const void* inputs, siz
     VITRINE_RETURN_IF_ERROR(loaded->set_input(i, read_input(inputs, i)), "%.*s", length,
                             name.data());
   }
-  VITRINE_RETURN_IF_ERROR(method.execute());  // its errors name the method
+  VITRINE_RETURN_IF_ERROR(method.execute());
   VITRINE_RETURN_IF_ERROR(loaded->check_outputs(), "%.*s", length, name.data());
   return static_cast<const Method*>(&method);
 }

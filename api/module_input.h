@@ -1,4 +1,3 @@
-// The form in which a Module passes an input to a method.
 #pragma once
 
 #include "vitrine/module.h"
@@ -6,7 +5,7 @@
 namespace vitrine {
 
 struct Module::Input {
-  const Array* array = nullptr;  // null if the input is `value`, which is not a tensor
+  const Array* array = nullptr;  // null: the input is `value`
   EValue value;
 };
 

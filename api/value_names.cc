@@ -15,8 +15,8 @@ constexpr int kMaxTreeDepth = 32;
 constexpr int kMaxDepth = 2 * kMaxTreeDepth + 2;  // JSON has two levels per level of the tree
 constexpr size_t kMaxNameBytes = 128;             // longer names are omitted
 
-// Reads JSON from front to back. If the text does not match, functions return false or an empty
-// optional, and the cursor must not be used again.
+// Reads JSON from front to back. After a function returns false or an empty optional, the cursor
+// must not be used again.
 class JsonCursor {
  public:
   explicit JsonCursor(std::string_view text) : text_(text) {}
@@ -30,11 +30,11 @@ class JsonCursor {
     skip_space();
     return !text_.empty() && text_.front() == wanted;
   }
-  // Advances to the next member of a list or object. Returns false if the next character is `end`,
-  // or if a comma is missing.
+  // Advances to the next member of a list or object. Returns false at `end`, or if a comma is
+  // missing.
   bool next_in(char end, bool is_first) { return !peek(end) && (is_first || take(',')); }
 
-  // Reads a string. Returns its text without quotes; escapes are not decoded.
+  // Returns the text of a string, without quotes. Escapes are not decoded.
   std::optional<std::string_view> string() {
     if (!take('"')) return std::nullopt;
     for (size_t i = 0; i < text_.size(); ++i) {
@@ -61,7 +61,6 @@ class JsonCursor {
     text_.remove_prefix(length);
     return found;
   }
-  // Reads any value and returns its text.
   std::optional<std::string_view> value(int depth = 0) {
     if (depth > kMaxDepth) return std::nullopt;
     if (peek('"')) return string();
@@ -108,8 +107,7 @@ std::optional<uint32_t> hex4(std::string_view text) {
   return code;
 }
 
-// Decodes the escapes of a JSON string. The result is never longer than the string. An unknown
-// escape is replaced with its character.
+// Decodes the escapes of a JSON string. An unknown escape becomes its character.
 Error unescape(std::string_view text, CheckedVector<char>& plain) {
   VITRINE_RETURN_IF_ERROR(plain.resize(text.size()));
   char* out = plain.data();
@@ -165,9 +163,9 @@ std::optional<size_t> count_items(JsonCursor list) {
   return list.take(']') ? std::optional(count) : std::nullopt;
 }
 
-// Returns the part of a node's context that may list keys. If the context is a JSON object, as for
-// a collections.defaultdict, returns its member "dict_context", or an empty text if this member is
-// missing. Returns any other context unchanged.
+// Returns the text that may list a node's keys. For a JSON object, this is the member
+// "dict_context" (as for a collections.defaultdict), or an empty text if the member is missing. Any
+// other context is returned unchanged.
 std::string_view keys_in(std::string_view context) {
   JsonCursor cursor(context);
   if (!cursor.take('{')) return context;
@@ -180,7 +178,6 @@ std::string_view keys_in(std::string_view context) {
   return {};
 }
 
-// Walks a tree and keeps the path to the current node.
 class TreeReader {
  public:
   // Appends zero-terminated names to `text` and their offsets to `starts`.
@@ -235,7 +232,7 @@ class TreeReader {
     return cursor_.take(before) && cursor_.key() == key;
   }
 
-  // Appends the next key to the path, or `position` if no key is left.
+  // Appends the next key to the path, or `position` if the list of keys has ended.
   Error enter_key(JsonCursor& keys, size_t position) {
     const bool is_text = keys.peek('"');
     const std::optional<std::string_view> key = is_text ? keys.string() : keys.atom();
@@ -260,7 +257,7 @@ class TreeReader {
   }
   void enter(std::string_view before, std::string_view text, std::string_view after) {
     for (const std::string_view part : {before, text, after}) {
-      // Stores only the part of the path that fits, but length_ counts the entire path.
+      // Stores only the part of the path that fits.
       const size_t kept =
           length_ < path_.size() ? std::min(part.size(), path_.size() - length_) : 0;
       std::copy_n(part.begin(), kept, path_.begin() + static_cast<ptrdiff_t>(length_));
