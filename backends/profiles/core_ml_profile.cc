@@ -16,7 +16,7 @@ constexpr DeviceQueue kEstimate = {
 
 // Returns the MIL operator of "<first output>:ios17.conv" without its opset: "conv".
 std::string_view mil_operator(std::string_view symbol) {
-  symbol.remove_prefix(symbol.rfind(':') + 1);  // npos + 1 is 0
+  symbol.remove_prefix(symbol.rfind(':') + 1);
   const size_t dot = symbol.find('.');
   const bool has_opset =
       symbol.starts_with("ios") && dot != symbol.npos && dot > 3 &&
@@ -53,7 +53,7 @@ class CoreMlProfile final : public inspector::DelegateProfile {
     if (const std::string_view unit = text_member(event.metadata, kUnit); !unit.empty()) {
       meaning.kernel += std::string(" on ").append(unit);
     }
-    // The delegate map's keys omit the opset, so the identifier must omit it too.
+    // The delegate map's keys do not contain the opset.
     meaning.identifier = std::string(symbol.substr(0, symbol.rfind(':') + 1));
     meaning.identifier += mil_operator(symbol);
     return meaning;

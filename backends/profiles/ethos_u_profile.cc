@@ -13,7 +13,7 @@ class EthosUProfile final : public inspector::DelegateProfile {
   std::string_view name() const override { return "Ethos-U"; }
   std::string_view short_name() const override { return "ethos-u"; }
 
-  // The events have a name and no identifier: "+EthosUBackend::execute()NPU".
+  // The events of Ethos-U have names, such as "+EthosUBackend::execute()NPU", but no identifiers.
   bool recognizes(const etdump::ProfileEvent& event) const override {
     return event.name.find(kExecute) != std::string_view::npos;
   }

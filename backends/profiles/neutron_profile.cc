@@ -19,8 +19,7 @@ class NeutronProfile final : public inspector::DelegateProfile {
   std::string_view name() const override { return "Neutron"; }
   std::string_view short_name() const override { return "neutron"; }
 
-  // The metadata is one byte: the number of the kernel. Kernel 0 is not an operator. Its event
-  // measures how long the profiler takes to collect the other times.
+  // The metadata is the number of the kernel. The event of kernel 0 measures the profiler itself.
   EventMeaning interpret(const etdump::ProfileEvent& event) const override {
     EventMeaning meaning;
     meaning.queue = &kNpu;

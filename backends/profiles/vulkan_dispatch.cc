@@ -12,8 +12,7 @@ std::optional<uint64_t> number_in(std::string_view text) {
   return value;
 }
 
-// Returns the text after the last occurrence of `key`. Earlier occurrences may belong to unescaped
-// strings in the operator's arguments.
+// Returns the text after the last occurrence of `key`.
 std::optional<std::string_view> behind(std::string_view text, std::string_view key) {
   const size_t at = text.rfind(key);
   if (at == text.npos) return std::nullopt;
@@ -45,7 +44,7 @@ DispatchEvent read_dispatch(std::string_view identifier) {
   }
   if (const auto kernel = behind(identifier, "\"kernel_name\": \"")) {
     event.kernel = kernel->substr(0, kernel->find('"'));
-  } else {  // "{Blit_Float_to_Half, "dispatch_id": 5}"
+  } else {  // for example {Blit_Float_to_Half, "dispatch_id": 5}
     event.kernel = identifier.substr(1, identifier.find_first_of(",}\"", 1) - 1);
   }
   event.operator_id = number_behind(identifier, "\"operator_id\": ");

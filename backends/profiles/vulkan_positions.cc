@@ -12,17 +12,16 @@ constexpr size_t kMaxComparisons = size_t{1} << 24;
 
 bool is_copy(const DispatchEvent& event) { return event.is_copy_in() || event.is_copy_out(); }
 
-// Operator ids are numbered across all delegates of a process, so an operator's index in the
+// Vulkan numbers the operators of all delegates in a process. Therefore, an operator's index in its
 // payload is its id minus the id of the delegate's first operator.
 class FirstOperator {
  public:
   FirstOperator(std::span<const DispatchEvent> events, std::span<const std::string> payload)
       : events_(events), payload_(payload) {}
 
-  // Returns the most likely id of the payload's first operator. A candidate id gets one point for
-  // each event whose operator name equals the payload's name at the index that this candidate
-  // implies. Returns nullopt if no candidate gets a point. In a tie, the id after the first input
-  // copy wins, because the delegate's operators follow the copies.
+  // Returns the most likely id of the payload's first operator, or nullopt. A candidate gets one
+  // point for each event whose name matches the payload under this candidate. In a tie, the id
+  // after the first input copy wins.
   std::optional<uint64_t> find() const {
     std::optional<uint64_t> best;
     size_t best_score = 0;
@@ -69,7 +68,7 @@ std::vector<std::optional<PayloadOperator>> payload_positions(
       events, [](const DispatchEvent& event) { return event.node_id.has_value(); });
   const std::optional<uint64_t> first =
       has_node_ids ? std::optional<uint64_t>(0) : FirstOperator(events, payload).find();
-  std::map<uint64_t, size_t> order;  // of the ids, for a payload that is unknown
+  std::map<uint64_t, size_t> order;  // position of each id; used if the payload is unknown
   if (payload.empty()) {
     for (const DispatchEvent& event : events) {
       const auto id = has_node_ids ? event.node_id : event.operator_id;

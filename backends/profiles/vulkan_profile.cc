@@ -35,7 +35,7 @@ constexpr Phase kPhases[] = {{"ETVK_COPY_INPUTS", "copy in"},
                              {"ETVK_COPY_OUTPUTS", "copy out"},
                              {"ETVK_EXECUTE", "", Kind::kOverlapping}};
 
-// A kernel or payload operator whose name contains `part` may run any of `ops`.
+// A kernel or payload operator may run any of `ops` if its name contains `part`.
 struct Family {
   std::string_view part;
   std::array<std::string_view, 5> ops;
@@ -54,7 +54,7 @@ constexpr Family kFamilies[] = {
     {"softmax", {"_softmax", "_log_softmax"}},
 };
 
-// True if `name` contains `words` as whole words: "conv2d_clamp" contains "conv2d".
+// True if `name` contains `words` as whole words, as "conv2d_clamp" contains "conv2d".
 bool contains_words(std::string_view name, std::string_view words) {
   for (size_t at = name.find(words); at != name.npos; at = name.find(words, at + 1)) {
     const size_t end = at + words.size();
@@ -71,7 +71,7 @@ class VulkanProfile final : public inspector::DelegateProfile {
   std::string_view name() const override { return "Vulkan"; }
   std::string_view short_name() const override { return "vk"; }
 
-  // Shortens "binary_add_texture3d_float" to "binary_add f32".
+  // Shortens a name, for example "binary_add_texture3d_float" to "binary_add f32".
   std::string short_kernel_name(std::string_view kernel) const override {
     constexpr std::pair<std::string_view, std::string_view> kParts[] = {
         {"_texture3d", ""}, {"_texture2d", ""}, {"_buffer", ""},   {"_half", " f16"},
@@ -141,7 +141,6 @@ class VulkanProfile final : public inspector::DelegateProfile {
     return {.kind = inspector::OperatorIdentity::Kind::kUnknown};
   }
 
-  // `kernel` is the name of a payload's operator, or of a shader.
   bool may_run(std::string_view kernel, std::string_view op) const override {
     const std::string_view name =
         kernel.find('.') == kernel.npos ? kernel : inspector::base_name(kernel);

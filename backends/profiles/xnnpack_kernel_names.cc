@@ -6,14 +6,11 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// The ops that each XNNPACK kernel may run. `kernel` is the beginning of the kernel's name, which
-// comes from xnn_operator_type_to_string.
-//
-// This list is not derived from the node types in backends/xnnpack/runtime/reader/operators.inc:
-// - XNNPACK runs some nodes with other kernels: a 1x1 convolution with "Fully Connected", a copy
-//   with "Static Reshape".
-// - Versions of XNNPACK use different names for a kernel: "Divide", "Binary Elementwise".
-// - ExecuTorch's partitioner delegates some operators that Vitrine's partitioner does not.
+// The ops that each XNNPACK kernel may run. `kernel` is the beginning of a name that
+// xnn_operator_type_to_string returns. This list is not derived from the node types in
+// backends/xnnpack/runtime/reader/operators.inc: XNNPACK runs a 1x1 convolution with "Fully
+// Connected", versions of XNNPACK name a kernel differently, and ExecuTorch's partitioner delegates
+// more operators.
 struct KernelOp {
   std::string_view kernel, op;
 };
@@ -139,12 +136,11 @@ constexpr std::string_view kUnaryOps[] = {"abs",
                                           "sqrt",
                                           "tanh"};
 
-// Operations that compute matrix products. A short name omits the operation if the kernel's name
-// contains an algorithm, such as "GEMM".
+// Kernels of matrix products. A short name replaces these names with the algorithm, such as "GEMM".
 constexpr std::string_view kProducts[] = {"Batch Matrix Multiply", "Convolution",
                                           "Dynamic Fully Connected", "Fully Connected"};
 
-// Returns "qdu8-f32-qb4w" for "NC, QDU8, F32, QB4W". Omits the first word, which is the layout.
+// Returns the data types of "NC, QDU8, F32, QB4W" as "qdu8-f32-qb4w". "NC" is the layout.
 std::string data_types(std::string_view items) {
   std::string types;
   for (size_t comma = items.find(','); comma != std::string_view::npos; comma = items.find(',')) {
@@ -177,7 +173,7 @@ std::string short_kernel_name(std::string_view kernel) {
   const size_t close = kernel.find(')', open == std::string_view::npos ? 0 : open);
   if (open == std::string_view::npos || close == std::string_view::npos) return std::string(kernel);
   const std::string_view operation = kernel.substr(0, open);
-  std::string_view rest = kernel.substr(close + 1);  // " GEMM #2"
+  std::string_view rest = kernel.substr(close + 1);  // for example " GEMM #2"
   const bool has_algorithm = rest.size() > 1 && rest[1] != '#';
   const bool is_implied = has_algorithm && std::ranges::count(kProducts, operation) != 0;
   std::string name(is_implied ? "" : operation);

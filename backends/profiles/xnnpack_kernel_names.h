@@ -1,5 +1,4 @@
-// Relates XNNPACK's kernel names to ops. Traces of ExecuTorch's runtime contain only these names,
-// not debug handles.
+// Relates XNNPACK's kernel names to ops, because ExecuTorch's traces do not have debug handles.
 #pragma once
 
 #include <string>
@@ -7,13 +6,12 @@
 
 namespace vitrine::xnnpack {
 
-// Returns true if a kernel with this name may run the op. For example, "Fully Connected (NC, F32)
-// GEMM" may run a 1x1 "convolution".
+// For example, "Fully Connected (NC, F32) GEMM" may run a 1x1 "convolution".
 bool may_run(std::string_view kernel, std::string_view op);
 
-// Returns a short name: "DWConv qc8" for "Convolution (NHWC, QC8) DWConv", "GEMM qdu8-f32-qb4w #2"
-// for "Fully Connected (NC, QDU8, F32, QB4W) GEMM #2", "Mean Reduce2" for "Mean (ND) Reduce2".
-// Omits the layouts. Omits the operation if the algorithm implies it.
+// Returns the kernel's name without layouts: "DWConv qc8" for "Convolution (NHWC, QC8) DWConv",
+// "Mean Reduce2" for "Mean (ND) Reduce2", "GEMM qdu8-f32-qb4w #2" for "Fully Connected (NC, QDU8,
+// F32, QB4W) GEMM #2".
 std::string short_kernel_name(std::string_view kernel);
 
 bool is_transposition(std::string_view kernel);

@@ -7,8 +7,8 @@ namespace vitrine::xnnpack {
 namespace {
 
 struct Origin {
-  std::string_view op;     // "add.Tensor"
-  std::string_view nodes;  // "XNNConcatenate2, XNNConcatenate3"
+  std::string_view op;     // for example "add.Tensor"
+  std::string_view nodes;  // for example "XNNConcatenate2, XNNConcatenate3"
 };
 #define NODES(...) #__VA_ARGS__
 #define XNN_OPERATOR(op, rule, translation, nodes) Origin{op, nodes},

@@ -1,5 +1,5 @@
-// Parses an operator map. The XNNPACK backend logs the map at load to say which operator runs each
-// node. The text is untrusted. docs/formats/xnnpack_trace.md describes the format.
+// Parses the operator map that the XNNPACK backend logs when it loads a payload. The text is
+// untrusted. Format: docs/formats/xnnpack_trace.md.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,6 @@
 
 namespace vitrine::xnnpack {
 
-// See DelegateProfile::parse_operator_map.
 inspector::OperatorMap parse_operator_map(std::string_view text);
 
 }  // namespace vitrine::xnnpack

@@ -19,7 +19,6 @@ class XnnpackProfile final : public inspector::DelegateProfile {
     return xnnpack::short_kernel_name(kernel);
   }
 
-  // The identifier is the debug handle of the payload's node.
   OperatorIdentity identify(int32_t id, std::string_view) const override {
     using enum OperatorIdentity::Kind;
     if (id == static_cast<int32_t>(xnnpack::kInsertedHandle)) return {kLayoutChange};

@@ -1,5 +1,5 @@
-// Interprets traces of XNNPACK delegates. Events of Vitrine's backend have identifiers
-// (docs/formats/xnnpack_trace.md); events of ExecuTorch's backend have kernel names instead.
+// Interprets traces of XNNPACK delegates. Vitrine's backend logs identifiers
+// (docs/formats/xnnpack_trace.md). ExecuTorch's backend logs kernel names.
 #pragma once
 
 #include "inspector/join/delegate_profile.h"

@@ -1,5 +1,3 @@
-// Helpers that access the arguments and results of calls by name (aot/operators/call.h) or by
-// position.
 #pragma once
 
 #include <cstdint>
@@ -11,38 +9,34 @@
 
 namespace vitrine::aot::xnnpack {
 
-// Returns the name of a call's operator without the namespace, e.g. "add.Tensor". Keeps the
-// namespace of a custom operator, because an ATen operator could have the same name.
+// Returns the name of a call's operator without the namespace "aten", e.g. "add.Tensor". Keeps the
+// namespace of a custom operator.
 std::string_view op_name(const Node& node);
 bool calls_op(const Node& node, std::string_view name);
 
-// Returns the node that the call passes for a parameter. `name` and `index` select the parameter in
-// the operator's signature. Returns null if the argument is missing or is not a node.
+// Returns the node of an argument. Returns null if the argument is missing or is not a node.
 Node* operand(const Node& node, std::string_view name);
 Node* operand(const Node& node, size_t index);
-// Does the same as operand(), but throws AotError instead of returning null.
+// Throws AotError if operand() would return null.
 Node& required(const Node& node, std::string_view name);
 Node& required(const Node& node, size_t index);
-// Returns the index of the result that a getitem call selects.
 int64_t item_index(const Node& node);
-// Returns the strides of a pooling call. If the call does not state them, returns the kernel sizes.
+// Returns the strides of a pooling call. The default is the kernel's sizes.
 std::vector<int64_t> pooling_strides(const Node& node, const std::vector<int64_t>& kernel);
-// Converts a dim that may be negative (counted from the end). Throws AotError if the dim is out of
-// range.
+// Converts a dim that may be negative. Throws AotError if the dim is out of range.
 size_t wrapped_dim(const Node& node, int64_t dim, size_t rank);
 
 // Returns the spec of the node's result. Throws AotError if the result is not a single tensor.
 const TensorSpec& spec_of(const Node& node);
 
-// Counts the sizes that are known only at run time. XNNPACK's reshapes can infer one such size.
+// Counts the sizes that are known only at run time.
 size_t count_dynamic(const TensorSpec& spec);
 
-// Returns the data of a placeholder for a constant, or for a parameter or buffer that the program
-// does not change. Returns null for all other nodes.
+// Returns the data of a constant, or of a parameter or buffer that the program does not change.
+// Returns null for all other nodes.
 const TensorData* static_data(const ExportedProgram& program, const Node* node);
 
-// A faster lookup of the data that static_data() returns. The object remains valid if the program
-// is moved. It is not valid for a copy of the program, or after a change of the signature.
+// A faster static_data(). Stays valid if the program moves, but not if its signature changes.
 class Parameters {
  public:
   explicit Parameters(const ExportedProgram& program);

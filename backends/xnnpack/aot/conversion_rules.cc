@@ -1,4 +1,3 @@
-// Rules for the calls that quantize or dequantize activations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,10 +11,9 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// Returns the call that defines the quantization of `source`. This is `source` itself if it is a
-// quantize call, otherwise the first dequantize call that reads `source`, or null if there is none.
-// XNNPACK stores one quantization per value, so all dequantize calls of `source` must have the same
-// parameters.
+// Returns the call that defines the quantization of `source`, or null. The call is `source` itself
+// if it quantizes, otherwise the first dequantize call that reads `source`. XNNPACK stores one
+// quantization per value, so all dequantize calls of `source` must have the same parameters.
 const Node* defining_conversion(const Node& source) {
   if (is_quantize(source)) return &source;
   const auto reader =

@@ -25,8 +25,8 @@ std::optional<Rejection> about(std::string_view operand, std::optional<Rejection
   return rejection;
 }
 
-// The calls that follow a product: its activation and the quantize call of its result. A member is
-// null if its call is missing or if the call before it has several users.
+// The calls after a product. A member is null if its call is missing, or if the call before it has
+// several users.
 struct Tail {
   Node* activation = nullptr;
   Node* quantize = nullptr;
@@ -48,15 +48,13 @@ bool is_all_zero(const TensorData& data) {
   return std::ranges::all_of(row_major_bytes(data), [](std::byte b) { return b == std::byte{0}; });
 }
 
-// Computed weights are allowed only for float matrix products, and only if the partitioner's
-// options allow them.
 bool may_compute_weights(const Candidate& candidate, const Product& product) {
   return product.precision == kFloat && candidate.allows_dynamic_weights &&
          !calls_op(candidate.node, "convolution.default");
 }
 
-// A partitioner that supports only floats treats a linear call with a quantized weight as a float
-// call whose weight is dequantized outside of the partition.
+// A partitioner that supports only floats leaves the dequantize call of a linear layer's weight
+// outside of the partition.
 bool computes_in_floats(const Candidate& candidate, const Product& product) {
   return candidate.precisions == kFloat && product.precision != kFloat &&
          calls_op(candidate.node, "linear.default");
@@ -154,7 +152,6 @@ std::optional<Rejection> check_product(const Candidate& candidate) {
   return check_result(candidate, *product);
 }
 
-// XNNPACK adds one element of the bias to each column of the result.
 std::optional<Rejection> check_bias(const Product& product) {
   if (product.bias == nullptr) return {};
   const TensorSpec& bias = spec_of(*product.bias);
@@ -162,8 +159,7 @@ std::optional<Rejection> check_bias(const Product& product) {
   return Rejection{"its bias does not have one element per output", "expand the bias"};
 }
 
-// Returns true if both nodes come from the same call of the model, as when linear is decomposed
-// into a transposition and a product. Also returns true if the origin of a node is unknown.
+// Returns true if both nodes come from the same call of the model, or if an origin is unknown.
 bool have_same_origin(const Node& a, const Node& b) {
   if (a.meta.origin == nullptr || b.meta.origin == nullptr) return true;
   const Origin& of_a = *a.meta.origin;
@@ -175,8 +171,7 @@ bool all_are(const Parameters& parameters, std::initializer_list<const Node*> no
   return std::ranges::all_of(nodes, [&](const Node* node) { return parameters.has(node); });
 }
 
-// Returns true if the tensor must be reshaped to four dims but has more than one dynamic size. A
-// reshape in XNNPACK can infer only one size.
+// XNNPACK's reshape to four dims can infer only one dynamic size.
 bool needs_two_sizes(const TensorSpec& spec) { return spec.rank() < 4 && count_dynamic(spec) > 1; }
 
 bool is_extended_below_stride(const Node& node, size_t dims) {
@@ -208,7 +203,6 @@ std::optional<Rejection> check_convolution(const Candidate& candidate) {
     return Rejection{"its output_padding is not less than its stride", "pad the result"};
   }
   const int64_t groups = Call(node).integer("groups");
-  // A depthwise convolution has one input channel per group.
   const bool is_depthwise =
       weight.sizes[is_transposed ? 0 : 1] == SymInt(is_transposed ? groups : 1);
   if (product.precision == kDynamic && (weight.rank() != 4 || is_depthwise)) {

@@ -11,7 +11,7 @@ namespace {
 
 using NodeIterator = std::list<PayloadNode>::iterator;
 
-// kToChannelsLast[i] is the logical dim of memory dim i; kToLogical is the inverse.
+// Dim i of channels-last memory is the logical dim kToChannelsLast[i]. kToLogical is the inverse.
 constexpr std::array<uint32_t, 4> kToChannelsLast = {0, 2, 3, 1};
 constexpr std::array<uint32_t, 4> kToLogical = {0, 3, 1, 2};
 
@@ -20,7 +20,7 @@ struct KindLayoutNeed {
   NodeKind kind;
   LayoutNeed need;
 };
-// Node kinds that are not in this table accept any layout.
+// Node kinds outside of this table accept any layout.
 constexpr std::array kNeeds = {
     KindLayoutNeed{NodeKind::XNNArgMaxPooling2d, LayoutNeed::kChannelsLast},
     KindLayoutNeed{NodeKind::XNNAvgPooling2d, LayoutNeed::kChannelsLast},
@@ -183,7 +183,7 @@ class Arranger {
     const auto producer = producer_.find(id);
     if (producer != producer_.end() && must_transpose_input(*producer->second)) {
       // Transposes the input of the conversion instead of its output. XNNPACK cannot transpose
-      // qdint8 outputs, and qint8 inputs have fewer bytes than their outputs.
+      // qdint8 outputs, and qint8 inputs are smaller.
       const NodeIterator it = producer->second;
       const uint32_t source = converted(it->inputs[0], channels_last, served);
       PayloadNode node = *it;
@@ -208,8 +208,8 @@ class Arranger {
            value(node.inputs[0]).datatype == Datatype::xnn_datatype_qint8;
   }
 
-  // Returns the position at which the transposition of an input is inserted. The transpositions of
-  // inputs are the first nodes, in the order of the inputs.
+  // Returns the position for the transposition of an input. These transpositions are the first
+  // nodes of the graph, in the order of the inputs.
   NodeIterator position_for_input(uint32_t position) {
     auto it = graph_.nodes.begin();
     for (; it != first_; ++it) {
@@ -266,9 +266,9 @@ class Arranger {
   }
 
   PayloadGraph& graph_;
-  NodeIterator first_;  // the first node that was not inserted here
+  NodeIterator first_;  // the first node that existed before the transpositions were inserted
   std::map<uint32_t, NodeIterator> producer_;
-  std::map<uint32_t, uint32_t> partner_;  // the same value in the other layout
+  std::map<uint32_t, uint32_t> partner_;  // maps a value to the same value in the other layout
 };
 
 }  // namespace

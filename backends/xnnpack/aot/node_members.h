@@ -1,4 +1,3 @@
-// Writes the parameters of a payload's node: everything except its kind, handle and bounds.
 #pragma once
 
 #include <flatbuffers/flatbuffers.h>
@@ -7,8 +6,8 @@
 
 namespace vitrine::aot::xnnpack {
 
-// Writes the table for the node's kind. Returns its offset, which the caller stores in the union of
-// the XNode table.
+// Writes the parameters of a payload's node: everything except its kind, handle and bounds. Returns
+// the table's offset, which the caller stores in the union of the XNode table.
 flatbuffers::Offset<void> write_members(flatbuffers::FlatBufferBuilder& out,
                                         const PayloadNode& node);
 

@@ -5,9 +5,8 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// Returns true if XNNPACK 4ea82e5 supports the scales of an int8 addition or subtraction. The
-// bounds are those that XNNPACK asserts (src/microparams-init.c). Vitrine's runtime accepts more
-// scales (runtime/reader/scale_checks.cc).
+// XNNPACK 4ea82e5 asserts these bounds for int8 additions (src/microparams-init.c). Vitrine's
+// runtime accepts more scales (runtime/reader/scale_checks.cc).
 bool adds_scales(float a, float b, float result) {
   const auto is_near = [&](float scale) {
     const float ratio = scale / result;
@@ -16,7 +15,6 @@ bool adds_scales(float a, float b, float result) {
   return is_near(a) && is_near(b);
 }
 
-// Returns true if XNNPACK supports the scales of an int8 multiplication.
 bool multiplies_scales(float a, float b, float result) {
   const float ratio = a * b / result;
   return ratio >= 0x1p-16f && ratio < 0x1p8f;

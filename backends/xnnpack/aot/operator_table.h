@@ -1,4 +1,3 @@
-// The table of operators from backends/xnnpack/runtime/reader/operators.inc.
 #pragma once
 
 #include <span>
@@ -10,16 +9,16 @@
 namespace vitrine::aot::xnnpack {
 
 struct Operator {
-  std::string_view op;  // "add.Tensor"
+  std::string_view op;  // for example "add.Tensor"
   Rule rule;
   Translation translate = nullptr;  // null if a pass or the translator itself handles the operator
-  NodeKinds kinds;                  // kinds of nodes that a call may become
+  NodeKinds kinds;
 
   bool is_delegated() const { return rule.precisions != 0; }
 };
 
 std::span<const Operator> operators();
-// Returns the row of the operator; null if the table does not contain the operator.
+// Returns null if the table does not contain the operator.
 const Operator* find_operator(std::string_view op);
 
 }  // namespace vitrine::aot::xnnpack

@@ -65,7 +65,7 @@ std::vector<NodePartition> partition_each(const Groups& groups) {
   return partitions;
 }
 
-// Tags the partitions of all graphs. Tags are unique in the program.
+// Tags the partitions of all graphs. Each tag is unique in the program.
 class Tagging {
  public:
   Tagging(const ExportedProgram& program, const XnnpackPartitioner::Options& options,
@@ -95,8 +95,7 @@ class Tagging {
   void tag(Graph& graph) {
     const Matches matches = match(parameters_, graph, options_);
     PartitionNodesOptions forming;
-    // Removes the weights from the groups, because two groups that share a weight would be merged
-    // into one partition.
+    // Without this step, two groups that share a weight would become one partition.
     for (const std::vector<Node*>& group : matches.groups) {
       std::vector<Node*>& calls = forming.groups.emplace_back();
       std::ranges::copy_if(group, std::back_inserter(calls),
@@ -111,7 +110,7 @@ class Tagging {
       result_.tags.emplace(tag, DelegationSpec{backend_, {}});
       for (Node* node : partition.nodes) node->meta.delegation_tag = tag;
     }
-    // Each weight gets the tag of the first delegated group that contains it.
+    // A weight gets the tag of the first delegated group that contains the weight.
     for (const std::vector<Node*>& group : matches.groups) {
       const std::string& tag = group.front()->meta.delegation_tag;
       for (Node* node : group) {
@@ -169,7 +168,7 @@ OpsToKeep XnnpackPartitioner::ops_to_keep(const ExportedProgram& program) const 
   keep.keeps = [parameters = std::make_shared<const Parameters>(program),
                 options = options_](const Node& node) {
     if (!options.in_branches && !parameters->is_outermost(node)) return false;
-    // The const_cast is safe, because check() only reads the node.
+    // The const_cast is safe: check() only reads the node.
     Node& checked = const_cast<Node&>(node);
     return !xnnpack::check({*parameters, checked, options.precisions,
                             options.allows_dynamic_weights, options.enable_bf16});

@@ -14,17 +14,14 @@ class XnnpackPartitioner final : public Partitioner {
  public:
   struct Options {
     uint8_t precisions = xnnpack::kAnyPrecision;
-    // If true, makes a partition for each delegated call and the calls that must be with it, such
-    // as quantize calls. ExecuTorch's partitioner for dynamic quantization does the same.
+    // If true, each delegated call and its quantize and dequantize calls become a partition.
     bool per_op = false;
-    // If true, delegates float linear, addmm and mm calls with computed weights and biases.
+    // If true, delegates float linear, addmm and mm calls whose weights or biases are computed.
     bool allows_dynamic_weights = false;
-    // If true, delegates calls with bf16 tensors, like the option enable_bf16 of ExecuTorch 1.5.
-    // Runtimes before ExecuTorch 1.5 cannot load such payloads.
+    // If true, delegates calls with bf16 tensors, which runtimes before ExecuTorch 1.5 cannot load.
     bool enable_bf16 = false;
-    // If true, delegates calls in branches of control flow too. The weights of a branch are
+    // If true, also delegates calls in branches of control flow. The weights of a branch are
     // arguments of the branch, so operators that need constant weights are not delegated there.
-    // ExecuTorch's partitioner ignores branches.
     bool in_branches = false;
   };
 

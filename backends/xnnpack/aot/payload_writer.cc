@@ -38,7 +38,7 @@ SharedBytes bytes_of(const std::vector<T>& items) {
 class Writer {
  public:
   explicit Writer(const PayloadGraph& graph) : graph_(graph) {
-    // Adds entry 0 of the list of constants. Values that are not constants refer to this entry.
+    // Entry 0 of the list of constants represents values that are not constants.
     constants_.push_back(fb::CreateConstantDataOffset(out_, 0, 0, out_.CreateString("")));
   }
 
@@ -81,7 +81,6 @@ class Writer {
     return bytes;
   }
 
-  // Constants with equal bytes share one entry of the named data.
   uint32_t constant(const SharedBytes& bytes, const char* prefix, const std::string& external_tag) {
     const std::string key = prefix + sha256_hex(*bytes);
     constants_.push_back(fb::CreateConstantDataOffset(out_, std::numeric_limits<uint64_t>::max(),
@@ -142,8 +141,7 @@ class Writer {
 
   Offset<fb::XNode> node(const PayloadNode& node) {
     const Bounds given = node.bounds.value_or(Bounds());
-    // FlatBuffers omits fields that equal their default. Without ForceDefaults(), it would omit
-    // -0.0 too, because -0.0 == 0.0.
+    // FlatBuffers omits fields that equal their default, and -0.0 equals 0.0.
     out_.ForceDefaults(is_negative_zero(node.parameter) || is_negative_zero(given.min) ||
                        is_negative_zero(given.max));
     const Offset<void> table = write_members(out_, node);

@@ -1,4 +1,3 @@
-// Translates pooling operators for XNNPACK.
 #include <algorithm>
 
 #include "backends/xnnpack/aot/translations.h"
@@ -7,8 +6,6 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// Reads kernel, stride and padding. A single number applies to both dims; the default stride is the
-// kernel's size.
 Window read_window(Translator& t, const Node& node) {
   const std::vector<int64_t> kernel = Call(node).integers("kernel_size", 2);
   const std::vector<int64_t> stride = pooling_strides(node, kernel);
@@ -37,7 +34,7 @@ uint32_t overhang(uint32_t input, uint32_t output, uint32_t padding, uint32_t ke
 void translate_average_pool(Translator& t, Node& node, const NodeKinds& kinds) {
   PayloadNode made = t.make(node, kinds[0]);
   made.window = read_window(t, node);
-  made.window.dilation_height = made.window.dilation_width = 0;  // average pooling has no dilation
+  made.window.dilation_height = made.window.dilation_width = 0;
   made.flags = kKeepDims;
   t.append_call(node, std::move(made));
 }
@@ -50,8 +47,7 @@ void translate_max_pool(Translator& t, Node& node, const NodeKinds& kinds) {
   w.dilation_height = t.size_of(node, dilation[0]);
   w.dilation_width = t.size_of(node, dilation[1]);
   if (Call(node).boolean("ceil_mode")) {
-    // XNNPACK always rounds the output size down. Additional padding at the end has the same effect
-    // as ceil_mode.
+    // XNNPACK always rounds the output size down. More padding at the end acts like ceil_mode.
     const std::vector<uint32_t> input = t.dims_of(required(node, 0));
     const std::vector<uint32_t> output = t.dims_of(node);
     if (input.size() != 4 || output.size() != 4)

@@ -14,7 +14,7 @@ std::optional<Rejection> check_images(const Candidate& candidate) {
   return Rejection{"the input is not a batch of images", "give the input four dims"};
 }
 
-// XNNPACK always derives the scale of a resizing from the sizes of its input and output.
+// XNNPACK always derives the scale of a resize from the input size and the output size.
 bool is_ratio(const Argument& scale, const SymInt& from, const SymInt& to) {
   if (!from.is_static() || !to.is_static()) return false;
   const auto* real = scale.get<double>();
@@ -24,13 +24,11 @@ bool is_ratio(const Argument& scale, const SymInt& from, const SymInt& to) {
   return static_cast<double>(from.value()) * factor == static_cast<double>(to.value());
 }
 
-// Returns true if XNNPACK 4ea82e5 can compute a pooling that is dilated along this dim. XNNPACK
-// replaces all window elements in the padding with one other element of the window. This is the
-// first element whose index would be at least 0 if the padding were only `padding % dilation`. It
-// must not be past the end of the input. A size that is not static is checked at run time.
+// Returns true if XNNPACK 4ea82e5 can compute a pooling with this dilation along one dim. See
+// check_dilated_pooling() in runtime/reader/window_shapes.cc, which checks dynamic sizes.
 bool may_be_dilated(const SymInt& size, int64_t kernel, int64_t stride, int64_t padding,
                     int64_t dilation, bool ceil_mode) {
-  constexpr int64_t kMax = 1 << 20;  // bounds products to 64 bits
+  constexpr int64_t kMax = 1 << 20;  // keeps products within 64 bits
   if (padding < 0 || padding > kMax) return false;
   for (const int64_t number : {kernel, stride, dilation}) {
     if (number < 1 || number > kMax) return false;
@@ -66,7 +64,7 @@ std::optional<Rejection> check_average_pool(const Candidate& candidate) {
   if (Call(node).integer("divisor_override", area) != area) {
     return Rejection{"the divisor is not the size of the window", "leave out divisor_override"};
   }
-  // In average pooling, XNNPACK divides by the number of elements that are not padding.
+  // XNNPACK divides by the number of elements outside of the padding.
   if (Call(node).find("divisor_override") != nullptr &&
       Call(node).integers("padding", 2) != std::vector<int64_t>{0, 0}) {
     return Rejection{"the divisor counts padded elements", "leave out divisor_override"};

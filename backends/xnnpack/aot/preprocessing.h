@@ -1,5 +1,4 @@
-// Holds a delegate's program, and notes about its nodes, while passes prepare the program for
-// XNNPACK.
+// A delegate's program and notes about its nodes, which the passes prepare for XNNPACK.
 #pragma once
 
 #include <optional>
@@ -13,7 +12,7 @@
 namespace vitrine::aot::xnnpack {
 
 struct NodeNotes {
-  std::vector<uint32_t> handles;  // debug handles of the nodes that were merged into this one
+  std::vector<uint32_t> handles;  // debug handles of the nodes that were merged into this node
   std::optional<Bounds> bounds;   // bounds of a fused activation
 };
 
@@ -25,23 +24,22 @@ class Preprocessing {
   ExportedProgram& program() { return program_; }
   Graph& graph() { return *program_.graph; }
   NodeNotes& notes(const Node& node) { return notes_[&node]; }
-  // The output specs that the enclosing program expects. The passes do not change them.
+  // The output specs that the enclosing program expects. The passes do not change these specs.
   const std::vector<TensorSpec>& outputs() const { return outputs_; }
 
-  // Returns the data of a placeholder as row-major f32. Throws AotError if the placeholder is not a
-  // constant or does not hold floats.
+  // Returns a constant as row-major f32. Throws AotError for other nodes and other dtypes.
   std::vector<float> floats(const Node& node) const;
-  // Adds a constant that was made from the constant `source`; both are stored in the same file.
+  // Adds a constant, which is stored in the same file as the constant `source`.
   Node* add_constant(std::string_view name, std::vector<int64_t> sizes, ScalarType dtype,
                      const std::vector<float>& numbers, const Node& source);
 
-  // Adds the source nodes of `from` to those of `into`.
+  // Gives `into` the source nodes of `from` in addition to its own.
   void absorb(const Node& into, const Node& from);
   // Inserts a call before `at`, without a debug handle.
   Node* insert(Node& at, std::string_view edge_target, ArgumentList args, TensorSpec spec);
-  // Replaces `node` with `by` in its users and in the signature, and then erases `node`.
+  // Replaces and erases `node`. Its users and the signature use `by` instead.
   void replace(Node& node, Node& by);
-  // Removes unused calls, and unused placeholders together with their data.
+  // Removes unused calls, and unused placeholders with their data.
   void remove_dead_code();
 
  private:
@@ -50,7 +48,7 @@ class Preprocessing {
   std::unordered_map<const Node*, NodeNotes> notes_;
 };
 
-// Calls visit(node) for each call. visit may erase the node and insert nodes before it.
+// Calls visit(node) for each call. `visit` may erase the node and insert nodes before it.
 template <class Visit>
 void each_call(Graph& graph, Visit&& visit) {
   for (Node* node = graph.nodes().empty() ? nullptr : &graph.nodes().front(); node != nullptr;) {
@@ -60,10 +58,9 @@ void each_call(Graph& graph, Visit&& visit) {
   }
 }
 
-// ---- The passes, in running order; each has a file in passes/.
+// ---- The passes in running order. Each pass has a file in passes/.
 
-// Replaces each get_attr node that reads a tensor with a constant of the delegate. The graphs of
-// branches contain such nodes.
+// Replaces get_attr nodes of tensors, which occur only in branches, with constants.
 void lift_attributes(Preprocessing& p);
 // Removes copies that change nothing, except a copy from an input to an output.
 void remove_identity_copies(Preprocessing& p);
@@ -73,12 +70,11 @@ void restore_linear(Preprocessing& p);
 void fold_batch_norms(Preprocessing& p);
 // Turns the remaining batch norms into depthwise 1x1 convolutions.
 void batch_norms_to_convolutions(Preprocessing& p);
-// Returns the bounds of a relu or hardtanh call; empty for other nodes.
+// Returns the bounds of a relu or hardtanh call. Empty for other nodes.
 std::optional<Bounds> activation_bounds(const Node& node);
-// Turns an activation into bounds of the node that computes its input, if that node has no other
-// user.
+// Turns an activation into bounds of the node before it, if no other call uses that node.
 void fuse_activations(Preprocessing& p);
-// Turns concatenations of more than five tensors into chains of concatenations.
+// Splits concatenations of more than five tensors into chains.
 void split_concatenations(Preprocessing& p);
 // Turns max.dim into amax if only the values of max.dim are used.
 void max_dims_to_amax(Preprocessing& p);

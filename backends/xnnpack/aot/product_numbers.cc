@@ -11,7 +11,6 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// Converts a bound of the result to int8, rounded as XNNPACK rounds it.
 int64_t rounded_bound(float bound, const QuantParams& result) {
   const float steps =
       bound / static_cast<float>(result.scale) + static_cast<float>(result.zero_point);
@@ -23,8 +22,8 @@ std::optional<Rejection> check_bounds(const Bounds& bounds, const QuantParams& r
   return Rejection{"its activation allows only one int8 value", "leave out the activation"};
 }
 
-// Checks that the bias plus the largest possible sum of products fits in 32 bits. `steps` holds the
-// scales of the bias: a single element, or one element per channel.
+// The bias plus the largest possible sum of products must fit in 32 bits. `steps` holds the scale
+// of the bias, or one scale per channel.
 std::optional<Rejection> check_bias_room(const std::vector<float>& biases, int64_t weights,
                                          const std::vector<float>& steps) {
   if (steps.size() != 1 && steps.size() != biases.size()) {

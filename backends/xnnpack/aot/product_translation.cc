@@ -1,4 +1,3 @@
-// Translates convolutions and matrix products, with their weights, for XNNPACK.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,13 +11,12 @@ namespace {
 
 using Kind = QuantParams::Kind;
 
-// The weight of a product, and how the weight is quantized.
 struct Weights {
   Product product;
-  const Node* source = nullptr;       // the placeholder of the weight
-  std::optional<QuantParams> params;  // set if the weight is quantized
-  std::vector<float> scales;          // one for the weight, or one per channel or block
-  // The types of the weight and the bias in a float linear layer. A bf16 layer has an f32 bias.
+  const Node* source = nullptr;
+  std::optional<QuantParams> params;
+  std::vector<float> scales;  // a single scale, or one scale per channel or block
+  // Types of the weight and the bias of a float linear layer. A bf16 layer has an f32 bias.
   Datatype matrix_type = Datatype::xnn_datatype_fp32;
   Datatype bias_type = Datatype::xnn_datatype_fp32;
 };
@@ -57,7 +55,6 @@ const TensorData& data_of(Translator& t, const Node& node, const Node& source) {
   return *data;
 }
 
-// Returns the scale of the product's input. The product must be statically quantized.
 float input_scale(const Weights& weights) {
   return static_cast<float>(quant_params(*weights.product.dequantized).scale);
 }
@@ -97,7 +94,6 @@ uint32_t add_bias(Translator& t, Node& node, const Weights& weights, bool as_flo
   return t.add_constant(std::move(value), std::move(bytes), bias);
 }
 
-// Sets the datatype and quantization of an int8 weight whose output channels are at `channel_dim`.
 void set_quantization(Translator& t, Node& node, const Weights& weights, int32_t channel_dim,
                       PayloadValue& value) {
   const QuantParams& params = *weights.params;
@@ -112,8 +108,6 @@ void set_quantization(Translator& t, Node& node, const Weights& weights, int32_t
   value.datatype = Datatype::xnn_datatype_qcint8;
   value.quantization = PerChannel{weights.scales, channel_dim};
 }
-
-// ---- Linear
 
 uint32_t add_matrix(Translator& t, Node& node, const Weights& weights) {
   if (!static_data(t.preprocessing().program(), weights.source)) {
@@ -150,15 +144,12 @@ uint32_t add_matrix(Translator& t, Node& node, const Weights& weights) {
   return t.add_constant(std::move(value), std::move(bytes), weights.source);
 }
 
-// ---- Convolutions
-
 // Reads a (height, width) argument of a convolution with `dims` spatial dims.
 std::vector<int64_t> pair_of(const Node& node, std::string_view name, int64_t fallback,
                              size_t dims) {
   std::vector<int64_t> pair = Call(node).integers(name);
   if (pair.empty()) pair = {fallback};
-  // A single number applies to both dims. For a 1-d convolution, the number is the height, and the
-  // width is `fallback`.
+  // The single number of a 1-d convolution is the height; `fallback` is the width.
   if (pair.size() == 1) pair.push_back(dims == 2 ? pair[0] : fallback);
   return pair;
 }

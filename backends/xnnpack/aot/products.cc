@@ -21,7 +21,6 @@ constexpr std::array kProducts = {
     Operands{"mm.default", "self", "mat2", "", true},
 };
 
-// Calls that swap the two dims of a matrix.
 bool is_transposition(const Node& node) {
   if (calls_op(node, "t_copy.default") || calls_op(node, "t.default")) return true;
   const bool permutes = calls_op(node, "permute_copy.default") || calls_op(node, "permute.default");
@@ -29,8 +28,7 @@ bool is_transposition(const Node& node) {
          Call(node).integers("dims", 2) == std::vector<int64_t>{1, 0};
 }
 
-// Returns true if the product is a convolution that can absorb the padding. The padding must add
-// zeros, and only around the spatial dims. No other call may read its result.
+// The padding must add zeros, only around spatial dims, and have no other user.
 bool can_absorb(const Product& product, const Node& padding) {
   if (!calls_op(padding, "constant_pad_nd.default") || padding.users().size() != 1 ||
       !calls_op(*product.node, "convolution.default") ||
@@ -102,11 +100,10 @@ bool can_fold_batch_norm(const Parameters& parameters, const Node& norm) {
   const std::optional<Product> product = product_of(*source);
   if (!product || !parameters.has(product->weight)) return false;
   if (product->bias != nullptr && !parameters.has(product->bias)) return false;
-  // The channels of a batch norm are dim 1 of its input, but the features of a linear call are the
-  // last dim of its result. The two dims are the same only for rank 2.
+  // The channels are dim 1 of a batch norm's input. The features of a linear call are the last dim
+  // of its result. These dims are the same only for rank 2.
   if (calls_op(*source, "linear.default")) return spec_of(*source).rank() == 2;
-  // XNNPACK supports only 1-d and 2-d convolutions, whose weights have rank 3 or 4. Other
-  // convolutions are not delegated.
+  // XNNPACK supports only 1-d and 2-d convolutions, whose weights have rank 3 or 4.
   const size_t rank = spec_of(*product->weight).rank();
   return rank == 3 || rank == 4;
 }

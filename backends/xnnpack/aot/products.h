@@ -1,4 +1,3 @@
-// Finds the operands of convolutions and matrix products, and their quantization.
 #pragma once
 
 #include <optional>
@@ -10,13 +9,14 @@ namespace vitrine::aot::xnnpack {
 
 struct Product {
   Node* node = nullptr;
-  Node* activation = nullptr;  // the argument of the call
-  Node* weight = nullptr;  // the argument: the parameter or its dequantization, may be transposed
-  Node* bias = nullptr;    // null if the call has no bias
+  Node* activation = nullptr;
+  Node* weight = nullptr;  // the argument: a parameter, its dequantize call, or its transposition
+  Node* bias = nullptr;
   Precision precision = kFloat;
-  Node* transposition = nullptr;  // the transposition of an addmm's or mm's weight
-  Node* padding = nullptr;        // a zero padding between the dequantized activation and the call
-  Node* dequantized = nullptr;    // the activation's dequantize call; null if it is float
+  Node* transposition = nullptr;  // the call that transposes the weight of an addmm or mm
+  Node* padding = nullptr;        // a zero padding between the dequantized activation and the
+                                  // product
+  Node* dequantized = nullptr;    // the activation's dequantize call; null for a float activation
 
   // Returns the call that dequantizes the weight; null if the weight is float.
   Node* weight_dequantize() const;
@@ -24,20 +24,17 @@ struct Product {
   Node* weight_source() const;
 };
 
-// Returns the operands of a product; empty if the node is not a call to convolution, linear, addmm
-// or mm.
+// Returns nothing if the node is not a call to convolution, linear, addmm or mm.
 std::optional<Product> product_of(Node& node);
 
-// Checks the scales of a statically quantized product, the bounds of its fused activation, and its
-// bias. `activation` is the fused activation between the product and `quantize`, or null.
+// Checks the scales, the activation bounds and the bias of a statically quantized product.
+// `activation` is a fused activation before `quantize`, or null.
 std::optional<Rejection> check_numbers(const Candidate& candidate, const Product& product,
                                        const Node* activation, const Node& quantize);
-// Returns the scales of a weight that is quantized with `params`; empty if the scales are not
-// constant floats.
+// Returns an empty vector if the scales are not constant floats.
 std::vector<float> weight_scales(const Parameters& parameters, const QuantParams& params);
 
-// Returns true if the batch norm can be folded into the weights of the convolution or linear call
-// that computes its input.
+// True if `norm` can be folded into the convolution or linear call before it.
 bool can_fold_batch_norm(const Parameters& parameters, const Node& norm);
 
 }  // namespace vitrine::aot::xnnpack

@@ -15,8 +15,8 @@ using Kind = QuantParams::Kind;
 enum class Role : uint8_t { kQuantize, kDequantize, kChoose };
 
 // An operator that quantizes, dequantizes or chooses quantization parameters. `scale` and
-// `zero_point` are the names of its parameters. If has_blocks is true, read_blocks() determines the
-// kind from the block sizes of the call.
+// `zero_point` are names of its parameters. If has_blocks is true, read_blocks() determines the
+// kind.
 struct QuantRow {
   std::string_view name;
   Role role;
@@ -66,8 +66,7 @@ bool is_computed_param(const Node* node) {
   return source != nullptr && is_choose_params(*source);
 }
 
-// Determines the kind of quantization from torchao's block sizes. The elements of a block share a
-// scale and a zero point.
+// Determines the kind from torchao's block sizes. A block shares a scale and a zero point.
 void read_blocks(const Node& node, QuantParams& params) {
   const Node* input = operand(node, 0);
   const std::vector<int64_t> block = Call(node).integers("block_size");
@@ -83,7 +82,7 @@ void read_blocks(const Node& node, QuantParams& params) {
   size_t num_spanned = 0;
   for (size_t dim = 0; dim < block.size(); ++dim) num_spanned += spans_dim(dim) ? 1 : 0;
   if (num_spanned == block.size() && !is_dynamic(node)) return;
-  // int4 weights always count as blockwise, even if each row is a single block.
+  // An int4 weight is always blockwise, even if a row is a single block.
   const bool is_int4 = params.quant_min == -8 && params.quant_max == 7;
   const bool is_per_row =
       std::all_of(block.begin(), block.end() - 1, [](int64_t b) { return b == 1; });

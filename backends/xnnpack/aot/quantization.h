@@ -10,24 +10,22 @@ namespace vitrine::aot::xnnpack {
 bool is_quantize(const Node& node);
 bool is_dequantize(const Node& node);
 bool is_choose_params(const Node& node);
-// Returns true for a quantize or dequantize call whose scale and zero point the model computes at
-// run time.
+// Returns true for a call whose scale and zero point are computed at run time.
 bool is_dynamic(const Node& node);
 
 struct QuantParams {
   enum class Kind : uint8_t { kPerTensor, kPerChannel, kPerBlock, kPerToken };
   Kind kind = Kind::kPerTensor;
-  double scale = 1.0;           // for kPerTensor with constant parameters
-  int64_t zero_point = 0;       // for kPerTensor with constant parameters
-  int64_t axis = 0;             // for kPerChannel
-  int64_t block_size = 0;       // for kPerBlock, along dim 1
-  Node* scales = nullptr;       // set if the scales are a tensor
-  Node* zero_points = nullptr;  // set if the zero points are a tensor
+  double scale = 1.0;      // valid for kPerTensor with constant parameters
+  int64_t zero_point = 0;  // valid for kPerTensor with constant parameters
+  int64_t axis = 0;        // valid for kPerChannel
+  int64_t block_size = 0;  // valid for kPerBlock, along dim 1
+  Node* scales = nullptr;
+  Node* zero_points = nullptr;
   int64_t quant_min = 0;
   int64_t quant_max = 0;
   ScalarType dtype = ScalarType::kChar;
 
-  // Returns true if both calls quantize per tensor, with the same constant parameters.
   bool is_same_per_tensor(const QuantParams& other) const {
     return kind == Kind::kPerTensor && other.kind == Kind::kPerTensor && scales == nullptr &&
            other.scales == nullptr && scale == other.scale && zero_point == other.zero_point &&
@@ -35,8 +33,7 @@ struct QuantParams {
   }
 };
 
-// Returns the parameters of a quantize or dequantize call. AotErrors name the node and the invalid
-// argument.
+// Throws an AotError that names the node and the invalid argument.
 QuantParams quant_params(const Node& node);
 
 }  // namespace vitrine::aot::xnnpack

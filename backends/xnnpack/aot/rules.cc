@@ -13,8 +13,6 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// ---- Rules for all operators
-
 bool is_product(const Rule& rule) { return rule.group == group_product; }
 
 bool is_unbacked(const SymInt& size) {
@@ -91,7 +89,7 @@ std::optional<Rejection> check_call(const Candidate& candidate, const Rule& rule
 }
 
 // Returns the quantize call after `node`, or after the activation that is fused into `node`.
-// Returns null if another call uses the result of `node` or of the activation.
+// Returns null if another call uses either result.
 Node* quantize_after(const Node& node, std::string_view activation) {
   if (node.users().size() != 1) return nullptr;
   Node* user = node.users().front();
@@ -102,8 +100,7 @@ Node* quantize_after(const Node& node, std::string_view activation) {
   return is_quantize(*user) ? user : nullptr;
 }
 
-// Checks the scales of the two int8 inputs and of the int8 result. The inputs of `node` are
-// dequantize calls, and `quantize` quantizes the result.
+// Checks the scales of an int8 operator, whose inputs are dequantize calls.
 bool supports_scales(const Rule& rule, const Node& node, const Node& quantize) {
   if (rule.supports_scales == nullptr) return true;
   const auto scale = [](const Node& call) { return static_cast<float>(quant_params(call).scale); };
@@ -167,15 +164,14 @@ std::vector<Node*> group_of(const Candidate& candidate) {
 Node* quantized_result(const Node& node) {
   const Rule* rule = find_rule(node);
   if (rule == nullptr || is_quantize(node) || is_dequantize(node)) return nullptr;
-  // Paddings can run in int8, although their rule does not list kStatic: quantize_paddings()
-  // quantizes the result of a zero padding before an int8 convolution.
+  // quantize_paddings() makes some paddings int8, although their rule does not list kStatic.
   const bool pads = calls_op(node, "constant_pad_nd.default");
   if ((rule->precisions & kStatic) == 0 && !pads) return nullptr;
   Node* quantize = quantize_after(node, {});
   if (quantize == nullptr || check_int8(*quantize)) return nullptr;
   if (is_product(*rule)) {
     // Products need their own check, because a weight may have several scales, and a bias may be
-    // f32. The const_cast is safe, because product_of() only reads the node.
+    // f32. The const_cast is safe: product_of() only reads the node.
     const std::optional<Product> product = product_of(const_cast<Node&>(node));
     const bool is_static = product && product->precision == kStatic &&
                            product->dequantized != nullptr && !check_int8(*product->dequantized);

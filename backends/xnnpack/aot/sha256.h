@@ -1,4 +1,3 @@
-// SHA-256 (FIPS 180-4).
 #pragma once
 
 #include <cstddef>
@@ -7,7 +6,7 @@
 
 namespace vitrine::aot::xnnpack {
 
-// Returns the digest as 64 lower-case hex digits.
+// Returns the SHA-256 digest (FIPS 180-4) as 64 lower-case hex digits.
 std::string sha256_hex(std::span<const std::byte> bytes);
 
 }  // namespace vitrine::aot::xnnpack

@@ -19,7 +19,7 @@ PerTensor per_tensor(const QuantParams& params) {
   return {static_cast<float>(params.scale), static_cast<int32_t>(params.zero_point)};
 }
 
-// Returns the dim order; empty for the logical order.
+// Returns an empty list for the logical order.
 std::vector<uint32_t> order_of(const TensorSpec& spec) {
   const std::vector<uint8_t> order = kept_dim_order(spec);
   if (std::ranges::is_sorted(order)) return {};
@@ -55,7 +55,7 @@ std::vector<uint32_t> Translator::dims_of(const Node& node) const {
   const TensorSpec& spec = spec_of(node);
   std::vector<uint32_t> dims;
   for (const SymInt& size : spec.sizes) {
-    int64_t largest = 1;  // the run-time half sets the actual sizes
+    int64_t largest = 1;  // the run-time half sets the actual size
     if (size.is_static()) {
       largest = size.value();
     } else {
@@ -123,7 +123,7 @@ uint32_t Translator::quantized_value(Node& quantized, const QuantParams& params)
       if (!(*known == quantization))
         refuse(quantized, "it is quantized or dequantized with different parameters");
     } else {
-      value.quantization = quantization;  // an input, whose spec has no parameters
+      value.quantization = quantization;  // the spec of an input has no quantization parameters
     }
     return found->second;
   }
@@ -218,7 +218,7 @@ void Translator::add_inputs() {
     if (parameters_.has(node)) continue;
     const auto position = static_cast<uint32_t>(graph_.inputs.size());
     graph_.inputs.push_back(kNoValue);
-    // An argument gets no value in the payload if it is not a tensor or nothing uses it.
+    // The payload omits arguments that are not tensors or are not used.
     if (node->tensor() == nullptr || node->users().empty()) continue;
     uint32_t id = kNoValue;
     if (spec_of(*node).dtype == ScalarType::kChar) {
@@ -288,7 +288,7 @@ void Translator::translate_call(Node& node) {
 
 void Translator::translate_quantize(Node& node) {
   Node& source = required(node, 0);
-  if (is_dynamic(node)) return;  // dynamic_value() makes it for each use
+  if (is_dynamic(node)) return;  // dynamic_value() makes a value for each use
   const auto of_source = quantized_results_.find(&source);
   if (of_source != quantized_results_.end() && of_source->second == &node) return;
   PayloadNode convert = make(node, NodeKind::XNNConvert);
@@ -300,8 +300,7 @@ void Translator::translate_quantize(Node& node) {
 void Translator::translate_dequantize(Node& node) {
   Node& source = required(node, 0);
   if (is_dynamic(node) || parameters_.has(&source)) return;
-  // The conversion is needed only if a call reads the float value. Calls that run in int8 read the
-  // quantized value.
+  // Int8 calls read the quantized value. Other calls need the conversion.
   const bool is_read = std::ranges::any_of(
       node.users(), [&](const Node* user) { return !quantized_results_.contains(user); });
   if (!is_read) return;

@@ -1,4 +1,3 @@
-// Translates the graph of a delegate to XNNPACK nodes.
 #pragma once
 
 #include "backends/xnnpack/aot/payload_graph.h"
@@ -6,8 +5,8 @@
 
 namespace vitrine::aot::xnnpack {
 
-// Call after run_passes(). The result has logical dim order until arrange_layouts() is called.
-// AotErrors name a node that cannot be translated.
+// Translates the graph of a delegate to XNNPACK nodes, after run_passes(). The result has logical
+// dim order until arrange_layouts() is called. AotErrors name the node that cannot be translated.
 PayloadGraph translate(Preprocessing& p);
 
 }  // namespace vitrine::aot::xnnpack

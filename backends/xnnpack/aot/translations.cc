@@ -1,4 +1,3 @@
-// Translates operators that have neither weights nor windows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,8 +45,8 @@ void translate_relu(Translator& t, Node& node, const NodeKinds& kinds) {
   t.append_call(node, std::move(made));
 }
 
-// The payload's Gelu node computes the exact function. The tanh approximation,
-// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))), becomes several nodes.
+// The payload's Gelu node computes the exact function. The tanh approximation needs several nodes:
+// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))).
 void translate_gelu(Translator& t, Node& node, const NodeKinds& kinds) {
   const Argument* approximation = Call(node).find("approximate");
   const auto* name = approximation == nullptr ? nullptr : approximation->get<std::string>();
@@ -116,7 +115,7 @@ void translate_permute(Translator& t, Node& node, const NodeKinds& kinds) {
   t.append_call(node, std::move(made));
 }
 
-// Translates views and squeezes. A dynamic size is written as 0, so that XNNPACK infers it.
+// XNNPACK infers a dynamic size that is written as 0.
 void translate_reshape(Translator& t, Node& node, const NodeKinds& kinds) {
   PayloadNode made = t.make(node, kinds[0]);
   const std::vector<uint32_t> dims = t.dims_of(node);

@@ -1,5 +1,4 @@
-// Declares the functions that translate calls to XNNPACK nodes. The rows of operator_table.h refer
-// to them.
+// Functions that translate calls to XNNPACK nodes. The rows of operator_table.h refer to them.
 #pragma once
 
 #include <array>
@@ -14,7 +13,7 @@ namespace vitrine::aot::xnnpack {
 
 class Translator;
 
-// The node kinds in a row of the operator table. Unused elements are NONE.
+// The node kinds of a row of the operator table. Unused elements are NONE.
 using NodeKinds = std::array<NodeKind, 4>;
 
 // Appends the nodes of the call to the translator's graph. AotErrors name the node.
@@ -41,7 +40,7 @@ void translate_amax(Translator& t, Node& node, const NodeKinds& kinds);
 void translate_mean(Translator& t, Node& node, const NodeKinds& kinds);
 void translate_upsample(Translator& t, Node& node, const NodeKinds& kinds);
 
-// `kinds` are the node kinds for plain, depthwise and transposed convolutions, in this order.
+// `kinds`: plain, depthwise and transposed convolutions, in this order.
 void translate_convolution(Translator& t, Node& node, const NodeKinds& kinds);
 void translate_linear(Translator& t, Node& node, const NodeKinds& kinds);
 

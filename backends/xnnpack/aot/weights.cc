@@ -77,7 +77,7 @@ ArrangedFilter arranged_filter(const Bytes& bytes, size_t width, const FilterSha
     filter.dims = {d[0], d[2], d[3], d[1]};
     return filter;
   }
-  // Each group is permuted from [in, out, height, width] to [out, height, width, in].
+  // Permutes each group from [in, out, height, width] to [out, height, width, in].
   constexpr std::array<uint32_t, 5> kOutFirst = {0, 2, 3, 4, 1};
   const uint32_t inputs = d[0] / shape.groups;
   filter.bytes = permuted(bytes, width, {shape.groups, inputs, d[1], d[2], d[3]}, kOutFirst);
@@ -89,7 +89,7 @@ Bytes quantized_bias(const std::vector<float>& bias, const std::vector<float>& s
   Bytes bytes(bias.size() * sizeof(int32_t));
   for (size_t i = 0; i < bias.size(); ++i) {
     const float scale = scales.size() == 1 ? scales.front() : scales.at(i);
-    // Rounds like PyTorch: multiplies by the reciprocal and rounds ties to even.
+    // PyTorch also multiplies by the reciprocal and rounds ties to even.
     const float quotient = std::nearbyintf(bias[i] * (1.0f / scale));
     constexpr auto kMin = static_cast<float>(std::numeric_limits<int32_t>::min());
     int32_t number = std::numeric_limits<int32_t>::max();

@@ -1,4 +1,3 @@
-// Converts constants to XNNPACK's dim order, quantization and packing.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +12,14 @@ namespace vitrine::aot::xnnpack {
 
 using Bytes = std::vector<std::byte>;
 
-// Permutes the dims of row-major elements of `width` bytes each.
+// Permutes the dims of row-major elements. An element has `width` bytes.
 Bytes permuted(const Bytes& bytes, size_t width, const std::vector<uint32_t>& dims,
                std::span<const uint32_t> perm);
 
-// The shape of a convolution's weight: [out, in / groups, height, width], or for a transposed
-// convolution [in, out / groups, height, width].
+// The shape of a convolution's weight is [out, in / groups, height, width]. The shape of a
+// transposed convolution's weight is [in, out / groups, height, width].
 struct FilterShape {
-  std::vector<uint32_t> dims;  // four
+  std::vector<uint32_t> dims;
   bool is_transposed = false;
   uint32_t groups = 1;
 
@@ -28,31 +27,29 @@ struct FilterShape {
 };
 struct ArrangedFilter {
   Bytes bytes;
-  // The dims are [out, height, width, in / groups], or [1, height, width, out] for a depthwise
-  // filter.
+  // [out, height, width, in / groups], or [1, height, width, out] for a depthwise filter.
   std::vector<uint32_t> dims;
   int32_t channel_dim = 0;
 };
 ArrangedFilter arranged_filter(const Bytes& bytes, size_t width, const FilterShape& shape);
 
-// Quantizes biases to int32. `scales` has a single element, or one element per channel.
+// Quantizes biases to int32. `scales` has one element, or one element per channel.
 Bytes quantized_bias(const std::vector<float>& bias, const std::vector<float>& scales);
 
-// Packs int8 values from -8 to 7. Adds 8 to each value and stores two values per byte. A row has
-// `columns` values. The values of even columns are in the low four bits. AotError if a value is out
-// of range.
+// Packs rows of int8 values from -8 to 7 into 4 bits per value, as value + 8. The low four bits
+// hold the even columns. Throws AotError if a value is out of range.
 Bytes packed_int4(const Bytes& bytes, size_t columns);
 
 // Rounds to nearest, ties to even.
 std::vector<uint16_t> to_bfloat16(const std::vector<float>& numbers);
 
-// Returns the data as row-major f32; empty if the dtype of the data is not a float type.
+// Returns row-major f32. Empty if `data` does not have a float type.
 std::optional<std::vector<float>> floats_of(const TensorData& data);
 
 Bytes bytes_of_floats(const std::vector<float>& numbers);
-// Returns the payload's datatype for f32, f16 or bf16; empty for other dtypes.
+// Returns the payload's datatype for f32, f16 or bf16. Empty for other dtypes.
 std::optional<Datatype> float_datatype(ScalarType dtype);
-// Converts `numbers` to `type`, which is fp32, fp16 or bf16. Rounds to nearest, ties to even.
+// Converts `numbers` to fp32, fp16 or bf16. Rounds to nearest, ties to even.
 Bytes float_bytes(Datatype type, const std::vector<float>& numbers);
 
 }  // namespace vitrine::aot::xnnpack

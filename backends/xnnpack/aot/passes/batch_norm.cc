@@ -33,7 +33,7 @@ void replace_batch_norm(Preprocessing& p, Node& norm, Node& by) {
   p.absorb(by, norm);
   for (Node* user : norm.users()) {
     p.absorb(by, *user);
-    // Leaves the unused `user` in the graph, because it may be the next node that the pass visits.
+    // The unused `user` remains in the graph, because the pass may visit it next.
     for (OutputSpec& output : p.program().signature.outputs) {
       if (output.name == user->name()) output.name = by.name();
     }

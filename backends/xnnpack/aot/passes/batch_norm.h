@@ -1,4 +1,3 @@
-// Shared code of the two passes that remove batch norms.
 #pragma once
 
 #include <vector>
@@ -7,8 +6,8 @@
 
 namespace vitrine::aot::xnnpack {
 
-// The parameters of a batch norm with fixed statistics, one per channel. The norm computes (x -
-// mean) / sqrt(variance + eps) * weight + bias.
+// The parameters of a batch norm with fixed statistics, one per channel: (x - mean) / sqrt(variance
+// + eps) * weight + bias.
 struct ChannelStatistics {
   std::vector<float> means;
   std::vector<float> variances;
@@ -19,8 +18,8 @@ struct ChannelStatistics {
 ChannelStatistics channel_statistics(const Preprocessing& p, const Node& norm);
 
 bool is_batch_norm(const Node& node);
-// Replaces the first result of the batch norm, which is the normalized tensor, with the result of
-// `by`. `by` inherits the batch norm's debug handle.
+// Replaces the first result of `norm`, the normalized tensor, with the result of `by`. `by`
+// inherits the debug handle of `norm`.
 void replace_batch_norm(Preprocessing& p, Node& norm, Node& by);
 
 }  // namespace vitrine::aot::xnnpack

@@ -26,7 +26,6 @@ void batch_norms_to_convolutions(Preprocessing& p) {
     Node* bias = p.add_constant(norm.name() + "_bias", {channels}, dtype, summands, variances);
     const Argument ones = std::vector<int64_t>{1, 1};
     const Argument zeros = std::vector<int64_t>{0, 0};
-    // The result of a batch norm has the layout of its input.
     Node* call =
         p.insert(norm, "aten.convolution.default",
                  {&input, weight, bias, ones, zeros, ones, false, zeros, channels}, spec_of(input));

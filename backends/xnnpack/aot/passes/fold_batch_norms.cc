@@ -12,9 +12,9 @@ namespace {
 
 // Maps the elements of a weight to output channels.
 struct Channels {
-  size_t count = 0;  // number of output channels
-  size_t run = 0;    // consecutive elements of one channel
-  size_t inner = 0;  // consecutive channels, if transposed
+  size_t count = 0;
+  size_t run = 0;    // consecutive elements of a channel
+  size_t inner = 0;  // consecutive channels of a transposed weight
   bool transposed = false;
   size_t inputs_per_group = 0;
 
@@ -63,7 +63,7 @@ void fold_batch_norms(Preprocessing& p) {
       throw AotError(fmt::format("node {}: its input has {} channels, but its parameters have {}",
                                  norm.name(), channels.count, norms.means.size()));
     }
-    // Computes in the order of torch.nn.utils.fusion, so that results are bit-identical.
+    // The operations have the order of torch.nn.utils.fusion, so results are bit-identical.
     std::vector<float> inverse(channels.count);
     const auto eps = static_cast<float>(norms.eps);
     for (size_t i = 0; i < inverse.size(); ++i) {

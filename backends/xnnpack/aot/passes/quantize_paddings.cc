@@ -13,8 +13,7 @@ void quantize_paddings(Preprocessing& p) {
     TensorSpec int_spec = float_spec;
     int_spec.dtype = spec_of(required(dequantize, 0)).dtype;
     const QuantParams params = quant_params(dequantize);
-    // Quantizing never clips here: the padded tensor contains only dequantized values and 0, which
-    // are in the quantized range.
+    // This quantization never clips: the padded tensor contains only dequantized values and 0.
     Node* quantized = p.insert(
         node, "quantized_decomposed.quantize_per_tensor.default",
         {product->padding, params.scale, params.zero_point, -128, 127, params.dtype}, int_spec);

@@ -25,12 +25,10 @@ void remove_identity_copies(Preprocessing& p) {
     const TensorSpec& before = spec_of(source);
     const TensorSpec& after = spec_of(node);
     if (before.dtype != after.dtype || kept_dim_order(before) != kept_dim_order(after)) return;
-    // Keeps a copy whose result is an output if its source is an input or another output. A value
-    // of a payload cannot be both an input and an output, or two outputs.
+    // Keeps this copy: a value of a payload cannot be two outputs, or an input and an output.
     const bool is_argument = source.kind() == Node::Kind::kPlaceholder || is_output(source);
     if (is_output(node) && is_argument) return;
-    // The call that computes the source gets the copy's debug handles. If the source is an input,
-    // the copy's users get these handles.
+    // If the source is an input, the copy's users get the debug handles of the copy.
     if (source.is_call()) {
       p.absorb(source, node);
     } else {

@@ -28,8 +28,7 @@ TensorSpec joined_spec(const Node& node, const ArgumentList& items, size_t dim) 
   return spec;
 }
 
-// Quantizes an intermediate result with the parameters of the final result, and dequantizes it
-// again.
+// Quantizes and dequantizes an intermediate result with the parameters of the final result.
 Node* quantized_like(Preprocessing& p, Node& at, Node* value, const Node& quantize) {
   const TensorSpec float_spec = spec_of(*value);
   TensorSpec int_spec = float_spec;
@@ -51,13 +50,13 @@ void split_concatenations(Preprocessing& p) {
     ArgumentList items = *tensors->list();
     if (items.size() <= kMaxInputs) return;
     for (const Argument& item : items) {
-      if (item.node() == nullptr) return;  // translate_cat() reports it
+      if (item.node() == nullptr) return;  // translate_cat() reports the error
     }
     const size_t rank = spec_of(node).rank();
     const int64_t axis = Call(node).integer("dim");
     const size_t dim = wrapped_dim(node, axis, rank);
     const Node* quantize = quantized_result(node);
-    size_t done = 0;  // items before this index are concatenated in the item at this index
+    size_t done = 0;
     while (items.size() - done > kMaxInputs) {
       const auto begin = items.begin() + static_cast<std::ptrdiff_t>(done);
       ArgumentList first(begin, begin + kMaxInputs);

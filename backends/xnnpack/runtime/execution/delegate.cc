@@ -78,8 +78,8 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   if (self->own_kernels_) VITRINE_RETURN_IF_ERROR(self->load_own_kernels());
   self->weights_->finish();
   VITRINE_RETURN_IF_ERROR(self->prepare_invocation());
-  // Drops the byte counts that XNNPACK computed from the upper bounds of dynamic sizes. XNNPACK
-  // never reduces these byte counts, so otherwise later memory plans would need too much memory.
+  // XNNPACK never reduces its byte counts. Counts for the upper bounds of dynamic sizes must be
+  // dropped; otherwise later memory plans would be too large.
   forget_memory_plan(self->runtime_.get());
   self->constants_.release_packed();
   VITRINE_RETURN_IF_ERROR(self->arguments_.bind(context.memory));
@@ -146,8 +146,7 @@ Error XnnpackDelegate::prepare_invocation() {
   return invocation_.prepare(runtime_.get(), pool_, names);
 }
 
-// Checks that the computed output ranks are the ranks that the program declares. One check at load
-// suffices, because output ranks depend only on input ranks.
+// One check at load suffices: the rank of an output depends only on the ranks of the inputs.
 Error XnnpackDelegate::check_output_ranks() const {
   for (size_t i = 0; i < graph_.values.size(); ++i) {
     const Value& value = graph_.values[i];
@@ -200,7 +199,8 @@ Error XnnpackDelegate::check_and_execute(const BackendExecutionContext& context,
                        "the delegate has %u arguments, but is called with %zu",
                        graph_.external_count, arguments.size());
   }
-  bool shapes_changed = !std::exchange(shapes_valid_, false);  // until everything has succeeded
+  bool shapes_changed = !std::exchange(shapes_valid_, false);  // stays true until everything has
+                                                               // succeeded
   if (!unchanged) VITRINE_RETURN_IF_ERROR(arguments_.check(arguments, &shapes_changed));
   const std::lock_guard lock(workspace_->mutex);
   if (!runtime_) {
@@ -208,8 +208,7 @@ Error XnnpackDelegate::check_and_execute(const BackendExecutionContext& context,
                        "an earlier call failed inside XNNPACK: load the method again");
   }
   if (shapes_changed) {
-    // The shapes in the program were valid at load, so any error here is due to the arguments of
-    // this call.
+    // The shapes in the program were valid at load. An error here is due to the arguments.
     const Limits bounds = limits_.within(memory_, workspace_->taken + tables_.bytes());
     if (const Error error = infer_shapes(graph_, shapes_, bounds); !error.ok()) {
       const bool is_shape_error = error.code() == ErrorCode::kInvalidProgram;
@@ -250,8 +249,8 @@ Error XnnpackDelegate::plan_for_shapes() {
   return prepare_invocation();
 }
 
-// Plans memory at load, for the declared sizes. The first call uses this plan if its arguments
-// have these sizes.
+// Plans memory for the declared sizes at load. The first call uses this plan if its arguments have
+// these sizes.
 Error XnnpackDelegate::plan_memory() {
   const std::lock_guard lock(workspace_->mutex);
   if (!runtime_ || shapes_valid_) return Error();

@@ -1,5 +1,4 @@
-// A loaded XNNPACK delegate, which owns an XNNPACK runtime. The delegate passes new shapes and new
-// memory to the runtime, and records in a tracer which operators ran.
+// A loaded XNNPACK delegate, which owns an XNNPACK runtime.
 #pragma once
 
 #include <memory>
@@ -24,7 +23,6 @@ namespace vitrine::xnnpack {
 struct BuiltRuntime;
 class MemoryReserve;
 
-// Objects that a delegate may share with other delegates.
 struct Shared {
   std::shared_ptr<Workspace> workspace;
   std::shared_ptr<WeightsCache> weights;  // null if the delegate does not share weights
@@ -33,24 +31,23 @@ struct Shared {
 class XnnpackDelegate final : public Delegate {
  public:
   // XNNPACK must be initialized. If the context has a tracer, create() logs the operator map, and
-  // the delegate can log the times of its operators. `options` select which of Vitrine's own
-  // kernels may run.
+  // the delegate can log operator times.
   static Result<std::unique_ptr<Delegate>> create(const BackendInitContext& context,
                                                   std::span<const std::byte> payload,
                                                   const Limits& limits, Shared shared,
                                                   const Options& options);
   ~XnnpackDelegate() override;
 
-  // Logs operators only if the contexts of create() and of this call both have a tracer. If XNNPACK
-  // fails, the delegate is reset, so that later calls can succeed. In builds that cannot reset the
-  // delegate (workspace.h), all later calls return InvalidState.
+  // Logs operators only if the contexts of create() and of this call have a tracer. If XNNPACK
+  // fails, the delegate is reset, so that later calls can succeed. Builds that cannot reset the
+  // delegate (workspace.h) return InvalidState in later calls.
   Error execute(const BackendExecutionContext& context,
                 std::span<EValue* const> arguments) override;
 
   bool is_output(size_t index) const override;
 
-  // Writes the file of the weights cache if the cache has a file and the file is out of date.
-  // Returns AccessFailed if the file cannot be written; the delegate still works.
+  // Writes the file of the weights cache, if there is one and it is out of date. Returns
+  // AccessFailed if the file cannot be written; the delegate still works.
   Error finish_load() override;
   Error plan_memory() override;
   void report_memory(DelegateMemory& report) const override;
@@ -65,12 +62,12 @@ class XnnpackDelegate final : public Delegate {
 
   Error check_and_execute(const BackendExecutionContext& context,
                           std::span<EValue* const> arguments, bool unchanged);
-  // Reshapes and sets up the XNNPACK runtime as needed. The workspace must be locked.
+  // Reshapes and sets up the runtime as needed. The caller must lock the workspace.
   Error prepare(std::span<EValue* const> arguments, bool shapes_changed);
-  // Plans the memory of the runtime for shapes_. The workspace must be locked.
+  // Plans the runtime's memory for shapes_. The caller must lock the workspace.
   Error plan_for_shapes();
   Error give_up(xnn_status status);
-  // Resets the state of the delegate after XNNPACK has failed, and returns the error.
+  // Resets the delegate after XNNPACK has failed, and returns the error.
   Error fail(Error error);
   // Reserves memory for the lists that XNNPACK allocates without a check (memory_reserve.h).
   // Returns false if memory runs out.
@@ -83,22 +80,21 @@ class XnnpackDelegate final : public Delegate {
 
   Graph graph_;
   Limits limits_;
-  // These members are declared before runtime_, so that they are destroyed after runtime_, which
-  // refers to them.
+  // runtime_ refers to these members, so they are declared before runtime_ and destroyed after it.
   Constants constants_;
   std::optional<PackedWeights> weights_;
   std::shared_ptr<Workspace> workspace_;
-  Budget* memory_ = nullptr;    // the method's; may be null
+  Budget* memory_ = nullptr;    // budget of the method; may be null
   size_t workspace_taken_ = 0;  // bytes charged to memory_ for the workspace
   uint64_t heap_taken_ = 0;     // bytes charged to memory_ for operators, lists and own_kernels_
   OperatorTables tables_;
   RuntimeHandle runtime_;
-  ThreadPool* pool_ = nullptr;             // from the context at load
-  std::optional<OwnKernels> own_kernels_;  // empty if XNNPACK's kernels run everything
+  ThreadPool* pool_ = nullptr;
+  std::optional<OwnKernels> own_kernels_;  // empty if XNNPACK's kernels run all operators
   Invocation invocation_;
-  CheckedVector<Shape> shapes_;  // indexed by value: the shapes of the last call
-  // The shapes of the last reshape; before the first reshape, the shapes at load. Used only in
-  // builds that must refuse some changes of shapes (resizing.h).
+  CheckedVector<Shape> shapes_;  // shapes of the last call, by value index
+  // The shapes of the last reshape, or the shapes at load. Only builds that must refuse some
+  // changes of shapes use them (resizing.h).
   CheckedVector<Shape> last_shapes_;
   bool was_reshaped_ = false;
   DelegateArguments arguments_{graph_, shapes_};

@@ -21,7 +21,7 @@ Error describe_mismatch(const Tensor& tensor, const Value& value) {
                      text, value.type_name(), value.shape.rank);
 }
 
-// Converts the 32-bit indices that XNNPACK wrote to 64 bits, in place.
+// XNNPACK writes 32-bit indices. This function converts them to 64 bits in place.
 void widen(Tensor& tensor) {
   auto* bytes = static_cast<std::byte*>(tensor.mutable_raw_data());
   for (size_t i = static_cast<size_t>(tensor.numel()); i-- > 0;) {

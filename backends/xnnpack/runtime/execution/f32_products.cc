@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kRows = 7;
 constexpr size_t kColumns = 32;
-constexpr size_t kTail = 16;  // columns that fill a register
+constexpr size_t kTail = 16;  // number of columns that fill a register
 constexpr __mmask16 kAllLanes = 0xffff;
 
 MultiplyF32 multiply_tiles = nullptr;
@@ -27,8 +27,8 @@ float* offset(float* from, size_t bytes) {
   return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(from) + bytes);
 }
 
-// Computes the first `columns` (at most kTail) columns of a tile. A tile consists of the bias and
-// of `depth` rows of weights, with kColumns values each.
+// Computes the first `columns` (at most kTail) columns of a tile: a bias, then `depth` rows of
+// weights, with kColumns values each.
 template <size_t kCount>
 VITRINE_AVX512 void multiply_tail(size_t columns, size_t depth, const float* input,
                                   size_t input_stride, const float* weights, float* output,
@@ -53,8 +53,7 @@ VITRINE_AVX512 void multiply_tail(size_t columns, size_t depth, const float* inp
   const auto mask = static_cast<__mmask16>((1U << columns) - 1);
 #pragma GCC unroll 7
   for (size_t i = 0; i < kCount; ++i) {
-    // In this order of operands, NaN remains NaN.
-    // These variants do not cause the warning that GCC 12 gives for _mm512_min_ps().
+    // This order of operands keeps NaN. GCC 12 warns of _mm512_min_ps(), but not of these variants.
     const __m512 above = _mm512_maskz_max_ps(kAllLanes, min, sums[i]);
     const __m512 bounded = _mm512_maskz_min_ps(kAllLanes, max, above);
     _mm512_mask_storeu_ps(offset(output, i * row_stride), mask, bounded);
@@ -83,8 +82,7 @@ void multiply(size_t rows, size_t columns, size_t depth_bytes, const float* inpu
 
 }  // namespace
 
-// Processors without AVX-512 need no check here: XNNPACK's tiles have fewer than kColumns columns
-// there, so replace_f32_products() replaces nothing.
+// Without AVX-512, XNNPACK's tiles have fewer columns, so replace_f32_products() replaces nothing.
 void use_narrow_f32_tails() { multiply_tiles = replace_f32_products(&multiply, kRows, kColumns); }
 
 }  // namespace vitrine::xnnpack

@@ -1,7 +1,6 @@
-// Computes the last columns of f32 matrix products with AVX-512, if these columns fill at most half
-// of a tile. XNNPACK's kernels always compute whole tiles of 32 columns, so 48 columns take as long
-// as 64 columns. The sums are added in the same order as in XNNPACK's kernels, so results do not
-// change.
+// Computes the last columns of f32 matrix products with AVX-512, if they fill at most half of a
+// tile. XNNPACK always computes whole tiles of 32 columns, so 48 columns take as long as 64.
+// Results do not change: the order of the sums is the same.
 #pragma once
 
 namespace vitrine::xnnpack {

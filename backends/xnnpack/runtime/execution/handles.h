@@ -1,4 +1,3 @@
-// Defines owning pointers to XNNPACK's objects.
 #pragma once
 
 #include <xnnpack.h>
@@ -14,12 +13,10 @@ struct Deleter {
 
 using SubgraphHandle = std::unique_ptr<xnn_subgraph, Deleter<xnn_subgraph, xnn_delete_subgraph>>;
 using RuntimeHandle = std::unique_ptr<xnn_runtime, Deleter<xnn_runtime, xnn_delete_runtime>>;
-// An XNNPACK runtime keeps a reference to its workspace. Several runtimes may share a workspace if
-// they run one at a time.
+// A runtime keeps a reference to its workspace. Runtimes with a common workspace run one by one.
 using WorkspaceHandle =
     std::unique_ptr<xnn_workspace, Deleter<xnn_workspace, xnn_release_workspace>>;
 
-// Returns a description of the status, such as "invalid parameter".
 const char* status_text(xnn_status status);
 
 }  // namespace vitrine::xnnpack

@@ -15,8 +15,8 @@ namespace vitrine::xnnpack {
 namespace {
 
 constexpr size_t kColumns = 16;        // output columns of a weight tile, which fill a register
-constexpr size_t kStep = 8;            // inputs whose weights fit in a register
-constexpr size_t kBlocksAtOnce = 256;  // blocks whose sums of inputs are stored at a time
+constexpr size_t kStep = 8;            // number of inputs whose weights fit in a register
+constexpr size_t kBlocksAtOnce = 256;  // number of blocks whose start values are stored at a time
 constexpr size_t kPrefetchedBytes = 1024;
 
 struct Product {
@@ -33,8 +33,7 @@ struct Product {
   float max;
   const RowQuantization* quantization;
 
-  // A tile of weights has three parts: for each column the negated sum of its weights, then the
-  // blocks, then the bias.
+  // A tile of weights: the negated sum of each column's weights, then the blocks, then the bias.
   size_t block_bytes() const { return kColumns * (block / 2 + sizeof(uint16_t)); }
   size_t tile_bytes() const { return 2 * kColumns * sizeof(float) + blocks * block_bytes(); }
   const int8_t* row(size_t i) const { return input + i * input_stride; }
@@ -55,10 +54,9 @@ int32_t four_of(const int8_t* inputs) {
   return four;
 }
 
-// Computes the start value of each sum of products. An unpacked weight is 16 * w, with w from -8 to
-// 7. The dot-product instruction needs unsigned weights, so add_block() uses 16 * (w + 8). This
-// adds 16 * 8 * (sum of the block's inputs) to the result. To compensate, each sum starts at minus
-// this excess.
+// Computes the start value of each sum of products. The dot-product instruction needs unsigned
+// weights, so add_block() uses 16 * (w + 8) instead of 16 * w. The start value compensates the
+// excess of 16 * 8 * (sum of the block's inputs).
 VITRINE_VNNI void find_starts(const Product& p, size_t rows, size_t first, size_t count,
                               int32_t* starts) {
   const __m256i ones = _mm256_set1_epi8(1);
@@ -84,7 +82,7 @@ VITRINE_VNNI void add_block(const int8_t* const* inputs, size_t offset, size_t b
                             const int32_t* starts, const std::byte* weights, __m512* totals) {
   const __m512i upper = _mm512_set1_epi8(static_cast<char>(0xF0));
   const __m512i sign = _mm512_set1_epi8(static_cast<char>(0x80));
-  constexpr int kExclusiveOrThenAnd = 0x28;  // (first ^ second) & third
+  constexpr int kExclusiveOrThenAnd = 0x28;  // code of (first ^ second) & third
   constexpr size_t kUnrolled = kRows == 1 ? XNN_MIN_BLOCKSIZE : kStep;
   __m512i sums[kRows];
   for (size_t i = 0; i < kRows; ++i) sums[i] = _mm512_set1_epi32(starts[i * kBlocksAtOnce]);
@@ -92,7 +90,7 @@ VITRINE_VNNI void add_block(const int8_t* const* inputs, size_t offset, size_t b
     for (size_t step = 0; step < kUnrolled; step += kStep, weights += sizeof(__m512i)) {
       if (kRows == 1) _mm_prefetch(weights + kPrefetchedBytes, _MM_HINT_T0);
       __m512i packed = _mm512_loadu_si512(weights);
-      asm("" : "+v"(packed));  // forces one load, since half of the loads cross cache lines
+      asm("" : "+v"(packed));  // forces a single load, because half of the loads cross cache lines
       const __m512i first =
           _mm512_ternarylogic_epi32(_mm512_slli_epi16(packed, 4), sign, upper, kExclusiveOrThenAnd);
       const __m512i second = _mm512_ternarylogic_epi32(packed, sign, upper, kExclusiveOrThenAnd);

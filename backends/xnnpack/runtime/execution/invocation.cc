@@ -8,14 +8,15 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// The estimated speed of one thread, in operations per nanosecond. Each speed is the median over
-// the operators of 18 models, measured on a 2.3 GHz Xeon with AVX-512.
+// Estimated speeds of one thread, in operations per nanosecond. Each speed is a median over the
+// operators of 18 models on a 2.3 GHz Xeon with AVX-512.
 constexpr double kProductsPerNs = 64;
-constexpr double kNarrowProductsPerNs = 160;     // weights of 8 and 4 bits
-constexpr double kDynamicProductsPerNs = 12;     // the right operand is packed in each run
-constexpr double kOwnDynamicProductsPerNs = 24;  // by our kernel, which does not pack
+constexpr double kNarrowProductsPerNs = 160;     // for weights of 8 and 4 bits
+constexpr double kDynamicProductsPerNs = 12;     // XNNPACK packs the right operand in each run
+constexpr double kOwnDynamicProductsPerNs = 24;  // Vitrine's kernel does not pack
 constexpr double kDepthwiseProductsPerNs = 16;
-constexpr double kLargeWindowProductsPerNs = 1;  // depthwise convolutions without a special kernel
+constexpr double kLargeWindowProductsPerNs = 1;  // for depthwise convolutions without a special
+                                                 // kernel
 constexpr double kMaxKernelWindow = 25;
 constexpr double kElementsPerNs = 12;
 constexpr double kTransposedPerNs = 6;
@@ -127,7 +128,7 @@ Error Invocation::prepare(xnn_runtime_t runtime, ThreadPool* pool,
   pool_ = nullptr;
   for (size_t i = 0; i < operator_count(runtime); ++i) {
     const RuntimeOperator op = operator_at(runtime, i);
-    if (!op.runs()) continue;  // it was fused into another
+    if (!op.runs()) continue;  // the node was fused into another node
     uint8_t count = 0;
     for (const xnn_operator_t object : op.objects) {
       if (object == nullptr) continue;
@@ -157,7 +158,7 @@ xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t> ends, cons
   return run_objects(objects_, nullptr, stop);
 }
 
-// run_each() is a separate function, so that the code of run() stays short.
+// This function is separate, so that the code of run() stays short.
 [[gnu::noinline]] xnn_status Invocation::run_each(pthreadpool_t threads, std::span<uint64_t> ends,
                                                   const StopSignal* stop,
                                                   OperatorListener* listener) {

@@ -17,7 +17,7 @@ Error invalid(const char* format, std::string_view text) {
   return Error::make(ErrorCode::kInvalidArgument, format, size, text.data());
 }
 
-// Removes the first word from `line` and reads it as a positive number.
+// Removes the first word of `line` and reads the word as a positive number.
 bool take_number(std::string_view& line, uint64_t& number) {
   const size_t end = std::min(line.find(' '), line.size());
   const auto [last, error] = std::from_chars(line.data(), line.data() + end, number);

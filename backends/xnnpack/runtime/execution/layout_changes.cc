@@ -9,7 +9,7 @@ namespace vitrine::xnnpack {
 namespace {
 
 // Maximum number of reshapes between two transpositions. Lowering inserts only two. The limit
-// bounds the time that hostile graphs can take.
+// bounds the time for hostile graphs.
 constexpr int kMaxReshapes = 4;
 
 bool is_unbounded(const Node& node) {
@@ -34,9 +34,8 @@ bool is_result_of_convolution(const Graph& graph, const Value& value) {
   return is_kind(producer, "Conv2d") || is_kind(producer, "DepthwiseConv2d");
 }
 
-// If `node` undoes a transposition of a convolution's result, returns that transposition; otherwise
-// null. Other transpositions are kept, because they may be operators of the source model, which
-// profiles must show.
+// Returns the transposition of a convolution's result that `node` undoes, or null. Other
+// transpositions remain, because profiles must show the operators of the source model.
 const Node* undone_by(const Graph& graph, std::span<const Shape> shapes, const Node& node) {
   if (!is_kind(node, "StaticTranspose") || !is_unbounded(node)) return nullptr;
   uint32_t value = node.inputs[0];
@@ -60,7 +59,7 @@ const Node* undone_by(const Graph& graph, std::span<const Shape> shapes, const N
 }  // namespace
 
 Error cancel_layout_changes(Graph& graph, std::span<const Shape> shapes) {
-  CheckedVector<uint32_t> same;  // the value that replaces each value
+  CheckedVector<uint32_t> same;  // maps each value to the value that replaces it
   VITRINE_RETURN_IF_ERROR(same.resize(graph.values.size()));
   for (size_t i = 0; i < same.size(); ++i) same[i] = static_cast<uint32_t>(i);
   bool is_changed = false;

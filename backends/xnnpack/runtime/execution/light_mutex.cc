@@ -4,9 +4,8 @@
 
 namespace vitrine::xnnpack {
 
-// A waiting thread may miss its wake-up: unlock() may read waiting_ before other threads see that
-// taken_ is false, and a thread that begins to wait in between is not woken. So threads sleep only
-// briefly before they try again.
+// A thread that begins to wait while another thread unlocks may miss its wake-up. Threads therefore
+// sleep only briefly before they try again.
 void LightMutex::wait() {
   constexpr std::chrono::milliseconds kMaxSleep{1};
   std::unique_lock lock(queue_);

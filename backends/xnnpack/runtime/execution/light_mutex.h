@@ -1,5 +1,4 @@
-// A mutex for low contention: locking costs one atomic exchange, unlocking one store. For use with
-// std::lock_guard.
+// A mutex for std::lock_guard. Locking costs one atomic exchange, unlocking one store.
 #pragma once
 
 #include <atomic>

@@ -1,11 +1,7 @@
-// Protects against allocation failures that XNNPACK does not check for.
-//
-// To plan the memory of a runtime, XNNPACK 4ea82e5 allocates three lists and writes to them without
-// checking that the allocations succeeded. XNNPACK 4ea82e5 and 92a7ad5 also do not check a list
-// that each dynamically quantized convolution allocates, and ignore failed allocations in other
-// places. So XNNPACK uses Vitrine's allocator, which keeps blocks in reserve for these lists and
-// records failures. Test: FaultWalkTest. The allocator also bounds the workspace. Its size cannot
-// be checked earlier, because XNNPACK computes the size and allocates the workspace in one step.
+// Protects against failed allocations that XNNPACK does not check: three lists for memory plans in
+// 4ea82e5, and a list of each dynamically quantized convolution in 4ea82e5 and 92a7ad5. Vitrine's
+// allocator keeps memory in reserve for these lists and records failures. The allocator also bounds
+// the workspace, whose size is unknown until XNNPACK allocates it. Test: FaultWalkTest.
 #pragma once
 
 #include <xnnpack.h>
@@ -16,40 +12,34 @@
 
 namespace vitrine::xnnpack {
 
-// The allocator for xnn_initialize(). Allocates from the heap. If the heap has no memory, uses the
-// reserve of the calling thread.
+// The allocator for xnn_initialize(): the heap, and then the reserve of the calling thread.
 const xnn_allocator& reserving_allocator();
 
-// A reserve of memory, which the calling thread uses during this object's lifetime. A thread can
-// have only one reserve.
+// A reserve for the calling thread, during this object's lifetime. At most one per thread.
 class MemoryReserve {
  public:
-  // Bounds the workspace to `max_workspace_bytes`.
   explicit MemoryReserve(size_t max_workspace_bytes);
   ~MemoryReserve();
   MemoryReserve(const MemoryReserve&) = delete;
   MemoryReserve& operator=(const MemoryReserve&) = delete;
 
-  // Adds a block of `bytes` bytes to the reserve. Returns false if memory runs out.
+  // Returns false if memory runs out.
   bool add(size_t bytes);
-  // Returns the smallest remaining block of at least `bytes` bytes, or null. If add() was called
-  // with enough bytes for each request, all requests succeed, in any order. The caller frees the
-  // block.
+  // Returns the smallest block of at least `bytes` bytes, or null. The caller frees the block.
   void* take(size_t bytes);
 
-  // Records an unaligned allocation. In a reshape, XNNPACK allocates the memory planner's lists
-  // (unaligned) before the workspace (aligned). So allows_aligned() checks sizes only after the
-  // first call of note_list().
+  // Records an unaligned allocation. In a reshape, XNNPACK allocates the planner's lists
+  // (unaligned) before the workspace (aligned). Therefore, allows_aligned() checks sizes only after
+  // this call.
   void note_list() { has_lists_ = true; }
-  // Returns true if an aligned allocation of this size is within the bound. Otherwise, records the
-  // size.
+  // Returns false and records the size if an aligned allocation exceeds the bound.
   bool allows_aligned(size_t bytes);
-  // Size of the allocation that exceeded the bound; 0 if none did.
+  // Size of the allocation that exceeded the bound, or 0.
   size_t refused_bytes() const { return refused_bytes_; }
 
  private:
   struct Block {
-    void* memory;  // null after it was taken
+    void* memory;  // null after take() returned the block
     size_t bytes;
   };
   CheckedVector<Block> blocks_;
@@ -58,9 +48,9 @@ class MemoryReserve {
   bool has_lists_ = false;
 };
 
-// Clears the record of failed allocations of the calling thread.
+// Clears the calling thread's record of failed allocations.
 void forget_failed_allocations();
-// Returns true if an allocation of the calling thread has failed since forget_failed_allocations().
+// True if an allocation of the calling thread failed since forget_failed_allocations().
 bool allocations_have_failed();
 
 // Calls XNNPACK. Returns out_of_memory instead of success if an allocation failed during the call.

@@ -53,7 +53,7 @@ bool is_probably_fused(const Graph& graph, const Readers& readers, const Node& n
   return false;
 }
 
-// Returns the operator that runs each subgraph node, or kNone.
+// Returns the operator of each subgraph node, or kNone.
 Result<CheckedVector<uint32_t>> operators_of_nodes(
     const Graph& graph, const Readers& readers, std::span<const DefinedNodes> defined,
     std::span<const OperatorTimes::Operator> operators) {
@@ -74,15 +74,14 @@ Result<CheckedVector<uint32_t>> operators_of_nodes(
     if (!graph.nodes[i].live || is_probably_fused(graph, readers, graph.nodes[i])) continue;
     for (uint32_t k = 0; k < defined[i].count; ++k) result[defined[i].first + k] = next++;
   }
-  // If the prediction is wrong, returns an empty map, because the operators would be assigned to
-  // wrong nodes.
+  // After a wrong prediction, the map is empty, because operators would belong to wrong nodes.
   if (next != operators.size()) std::ranges::fill(result, kNone);
   return result;
 }
 
 // Finds the operator that runs each node. XNNPACK fuses clamps and copies into the preceding node,
-// and padding into the following node. silu_fusion.h fuses a sigmoid into the following node. So a
-// node without an operator of its own gets the operator of the nearest preceding or following node.
+// and padding into the following node. silu_fusion.h fuses a sigmoid into the following node. A
+// node without an operator gets the operator of the nearest preceding or following node.
 Error place_nodes(const Graph& graph, const Readers& readers, std::span<const DefinedNodes> defined,
                   std::span<const uint32_t> op_of_node, OperatorMap& map) {
   const size_t count = graph.nodes.size();
@@ -123,13 +122,13 @@ Error place_nodes(const Graph& graph, const Readers& readers, std::span<const De
   return Error();
 }
 
-// Finds the node that each inserted layout change serves. This is the first node that reads the
-// converted value, directly or through another layout change. If no node reads it, it is an output
-// of the delegate, and the layout change serves the node whose result it converts.
+// Finds the node that each inserted layout change serves: the first node that reads the converted
+// value, directly or through another layout change. The layout change of an output serves the node
+// that computes the output.
 Error find_served(const Graph& graph, OperatorMap& map) {
   const size_t count = graph.nodes.size();
   CheckedVector<uint32_t> reader;         // by value: the first reader that is not a layout change
-  CheckedVector<uint32_t> behind_change;  // indexed by value: the reader after a layout change
+  CheckedVector<uint32_t> behind_change;  // by value: the reader after a layout change
   CheckedVector<uint32_t> source;
   VITRINE_RETURN_IF_ERROR(reader.assign(graph.values.size(), kNone));
   VITRINE_RETURN_IF_ERROR(behind_change.assign(graph.values.size(), kNone));
@@ -171,7 +170,7 @@ Error add_line(const Node& node, size_t index, const OperatorMap& map, CheckedVe
   if (map.serves[index] != kNone) {
     std::snprintf(served, sizeof served, "%u", map.serves[index]);
   }
-  char line[160];  // long enough, since the names of node kinds are short
+  char line[160];  // long enough, because the names of node kinds are short
   const int length = std::snprintf(
       line, sizeof line, "%zu %s %u %s%s %s\n", index, node.kind->name, node.debug_handle,
       kPlacements[static_cast<size_t>(placement.kind)], number, served);

@@ -7,7 +7,7 @@ namespace {
 
 Result<size_t> query_size(xnn_runtime_t runtime, xnn_profile_info what) {
   size_t size = 0;
-  // If the given size is 0, XNNPACK returns the size of the buffer that it needs.
+  // With size 0, XNNPACK returns the size of the buffer that it needs.
   const xnn_status status = xnn_get_runtime_profiling_info(runtime, what, 0, nullptr, &size);
   if (status != xnn_status_out_of_memory && status != xnn_status_success) {
     return Error::make(ErrorCode::kInternal, "XNNPACK returned no profiling information");
@@ -19,7 +19,6 @@ uint32_t id_at(std::span<const uint32_t> ids, size_t i) {
   return i < ids.size() ? ids[i] : XNN_INVALID_VALUE_ID;
 }
 
-// Finds the node of each operator that runs, in order.
 class NodeSearch {
  public:
   NodeSearch(xnn_runtime_t runtime, std::span<const SubgraphNode> nodes)
@@ -35,10 +34,10 @@ class NodeSearch {
   }
 
  private:
-  // Finds the node of an operator. Operators are in the order of their nodes. The first search
-  // looks for a node of the operator's type with the same input or output, because fusion may
-  // change either the input or the output. The second search looks for a node of any type with the
-  // same output, because other optimizations may change the type.
+  // Finds the node of an operator. Operators are in the order of their nodes. Fusion may change the
+  // input or the output, so the first search looks for a node of the same type with the same input
+  // or output. Other optimizations may change the type, so the second search looks for any node
+  // with the same output.
   uint32_t find(const RuntimeOperator& op) {
     const uint32_t input = id_at(op.inputs, 0);
     const uint32_t second_input = id_at(op.inputs, 1);
@@ -58,14 +57,14 @@ class NodeSearch {
     return kNone;
   }
 
-  // Limits the number of nodes that each search examines, so that the total time is linear. XNNPACK
+  // Maximum number of nodes that a search examines, which makes the total time linear. XNNPACK
   // never fuses 256 nodes into one.
   static constexpr size_t kMaxSkippedNodes = 256;
 
   xnn_runtime_t runtime_;
   std::span<const SubgraphNode> nodes_;
   size_t position_ = 0;
-  size_t first_ = 0;  // the first node that no earlier operator has
+  size_t first_ = 0;  // the first node after the nodes of earlier operators
 };
 
 }  // namespace
@@ -120,7 +119,7 @@ Result<OperatorTimes> OperatorTimes::create(xnn_runtime_t runtime,
     each.node = search.next();
   }
   VITRINE_RETURN_IF_ERROR(times.ends_.resize(count));
-  stop_profiling(runtime);  // it was only needed for the names; XNNPACK's clock is slow
+  stop_profiling(runtime);  // profiling is needed only for the names, and XNNPACK's clock is slow
   return times;
 }
 

@@ -15,18 +15,16 @@ namespace {
 constexpr std::array<size_t, 4> kToChannelsLast = {0, 2, 3, 1};
 constexpr std::array<size_t, 4> kToLogical = {0, 3, 1, 2};
 
-// True for nodes that read and write images with channels last.
 bool needs_channels_last(const Node& node) {
   const std::string_view name = node.kind->name;
   return node.kind->has_window || name == "GlobalAvgPooling2d" || name == "StaticResizeBilinear2D";
 }
-// True for nodes whose inputs and outputs must have the model's order of dimensions.
 bool needs_logical_order(const Node& node) {
   const std::string_view name = node.kind->name;
   return name == "StaticReshape" || name == "FullyConnected" || name == "BatchMatrixMultiply" ||
          name == "Softmax" || name == "ScaledDotProductAttention";
 }
-// True for a layout change that the lowering inserted and that has the permutation `perm`.
+// True for an inserted layout change with the permutation `perm`.
 bool is_change(const Node& node, const std::array<size_t, 4>& perm) {
   return std::string_view(node.kind->name) == "StaticTranspose" && node.list.count == 4 &&
          node.debug_handle == kInsertedHandle &&
@@ -78,7 +76,7 @@ Error OperatorValues::load(const Graph& graph, xnn_runtime_t runtime, std::span<
     if (ids[i] < value_of_id_.size()) value_of_id_[ids[i]] = i;
   }
   for (uint32_t i = 0; i < operator_count(runtime); ++i) {
-    if (!operator_at(runtime, i).runs()) continue;  // it was fused into another
+    if (!operator_at(runtime, i).runs()) continue;  // the node was fused into another node
     VITRINE_RETURN_IF_ERROR(positions_.push_back(i));
   }
   return is_channels_last_.assign(graph.values.size(), 0);
@@ -91,9 +89,8 @@ void OperatorValues::start(const BackendExecutionContext& context, ValueTracer& 
   find_layouts(arguments, call);
 }
 
-// Finds the values that have channels last. The payload does not contain this information. It
-// follows from the arguments' dim orders, the nodes that need a layout, and the inserted layout
-// changes.
+// Finds the values that have channels last. The payload does not say this. The dim orders of
+// arguments, the nodes that need a layout, and the inserted layout changes imply it.
 void OperatorValues::find_layouts(const DelegateArguments& arguments,
                                   DelegateArguments::Call call) {
   std::ranges::fill(is_channels_last_, uint8_t{0});
@@ -147,7 +144,7 @@ void OperatorValues::record(size_t op, uint32_t id, uint32_t result) {
   const std::optional<TracedQuantization> quantization = quantization_of(value);
   if (value.datatype == xnn_datatype_qdint8 && !quantization) return;
 
-  // For a value that XNNPACK added, uses the layout of the first output of the operator's node.
+  // A value that XNNPACK added has the layout of the first output of the operator's node.
   uint32_t known = value_of_id_[id];
   const uint32_t node = op < node_of_op_.size() ? node_of_op_[op] : kNone;
   if (known == kNone && node != kNone) known = graph_->nodes[node].outputs[0];

@@ -1,9 +1,6 @@
-// Passes the results of a delegate's operators to a ValueTracer.
-//
-// The tracer does not receive values that fusion removed. For a convolution with a fused clamp, the
-// tracer receives only the clamped result. XNNPACK stores images with channels last. The tracer
-// receives them as tensors whose sizes have the model's order of dimensions and whose dim order
-// describes the layout in memory.
+// Passes the results of a delegate's operators to a ValueTracer. For a convolution with a fused
+// clamp, the tracer receives only the clamped result. XNNPACK stores images with channels last. The
+// tracer receives them with the model's order of dimensions and a dim order.
 #pragma once
 
 #include <xnnpack.h>
@@ -20,13 +17,13 @@ namespace vitrine::xnnpack {
 
 class OperatorValues final : public OperatorListener {
  public:
-  // Call once, at load. `ids` contains XNNPACK's id of each value of the graph. `node_of_op`
-  // contains the node of each operator, or kNone. `logged` contains the operators that the delegate
-  // logs. `graph`, `runtime` and `logged` must outlive this object.
+  // Call once, at load. `ids` contains XNNPACK's id of each value. `node_of_op` contains the node
+  // of each operator, or kNone. `logged` contains the operators that the delegate logs. `graph`,
+  // `runtime` and `logged` must outlive this object.
   Error load(const Graph& graph, xnn_runtime_t runtime, std::span<const uint32_t> ids,
              std::span<const uint32_t> node_of_op, std::span<const TracedOperator> logged);
 
-  // Call before each run that is traced. `tracer` receives the results until the next call.
+  // Call before each traced run. `tracer` receives the results until the next call.
   void start(const BackendExecutionContext& context, ValueTracer& tracer,
              const DelegateArguments& arguments, DelegateArguments::Call call);
   void finished(size_t op) override;
@@ -42,11 +39,12 @@ class OperatorValues final : public OperatorListener {
   xnn_runtime_t runtime_ = nullptr;
   std::span<const TracedOperator> logged_;
   CheckedVector<uint32_t> node_of_op_;
-  CheckedVector<uint32_t> positions_;        // by operator: its index in the runtime
-  CheckedVector<uint32_t> value_of_id_;      // by XNNPACK's id: value of the graph, or kNone
-  CheckedVector<uint8_t> is_channels_last_;  // by value of the graph, in the present call
+  CheckedVector<uint32_t> positions_;        // indexed by operator: position in the runtime
+  CheckedVector<uint32_t> value_of_id_;      // indexed by XNNPACK's id: value of the graph, or
+                                             // kNone
+  CheckedVector<uint8_t> is_channels_last_;  // indexed by value of the graph; valid during a call
   ValueTracer* tracer_ = nullptr;
-  TracedValue traced_;  // of the present call
+  TracedValue traced_;
 };
 
 }  // namespace vitrine::xnnpack

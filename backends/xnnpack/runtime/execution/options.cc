@@ -8,7 +8,7 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// An option. `read` returns false if the key does not accept the value.
+// `read` returns false if the option does not accept the value.
 struct OptionKey {
   const char* name;
   const char* expected;
@@ -60,7 +60,7 @@ constexpr OptionKey kKeys[] = {
      }},
 };
 
-// Writes the value as text, such as 7, true or "text", and cuts it at `size` characters.
+// Writes the value as text, such as 7, true or "text". The text is cut at `size` characters.
 void write_value(const OptionValue& value, char* text, size_t size) {
   if (const auto* number = std::get_if<int64_t>(&value)) {
     std::snprintf(text, size, "%lld", static_cast<long long>(*number));

@@ -30,13 +30,11 @@ const Replacement* const kReplacements[] = {
 #undef VITRINE_REPLACEMENT
 };
 
-// Returns true if the built-in rule prefers our kernel to XNNPACK's. Our kernel must be able to run
-// `op`.
+// Returns true if the built-in rule prefers `own`, which must be able to run `op`.
 bool is_probably_faster(const Replacement& own, const xnn_operator& op) {
   return own.is_faster == nullptr || own.is_faster(op);
 }
 
-// True if `name` is a kernel that a table of choices may contain.
 bool can_choose(std::string_view name) {
   return std::ranges::any_of(kReplacements, [&](const Replacement* own) {
     return name == own->name && !own->is_required;
@@ -54,7 +52,7 @@ OperatorSizes sizes_of(const xnn_runtime& runtime, const xnn_operator_data& data
   return {row(in), row(out), elements};
 }
 
-// Returns our kernel for `op`, or null if XNNPACK's kernel runs `op`.
+// Returns Vitrine's kernel for `op`, or null if XNNPACK's kernel runs `op`.
 const Replacement* replacement(const xnn_operator& op, const OperatorSizes& sizes,
                                const KernelChoices& choices) {
   for (const Replacement* const own : kReplacements) {
@@ -75,7 +73,7 @@ const Replacement* weight_owner(const xnn_operator& op, const KernelChoices& cho
   return owner != std::end(kReplacements) ? *owner : nullptr;
 }
 
-// Sets all nodes that share a filter to kPacked if XNNPACK must pack the filter for one of them.
+// If XNNPACK must pack a filter for one node, all nodes that share the filter become kPacked.
 Error pack_shared_filters(Graph& graph) {
   struct Reader {
     const std::byte* filter;
@@ -122,8 +120,7 @@ Error OwnKernels::plan(Graph& graph, std::span<const Shape> shapes, const Option
                              KernelChoices::read(options.choices, can_choose, vector_bytes));
   }
   for (Node& node : graph.nodes) {
-    // With a table of choices, XNNPACK's kernel may run the node at some sizes, so XNNPACK must
-    // pack the weights.
+    // With a table of choices, XNNPACK's kernel may run the node and needs packed weights.
     if (!choices_.is_empty()) break;
     const bool is_own = node.live && std::ranges::any_of(kReplacements, [&](const auto* own) {
                           return own->owns_weights != nullptr && own->owns_weights(graph, node);
@@ -139,7 +136,7 @@ Error OwnKernels::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& w
   for (size_t i = 0; i < runtime->num_ops; ++i) {
     const xnn_operator_data& data = runtime->opdata[i];
     xnn_operator* const op = data.operator_objects[0];
-    if (op == nullptr) continue;  // fused operators have none
+    if (op == nullptr) continue;  // fused operators are null
     const std::byte* copy = nullptr;
     const Replacement* const owner = weight_owner(*op, choices_);
     if (owner != nullptr) {
@@ -154,12 +151,10 @@ Error OwnKernels::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& w
         if (copy == nullptr) return no_memory(bytes);
       }
     }
-    // Without a table of choices, our kernel runs at all sizes, so XNNPACK's copy of the weights is
-    // not needed.
+    // Without a table of choices, XNNPACK's copy of the weights is never used.
     if (owner != nullptr && choices_.is_empty() && op->weights_cache == nullptr) {
       xnn_release_simd_memory(std::exchange(op->packed_weights.pointer, nullptr));
     }
-    // XNNPACK's kernels can run only with packed weights.
     const bool is_ours = winograd_.runs_always(op) || (owner != nullptr && owner->fits(*op));
     if (!is_ours && data.num_inputs > 1 && op->weights_cache != nullptr &&
         weights.is_unpacked(packed_weights(op))) {

@@ -8,8 +8,7 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// Returns a mask of the operands that have as many elements as the result. The result may be
-// written over such an operand.
+// Returns a mask of the operands that have the size of the result and may be overwritten.
 uint32_t operands_of_full_size(const Node& node, std::span<const Shape> shapes) {
   const size_t result = count_elements(shapes[node.outputs[0]].used());
   uint32_t mask = 0;
@@ -60,9 +59,8 @@ Error refuse_sizes(const Graph& graph, std::span<const Shape> before, bool befor
 
 namespace {
 
-// Sets the shape of the second output of each node that has two outputs. The runtime's operators
-// are in the same order as the nodes, so the next operator with two outputs belongs to the next
-// such node.
+// Sets the shape of each second output. Operators and nodes have the same order, so the next
+// operator with two outputs belongs to the next node with two outputs.
 void set_second_outputs(xnn_runtime_t runtime, const Graph& graph, std::span<const Shape> shapes) {
   size_t i = 0;
   for (const Node& node : graph.nodes) {

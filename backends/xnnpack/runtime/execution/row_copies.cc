@@ -21,13 +21,12 @@ void copy_rows(const void* context, size_t first, size_t count) {
   }
 }
 
-// Minimum number of bytes that one task copies. With several threads, XNNPACK would otherwise run
-// one task per row.
+// Minimum number of bytes in a task. XNNPACK would run one task per row.
 constexpr size_t kTileBytes = 4096;
 
 // Up to this constant size, the compiler emits move instructions instead of a call to memcpy.
 constexpr size_t kMaxRowBytes = 256;
-constexpr size_t kBlockBytes = 16;  // longer rows are whole blocks
+constexpr size_t kBlockBytes = 16;  // longer rows must be multiples of this size
 
 constexpr CopyRows kByLogBytes[] = {&copy_rows<1>, &copy_rows<2>, &copy_rows<4>, &copy_rows<8>};
 

@@ -1,4 +1,3 @@
-// Accesses the private structures of XNNPACK 4ea82e5 (November 2024).
 #include <cpuinfo.h>
 
 #include <type_traits>
@@ -42,7 +41,7 @@ void forget_zero_buffers(xnn_operator& op) {
   }
   heap.deallocate(heap.context, op.zero_buffers);
   op.zero_buffers = nullptr;
-  op.input_height = op.input_width = 0;  // so that XNNPACK detects a change
+  op.input_height = op.input_width = 0;  // makes XNNPACK detect a change
   op.last_input_height = op.last_input_width = 0;
 }
 
@@ -50,8 +49,8 @@ void forget_tables(xnn_node_type type, xnn_operator& op) {
   const xnn_allocator& heap = reserving_allocator();
   switch (type) {
     case xnn_node_type_average_pooling_2d:
-      // Frees zero_buffer here. If the next reshape freed it and then could not allocate another
-      // one, XNNPACK would keep a pointer to the freed buffer.
+      // If the next reshape freed zero_buffer and could not allocate another buffer, XNNPACK would
+      // keep a pointer to the freed buffer.
       heap.aligned_deallocate(heap.context, op.zero_buffer);
       op.zero_buffer = nullptr;
       [[fallthrough]];
@@ -61,14 +60,14 @@ void forget_tables(xnn_node_type type, xnn_operator& op) {
       op.last_input_height = op.last_input_width = 0;
       break;
     case xnn_node_type_static_mean:
-      op.channels = 0;  // so that XNNPACK allocates the zero buffer again
+      op.channels = 0;  // makes XNNPACK allocate the zero buffer again
       break;
     default:
       break;
   }
 }
 
-// The number of bytes after the data of a dynamically quantized value. They hold the quantization
+// The number of bytes after the data of a dynamically quantized value, which hold the quantization
 // parameters of its rows. Returns 0 for other values.
 size_t bytes_of_rows(const XnnValue& value) {
   if (value.datatype != xnn_datatype_qdint8) return 0;
@@ -98,7 +97,7 @@ bool checks_plan_lists() { return false; }
 bool operators_keep_node_ids() { return true; }
 
 bool set_int4_packing(PackInt4 pack) {
-  // The const_cast is safe, because the configurations are variables inside XNNPACK.
+  // The const_cast is safe: the configurations are variables inside XNNPACK.
   for (const xnn_gemm_config* config :
        {xnn_init_qd8_f32_qb4w_gemm_config(), xnn_init_qd8_f16_qb4w_gemm_config()}) {
     if (config == nullptr || config->pack_gemm_goi_bl != xnnpack_int4_packing()) continue;
@@ -108,7 +107,7 @@ bool set_int4_packing(PackInt4 pack) {
 }
 
 PackF32 replace_f32_packing(PackF32 pack) {
-  // The const_cast is safe, because the configuration is a variable inside XNNPACK.
+  // The const_cast is safe: the configuration is a variable inside XNNPACK.
   auto* const config = const_cast<xnn_gemm_config*>(xnn_init_f32_gemm_config());
   if (config == nullptr || config->pack_gemm_goi == nullptr) return nullptr;
   return reinterpret_cast<PackF32>(
@@ -119,7 +118,6 @@ static_assert(sizeof(F32ProductParams) == sizeof(xnn_f32_minmax_params) &&
               offsetof(F32ProductParams, max) == offsetof(xnn_f32_minmax_params, scalar.max));
 
 MultiplyF32 replace_f32_products(MultiplyF32 multiply, size_t rows, size_t columns) {
-  // The const_cast is safe, because the configuration is a variable inside XNNPACK.
   auto* const config = const_cast<xnn_gemm_config*>(xnn_init_f32_gemm_config());
   if (config == nullptr || config->mr != rows || config->nr != columns || config->log2_kr != 0 ||
       config->log2_sr != 0) {

@@ -1,5 +1,4 @@
-// Implements runtime_access.h for builds without XNNPACK's private headers. The functions do
-// nothing.
+// The implementation for builds without XNNPACK's private headers.
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
 
 namespace vitrine::xnnpack {

@@ -1,4 +1,3 @@
-// Accesses the private structures of XNNPACK 92a7ad5 (July 2026).
 #include <iterator>
 #include <type_traits>
 
@@ -27,7 +26,7 @@ constexpr xnn_parallelization_type kRowsTaskType = xnn_parallelization_type_1d_t
 static_assert(std::is_same_v<decltype(xnn_operator::convolution_op), xnn_convolution_operator*>);
 static_assert(std::is_same_v<decltype(xnn_convolution_operator::zero_buffers), void**>);
 
-bool is_attention(xnn_node_type) { return false; }  // XNNPACK has no such node any more
+bool is_attention(xnn_node_type) { return false; }
 
 RowsTask& rows_task(compute_parameters& compute) { return compute.task_1d_tile_1d_dynamic; }
 
@@ -43,9 +42,9 @@ void forget_zero_buffers(xnn_operator& op) {
   state->zero_buffers = nullptr;
   state->valid_batch_size = 0;
   // When XNNPACK deletes the operator, it frees `batch_size` buffers, even if a reshape failed
-  // before it allocated them.
+  // before it allocated these buffers.
   op.batch_size = 0;
-  state->input_height = state->input_width = 0;  // so that XNNPACK detects a change
+  state->input_height = state->input_width = 0;  // makes XNNPACK detect a change
   state->last_input_height = state->last_input_width = 0;
 }
 
@@ -53,8 +52,8 @@ void forget_tables(xnn_node_type type, xnn_operator& op) {
   const xnn_allocator& heap = reserving_allocator();
   switch (type) {
     case xnn_node_type_average_pooling_2d:
-      // Frees zero_buffer here. If the next reshape freed it and then could not allocate another
-      // one, XNNPACK would keep a pointer to the freed buffer.
+      // If the next reshape freed zero_buffer and could not allocate another buffer, XNNPACK would
+      // keep a pointer to the freed buffer.
       heap.aligned_deallocate(heap.context, op.zero_buffer);
       op.zero_buffer = nullptr;
       [[fallthrough]];
@@ -65,7 +64,7 @@ void forget_tables(xnn_node_type type, xnn_operator& op) {
       op.convolution_op->last_input_height = op.convolution_op->last_input_width = 0;
       break;
     case xnn_node_type_static_mean:
-      op.channels = 0;  // so that XNNPACK allocates the zero buffer again
+      op.channels = 0;  // makes XNNPACK allocate the zero buffer again
       break;
     default:
       break;
@@ -76,7 +75,7 @@ bool has_rows(const XnnValue& value) {
   return value.datatype == xnn_datatype_qdint8 || value.datatype == xnn_datatype_qduint8;
 }
 
-// The number of bytes after the data of a dynamically quantized value. They hold the quantization
+// The number of bytes after the data of a dynamically quantized value, which hold the quantization
 // parameters and the sums of its rows. Returns 0 for other values.
 size_t bytes_of_rows(const XnnValue& value) {
   if (!has_rows(value)) return 0;
@@ -97,18 +96,16 @@ bool has_vnni(const xnn_hardware_config* hardware) {
 }
 #endif
 
-// Removes XNNPACK's second packing function, because its layout fits only XNNPACK's own matrix
-// product kernels.
+// Only XNNPACK's own matrix products can read the layout of its second packing function.
 void products_were_set(xnn_gemm_config& config) { config.pack_gemm_goi_bl = nullptr; }
 
 }  // namespace
 
 #include "backends/xnnpack/runtime/execution/runtime_access.inc"
 
-// Sets all fingerprints of weight layouts in advance, so that XNNPACK does not compute them.
-// XNNPACK would pack random weights for each fingerprint, without checking whether memory for these
-// weights was allocated. The values of the fingerprints do not matter, because files of packed
-// weights have their own digest (weights_file.h). Test:
+// Sets all fingerprints of weight layouts in advance. To compute a fingerprint, XNNPACK would pack
+// random weights without checking their allocation. The values do not matter, because files of
+// packed weights have their own digest (weights_file.h). Test:
 // FirstLoadFaultWalkTest.ReportsFailedAllocations.
 void prepare_xnnpack() {
   constexpr uint32_t kIds[] = {
@@ -116,7 +113,7 @@ void prepare_xnnpack() {
 #include <src/operators/fingerprint_id.h.inc>
 #undef XNN_FINGERPRINT_ID
   };
-  static_assert(std::size(kIds) <= 256);  // XNNPACK's table
+  static_assert(std::size(kIds) <= 256);  // size of XNNPACK's table
   for (const uint32_t id : kIds) xnn_set_fingerprint({id, 1});
 }
 
@@ -124,12 +121,11 @@ bool sets_second_outputs() { return true; }
 bool checks_plan_lists() { return true; }
 bool operators_keep_node_ids() { return false; }
 
-// This version of XNNPACK needs a packing function that also writes the scales and the bias, so
-// Vitrine's function is not used.
+// This version of XNNPACK needs a packing function that also writes the scales and the bias.
 bool set_int4_packing(PackInt4) { return false; }
 PackF32 replace_f32_packing(PackF32) { return nullptr; }
 
-// Replaces nothing, because this version of XNNPACK itself chooses narrower tiles.
+// This version of XNNPACK itself chooses narrower tiles.
 MultiplyF32 replace_f32_products(MultiplyF32, size_t, size_t) { return nullptr; }
 
 }  // namespace vitrine::xnnpack

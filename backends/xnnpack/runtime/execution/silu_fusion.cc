@@ -13,8 +13,7 @@ bool is_f32(const Value& value) {
          value.datatype->quantization == Quantization::kNone;
 }
 
-// Returns the sigmoid node if one factor of the product is the sigmoid of the other factor;
-// otherwise null.
+// Returns the sigmoid node if `product` is x * sigmoid(x); otherwise null.
 Node* sigmoid_of(Graph& graph, const Node& product) {
   for (const size_t i : {0, 1}) {
     const uint32_t producer = graph.values[product.inputs[i]].producer;

@@ -13,7 +13,7 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// The value of XNN_FLAG_NO_OPERATOR_FUSION, which is not in the public header.
+// XNN_FLAG_NO_OPERATOR_FUSION, which the public header does not declare.
 constexpr uint32_t kNoFusion = 0x80000000u;
 
 ErrorCode code_of(xnn_status status) {
@@ -108,20 +108,17 @@ bool requantizes(const Graph& graph, const Node& node) {
 
 // Returns true if XNNPACK must not fuse the operators of this graph.
 //
-// XNNPACK fuses a clamp into the preceding node if that node is a clamp, product, convolution or
-// pooling. The fused node produces the clamp's result, with the bounds of both nodes. The result
-// would be wrong in these cases (tests: ClampsTest):
+// XNNPACK fuses a clamp into a preceding clamp, product, convolution or pooling. The fused node has
+// the clamp's result and the bounds of both nodes. The result would be wrong in these cases (tests:
+// ClampsTest):
 // - The clamp changes the quantization. Packed weights would be identified by the quantization of
 //   the preceding node's own result (packed_weights.h), and max pooling would not requantize.
-// The other cases concern only XNNPACK 4ea82e5 (fusion_confuses_bounds()):
-// - The preceding node is a convolution or pooling, and the clamp's bounds do not enclose zero.
-//   XNNPACK reads the bits of padding_top and padding_right as floats, which are tiny positive
-//   numbers. It raises padding_top to the clamp's lower bound if that bound is larger, and lowers
-//   padding_right to the upper bound if that bound is smaller. So bounds that do not enclose zero
-//   change the padding.
-// - The bounds of the two nodes do not overlap, or overlap by at most one step of int8. XNNPACK
-//   rejects such bounds or uses the wrong bound. Several clamps may follow each other, so this
-//   function compares all bounds of the graph.
+// - XNNPACK 4ea82e5 (fusion_confuses_bounds()): the preceding node is a convolution or pooling, and
+//   the clamp's bounds do not enclose zero. XNNPACK then clamps padding_top and padding_right,
+//   whose bits it reads as tiny positive floats.
+// - XNNPACK 4ea82e5: the bounds of the two nodes overlap by at most one step of int8. XNNPACK then
+//   rejects the bounds or uses a wrong bound. Clamps may follow each other, so this function
+//   compares all bounds of the graph.
 bool must_not_fuse(const Graph& graph) {
   bool window = false;
   bool clamp = false;
@@ -145,8 +142,8 @@ bool must_not_fuse(const Graph& graph) {
   return clamp && ((window && away_from_zero) || requantized || high - low <= step);
 }
 
-// Returns the number of subgraph nodes that XNNPACK makes for a node of the graph. Used in builds
-// in which count_subgraph_nodes() returns 0.
+// Returns the number of subgraph nodes that XNNPACK makes for a node. Used in builds in which
+// count_subgraph_nodes() returns 0.
 uint32_t expected_node_count(const Node& node) {
   const bool bounded = node.output_min != -INFINITY || node.output_max != INFINITY;
   const bool bounds_itself = node.kind->has_weights || node.kind->has_window || is_clamp(node);
@@ -165,9 +162,8 @@ xnn_status create_runtime(xnn_subgraph_t subgraph, const RuntimeRequest& request
 }
 
 // Returns true if the node reads or writes dynamically quantized values. try_node() cannot try such
-// a node, because it makes all outputs external, and a dynamically quantized value cannot be
-// external. For a product of such a value, XNNPACK 92a7ad5 also needs the node that computes the
-// value, and the trial does not contain that node.
+// a node: it makes all outputs external, and dynamically quantized values cannot be external.
+// XNNPACK 92a7ad5 also needs the node that computes a dynamically quantized input.
 bool has_dynamic_values(const Graph& graph, const Node& node) {
   const auto is_dynamic = [&](uint32_t value) {
     return graph.values[value].datatype->quantization == Quantization::kPerToken;
@@ -176,8 +172,8 @@ bool has_dynamic_values(const Graph& graph, const Node& node) {
          std::ranges::any_of(node.output_values(), is_dynamic);
 }
 
-// Tries to create a runtime for this node alone, and sets the ids of the node's values. All `ids`
-// must be XNN_INVALID_VALUE_ID before the call.
+// Tries to create a runtime for this node alone. All `ids` must be XNN_INVALID_VALUE_ID before the
+// call, which sets the ids of the node's values.
 xnn_status try_node(const RuntimeRequest& request, const Node& node, std::span<uint32_t> ids) {
   const Graph& graph = request.graph;
   const Result<SubgraphHandle> trial = create_subgraph(node.output_count);
@@ -201,8 +197,8 @@ xnn_status try_node(const RuntimeRequest& request, const Node& node, std::span<u
   return create_runtime(trial->get(), request, 0, runtime);
 }
 
-// XNNPACK does not say why it cannot create a runtime. To find the reason, this function tries one
-// node at a time, until the budget of load steps is used up.
+// XNNPACK does not say why it cannot create a runtime. This function tries one node at a time,
+// until the budget of load steps is used up.
 Error find_rejected_node(const RuntimeRequest& request, xnn_status status) {
   const Graph& graph = request.graph;
   CheckedVector<uint32_t> ids;
@@ -265,7 +261,7 @@ Result<BuiltRuntime> build_runtime(const RuntimeRequest& request) {
                                   ? define_silu(subgraph.get(), graph, node, ids)
                                   : node.kind->define(subgraph.get(), node, ids);
     if (status != xnn_status_success) return rejected(graph, i, status);
-    // If a node's operator does not support bounds, XNNPACK adds a clamp as a second node.
+    // If an operator does not support bounds, XNNPACK adds a clamp as a second node.
     const uint32_t after = count_subgraph_nodes(subgraph.get());
     const uint32_t count = after != 0 ? after - node_count : expected_node_count(node);
     built.defined[i] = {node_count, count};

@@ -1,4 +1,3 @@
-// Builds an XNNPACK subgraph and runtime from a graph.
 #pragma once
 
 #include <span>
@@ -23,9 +22,9 @@ struct RuntimeRequest {
 struct BuiltRuntime {
   RuntimeHandle runtime;
   CheckedVector<DefinedNodes> defined;  // indexed by payload node
-  // XNNPACK's id of each value; XNN_INVALID_VALUE_ID for a value that XNNPACK does not know.
+  // XNNPACK's id of each value, or XNN_INVALID_VALUE_ID.
   CheckedVector<uint32_t> ids;
-  // The nodes of the subgraph, if OperatorTimes::create() needs them for profiling.
+  // The nodes of the subgraph, if OperatorTimes::create() needs them.
   CheckedVector<SubgraphNode> nodes;
 };
 

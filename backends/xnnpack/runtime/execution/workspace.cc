@@ -42,8 +42,7 @@ Error Workspace::place_values(xnn_runtime_t runtime, size_t max_bytes) {
       return Error::make(ErrorCode::kDelegateMemoryAllocationFailed,
                          "XNNPACK cannot run with these sizes: %s", status_text(grown));
     }
-    // Makes the system provide the memory pages now, because a run writes all of the workspace, and
-    // page faults during the run would take longer.
+    // Makes the system provide the memory pages now. Page faults during the run would take longer.
     platform::provide_pages({workspace_memory(handle.get()), plan.bytes()});
   }
   plan.apply(runtime, workspace_memory(handle.get()));

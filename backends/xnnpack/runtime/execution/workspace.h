@@ -1,4 +1,3 @@
-// Manages the memory for intermediate values, which delegates may share.
 #pragma once
 
 #include <memory>
@@ -13,8 +12,8 @@
 namespace vitrine::xnnpack {
 
 // The memory for the intermediate values of one or more runtimes. When the workspace grows, the
-// values of all these runtimes move. So a thread must hold `mutex` while it creates, reshapes, runs
-// or deletes one of the runtimes.
+// values of all these runtimes move. A thread must hold `mutex` while it creates, reshapes, runs or
+// deletes one of the runtimes.
 struct Workspace {
   LightMutex mutex;
   WorkspaceHandle handle;
@@ -23,37 +22,35 @@ struct Workspace {
   // member or to call a member function.
   size_t taken = 0;
 
-  // Assigns memory of the workspace to the values of `runtime`, for the sizes of its last reshape.
-  // If the workspace is too small, it grows to at most `max_bytes`. The memory is not initialized,
-  // because every value is written before it is read. Needs XNNPACK's private headers.
+  // Assigns memory to the values of `runtime`, for the sizes of its last reshape. The workspace
+  // grows to at most `max_bytes`. The memory is not initialized. Needs XNNPACK's private headers.
   Error place_values(xnn_runtime_t runtime, size_t max_bytes);
-  // The size of the workspace; 0 if this build cannot determine it.
+  // The size of the workspace, or 0 if this build cannot determine it.
   size_t bytes() const;
-  // Charges `memory` for the bytes of the workspace that no budget has paid for. Adds the number of
-  // charged bytes to `own`, the caller's total. If `memory` has too few bytes left, charges only
-  // the bytes that are left. This can happen after a delegate was deleted: its bytes went back to
-  // its budget, but the workspace did not shrink. If `memory` is null, charges nothing.
+  // Charges `memory` for the bytes of the workspace that no budget has paid for. Adds the charged
+  // bytes to `own`, the caller's total. If `memory` has too few bytes, charges only the bytes that
+  // are left. This can happen after a delegate was deleted, because the workspace does not shrink.
+  // If `memory` is null, charges nothing.
   void take_growth(Budget* memory, size_t& own);
   void give_back(Budget* memory, size_t own);
 };
 
-// Returns the error OutOfResources for a workspace that would be larger than its bound.
+// Returns the OutOfResources error for a workspace above its bound.
 Error exceeds_bound(size_t bytes, size_t max_bytes);
 
 // Forces XNNPACK to plan all memory of the runtime again at the next reshape. Until then, a move of
 // the workspace does not change the runtime. Hold the workspace's mutex during the call.
 //
-// Call this function for a new runtime, because its values have the upper bounds of dynamic sizes
-// and XNNPACK never shrinks sizes. Also call it after a failed reshape or setup, because some
-// values may have new sizes but no memory for them. Returns false if this build cannot force a new
-// plan; the runtime must then not be used again.
+// Call for a new runtime: its values have the upper bounds of dynamic sizes, and XNNPACK never
+// shrinks sizes. Also call after a failed reshape or setup: values may have new sizes without
+// memory. Returns false if this build cannot force a new plan; the runtime must then not be used
+// again.
 bool forget_memory_plan(xnn_runtime_t runtime);
 
 // The workspaces of a backend. Thread-safe. A workspace is deleted when its last owner drops it.
 class Workspaces {
  public:
-  // `program` identifies the program, as in BackendInitContext. If it is null, the workspace is
-  // shared only in mode kGlobal.
+  // `program` is as in BackendInitContext. A null program shares only in mode kGlobal.
   Result<std::shared_ptr<Workspace>> get(WorkspaceSharing sharing, const void* program);
 
  private:

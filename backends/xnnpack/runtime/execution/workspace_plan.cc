@@ -18,19 +18,18 @@ bool live_together(const MemoryBlock& a, const MemoryBlock& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// Returns true if a softmax would be slow when it writes its result over its input. If the row
-// length is not a multiple of the vector length, the AVX-512 kernel ends each row with a masked
-// store. In place, the first load of the next row waits until that store has reached the cache.
+// Returns true if a softmax would be slow when its result overwrites its input. If vectors do not
+// divide the row length, the AVX-512 kernel ends each row with a masked store. In place, the first
+// load of the next row waits for that store.
 bool stalls_in_place(const RuntimeValue& from) {
   constexpr size_t kVectorFloats = 16;
-  constexpr size_t kLongRow = 256;  // the stall is then relatively short and the memory large
+  constexpr size_t kLongRow = 256;  // for long rows, the stall is short and the memory is large
   if (!cpuinfo_has_x86_avx512f()) return false;
   const size_t row = from.dims.back();
   return from.datatype == xnn_datatype_fp32 && row % kVectorFloats != 0 && row < kLongRow;
 }
 
-// Returns true if the result may be written over the input, because the operator reads each element
-// of the input before it writes an element of the result to the same address.
+// True if the operator reads each input element before it overwrites that element.
 bool may_overwrite(xnn_runtime_t runtime, const RuntimeOperator& op, uint32_t input) {
   switch (op.kind) {
     case OperatorKind::kUnary:
@@ -50,11 +49,11 @@ bool may_overwrite(xnn_runtime_t runtime, const RuntimeOperator& op, uint32_t in
 
 }  // namespace
 
-// Places the largest blocks first. Each block goes into the smallest sufficient gap between the
-// placed blocks whose time of use overlaps with its own.
+// Places the largest blocks first. Each block goes into the smallest sufficient gap between placed
+// blocks that are in use at the same time.
 Result<size_t> place_blocks(std::span<MemoryBlock> blocks) {
   CheckedVector<uint32_t> order;
-  CheckedVector<uint32_t> by_offset;  // the first `placed` are set
+  CheckedVector<uint32_t> by_offset;  // only the first `placed` elements are set
   VITRINE_RETURN_IF_ERROR(order.resize(blocks.size()));
   VITRINE_RETURN_IF_ERROR(by_offset.resize(blocks.size()));
   for (size_t i = 0; i < blocks.size(); ++i) order[i] = static_cast<uint32_t>(i);
@@ -66,7 +65,7 @@ Result<size_t> place_blocks(std::span<MemoryBlock> blocks) {
   size_t end = 0;
   for (const uint32_t i : order) {
     MemoryBlock& block = blocks[i];
-    size_t free_from = 0;  // end of the blocks that were visited
+    size_t free_from = 0;  // end of the visited blocks
     size_t smallest_gap = SIZE_MAX;
     for (const uint32_t k : std::span(by_offset.data(), placed)) {
       const MemoryBlock& other = blocks[k];
@@ -84,7 +83,6 @@ Result<size_t> place_blocks(std::span<MemoryBlock> blocks) {
     size_t block_end = 0;
     if (add_overflows(block.offset, block.bytes, &block_end)) return SIZE_MAX;
     end = std::max(end, block_end);
-    // Inserts the block into by_offset, which stays sorted.
     size_t at = placed++;
     for (; at > 0 && blocks[by_offset[at - 1]].offset > block.offset; --at) {
       by_offset[at] = by_offset[at - 1];

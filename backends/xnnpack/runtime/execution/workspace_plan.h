@@ -1,6 +1,6 @@
 // Places the intermediate values of a runtime, and the temporary memory of its operators, in its
-// workspace. Values that are in use at different times share memory, and an elementwise operator
-// writes its result over an input that nothing reads after it.
+// workspace. Values that are in use at different times share memory. An elementwise operator
+// overwrites an input that nothing reads afterward.
 #pragma once
 
 #include <xnnpack.h>
@@ -18,11 +18,10 @@ struct MemoryBlock {
   size_t bytes = 0;
   size_t first = 0;
   size_t last = 0;
-  size_t offset = 0;  // the result
+  size_t offset = 0;  // set by place_blocks()
 };
 
-// Sets the offsets of the blocks. Returns the number of bytes that all blocks need together, or
-// SIZE_MAX if that number overflows.
+// Sets the offsets. Returns the bytes that all blocks need, or SIZE_MAX on overflow.
 Result<size_t> place_blocks(std::span<MemoryBlock> blocks);
 
 class WorkspacePlan {
@@ -30,11 +29,10 @@ class WorkspacePlan {
   // Makes a plan for the sizes of the runtime's last reshape. make() and apply() need XNNPACK's
   // private headers (runtime_access.h).
   Error make(xnn_runtime_t runtime);
-  // Size of the workspace, including the bytes that kernels may read past its values; 0 if nothing
-  // needs memory.
+  // Size of the workspace, including the bytes that kernels may read past its values. May be 0.
   size_t bytes() const { return bytes_; }
-  // Places the runtime's values in the memory at `workspace`, which must have at least bytes()
-  // bytes. The memory need not be initialized.
+  // Places the runtime's values in the memory at `workspace`, which has at least bytes() bytes. The
+  // memory need not be initialized.
   void apply(xnn_runtime_t runtime, std::byte* workspace) const;
 
  private:

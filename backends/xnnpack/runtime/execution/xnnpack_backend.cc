@@ -13,7 +13,7 @@
 namespace vitrine {
 namespace {
 
-// Initializes XNNPACK once. Thread-safe, unlike repeated calls to xnn_initialize().
+// Initializes XNNPACK once. Thread-safe, unlike xnn_initialize().
 xnn_status initialize_once() {
   static const xnn_status status = [] {
     const xnn_status initialized = xnn_initialize(&xnnpack::reserving_allocator());
@@ -31,7 +31,7 @@ xnn_status initialize_once() {
 
 }  // namespace
 
-// Ignores compile specs. Lowering writes at most one compile spec, which affects only lowering.
+// Compile specs affect only lowering, so init() ignores them.
 Result<std::unique_ptr<Delegate>> XnnpackBackend::init(const BackendInitContext& context,
                                                        std::span<const std::byte> payload,
                                                        std::span<const CompileSpec>) const {

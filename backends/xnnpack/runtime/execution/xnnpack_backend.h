@@ -1,7 +1,6 @@
-// The XNNPACK backend: runs the delegates that ExecuTorch's XnnpackPartitioner creates.
-//
-// Payload: docs/formats/xnnpack_payload.md. Trace: docs/formats/xnnpack_trace.md. Errors name the
-// invalid node or value of the payload, and the rule that it breaks.
+// The XNNPACK backend, which runs the delegates of ExecuTorch's XnnpackPartitioner. Payload:
+// docs/formats/xnnpack_payload.md. Trace: docs/formats/xnnpack_trace.md. Errors name the invalid
+// node or value of the payload, and the rule that it breaks.
 #pragma once
 
 #include "backends/xnnpack/runtime/execution/options.h"
@@ -15,12 +14,10 @@ namespace vitrine {
 
 // Payloads are untrusted; `limits` bounds the memory that a payload can make XNNPACK allocate.
 // Thread-safe. Delegates share workspaces and weights only with delegates of the same backend
-// object. Delegates may outlive the backend object. Options:
-// backends/xnnpack/runtime/execution/options.h, docs/xnnpack.md
+// object. Delegates may outlive the backend object. Options: options.h, docs/xnnpack.md.
 class XnnpackBackend final : public BackendInterface {
  public:
-  // `defaults` apply to options that are not set at load. The paths in `defaults` must outlive the
-  // backend.
+  // `defaults` apply to options that are not set at load. Their paths must outlive the backend.
   explicit XnnpackBackend(const xnnpack::Limits& limits = {}, const xnnpack::Options& defaults = {})
       : limits_(limits), defaults_(defaults) {}
 

@@ -1,4 +1,4 @@
-// Converts between bf16 and fp32, the type in which XNNPACK computes bf16 values.
+// Converts between bf16 and fp32. XNNPACK computes bf16 values in fp32.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@ struct Row {
 using Tag = schema::xnnpack::XNNDatatype;
 using Quant = Quantization;
 
-// 4-bit weights have a zero point of 8, because they are stored with 8 added.
+// 4-bit weights are stored with 8 added, so their zero point is 8.
 constexpr Row kDatatypes[] = {
     {Tag::xnn_datatype_fp32,
      {"fp32", xnn_datatype_fp32, 32, Quant::kNone, 0, 0, ScalarType::kFloat}},

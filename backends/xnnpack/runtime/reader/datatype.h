@@ -1,4 +1,4 @@
-// Describes the datatypes of a payload's values: XNNPACK's name, size and quantization of each
+// The datatypes of a payload's values: XNNPACK's name, size and quantization
 // (docs/formats/xnnpack_payload.md).
 #pragma once
 
@@ -21,17 +21,14 @@ struct Datatype {
   xnn_datatype xnn;
   uint8_t bits;
   Quantization quantization;
-  // Range of a per-tensor zero point. Other kinds of quantization have a fixed zero point,
-  // min_zero_point.
+  // Range of a per-tensor zero point. Other kinds of quantization always have min_zero_point.
   int32_t min_zero_point;
   int32_t max_zero_point;
-  // The dtype of the tensors that callers pass for values of this datatype. Empty if a delegate's
-  // arguments cannot have this datatype.
+  // The dtype of argument tensors. Empty if arguments cannot have this datatype.
   std::optional<ScalarType> argument;
 };
 
-// Returns the description of a datatype, or null if the backend does not support it. Also returns
-// null for bf16, which Value::is_bf16 represents.
+// Returns null for unsupported datatypes, and for bf16 (see Value::is_bf16).
 const Datatype* find_datatype(schema::xnnpack::XNNDatatype tag);
 
 // Bytes of a dense tensor. Rows of 4-bit elements start at whole bytes. Empty on overflow.

@@ -1,11 +1,9 @@
-// Computes 128-bit digests that identify constants and packed weights.
-//
-// The digest is XXH3: fast, but anyone who knows its secret can construct collisions. Bytes that
-// the author of a program can choose are therefore digested with a random secret. Memory safety
-// never depends on a digest alone (packing.h).
+// Computes 128-bit XXH3 digests that identify constants and packed weights. Bytes that the author
+// of a program can choose are digested with a random secret, because anyone who knows the secret
+// can construct collisions. Memory safety never depends on a digest alone (packing.h).
 #pragma once
 
-// Uses xxHash as a header-only library, so that devices need not link it.
+// Makes xxHash header-only, so that devices need not link it.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -27,11 +25,11 @@ struct Digest {
   bool empty() const { return low == 0 && high == 0; }
 };
 
-// The random bytes of a secret. Digests that were made with different secrets cannot be compared.
+// The random bytes of a secret. Digests with different secrets cannot be compared.
 using DigestSecret = std::array<std::byte, 192>;
 static_assert(sizeof(DigestSecret) >= XXH3_SECRET_SIZE_MIN);
 
-// Computes a digest without a secret, which detects accidental damage but not manipulation.
+// Without a secret, a digest detects accidental damage but not manipulation.
 inline Digest digest_of(std::span<const std::byte> bytes) {
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
   return {hash.low64, hash.high64};

@@ -18,14 +18,12 @@ namespace fb = schema::xnnpack;
 
 constexpr uint32_t kMaxExternals = 4096;
 
-// Conversion flags that XNNPACK's public header does not declare. They make XNNPACK pack the result
-// in the layout that KleidiAI's int4 matrix products read. One flag is for weights with a scale per
-// channel, the other for weights with a scale per block. The flags have no effect in builds without
-// KleidiAI and on CPUs that KleidiAI does not support.
+// Conversion flags that XNNPACK's public header does not declare. They pack the result in the
+// layout that KleidiAI's int4 products read, for weights with a scale per channel or per block. The
+// flags have no effect without KleidiAI.
 constexpr uint32_t kPackForChannels = 0x80;  // XNN_FLAG_MAYBE_PACK_FOR_GEMM
 constexpr uint32_t kPackForBlocks = 0x100;   // XNN_FLAG_MAYBE_PACK_FOR_QB4W_GEMM
 
-// Maps value ids, which nodes use, to value indices.
 class ValueIds {
  public:
   Error make(std::span<const Value> values) {
@@ -101,7 +99,7 @@ Error resolve(const ValueIds& ids, std::span<uint32_t> of_node) {
   return Error();
 }
 
-// Nodes are in execution order, so an earlier node must write each input that is neither a constant
+// Nodes are in execution order. An earlier node must write each input that is neither a constant
 // nor an input of the delegate.
 Error check_order(Graph& graph, const Node& node, uint32_t index) {
   for (const uint32_t i : node.input_values()) {
@@ -151,8 +149,8 @@ Error check_datatypes(const Graph& graph, const Node& node) {
   return Error::make(ErrorCode::kNotSupported, "datatypes %s are not supported", text);
 }
 
-// Returns the kind of node that the backend runs. This is the kind in the payload, except that a
-// conversion between fp32 and bf16 becomes a copy, because the graph holds bf16 values as fp32.
+// Returns the kind of node that the backend runs. A conversion between fp32 and bf16 becomes a
+// copy, because the graph holds bf16 values as fp32.
 const NodeKind* kind_of(const Graph& graph, const Node& node, fb::XNodeUnion tag) {
   const Value& from = graph.values[node.inputs[0]];
   const Value& to = graph.values[node.outputs[0]];
@@ -260,8 +258,7 @@ Error read_nodes(const fb::XNNGraph& from, Graph& graph, Budget& steps) {
   return Error();
 }
 
-// Returns the packing flag that `node` supports for its input `value`, or 0 if the node cannot read
-// packed values.
+// Returns the packing flag that `node` supports for its input `value`, or 0.
 uint32_t packing_for(const Graph& graph, const Node& node, uint32_t value) {
   if (node.kind->define != &define_fully_connected || node.inputs[0] != value ||
       (node.flags & XNN_FLAG_TRANSPOSE_WEIGHTS) != 0 ||
@@ -275,9 +272,9 @@ uint32_t packing_for(const Graph& graph, const Node& node, uint32_t value) {
   return filter.datatype->xnn == xnn_datatype_qbint4 ? kPackForBlocks : 0;
 }
 
-// A conversion may pack its result only if all readers of the result support the same packing.
+// A conversion may pack its result only if all readers support the same packing.
 Error pack_conversions(Graph& graph) {
-  CheckedVector<uint32_t> packings;  // for each value, the flags that all its readers support
+  CheckedVector<uint32_t> packings;  // by value: the flags that all readers support
   VITRINE_RETURN_IF_ERROR(packings.assign(graph.values.size(), kPackForChannels | kPackForBlocks));
   for (const Node& node : graph.nodes) {
     if (!node.live) continue;
@@ -296,8 +293,7 @@ Error pack_conversions(Graph& graph) {
   return Error();
 }
 
-// Charges load steps for each pair of values in the workspace, because XNNPACK's memory planner
-// compares all pairs.
+// Each pair of values costs a step, because XNNPACK's memory planner compares all pairs.
 Error take_planning_steps(const Graph& graph, Budget& steps) {
   const auto values =
       static_cast<uint64_t>(std::ranges::count_if(graph.values, [&graph](const Value& value) {

@@ -1,4 +1,4 @@
-// Makes errors for payloads that break a rule of the format or of XNNPACK, or need too much work.
+// Errors for payloads that break a rule of the format or of XNNPACK, or need too much work.
 #pragma once
 
 #include "vitrine/budget.h"
@@ -8,7 +8,7 @@ namespace vitrine::xnnpack {
 
 // Returns InvalidProgram with a message of at most 255 characters.
 [[gnu::format(printf, 1, 2)]] Error invalid_payload(const char* format, ...);
-// Returns OutOfResources with a message that the payload needs more load steps than allowed.
+// Returns OutOfResources: the payload needs more load steps than allowed.
 Error too_much_work(const Budget& steps);
 
 }  // namespace vitrine::xnnpack

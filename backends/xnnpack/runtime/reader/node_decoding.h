@@ -1,5 +1,4 @@
-// Decodes the payload's tables into Nodes. Each function handles one table layout. The functions
-// check single fields, such as the lengths of lists and sizes that must not be zero.
+// Decodes the payload's tables into Nodes. Checks only single fields, such as list lengths.
 #pragma once
 
 #include "backends/xnnpack/runtime/reader/graph.h"
@@ -21,7 +20,7 @@ Error decode_fully_connected(const void* table, Node& node);
 Error decode_attention(const void* table, Node& node);
 Error decode_convolution(const void* table, Node& node);
 Error decode_pooling(const void* table, Node& node);
-// Ignores dilations, because payloads store 0 as the dilation of an average pooling.
+// Ignores dilations: the payload's dilation of an average pooling is 0.
 Error decode_average_pooling(const void* table, Node& node);
 Error decode_argmax_pooling(const void* table, Node& node);
 Error decode_transpose(const void* table, Node& node);

@@ -1,4 +1,4 @@
-// Declares the functions that define each kind of node for XNNPACK. The node table refers to them.
+// The functions that define each kind of node for XNNPACK. The node table refers to them.
 #pragma once
 
 #include <xnnpack.h>
@@ -10,20 +10,18 @@
 
 namespace vitrine::xnnpack {
 
-// Nodes that only some versions of XNNPACK support. A member is false if this build's XNNPACK does
-// not support the node; loading then rejects the node.
+// Nodes that only some versions of XNNPACK support. Loading rejects a node if its member is false.
 struct OptionalNodes {
   bool attention;
   bool sparse_max_pooling;  // max pooling of one element, or with a stride above its window
 };
 OptionalNodes optional_nodes();
 
-// True if the node before a clamp may get wrong bounds when XNNPACK fuses the clamp into that node.
+// True if the fusion of a clamp may give the preceding node wrong bounds.
 bool fusion_confuses_bounds();
 
 xnn_status define_unary(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 xnn_status define_clamp(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
-// Defines an ELU or a leaky ReLU.
 xnn_status define_parametric_unary(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 xnn_status define_softmax(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 xnn_status define_copy(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);

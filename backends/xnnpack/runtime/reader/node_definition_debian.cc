@@ -1,5 +1,4 @@
-// Defines nodes for XNNPACK 4ea82e5. This file has only the kinds of nodes whose definition differs
-// between this version and 92a7ad5.
+// Defines the nodes that differ between XNNPACK 4ea82e5 (this file) and 92a7ad5.
 #include "backends/xnnpack/runtime/reader/node_definition.h"
 
 namespace vitrine::xnnpack {

@@ -1,5 +1,4 @@
-// Defines nodes for XNNPACK 92a7ad5. This file has only the kinds of nodes whose definition differs
-// between this version and 4ea82e5.
+// Defines the nodes that differ between XNNPACK 92a7ad5 (this file) and 4ea82e5.
 #include <array>
 
 #include "backends/xnnpack/runtime/reader/node_definition.h"
@@ -10,7 +9,6 @@ OptionalNodes optional_nodes() { return {.attention = false, .sparse_max_pooling
 
 bool fusion_confuses_bounds() { return false; }
 
-// XNNPACK 92a7ad5 does not support attention nodes.
 xnn_status define_attention(xnn_subgraph_t, const Node&, std::span<const uint32_t>) {
   return xnn_status_unsupported_parameter;
 }

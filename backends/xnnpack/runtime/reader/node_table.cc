@@ -42,8 +42,8 @@ constexpr Signature kTransposedConvolution[] = {
     {{f32, f32, f32}, {f32}},  {{f16, f32, f32}, {f16}},  {{qs8, qs8, qs32}, {qs8}},
     {{qs8, qc8, qc32}, {qs8}}, {{qu8, qu8, qs32}, {qu8}}, {{qd8, qc8, f32}, {f32}},
 };
-// A node with a float input and quantized weights must not have a bias, because XNNPACK 4ea82e5
-// multiplies the bias by the scales of the weights.
+// A node with a float input and quantized weights must not have a bias: XNNPACK 4ea82e5 would
+// multiply the bias by the scales of the weights.
 constexpr Signature kFullyConnected[] = {
     {{f32, f32, f32}, {f32}},  {{f16, f16, f16}, {f16}},  {{f16, f32, f32}, {f16}},
     {{f32, qc4, none}, {f32}}, {{f32, qc8, none}, {f32}}, {{qs8, qs8, qs32}, {qs8}},

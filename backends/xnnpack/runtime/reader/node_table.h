@@ -1,6 +1,6 @@
-// Declares the table of the node kinds that a payload may contain. A row holds the functions that
-// decode a node, infer its shapes and define it for XNNPACK, and the datatypes and flags that it
-// accepts. To add a kind, add a row.
+// The table of the node kinds that a payload may contain. A row holds the functions that decode a
+// node, infer its shapes and define it for XNNPACK, and the accepted datatypes and flags. To add a
+// kind, add a row.
 #pragma once
 
 #include <xnnpack.h>
@@ -16,22 +16,19 @@
 
 namespace vitrine::xnnpack {
 
-// A supported combination of datatypes. If a node has more inputs than `inputs` has entries, the
-// last entry applies to the remaining inputs. If a node has fewer inputs (no bias), the remaining
-// entries are ignored.
+// A supported combination of datatypes. The last entry of `inputs` also applies to further inputs.
+// A missing bias ignores its entry.
 struct Signature {
   std::array<xnn_datatype, 3> inputs;
   std::array<xnn_datatype, 2> outputs;
 };
 
-// Fills in the parameters of a node. At this stage, the inputs and outputs of the node are ids, not
-// indices. A missing bias is kNone.
+// Fills in the parameters of a node, with ids instead of indices. A missing bias is kNone.
 using DecodeNode = Error (*)(const void* table, Node& node);
-// Checks the shapes of the node's inputs and the parameters that depend on them, then sets the
-// shapes of its outputs. For attention, also fails if the packed keys would exceed `max_bytes`.
+// Checks the input shapes and the parameters that depend on them, then sets the output shapes.
+// Attention also fails if the packed keys would exceed `max_bytes`.
 using InferShape = Error (*)(const Node& node, std::span<Shape> shapes, size_t max_bytes);
-// Returns an upper bound on the bytes of the tables that XNNPACK keeps for a node with these shapes
-// (operator_tables.h).
+// Returns an upper bound on the bytes of XNNPACK's tables for a node (operator_tables.h).
 using TablesOfNode = uint64_t (*)(const Graph& graph, const Node& node,
                                   std::span<const Shape> shapes);
 // Defines a node for XNNPACK. `ids` maps value indices to XNNPACK's ids.
@@ -39,29 +36,28 @@ using DefineNode = xnn_status (*)(xnn_subgraph_t subgraph, const Node& node,
                                   std::span<const uint32_t> ids);
 
 struct NodeKind {
-  const char* name;  // the union's member without its "XNN"
+  const char* name;  // the union's member without "XNN"
   DecodeNode decode;
   std::span<const Signature> signatures;
   InferShape infer_shape;
   DefineNode define;
   int operation = 0;           // xnn_unary_operator or xnn_binary_operator, if `define` uses it
-  uint32_t allowed_flags = 0;  // that the payload may set
-  // For dynamically quantized inputs: the number of trailing dimensions that share one scale and
-  // zero point. It is 1 for one scale per row of a matrix, and 3 for one scale per image of a
-  // batch.
+  uint32_t allowed_flags = 0;  // flags that the payload may set
+  // For dynamically quantized inputs: the number of trailing dimensions that share a scale and a
+  // zero point. 1: one scale per row of a matrix. 3: one scale per image of a batch.
   uint32_t nonbatch_dims = 1;
-  bool accepts_bounds = false;  // output_min_max
-  // True if the second input is a filter and the optional third input is a bias. If these inputs
-  // are constants, XNNPACK packs them at load and does not read them again.
+  bool accepts_bounds = false;
+  // True if the second input is a filter and the optional third input is a bias. XNNPACK packs
+  // constant filters and biases at load and does not read them again.
   bool has_weights = false;
   bool weights_must_be_constant = false;
-  bool has_window = false;        // convolutions and poolings
-  TablesOfNode tables = nullptr;  // null if the operator keeps no tables
+  bool has_window = false;        // true for convolutions and poolings
+  TablesOfNode tables = nullptr;  // null if the operator does not keep tables
 };
 
 inline bool is_kind(const Node& node, std::string_view name) { return node.kind->name == name; }
 
-// Returns the kind of node for a tag; null for unknown tags.
+// Returns null for unknown tags.
 const NodeKind* find_node_kind(schema::xnnpack::XNodeUnion tag);
 
 }  // namespace vitrine::xnnpack

@@ -10,8 +10,7 @@ namespace {
 
 // Maximum number of output pixels in a tile of XNNPACK.
 constexpr uint64_t kTile = 32;
-// Upper bound on the bytes that a buffer needs beyond its data: rounding, bytes that kernels may
-// read past the end, and the overhead of the allocation.
+// Maximum of a buffer's extra bytes: rounding, reads past the end, overhead of the allocation.
 constexpr uint64_t kPadding = 512;
 
 // The next two functions return UINT64_MAX on overflow.
@@ -24,14 +23,13 @@ uint64_t product(uint64_t a, uint64_t b) {
   return mul_overflows(a, b, &result) ? UINT64_MAX : result;
 }
 
-// The size in bytes of a table with a pointer for each window element at each output pixel.
+// Bytes of a table with a pointer for each window element at each output pixel.
 uint64_t pointers(const Window& window, uint64_t pixels) {
   return product(product(product(sizeof(void*), window.kernel_height), window.kernel_width),
                  pixels);
 }
 
-// The size in bytes of a pointer table in which windows that overlap horizontally share the
-// pointers for the columns that both contain.
+// Bytes of a table in which overlapping windows share the pointers of common columns.
 uint64_t shared_pointers(const Window& window, uint64_t rows, uint64_t width) {
   const uint64_t step = window.dilation_width > 1
                             ? window.kernel_width
@@ -74,9 +72,8 @@ uint64_t convolution_tables(const Graph& graph, const Node& node, std::span<cons
   if (is_product(graph, node)) return 0;
   const Window& w = node.window;
   const Shape& out = shapes[node.outputs[0]];
-  // XNNPACK's depthwise kernels share pointers between windows. XNNPACK has such a kernel for
-  // windows of 3 x 3, but may lack one for other windows. The bound for other windows is therefore
-  // the size without sharing.
+  // XNNPACK's depthwise kernel for windows of 3 x 3 shares pointers between windows. XNNPACK may
+  // lack such a kernel for other windows, so their bound does not assume sharing.
   if (is_depthwise(graph, node) && w.kernel_height == 3 && w.kernel_width == 3) {
     return sum(shared_pointers(w, out[1], out[2]), kPadding);
   }
@@ -84,8 +81,7 @@ uint64_t convolution_tables(const Graph& graph, const Node& node, std::span<cons
              paddings_of_batch(graph, node, shapes));
 }
 
-// XNNPACK splits a transposed convolution with a stride of n into n convolutions with separate
-// tiles.
+// XNNPACK splits a transposed convolution with stride n into n convolutions.
 uint64_t transposed_convolution_tables(const Graph& graph, const Node& node,
                                        std::span<const Shape> shapes) {
   const Window& w = node.window;
@@ -105,8 +101,9 @@ uint64_t argmax_pooling_tables(const Graph&, const Node& node, std::span<const S
   return sum(pointers(node.window, product(out[1], out[2])), kPadding);
 }
 
-// Average pooling stores a divisor for each output pixel. Its pointer table has a row for each
-// output row whose windows overlap the padding. All other output rows share one row of the table.
+// Average pooling stores a divisor for each output pixel. Output rows whose windows overlap the
+// padding have their own row of the pointer table. All other output rows share one row of the
+// table.
 uint64_t average_pooling_tables(const Graph&, const Node& node, std::span<const Shape> shapes) {
   const Window& w = node.window;
   const Shape& out = shapes[node.outputs[0]];
@@ -121,7 +118,7 @@ uint64_t global_pooling_tables(const Graph&, const Node& node, std::span<const S
   return padded_pixel(shapes[node.inputs[0]].back(1));
 }
 
-// Bytes of the tables of a bilinear resizing: four pointers and two weights for each output pixel.
+// A bilinear resize has four pointers and two weights for each output pixel.
 uint64_t resize_tables(const Graph&, const Node& node, std::span<const Shape> shapes) {
   const Shape& out = shapes[node.outputs[0]];
   return sum(product(4 * sizeof(void*) + 2 * sizeof(float), product(out[1], out[2])), kPadding);
@@ -129,9 +126,10 @@ uint64_t resize_tables(const Graph&, const Node& node, std::span<const Shape> sh
 
 uint64_t heap_bytes(const Graph& graph) {
   constexpr uint64_t kDelegate = 4096;
-  constexpr uint64_t kListEntry = 512;  // per value or node in our lists, which double as they grow
+  constexpr uint64_t kListEntry = 512;  // bytes per value or node in Vitrine's lists, which double
+                                        // as they grow
   constexpr uint64_t kArgument = 3072;  // a concatenation has an operator per input; larger on ARM
-  constexpr uint64_t kSubconvolution = 72;  // per part of a transposed convolution
+  constexpr uint64_t kSubconvolution = 72;  // bytes per part of a transposed convolution
   uint64_t bytes = kDelegate + kListEntry * (graph.values.size() + graph.nodes.size());
   for (const Node& node : graph.nodes) {
     if (!node.live) continue;

@@ -1,8 +1,6 @@
 // Computes upper bounds on the heap memory of XNNPACK's operators, and charges this memory to the
-// method's budget. The formulas follow XNNPACK 4ea82e5.
-//
-// Most of this memory is in tables that an operator builds when it is reshaped: a convolution or
-// pooling has a pointer for each element of its window at each output pixel.
+// method's budget. The formulas follow XNNPACK 4ea82e5. Most of this memory is in pointer tables: a
+// convolution or pooling has a pointer for each element of its window at each output pixel.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +11,8 @@
 
 namespace vitrine::xnnpack {
 
-// Estimates the heap bytes that a delegate with this graph holds after loading, not counting
-// tensors and weights. The constants in the estimate are measurements of typical nodes, rounded up.
+// Estimates the heap bytes of a loaded delegate, without tensors and weights. The constants are
+// measurements of typical nodes, rounded up.
 uint64_t heap_bytes(const Graph& graph);
 
 // These functions return upper bounds on the bytes of a node's tables, or UINT64_MAX on overflow.
@@ -29,8 +27,7 @@ uint64_t average_pooling_tables(const Graph& graph, const Node& node,
 uint64_t global_pooling_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes);
 uint64_t resize_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes);
 
-// Returns true for a dynamically quantized convolution. Such a convolution keeps a list of padding
-// buffers, one for each image of a batch.
+// True for dynamically quantized convolutions, which keep a padding buffer per image.
 bool has_padding_for_each_image(const Graph& graph, const Node& node);
 
 // Charges a delegate's operator tables to its method's budget.
@@ -44,14 +41,14 @@ class OperatorTables {
   // Call once, before grow(). `memory` may be null; otherwise it must outlive this object.
   Error bind(const Graph& graph, Budget* memory);
   // Call before a reshape. Charges the larger of the old and the new size of each node's tables,
-  // because during the reshape some nodes already have new tables and others still have old ones.
-  // If the budget is too small, charges nothing and returns OutOfResources.
+  // because old and new tables exist during the reshape. If the budget is too small, charges
+  // nothing and returns OutOfResources.
   Error grow(const Graph& graph, std::span<const Shape> shapes);
   // Call after a successful reshape. Gives back the bytes that the nodes no longer need.
   void settle(const Graph& graph, std::span<const Shape> shapes);
   // Call after the operators were deleted. Gives all charged bytes back to the budget.
   void clear();
-  // The size of the tables in bytes. If there is a budget, these bytes are charged to it.
+  // The size of the tables in bytes.
   uint64_t bytes() const { return bytes_; }
 
  private:
@@ -59,7 +56,7 @@ class OperatorTables {
 
   Budget* memory_ = nullptr;
   CheckedVector<uint64_t> held_;  // indexed by node
-  uint64_t bytes_ = 0;            // their sum
+  uint64_t bytes_ = 0;            // sum of held_
 };
 
 }  // namespace vitrine::xnnpack

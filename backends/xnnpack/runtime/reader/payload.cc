@@ -16,7 +16,8 @@ constexpr size_t kMagicOffset = 4;
 constexpr char kHeaderMagic[] = "XH00";
 constexpr size_t kHeaderSize = 30;
 constexpr size_t kMinFlatbufferSize = 8;
-constexpr size_t kFlatbufferAlignment = 16;  // that the schema requires for Buffer.storage
+constexpr size_t kFlatbufferAlignment = 16;  // alignment that the schema requires for
+                                             // Buffer.storage
 
 template <class T>
 T read_at(std::span<const std::byte> bytes, size_t offset) {

@@ -15,17 +15,17 @@ namespace vitrine::xnnpack {
 
 struct Payload {
   const schema::xnnpack::XNNGraph* graph = nullptr;
-  // The constants after the flatbuffer. Empty if the payload has no header; the constants are then
-  // inside the flatbuffer.
+  // The constants after the flatbuffer. Empty if the payload does not have a header; the constants
+  // are then inside the flatbuffer.
   std::optional<std::span<const std::byte>> constant_region;
-  DataBuffer aligned_copy;  // only if the flatbuffer was misaligned
+  DataBuffer aligned_copy;  // set if the flatbuffer was misaligned
 };
 
-// Verifies the header and the flatbuffer. The result points into `bytes`, but holds a copy of the
-// flatbuffer if the flatbuffer is misaligned. Takes one step from the budget `steps` for each
-// table. Errors: DelegateInvalidCompatibility if the flatbuffer is damaged or has the wrong
-// identifier; InvalidArgument if the header is damaged, or if the payload is too small or the
-// flatbuffer too large; OutOfResources if the budget is used up.
+// Verifies the header and the flatbuffer. The result points into `bytes`, or holds a copy of a
+// misaligned flatbuffer. Takes one step from the budget `steps` for each table. Errors:
+// DelegateInvalidCompatibility for a damaged flatbuffer or a wrong identifier; InvalidArgument for
+// a damaged header, a payload that is too small, or a flatbuffer that is too large; OutOfResources
+// if the budget is used up.
 Result<Payload> open_payload(std::span<const std::byte> bytes, Budget& steps);
 
 }  // namespace vitrine::xnnpack

@@ -12,19 +12,18 @@ bool is_int8(const Value& value) {
   return value.datatype->xnn == xnn_datatype_qint8 || value.datatype->xnn == xnn_datatype_quint8;
 }
 
-// The bounds in this file are wider than the bounds that XNNPACK 4ea82e5 asserts in debug builds
-// (src/microparams-init.c). ExecuTorch also runs programs whose scales are only within the wider
-// bounds, and the results of these programs are correct.
+// These bounds are wider than the bounds that XNNPACK 4ea82e5 asserts in debug builds
+// (src/microparams-init.c). ExecuTorch also runs programs within the wider bounds, with correct
+// results.
 
-// Addition kernels shift by 20 - e bits, where e is the binary exponent of the ratio of scales,
-// max(a, b) / result. The shift must be 1 to 31 bits.
+// Addition kernels shift by 20 - e bits, where e is the binary exponent of max(a, b) / result. The
+// shift must be 1 to 31 bits.
 bool can_add(float a, float b, float result) {
   const float ratio = std::max(a, b) / result;
   return ratio >= 0x1p-11f && ratio < 0x1p20f;
 }
 
-// XNNPACK's conversion kernels store the ratio of the scales in 16 bits, of which 8 are after the
-// binary point.
+// XNNPACK stores the ratio of the scales in 16 bits, 8 of them after the binary point.
 bool can_convert(float from, float to) { return from / to <= 0x1p7f; }
 
 bool can_leaky_relu(float from, float to, float slope) {
@@ -55,9 +54,8 @@ bool can_represent_scales(const Graph& graph, const Node& node) {
   if (kind.define == &define_parametric_unary && kind.operation == xnn_unary_leaky_relu) {
     return can_leaky_relu(first.scale, result.scale, node.parameter);
   }
-  // Checks only the lower bound of the requantization scale, because XNNPACK itself checks the
-  // upper bound. For qint8, XNNPACK stores this scale as a float, which does not need a lower
-  // bound.
+  // XNNPACK itself checks the upper bound. For qint8, XNNPACK stores the requantization scale as a
+  // float, which does not need a lower bound.
   if (kind.has_weights && first.datatype->xnn == xnn_datatype_quint8) {
     return first.scale * second() / result.scale >= 0x1p-32f;
   }

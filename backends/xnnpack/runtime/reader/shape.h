@@ -24,15 +24,14 @@ struct Shape {
 
   friend bool operator==(const Shape& a, const Shape& b) {
     if (a.rank != b.rank) return false;
-    for (size_t i = 0; i < a.rank; ++i) {  // at most six: faster than a library call
+    for (size_t i = 0; i < a.rank; ++i) {  // this loop is faster than a library call
       if (a.dims[i] != b.dims[i]) return false;
     }
     return true;
   }
 };
 
-// Returns the number of elements. The shape must have been checked, so that the product does not
-// overflow.
+// The shape must have been checked, so that the product does not overflow.
 inline size_t count_elements(std::span<const size_t> dims) {
   size_t count = 1;
   for (const size_t dim : dims) count *= dim;

@@ -1,4 +1,3 @@
-// Provides helper functions for the shape rules in shape_inference.h.
 #pragma once
 
 #include <span>
@@ -16,7 +15,7 @@ void set_outputs(const Node& node, std::span<Shape> shapes, const Shape& shape);
 
 Error check_rank(const Shape& shape, size_t rank);
 
-// Checks the bias, which is the third input, if the node has one.
+// Checks the third input, the bias, if the node has one.
 Error check_bias(const Node& node, std::span<Shape> shapes, size_t channels);
 
 }  // namespace vitrine::xnnpack

@@ -1,8 +1,6 @@
-// Computes and checks the shapes of a graph's values.
-//
-// XNNPACK derives shapes too, but does not check them. So every shape is first computed and checked
-// here: at load with the sizes that the payload declares, and again whenever the sizes of an
-// argument change. The functions allocate memory only to report an error.
+// Computes and checks the shapes of a graph's values, because XNNPACK does not check them. This
+// happens at load with the declared sizes, and again whenever the sizes of an argument change. The
+// functions allocate memory only to report an error.
 #pragma once
 
 #include <span>

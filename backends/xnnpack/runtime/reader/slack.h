@@ -1,4 +1,3 @@
-// Checks if XNNPACK may read up to XNN_EXTRA_BYTES past the end of a tensor.
 #pragma once
 
 #include <xnnpack.h>
@@ -12,8 +11,8 @@ namespace vitrine::xnnpack {
 
 static_assert(XNN_EXTRA_BYTES <= kReadableSlack);
 
-// Returns true if reads of the XNN_EXTRA_BYTES after the data cannot fault, because these bytes are
-// in the same memory page as the last byte of the data. The next page may be unmapped.
+// Returns true if XNNPACK can read XNN_EXTRA_BYTES past the end of the data. These bytes must be in
+// the memory page of the last byte, because the next page may be unmapped.
 inline bool can_be_read_past(const void* data, size_t size) {
   constexpr size_t kSmallestPage = 4096;
   if (size == 0) return true;

@@ -1,4 +1,3 @@
-// Computes the shape of a tensor as XNNPACK delegates see it.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +10,7 @@ namespace vitrine::xnnpack {
 // Delegates do not support rank 0; they use a single dimension of 1 instead.
 inline size_t xnnpack_rank(const Tensor& tensor) { return std::max<size_t>(tensor.rank(), 1); }
 
-// Returns the sizes in memory order, so that a channels-last tensor has an NHWC shape.
+// Returns the sizes in memory order. A channels-last tensor has an NHWC shape.
 inline Shape shape_of(const Tensor& tensor) {
   Shape shape{xnnpack_rank(tensor), {1}};
   for (size_t i = 0; i < tensor.rank(); ++i) {

@@ -85,8 +85,7 @@ Error read_per_channel(const fb::PerChannelQuant& from, Value& value) {
   return Error();
 }
 
-// Rounds in the same way as the first writer of this format: multiplies by a factor, then
-// truncates.
+// The first writer of this format rounds in this way: it multiplies by a factor, then truncates.
 uint16_t to_bfloat16(float value) {
   return static_cast<uint16_t>(std::bit_cast<uint32_t>(value * 1.00389105f) >> 16);
 }

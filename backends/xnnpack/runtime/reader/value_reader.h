@@ -1,4 +1,3 @@
-// Reads one value of a payload.
 #pragma once
 
 #include "backends/xnnpack/runtime/reader/graph.h"
@@ -8,9 +7,9 @@
 namespace vitrine::xnnpack {
 
 // Reads a value and checks its datatype, rank, sizes, flags and quantization, but nothing that
-// depends on other values. The result points to the scales if they are inline in the payload.
-// Inline float scales of blocks are instead rounded to bfloat16 and stored in
-// Value::rounded_scales. Constants::load checks that the scales are positive and normal.
+// depends on other values. The result points to inline scales in the payload, except that float
+// scales of blocks are rounded to Value::rounded_scales. Constants::load checks that the scales are
+// positive and normal.
 Result<Value> read_value(const schema::xnnpack::XValue& from, uint32_t external_count);
 
 }  // namespace vitrine::xnnpack

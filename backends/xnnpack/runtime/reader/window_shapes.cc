@@ -1,4 +1,4 @@
-// Computes the shapes of nodes that slide a window: convolutions, poolings and resizing.
+// Shapes of nodes that slide a window: convolutions, poolings and resizing.
 #include <algorithm>
 #include <utility>
 
@@ -56,12 +56,10 @@ Error slide_window(const Node& node, std::span<Shape> shapes, size_t channels) {
   return Error();
 }
 
-// Rejects dilated max poolings for which XNNPACK 4ea82e5 would read past the input.
-//
-// In a dilated window, XNNPACK replaces each element in the padding with another element of the
-// window. To choose that element, XNNPACK calculates with a padding of only `padding % dilation`,
-// and takes the first element at or after the start of the input. The element may be past the end
-// of the input.
+// Rejects dilated max poolings for which XNNPACK 4ea82e5 would read past the input. XNNPACK
+// replaces each window element in the padding with the first element of the window at or after
+// index 0, computed for a padding of only `padding % dilation`. That element may be past the end of
+// the input.
 Error check_dilated_pooling(const char* axis, size_t extent, size_t steps, uint32_t padding,
                             uint32_t stride, uint32_t dilation) {
   const uint64_t shift = padding % dilation;
@@ -70,7 +68,7 @@ Error check_dilated_pooling(const char* axis, size_t extent, size_t steps, uint3
     return begin < shift ? begin + dilation - shift : begin - shift;
   };
   // The index of the replacement increases with the step, but may drop at the first step with
-  // `begin >= shift`. So the maximum index is at the step before that one or at the last step.
+  // `begin >= shift`. The maximum index is at the step before that step, or at the last step.
   const uint64_t last = steps - 1;
   const uint64_t last_before = shift == 0 ? 0 : std::min<uint64_t>(last, (shift - 1) / stride);
   const uint64_t furthest = std::max(replacement(last), replacement(last_before));
@@ -101,8 +99,7 @@ Error count_channels(const Node& node, Channels* channels) {
   return Error();
 }
 
-// Runs the checks that all three kinds of convolutions share. Depthwise filters have the shape
-// [1, height, width, channels].
+// Common checks of convolutions. Depthwise filters are [1, height, width, channels].
 Error check_convolution(const Node& node, std::span<Shape> shapes, bool depthwise,
                         Channels* channels) {
   VITRINE_RETURN_IF_ERROR(check_rank(input(node, shapes, 0), 4));

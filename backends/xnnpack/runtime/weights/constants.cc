@@ -40,13 +40,13 @@ Result<DataBuffer> widened(std::span<const std::byte> bf16) {
 
 struct Source {
   DataBuffer bytes;
-  std::string_view name;       // key of named data; empty otherwise
+  std::string_view name;       // key of named data, or empty
   bool outlives_load = false;  // false for bytes in the payload
 };
 
 Result<Source> find_named(const flatbuffers::String& key, const NamedDataMap* named_data,
                           Budget& steps) {
-  // Charges steps for the length of the key, because a payload may use a long key many times.
+  // A payload may use a long key many times, so each use costs steps for the length of the key.
   if (!steps.take(1 + key.size() / 64)) {
     return Error::make(ErrorCode::kOutOfResources,
                        "named data \"%.80s\": its key is used too often "
@@ -126,8 +126,8 @@ Result<Constant> fetch_constant(const Request& request) {
   }
   Digest content;
   if (request.cache != nullptr) {
-    // A DataBuffer that owns its bytes is a copy for this load. The next load makes a copy at
-    // another address, so the address cannot identify the constant.
+    // A DataBuffer that owns its bytes is a copy for this load. Its address does not identify the
+    // constant, because the next load makes a copy at another address.
     const bool outlives = source.outlives_load && !source.bytes.is_owned();
     const uint64_t stamp = request.named_data != nullptr ? request.named_data->stamp() : 0;
     content = request.cache->identify({source.name, source.bytes.bytes(), outlives, stamp});
@@ -150,15 +150,14 @@ Result<Constant> fetch(const Request& request) {
 }
 
 // Returns true if all scales are positive and normal. Large models have millions of scales, so the
-// loop has no early exit, which lets the compiler vectorize it.
+// loop has no early exit and the compiler can vectorize it.
 template <class Bits>
 bool are_positive_normal(const std::byte* scales, size_t count, Bits smallest, Bits infinity) {
   Bits wrong = 0;
   for (size_t i = 0; i < count; ++i) {
     Bits bits;
     std::memcpy(&bits, scales + i * sizeof bits, sizeof bits);
-    // One comparison checks both limits, because the subtraction wraps around to a large number
-    // for values below `smallest`.
+    // One comparison checks both limits: the subtraction wraps around for values below `smallest`.
     const bool valid = static_cast<Bits>(bits - smallest) < static_cast<Bits>(infinity - smallest);
     wrong = static_cast<Bits>(wrong | (valid ? 0 : 1));
   }
@@ -188,8 +187,7 @@ Result<CheckedVector<bool>> find_referenced(const Graph& graph) {
   return referenced;
 }
 
-// Charges steps for the constants that nodes read. Nodes that use the same filter each pack it
-// again, so a small payload can cause much work.
+// Each node packs its filter, so a small payload can cause much work. This work costs steps.
 Error take_steps(const Graph& graph, Budget& steps) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];

@@ -1,8 +1,6 @@
-// Loads the bytes of a delegate's constants. A payload stores them in legacy buffers inside the
-// flatbuffer, in the region after the flatbuffer, or as named data.
-//
-// XNNPACK needs natural alignment and reads up to XNN_EXTRA_BYTES past the end of a tensor. Bytes
-// that do not meet both requirements are copied.
+// Loads the bytes of a delegate's constants: legacy buffers inside the flatbuffer, the region after
+// the flatbuffer, or named data. XNNPACK needs natural alignment and reads up to XNN_EXTRA_BYTES
+// past the end of a tensor. Bytes that do not meet both requirements are copied.
 #pragma once
 
 #include "backends/xnnpack/runtime/reader/graph.h"
@@ -22,16 +20,15 @@ class Constants {
   Constants& operator=(const Constants&) = delete;
   ~Constants();
 
-  // Checks the sizes of all constants that live nodes read, and sets the members `data`, `content`
-  // and `scales` of their values in `graph`. Call this once. `named_data` may be null if no
-  // constant is named data; `cache` may be null. Charges one step for every 64 bytes that a node
-  // reads. Charges copied constants to `memory` until the copies are released. `memory` may be
-  // null; otherwise, it must outlive this object.
+  // Checks the sizes of all constants that live nodes read, and sets `data`, `content` and `scales`
+  // of their values. Call once. `named_data`, `cache` and `memory` may be null; `memory` must
+  // outlive this object. Charges one step for every 64 bytes that a node reads. Charges copies to
+  // `memory` until they are released.
   Error load(const Payload& payload, const NamedDataMap* named_data, WeightsCache* cache,
              Budget& steps, Budget* memory, Graph& graph);
 
-  // Releases the filters, biases and scales that XNNPACK has packed, and the memory pages that hold
-  // them. The payload must stay valid until this call returns.
+  // Releases the filters, biases and scales that XNNPACK has packed, and their memory pages. The
+  // payload must stay valid until this call returns.
   void release_packed();
   // Reports the memory of copied constants. Constants that are read in place belong to the program.
   void report_memory(DelegateMemory& report) const;

@@ -1,5 +1,4 @@
-// A hash table keyed by digest, with open addressing and linear probing. Reports failed
-// allocations.
+// A hash table by digest, with linear probing. Reports failed allocations.
 #pragma once
 
 #include "backends/xnnpack/runtime/reader/digest.h"
@@ -7,7 +6,7 @@
 
 namespace vitrine::xnnpack {
 
-// Empty keys are ignored: insert() does not store them and find() never finds them.
+// insert() ignores empty keys, and find() never finds them.
 template <class T>
 class DigestMap {
  public:
@@ -22,8 +21,7 @@ class DigestMap {
     return entry.key.empty() ? nullptr : &entry.value;
   }
 
-  // Inserts the value, or replaces the value that the key already has. If the table must grow,
-  // first drops the entries whose values satisfy `is_dead`.
+  // Inserts or replaces a value. Before the table grows, drops values that satisfy `is_dead`.
   template <class IsDead>
   Error insert(const Digest& key, T value, IsDead is_dead) {
     if (key.empty()) return Error();
@@ -47,8 +45,7 @@ class DigestMap {
   std::span<const Entry> slots() const { return entries_; }
 
  private:
-  // Returns the slot that holds the key, or the free slot into which the key can be inserted. At
-  // least one slot is always free.
+  // Returns the slot of the key, or the free slot for the key. At least one slot is always free.
   size_t slot_of(const Digest& key) const {
     const size_t mask = entries_.size() - 1;
     size_t slot = static_cast<size_t>(key.low ^ (key.high >> 17)) & mask;

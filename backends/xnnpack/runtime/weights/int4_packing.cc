@@ -40,8 +40,8 @@ struct Matrix {
   float input_zero_point;
 };
 
-// Packs `count` rows, starting at row `first`. Each packed byte holds a value from one group of
-// `kKr` columns and a value from the next group.
+// Packs `count` rows, starting at row `first`. A packed byte holds a value from one group of `kKr`
+// columns and a value from the next group.
 template <size_t kKr>
 void pack_rows(const Matrix& m, size_t first, size_t count, uint8_t* packed) {
   static_assert(kKr == 4 || kKr == 8);
@@ -85,9 +85,8 @@ std::array<Words, 4> transpose(const std::array<Words, 4>& rows) {
           __builtin_shufflevector(c, d, 0, 1, 4, 5), __builtin_shufflevector(c, d, 2, 3, 6, 7)};
 }
 
-// Reorders the eight int4 values of each word from 0 1 2 3 4 5 6 7 to 0 4 1 5 2 6 3 7. The first
-// step swaps the two middle bytes of a word. The second step swaps the two middle values in each
-// half of the word.
+// Reorders the eight int4 values of each word from 0 1 2 3 4 5 6 7 to 0 4 1 5 2 6 3 7. Swaps the
+// two middle bytes of a word, then the two middle values in each half of the word.
 Words interleave(Words x) {
   x = (x & 0xFF0000FF) | (x & 0x0000FF00) << 8 | (x >> 8 & 0x0000FF00);
   return (x & 0xF00FF00F) | (x & 0x00F000F0) << 4 | (x >> 4 & 0x00F000F0);
@@ -123,7 +122,7 @@ void pack_tile(const Matrix& m, size_t first, uint8_t* packed) {
       uint8_t* to = packed + n * sizeof(uint32_t);
       for (const Words units : transpose(rows)) {
         // The eight values are stored with 8 added to each, so 8 * 8 is subtracted from their sum.
-        // The products are exact, so the sums are the same with and without fused multiply-adds.
+        // The products are exact, so fused multiply-adds do not change the sums.
         sums[n / kVectorRows] -= (sums_of_int4(units) - 8 * 8) * factors[n / kVectorRows];
         const Words bytes = interleave(units) ^ 0x88888888;
         std::memcpy(to, &bytes, sizeof(bytes));

@@ -1,6 +1,6 @@
-// Holds many blocks of packed weights in one allocation, so that the small blocks of a large model
-// share huge pages. Without huge pages, page faults would take as long as the packing. The memory
-// is zeroed, because packing does not write padding (XNNPACK-zeroed-weights.patch).
+// Holds many blocks of packed weights in one allocation, so that small blocks share huge pages.
+// Without huge pages, page faults would take as long as the packing. The memory is zeroed, because
+// packing does not write padding (XNNPACK-zeroed-weights.patch).
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ namespace vitrine::xnnpack {
 // Not thread-safe.
 class PackedArena {
  public:
-  // Makes an arena for `blocks` blocks, whose sizes add up to `size` bytes. The arena is large
-  // enough for their alignment and slack. Returns null if memory runs out.
+  // Makes an arena for `blocks` blocks of `size` bytes in total, plus their alignment and slack.
+  // Returns null if memory runs out.
   static std::shared_ptr<PackedArena> make(size_t size, size_t blocks);
 
-  // Returns a 64-byte aligned, zeroed block that is followed by kReadableSlack readable bytes. Null
-  // if the arena is full.
+  // Returns a 64-byte aligned, zeroed block that is followed by kReadableSlack readable bytes.
+  // Returns null if the arena is full.
   void* take(size_t size);
   // Frees the space of `block` if it is the last block that was taken.
   void give_back(const void* block);
@@ -32,7 +32,7 @@ class PackedArena {
       : memory_(std::move(memory)), bytes_(bytes) {}
 
   std::unique_ptr<void, Free> memory_;
-  std::span<std::byte> bytes_;  // the aligned part of the memory
+  std::span<std::byte> bytes_;  // aligned part of the memory
   size_t used_ = 0;
   size_t last_ = 0;  // offset of the last block
 };

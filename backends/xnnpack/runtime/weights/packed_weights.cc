@@ -11,10 +11,10 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// Smaller weights do not use an arena, because they would not fill a huge page.
+// Smaller weights would not fill a huge page.
 constexpr size_t kMinArenaBytes = platform::kHugePage;
 
-// Returns the key of the block that one of Vitrine's kernels makes from `filter` in this layout.
+// Returns the key of the block that a Vitrine kernel makes from `filter` in this layout.
 xnn_weights_cache_look_up_key own_key(const void* filter, uint32_t layout) {
   xnn_weights_cache_look_up_key key = {};  // some versions of XNNPACK have more members
   key.seed = layout;
@@ -26,8 +26,8 @@ xnn_weights_cache_look_up_key own_key(const void* filter, uint32_t layout) {
 
 PackedWeights::PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory)
     : cache_(std::move(cache)), memory_(memory) {
-  // XNNPACK identifies a block by its offset in a cache. The provider returns the address of the
-  // block as this offset. The address stays valid, because blocks never move.
+  // XNNPACK identifies a block by its offset in a cache. This provider uses the block's address as
+  // the offset, because blocks never move.
   provider_.context = this;
   provider_.look_up = [](void* self, const Key* key) {
     return static_cast<PackedWeights*>(self)->look_up(*key);
@@ -49,7 +49,7 @@ PackedWeights::~PackedWeights() {
   if (memory_ != nullptr) memory_->give_back(taken_);
 }
 
-// Plans no arena if the cache has a file, because most blocks are then mapped from the file.
+// If the cache has a file, most blocks are mapped from the file and do not need an arena.
 void PackedWeights::plan_arena(const Graph& graph, size_t own_bytes) {
   if (cache_ && !cache_->path().empty()) return;
   size_t bytes = own_bytes;
@@ -79,9 +79,8 @@ Error PackedWeights::identify(const Graph& graph, size_t own_bytes) {
         packings_.push_back({filter.data, packing_of(graph, node, cache_->secret())}));
   }
   std::ranges::sort(packings_, std::less<>(), &PackedFilter::filter);
-  // XNNPACK's key of a block names the filter, but not the node. If nodes pack one filter in
-  // different ways, the key cannot tell which packing is meant. The cache then does not share the
-  // blocks of this filter.
+  // XNNPACK's key of a block names the filter, but not the node. If nodes pack a filter in
+  // different ways, the cache does not share the blocks of this filter.
   for (size_t i = 1; i < packings_.size(); ++i) {
     const PackedFilter& before = packings_[i - 1];
     PackedFilter& next = packings_[i];
@@ -94,8 +93,8 @@ bool PackedWeights::is_unpacked(const void* filter) const {
   return std::ranges::binary_search(unpacked_, filter, std::less<>());
 }
 
-// If nodes pack a filter in different ways, packings_ has several entries for this filter.
-// identify() then clears the digest of the last entry, so this function reads the last entry.
+// If nodes pack a filter in different ways, identify() clears the digest of the filter's last
+// entry. This function therefore reads the last entry.
 Packing PackedWeights::packing(const Key& key) const {
   const auto known =
       std::ranges::upper_bound(packings_, key.kernel, std::less<>(), &PackedFilter::filter);
@@ -122,7 +121,6 @@ size_t PackedWeights::look_up(const Key& key) {
   return block ? use(std::move(block)) : SIZE_MAX;
 }
 
-// Returns memory for a block, or null if memory runs out.
 void* PackedWeights::take(size_t size) {
   std::shared_ptr<PackedArena> arena = arena_;
   void* block = arena ? arena->take(size) : nullptr;
@@ -146,8 +144,7 @@ size_t PackedWeights::insert(const Key& key, void* packed, size_t) {
   const auto reserved = std::ranges::find(reserved_, packed, [](const Reserved& candidate) {
     return static_cast<const void*>(candidate.bytes.data());
   });
-  // Convolutions call this function even for blocks that look_up() has found. Such blocks need not
-  // be inserted.
+  // Convolutions call this function even for blocks that look_up() has found.
   if (reserved == reserved_.end()) {
     const size_t known = look_up(key);
     is_complete_ = is_complete_ && known != SIZE_MAX;

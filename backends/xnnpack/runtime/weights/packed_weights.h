@@ -1,5 +1,5 @@
 // Owns the weights that XNNPACK packs for one delegate, or shares them through a cache. XNNPACK
-// accesses them through its weights cache provider.
+// uses its weights cache provider for access.
 #pragma once
 
 #include <xnnpack.h>
@@ -18,33 +18,29 @@ namespace vitrine::xnnpack {
 // This object must outlive the XNNPACK runtime that uses provider(). Not thread-safe.
 class PackedWeights {
  public:
-  // Shares blocks with other delegates through `cache`. If `cache` is null, this delegate owns its
-  // blocks. Charges packed bytes to `memory`, which must outlive this object. If `memory` is null,
-  // the number of packed bytes is not limited.
+  // `cache` shares blocks with other delegates; null: this delegate owns its blocks. Charges packed
+  // bytes to `memory`, which must outlive this object or is null (no limit).
   PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory);
   ~PackedWeights();
-  // Finds out how the nodes pack their filters, and plans the arena. Call this after the graph's
-  // constants are loaded and before the provider is used. `own_bytes` is the expected total size of
-  // the blocks that will be passed to insert_own().
+  // Finds out how the nodes pack their filters, and plans the arena. Call after the constants are
+  // loaded and before the provider is used. `own_bytes` is the expected total size of the blocks
+  // for insert_own().
   Error identify(const Graph& graph, size_t own_bytes);
-  // True if XNNPACK does not pack this filter, because one of Vitrine's kernels runs the node
-  // (Node::weights). XNNPACK then gets the address of the filter instead of packed weights, so
-  // XNNPACK's kernels must not run the node.
+  // True if a Vitrine kernel runs the filter's node (Node::weights). XNNPACK then gets the address
+  // of the filter instead of packed weights, so XNNPACK's kernels must not run the node.
   bool is_unpacked(const void* filter) const;
 
-  // Returns the cached block of `bytes` bytes that one of Vitrine's kernels made from the filter,
-  // or null if the cache does not have this block. `layout` identifies the kernel and its layout of
-  // the weights. The block's key also contains the parameters of the filter's node, so `layout`
-  // need not cover them.
+  // Returns the cached block of `bytes` bytes that a Vitrine kernel made from the filter, or null.
+  // `layout` identifies the kernel and its layout of the weights. The key of the block also
+  // contains the parameters of the filter's node.
   const std::byte* find_own(const void* filter, uint32_t layout, size_t bytes);
-  // Returns zeroed memory for a block, or null if memory runs out. The caller writes the block and
-  // passes it to insert_own().
+  // Returns zeroed memory for insert_own(), or null if memory runs out.
   std::byte* reserve_own(size_t bytes) { return static_cast<std::byte*>(reserve(bytes)); }
   // Adds the block to the cache, if it can be shared. Returns the address of the block to use,
   // which may be an equal block from the cache. Returns null if memory runs out.
   const std::byte* insert_own(const void* filter, uint32_t layout, std::byte* block);
 
-  // Call this after all weights are packed.
+  // Call after all weights are packed.
   void finish() { arena_.reset(); }
 
   PackedWeights(const PackedWeights&) = delete;
@@ -64,8 +60,7 @@ class PackedWeights {
   void* take(size_t size);
   void plan_arena(const Graph& graph, size_t own_bytes);
   size_t insert(const Key& key, void* packed, size_t size);
-  // Returns the packing of a block. The digest in the result is empty if the block cannot be
-  // shared.
+  // Returns the packing of a block, without a digest if the block cannot be shared.
   Packing packing(const Key& key) const;
   // Keeps a reference to the block. Returns the block's address, or SIZE_MAX if memory runs out.
   size_t use(std::shared_ptr<const PackedBlock> block);
@@ -82,10 +77,9 @@ class PackedWeights {
   };
   CheckedVector<PackedFilter> packings_;  // sorted by filter
   CheckedVector<const void*> unpacked_;   // sorted
-  // The arena that packed blocks share. It is created when memory for the first block is reserved.
-  // Blocks that do not fit into this arena are allocated separately.
+  // The arena of packed blocks. Blocks that do not fit are allocated separately.
   std::shared_ptr<PackedArena> arena_;
-  size_t arena_bytes_ = 0;  // size of the arena to make; 0 if there is none to make
+  size_t arena_bytes_ = 0;  // size of the planned arena, or 0
   size_t num_constants_ = 0;
   struct Reserved {
     std::span<const std::byte> bytes;

@@ -14,7 +14,7 @@ Geometry::Type type_of(const Value& value) {
           value.zero_point};
 }
 
-// Describes the shape and type of a weight. Returns false if a size does not fit in 32 bits.
+// Returns false if a size does not fit in 32 bits.
 bool describe_weights(const Value& value, Geometry::Weights& weights) {
   weights.type = type_of(value);
   weights.channel_dim = value.channel_dim;
@@ -28,8 +28,7 @@ bool describe_weights(const Value& value, Geometry::Weights& weights) {
   return true;
 }
 
-// Returns false if a Geometry cannot describe the node. This happens only for nodes whose weights
-// are not packed.
+// Returns false if a Geometry cannot describe the node. The weights of such nodes are not packed.
 bool describe(const Graph& graph, const Node& node, Geometry& geometry) {
   const std::string_view kind = node.kind->name;
   const std::span<const uint32_t> weights = node.input_values().subspan(1);

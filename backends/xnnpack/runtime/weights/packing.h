@@ -1,8 +1,6 @@
-// Describes everything that determines how XNNPACK packs the weights of a node.
-//
-// XNNPACK does not check the size of a block that it gets from a cache. So each block is stored
-// with the geometry that determines its size, and a lookup compares the geometry field by field. If
-// different weights have the same digest, results can be wrong, but no access is outside a block.
+// Describes everything that determines how XNNPACK packs the weights of a node. XNNPACK does not
+// check the size of a block from a cache, so a lookup also compares this geometry. A collision of
+// digests can make results wrong, but cannot cause an access outside a block.
 #pragma once
 
 #include <array>
@@ -14,8 +12,8 @@
 
 namespace vitrine::xnnpack {
 
-// Everything that determines a packing, except the values of the weights. This struct is also
-// written to files (docs/formats/weights_cache.md).
+// Everything that determines a packing, except the values of the weights. Files contain this struct
+// (docs/formats/weights_cache.md).
 struct Geometry {
   struct Type {
     uint32_t datatype = 0;
@@ -35,7 +33,7 @@ struct Geometry {
     bool operator==(const Weights&) const = default;
   };
 
-  std::array<char, 24> kind{};  // the node kind's name, padded with zeros
+  std::array<char, 24> kind{};  // name of the node kind, padded with zeros
   uint32_t seed = 0;            // XNNPACK's identifier of the kernel
   uint32_t flags = 0;
   uint32_t group_input_channels = 0;
@@ -43,7 +41,7 @@ struct Geometry {
   uint32_t groups = 0;
   uint32_t adjustment_height = 0;
   uint32_t adjustment_width = 0;
-  std::array<uint32_t, 10> window{};  // the fields of `Window` in order
+  std::array<uint32_t, 10> window{};  // fields of `Window` in order
   uint32_t weights_count = 0;
   Type input;
   Type output;
@@ -60,13 +58,12 @@ struct Packing {
   bool operator==(const Packing&) const = default;
 };
 
-// Describes how the weights of `node` (the values after its first input) are packed. The digest is
-// empty if the constants cannot be identified or the node cannot be described. If the packings of
-// two nodes are equal and have a digest, the packed bytes are also equal.
+// Describes how the weights of `node` (the values after its first input) are packed. Equal packings
+// with a digest mean equal packed bytes. The digest is empty if the constants cannot be identified
+// or the node cannot be described.
 Packing packing_of(const Graph& graph, const Node& node, const DigestSecret& secret);
 
-// Returns a copy of `packing` that also names the kernel. `seed` is XNNPACK's identifier of the
-// kernel.
+// Returns a copy that also names the kernel. `seed` is XNNPACK's identifier of the kernel.
 Packing packing_for_kernel(const Packing& packing, uint32_t seed, const DigestSecret& secret);
 
 }  // namespace vitrine::xnnpack

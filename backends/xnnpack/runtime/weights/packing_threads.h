@@ -1,4 +1,3 @@
-// Chooses the threads that pack the weights of a delegate.
 #pragma once
 
 namespace vitrine {
@@ -7,8 +6,7 @@ class ThreadPool;
 
 namespace vitrine::xnnpack {
 
-// While this object exists, the calling thread packs with the threads of `pool`, or alone if `pool`
-// is null.
+// While this object exists, the calling thread packs with `pool`, or alone if `pool` is null.
 class PackingThreads {
  public:
   explicit PackingThreads(ThreadPool* pool) { pool_ = pool; }
@@ -19,7 +17,7 @@ class PackingThreads {
   static ThreadPool* pool() { return pool_; }
 
  private:
-  // The packing functions read the pool from this variable, because XNNPACK cannot pass it to them.
+  // XNNPACK cannot pass the pool to the packing functions, so they read this variable.
   static inline thread_local ThreadPool* pool_ = nullptr;
 };
 

@@ -58,8 +58,8 @@ Digest WeightsCache::recall(const ConstantOrigin& constant) {
 void WeightsCache::remember(const ConstantOrigin& constant, const Digest& content) {
   if (constant.stamp == 0 || constant.name.empty()) return;
   const std::lock_guard lock(mutex_);
-  // The load of a different ExecuTorch program may have changed file_.source_stamp since recall().
-  // In that case, `content` does not belong in the file.
+  // The load of a different program may have changed file_.source_stamp since recall(). Then
+  // `content` does not belong in the file.
   if (file_.source_stamp == constant.stamp &&
       file_.contents.insert(digest_of(constant.name, secret()), content).ok()) {
     dirty_ = true;
@@ -129,7 +129,7 @@ Error WeightsCache::save() {
   for (const auto& [name, digest] : file_.contents.slots()) {
     if (!name.empty()) VITRINE_RETURN_IF_ERROR(content.contents.push_back({name, digest}));
   }
-  dirty_ = false;  // even after a failure, or each delegate of a method would try again
+  dirty_ = false;  // also after a failure; otherwise each delegate of a method would try again
   return write_weights_file(path_.data(), content).in("weights cache");
 }
 

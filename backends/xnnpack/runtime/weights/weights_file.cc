@@ -18,8 +18,7 @@ constexpr uint32_t kVersion = 3;
 constexpr size_t kDataAlignment = 4096;
 constexpr size_t kBlockAlignment = 64;
 
-// The header of the file. It is in native byte order, because the file never leaves the machine,
-// and the build digest identifies the CPU.
+// The header of the file, in native byte order: the file never leaves the machine.
 struct Header {
   char magic[8];
   uint32_t version;
@@ -40,7 +39,7 @@ static_assert(sizeof(Header) == 312 && offsetof(Header, header) == 296);
 
 struct BlockRow {
   Digest key;
-  uint64_t offset;  // in the file
+  uint64_t offset;  // offset in the file
   uint64_t size;
   Geometry geometry;
 };
@@ -63,8 +62,7 @@ Digest header_digest(const Header& header) {
   return digest_of(bytes_of(header).first(offsetof(Header, header)));
 }
 
-// Returns the digest of XNNPACK's build and of the CPU, which together determine the kernels and
-// thus the packing of weights.
+// Returns a digest of XNNPACK's build and the CPU, which determine how weights are packed.
 Digest build_digest() {
   static const Digest digest = [] {
     Digester digester;
@@ -121,8 +119,7 @@ Row read_row(std::span<const std::byte> rows, size_t index) {
   return row;
 }
 
-// Returns an error if the file exists and is not a weights cache, because a wrong path could name
-// one of the user's files.
+// An existing file that is not a weights cache is an error: the path could be wrong.
 Error check_replaceable(const char* path) {
   Result<platform::File> file = platform::File::open(path);
   if (!file.ok()) {
@@ -216,8 +213,7 @@ Error write_weights_file(const char* path, const WeightsFileContent& content) {
   header.build = build_digest();
   header.secret = content.secret;
   header.source_stamp = content.source_stamp;
-  // Rounds the seconds to an even number, because some file systems store times with a resolution
-  // of two seconds.
+  // Some file systems store times with a resolution of two seconds, so the seconds are even.
   header.seal_s = platform::wall_clock_s() / 2 * 2;
   header.file_size = end;
   header.data_offset = data_offset;

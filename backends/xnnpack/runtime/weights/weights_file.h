@@ -1,9 +1,8 @@
-// Reads and writes the file that keeps packed weights across processes. Format:
-// docs/formats/weights_cache.md
-//
-// A file is valid for one build of XNNPACK on one kind of CPU. Opening a file usually reads only
-// its tables. If the modification time differs from the time stored in the file (the seal), another
-// program wrote to the file. Opening then also verifies the checksum of the data.
+// Reads and writes the file that keeps packed weights across processes
+// (docs/formats/weights_cache.md). A file is valid for one build of XNNPACK on one kind of CPU.
+// Opening a file usually reads only its tables. If the modification time differs from the time in
+// the file (the seal), another program wrote to the file. Opening then also verifies the checksum
+// of the data.
 #pragma once
 
 #include <memory>
@@ -43,7 +42,7 @@ struct WeightsFile {
   DigestMap<Digest> contents;
 
   // Returns NotFound or AccessFailed if the file cannot be opened or read. Returns
-  // InvalidExternalData with the reason if the file's content or permissions make it unusable.
+  // InvalidExternalData with the reason if the content or the permissions make the file unusable.
   static Result<WeightsFile> open(const char* path);
 };
 
@@ -54,8 +53,8 @@ struct WeightsFileContent {
   CheckedVector<std::pair<Digest, Digest>> contents;
 };
 
-// Replaces the file atomically. If this fails, returns AccessFailed with the system's reason. Also
-// returns AccessFailed if the path names a file that is not a weights cache.
+// Replaces the file atomically. Returns AccessFailed with the system's reason, or if the path names
+// a file that is not a weights cache.
 Error write_weights_file(const char* path, const WeightsFileContent& content);
 
 }  // namespace vitrine::xnnpack

@@ -1,5 +1,5 @@
-// Runs batch norms in f32 that were not folded into another operator. XNNPACK runs them as
-// depthwise convolutions with windows of one pixel: a scale and a bias for each channel.
+// Runs f32 batch norms, which XNNPACK runs as depthwise convolutions with windows of one pixel: a
+// scale and a bias per channel.
 #include "backends/xnnpack/runtime/execution/own_kernels/raw_weights.h"
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
 #include "kernels/optimized/simd/pixels.h"
@@ -22,7 +22,7 @@ size_t batch_norm_weight_bytes(const xnn_operator& op) {
   return is_batch_norm(op) ? convolution_of(op).groups * (2 * sizeof(float)) : 0;
 }
 
-// Writes the scales and then the biases.
+// Writes all scales, then all biases.
 void copy_batch_norm_weights(xnn_operator& op, const RawWeights& weights, std::byte* bytes) {
   auto* const to = reinterpret_cast<float*>(bytes);
   for (size_t channel = 0; channel < convolution_of(op).groups; ++channel) {

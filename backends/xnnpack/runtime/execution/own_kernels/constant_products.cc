@@ -1,6 +1,6 @@
-// Runs matrix products with constant weights in f32: linear layers and convolutions with windows of
-// one pixel. XNNPACK computes tiles of a fixed number of rows, such as 7, even if the last tile has
-// fewer. Our kernel computes only the rows that exist. It reads the weights that XNNPACK packed.
+// Runs f32 matrix products with constant weights: linear layers and convolutions with windows of
+// one pixel. XNNPACK computes tiles with a fixed number of rows, such as 7. This kernel computes
+// only the rows that exist. It reads the weights that XNNPACK packed.
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -14,14 +14,13 @@ namespace {
 
 namespace simd = optimized::simd;
 
-// Maximum number of rows in a task. All rows of a task use the same panel of weights before the
-// next panel is read.
+// Maximum number of rows in a task. All rows of a task share a panel of weights.
 constexpr size_t kMaxTaskRows = 64;
 
 size_t lane_count() { return static_cast<size_t>(simd::gemm_shape().lanes); }
 
-// True if our kernel can read the panels in which XNNPACK packed the weights. A panel has `nr`
-// columns. It starts with the biases of its columns, and their weights follow, input by input.
+// True if this kernel can read XNNPACK's panels of weights. A panel has `nr` columns: first the
+// biases of the columns, then the weights, input by input.
 template <xnn_operator_type kType>
 bool has_panels(const xnn_operator& op) {
   const bool has_sizes = op.state == xnn_run_state_needs_setup || op.state == xnn_run_state_ready;
@@ -37,10 +36,9 @@ bool has_panels(const xnn_operator& op) {
          (kernel.nr == lane_count() || kernel.nr == 2 * lane_count());
 }
 
-// Returns true if our kernel is probably faster because it computes fewer rows. The estimated time
-// of a kernel is the number of vectors of sums that it computes. A tile with fewer than kMinSums
-// such vectors takes as long as a tile with kMinSums vectors, because each addition must wait for
-// the previous addition to the same sum.
+// Returns true if this kernel is probably faster because it computes fewer rows. The estimated time
+// is the number of vectors of sums. A tile takes at least the time of kMinSums vectors, because
+// each addition waits for the previous addition to the same sum.
 bool saves_rows(const xnn_operator& op) {
   constexpr size_t kMinSums = 8;
   constexpr size_t kTails[][2] = {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {4, 1}, {4, 2}, {4, 3}};

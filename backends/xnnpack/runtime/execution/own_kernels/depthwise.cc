@@ -1,5 +1,5 @@
-// Runs depthwise convolutions in f32 and f16 with windows of more than 25 elements, for which
-// XNNPACK has only its grouped IGEMM.
+// Runs f32 and f16 depthwise convolutions with windows of more than 25 elements. XNNPACK has only
+// its grouped IGEMM for such windows.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -16,7 +16,7 @@ namespace {
 
 namespace simd = optimized::simd;
 
-// Maximum number of taps that our kernel supports. A task stores two pointers per tap on the stack.
+// Maximum number of taps. A task stores two pointers per tap on the stack.
 constexpr size_t kMaxTaps = 1024;
 
 size_t taps_of(const xnn_operator& op) {
@@ -66,8 +66,8 @@ void copy_depthwise_weights(xnn_operator& op, const RawWeights& weights, std::by
   }
 }
 
-// The input pixels that one output pixel needs. XNNPACK stores the pointers to these pixels in
-// groups. Each group serves a tile of several output pixels.
+// The input pixels of one output pixel. XNNPACK stores the pointers to these pixels in groups. A
+// group serves a tile of output pixels.
 template <class T>
 struct Window {
   Window(const igemm_context& context, size_t pixel)
@@ -76,8 +76,8 @@ struct Window {
         last(first + (context.ks - 1) * rows) {}
 
   const T* at(size_t tap) const { return static_cast<const T*>(first[tap * rows]); }
-  // Returns true if the whole window is inside the image. Checks only the first and the last pixel,
-  // because they are opposite corners of the window. `zero` is XNNPACK's pointer for padding.
+  // Returns true if the whole window is inside the image. The first and the last pixel are opposite
+  // corners of the window. `zero` is XNNPACK's pointer for padding.
   bool is_inside(const void* zero) const { return *first != zero && *last != zero; }
   bool follows(const Window& other, ptrdiff_t step) const {
     return at(0) - other.at(0) == step &&
@@ -89,8 +89,7 @@ struct Window {
   const void* const* last;
 };
 
-// The minimum and the maximum to which the result is clamped. XNNPACK stores them in the dtype of
-// the result.
+// The bounds of the result. XNNPACK stores these bounds in the dtype of the result.
 template <class T>
 struct OutputBounds {
   explicit OutputBounds(const igemm_context& context) {
@@ -122,8 +121,8 @@ void clamp_line(float* line, int64_t count, const OutputBounds<float>& bounds) {
   }
 }
 
-// A task that XNNPACK calls with its own context. use_depthwise() has set `packed_w` to our
-// weights, and `kc` to the number of bytes in all channels of a pixel.
+// A task that XNNPACK calls with its own context. use_depthwise() has set `packed_w` to Vitrine's
+// weights, and `kc` to the number of bytes of a pixel.
 template <class T>
 void depthwise_pixels(const igemm_context* context, size_t image, size_t first, size_t count) {
   const size_t channels = context->kc / sizeof(T);
@@ -145,15 +144,15 @@ void depthwise_pixels(const igemm_context* context, size_t image, size_t first, 
     Window<T> window(*context, pixel);
     pixels.taps = 0;
     for (size_t tap = 0; tap < context->ks; ++tap) {
-      if (window.at(tap) == context->zero) continue;  // padding
+      if (window.at(tap) == context->zero) continue;  // the tap is in the padding
       in[pixels.taps] = at_byte(window.at(tap), offset);
       tap_weights[pixels.taps++] = weights + (1 + tap) * channels;
     }
     pixels.out = at_byte(static_cast<T*>(context->c),
                          image * context->bc_stride + pixel * context->cm_stride);
     pixels.count = 1;
-    // Adds the following pixels to this call of simd::depthwise_pixels(), as long as all windows
-    // are inside the image and equally spaced.
+    // Adds the following pixels to this call of simd::depthwise_pixels(). All windows must be
+    // inside the image and equally spaced.
     for (size_t next = pixel + 1; next < first + count && window.is_inside(context->zero); ++next) {
       const Window<T> following(*context, next);
       if (!following.is_inside(context->zero)) break;

@@ -1,5 +1,5 @@
-// Runs convolutions in f32 with up to four output channels. XNNPACK's kernels for such convolutions
-// compute 2 or 16 output channels at a time (cmake/third_party/f32_gemm_choice.c).
+// Runs f32 convolutions with up to four output channels. XNNPACK's kernels compute 2 or 16 output
+// channels at a time (cmake/third_party/f32_gemm_choice.c).
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/raw_weights.h"
@@ -14,10 +14,9 @@ namespace simd = optimized::simd;
 
 bool reads_table(const xnn_operator& op) { return op.ukernel.type == xnn_microkernel_type_igemm; }
 
-// Returns the minimum number of SIMD vectors of input channels for which our kernel is faster. Our
-// kernel ends by adding up the lanes of each vector of sums. If the window has only one tap, these
-// additions are a large part of the work. The limits for two outputs are higher, because XNNPACK's
-// kernel for two outputs uses all lanes.
+// Returns the minimum number of SIMD vectors of input channels for which this kernel is faster. At
+// the end, the kernel adds up the lanes of each vector of sums, which is much work for windows with
+// only one tap. XNNPACK's kernel for two outputs uses all lanes, so two outputs have higher limits.
 size_t min_vectors(size_t out_channels, bool reads_table) {
   if (out_channels == 2) return reads_table ? 4 : 8;
   return reads_table ? 1 : out_channels + 1;
@@ -80,7 +79,7 @@ void copy_few_outputs_weights(xnn_operator& op, const RawWeights& weights, std::
   }
 }
 
-// A task that XNNPACK calls with its own context, in which `packed_w` points to our weights.
+// A task that XNNPACK calls with its own context. `packed_w` points to Vitrine's weights.
 void few_outputs_by_table(const igemm_context* context, size_t image, size_t first, size_t count) {
   const auto outputs = static_cast<int64_t>(context->cm_stride / sizeof(float));
   simd::convolve_few_outputs(
@@ -155,7 +154,7 @@ constexpr Replacement few_outputs(const char* name) {
 
 const Replacement kFewOutputs =
     few_outputs<false>("Vitrine Convolution with Few Outputs (NHWC, F32)");
-#ifndef VITRINE_XNNPACK_UPSTREAM  // see list.inc
+#ifndef VITRINE_XNNPACK_UPSTREAM  // list.inc gives the reason
 const Replacement kFewPointwiseOutputs =
     few_outputs<true>("Vitrine Pointwise Convolution with Few Outputs (NHWC, F32)");
 #endif

@@ -1,4 +1,4 @@
-// Runs depthwise convolutions in int8 with a scale per channel, using dot-product instructions.
+// Runs int8 depthwise convolutions with a scale per channel, using dot-product instructions.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace {
 
 namespace simd = optimized::simd;
 
-// Returns XNNPACK's kernel for `op` if our kernel can replace it; otherwise null.
+// Returns XNNPACK's kernel for `op`, or null if Vitrine's kernel cannot replace that kernel.
 const xnn_dwconv_config* int8_depthwise_config(const xnn_operator& op) {
   if (op.type != xnn_operator_type_convolution_nhwc_qc8 ||
       op.ukernel.type != xnn_microkernel_type_dwconv || !has_avx512_vnni()) {
@@ -41,8 +41,8 @@ size_t int8_depthwise_bytes(const xnn_operator& op) {
   return is_int8_depthwise(op) ? window_of(op).weight_bytes() : 0;
 }
 
-// XNNPACK packs the weights in tiles of channels. A tile consists of the biases, the weights of
-// each tap and the scales. The packed biases are already corrected for the zero points.
+// XNNPACK packs the weights in tiles of channels: the biases, the weights of each tap, and the
+// scales. The packed biases are already corrected for the zero points.
 void copy_int8_depthwise_weights(xnn_operator& op, const RawWeights&, std::byte* to) {
   const simd::Int8DepthwiseWindow window = window_of(op);
   const size_t tile = int8_depthwise_config(op)->channel_tile;
@@ -61,8 +61,8 @@ void copy_int8_depthwise_weights(xnn_operator& op, const RawWeights&, std::byte*
   }
 }
 
-// A task that XNNPACK calls with its own context. In this context, use_int8_depthwise() has stored
-// our weights in `packed_weights` and the number of rows of the window in depthwise_spare().
+// A task that XNNPACK calls with its own context. use_int8_depthwise() has stored Vitrine's weights
+// in `packed_weights` and the window's number of rows in depthwise_spare().
 void int8_depthwise_pixels(const dwconv_context* context, size_t image, size_t y) {
   const size_t rows = depthwise_spare(*context);
   const auto& params = reinterpret_cast<const xnn_qs8_qc8w_conv_minmax_params&>(context->params);

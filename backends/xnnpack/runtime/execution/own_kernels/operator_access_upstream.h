@@ -1,6 +1,6 @@
-// Accesses the members of XNNPACK 92a7ad5 (July 2026) that differ in XNNPACK 4ea82e5 (November
-// 2024). operator_access_debian.h defines the same functions for 4ea82e5. replacement.h includes
-// the file for the version in use.
+// Accesses the members of XNNPACK 92a7ad5 (July 2026) that differ in 4ea82e5 (November 2024).
+// operator_access_debian.h is the counterpart for 4ea82e5. replacement.h includes one of the two
+// files.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,7 @@ static_assert(std::is_same_v<decltype(xnn_ukernel::igemm), xnn_ukernel_igemm*>);
 
 using RuntimeTensor = xnn_runtime_value;
 
-// Returns the structure with the window, groups, sizes, input and output of a convolution or
-// pooling. Do not call for other operators.
+// Returns the parameters of a convolution or pooling. Do not call for other operators.
 inline const xnn_convolution_operator& convolution_of(const xnn_operator& op) {
   return *op.convolution_op;
 }
@@ -35,17 +34,15 @@ inline const xnn_ukernel_igemm& igemm_kernel_of(const xnn_operator& op) {
 }
 inline igemm_context& igemm_context_of(xnn_operator& op) { return op.dynamic_context.igemm->igemm; }
 
-// The next two functions are not called for convolutions in this version, because XNNPACK turns a
-// convolution with a window of one pixel into a fully connected operator.
+// This version runs a convolution with a window of one pixel as a fully connected operator. The
+// next two functions are therefore not called for convolutions.
 inline const xnn_ukernel_gemm& gemm_kernel_of(const xnn_operator& op) {
   return op.ukernel.gemm_ukernels->gemm;
 }
 inline gemm_context& gemm_context_of(xnn_operator& op) { return op.dynamic_context.gemm->gemm; }
 
-// True if the operator applies `function` to f32 values.
 inline bool is_unary(const xnn_operator& op, xnn_unary_operator function) {
-  // Checks only the size, because f32 is the only type of 4 bytes to which XNNPACK applies the
-  // functions that Vitrine replaces.
+  // Among the functions that Vitrine replaces, only f32 has 4 bytes.
   constexpr uint8_t kLog2Bytes = 2;
   return op.type == xnn_operator_type_unary_elementwise &&
          op.unary_elementwise.op_type == function &&
@@ -55,7 +52,6 @@ inline bool is_unary(const xnn_operator& op, xnn_unary_operator function) {
 
 inline xnn_vunary_ukernel_fn sigmoid_kernel() { return xnn_init_f32_sigmoid_config(0)->ukernel; }
 
-// XNNPACK's contexts for the tasks of a matrix product of two inputs.
 using ProductContexts = gemm_op_context;
 
 inline const ProductContexts& product_contexts_of(const xnn_operator& op) {
@@ -68,14 +64,12 @@ inline const gemm_context& gemm_context_of(const ProductContexts& contexts) {
 inline dwconv_context& depthwise_context_of(xnn_operator& op) {
   return op.dynamic_context.dwconv->dwconv;
 }
-// True if the int8 kernel of `config` runs `op`, and the window has exactly as many elements as the
-// kernel supports.
+// True if the int8 kernel of `config` runs `op`, and the window has exactly the size of the kernel.
 inline bool runs_simple_tiles(const xnn_operator& op, const xnn_dwconv_config& config) {
   const xnn_convolution_operator& convolution = convolution_of(op);
   return config.minmax == op.ukernel.dwconv.ukernel &&
          config.primary_tile == convolution.kernel_height * convolution.kernel_width;
 }
-// The stride in bytes from one pixel of the int8 result to the next.
 inline size_t depthwise_pixel_stride(const dwconv_context& context) {
   return context.output_pixel_stride;
 }
@@ -84,8 +78,8 @@ inline bool is_f32_resize(const xnn_operator& op) {
          op.ibilinear_config == xnn_init_f32_ibilinear_config();
 }
 
-// Returns a context member that no code except XNNPACK's task reads. Our task runs instead of
-// XNNPACK's task, so we can store another value in this member.
+// Returns a context member that only XNNPACK's own task reads. Vitrine's task replaces that task
+// and can store another value in this member.
 inline size_t& depthwise_spare(dwconv_context& context) { return context.weights_channel_stride; }
 inline size_t depthwise_spare(const dwconv_context& context) {
   return context.weights_channel_stride;

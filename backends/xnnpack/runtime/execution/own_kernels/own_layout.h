@@ -1,4 +1,3 @@
-// The identifiers of Vitrine's layouts of weights in a cache of packed weights.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +8,12 @@
 
 namespace vitrine::xnnpack::own_kernels {
 
-// Returns the identifier of a weight layout. `winograd_tile` is the tile size of Winograd's
-// algorithm, or 0 for all other kernels. The identifier need not contain the kernel, because the
-// cache also identifies each block by its filter, and the node that uses the filter determines the
-// kernel. Increase kVersion if a layout changes, because files of packed weights may contain blocks
-// in the old layout.
+// Returns the identifier of a weight layout in a cache of packed weights. `winograd_tile` is the
+// tile size of Winograd's algorithm, or 0 for other kernels. The cache also identifies each block
+// by its filter and node. Increase kVersion if a layout changes: files may contain blocks in the
+// old layout.
 inline uint32_t own_layout(int64_t winograd_tile = 0) {
-  constexpr uint32_t kOwn = 0x56000000;  // distinguishes these from XNNPACK's seeds
+  constexpr uint32_t kOwn = 0x56000000;  // distinguishes own layouts from XNNPACK's seeds
   constexpr uint32_t kVersion = 1;
   return kOwn | kVersion << 16 | static_cast<uint32_t>(winograd_tile) << 8 |
          static_cast<uint32_t>(optimized::simd::gemm_shape().lanes);

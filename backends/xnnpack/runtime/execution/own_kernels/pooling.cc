@@ -14,15 +14,14 @@ int64_t taps_of(const xnn_operator& op) {
   return int64_t{window.kernel_height} * window.kernel_width;
 }
 
-// Returns true if our kernels support the sizes of the operator. Windows of more than kMaxTaps
-// elements are left to XNNPACK's kernels. Such windows seldom overlap, so any kernel spends most of
-// its time reading the image, and ours would save little.
+// Returns true if these kernels support the sizes of the operator. Windows of more than kMaxTaps
+// elements seldom overlap, so any kernel spends most of its time reading the image.
 template <class T>
 bool has_our_size(const xnn_operator& op) {
   return taps_of(op) <= simd::PixelWindows<T>::kMaxTaps && fill_vectors<T>(op.channels, 1);
 }
 
-// With AVX2, our kernels are faster only for small windows of floats.
+// With AVX2, these kernels are faster only for small windows of floats.
 template <class T, size_t kMinVectors>
 bool is_faster_pooling(const xnn_operator& op) {
   const bool is_small = taps_of(op) <= 9 && std::is_same_v<T, float>;
@@ -30,8 +29,8 @@ bool is_faster_pooling(const xnn_operator& op) {
                             : is_small && fill_vectors<T>(op.channels, 2);
 }
 
-// The stride from one window to the next in XNNPACK's table, in pointers. Overlapping windows use
-// the same pointers for the columns that they have in common.
+// The number of pointers from one window to the next in XNNPACK's table. Overlapping windows share
+// the pointers of common columns.
 size_t table_step(const xnn_operator& op) {
   const auto& window = convolution_of(op);
   const uint32_t columns = window.dilation_width > 1
@@ -47,9 +46,8 @@ bool is_max_pooling(const xnn_operator& op) {
          has_our_size<T>(op);
 }
 
-// Makes the operator call `line` for each line of the result. In XNNPACK's context, sets
-// input_increment to the number of pointers from one window to the next, and output_increment to
-// the number of elements from one result pixel to the next.
+// Makes the operator call `line` for each line of the result. Sets input_increment to the number of
+// pointers between windows, and output_increment to the number of elements between result pixels.
 template <class Context>
 void use_lines(xnn_operator& op, Context& context,
                void (*line)(const Context*, size_t image, size_t y)) {
@@ -60,9 +58,9 @@ void use_lines(xnn_operator& op, Context& context,
   compute.task_2d = reinterpret_cast<pthreadpool_task_2d_t>(line);
 }
 
-// Returns the windows of one line of the result. `table` holds the pointers to the pixels of the
-// windows, and `offset` is the number of bytes to add to each pointer. `bounds` holds the minimum
-// and the maximum of the results.
+// Returns the windows of one line of the result. `table` points to the pixels of the windows, and
+// `offset` is added to each pointer, in bytes. `bounds` holds the minimum and the maximum of the
+// results.
 template <class T, class Context, class Bounds>
 simd::PixelWindows<T> windows_of_line(const Context& context, size_t image, size_t y,
                                       const T* const* table, size_t offset, const Bounds& bounds) {
@@ -99,7 +97,7 @@ void use_max_pooling(xnn_operator& op, const std::byte*) {
   use_lines(op, op.context.max_pooling, &max_line<T>);
 }
 
-#ifndef VITRINE_XNNPACK_UPSTREAM  // see list.inc
+#ifndef VITRINE_XNNPACK_UPSTREAM  // list.inc gives the reason
 
 template <bool kIsPadded>
 bool is_average_pooling(const xnn_operator& op) {
@@ -108,9 +106,9 @@ bool is_average_pooling(const xnn_operator& op) {
                                        : xnn_microkernel_type_average_pooling);
 }
 
-// Finds the pointers for line `y` of the result in XNNPACK's table. Each line whose windows extend
-// past the upper or lower edge of the image has pointers of its own. All other lines share the same
-// pointers, and `offset` is the number of bytes to add to each pointer.
+// Finds the pointers for line `y` of the result. A line whose windows extend past the upper or
+// lower edge has pointers of its own. All other lines share pointers, to which `offset` bytes are
+// added.
 struct TableLine {
   template <class Context>
   TableLine(const Context& context, size_t y) {
@@ -127,7 +125,7 @@ struct TableLine {
 };
 
 // Returns XNNPACK's context for average pooling. Operators with padding have another type of
-// context, because XNNPACK excludes the padding from the averages.
+// context, because averages exclude the padding.
 template <bool kIsPadded>
 auto& average_context_of(xnn_operator& op) {
   if constexpr (kIsPadded) {

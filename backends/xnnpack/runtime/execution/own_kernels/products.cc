@@ -1,4 +1,4 @@
-// Runs matrix products of two inputs in f32.
+// Runs f32 matrix products of two inputs.
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
@@ -9,10 +9,9 @@ namespace {
 
 namespace simd = optimized::simd;
 
-// Our kernel replaces XNNPACK's kernel for products of up to this many rows. XNNPACK packs the
-// right matrix in each run, which takes relatively long if only few rows use the packed matrix.
-// With up to 128 rows, our kernel took 20 to 98 % of XNNPACK's time on a Xeon and on a Zen 4, both
-// with AVX-512. kMaxNarrowProductRows is for narrower vectors, which were not measured.
+// Maximum number of rows for this kernel. XNNPACK packs the right matrix in each run, which takes
+// relatively long for few rows. With up to 128 rows and AVX-512, this kernel took 20 to 98 % of
+// XNNPACK's time. kMaxNarrowProductRows is for narrower vectors, which were not measured.
 constexpr size_t kMaxProductRows = 128;
 constexpr size_t kMaxNarrowProductRows = 32;
 
@@ -24,15 +23,13 @@ struct ProductSizes {
   size_t rows, columns, depth;
 };
 
-// True if the operator is a product of two inputs, its sizes have been set, and neither input is
-// constant or transposed.
+// True for a product of two inputs with known sizes, if neither input is constant or transposed.
 bool is_plain_product(const xnn_operator& op) {
   const bool has_sizes = op.state == xnn_run_state_needs_setup || op.state == xnn_run_state_ready;
   return op.type == xnn_operator_type_batch_matrix_multiply_nc_f32 && has_sizes &&
          (op.flags & XNN_FLAG_TRANSPOSE_B) == 0 && !product_contexts_of(op).const_weights;
 }
 
-// True for a product whose right matrix has only one column.
 bool is_vector_product(const xnn_operator& op) {
   return is_plain_product(op) &&
          ProductSizes(gemm_context_of(product_contexts_of(op))).columns == 1;
@@ -46,8 +43,7 @@ bool is_small_product(const xnn_operator& op) {
   return sizes.columns % lanes == 0;
 }
 
-// With AVX-512, XNNPACK's kernel computes at least two vectors of columns, even if the result has
-// only one.
+// With AVX-512, XNNPACK's kernel always computes at least two vectors of columns.
 bool is_faster_product(const xnn_operator& op) {
   const ProductSizes sizes(gemm_context_of(product_contexts_of(op)));
   if (!has_wide_vectors()) return sizes.rows <= kMaxNarrowProductRows;
@@ -55,9 +51,8 @@ bool is_faster_product(const xnn_operator& op) {
   return sizes.rows <= kMaxProductRows || sizes.columns == lanes;
 }
 
-// Each product of the batch reads one matrix of each input. Returns the index of the matrix that
-// product `batch` reads from the input with batch dims `input_dims`. Batch dims of size 1 are
-// broadcast.
+// Returns the index of the input matrix that product `batch` reads. `input_dims` are the batch dims
+// of the input. Batch dims of size 1 are broadcast.
 [[gnu::noinline]] size_t matrix_index(const gemm_context& context, const size_t* input_dims,
                                       size_t batch) {
   size_t index = 0;
@@ -69,7 +64,6 @@ bool is_faster_product(const xnn_operator& op) {
   return index;
 }
 
-// The matrices of one product of the batch.
 struct Product {
   [[gnu::noinline]] Product(const ProductContexts& contexts, size_t batch)
       : Product(gemm_context_of(contexts), batch) {
@@ -123,9 +117,9 @@ void product_columns(const ProductContexts* contexts, size_t batch, size_t first
   }
 }
 
-// Makes the operator run `task` instead of XNNPACK's two steps (pack the right matrix, then
-// multiply). The `count` rows or columns are divided among tasks in multiples of `step`.
-// `products` is the number of multiplications for one row or column.
+// Makes the operator run `task` instead of XNNPACK's two steps (pack, then multiply). Tasks divide
+// the `count` rows or columns in multiples of `step`. `products` is the number of multiplications
+// for one row or column.
 void use_product(xnn_operator& op,
                  void (*task)(const ProductContexts*, size_t batch, size_t first, size_t count),
                  size_t count, size_t step, size_t products) {

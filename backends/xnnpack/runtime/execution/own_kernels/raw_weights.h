@@ -1,4 +1,3 @@
-// Reads the weights of a convolution from the delegate's constants, at load.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +7,9 @@
 
 namespace vitrine::xnnpack::own_kernels {
 
-// The weights of a convolution in f32 or f16. The dims are output channel, tap, and input channel
-// within the group. With XNN_FLAG_DEPTHWISE_CONVOLUTION, the dims are tap and output channel.
+// The f32 or f16 weights of a convolution, read from the delegate's constants at load. The dims are
+// output channel, tap, and input channel of the group. With XNN_FLAG_DEPTHWISE_CONVOLUTION, the
+// dims are tap and output channel.
 class RawWeights {
  public:
   RawWeights(const xnn_runtime& runtime, const xnn_operator_data& data)
@@ -27,7 +27,7 @@ class RawWeights {
   }
 
   const RuntimeTensor& filter_;
-  const RuntimeTensor* bias_;  // null if the convolution has none
+  const RuntimeTensor* bias_;  // null if the convolution does not have a bias
 };
 
 }  // namespace vitrine::xnnpack::own_kernels

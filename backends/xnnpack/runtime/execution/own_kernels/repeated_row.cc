@@ -1,6 +1,6 @@
-// Runs binary elementwise operators that combine a tensor with a short repeated row, such as a bias
-// for few channels. XNNPACK calls its kernel once per row. Vitrine fills a buffer with copies of
-// the short row, and then calls the same kernel for many rows at a time.
+// Runs binary operators that combine a tensor with a short repeated row, such as a bias for few
+// channels. XNNPACK calls its kernel once per row. Vitrine repeats the row in a buffer and calls
+// the same kernel for many rows at a time.
 #include <algorithm>
 #include <cstring>
 
@@ -14,8 +14,7 @@ constexpr size_t kMaxRowBytes = kBufferBytes / 4;
 constexpr size_t kMinRows = 4;
 constexpr size_t kTaskBytes = 65536;
 
-// Returns true if the operator combines each row of one input with the only row of the other input.
-// The rows of the larger input and of the result must be contiguous.
+// True if one input has a single row, and the other input and the result are contiguous.
 bool has_repeated_row(const xnn_operator& op) {
   if (op.type != xnn_operator_type_binary_elementwise ||
       op.compute[0].type != xnn_parallelization_type_1d || op.compute[0].range[0] < kMinRows) {

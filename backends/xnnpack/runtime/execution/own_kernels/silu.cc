@@ -1,5 +1,5 @@
-// Computes SiLU in f32 with XNNPACK's kernels for sigmoid and multiplication, so the results are
-// the same as with two operators. Works in blocks, so the sigmoids of a block stay in the cache.
+// Computes f32 SiLU with XNNPACK's kernels for sigmoid and multiplication, so results are the same
+// as with two operators. Works in blocks that stay in the cache.
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/execution/own_kernels/replacement.h"
@@ -18,7 +18,7 @@ void compute_silu(size_t bytes, const void* in, void* out, const xnn_unary_upara
   for (size_t start = 0; start < bytes; start += kBlockBytes) {
     const size_t size = std::min(kBlockBytes, bytes - start);
     const void* const x = static_cast<const std::byte*>(in) + start;
-    sigmoid(size, x, sigmoids, nullptr);  // without parameters in f32
+    sigmoid(size, x, sigmoids, nullptr);  // f32 sigmoids do not have parameters
     multiply(size, x, sigmoids, static_cast<std::byte*>(out) + start, nullptr);
   }
 }
@@ -27,8 +27,7 @@ void use_silu(xnn_operator& op, const std::byte*) { use_unary_kernel(op, &comput
 
 }  // namespace
 
-// This kernel must support all sizes, because it runs every operator that silu_fusion.h inserts in
-// place of a SiLU.
+// This kernel must support all sizes, because it runs every operator that silu_fusion.h inserts.
 const Replacement kSilu = {
     .name = "Vitrine SiLU (NC, F32)", .fits = &is_silu, .install = &use_silu, .is_required = true};
 

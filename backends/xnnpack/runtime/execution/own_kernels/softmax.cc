@@ -14,7 +14,7 @@ constexpr size_t kTaskFloats = 1024;
 
 bool is_softmax(const xnn_operator& op) { return op.type == xnn_operator_type_softmax_nc_f32; }
 
-// Our kernel holds a row of up to four vectors in registers, but must read a longer row three
+// This kernel holds a row of up to four vectors in registers, but must read a longer row three
 // times. With AVX-512, XNNPACK's kernel for long rows is faster.
 bool is_faster_softmax(const xnn_operator& op) {
   const auto lanes = static_cast<size_t>(optimized::simd::gemm_shape().lanes);

@@ -1,7 +1,6 @@
-// Runs f32 convolutions with few input channels. XNNPACK's kernels loop over the input channels
-// separately for each element of the window. Our kernel runs one loop per line of the window,
-// because the pixels of a line are contiguous in memory. An image with only one column, as in
-// lowered 1-d convolutions, is treated as one line.
+// Runs f32 convolutions with few input channels. XNNPACK's kernels loop over the input channels of
+// each window element. This kernel runs one loop per window line, because the pixels of a line are
+// contiguous. An image with only one column is treated as one line.
 #include <algorithm>
 #include <cstring>
 
@@ -20,7 +19,7 @@ constexpr size_t kMaxWindowFloats = 1024;
 constexpr size_t kMaxLines = 64;
 
 struct WindowLines {
-  size_t height, width;  // of the window
+  size_t height, width;
   size_t in_channels, out_channels;
 
   size_t depth() const { return height * width * in_channels; }
@@ -29,19 +28,17 @@ struct WindowLines {
     return (out_channels + lanes - 1) / lanes;
   }
   size_t panels() const { return (vectors() + simd::kGemmMaxVectors - 1) / simd::kGemmMaxVectors; }
-  // The first output channel of a panel.
   size_t panel_start(size_t panel) const {
     return vectors() * panel / panels() * static_cast<size_t>(simd::gemm_shape().lanes);
   }
-  // Total number of floats in the biases and weights of all panels.
   size_t weight_floats() const { return panel_start(panels()) * (1 + depth()); }
 
   bool fit() const {
     return width * height > 1 && height <= kMaxLines && depth() <= kMaxWindowFloats;
   }
-  // Returns true if our kernel is probably faster than XNNPACK's. The window must be large and have
-  // only one line or one column. With several short lines, our kernel spends too much time on the
-  // pointers to the lines.
+  // Returns true if this kernel is probably faster than XNNPACK's kernel. The window must be large
+  // and have only one line or one column. With several short lines, this kernel spends too much
+  // time on pointers.
   bool are_faster() const {
     constexpr size_t kMinDepth = 128;
     return has_wide_vectors() && out_channels > 4 && (height == 1 || width == 1) &&
@@ -108,8 +105,7 @@ void copy_window_lines(xnn_operator& op, const RawWeights& weights, std::byte* b
   }
 }
 
-// The sizes of the window and the images. If images have only one column, the column is treated as
-// a line.
+// Sizes of the window and the images. A single column of an image is treated as a line.
 struct Geometry {
   explicit Geometry(const xnn_operator& op) {
     const auto& c = convolution_of(op);
@@ -137,10 +133,10 @@ struct Geometry {
   }
 
   size_t lines = 1, taps;
-  size_t height = 1, width, channels;  // of an image
+  size_t height = 1, width, channels;  // sizes of an image
   size_t out_width;
   size_t stride_y = 1, stride_x;
-  size_t step_y = 1;  // from line to line of the window
+  size_t step_y = 1;  // distance between lines of the window
   size_t top = 0, left;
   const float* in;
 };
@@ -158,8 +154,7 @@ class LineTable {
 
   const float* const* pointers() const { return pointers_; }
 
-  // Sets row `row` of the table to the window lines of output pixel `pixel`. Call with ascending
-  // rows, starting with 0.
+  // Sets a row of the table to the lines of an output pixel. Call with rows 0, 1, 2, ...
   void set(size_t row, size_t pixel) {
     if (row == 0) copied_ = copies_;
     const auto height = static_cast<ptrdiff_t>(g_.height);
@@ -169,7 +164,7 @@ class LineTable {
         static_cast<ptrdiff_t>(pixel / g_.out_width * g_.stride_y) - static_cast<ptrdiff_t>(g_.top);
     const auto left = static_cast<ptrdiff_t>(pixel % g_.out_width * g_.stride_x) -
                       static_cast<ptrdiff_t>(g_.left);
-    const ptrdiff_t begin = std::clamp<ptrdiff_t>(-left, 0, taps);  // of the taps inside the image
+    const ptrdiff_t begin = std::clamp<ptrdiff_t>(-left, 0, taps);  // first tap inside the image
     const ptrdiff_t end = std::max(begin, std::min(width - left, taps));
     for (size_t line = 0; line < g_.lines; ++line) {
       const ptrdiff_t y = top + static_cast<ptrdiff_t>(line * g_.step_y);
@@ -205,8 +200,8 @@ class LineTable {
   float copies_[kMaxWindowFloats * simd::kGemmMaxRows];
 };
 
-// A task that XNNPACK calls with its own context. In this context, `packed_w` points to our
-// weights, and `zero` points to the operator.
+// A task that XNNPACK calls with its own context. `packed_w` points to Vitrine's weights, and
+// `zero` points to the operator.
 void convolve_lines(const igemm_context* context, size_t image, size_t first, size_t count) {
   const xnn_operator& op = *static_cast<const xnn_operator*>(context->zero);
   const auto& convolution = convolution_of(op);
@@ -257,7 +252,7 @@ void use_window_lines(xnn_operator& op, const std::byte* weights) {
   compute.range[0] = op.batch_size;
   compute.range[1] = convolution.output_height * convolution.output_width;
   compute.tile[0] = rows * std::max<size_t>(1, kTaskProducts / products);
-  op.compute[1].type = xnn_parallelization_type_invalid;  // the sums after a table of pointers
+  op.compute[1].type = xnn_parallelization_type_invalid;  // omits XNNPACK's second step, the sums
 }
 
 }  // namespace

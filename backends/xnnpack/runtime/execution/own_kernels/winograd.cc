@@ -20,8 +20,8 @@ namespace simd = optimized::simd;
 constexpr const char* kName = "Vitrine Winograd Convolution (NHWC, F32)";
 constexpr const char* kHalfName = "Vitrine Winograd Convolution (NHWC, F16)";
 
-// Number of tiles in a task. The transformed pixels and results of these tiles stay in the
-// second-level cache, and the transformed weights are read once for all of them.
+// Number of tiles in a task. Their transformed pixels and results stay in the second-level cache,
+// and the transformed weights are read once for all of them.
 constexpr int64_t kTaskTiles = 32;
 
 constexpr int64_t round_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
@@ -52,8 +52,7 @@ int64_t out_channels(const xnn_operator& op) {
   return static_cast<int64_t>(convolution_of(op).group_output_channels);
 }
 
-// Returns the size of the convolution's result for this input. The size is empty if the input does
-// not have four dims.
+// Returns the size of the result. Empty if the input does not have four dims.
 WinogradSize result_size(const xnn_operator& op, const RuntimeTensor& input) {
   if (input.shape.num_dims != 4) return {};
   const size_t* const dims = input.shape.dim;
@@ -91,8 +90,7 @@ WinogradSize result_size(const Shape& out) {
   return {static_cast<int64_t>(out[0]), static_cast<int64_t>(out[1]), static_cast<int64_t>(out[2])};
 }
 
-// Returns the number of bytes that all values of the graph would need in f32. This is an upper
-// bound for all dtypes.
+// Returns the bytes of all values in f32, which is an upper bound for all dtypes.
 uint64_t bytes_of_values(const Graph& graph, std::span<const Shape> shapes) {
   uint64_t elements = 0;
   for (size_t i = 0; i < graph.values.size(); ++i) {
@@ -108,9 +106,9 @@ uint64_t bytes_of_values(const Graph& graph, std::span<const Shape> shapes) {
 double winograd_direct_time(bool is_half) {
   if (!is_half) return 1;
 #if XNN_ARCH_X86 || XNN_ARCH_X86_64
-  // XNNPACK's AVX2 kernel for f16 converts each vector to f32, and takes 2.5 to 3 times as long as
-  // the f32 kernel, so 2 is a cautious estimate. If XNNPACK was built without AVX512-FP16, it uses
-  // this kernel also on processors with AVX-512.
+  // XNNPACK's AVX2 kernel for f16 takes 2.5 to 3 times as long as the f32 kernel, so 2 is a
+  // cautious estimate. Without AVX512-FP16, XNNPACK also uses the AVX2 kernel on processors with
+  // AVX-512.
   constexpr uint32_t kAvx2Columns = 16;
   const xnn_gemm_config* const config = xnn_init_f16_gemm_config();
   if (config != nullptr && config->nr == kAvx2Columns) return 2;
@@ -126,12 +124,11 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
   constexpr double kWeight = 8;
   // A Winograd convolution may take at most this fraction of the time of a direct convolution.
   constexpr double kMaxRatio = 0.8;
-  // A partly filled vector takes as much time as a full one, so channel counts are rounded up. The
-  // lanes of a vector hold input channels when pixels are transformed, and output channels in
-  // products and when results are transformed. XNNPACK's kernels compute 16 or 32 output channels
-  // at a time.
+  // A partly filled vector takes the time of a full vector, so channel counts are rounded up.
+  // Vectors hold input channels while pixels are transformed, and output channels afterward.
+  // XNNPACK's kernels compute 16 or 32 output channels at a time.
   constexpr int64_t kLanes = 16;
-  // Convolutions with fewer output channels have special kernels in XNNPACK and Vitrine.
+  // XNNPACK and Vitrine have special kernels for fewer output channels.
   constexpr int64_t kMinOutputs = 5;
 
   if (out_channels < kMinOutputs) return 0;
@@ -157,8 +154,8 @@ int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const Wi
 }
 
 Error Winograd::plan(Graph& graph, std::span<const Shape> shapes, const OwnKernelLimits& limits) {
-  // The graph's values need a part of the available memory. Half of the rest is for the transformed
-  // weights and the scratch memory, and half for XNNPACK's weights and the operators' tables.
+  // The graph's values use a part of the memory. Half of the rest is for transformed weights and
+  // scratch memory, and half for XNNPACK's weights and tables.
   const uint64_t needed = bytes_of_values(graph, shapes);
   const uint64_t room = (limits.max_bytes - std::min(limits.max_bytes, needed)) / 2;
   uint64_t scratch = 0;
@@ -243,8 +240,7 @@ Error Winograd::load(xnn_runtime_t runtime, ThreadPool* pool, PackedWeights& wei
     VITRINE_RETURN_IF_ERROR(layers_.push_back(layer));
     thread_scratch = std::max(
         thread_scratch, static_cast<size_t>(simd::winograd_scratch(layer.shape, layer.tiles)));
-    // With this flag, XNNPACK's operator does not keep a table of pointers. Our kernel does not
-    // need the table.
+    // Makes XNNPACK's operator drop its table of pointers, which Vitrine's kernel does not need.
     if (layer.runs_always) op->flags |= XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER;
   }
   filters_.clear();
@@ -303,8 +299,8 @@ void Winograd::use(xnn_runtime_t runtime, const char** names) {
       continue;
     }
     names[running] = layer.is_half ? kHalfName : kName;
-    // Divides the tiles into tasks of equal size. If there are fewer such tasks than threads, also
-    // divides the panels of weights among tasks.
+    // Divides the tiles into tasks of equal size. If there are fewer tasks than threads, also
+    // divides the panels of weights.
     const int64_t tiles = tile_count(tile, size);
     const int64_t rows = simd::winograd_tile_step();
     int64_t tasks = divide_up(tiles, layer.tiles);
@@ -321,7 +317,7 @@ void Winograd::use(xnn_runtime_t runtime, const char** names) {
     compute.context_offset = 0;
     compute.range[0] = static_cast<size_t>(tasks);
     compute.range[1] = static_cast<size_t>(divide_up(panels, layer.task_panels));
-    op.compute[1].type = xnn_parallelization_type_invalid;  // the sums after a table of pointers
+    op.compute[1].type = xnn_parallelization_type_invalid;  // omits XNNPACK's second step, the sums
   }
 }
 
