@@ -1,4 +1,4 @@
-// Computes digests of bytes. The digests distinguish files, but do not protect against forgery.
+// Digests distinguish files, but do not protect against forgery.
 #pragma once
 
 #include <cstddef>

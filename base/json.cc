@@ -29,7 +29,7 @@ size_t depth_of(std::string_view text) {
   return deepest;
 }
 
-// Puts quotes around NaN and infinities, which Python writes although JSON does not allow them.
+// Puts quotes around NaN and infinities. Python writes these values, but JSON does not allow them.
 std::string quote_python_numbers(std::string_view text) {
   constexpr std::string_view kNumbers[] = {"NaN", "-Infinity", "Infinity"};
   std::string quoted;
@@ -55,8 +55,8 @@ std::string quote_python_numbers(std::string_view text) {
   return quoted;
 }
 
-// Searches `value` and everything inside it for the object `wanted`. If found, returns true and
-// appends to `path` the keys and indices that lead from `value` to `wanted`.
+// Searches `value` and its descendants for `wanted`. Appends the keys and indices from `value` to
+// `wanted` to `path`.
 bool find_path(const nlohmann::json& value, const nlohmann::json& wanted, std::string& path) {
   if (&value == &wanted) return true;
   const size_t length = path.size();

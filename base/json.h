@@ -23,8 +23,7 @@ class JsonDocument {
   JsonDocument& operator=(const JsonDocument&) = delete;
 
   JsonValue root() const;
-  // Returns the path of a value, such as "model.json: nodes[3].name". This is slow, so only errors
-  // use it.
+  // Returns the path of a value, such as "model.json: nodes[3].name". Slow: use it only for errors.
   std::string path_of(const nlohmann::json& value) const;
 
  private:
@@ -32,8 +31,8 @@ class JsonDocument {
   std::string source_;
 };
 
-// A value in a document, which must outlive the JsonValue. The accessors throw FormatError if the
-// value has another type.
+// A value in a document. The document must outlive the JsonValue. Accessors of another type throw
+// FormatError.
 class JsonValue {
  public:
   JsonValue(const nlohmann::json& value, const JsonDocument& document)
@@ -47,7 +46,6 @@ class JsonValue {
   bool is_boolean() const { return value_->is_boolean(); }
   bool is_integer() const { return value_->is_number_integer(); }
   bool has(std::string_view key) const { return value_->is_object() && value_->contains(key); }
-  // True if the key is present and its value is not null.
   bool holds(std::string_view key) const { return has(key) && !at(key).is_null(); }
   JsonValue at(std::string_view key) const;
 
@@ -65,13 +63,11 @@ class JsonValue {
   // Returns the key and the value of an object that has exactly one key.
   std::pair<const std::string&, JsonValue> variant() const;
 
-  // Calls visit(item) for each item of a list.
   template <class Visit>
   void each_item(Visit visit) const {
     if (!value_->is_array()) fail("is not a list");
     for (const auto& item : *value_) visit(JsonValue(item, *document_));
   }
-  // Calls visit(key, item) for each member of an object.
   template <class Visit>
   void each_member(Visit visit) const {
     if (!value_->is_object()) fail("is not an object");

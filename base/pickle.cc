@@ -14,11 +14,10 @@ namespace {
 using Kind = PickleNode::Kind;
 
 constexpr int kLastProtocol = 5;
-// Maximum length of a global's name, including the name of its module. Without this limit, a small
-// pickle could make many copies of a long name.
+// Maximum length of the text "module name" of a global. Otherwise, a small pickle could make many
+// copies of a long name.
 constexpr size_t kMaxGlobalBytes = 512;
-// Maximum number of nodes, and of memo entries. Without this limit, a small pickle could use much
-// memory.
+// Maximum number of nodes and of memo entries. A small pickle could otherwise use much memory.
 constexpr size_t kMaxNodes = size_t{1} << 20;
 
 class Unpickler {
@@ -204,7 +203,7 @@ class Unpickler {
     const size_t name = pop();
     push_new(Kind::kPersist).items = {name};
   }
-  // Drops the Python attributes of an object or an OrderedDict, because they are not part of the
+  // Drops the Python attributes of an object or an OrderedDict. The attributes are not part of the
   // data.
   void build() {
     pop();

@@ -10,8 +10,8 @@
 
 namespace vitrine {
 
-// Nodes refer to each other by their index in Pickle::nodes. Nodes may be shared and form cycles,
-// so callers must bound their walks.
+// Nodes refer to each other by their index in Pickle::nodes. Nodes can form cycles, so callers must
+// bound their walks.
 struct PickleNode {
   enum class Kind : uint8_t {
     kMark,
@@ -38,8 +38,8 @@ struct Pickle {
   size_t root = 0;
 };
 
-// Reads pickles of protocol 2, which torch.save writes. Also reads the opcodes for plain data from
-// protocols 3 to 5. A FormatError names `source` and the byte offset of the opcode.
+// Reads pickles of protocol 2, which torch.save writes, and the plain data of protocols 3 to 5. A
+// FormatError names `source` and the byte offset of the opcode.
 Pickle parse_pickle(std::string_view bytes, const std::string& source);
 
 }  // namespace vitrine

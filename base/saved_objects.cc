@@ -37,8 +37,8 @@ constexpr std::array kStorageTypes = {
 };
 
 constexpr std::string_view kRebuildTensor = "torch._utils _rebuild_tensor_v2";
-// PyTorch's functions that rebuild parameters. _rebuild_parameter_with_state also restores Python
-// attributes, which this reader ignores.
+// PyTorch functions that rebuild parameters. The reader ignores the Python attributes of the second
+// function.
 constexpr std::string_view kRebuildParameter[] = {"torch._utils _rebuild_parameter",
                                                   "torch._utils _rebuild_parameter_with_state"};
 

@@ -24,18 +24,16 @@ struct SavedTensor {
 };
 
 // The objects in one archive, indexed by their position in the archive's pickle. Not thread-safe.
-// Errors are FormatErrors that begin with `source`.
+// FormatErrors begin with `source`.
 class SavedObjects {
  public:
-  // tensor() throws if the tensor's storage is larger than `max_storage_bytes`.
+  // Tensors whose storage is larger than `max_storage_bytes` are errors.
   SavedObjects(SharedBytes archive, std::string source, uint64_t max_storage_bytes);
 
   const PickleNode& root() const { return pickle_.nodes[pickle_.root]; }
   const PickleNode& node(size_t index) const { return pickle_.nodes[index]; }
-  // Returns a node of the pickle. Throws a FormatError with the message `what` if the node's kind
-  // is not `kind`.
+  // Returns a node. Throws a FormatError with the message `what` if the node has another kind.
   const PickleNode& node(size_t index, PickleNode::Kind kind, std::string_view what) const;
-  // True if `value` is a call that makes a tensor or parameter.
   bool is_tensor(const PickleNode& value) const;
   // Reads a tensor or parameter from the call that makes it.
   SavedTensor tensor(const PickleNode& call);

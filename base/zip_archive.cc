@@ -30,10 +30,10 @@ constexpr uint16_t kStored = 0;
 constexpr uint16_t kDeflated = 8;
 constexpr uint32_t kIn64 = 0xffffffff;  // marks a value that the extra field holds in 64 bits
 
-// Maximum compression ratio, as a guard against zip bombs. JSON compresses by a factor of about 30.
+// Maximum compression ratio, as a guard against zip bombs. JSON has a ratio of about 30.
 constexpr uint64_t kMaxRatio = 200;
 
-// Reads a little-endian number. The caller must check that the number is inside `bytes`.
+// Reads a little-endian number. The caller must check the range.
 template <class T>
 T number_at(std::span<const std::byte> bytes, size_t offset) {
   T value = 0;
@@ -70,8 +70,7 @@ void ZipArchive::fail(std::string_view location, std::string_view what) const {
                                      : fmt::format("{}: {}: {}", source_, location, what));
 }
 
-// Returns the offset of the end-of-directory record. After this record, only the archive's comment
-// may follow.
+// Returns the offset of the end-of-directory record. Only the archive's comment may follow it.
 size_t ZipArchive::find_end() const {
   const std::span<const std::byte> all = bytes_.span;
   if (all.size() < kEndSize) fail("", "is too short for a zip archive");
@@ -117,7 +116,7 @@ void ZipArchive::read_directory() {
   for (uint64_t i = 0; i < directory.count; ++i) {
     auto [name, member, size] = read_entry(directory.entries, at, i);
     at += size;
-    // Rejects members that share bytes, because they would let a small file expand to a huge size.
+    // Rejects members that share bytes. Such members let a small file expand to a huge size.
     if (add_overflows(packed, member.packed_size, &packed) || packed > bytes_.span.size()) {
       fail(name, "overlaps other members, or claims more bytes than the file has");
     }
@@ -156,8 +155,7 @@ ZipArchive::DirectoryEntry ZipArchive::read_entry(std::span<const std::byte> dir
   return entry;
 }
 
-// Reads the extra field of a member, which has the sizes and the offset that do not fit into 32
-// bits.
+// Reads the extra field of a member: sizes and offsets that need 64 bits.
 void ZipArchive::read_sizes64(std::span<const std::byte> extra, DirectoryEntry& entry) const {
   for (size_t field = 0; range_fits(field, 4, extra.size());) {
     const size_t length = number_at<uint16_t>(extra, field + 2);
@@ -244,8 +242,8 @@ void ZipArchive::unpack(std::string_view name, const Member& member, Buffer& to)
   }
 }
 
-// Decompresses `packed`, which is one deflate stream. Allocates memory piece by piece, so that a
-// member with a false size cannot make this function allocate much memory.
+// Decompresses one deflate stream. Allocates memory piece by piece, so that a false size cannot
+// cost much memory.
 template <class Buffer>
 void ZipArchive::inflate_member(std::string_view name, const Member& member,
                                 std::span<const std::byte> packed, Buffer& to) const {
@@ -265,7 +263,7 @@ void ZipArchive::inflate_member(std::string_view name, const Member& member,
       packed = packed.subspan(piece);
     }
     const size_t have = to.size();
-    // Provides space for one byte more than the member's size, to detect a stream that is too long.
+    // One byte more than the member's size detects a stream that is too long.
     to.resize(have + static_cast<size_t>(std::min<uint64_t>(kPiece, member.size - have + 1)));
     stream.next_out = reinterpret_cast<Bytef*>(to.data() + have);
     stream.avail_out = static_cast<uInt>(to.size() - have);

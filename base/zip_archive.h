@@ -27,23 +27,20 @@ struct SharedBytes {
 // its bytes are in use.
 SharedBytes map_shared(const std::filesystem::path& file);
 
-// Reads zip archives (format: PKWARE's APPNOTE 6.3). Parses the directory itself. Uses zlib only to
-// decompress members and to compute checksums. Not thread-safe. Errors are FormatErrors that begin
-// with `source`.
+// Reads zip archives (PKWARE's APPNOTE 6.3). Parses the directory itself; zlib decompresses members
+// and computes checksums. Not thread-safe. FormatErrors begin with `source`.
 class ZipArchive {
  public:
-  // Reads the directory of an archive in memory. Uncompressed members share `bytes.owner`. Throws
-  // if members repeat or overlap.
+  // Uncompressed members share `bytes.owner`. Throws if members repeat or overlap.
   ZipArchive(SharedBytes bytes, std::string source);
-  // Maps an archive file into memory and reads its directory. The file must not change while its
-  // bytes are in use.
+  // Maps an archive file as map_shared() does.
   static ZipArchive open(const std::filesystem::path& file);
 
   const std::string& source() const { return source_; }
   // Returns the names of the members, in archive order.
   const std::vector<std::string>& names() const { return names_; }
   bool has(std::string_view name) const { return members_.contains(name); }
-  // Returns the size of a member's content in bytes, or 0 if the member is absent.
+  // Returns the member's uncompressed size in bytes, or 0 if the member is absent.
   uint64_t size_of(std::string_view name) const;
   // Returns a member's content. Throws if the member is absent or larger than `max_bytes`. Checks
   // the CRC of compressed members only.

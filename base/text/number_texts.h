@@ -1,4 +1,3 @@
-// Formats numbers with units for reports.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +15,11 @@ struct Unit {
   std::string with_name(double value) const;  // formats ns as "12.3 us"
 };
 
-// Returns a unit for the time `ns`. From 1 us on, text() then shows at least three significant
-// digits. Shorter times have two decimals: 50 ns is "0.05 us".
+// Returns a unit for the time `ns`. From 1 us on, text() shows at least three significant digits.
+// Shorter times have two decimals: 50 ns is "0.05 us".
 Unit unit_for(double ns);
-// Returns a unit for ticks of unknown length, such as "kticks". The unit's member `ns` is a number
-// of ticks, not of nanoseconds.
+// Returns a unit for a count of ticks, such as "kticks". The unit's member `ns` is a number of
+// ticks, not of nanoseconds.
 Unit unit_for_ticks(double ticks);
 // Returns one unit for all rows of a table. If `wall_ns` is at least 10 us, the unit has enough
 // decimals to show 1/1000 of `wall_ns`.

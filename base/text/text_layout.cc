@@ -40,8 +40,8 @@ size_t width_of(uint32_t value) {
 // A part of a dotted path, such as "layers" or "0".
 struct PathPart {
   std::string_view text;
-  // Parts with a low weight are left out first. The weight is 0 for a part without digits, 1 for a
-  // part with some digits, and 2 for a number. The last part has the highest weight.
+  // Parts with a low weight are left out first. A part without digits has weight 0, a part with
+  // some digits 1, and a number 2. The last part has the highest weight.
   int weight = 0;
   bool is_kept = true;
 };
@@ -62,8 +62,7 @@ std::vector<PathPart> split_path(std::string_view path) {
   return parts;
 }
 
-// Joins the kept parts with dots. An ellipsis replaces each run of parts that are left out, except
-// a run at the end.
+// Joins the kept parts with dots. "…" replaces each run of missing parts, except a run at the end.
 std::string join_kept(const std::vector<PathPart>& parts) {
   std::string text;
   bool has_gap = false;
@@ -81,13 +80,12 @@ std::string join_kept(const std::vector<PathPart>& parts) {
   return text;
 }
 
-// A text that must stay on one line. The separator precedes the text, unless the text starts a
-// line.
+// A text that must stay on one line. The separator is not printed at the start of a line.
 struct Piece {
   std::string_view separator, text;
 };
 
-// If `part` is wider than `width`, splits the part at its spaces.
+// Splits `part` at spaces if the part is wider than `width`.
 void add_pieces(std::string_view separator, std::string_view part, size_t width,
                 std::vector<Piece>& pieces) {
   const bool is_broken = display_width(part) > width;
@@ -172,7 +170,7 @@ std::string cut_path(std::string_view path, size_t width) {
       if (used <= width || part.weight != weight) continue;
       part.is_kept = false;
       used -= display_width(part.text);
-      if (&part != parts.data()) used -= 1;  // the separator; the first part leaves an ellipsis
+      if (&part != parts.data()) used -= 1;  // the separator
     }
   }
   if (used <= width) return join_kept(parts);

@@ -16,12 +16,12 @@ constexpr size_t kMinDistinctName = 6;
 constexpr const char* kHighlight = "\x1b[33m";
 constexpr const char* kReset = "\x1b[0m";
 
-// The rules of one stage of cutting names. A table tries the stages in order until it fits.
+// A stage of cutting names. A table tries the stages in order until it fits.
 struct CuttingStage {
   size_t min_name;           // names are not cut below this width
   bool keeps_different;      // different names of a column stay different
   bool leaves_out_columns;   // columns are left out before names are cut further
-  bool keeps_rows_distinct;  // only columns without which rows still differ are left out
+  bool keeps_rows_distinct;  // left-out columns are not needed to tell rows apart
 };
 constexpr CuttingStage kStages[] = {{24, true, true, true},
                                     {10, true, false, true},
@@ -97,7 +97,6 @@ size_t TextTable::natural_width(size_t column, bool brief) const {
   for (const auto* rows : {&rows_, &totals_}) {
     for (const Row& row : *rows) width = std::max(width, width_of(row.cells[column]));
   }
-  // If the table has only totals, their labels determine the width of the label column.
   for (const Row& row : totals_) {
     if (!rows_.empty() || row.label_column != column) continue;
     width = std::max(width, width_of(row.label));
@@ -105,8 +104,8 @@ size_t TextTable::natural_width(size_t column, bool brief) const {
   return width == 0 ? 0 : std::max(width, width_of(columns_[column].title));
 }
 
-// Returns the smallest width to which a column's abbreviated names can be cut so that they still
-// differ. Returns 0 if this width exceeds `max`.
+// Returns the smallest width at which the column's abbreviated names still differ, or 0 if this
+// width exceeds `max`.
 size_t TextTable::distinct_width(size_t column, size_t max) const {
   std::set<std::string_view> names;
   for (const Row& row : rows_) names.insert(brief_of(row.cells[column]));
@@ -120,8 +119,8 @@ size_t TextTable::distinct_width(size_t column, size_t max) const {
   return 0;
 }
 
-// Widens the label column of a total if the label does not fit. The label may use all cells from
-// its column to the total's first figure.
+// Widens the label column of a total if the label does not fit between its column and the total's
+// first figure.
 void TextTable::widen_for_labels(Layout& layout) const {
   for (const Row& row : totals_) {
     size_t available = layout.widths[row.label_column];
@@ -136,9 +135,9 @@ void TextTable::widen_for_labels(Layout& layout) const {
   }
 }
 
-// Distributes the free cells among the columns of names. To free more cells, first narrows columns
-// of paths to the width of their longest cut path. Then widens columns whose names are cut. Finally
-// replaces abbreviations with full names where the remaining cells are enough.
+// Distributes the free cells among the columns of names. First narrows columns of paths to their
+// longest cut path. Then widens columns with cut names. Finally replaces abbreviations with full
+// names.
 void TextTable::widen_names(Layout& layout, const NaturalWidths& natural, size_t width) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].kind != Kind::kPath || layout.widths[c] == 0) continue;
@@ -175,8 +174,8 @@ void TextTable::widen_names(Layout& layout, const NaturalWidths& natural, size_t
   }
 }
 
-// Returns a layout of the shown columns in which each column of names has at least its minimum
-// width, or nullopt if the layout exceeds `width`.
+// Returns a layout in which each column of names has its minimum width, or nullopt if the layout
+// exceeds `width`.
 std::optional<TextTable::Layout> TextTable::fit(const std::vector<bool>& is_shown,
                                                 const NaturalWidths& natural,
                                                 const std::vector<size_t>& min_widths,
@@ -222,7 +221,7 @@ size_t TextTable::count_distinct_rows(const std::vector<bool>& is_shown) const {
   return names.size();
 }
 
-// Returns the column to leave out next: the shown column with the highest rank.
+// Returns the shown column with the highest rank.
 std::optional<size_t> TextTable::next_to_leave_out(const std::vector<bool>& is_shown,
                                                    bool keeps_rows_distinct) const {
   const size_t before = keeps_rows_distinct ? count_distinct_rows(is_shown) : 0;
@@ -246,8 +245,7 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
     natural.full.push_back(natural_width(c, false));
     natural.brief.push_back(natural_width(c, true));
     is_shown.push_back(natural.full[c] != 0);
-    // Does not keep the names of a column distinct if that needs more than 2/3 of the table's
-    // width.
+    // Names of a column may become equal if distinct names need more than 2/3 of the table.
     const size_t max = std::min(natural.brief[c], width * 2 / 3);
     distinct.push_back(is_name(c) ? distinct_width(c, max) : 0);
   }
@@ -265,8 +263,8 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
       is_shown[*next] = false;
     }
   }
-  // The table is still too wide although all names are cut to their minimum, because figures are
-  // never cut. Raises the permitted width until the table fits.
+  // Figures are never cut, so the table can be too wide at this point. Exceeds the width as little
+  // as possible.
   for (;; ++width) {
     if (auto layout = fit(is_shown, natural, min_widths, width)) return *layout;
   }
@@ -275,7 +273,7 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
 std::string TextTable::line(const Row& row, const Layout& layout) const {
   const bool is_total = !row.label.text.empty();
   std::string text;
-  size_t start = 0;        // start of the column
+  size_t start = 0;
   size_t label_start = 0;  // start of the label in a total
   for (size_t c = 0; c < columns_.size(); ++c) {
     const size_t width = layout.widths[c];

@@ -1,6 +1,5 @@
-// Formats a table of aligned columns for a given width. To make the table fit, abbreviates and cuts
-// names and leaves out unimportant columns, but never cuts figures. Keeps the names of a column
-// distinguishable if the width allows it.
+// Formats a table for a given width. Abbreviates and cuts names and leaves out unimportant columns,
+// but never cuts figures. Keeps the names of a column different if the width allows it.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +16,8 @@ class TextTable {
   enum class Kind : uint8_t {
     kFigure,   // aligned to the right, never cut
     kName,     // aligned to the left, cut at its end
-    kUniform,  // aligned to the left, cut in its middle; if one must be abbreviated, all are
-    kTail,     // aligned to the left, cut at its start, for names whose end matters most
+    kUniform,  // aligned to the left, cut in its middle; abbreviates all names or none
+    kTail,     // aligned to the left, cut at its start
     kPath,     // aligned to the left, cut by cut_path()
     kBar,      // aligned to the left, never cut
   };
@@ -31,19 +30,17 @@ class TextTable {
     std::string brief = {};  // used if `text` does not fit; if empty, `text` is cut
   };
 
-  // Adds a column. The table leaves out columns without any text. It also leaves out columns with a
-  // rank above 0, highest rank first, if names would otherwise be cut too short. Columns that are
-  // needed to tell rows apart are left out last.
+  // Adds a column. The table leaves out columns without text. If names would be cut too short,
+  // columns of a rank above 0 are left out, highest rank first. Columns that tell rows apart are
+  // left out last.
   void add_column(Cell title, Kind kind, size_t rank = 0);
-  // Adds a row. `cells` has one cell for each column.
   void add_row(std::vector<Cell> cells, bool is_highlighted = false);
-  // Adds a row for totals below a horizontal line. `figures` fill the columns starting at
-  // `first_figure`. `label` spans the columns from `label_column`, which must have rank 0, to the
-  // first figure.
+  // Adds a total below a horizontal line. `figures` fill the columns from `first_figure` on.
+  // `label` spans the columns from `label_column`, which must have rank 0, to the first figure.
   void add_total(Cell label, size_t label_column, std::vector<std::string> figures,
                  size_t first_figure);
 
-  // Returns the table as lines that end with '\n'. If `color`, highlighted rows are in color.
+  // Returns lines that end with '\n'. If `color`, highlighted rows are in color.
   std::string text(size_t width, bool color) const;
 
  private:
@@ -55,7 +52,7 @@ class TextTable {
   struct Row {
     std::vector<Cell> cells;
     bool is_highlighted = false;
-    Cell label = {""};  // only in totals
+    Cell label = {""};  // label of a total
     size_t label_column = 0;
   };
   struct Layout {
@@ -67,8 +64,8 @@ class TextTable {
     size_t gap(size_t column) const;
   };
 
-  // `full[c]` is the width of the longest full text in column c, and `brief[c]` the width of the
-  // longest abbreviated text. Both are 0 for a column without text.
+  // Widths of the longest full and the longest abbreviated text of each column. The widths are 0
+  // for a column without text.
   struct NaturalWidths {
     std::vector<size_t> full, brief;
   };
