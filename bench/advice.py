@@ -61,7 +61,7 @@ class Score:
         lines = [line for line in advice["advice"] if line["ratio"] and line["name"] in measured]
         if advice.get("together") and len(advice["together"]["lines"]) > 1 and "together" in measured:
             lines.append({"name": "together", **advice["together"]})
-        # For each piece of advice: its name, the low and the high end of the predicted ratio, and the measured ratio.
+        # Name of a piece of advice, low and high end of the predicted ratio, measured ratio.
         self.lines = [(line["name"], *line["ratio"], measured[line["name"]]) for line in lines]
         timed = [line["name"] for line in advice["advice"] if line["gain"] == "time" and line["name"] in measured]
         self.first = timed[0] if timed else "(none)"

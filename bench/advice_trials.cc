@@ -1,13 +1,12 @@
 // Measures the changes that `vitrine advise` predicts, for bench/advice.py:
 //
-//   advice_trials ADVICE.json SECONDS MODEL [options of vitrine advise]
+// advice_trials ADVICE.json SECONDS MODEL [options of vitrine advise]
 //
 // ADVICE.json is the output of `vitrine advise MODEL --format json`. The tool measures the changes
-// in ADVICE.json that have a predicted ratio and need only lowering options and run options. It
-// also measures other changes that the rules propose to save time, unless they need more than the
-// model file. For each change, the changed program and the baseline run alternately in this process
-// for SECONDS. Prints one JSON object per change. Its "ratio" is the time of the changed program
-// divided by the time of the baseline (median).
+// in ADVICE.json that have a predicted ratio and need only options. It also measures other
+// time-saving changes that need only the model file. The changed program and the baseline run
+// alternately for SECONDS per change. Prints one JSON object per change. Its "ratio" is the median
+// time of the changed program divided by the median time of the baseline.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,7 +35,7 @@ using Json = nlohmann::json;
 
 struct Change {
   std::string name;
-  Variant variant;  // of the change alone
+  Variant variant;  // this change alone, without other changes
 };
 
 Settings settings_of(const Json& words) {
@@ -60,7 +59,7 @@ std::vector<Change> read_predicted(const char* file) {
   return changes;
 }
 
-// Adds the time-saving changes that the advice rules propose and that need only the model file.
+// Adds other time-saving changes that need only the model file.
 void add_known(const Context& context, std::vector<Change>& changes) {
   for (const Advice& advice : collect_advice(context)) {
     if (!advice.change || !advice.needs.empty() || advice.gain != Gain::kTime) continue;

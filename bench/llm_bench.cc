@@ -1,15 +1,14 @@
-// Times single tokens of a decoder at several cache lengths. For a model that the tool built, also
-// prints how long memory reads of the weights and the cache take.
+// Times single tokens of a decoder at several cache lengths.
 //
-//   llm_bench [--rounds N] [--cache f32|f16|bf16|i8] [--keep FILE] [--trace] [--method NAME]
-//             [model.pte]
+// llm_bench [--rounds N] [--cache f32|f16|bf16|i8] [--keep FILE] [--trace] [--method NAME]
+// [model.pte]
 //
-// If no model is given, this tool builds one: 12 layers, 768 features, 12 query heads, 4 key heads,
+// Without a model, the tool builds a model: 12 layers, 768 features, 12 query heads, 4 key heads,
 // 2048 hidden features, 32,000 words, 4-bit weights in groups of 32, and a cache of 2048 positions.
-// --keep stores the built model in FILE. A given model must have a cache. Its methods are chosen as
-// in llm_runner. Each number of threads is measured in a new process. Each round measures every
-// position, and the figures are medians over the rounds. With --trace, each round measures every
-// position with and without llm_runner's tracer.
+// The tool then also prints how long memory reads of the weights and the cache take. --keep stores
+// the built model in FILE. A given model must have a cache. llm_runner's rules choose its methods.
+// Each number of threads is measured in a new process. Figures are medians over the rounds. With
+// --trace, each round measures every position with and without llm_runner's tracer.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,8 +68,8 @@ examples::LlamaOptions shape(ScalarType cache = ScalarType::kFloat) {
   options.length = 2048;
   return options;
 }
-// Returns the bytes of weights that a step of the built model reads: 4 bits per weight and a 16-bit
-// scale per group.
+// Bytes of weights that a step of the built model reads: 4 bits per weight and a 16-bit scale per
+// group.
 double weight_bytes() {
   const examples::LlamaOptions o = shape();
   const int64_t keys = o.features / o.heads * o.key_heads;
@@ -78,8 +77,8 @@ double weight_bytes() {
   const auto weights = static_cast<double>(o.layers * layer_weights + o.features * o.words);
   return weights * (0.5 + 2.0 / static_cast<double>(o.group));
 }
-// Returns the bytes of keys and values that a step reads at `position`. In an 8-bit cache, each row
-// also has a scale and a zero point.
+// Bytes of keys and values that a step reads at `position`. Each row of an 8-bit cache also has a
+// scale and a zero point.
 double cache_bytes(int64_t position, ScalarType dtype) {
   const examples::LlamaOptions o = shape();
   const double width = static_cast<double>(o.features) / static_cast<double>(o.heads);
@@ -122,7 +121,7 @@ uint64_t in_new_process(const std::function<void()>& work) {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// Measures the rate, in bytes per second, at which `threads` threads read 200 MB of memory.
+// Returns the bytes per second at which `threads` threads read 200 MB of memory.
 double read_bandwidth(size_t threads) {
   const std::unique_ptr<ThreadPool> pool = check(ThreadPool::create(threads));
   const std::vector<uint64_t> memory(size_t{24} << 20, 1);
@@ -139,7 +138,7 @@ double read_bandwidth(size_t threads) {
         [](void* argument, size_t part) {
           Read& r = *static_cast<Read*>(argument);
           const size_t end = r.memory.size() * (part + 1) / r.parts;
-          uint64_t sums[8] = {};  // the compiler keeps them in vector registers
+          uint64_t sums[8] = {};  // the compiler keeps sums in vector registers
           for (size_t k = r.memory.size() * part / r.parts / 8 * 8; k + 8 <= end; k += 8) {
             for (size_t lane = 0; lane < 8; ++lane) sums[lane] += r.memory[k + lane];
           }
@@ -169,8 +168,7 @@ class Decoder {
     }
   }
 
-  // Returns kPositions without duplicates. Lowers positions that are so close to the end of the
-  // cache that kTokens tokens would not fit.
+  // Returns kPositions without duplicates, lowered to leave room for kTokens tokens in the cache.
   std::vector<int64_t> positions() const {
     std::vector<int64_t> found;
     for (const int64_t position : kPositions) {
@@ -181,8 +179,8 @@ class Decoder {
   }
   int64_t prompt() const { return std::min<int64_t>(kPrompt, decoder_->info().max_context); }
 
-  // Feeds `count` tokens, starting at `position`. Returns the time in ns, including the tracer's
-  // time. `tracer` may be null.
+  // Feeds `count` tokens from `position` on. Returns the time in ns, including the tracer's time.
+  // `tracer` may be null.
   double run(int64_t count, int64_t position, llm::StepTracer* tracer = nullptr) {
     const auto words = static_cast<int64_t>(decoder_->info().vocabulary);
     std::vector<TokenId> tokens;
@@ -204,7 +202,7 @@ class Decoder {
     return static_cast<double>(platform::now_ns() - begin);
   }
 
-  // Finds the most probable token, as a text generator does between two steps.
+  // A text generator also searches the logits between two steps.
   void read_logits() { best_token_ = std::ranges::max_element(logits_) - logits_.begin(); }
 
  private:
@@ -237,8 +235,8 @@ class Decoder {
   volatile ptrdiff_t best_token_ = 0;
 };
 
-// Prints how much time tracing adds to a token. Each round divides the time of the fastest traced
-// token by the time of the fastest untraced token. The figure is the median of these ratios.
+// Prints how much time tracing adds to a token: the median over the rounds of the fastest traced
+// time divided by the fastest untraced time.
 void measure_tracing(Decoder& decoder, llm::StepTracer& tracer, int rounds) {
   for (const int64_t position : decoder.positions()) {
     std::vector<double> plain;
@@ -266,8 +264,8 @@ void measure_tracing(Decoder& decoder, llm::StepTracer& tracer, int rounds) {
   }
 }
 
-// Prints the times of a model. `bandwidth` is the speed of memory reads in bytes per second. If it
-// is 0, the time to read the weights and the cache is not printed.
+// Prints the times of a model. `bandwidth` is the speed of memory reads in bytes per second, or 0
+// if it is unknown.
 void measure(const fs::path& model, size_t threads, const Arguments& arguments, double bandwidth) {
   const uint64_t begin = platform::now_ns();
   llm::StepTracer tracer;
@@ -277,7 +275,7 @@ void measure(const fs::path& model, size_t threads, const Arguments& arguments, 
   const int64_t prompt = decoder.prompt();
   std::vector<double> prompts;
   std::vector<std::vector<double>> steps(positions.size());
-  // Fills the cache first, so that every position is measured after real tokens.
+  // Fills the cache, so that real tokens precede every position.
   const int64_t end = positions.back() + kTokens;
   for (int64_t at = 0; at < end; at += prompt) decoder.run(std::min(prompt, end - at), at);
   if (arguments.trace) {
@@ -287,7 +285,7 @@ void measure(const fs::path& model, size_t threads, const Arguments& arguments, 
   for (int round = 0; round < arguments.rounds; ++round) {
     if (round % 4 == 0) prompts.push_back(decoder.run(prompt, 0));
     for (size_t i = 0; i < positions.size(); ++i) {
-      decoder.run(1, positions[i]);  // not counted: shapes change after a prompt
+      decoder.run(1, positions[i]);  // warm-up: shapes change after a prompt
       for (int k = 0; k < 4; ++k) steps[i].push_back(decoder.run(1, positions[i] + k));
     }
   }

@@ -1,12 +1,12 @@
 // Compares multithreaded modules with single-threaded modules.
 //
-//   modules_bench [--modules 2,4] [--threads 2] [--rounds N] [--ms N] [--processes] MODEL.pte...
+// modules_bench [--modules 2,4] [--threads 2] [--rounds N] [--ms N] [--processes] MODEL.pte...
 //
-// Every module runs its model in a loop on its own thread, and has its own thread pool. Each round
+// Every module runs its model in a loop on its own thread, with its own thread pool. Each round
 // measures both kinds of modules, in alternating order. The ratios are medians over the rounds.
-// `ratio` compares the runs per second. `CPU` compares the processor time per run, which includes
-// the time in which workers spin. Everything is measured twice: without other load, and next to a
-// process that keeps one core busy. With --processes, every module has a process of its own.
+// `ratio` compares the runs per second. `CPU` compares the processor time per run, including
+// spinning workers. Everything is measured twice: without other load, and next to a process that
+// keeps one core busy. With --processes, every module has its own process.
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -46,7 +46,7 @@ struct Arguments {
 // The totals of all modules that run at the same time.
 struct Speed {
   double runs_per_s = 0;
-  double cpu_s = 0;  // processor time per second of the run, of all threads of the process
+  double cpu_s = 0;  // processor seconds of the process, per second of the run
 
   double cpu_per_run() const { return cpu_s / runs_per_s; }
 };
@@ -60,11 +60,11 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// A child process that executes commands from this process. The destructor ends the child process.
+// A child process that executes commands from this process. The destructor ends the child.
 class Child {
  public:
-  // `serve(commands, answers)` runs in the new process. Both arguments are file descriptors:
-  // `serve` reads from `commands` and writes to `answers`.
+  // `serve(commands, answers)` runs in the new process. It reads from the file descriptor
+  // `commands` and writes to the file descriptor `answers`.
   explicit Child(const std::function<void(int, int)>& serve) {
     int to_child[2];
     int from_child[2];
@@ -116,7 +116,6 @@ class Child {
   int answers_ = -1;
 };
 
-// Modules with the same number of threads.
 class Modules {
  public:
   Modules(const fs::path& model, size_t count, size_t threads) {
@@ -128,7 +127,6 @@ class Modules {
     }
   }
 
-  // Runs all modules at the same time.
   Speed run(int ms) {
     const uint64_t begin = platform::now_ns();
     const double cpu = cpu_seconds();
@@ -166,8 +164,8 @@ class Modules {
   std::vector<TimedTask> tasks_;
 };
 
-// Runs modules in this process. Command 0 runs modules with one thread each. Command 1 runs modules
-// with several threads each.
+// Runs modules in this process: with one thread each for command 0, with several threads each for
+// command 1.
 void serve_modules(const fs::path& model, size_t count, const Arguments& arguments, int commands,
                    int answers) {
   Modules variants[] = {{model, count, 1}, {model, count, arguments.threads}};

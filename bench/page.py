@@ -13,7 +13,7 @@ import re
 import sys
 
 PROFILE_PAGE = pathlib.Path(__file__).resolve().parents[1] / "inspector/report/html"  # gives style and script
-# The name of each variant in legends, and its color in the style sheet.
+# Name of each variant in legends, and its color in the style sheet.
 SERIES = {
     "portable": ("portable kernels", "c1"),
     "optimized": ("optimized kernels", "c0"),
@@ -191,7 +191,7 @@ def notes(results):
         yield f"Operators of XNNPACK without a case in the suite: {missing}."
 
 
-# ---- Tables: a title, a description, columns and rows. A column whose title begins with ">" holds figures.
+# ---- Tables: a title, a description, columns and rows. Titles of columns of figures begin with ">".
 
 
 def models_table(results):

@@ -1,4 +1,3 @@
-// Builds the suite's convolutional networks. A table describes the blocks of each network.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -59,7 +58,7 @@ struct Inverted {
   int64_t kernel;
   int64_t hidden;
   int64_t out;
-  int64_t squeeze;  // channels of the squeeze; 0: no squeeze and excitation
+  int64_t squeeze;  // channels of the squeeze; 0: no squeeze-and-excitation
   const char* activation;
   int64_t stride;
 };
@@ -94,7 +93,7 @@ constexpr const char* kHardsigmoid = "aten.hardsigmoid.default";
 constexpr const char* kSilu = "aten.silu.default";
 constexpr const char* kSigmoid = "aten.sigmoid.default";
 
-// The blocks of MobileNetV3-Small: Howard et al. 2019, table 2.
+// Howard et al. 2019, table 2.
 constexpr Inverted kMobileNetV3Small[] = {
     {3, 16, 16, 8, kRelu, 2},         {3, 72, 24, 0, kRelu, 2},
     {3, 88, 24, 0, kRelu, 1},         {5, 96, 40, 24, kHardswish, 2},

@@ -1,4 +1,3 @@
-// Builds the suite's sequence models.
 #include <vector>
 
 #include "bench/models/zoo.h"
@@ -17,7 +16,7 @@ Node* product(ModelBuilder& build, Node* a, Node* b) {
   return build.call("aten.mul.Tensor", {a, b});
 }
 
-// The state of an LSTM. The gates of a step are in the order input, forget, cell, output.
+// The state of an LSTM. The gates have the order input, forget, cell, output.
 struct LstmState {
   Node* hidden;
   Node* cell;

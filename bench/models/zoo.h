@@ -1,5 +1,4 @@
-// Builds the models of the suite: known architectures with seeded random weights, so that they need
-// no files.
+// Builds the models of the suite: known architectures with seeded random weights.
 #pragma once
 
 #include <span>
@@ -11,7 +10,7 @@ namespace vitrine::bench {
 struct ZooModel {
   const char* name;
   aot::ExportedProgram (*make)();
-  double min_sqnr_db;       // required agreement of the outputs with those of the portable kernels
+  double min_sqnr_db;       // required agreement of the outputs with the portable kernels
   bool is_dynamic = false;  // activations are quantized at run time
 };
 

@@ -14,10 +14,10 @@ struct Point {
   bool is_noise;
 };
 
-// Returns the size from which the delegate is faster. Ignores differences within the noise. Returns
-// nullopt if the delegate is faster at no size, or only at sizes below one at which it is slower.
-// Otherwise, returns 0 if the delegate is slower at no size, or else interpolates on logarithmic
-// scales between the largest size at which it is slower and the next measured size.
+// Returns the size from which the delegate is faster, ignoring differences within the noise. Let S
+// be the largest size at which the delegate is slower. Returns 0 if S does not exist, and nullopt
+// if the delegate is not faster at any size above S. Otherwise interpolates between S and the next
+// size on logarithmic scales.
 std::optional<double> crossing(std::vector<Point> points) {
   std::ranges::sort(points, {}, &Point::work);
   size_t first = points.size();

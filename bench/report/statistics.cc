@@ -15,8 +15,8 @@ std::vector<double> sorted_copy(std::vector<double>::const_iterator begin,
   return sorted;
 }
 
-// Divides the samples into equal stretches of consecutive runs, and returns the medians of the
-// stretches in ascending order. If there are too few samples, returns the sorted samples.
+// Divides the samples into equal stretches of consecutive runs, and returns the sorted medians of
+// the stretches. If there are too few samples, returns the sorted samples.
 std::vector<double> stretch_medians(const std::vector<double>& samples) {
   if (samples.size() < 2 * kStretches) return sorted_copy(samples.begin(), samples.end());
   std::vector<double> medians;

@@ -1,2 +1,2 @@
-// An empty executable. Its size is subtracted from the sizes of the other executables.
+// The size of this empty executable is subtracted from other sizes.
 int main(int argc, char** /*argv*/) { return argc - 1; }

@@ -1,5 +1,5 @@
-# Prints the text and data bytes of the executables that ${limits} lists, minus the bytes of ${empty}. Fails if an
-# executable exceeds its limit.
+# Prints the text and data bytes of the executables in ${limits}, minus the bytes of ${empty}. Fails if an executable
+# exceeds its limit.
 function(bytes_of program out)
   execute_process(COMMAND ${strip} -o ${program}.stripped ${program} COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND ${size} ${program}.stripped OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)

@@ -1,4 +1,4 @@
-// Declares the function that registers the kernels of a measured executable.
+// Registers the kernels of a measured executable.
 #pragma once
 
 #include "vitrine/kernel_registry.h"

@@ -1,5 +1,4 @@
-// The smallest code that runs a program: it loads and verifies the file, sets the inputs and
-// executes.
+// The smallest code that loads, verifies and runs a program.
 #include "bench/size/register_kernels.h"
 #include "vitrine/method.h"
 

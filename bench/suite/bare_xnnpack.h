@@ -1,5 +1,4 @@
-// Runs a delegate's graph with XNNPACK alone, without the backend. The measured time is a lower
-// bound for the backend's time.
+// Runs a delegate's graph with XNNPACK alone. The time is a lower bound for the backend's time.
 #pragma once
 
 #include <pthreadpool.h>
@@ -17,8 +16,8 @@ namespace vitrine::bench {
 // Returns the payloads of all delegates of the first method.
 std::vector<DataBuffer> delegate_payloads(const Program& program);
 
-// A delegate's graph, created directly with XNNPACK. The constructor throws a ToolError on failure.
-// `program` and `payload` must outlive the object.
+// A delegate's graph in XNNPACK. The constructor throws a ToolError. `program` and `payload` must
+// outlive the object.
 class BareXnnpack {
  public:
   BareXnnpack(const Program& program, const DataBuffer& payload, pthreadpool_t pool);
@@ -33,7 +32,7 @@ class BareXnnpack {
   xnnpack::Constants constants_;
   std::vector<xnnpack::Shape> shapes_;
   xnnpack::RuntimeHandle runtime_;
-  std::vector<Array> arguments_;  // the memory of the external values
+  std::vector<Array> arguments_;  // memory of the external values
 };
 
 }  // namespace vitrine::bench

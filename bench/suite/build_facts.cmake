@@ -1,4 +1,4 @@
-# Generates the source file OUT, which defines the facts that build_facts.h declares. Keeps OUT if no fact changed.
+# Generates the source file OUT for build_facts.h. Keeps OUT if no fact changed.
 execute_process(COMMAND git -C ${SOURCE} rev-parse --short HEAD
   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 execute_process(COMMAND git -C ${SOURCE} diff --quiet HEAD RESULT_VARIABLE changed ERROR_QUIET)

@@ -1,5 +1,4 @@
-// The compiler, the flags and the commit with which this executable was built. The build generates
-// the definitions.
+// Facts about the build of this executable. The build generates the definitions.
 #pragma once
 
 namespace vitrine::bench {

@@ -14,8 +14,8 @@ namespace {
 namespace fbs = schema::program;
 using tools::check;
 
-// Returns a .pte file without a header. The file's method "forward" computes x = x + y on
-// one-element float tensors `steps` times. The method's two inputs are in planned memory.
+// Returns a .pte file without a header. Its method "forward" computes x = x + y on one-element
+// float tensors `steps` times. The inputs x and y are in planned memory.
 flatbuffers::DetachedBuffer make_chain_program(int steps) {
   flatbuffers::FlatBufferBuilder builder;
   const auto tensor = [&](uint32_t offset) {

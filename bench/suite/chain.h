@@ -1,4 +1,4 @@
-// Loads a program that consists only of kernel calls, to measure the time of an executor step.
+// A program of kernel calls, to measure the time of an executor step.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,11 @@
 
 namespace vitrine::bench {
 
-// A loaded program that adds one-element tensors `steps` times with the portable kernel. All
-// functions throw a ToolError if they fail.
+// Adds one-element tensors `steps` times with the portable kernel. All functions throw ToolError.
 class Chain {
  public:
   explicit Chain(int steps, EventTracer* tracer = nullptr);
   Method& method() { return *method_; }
-  // Loads the method again and replaces the loaded method.
   void load();
   void set_input(size_t index);
   // Calls the kernel of aten::add.out `times` times, without the executor.

@@ -30,14 +30,14 @@ constexpr size_t kMinPairs = 25;
 constexpr size_t kMaxPairs = 400;
 constexpr double kPairsNs = 25e6;
 
-// The parameters of a case, mostly sizes. Each case gives them its own meaning.
+// Parameters of a case. The meaning of the parameters depends on the case.
 struct CaseSizes {
   int64_t a, b, c;
 };
 using SizeList = std::vector<int64_t>;
 
-// An operator that both Vitrine's and XNNPACK's kernels can run. It is measured with all
-// combinations of the values in `a`, `b` and `c`.
+// An operator with kernels of Vitrine and XNNPACK, measured with all combinations of the values in
+// `a`, `b` and `c`.
 struct ChoiceCase {
   Node* (*build)(ModelBuilder& build, const CaseSizes& sizes);
   SizeList a, b, c;
@@ -49,8 +49,8 @@ Node* float_input(ModelBuilder& build, const char* name, std::vector<int64_t> si
 }
 std::vector<int64_t> pair_of(int64_t value) { return {value, value}; }
 
-// Adds an input image with `a` channels and sides of `stride` * `b` pixels. An operator that moves
-// its window by `stride` pixels then returns `b` x `b` pixels.
+// Adds an input image with `a` channels and sides of `stride` * `b` pixels. An operator with this
+// stride returns `b` x `b` pixels.
 Node* image_input(ModelBuilder& build, const CaseSizes& sizes, int64_t stride = 1) {
   return float_input(build, "x", {1, sizes.a, stride * sizes.b, stride * sizes.b});
 }
@@ -149,8 +149,7 @@ const ChoiceCase kChoiceCases[] = {
      true},
 };
 
-// A tracer that stores the names of a delegate's operators, and the operators' times in the last
-// run.
+// Stores the names of a delegate's operators, and their times in the last run.
 class LastRun final : public EventTracer {
  public:
   void begin_block(const char*) override {}
@@ -169,8 +168,7 @@ class LastRun final : public EventTracer {
   std::vector<double> ns;
 };
 
-// A program whose delegate was loaded with the given backend options. Its tracer stores the times
-// of the delegate's operators.
+// A program with backend options for its delegate, and a tracer for the delegate's operators.
 struct TracedDelegate {
   TracedDelegate(const fs::path& file, std::vector<BackendOption> options,
                  const std::shared_ptr<ThreadPool>& pool)
@@ -207,8 +205,8 @@ class ChoiceMeasurement {
     return fmt::format("vitrine choices 1, vectors of {}\n", lanes * sizeof(float));
   }
 
-  // Times Vitrine's kernel and XNNPACK's kernel for one case. Returns nullopt if Vitrine lacks a
-  // kernel for the operator on this processor.
+  // Times both kernels for one case. Returns nullopt if Vitrine lacks a kernel for the operator on
+  // this processor.
   std::optional<MeasuredChoice> measure(const ChoiceCase& choice, const CaseSizes& sizes) {
     ModelBuilder build("vitrine.bench.Choice");
     write_lowered(build.finish({choice.build(build, sizes)}), Backend::kXnnpack, {}, false,
@@ -255,7 +253,7 @@ class ChoiceMeasurement {
 }  // namespace
 
 void measure_choices(const fs::path& file, const fs::path& scratch, bool is_check) {
-  tools::NewFile(fs::path(file));  // fails before the measurements if the folder is not writable
+  tools::NewFile(fs::path(file));  // fails early if the folder is not writable
   ChoiceMeasurement measurement(scratch);
   const auto facts = run_facts();
   std::string table = ChoiceMeasurement::first_line();

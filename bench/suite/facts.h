@@ -1,4 +1,3 @@
-// Collects facts about the machine on which the suite runs, and about the suite's build.
 #pragma once
 
 #include <map>
@@ -6,8 +5,8 @@
 
 namespace vitrine::bench {
 
-// Returns the facts "machine", "cores", "system", "compiler", "flags", "commit", "date" and "load".
-// The load is the load average of the last minute before the run.
+// Returns the facts "machine", "cores", "system", "compiler", "flags", "commit", "date" and "load"
+// (average of the last minute).
 std::map<std::string, std::string> run_facts();
 
 }  // namespace vitrine::bench

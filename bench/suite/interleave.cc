@@ -41,9 +41,8 @@ TaskState warm_up(TimedTask& task) {
   return state;
 }
 
-// Runs a task for kTurnNs, or runs one batch if the batch takes at least a quarter of kTurnNs. If
-// the turn has several batches, the first one does not count, because the task's data may not be in
-// the processor's caches.
+// Runs a task for kTurnNs, or one batch if the batch takes at least kTurnNs / 4. Otherwise the
+// first batch does not count: the task's data may be missing in the processor's caches.
 void run_turn(TaskState& state) {
   const double begin = state.spent_ns;
   const double first = time_of(*state.task, state.batch);

@@ -1,4 +1,3 @@
-// Measures the limits of the machine for each number of threads.
 #include "bench/suite/section.h"
 #include "tools/common/machine_limits.h"
 

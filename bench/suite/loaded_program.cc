@@ -43,8 +43,7 @@ void LoadedProgram::execute() { check(method_->execute()); }
 TimedTask LoadedProgram::timed_task() {
   set_inputs();
   execute();
-  // The results of some programs overwrite the inputs, so that a second execution fails. These
-  // programs need new inputs before each run.
+  // Some programs overwrite their inputs, so a second execution fails without new inputs.
   const bool keeps_inputs = method_->execute().ok();
   TimedTask task{.run = [this] { execute(); }};
   if (!keeps_inputs) task.prepare = [this] { set_inputs(); };

@@ -1,4 +1,3 @@
-// A loaded program with its inputs.
 #pragma once
 
 #include <filesystem>
@@ -23,12 +22,11 @@ struct ProgramUse {
 
 class LoadedProgram {
  public:
-  // Loads the program and makes random inputs. Programs with inputs of the same shapes and dtypes
-  // get the same values.
+  // Makes random inputs. Inputs of the same shapes and dtypes have the same values in all programs.
   LoadedProgram(const ProgramUse& use, std::shared_ptr<ThreadPool> pool,
                 EventTracer* tracer = nullptr);
 
-  // Returns a task that executes the program. This object must outlive the task.
+  // This object must outlive the task.
   TimedTask timed_task();
   void set_inputs();
   void execute();
@@ -38,7 +36,6 @@ class LoadedProgram {
   // Sets the result's counts of instructions, delegates and planned bytes.
   void set_counts(bench::Result& result) const;
   double argument_bytes() const;  // sum for all inputs and outputs
-  // Returns true if the program consists of one delegate call.
   bool is_one_delegate() const;
 
  private:
@@ -47,9 +44,9 @@ class LoadedProgram {
   std::vector<Array> inputs_;
 };
 
-// Returns the lowest signal-to-noise ratio of all outputs in dB, or infinity if the outputs are
-// equal. If the outputs cannot be compared, returns nullopt and sets `why_not` to the reason. Both
-// methods must have been executed.
+// Returns the lowest signal-to-noise ratio of all outputs in dB, or infinity for equal outputs.
+// Returns nullopt and sets `why_not` if outputs are not comparable. Both methods must have been
+// executed.
 std::optional<double> agreement(const Method& reference, const Method& other, std::string& why_not);
 
 }  // namespace vitrine::bench

@@ -1,4 +1,3 @@
-// Lowers models to program files.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +15,7 @@ struct LoweredFile {
   size_t changes = 0;  // the number of optimizations of the graph
 };
 
-// Lowers `program` and writes the result to `file`. Throws the errors of aot::lower.
+// Writes the lowered program to `file`. Throws the errors of aot::lower.
 LoweredFile write_lowered(aot::ExportedProgram program, Backend backend,
                           const aot::EmitOptions& emit, bool make_record,
                           const std::filesystem::path& file, bool optimize = false);

@@ -1,5 +1,4 @@
-// Generates a trace of many runs of one delegate, and the matching ETRecord, to measure the
-// inspector.
+// Generates a trace of a delegate's runs and the matching ETRecord, to measure the inspector.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +9,7 @@
 
 namespace vitrine::bench {
 
-// Number of operators per run. Each run also has two other events: the delegate call and the run
-// itself.
+// Number of operators per run. Each run also has events for the delegate call and the run.
 inline constexpr int32_t kTraceOperators = 249;
 
 // Returns the trace of `runs` runs as an ETDump.

@@ -1,4 +1,4 @@
-// The main function of the tool `bench`, which runs the benchmark suite (docs/benchmarks.md).
+// The tool `bench` runs the benchmark suite (docs/benchmarks.md).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,9 +42,9 @@ struct CommandLine {
   size_t start_threads = 1;
 };
 
-// Returns the default numbers of threads. A check uses 1 and 2 threads on every machine. A short
-// run uses one thread, and as many threads as the machine has performance cores. A full run also
-// uses 2 and 4 threads, but only numbers below the number of performance cores.
+// Returns the default numbers of threads. A check uses 1 and 2 threads. A short run uses 1 thread,
+// and one thread per performance core. A full run also uses 2 and 4 threads if the machine has more
+// performance cores.
 std::vector<size_t> default_threads(Extent extent) {
   if (extent == Extent::kCheck) return {1, 2};
   const size_t all = performing_core_count();
@@ -75,8 +75,7 @@ int print_summary(const Results& results, const fs::path& out, bool is_check) {
 }
 
 int run_suite(const CommandLine& line) {
-  tools::NewFile(
-      fs::path(line.out));  // fails before the measurements if the folder is not writable
+  tools::NewFile(fs::path(line.out));  // fails early if the folder is not writable
   const std::string pinned = line.cpus.empty() ? "" : pin_to(line.cpus);
   SuiteOptions options = line.suite;
   if (options.threads.empty()) options.threads = default_threads(options.extent);
@@ -144,8 +143,7 @@ void describe(CLI::App& app, CommandLine& line) {
       ->type_name("CPUS");
 }
 
-// Runs the subcommand or --choices if the command line has one of these, else the suite. Returns
-// the exit code.
+// Runs the subcommand, --choices or the suite. Returns the exit code.
 int dispatch(const CLI::App& app, const CommandLine& line) {
   if (app.got_subcommand("compare")) return compare_files(line.a, line.b, line.bound);
   if (app.got_subcommand("start")) {

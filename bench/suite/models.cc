@@ -20,14 +20,14 @@ namespace fs = std::filesystem;
 
 constexpr double kFloatSqnrDb = 60;  // required of models without quantization
 
-// A model to measure: a model of the suite or of the corpus, or a file.
+// A model of the suite or of the corpus, or a file.
 struct Subject {
   std::string name;
   std::function<aot::ExportedProgram()> make;  // null: only `program` exists
-  fs::path program = {};                       // a program that another tool lowered; may be empty
+  fs::path program = {};                       // a program from another tool; may be empty
   double min_sqnr_db = kFloatSqnrDb;
-  bool is_dynamic = false;  // activations are quantized at run time
-  // The dtype in which delegates compute, "f32" or "i8"; empty if it is unknown.
+  bool is_dynamic = false;
+  // The dtype in which delegates compute, "f32" or "i8"; empty if unknown.
   std::string delegated_dtype = {};
 };
 
@@ -37,7 +37,7 @@ struct Variant {
 };
 
 struct Prepared {
-  std::vector<Variant> variants;  // the first is the reference
+  std::vector<Variant> variants;  // the first variant is the reference
   double flops = 0;
 };
 
@@ -54,7 +54,6 @@ Prepared prepare(const Subject& subject, const fs::path& scratch) {
         write_lowered(subject.make(), backend, {}, false, delegated).delegates != 0;
     prepared.variants = {{"portable", {plain, false}}, {"optimized", {plain, true}}};
     if (is_delegated) prepared.variants.push_back({"xnnpack", {delegated, true}});
-    // Adds a variant with an optimized graph if optimization changes the graph.
     const auto add_optimized = [&](const char* variant, Backend on) {
       const fs::path file = scratch / fmt::format("{}_{}.pte", name, variant);
       if (write_lowered(subject.make(), on, {}, false, file, true).changes != 0) {
@@ -101,9 +100,8 @@ class ModelRun {
   }
 
  private:
-  // Loads and runs a variant, compares its outputs with those of the first variant, and measures
-  // the start of the program. Portable kernels are timed only with one thread, because they never
-  // use more.
+  // Loads and runs a variant, compares its outputs with the first variant, and measures its start.
+  // Portable kernels always use one thread, so only one thread is timed.
   void load(const Variant& variant) {
     LoadedVariant& loaded = loaded_.emplace_back();
     loaded.result = {.section = "models",
@@ -137,7 +135,7 @@ class ModelRun {
     loaded.result.peak_bytes = start.peak_bytes;
   }
 
-  // Adds a task that runs XNNPACK alone, if the delegated program consists of one delegate call.
+  // Adds a task that runs XNNPACK alone if the program is one delegate call.
   void add_bare() {
     for (const LoadedVariant& variant : loaded_) {
       if (variant.result.variant != "xnnpack" && variant.result.variant != "program") continue;
@@ -164,8 +162,8 @@ class ModelRun {
     if (variant.task || !result.note.empty()) suite_.results.results.push_back(result);
   }
 
-  // Sets the share of the machine's limit that the result reaches. The limit is the number of
-  // multiply-adds per second: in the delegates' dtype if the variant has delegates, else in f32.
+  // Sets the result's share of the machine's multiply-adds per second, in the delegates' dtype if
+  // the variant has delegates, else in f32.
   void set_arithmetic_limit(Result& result, double flops) const {
     if (flops <= 0 || subject_.delegated_dtype.empty()) return;
     const bool is_narrow = subject_.delegated_dtype != "f32" && result.delegates.value_or(0) > 0;
@@ -189,7 +187,7 @@ class ModelRun {
   std::optional<size_t> bare_task_;
 };
 
-// Corpus cases that have both an exported program and the program that ExecuTorch lowered from it.
+// A corpus case with an exported program and ExecuTorch's lowered program.
 struct CorpusCase {
   const char* name;
   double min_sqnr_db;
@@ -209,7 +207,7 @@ std::function<aot::ExportedProgram()> import_of(const fs::path& file) {
   };
 }
 
-// Infers a model's dtype from its required SQNR, which is lower for quantized models.
+// Infers the dtype: quantized models have a lower required SQNR.
 const char* dtype_of(double min_sqnr_db) { return min_sqnr_db < kFloatSqnrDb ? "i8" : "f32"; }
 
 std::vector<Subject> suite_subjects(const SuiteOptions& options) {
@@ -234,8 +232,7 @@ std::vector<Subject> suite_subjects(const SuiteOptions& options) {
   return subjects;
 }
 
-// Returns the models that the options name or, if they name none, the models of the suite and the
-// corpus.
+// Returns the models in the options, or else the models of the suite and the corpus.
 std::vector<Subject> subjects_of(const SuiteOptions& options) {
   std::vector<Subject> subjects;
   if (options.files.empty()) subjects = suite_subjects(options);

@@ -19,8 +19,7 @@
 namespace vitrine::bench {
 namespace {
 
-// Runs this tool with the given arguments in a new process. Returns the text that the process
-// writes to standard output.
+// Runs this tool in a new process with the given arguments. Returns its standard output.
 std::string output_of_self(std::vector<std::string> arguments) {
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -51,8 +50,7 @@ std::string output_of_self(std::vector<std::string> arguments) {
   return text;
 }
 
-// Returns the peak memory of this process. Does not use getrusage, which would include the memory
-// of the parent process.
+// Returns this process's peak memory. getrusage would include the parent's memory.
 uint64_t peak_resident() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

@@ -34,7 +34,7 @@ Argument one(int64_t value) { return std::vector<int64_t>{value}; }
 Node* rows(ModelBuilder& build, int64_t size, const char* name = "x") {
   return floats(build, name, {size / 64, 64});
 }
-// Adds a buffer of indices into a table with `rows` rows. The indices are in a scattered order.
+// Adds a buffer of scattered indices into a table with `rows` rows.
 Node* row_indices(ModelBuilder& build, std::vector<int64_t> sizes, int64_t rows) {
   int64_t count = 1;
   for (const int64_t size : sizes) count *= size;
@@ -46,8 +46,8 @@ Node* row_indices(ModelBuilder& build, std::vector<int64_t> sizes, int64_t rows)
   return build.buffer("indices",
                       aot::make_tensor_data(ScalarType::kLong, std::move(sizes), std::move(bytes)));
 }
-// Calls a binary operator 1000 times in a chain. Each call combines the result of the previous call
-// with `other`. The results have `size` elements. `other` has `size` elements or one element.
+// Calls a binary operator 1000 times in a chain. The second operand `other` has `size` elements or
+// one element.
 template <Text kOp, bool kOneElement = false>
 Node* chain(ModelBuilder& build, int64_t size) {
   Node* x = floats(build, "x", {1, size});
@@ -75,7 +75,7 @@ template <Text kOp>
 Node* binary_with_row(ModelBuilder& build, int64_t size) {
   return build.call(kOp.characters, {rows(build, size, "x"), floats(build, "y", {64})});
 }
-// Reduces rows of 64 elements (dimension 1) or columns of 64 elements (dimension 0).
+// Reduces rows (dimension 1) or columns (dimension 0) of 64 elements.
 template <Text kOp, int64_t kDim>
 Node* reduction(ModelBuilder& build, int64_t size) {
   Node* x = kDim == 1 ? rows(build, size) : floats(build, "x", {64, size / 64});
@@ -93,8 +93,8 @@ Node* conv(ModelBuilder& build, int64_t side, int64_t in, int64_t out,
   return nn::conv2d(build, "conv", x, out, options);
 }
 
-// Sizes for attention. The batch has one element for each layer of a model with 12 layers. Keys and
-// values are therefore too large for the processor's caches, as in a whole model.
+// Sizes for attention. The batch has an element for each layer of a model with 12 layers, so that
+// keys and values exceed the processor's caches as in a whole model.
 constexpr int64_t kLayers = 12;
 constexpr int64_t kHeads = 12;
 constexpr int64_t kKeyHeads = 4;
@@ -137,8 +137,8 @@ template <ScalarType kDtype>
 Node* prompt(ModelBuilder& build, int64_t size) {
   return attention<kDtype>(build, size, size);
 }
-// The next two functions count the multiply-adds of both products of attention: queries with keys,
-// and attention weights with values.
+// The next two functions count multiply-adds of queries with keys and of attention weights with
+// values.
 double decode_step_products(int64_t size) {
   return 2.0 * kLayers * kHeads * kWidth * 4 * static_cast<double>(size);
 }

@@ -1,5 +1,5 @@
-// Lists calls to single operators at several sizes. Covers all operators that XNNPACK supports, and
-// other operators that have optimized kernels.
+// Calls to single operators at several sizes: all operators that XNNPACK supports, and other
+// operators with optimized kernels.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,11 @@ namespace vitrine::bench {
 
 struct OpCase {
   std::string_view op;    // "add.Tensor", as in backends/xnnpack/runtime/reader/operators.inc
-  std::string_view what;  // distinguishes several cases of one operator; may be empty
-  // Builds the call. `size` is the number of elements, or a length if the work is counted in
-  // multiply-adds.
+  std::string_view what;  // distinguishes the cases of one operator; may be empty
+  // `size` is the number of elements, or a length if multiply_adds is set.
   aot::Node* (*build)(aot::ModelBuilder& build, int64_t size);
-  // Returns the number of multiply-adds of a call. If this member is null, work is counted in
-  // elements of the result.
+  // Returns the number of multiply-adds of a call. If null, the unit of work is an element of the
+  // result.
   double (*multiply_adds)(int64_t size) = nullptr;
   bool positive_inputs = false;
   std::span<const int64_t> sizes = {};  // empty: the sizes of all cases of this kind

@@ -1,5 +1,4 @@
-// Measures single operators at several sizes with portable kernels, with optimized kernels and in a
-// delegate.
+// Measures single operators with portable kernels, with optimized kernels and in a delegate.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +44,7 @@ void set_limit(Result& result, const OpCase& op, double bytes, const Results& li
 }
 
 void run_case(Suite& suite, const OpCase& op, int64_t size, size_t threads) {
-  // Inputs and outputs use the caller's memory, so that copies are not timed.
+  // The caller's memory for inputs and outputs avoids copies.
   aot::EmitOptions emit;
   emit.memory_planning.alloc_graph_input = false;
   emit.memory_planning.alloc_graph_output = false;
@@ -93,12 +92,12 @@ void run_case(Suite& suite, const OpCase& op, int64_t size, size_t threads) {
 
 void run_op(Suite& suite, const OpCase& op, size_t threads) {
   auto sizes = op_sizes(op, suite.options.is_full());
-  // A check uses only the smallest sizes, because larger ones would take minutes under emulation.
+  // Larger sizes would take minutes under emulation.
   if (suite.options.is_check()) sizes = sizes.first(std::min<size_t>(2, sizes.size()));
   for (const int64_t size : sizes) run_case(suite, op, size, threads);
 }
 
-// Lists the operators that the backend supports, but for which the suite has no case.
+// Lists the backend's operators without a case in the suite.
 std::string unmeasured() {
   std::string names;
   for (const auto& op : aot::xnnpack::operators()) {

@@ -32,8 +32,8 @@ void Progress::run() {
   const uint64_t start = platform::now_ns();
   for (const Step& step : steps_) {
     const double elapsed = static_cast<double>(platform::now_ns() - start) * 1e-9;
-    // The ratio of the elapsed time to the estimate for the finished steps. The added five seconds
-    // keep the ratio near 1 at the start.
+    // The ratio of the elapsed time to the estimate. Five seconds keep the ratio near 1 at the
+    // start.
     const double pace = (elapsed + 5) / (done + 5);
     fmt::print(stderr, "{}[{:3.0f} %] {} left: {}{}", terminal ? "\r\033[K" : "", 100 * done / all,
                duration((all - done) * pace), step.name, terminal ? "" : "\n");

@@ -9,11 +9,10 @@ namespace vitrine::bench {
 
 class Progress {
  public:
-  // Adds a step that takes about `seconds`. The time left is computed from these estimates and the
-  // elapsed time.
+  // Adds a step that takes about `seconds`.
   void add(std::string name, double seconds, std::function<void()> run);
-  // Runs all steps. Prints one line per step to standard error. On a terminal, each line replaces
-  // the previous one.
+  // Prints one line per step to standard error. On a terminal, each line replaces the previous
+  // line.
   void run();
 
  private:

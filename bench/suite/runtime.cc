@@ -1,5 +1,5 @@
-// Measures how long the runtime takes to execute a step, with and without tracing, to load a method
-// and to set an input. Also measures the lowering of a model and the inspection of a trace.
+// Measures executor steps (with and without tracing), loading of methods, setting of inputs,
+// lowering of a model, and inspection of a trace.
 #include <fmt/format.h>
 
 #include <span>
@@ -21,9 +21,9 @@ using tools::check;
 
 constexpr int kSteps = 1000;
 
-// Times the tasks alternately and adds a result for each. One run of a task does `divisor` units of
-// work. The task's result is the time of one unit. The returned span is valid until more results
-// are added.
+// Times the tasks alternately and adds a result for each task. One run of a task does `divisor`
+// units of work; the result is the time of one unit. The span is valid until more results are
+// added.
 std::span<Result> record(Suite& suite, const std::string& name,
                          const std::vector<const char*>& variants, std::vector<TimedTask>& tasks,
                          double divisor, double full_ns = 1e9) {

@@ -1,4 +1,4 @@
-// Defines the options and the state that the sections of the suite share.
+// Options and state that the sections of the suite share.
 #pragma once
 
 #include <filesystem>
@@ -14,16 +14,15 @@
 
 namespace vitrine::bench {
 
-// The amount of work in a run of the suite. kCheck runs each variant once, without timing, and
-// compares outputs.
+// kCheck runs each variant once without timing and compares outputs.
 enum class Extent : uint8_t { kCheck, kShort, kFull };
 
 struct SuiteOptions {
   Extent extent = Extent::kFull;
-  std::string filter;  // runs only subjects whose names contain this text
+  std::string filter;  // part of the names of the subjects to run
   std::vector<std::filesystem::path>
-      files;                          // .pte and .pt2 files; if not empty, only these are measured
-  std::filesystem::path corpus;       // folder of the corpus; may be empty
+      files;                     // .pte and .pt2 files; if not empty, no other models are measured
+  std::filesystem::path corpus;  // folder of the corpus; may be empty
   std::vector<std::string> sections;  // empty: all
   std::vector<size_t> threads;        // ascending
 
@@ -43,7 +42,7 @@ struct Suite {
   Results results = {};
 };
 
-// Each function adds the steps of a section to Suite::progress, which runs them later.
+// These functions add steps to Suite::progress, which runs the steps later.
 void add_limits(Suite& suite);
 void add_models(Suite& suite);
 void add_operators(Suite& suite);
