@@ -69,7 +69,7 @@ function(vitrine_linked_libraries target out)
       endif()
       vitrine_linked_libraries(${item} below)
     endif()
-    # Puts <item> and its libraries at the end, even if `found` already has some. A library must follow all its users.
+    # A library must follow all its users, so <item> and its libraries move to the end.
     list(REMOVE_ITEM found ${below})
     list(APPEND found ${below})
   endforeach()

@@ -8,8 +8,8 @@ include(DistributionPackages)
 find_package(Threads REQUIRED)
 
 set(missing "")
-# Builds for Android use header-only libraries of the build machine. Including the machine's whole folder of headers
-# would hide the NDK's headers, so this code makes a folder with links to the needed headers.
+# Builds for Android use header-only libraries of the build machine. The machine's whole folder of headers would hide
+# the NDK's headers, so this code makes a folder with links to the needed headers.
 if(ANDROID)
   set(folder ${PROJECT_BINARY_DIR}/host_headers)
   file(MAKE_DIRECTORY ${folder})
@@ -96,14 +96,14 @@ if(VITRINE_BUILD_HOST AND VITRINE_PINNED_TOKENIZER_LIBRARIES)
   include(TokenizerLibraries)
 endif()
 if(VITRINE_BUILD_HOST)
-  # Debian cannot install Oniguruma's development packages for two architectures together. So cross builds link the
-  # target's shared library, but include the header of the build machine. The two headers are identical.
+  # Debian cannot install Oniguruma's development packages for two architectures together. Cross builds therefore use
+  # the identical header of the build machine.
   add_library(vitrine_oniguruma INTERFACE)
   add_library(third_party::oniguruma ALIAS vitrine_oniguruma)
   target_include_directories(vitrine_oniguruma SYSTEM INTERFACE $<BUILD_INTERFACE:${ONIGURUMA_INCLUDE_DIR}>)
   target_link_libraries(vitrine_oniguruma INTERFACE $<BUILD_INTERFACE:${ONIGURUMA_LIBRARY}> $<INSTALL_INTERFACE:onig>)
 
-  # Does not use SentencePiece's pkg-config file, which would also add the training library.
+  # SentencePiece's pkg-config file would also add the training library.
   add_library(vitrine_sentencepiece INTERFACE)
   add_library(third_party::sentencepiece ALIAS vitrine_sentencepiece)
   if(SENTENCEPIECE_LIBRARY)
@@ -116,14 +116,14 @@ if(VITRINE_BUILD_HOST)
   endif()
 endif()
 
-# Highway is header-only. On x86, kernels are compiled for several instruction sets, and one is chosen at run time
+# On x86, kernels are compiled for several instruction sets, and one set is chosen at run time
 # (runtime/platform/simd_dispatch.h). On other architectures and on Android, kernels are compiled only for the
 # compiler's target.
 add_library(vitrine_highway INTERFACE)
 add_library(third_party::highway ALIAS vitrine_highway)
 target_include_directories(vitrine_highway SYSTEM INTERFACE $<BUILD_INTERFACE:${HIGHWAY_INCLUDE_DIR}>)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86" AND NOT ANDROID)
-  # Does not compile separate kernels for SSSE3, because only very old machines lack newer instruction sets.
+  # Only very old machines have SSSE3 without newer instruction sets.
   set(VITRINE_DISABLED_SIMD_TARGETS HWY_SSSE3 CACHE STRING "Highway targets for which no SIMD kernels are compiled, separated by |")
   target_compile_definitions(vitrine_highway INTERFACE "HWY_DISABLED_TARGETS=(${VITRINE_DISABLED_SIMD_TARGETS})")
 else()
@@ -142,8 +142,7 @@ endif()
 
 function(vitrine_build_third_party)
   set(project ${PROJECT_SOURCE_DIR}/cmake/third_party)
-  # Compiles XNNPACK with Clang even if another compiler builds Vitrine. XNNPACK is slower if GCC compiles it
-  # (docs/dependencies.md).
+  # XNNPACK is slower if GCC compiles it, so native builds use Clang if they find it (docs/dependencies.md).
   set(compilers "")
   if(NOT CMAKE_CROSSCOMPILING)
     find_program(VITRINE_CLANG clang)
@@ -242,7 +241,7 @@ function(vitrine_build_third_party)
   set(VITRINE_XNNPACK_LIBRARIES ${VITRINE_XNNPACK_LIBRARIES} PARENT_SCOPE)
   set(VITRINE_XNNPACK_BUILD ${key} PARENT_SCOPE)
   set(VITRINE_SOURCES_DIR ${sources} PARENT_SCOPE)
-  # For backends/xnnpack/runtime/execution/runtime_access.h.
+  # runtime_access.h of the XNNPACK backend needs these folders.
   set(VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS ${VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS} PARENT_SCOPE)
 endfunction()
 vitrine_build_third_party()

@@ -29,7 +29,7 @@ macro(_vitrine_read_dependency row)
   list(GET fields 4 components)
 endmacro()
 
-# Looks for the dependencies that ARGN names. Appends a line to the text <out> for each one that is missing.
+# Looks for the dependencies that ARGN names. Appends a line to the text <out> for each missing dependency.
 function(vitrine_find_dependencies out)
   set(lines "${${out}}")
   foreach(row IN LISTS VITRINE_DEPENDENCIES)
@@ -72,7 +72,7 @@ function(vitrine_find_dependencies out)
   set(${out} "${lines}" PARENT_SCOPE)
 endfunction()
 
-# Sets <out> to the names of the libraries that `user` needs. `user` is a component, or vitrine_select_kernels.
+# Sets <out> to the libraries that `user`, a component or vitrine_select_kernels, needs.
 function(vitrine_dependencies_of user out)
   set(needed "")
   foreach(row IN LISTS VITRINE_DEPENDENCIES)

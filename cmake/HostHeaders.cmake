@@ -1,6 +1,5 @@
-# Lists the headers of the host side that the package installs in include/vitrine-devtools. Programs that lower models,
-# read traces, make profiles or add a backend include these headers. Each header compiles alone and uses no types of
-# FlatBuffers or nlohmann_json (test/package/headers.sh). The headers may change in any version.
+# Lists the headers of the host side that the package installs in include/vitrine-devtools. Each header compiles alone
+# and uses no types of FlatBuffers or nlohmann_json (test/package/headers.sh). The headers may change in any version.
 set(VITRINE_HOST_HEADERS
   aot/emit/emit.h
   aot/emit/lowered_module_buffer.h

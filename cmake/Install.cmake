@@ -5,7 +5,6 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Vitrine)
 
-# Collects the libraries that installed components link, in the lists device_libraries and host_libraries.
 set(device_libraries vitrine_api)
 foreach(name IN LISTS VITRINE_DEVICE_COMPONENT_NAMES)
   list(APPEND device_libraries vitrine_component_${name})
@@ -47,7 +46,6 @@ if(host_libraries)
   install(EXPORT VitrineHostTargets NAMESPACE Vitrine:: DESTINATION ${package_dir} COMPONENT dev)
 endif()
 
-# The public headers, and those headers of the host side that HostHeaders.cmake lists.
 install(FILES include/vitrine.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 install(DIRECTORY include/vitrine ${VITRINE_GENERATED_DIR}/include/vitrine
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")
@@ -65,7 +63,6 @@ install(FILES cmake/SelectOps.cmake cmake/DistributionPackages.cmake DESTINATION
 install(DIRECTORY kernels schema DESTINATION ${VITRINE_SOURCES} COMPONENT dev PATTERN CMakeLists.txt EXCLUDE)
 install(DIRECTORY runtime/core DESTINATION ${VITRINE_SOURCES}/runtime COMPONENT dev FILES_MATCHING PATTERN "*.h")
 
-# find_package(Vitrine)
 list(JOIN VITRINE_DEVICE_COMPONENT_NAMES " " device_components)
 list(JOIN VITRINE_HOST_COMPONENT_NAMES " " host_components)
 set(left_out "")
@@ -108,7 +105,7 @@ foreach(name IN LISTS pc_files)
   install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endforeach()
 
-# Tools and documentation. The package has one executable, `vitrine`, and a link to this executable for each tool.
+# The package has one executable, `vitrine`, and a link to this executable for each tool.
 set(tools "")
 if(TARGET vitrine_run)
   list(APPEND tools vitrine_run)

@@ -13,7 +13,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/DistributionPackages.cmake)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH VITRINE_SELECT_ROOT)
 
 # Options for code that runs on devices: no exceptions and no RTTI (docs/architecture.md). Multiplications and additions
-# are not contracted into fused operations, so all machines round results in the same way.
+# are not fused, so all machines round results in the same way.
 set(VITRINE_DEVICE_OPTIONS -fno-exceptions -fno-rtti -ffp-contract=off)
 
 set(VITRINE_SELECT_OPS "" CACHE STRING
@@ -96,8 +96,8 @@ function(_vitrine_dtype_mask out)
 endfunction()
 
 # Finds the kernels of a room, which is a folder of kernels/. Sets lists in the caller: <room>_names, <room>_ids and
-# <room>_files have one element per kernel; <room>_others has the files that define no kernel. The file of a kernel that
-# is defined by a formula is kernel_list.inc.
+# <room>_files have one element per kernel; <room>_others has the files that do not define kernels. A kernel that is
+# defined by a formula has the file kernel_list.inc.
 function(_vitrine_read_room room)
   set(folder ${VITRINE_SELECT_ROOT}/kernels/${room})
   if(CMAKE_SCRIPT_MODE_FILE)
@@ -146,12 +146,11 @@ endfunction()
 # vitrine_write_selection(<folder> FROM <item>... [ROOMS <room>...] [SOURCES <variable>])
 #
 # Writes kernels/<room>/kernel_list.inc and kernels/util/selected_dtypes.h into <folder>. If <folder> comes first in a
-# target's include path, these files replace those of the source tree. Sets <variable> to the list of source files to
-# compile, including all of kernels/util. Rooms are folders of kernels/; the default is all rooms. If several rooms have
-# a kernel for an operator, all of these kernels are selected, because one may fall back on another.
+# target's include path, these files replace the files of the source tree. Sets <variable> to the list of source files
+# to compile, including all of kernels/util. Rooms are folders of kernels/; the default is all rooms. If several rooms
+# have a kernel for an operator, all of these kernels are selected, because one kernel may fall back on another.
 #
-# Stops with an error if no items are given, if a file is missing, or if operators have no kernel in these rooms. The
-# error lists these operators.
+# Stops with an error if no items are given, if a file is missing, or if operators do not have a kernel in these rooms.
 function(vitrine_write_selection folder)
   cmake_parse_arguments(arg "" "SOURCES" "FROM;ROOMS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_FROM)
@@ -259,7 +258,7 @@ endfunction()
 # vitrine_select_kernels(<target> FROM <item>... [ROOMS <room>...])
 #
 # Adds a library with only the selected kernels. The library defines the function <room>::kernels() for each of its
-# rooms. Programs must not link this library together with another library that defines one of these functions.
+# rooms. Programs must not link another library that defines one of these functions.
 function(vitrine_select_kernels target)
   set(folder ${CMAKE_BINARY_DIR}/selected/${target})
   vitrine_write_selection(${folder} SOURCES sources ${ARGN})

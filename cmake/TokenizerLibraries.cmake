@@ -1,6 +1,6 @@
-# Builds Oniguruma and SentencePiece from pinned sources for targets that have no packages of these libraries (Android).
-# Sets ONIGURUMA_LIBRARY, SENTENCEPIECE_LIBRARY and the variables of their include folders. For other targets,
-# cmake/Dependencies.cmake sets these variables to installed libraries.
+# Builds Oniguruma and SentencePiece from pinned sources for Android. Sets ONIGURUMA_LIBRARY, SENTENCEPIECE_LIBRARY and
+# the variables of their include folders. For other targets, cmake/Dependencies.cmake sets these variables to installed
+# libraries.
 
 # The columns are those of VITRINE_PINS in cmake/third_party/pins.cmake.
 set(VITRINE_TOKENIZER_PINS
@@ -23,7 +23,7 @@ function(_vitrine_fetch_tokenizer_libraries)
 endfunction()
 _vitrine_fetch_tokenizer_libraries()
 
-# Does not use the projects' own CMake files, which would install programs and change options of this build.
+# The projects' own CMake files would install programs and change options of this build.
 set(configured ${PROJECT_BINARY_DIR}/tokenizer_libraries)
 function(_vitrine_tokenizer_library name)
   add_library(${name} STATIC ${ARGN})

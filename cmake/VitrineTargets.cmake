@@ -1,24 +1,24 @@
-# Provides functions that define libraries and tests.
+# Functions that define libraries and tests.
 include(GNUInstallDirs)
 
 set(VITRINE_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 # Sources include other headers by their path from the root, and public headers as "vitrine/...".
 set(VITRINE_INCLUDE_DIRS ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${VITRINE_GENERATED_DIR}/include)
-# The subfolder of the include folder in which the headers of the host side are installed.
+# The subfolder of the include folder for installed headers of the host side.
 set(VITRINE_DEVTOOLS_HEADERS vitrine-devtools)
 
 add_library(vitrine_warnings INTERFACE)
 if(VITRINE_STRICT)
   target_compile_options(vitrine_warnings INTERFACE
     -Wall -Wextra -Wpedantic
-    # Code of the host side checks 64-bit file sizes and then converts them to size_t. On 32-bit targets, -Wconversion
-    # would warn about each of these conversions, so the host side is compiled without this warning.
+    # Code of the host side checks 64-bit file sizes before it converts them to size_t. On 32-bit targets, -Wconversion
+    # would warn of these conversions, so the host side is compiled without this warning.
     $<$<OR:$<EQUAL:${CMAKE_SIZEOF_VOID_P},8>,$<BOOL:$<TARGET_PROPERTY:VITRINE_DEVICE>>>:-Wconversion>
     -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror
     # In Clang, -Wconversion includes -Wsign-conversion. In GCC, it does not.
     $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>
-    # In unity builds, Clang's -Wshadow also warns if a variable has the same name as a declaration in another source
-    # file. GCC and the preset `debug` still check for shadowed names.
+    # In unity builds, Clang's -Wshadow also compares with declarations in other source files. GCC and the preset
+    # `debug` still check for shadowed names.
     $<$<AND:$<CXX_COMPILER_ID:Clang>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-shadow>)
 endif()
 
@@ -28,8 +28,8 @@ function(_vitrine_library name)
   target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${VITRINE_INCLUDE_DIRS}>")
   target_compile_features(${name} PUBLIC cxx_std_20)
   if(CMAKE_SIZEOF_VOID_P EQUAL 4)
-    # Makes off_t 64 bits wide, so that files can be larger than 2 GB. The definition can be private, because Vitrine's
-    # headers do not use off_t.
+    # A 64-bit off_t allows files larger than 2 GB. The definition can be private, because Vitrine's headers do not use
+    # off_t.
     target_compile_definitions(${name} PRIVATE _FILE_OFFSET_BITS=64)
   endif()
 endfunction()
@@ -41,14 +41,13 @@ function(vitrine_device_library name)
   _vitrine_library(${name})
 endfunction()
 
-# Turns off false warnings of GCC 12's optimizer about std::string and std::vector (GCC bugs 105651, 105329). The host
-# side uses these containers.
+# Turns off false warnings of GCC 12's optimizer about std::string and std::vector (GCC bugs 105651, 105329).
 set(VITRINE_LIBRARY_WARNINGS
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread> $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
 
 # In builds with sanitizers, GCC 12 falsely warns that members of <regex> and std::variant are uninitialized. In C++23,
-# it also warns about members of std::optional.
+# it also warns of members of std::optional.
 set(VITRINE_NO_UNINITIALIZED_WARNING $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 
 # Sets <variable> to the concatenated text of the files. CMake configures again if a file changes.
@@ -62,8 +61,8 @@ function(vitrine_read_text variable)
   set(${variable} "${texts}" PARENT_SCOPE)
 endfunction()
 
-# Defines a library of host code that runs only a few times per model: readers of records, lowering, reports. The
-# options keep compile times short: -Os compiles faster than -O2, and -O0 compiles faster still.
+# Defines a library of host code that runs only a few times per model: readers of records, lowering, reports. -Os
+# compiles faster than -O2, and -O0 compiles faster still.
 set(VITRINE_HOST_OPTIONS ${VITRINE_LIBRARY_WARNINGS} $<IF:$<CONFIG:RelWithDebInfo,Release>,-Os,-O0>)
 function(vitrine_host_library name)
   add_library(${name} STATIC ${ARGN})
@@ -72,7 +71,7 @@ function(vitrine_host_library name)
   _vitrine_host_library(${name})
 endfunction()
 
-# Defines a library of host code that runs for each byte or token. Uses -O2, because -O3 would not make it faster.
+# Defines a library of host code that runs for each byte or token. -O3 would not make it faster than -O2.
 function(vitrine_fast_host_library name)
   add_library(${name} STATIC ${ARGN})
   target_compile_options(${name} PRIVATE ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-O2>)
@@ -107,7 +106,7 @@ function(vitrine_small_code name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-Os>)
 endfunction()
 
-# Compiler options for test code: -O0, which compiles fastest, or -O1 in cross builds, because emulators are slow.
+# Test code uses -O0, which compiles fastest. Cross builds use -O1, because emulators are slow.
 set(VITRINE_TEST_OPTIONS ${VITRINE_LIBRARY_WARNINGS}
   $<IF:$<AND:$<CONFIG:RelWithDebInfo,Release>,$<BOOL:${CMAKE_CROSSCOMPILING}>>,-O1,-O0>)
 

@@ -1,5 +1,5 @@
-# Writes ${output}, a page that lists every operator. ${dtypes} is a file of lines "operator dtype ...".
-# The target op_table runs this script.
+# Writes ${output}, a page that lists every operator. ${dtypes} is a file of lines "operator dtype ...". The target
+# op_table runs this script.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/SelectOps.cmake)
 set(kernels ${VITRINE_SELECT_ROOT}/kernels)

@@ -1,11 +1,10 @@
-# Sets VITRINE_XNNPACK_PIN, the name of the set of third-party sources to build. third_party/pins.cmake defines the
-# sets. Replaces the default, `auto`, with the newest set that is available. The build folder's cache then keeps the
-# name of this set.
+# Sets VITRINE_XNNPACK_PIN, a set of third-party sources in third_party/pins.cmake. `auto` becomes the newest available
+# set, which the build folder's cache then keeps.
 set(VITRINE_XNNPACK_PIN auto CACHE STRING "XNNPACK's version: debian, upstream or auto (docs/dependencies.md)")
 set_property(CACHE VITRINE_XNNPACK_PIN PROPERTY STRINGS debian upstream auto)
 
-# Sets `out` to a text that says where the sources of the pin `upstream` are available, or to "" if they are not.
-# Does not look for the sources that Debian's archive also has.
+# Sets `out` to a text that says where the sources of the pin `upstream` are available, or to "". Does not look for the
+# sources that Debian's archive also has.
 function(vitrine_find_upstream_sources out)
   set(${out} "" PARENT_SCOPE)
   set(VITRINE_XNNPACK_PIN upstream)

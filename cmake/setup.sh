@@ -8,8 +8,7 @@ set -eu
 packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libflatbuffers-dev
   libgtest-dev libgmock-dev nlohmann-json3-dev libzip-dev zlib1g-dev libcli11-dev libfmt-dev
   libxxhash-dev libhwy-dev libicu-dev libonig-dev libsentencepiece-dev python3'
-# In releases after Debian 13, SentencePiece's header includes headers of Abseil, but its package does
-# not depend on Abseil.
+# In releases after Debian 13, SentencePiece's header needs Abseil's headers, but its package does not depend on Abseil.
 grep -qs '^VERSION_ID="1[0-3]"' /etc/os-release || packages="$packages libabsl-dev"
 
 architecture=''

@@ -1,6 +1,6 @@
 # Defines vitrine_select_kernels(<target> FROM <item>... [ROOMS <room>...]) for an installed Vitrine. The function
-# defines a library of selected kernels, which replaces the components `kernels` and `optimized_kernels`.
-# Items are operators, text files that list operators, and programs (docs/kernels.md).
+# defines a library of selected kernels, which replaces the components `kernels` and `optimized_kernels`. Items are
+# operators, text files that list operators, and programs (docs/kernels.md).
 include(${VITRINE_SOURCES}/cmake/SelectOps.cmake)
 if(NOT TARGET vitrine_extension)
   add_library(vitrine_extension ALIAS Vitrine::vitrine_extension)

@@ -1,5 +1,4 @@
-# Completes options and their values from the tool's own help text, commands of vitrine, and other
-# words as file names.
+# Completes options and their values from the tool's help text, commands of vitrine, and file names.
 _vitrine_options() {
   local tool=("$1") word=$2 before=${3-} names
   if [[ ${1##*/} == vitrine ]]; then
