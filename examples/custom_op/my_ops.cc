@@ -15,8 +15,7 @@ using vitrine::Tensor;
 
 using vitrine::ScalarType;
 
-// Returns true if the tensor has the dtype and its elements are in row-major order. Otherwise
-// reports an error and returns false.
+// Reports an error and returns false if the tensor has another dtype or is not in row-major order.
 bool check_tensor(KernelContext& context, const Tensor& tensor, ScalarType dtype,
                   const char* name) {
   if (tensor.dtype() == dtype && tensor.is_contiguous()) return true;

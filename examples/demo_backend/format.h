@@ -37,7 +37,8 @@ enum class OperatorKind : uint32_t { kConvRelu, kSin, kCos, kDiv };
 struct OperatorRow {
   std::string_view name;  // name in payloads and traces
   uint32_t num_inputs;
-  std::array<std::string_view, 2> ops;  // base names of the source ops; the second may be empty
+  std::array<std::string_view, 2> ops;  // base names of the source ops; the second name may be
+                                        // empty
 };
 // Rows are in the order of OperatorKind.
 inline constexpr std::array<OperatorRow, 4> kOperators = {

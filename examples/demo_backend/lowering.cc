@@ -33,7 +33,7 @@ using vitrine::aot::SymInt;
 using vitrine::aot::TensorData;
 using vitrine::aot::TensorSpec;
 
-// The reason that a node cannot be delegated, or nullopt if it can be delegated.
+// The reason why a node cannot be delegated, or nullopt.
 using Verdict = std::optional<Rejection>;
 
 bool is_call_of(const Node& node, std::string_view op) {
@@ -60,8 +60,7 @@ Verdict check_tensor(const Node& node) {
 }
 
 bool is_constant(const ExportedProgram& program, const Node& node) {
-  // The name alone does not identify an input, because placeholders of subgraphs may have the same
-  // names as inputs of the program.
+  // Placeholders of subgraphs may have the same names as inputs of the program.
   const bool is_input =
       node.kind() == Node::Kind::kPlaceholder && &node.graph() == program.graph.get();
   const InputSpec* spec = is_input ? program.input_of(node.name()) : nullptr;
@@ -138,7 +137,6 @@ void tag_calls(const ExportedProgram& program, Graph& graph, PartitionResult& re
   for (const auto& [name, subgraph] : graph.subgraphs()) tag_calls(program, *subgraph, result);
 }
 
-// Writes the payload and the delegate map of a partition.
 class Writer {
  public:
   explicit Writer(const ExportedProgram& program) : program_(program) {}
@@ -197,8 +195,8 @@ class Writer {
     return found->second;
   }
 
-  // Adds a value with the shape of the node `shape`. If `computes` is not null, the value is the
-  // result of the node `computes`.
+  // Adds a value with the shape of the node `shape`. The value is the result of the node
+  // `computes`, unless `computes` is null.
   uint32_t add_value(const Node& shape, const Node* computes) {
     if (Verdict verdict = check_tensor(shape)) throw AotError(verdict->rule);
     append_words(shapes_, {static_cast<int64_t>(shape.tensor()->rank())});
@@ -207,7 +205,7 @@ class Writer {
     return num_values_++;
   }
 
-  // Adds an operator. Returns the index of its result among the values.
+  // Returns the index of the operator's result among the values.
   uint32_t add_operator(OperatorKind kind, std::span<const Node* const> sources,
                         const Node* computes, std::initializer_list<int64_t> inputs) {
     const uint32_t id = std::get<uint32_t>(mapping_.insert(sources));

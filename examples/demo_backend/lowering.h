@@ -8,8 +8,8 @@
 
 namespace demo {
 
-// Writes payloads (format.h). If a node is not supported, throws an AotError that names the first
-// such node and the reason. Ignores compile specs.
+// Writes payloads (format.h). Throws an AotError that names the first unsupported node and the
+// reason. Ignores compile specs.
 class DemoLowering final : public vitrine::aot::Backend {
  public:
   std::string id() const override;

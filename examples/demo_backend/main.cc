@@ -44,7 +44,7 @@ T check(Result<T> result) {
 void print_delegates(aot::Graph& graph) {
   std::printf("%s\n", delegation::format_delegated_graph(graph).c_str());
   for (const aot::LoweredSubmodule& each : aot::get_lowered_submodules(graph)) {
-    // Makes a program that calls only this delegate, in two forms: a graph and a .pte file.
+    // A program that calls only this delegate, in two forms: a graph and a .pte file.
     const aot::ExportedProgram program = aot::delegate_program(each.module);
     const aot::EmittedProgram file = aot::lowered_module_buffer(each.module);
     std::printf(

@@ -21,8 +21,8 @@ Error invalid(const char* what) {
 }
 
 Result<std::span<Operator>> read_text(std::string_view text, MemoryAllocator& memory) {
-  // Returns the characters before the first `end`, and removes them and `end` from the text. If the
-  // text lacks `end`, returns an empty string and removes nothing.
+  // Removes the characters up to the first `end` from the text, and returns the characters before
+  // `end`. If the text lacks `end`, returns an empty string and removes nothing.
   const auto until = [&text](char end) {
     const size_t length = text.find(end);
     if (length == std::string_view::npos) return std::string_view();
@@ -168,8 +168,7 @@ class GraphReader {
     return true;
   }
 
-  // Allocates memory for results that are not outputs. Operators write outputs to the caller's
-  // memory.
+  // Allocates memory for results that are not outputs. The caller has memory for outputs.
   Error allocate_results() {
     size_t left = kMaxResultBytes / sizeof(float);
     for (const Value& value : graph_.values.subspan(graph_.num_inputs)) {
@@ -191,7 +190,7 @@ class GraphReader {
   std::span<const std::byte> left_;
   Graph& graph_;
   MemoryAllocator& memory_;
-  bool is_damaged_ = false;  // a word is missing, or a size is negative
+  bool is_damaged_ = false;  // true if a word is missing or a size is negative
 };
 
 }  // namespace

@@ -1,4 +1,3 @@
-// Reads and checks payloads (format.h).
 #pragma once
 
 #include <array>
@@ -19,7 +18,7 @@ struct Value {
   uint32_t rank = 0;
   std::array<int32_t, kMaxRank> items{};
   size_t elements = 0;
-  float* data = nullptr;  // null if each execution brings the memory
+  float* data = nullptr;  // null if each execution provides the memory
 
   std::span<const int32_t> sizes() const { return {items.data(), rank}; }
 };
@@ -38,8 +37,8 @@ struct Convolution {
 struct Operator {
   OperatorKind kind = OperatorKind::kSin;
   int32_t debug_id = 0;
-  std::array<uint32_t, 2> inputs{};  // only kDiv uses the second one
-  Convolution convolution;           // used by kConvRelu
+  std::array<uint32_t, 2> inputs{};  // only kDiv uses the second index
+  Convolution convolution;
 };
 
 // A checked payload. The result of operator i is value num_inputs + i. Every index is valid. The
@@ -51,9 +50,9 @@ struct Graph {
   std::span<Operator> operators;
 };
 
-// Reads and checks a payload. The graph's data is in `memory` and does not refer to the payload.
-// Allocates memory for all results except outputs. Errors: DelegateInvalidCompatibility names the
-// invalid part of the payload. MemoryAllocationFailed means that memory ran out.
+// Reads and checks a payload (format.h). The graph's data is in `memory` and does not refer to the
+// payload. Allocates memory for all results except outputs. Returns DelegateInvalidCompatibility,
+// which names the invalid part of the payload, or MemoryAllocationFailed.
 vitrine::Result<Graph> read_payload(std::span<const std::byte> payload,
                                     vitrine::MemoryAllocator& memory);
 

@@ -7,8 +7,8 @@
 namespace demo {
 namespace {
 
-// Keeps the default identify(), because the demo's identifiers are keys of the delegate map. If the
-// delegate map is missing, reports use the operators' names.
+// The default identify() is right, because the demo's identifiers are keys of the delegate map.
+// Without a delegate map, reports use the operators' names.
 class DemoProfile final : public vitrine::inspector::DelegateProfile {
  public:
   std::string_view backend_id() const override { return kBackendId; }

@@ -1,5 +1,4 @@
-// Describes the demo backend for profiles: its name, and the source ops that each of its operators
-// may implement.
+// Describes the demo backend for profiles: its name, and the source ops of its operators.
 #pragma once
 
 #include "inspector/join/delegate_profile.h"

@@ -29,8 +29,7 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(std::chrono::nanoseconds(now).count());
 }
 
-// Convolves [n, in, h, w] to [n, out, h', w']. Replaces negative results with 0. NaN stays NaN, as
-// in PyTorch.
+// Convolves [n, in, h, w] to [n, out, h', w']. Negative results become 0; NaN stays NaN.
 void conv_relu(const Convolution& conv, const Value& input, const float* from, const Value& result,
                float* to) {
   const auto [outputs, channels, filter_height, filter_width] = conv.weight_sizes;
@@ -65,7 +64,6 @@ class DemoDelegate final : public vitrine::Delegate {
   // `budget` may be null; otherwise it must outlive the delegate.
   explicit DemoDelegate(vitrine::Budget* budget) : memory_(4096, budget) {}
 
-  // Reads the payload and allocates all memory that the delegate needs.
   Error load(std::span<const std::byte> payload) {
     VITRINE_ASSIGN_OR_RETURN(graph_, read_payload(payload, memory_));
     return allocate(memory_, graph_.values.size(), data_);
@@ -104,7 +102,6 @@ class DemoDelegate final : public vitrine::Delegate {
   }
 
  private:
-  // Sets the address of each value for the current execution.
   Error bind(std::span<EValue* const> arguments) {
     if (arguments.size() != graph_.num_inputs + graph_.outputs.size()) {
       return Error::make(ErrorCode::kInvalidArgument,
@@ -127,8 +124,7 @@ class DemoDelegate final : public vitrine::Delegate {
             "for which the program was lowered",
             i, text);
       }
-      // The pointer is not const, because data_ also holds outputs. Operators never write to an
-      // input.
+      // data_ also holds outputs, so its pointers are not const. Operators never write to an input.
       if (data_[value] == nullptr) data_[value] = static_cast<float*>(tensor->mutable_raw_data());
     }
     return Error();

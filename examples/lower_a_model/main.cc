@@ -50,10 +50,8 @@ constexpr Model kModels[] = {
     {"large_values_int8", &large_values<ScalarType::kChar>},
 };
 
-// Lowers the program and writes it to `file`. `table`, the file for the delegation table, may be
-// null.
+// Lowers the program and writes it to `file`. The delegation table goes to `table`, if not null.
 void lower(aot::ExportedProgram program, const char* file, const char* table) {
-  // The partitioner lists the operators that must not be decomposed.
   const aot::XnnpackPartitioner xnnpack;
   aot::EdgeOptions edge;
   edge.ops_to_keep.push_back(xnnpack.ops_to_keep(program));

@@ -46,7 +46,7 @@ Node* conv2d(ModelBuilder& build, std::string_view name, Node* x, int64_t out_ch
                                build.qualified("")));
   }
   const int64_t taps = channels / options.groups * options.kernel * options.kernel;
-  // Uses He initialization, so that results have about the same variance as the input.
+  // With He initialization, results have about the same variance as the input.
   const float spread = std::sqrt(6.0f / static_cast<float>(taps));
   Node* kernel =
       weight(build, "weight",

@@ -1,7 +1,6 @@
-// Builds the most common modules of torch.nn with seeded weights.
-//
-// Each function adds a module with the given name and with its weights, and calls the module's
-// operator with the arguments that torch.export records. Weights are f32.
+// Builds the most common modules of torch.nn with seeded f32 weights. Each function adds a module
+// with the given name, and calls the module's operator with the arguments that torch.export
+// records.
 #pragma once
 
 #include "examples/models/model_builder.h"
@@ -18,17 +17,15 @@ struct ConvOptions {
 // The input x has the shape [N, C, H, W].
 Node* conv2d(ModelBuilder& build, std::string_view name, Node* x, int64_t out_channels,
              const ConvOptions& options, SourceLocation location = SourceLocation::current());
-// Normalizes as in evaluation mode. Adds buffers for the running statistics and for the batch
-// count. Evaluation does not use the batch count.
+// Normalizes as in evaluation mode. The batch count is a buffer that nothing reads.
 Node* batch_norm2d(ModelBuilder& build, std::string_view name, Node* x,
                    SourceLocation location = SourceLocation::current());
-// A linear layer. The result's last dim has `out_features` elements.
+// The result's last dim has `out_features` elements.
 Node* linear(ModelBuilder& build, std::string_view name, Node* x, int64_t out_features,
              bool bias = true, SourceLocation location = SourceLocation::current());
 // Normalizes over the last dim.
 Node* layer_norm(ModelBuilder& build, std::string_view name, Node* x,
                  SourceLocation location = SourceLocation::current());
-// Returns a row of the embedding table for each index.
 Node* embedding(ModelBuilder& build, std::string_view name, Node* indices, int64_t rows,
                 int64_t features, SourceLocation location = SourceLocation::current());
 // Calls the in-place operator, which overwrites `x`, as torchvision's models do.

@@ -59,8 +59,7 @@ class Llama {
     return build_.call_as(target, std::move(args), {}, number);
   }
 
-  // Reads the position of the first token, and selects the rows of the rotary tables for all tokens
-  // of the call.
+  // Reads the first token's position, and selects the rows of the rotary tables for all tokens.
   void read_position(Node* tokens, Node* position) {
     tokens_ = number("aten.sym_size.int", {tokens, 1}, count_);
     Node* first = build_.call("aten.select.int", {position, 0, 0});
@@ -111,8 +110,7 @@ class Llama {
     }
     return aot::make_tensor_data(ScalarType::kChar, {rows, columns}, std::move(bytes));
   }
-  // Returns a scale for each group of int4 weights. With these scales, a layer's results are about
-  // as large as its inputs.
+  // The scales of int4 groups make a layer's results about as large as its inputs.
   TensorData scales(int64_t rows, int64_t columns) {
     const float scale = 1 / (4.6f * std::sqrt(static_cast<float>(columns)));
     return aot::seeded_weights(build_.qualified("scales"), build_.seed(),
@@ -180,8 +178,7 @@ class Llama {
                           aot::contiguous_spec(ScalarType::kFloat, {1, count_, o_.features}));
   }
 
-  // Applies the rotary embedding: rotates pairs of neighboring elements by angles that grow with
-  // the position.
+  // The rotary embedding rotates pairs of neighbors by angles that grow with the position.
   Node* rotate(Node* x, int64_t heads) {
     x = view(x, {1, tokens_, heads, width() / 2, 2});
     Node* parts = build_.call("aten.unbind.int", {x, -1});
@@ -194,8 +191,7 @@ class Llama {
     return build_.call("aten.flatten.using_ints", {turned, 3});
   }
 
-  // Adds a cache that has the dtype of `row`, writes `row` to the cache at the position of the
-  // current call, and returns the cache.
+  // Adds a cache with the dtype of `row`, writes `row` at the position, and returns the cache.
   Node* cached(const char* name, Node* row) {
     const ScalarType dtype = row->tensor()->dtype;
     const int64_t columns = row->tensor()->sizes.back().value();
@@ -279,7 +275,7 @@ class Llama {
 
   const LlamaOptions o_;
   ModelBuilder build_;
-  SymInt count_;  // number of tokens
+  SymInt count_;
   Node* tokens_ = nullptr;
   Node* start_ = nullptr;
   Node* cosines_ = nullptr;

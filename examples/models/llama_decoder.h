@@ -11,14 +11,13 @@ struct LlamaOptions {
   int64_t layers = 2;
   int64_t features = 64;
   int64_t heads = 4;      // query heads
-  int64_t key_heads = 2;  // heads of keys and values; divides heads
+  int64_t key_heads = 2;  // heads of keys and values; divides `heads`
   int64_t hidden = 128;
   int64_t words = 256;  // size of the vocabulary
-  int64_t length = 64;  // positions in the cache
-  // Number of consecutive elements of a weight row that share a scale. Must be 0, or divide
-  // `features` and `hidden`. If 0, the embedding and the linear layers have f32 weights. Otherwise,
-  // their weights are int4, and linear layers quantize their inputs to int8 per token (torchao's
-  // 8da4w).
+  int64_t length = 64;  // number of positions in the cache
+  // Number of consecutive elements of a weight row that share a scale. If 0, the embedding and the
+  // linear layers have f32 weights. Otherwise, `group` divides `features` and `hidden`, weights are
+  // int4, and linear layers quantize their inputs to int8 per token (torchao's 8da4w).
   int64_t group = 32;
   uint64_t seed = 1;
   // Dtype of the cache. If it is f32, f16 or bf16, attention is computed in this dtype. If it is
@@ -26,15 +25,15 @@ struct LlamaOptions {
   // quantize_kv_cache does. Scales and zero points are in separate caches of shape [1, length,
   // key_heads, 1].
   ScalarType cache = ScalarType::kFloat;
-  // Multiplies the cached values of the last layer: the weights of its `wv` are multiplied by this
-  // factor, and the weights of its `wo` are divided by it. With an f32 cache, a power of two does
-  // not change the logits. Requires group == 0.
+  // Multiplies the weights of the last layer's `wv` and divides the weights of its `wo`, and thus
+  // multiplies its cached values. With an f32 cache, a power of two does not change the logits.
+  // Requires group == 0.
   float value_factor = 1;
 };
 
 // Inputs: i64[1, n], the tokens, with 1 <= n < length; i64[1], the position of the first token.
-// Result: f32[1, words], the logits of the last token. Keys and values are in buffers of shape
-// [1, length, key_heads, features / heads].
+// Result: f32[1, words], the logits of the last token. Keys and values are in buffers of shape [1,
+// length, key_heads, features / heads].
 aot::ExportedProgram llama_decoder(const LlamaOptions& options = {});
 
 }  // namespace vitrine::examples

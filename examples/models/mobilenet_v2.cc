@@ -15,8 +15,8 @@ namespace nn = aot::nn;
 
 constexpr const char* kSequential = "torch.nn.modules.container.Sequential";
 
-// Rounds to the nearest positive multiple of 8. If the result is less than 0.9 * wanted, returns
-// the next multiple, as torchvision does.
+// Rounds to the nearest positive multiple of 8, but up if the result would be less than 0.9 *
+// wanted, as torchvision does.
 int64_t channels(double wanted) {
   const int64_t rounded = std::max<int64_t>(8, static_cast<int64_t>(wanted + 4) / 8 * 8);
   return static_cast<double>(rounded) < 0.9 * wanted ? rounded + 8 : rounded;
@@ -41,8 +41,7 @@ class Layers {
  public:
   Layers(ModelBuilder& build, bool quantized) : build_(build), quantized_(quantized) {}
 
-  // A convolution, followed by the batch norm `norm`. The int8 model folds the batch norm into the
-  // convolution's weights.
+  // A convolution and the batch norm `norm`, which the int8 model folds into the weights.
   Node* conv_norm(const std::string& conv, const std::string& norm, Node* x, const Shape& shape) {
     const nn::ConvOptions options = {.kernel = shape.kernel,
                                      .stride = shape.stride,
@@ -60,8 +59,7 @@ class Layers {
     return result(nn::relu6(build_, "2", conv_norm("0", "1", x, shape)));
   }
 
-  // Adds two results. The sum can be twice as large as an operand, so its quantization scale is
-  // twice as large.
+  // The sum can be twice as large as an operand, so its quantization scale is twice as large.
   Node* sum(Node* x, Node* y) {
     if (quantized_) x = dequantized_again(build_, x);
     return result(build_.call("aten.add.Tensor", {x, y}), 2 * kActivationScale);
@@ -85,7 +83,7 @@ struct Block {
   int64_t out;
   int64_t stride;
   int64_t expansion;
-  double mean_square;  // mean square of the input
+  double mean_square;
 };
 Node* inverted_residual(ModelBuilder& build, Layers& layers, const std::string& name, Node* x,
                         const Block& block) {
@@ -116,7 +114,7 @@ struct Stage {
   int64_t expansion;
   int64_t channels;
   int repeats;
-  int64_t stride;  // stride of the first block
+  int64_t stride;
 };
 constexpr std::array<Stage, 7> kStages = {{{1, 16, 1, 1},
                                            {6, 24, 2, 2},

@@ -35,8 +35,7 @@ std::string trace_of(const SourceLocation& location) {
   return fmt::format("File \"{}\", line {}, in {}", file, location.line(), function);
 }
 
-// Returns the name of the functional variant of an in-place operator. Returns other names
-// unchanged.
+// Returns the functional variant of an in-place operator. Returns other names unchanged.
 std::string functional_name(std::string_view name) {
   const size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || dot == 0 || name[dot - 1] != '_') return std::string(name);

@@ -24,7 +24,6 @@
 
 namespace vitrine::aot {
 
-// The source line of a call to the builder.
 #ifdef __cpp_lib_source_location
 using SourceLocation = std::source_location;
 #else  // clang 14 cannot compile libstdc++'s std::source_location
@@ -54,12 +53,11 @@ class SourceLocation {
 // AotError that names the current module and the caller's source line.
 class ModelBuilder {
  public:
-  // `type_name` is the type of the root module, for example
+  // `type_name` is the type of the root module, such as
   // "torchvision.models.mobilenetv2.MobileNetV2".
   explicit ModelBuilder(std::string type_name, uint64_t seed = 1);
 
-  // Keeps a module open until the destructor closes it. The module that was opened last must be
-  // closed first.
+  // Keeps a module open until the destructor. The last opened module must be closed first.
   class Module {
    public:
     Module(Module&& other) noexcept : builder_(std::exchange(other.builder_, nullptr)) {}
@@ -73,14 +71,13 @@ class ModelBuilder {
     explicit Module(ModelBuilder* builder) : builder_(builder) {}
     ModelBuilder* builder_;
   };
-  // Opens a module inside the current module. For example, opening "features" and then "0" makes
-  // "features.0" the current module.
+  // Opens a nested module. "features" and then "0" open "features.0".
   [[nodiscard]] Module module(std::string_view name, std::string type_name,
                               SourceLocation location = SourceLocation::current());
   // Returns the path of the current module and `name`, for example "features.0.weight".
   std::string qualified(std::string_view name) const;
 
-  // Adds an input of the program. Symbolic sizes must come from dynamic_size().
+  // Symbolic sizes must come from dynamic_size().
   Node* input(std::string_view name, ScalarType dtype, std::vector<SymInt> sizes);
   // Returns a new symbolic size with these inclusive bounds. The symbols are "s0", "s1" ...
   SymInt dynamic_size(int64_t min, int64_t max);
@@ -88,8 +85,8 @@ class ModelBuilder {
   // Adds a parameter to the current module, or returns the module's parameter with this name.
   Node* parameter(std::string_view name, TensorData data);
   Node* buffer(std::string_view name, TensorData data, bool persistent = true);
-  // Adds a parameter with seeded weights. As in PyTorch's layers, they are uniform in [-b, b) with
-  // b = 1 / sqrt(elements per row).
+  // Adds a parameter with seeded weights, which are uniform in [-b, b) with b = 1 / sqrt(elements
+  // per row), as in PyTorch's layers.
   Node* parameter(std::string_view name, std::vector<int64_t> sizes);
   uint64_t seed() const { return seed_; }
 
@@ -100,7 +97,6 @@ class ModelBuilder {
   // Calls an operator that aot/operators does not support. `value` describes the call's results.
   Node* call_as(std::string_view target, ArgumentList args, ArgumentMap kwargs, Value value,
                 SourceLocation location = SourceLocation::current());
-  // Returns result `index` of a call with several results.
   Node* item(Node* tuple, size_t index, SourceLocation location = SourceLocation::current());
 
   // Returns a program with these outputs and empties the builder. If a call changes a buffer in

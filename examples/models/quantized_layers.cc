@@ -24,8 +24,7 @@ aot::TensorData repeated(float value, int64_t count) {
   return aot::make_tensor_data(ScalarType::kFloat, {count}, std::move(bytes));
 }
 
-// Adds a quantized weight to the open module and dequantizes it. The first dim of the weight is the
-// output channel.
+// Adds an int8 weight, whose first dim is the output channel, and dequantizes it.
 Node* weight(ModelBuilder& build, std::vector<int64_t> sizes, double mean_square) {
   const int64_t out = sizes.at(0);
   const int64_t row =

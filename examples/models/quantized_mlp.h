@@ -11,7 +11,7 @@ struct QuantizedMlpOptions {
   int64_t inputs = 32;
   int64_t hidden = 64;
   int64_t outputs = 10;
-  bool dynamic = false;  // activations are quantized by their own range at each run
+  bool dynamic = false;  // true: activations are quantized by their own range at each run
   uint64_t seed = 1;
 };
 

@@ -9,7 +9,7 @@
 namespace vitrine::aot {
 namespace {
 
-// FNV-1a.
+// The hash function FNV-1a.
 uint64_t hash(std::string_view text, uint64_t seed) {
   uint64_t value = 0xcbf29ce484222325u ^ seed;
   for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -43,7 +43,7 @@ TensorData seeded_weights(std::string_view name, uint64_t seed, std::vector<int6
   const uint64_t start = hash(name, seed);
   std::vector<std::byte> bytes(count * sizeof(float));
   for (size_t i = 0; i < count; ++i) {
-    // Uses 24 bits of the hash, because f32 represents every 24-bit integer exactly.
+    // f32 represents every 24-bit integer exactly.
     const auto bits = static_cast<int32_t>(mixed(start + i) >> 40);
     const float value = center + spread * (static_cast<float>(bits) / 8388608.0f - 1.0f);
     std::memcpy(bytes.data() + i * sizeof(float), &value, sizeof(float));

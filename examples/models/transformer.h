@@ -12,8 +12,8 @@ struct TransformerOptions {
   int64_t heads = 4;
   int64_t hidden = 128;
   int64_t words = 256;  // size of the vocabulary
-  int64_t length = 32;  // tokens; for the decoder, the length of its cache
-  int64_t batch = 1;    // for the encoder; the upper bound if `dynamic_batch`
+  int64_t length = 32;  // number of tokens; for the decoder, the length of its cache
+  int64_t batch = 1;    // batch size of the encoder; the upper bound if `dynamic_batch`
   bool dynamic_batch = false;
   uint64_t seed = 1;
 };

@@ -23,7 +23,7 @@
 #include "vitrine/module.h"
 
 using namespace vitrine;  // NOLINT(google-build-using-namespace)
-using tools::check;       // turns an Error into an exception; device code would handle it
+using tools::check;       // turns an Error into an exception; device code would handle the Error
 
 namespace {
 
