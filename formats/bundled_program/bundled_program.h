@@ -50,23 +50,23 @@ struct BundledProgram {
   std::span<const std::byte> program;      // a .pte; aligned to 32 bytes if the writer aligned it
   std::shared_ptr<const std::byte> bytes;  // null unless the reader read or copied the bytes
 
-  // Returns the test suite of a method, or null if the bundle does not have one.
+  // Returns null if the bundle does not have a suite for the method.
   const TestSuite* suite(std::string_view method) const;
 };
 
-// True if the bytes have the format's identifier, which is "BP08" at byte 4.
+// True if the bytes have the identifier "BP08" at byte 4.
 bool is_bundled_program(std::span<const std::byte> bytes);
 
-// Parses untrusted bytes. Throws a BundledProgramError that names `source` and the field. If
-// `bytes` are aligned to 32 bytes, the result points into them, and they must outlive the result.
-// Otherwise, the result owns a copy and points into the copy.
+// Parses untrusted bytes. Throws a BundledProgramError that names `source` and the field. The
+// result points into `bytes` if they are aligned to 32 bytes; they must then outlive the result.
+// Otherwise, the result owns a copy.
 BundledProgram parse_bundled_program(std::span<const std::byte> bytes,
                                      std::string_view source = "bundled program");
 BundledProgram read_bundled_program(const std::filesystem::path& file);
 
-// Returns the bytes of a .bpte file, with suites sorted by method name. The caller must make sure
-// that the program has a method for each suite, with inputs and outputs of the same kinds as in the
-// suite. Throws BundledProgramError for a value that readers would reject.
+// Returns the bytes of a .bpte file, with suites sorted by method name. The program must have a
+// method for each suite, with inputs and outputs of the same kinds. Throws BundledProgramError for
+// a value that readers would reject.
 std::vector<std::byte> write_bundled_program(const BundledProgram& program);
 
 }  // namespace vitrine::bundled

@@ -23,9 +23,9 @@ constexpr size_t kIdentifierBytes = 4;
 // The alignment, in bytes, that ExecuTorch gives the field `program`.
 constexpr uintptr_t kWantedAlignment = 32;
 
-// The smallest possible size of a table, in bytes. A file of n bytes thus has at most n / 8
-// different tables. The reader rejects a file with more than n / 8 references to tables: if
-// references share tables, a small file could expand to many test sets.
+// The smallest size of a table, in bytes. A file of n bytes has at most n / 8 different tables. The
+// reader rejects more references to tables: if references shared tables, a small file could expand
+// to many test sets.
 constexpr size_t kMinTableBytes = 8;
 
 std::shared_ptr<std::byte> allocate(size_t size) {
@@ -118,8 +118,7 @@ class Reader {
                          .sizes = {},
                          .dim_order = {},
                          .data = bytes_of(from.data())};
-    // Rejects a long vector before copying it. Many tensors may share one vector, and each tensor
-    // gets a copy.
+    // Each tensor gets a copy of a possibly shared vector, so long vectors are rejected first.
     const auto length = [](const auto* vector) { return vector == nullptr ? 0 : vector->size(); };
     if (length(from.sizes()) > kMaxRank || length(from.dim_order()) > kMaxRank) {
       fail(location, fmt::format("has more than {} dimensions", kMaxRank));

@@ -13,14 +13,12 @@ namespace {
 namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::bundled_program;
 
-// Alignments that the schema requires, in bytes. The generated functions do not apply them, so this
-// writer must.
+// Alignments that the schema requires, in bytes. The generated functions do not apply them.
 constexpr size_t kProgramAlignment = 32;
 constexpr size_t kDataAlignment = 16;
-// Upper bound for the size of a value in the file, in bytes, without the tensor's data.
+// Maximum bytes of a value in the file, without the tensor's data.
 constexpr uint64_t kMaxValueBytes = 512;
-// Upper bound for the size of a test set, a suite or the root table, in bytes, without its
-// contents.
+// Maximum bytes of a test set, a suite or the root table, without its contents.
 constexpr uint64_t kMaxSetBytes = 256;
 
 [[noreturn]] void fail(std::string_view location, std::string_view what) {

@@ -1,4 +1,3 @@
-// Checks bundled tensors for the reader and the writer.
 #pragma once
 
 #include <string>

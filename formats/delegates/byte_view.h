@@ -1,4 +1,4 @@
-// Provides bounds-checked access to the bytes of an untrusted payload.
+// Bounds-checked access to the bytes of an untrusted payload.
 #pragma once
 
 #include <fmt/format.h>
@@ -37,8 +37,7 @@ inline bool has_text_at(Bytes bytes, size_t offset, std::string_view text) {
   return offset <= bytes.size() && text_of(bytes.subspan(offset)).starts_with(text);
 }
 
-// Rounds a value up to a multiple of `alignment`, a power of two. The result must be less than
-// 2^64.
+// Rounds up to a multiple of `alignment`, a power of two. The result must be less than 2^64.
 constexpr uint64_t round_up(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) & ~(alignment - 1);
 }

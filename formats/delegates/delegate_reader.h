@@ -1,8 +1,7 @@
-// Reads the payloads of backends that Vitrine does not run.
-//
-// Each backend has a DelegateReader in its own file. A payload is untrusted: readers check every
-// offset, index and count, and throw a FormatError that names the position of the damage. Readers
-// never open a file that a payload names, and never execute code in a payload.
+// Reads the payloads of backends that Vitrine does not run. Each backend has a DelegateReader in
+// its own file. A payload is untrusted: readers check every offset, index and count, and throw a
+// FormatError that names the position of the damage. Readers never open a file that a payload
+// names, and never execute code in a payload.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +20,7 @@ struct CompileOption {
   std::span<const std::byte> value;
 };
 
-// A payload with its compile options and named data. The memory to which the members refer must
-// outlive the payload's PayloadDescription.
+// A payload with its options and named data, which must outlive the PayloadDescription.
 struct PayloadInput {
   std::string_view backend = {};  // empty for a bare file
   std::span<const std::byte> bytes = {};
@@ -33,15 +31,14 @@ struct PayloadInput {
 
 struct DelegateReader {
   std::span<const std::string_view> backends;
-  std::string_view name;  // of a bare file: "Vulkan delegate payload"
-  // Returns true if the bytes identify a payload of this backend. The pointer is null if the bytes
-  // of such payloads do not identify the backend.
+  std::string_view name;  // name of a bare file: "Vulkan delegate payload"
+  // Returns true if the bytes identify a payload of this backend. Null if the bytes of such
+  // payloads do not identify the backend.
   bool (*recognizes)(std::span<const std::byte> bytes);
   PayloadDescription (*read)(const PayloadInput& input);
 };
 
-// find_reader() returns the reader for a backend, and recognize_payload() returns the reader that
-// recognizes a payload's bytes. Both return null if no reader matches.
+// Return null if no reader matches the backend or recognizes the bytes.
 const DelegateReader* find_reader(std::string_view backend);
 const DelegateReader* recognize_payload(std::span<const std::byte> bytes);
 
@@ -49,7 +46,6 @@ const DelegateReader* recognize_payload(std::span<const std::byte> bytes);
 // payload's size. Throws a FormatError if the payload is damaged.
 PayloadDescription describe_payload(const PayloadInput& input);
 
-// The readers of all backends.
 extern const DelegateReader kVulkanReader, kMlxReader, kCoreMlReader, kEthosUReader, kVgfReader,
     kTosaReader, kOpenVinoReader, kQnnReader, kNeutronReader, kMpsReader, kNeuropilotReader,
     kEnnReader, kAotInductorReader, kNativeReader, kExecutorReader, kCompilerDemoReader;

@@ -7,8 +7,8 @@ namespace {
 
 constexpr uint64_t kMinSteps = 4096;
 constexpr uint64_t kListedTableSteps = 8;  // a table in a vector takes at least 12 bytes
-constexpr uint64_t kBytesPerStep = 16;     // of vectors and strings
-constexpr size_t kVtableHead = 4;          // the size of the vtable and that of the table
+constexpr uint64_t kBytesPerStep = 16;     // for vectors and strings
+constexpr size_t kVtableHead = 4;          // size of the vtable and size of the table
 
 }  // namespace
 
@@ -85,7 +85,7 @@ FlatTable::Elements FlatTable::elements(size_t slot, size_t element_bytes) const
 
 std::string_view FlatTable::text(size_t slot) const {
   const Elements found = elements(slot, 1);
-  if (found.at != 0) file_->number<uint8_t>(found.at + found.count);  // ends with a zero
+  if (found.at != 0) file_->number<uint8_t>(found.at + found.count);  // checks the zero at the end
   return text_of(found.data);
 }
 

@@ -1,9 +1,7 @@
-// Reads fields of flatbuffers by number, and checks every access.
-//
-// Readers of foreign payloads use FlatTable instead of code that flatc generates, for three
-// reasons: files may have a newer schema than this build, readers list the fields of operators in
-// text tables, and only the parts of a file that are read need to be valid. Format:
-// https://flatbuffers.dev/internals.
+// Reads fields of flatbuffers by number, and checks every access
+// (https://flatbuffers.dev/internals). Foreign payloads may have a newer schema than this build,
+// and only the fields that are read need to be valid. Therefore, readers do not use flatc's
+// generated code.
 #pragma once
 
 #include <cstdint>
@@ -51,9 +49,8 @@ class FlatFile {
   mutable Budget steps_;
 };
 
-// A table in a FlatFile. The FlatFile must outlive the table. `slot` is the number of a field,
-// starting from 0; a union takes two slots. Functions throw a FormatError if the field is not
-// inside the file.
+// A table in a FlatFile. The FlatFile must outlive the table. `slot` is the number of a field, from
+// 0; a union takes two slots. Functions throw a FormatError if the field is not inside the file.
 class FlatTable {
  public:
   bool has(size_t slot) const { return field(slot) != 0; }
@@ -66,16 +63,14 @@ class FlatTable {
   bool flag(size_t slot, bool absent = false) const {
     return number<uint8_t>(slot, absent ? 1 : 0) != 0;
   }
-  // Returns the text of a field, or an empty text if the field is absent.
+  // Returns an empty text if the field is absent.
   std::string_view text(size_t slot) const;
   std::optional<FlatTable> table(size_t slot) const;
-  // Returns a table that the file must have. If the field is absent, throws a FormatError that says
-  // that `what` is missing.
+  // Throws a FormatError if the field is absent. `what` names the missing field.
   FlatTable needed_table(size_t slot, std::string_view what) const;
   std::vector<FlatTable> tables(size_t slot) const;
   std::vector<std::string_view> texts(size_t slot) const;
   Bytes bytes(size_t slot) const { return elements(slot, 1).data; }
-  // Returns the bytes of a vector of numbers.
   Bytes bytes_of(size_t slot, size_t element_bytes) const {
     return elements(slot, element_bytes).data;
   }

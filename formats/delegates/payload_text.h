@@ -1,4 +1,3 @@
-// Provides functions for text, dtypes and constants, which several payload readers share.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,25 +12,20 @@
 
 namespace vitrine::delegates {
 
-// A value of an enum in a file format, and its name.
 struct NumberName {
   int64_t number;
   std::string_view name;
 };
 
-// Returns the name of a number. If the table lacks the number, returns `noun` followed by the
-// number, for example "dtype 77".
+// Returns the name of a number, or `noun` and the number, such as "dtype 77".
 std::string name_of(std::span<const NumberName> names, int64_t number, std::string_view noun);
 
-// Returns the bytes per element of a dtype, given its name in PayloadTensor::dtype ("f32"). Returns
-// 0 if the dtype is unknown or smaller than a byte.
+// Returns the bytes per element of a dtype such as "f32". 0 if unknown or less than a byte.
 size_t bytes_of_dtype(std::string_view dtype);
-// Returns the name of the dtype that has this number in program files, or "dtype 77" for an unknown
-// number.
+// Returns a dtype's name by its number in program files, such as "f32" or "dtype 77".
 std::string program_dtype(int64_t number);
 
-// Returns the product of the shape's upper bounds. Returns nullopt if the product overflows or a
-// dimension is unbounded.
+// Returns the product of the upper bounds. Empty on overflow and for unbounded dimensions.
 std::optional<uint64_t> element_count(const std::vector<Dim>& shape);
 
 // Returns the items as text, such as "[1, 2]". Shows at most 8 items; a longer list ends with the
@@ -58,11 +52,9 @@ std::string numbers_text(const std::vector<T>& items) {
 // Returns the index of a tensor as a text such as "%3".
 inline std::string tensor_name(size_t index) { return fmt::format("%{}", index); }
 
-// Returns the size in bytes of the named data with this key. Returns nullopt if `data` is null or
-// lacks the key.
+// Returns the bytes of the named data. Empty if `data` is null or lacks the key.
 std::optional<uint64_t> size_of_named(const NamedDataMap* data, std::string_view key);
-// Describes a constant that is stored under a key in named data. If the key is absent, the constant
-// is marked as missing and its size is `expected`.
+// Describes a constant in named data. A missing constant has the size `expected`.
 ConstantData named_constant(const NamedDataMap* data, std::string_view key, uint64_t expected);
 
 // The form in which the value of a compile option is stored.
@@ -72,11 +64,10 @@ struct OptionFormat {
   OptionKind kind;
 };
 // Returns the values of the compile options as text. `formats` lists the options that are not text.
-// If a text is too long or not printable, returns its size instead, such as "16 B".
+// A text that is too long or not printable becomes its size, such as "16 B".
 std::vector<PayloadArgument> options_text(const PayloadInput& input,
                                           std::span<const OptionFormat> formats = {});
-// Returns the text of a compile option, or an empty string if the option is absent or not
-// printable.
+// Returns the text of a compile option. Empty if the option is absent or not printable.
 std::string_view option_of(const PayloadInput& input, std::string_view key);
 
 bool is_printable(std::string_view text);

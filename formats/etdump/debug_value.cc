@@ -7,7 +7,7 @@ namespace vitrine::etdump {
 std::vector<std::byte> row_major_bytes(const DebugTensor& tensor) {
   std::vector<std::byte> bytes;
   if (tensor.data.empty()) return bytes;
-  size_t numel = 1;  // attach_debug_data() has bounded it by the data
+  size_t numel = 1;  // attach_debug_data() has bounded the product by the data
   for (const int64_t size : tensor.sizes) numel *= static_cast<size_t>(size);
   const size_t width = element_size(tensor.dtype);
   bytes.resize(numel * width);

@@ -1,5 +1,4 @@
-// Defines the values in the debug events of an ETDump, and the tensor data to which these values
-// refer. Host side.
+// The values in the debug events of an ETDump, and their tensor data. Host side.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +17,17 @@ struct DebugTensor {
   ScalarType dtype = ScalarType::kByte;
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;
-  int64_t offset = -1;  // into the debug buffer; -1 without elements
-  // The bytes from the first element in memory to the last, in EtDump::debug_data. Empty until
-  // attach_debug_data() is called.
+  int64_t offset = -1;  // offset in the debug buffer; -1 without elements
+  // The bytes from the first element in memory to the last. They are in EtDump::debug_data. Empty
+  // until attach_debug_data() is called.
   std::span<const std::byte> data = {};
 };
 
-// A logged value. The alternatives are, in order: no value, Int, Bool, Float, Double, Tensor,
-// TensorList.
+// A logged value: no value, Int, Bool, Float, Double, Tensor or TensorList, in this order.
 using DebugValue = std::variant<std::monostate, int64_t, bool, float, double, DebugTensor,
                                 std::vector<DebugTensor>>;
 
-// Returns the elements of a tensor in row-major order. The tensor's data must be attached.
+// Returns the elements in row-major order. The tensor's data must be attached.
 std::vector<std::byte> row_major_bytes(const DebugTensor& tensor);
 
 }  // namespace vitrine::etdump

@@ -22,12 +22,12 @@ namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::etdump;
 
 constexpr size_t kPrefixBytes = sizeof(fb::uoffset_t);
-constexpr size_t kIdentifierOffset = sizeof(fb::uoffset_t);  // after the root offset
+constexpr size_t kIdentifierOffset = sizeof(fb::uoffset_t);  // follows the root offset
 constexpr uint32_t kKnownVersion = 0;
 
-// The smallest possible size of a table, in bytes. The reader rejects a file with more than (file
-// size / kMinTableBytes) references to tables. In such a file, references must share tables, so a
-// small file could expand to a large trace.
+// The smallest size of a table, in bytes. A file with more than (file size / kMinTableBytes)
+// references to tables must share tables, so a small file could expand to a large trace. The reader
+// rejects such files.
 constexpr size_t kMinTableBytes = 8;
 
 std::string_view text(const fb::String* string) {
@@ -57,8 +57,8 @@ std::vector<T> copy(const fb::Vector<T>* from) {
 }
 
 // Returns the number of bytes that a tensor spans in memory. Returns nullopt if this number
-// overflows or is smaller than the total size of the elements. The elements would then overlap, and
-// a small buffer could expand to a large tensor.
+// overflows or is smaller than the total size of the elements. Overlapping elements could expand a
+// small buffer to a large tensor.
 std::optional<uint64_t> extent_of(const DebugTensor& tensor) {
   uint64_t numel = 1;
   uint64_t last = 0;  // index of the last element in memory
@@ -141,8 +141,7 @@ class Reader {
     }
     if (buffer.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) fail("size", "is 2 GiB or more");
     Budget steps(buffer.size() / kMinTableBytes);
-    // Fields are aligned relative to the start of the file, so the reader must not strip the size
-    // prefix.
+    // Fields are aligned relative to the start of the file, which includes the size prefix.
     if (!verify_tables(buffer, wire::kTableShapes, steps, has_prefix ? kPrefixBytes : 0)) {
       fail("flatbuffer", "does not verify: the file is damaged or truncated");
     }
@@ -244,14 +243,14 @@ class Reader {
         return list;
       }
       case wire::ValueType::Null:
-      case wire::ValueType::String:  // the format does not store its text
+      case wire::ValueType::String:  // the format does not store the text of a String
         return {};
     }
     fail(location, fmt::format("has kind {}, which is unknown", static_cast<int>(value.val())));
   }
 
   DebugTensor debug_tensor(const wire::Tensor& from, const std::string& location) const {
-    // Checks the number of dimensions before copying, since many tensors may share one long vector.
+    // Many tensors may share one long vector, so dimensions are counted before copying.
     const auto rank_of = [](const auto* vector) { return vector == nullptr ? 0 : vector->size(); };
     if (rank_of(from.sizes()) > kMaxRank || rank_of(from.sizes()) != rank_of(from.strides())) {
       fail(location,

@@ -1,8 +1,6 @@
-// Reads the bytes of an ETDump into plain structs (docs/formats/etdump.md).
-//
-// Reads dumps of this project and of stock ExecuTorch, with or without a size prefix. Verifies the
-// bytes first, because they are untrusted; an EtDumpError names the file, the field and the error.
-// Host side.
+// Reads the bytes of an ETDump of this project or of stock ExecuTorch into plain structs
+// (docs/formats/etdump.md). The bytes are untrusted and are verified first; an EtDumpError names
+// the file, the field and the error. Host side.
 #pragma once
 
 #include <cstddef>
@@ -23,20 +21,19 @@ class EtDumpError : public HostError {
   using HostError::HostError;
 };
 
-// Marks a field that is not set. Used for chain indices, delegate_debug_ids, bundled input indices
-// and the instruction_id of a DebugEvent.
+// Marks an unset chain index, delegate_debug_id or bundled input index, and an unset instruction_id
+// of a DebugEvent.
 inline constexpr int32_t kUnset = -1;
 
-// The strings in this struct and in the structs below are views. parse_etdump() returns views of
-// EtDump::bytes.
+// The strings of these structs are views. parse_etdump() returns views of EtDump::bytes.
 struct ProfileEvent {
   std::string_view name = {};  // empty for delegate events
   int32_t chain_index = kUnset;
   int32_t instruction_id = 0;  // valid only if chain_index is set
   int32_t delegate_debug_id = kUnset;
-  std::string_view delegate_debug_name = {};  // the string identifier
+  std::string_view delegate_debug_name = {};  // string identifier
   std::string_view metadata = {};             // bytes, usually text
-  uint64_t start = 0;  // ticks; nanoseconds of CLOCK_MONOTONIC in our own dumps
+  uint64_t start = 0;  // ticks; nanoseconds of CLOCK_MONOTONIC in Vitrine's own dumps
   uint64_t end = 0;
 
   bool is_delegate_event() const {
@@ -47,8 +44,8 @@ struct ProfileEvent {
 
 struct AllocationEvent {
   std::string_view allocator = {};
-  uint64_t size = 0;    // bytes
-  size_t position = 0;  // among all events of its block
+  uint64_t size = 0;    // in bytes
+  size_t position = 0;  // position among all events of its block
 };
 
 // A logged value. Tensor data are in a separate buffer, which attach_debug_data() adds.
@@ -60,7 +57,7 @@ struct DebugEvent {
   std::string_view name = {};
   bool is_output = false;  // true for an output of the method
   DebugValue value = {};
-  size_t position = 0;  // among all events of its block
+  size_t position = 0;  // position among all events of its block
 };
 
 struct Block {
@@ -82,9 +79,9 @@ struct EtDump {
 EtDump parse_etdump(std::span<const std::byte> bytes, std::string_view source = "ETDump");
 EtDump read_etdump(const std::filesystem::path& file);
 
-// Copies `bytes`, the debug buffer of the dump, and sets the data of every tensor in `dump` to a
-// part of the copy. If a tensor extends past the end of the buffer, throws EtDumpError and leaves
-// the dump unchanged.
+// Copies `bytes`, the debug buffer of the dump, and makes the data of every tensor point into the
+// copy. If a tensor extends past the end of the buffer, throws EtDumpError and leaves the dump
+// unchanged.
 void attach_debug_data(EtDump& dump, std::span<const std::byte> bytes,
                        std::string_view source = "debug buffer");
 void read_debug_data(EtDump& dump, const std::filesystem::path& file);

@@ -22,8 +22,7 @@ namespace {
 namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::etdump;
 
-// Upper bounds in bytes for one event, one block and one value in the file. They exclude the
-// strings of the trace.
+// Maximum bytes of an event, a block and a value in the file, without the strings of the trace.
 constexpr uint64_t kMaxEventBytes = 128;
 constexpr uint64_t kMaxBlockBytes = 256;
 constexpr uint64_t kMaxValueBytes = 512 + 2 * kMaxRank * sizeof(int64_t);
@@ -32,8 +31,7 @@ constexpr int64_t kNoDebugData = -1;
 
 constexpr std::string_view kNamespaceMark = "::";
 
-// True for operators that ExecuTorch registers directly, without the wrapper that logs
-// native_call_.
+// True for operators that ExecuTorch registers without the wrapper for native_call_ events.
 bool is_prim_op(std::string_view name) {
   return name.starts_with("executorch_prim::") || name == "aten::sym_size.int" ||
          name == "aten::_local_scalar_dense";
@@ -155,7 +153,7 @@ class Writer {
   }
 
   // Writes the first value in `entries`, and returns the entries that follow the value. A list
-  // takes several entries: its own, and then one for each item.
+  // takes several entries: its own entry, and an entry for each item.
   Entries add_value(Entries entries) {
     const Entry& entry = entries.front();
     Entries rest = entries.subspan(1);
@@ -200,8 +198,8 @@ class Writer {
     std::copy_n(entry.sizes.begin(), entry.rank, sizes.begin());
     const auto sizes_offset = builder_.CreateVector(sizes.data(), entry.rank);
     const auto strides_offset = builder_.CreateVector(entry.strides.data(), entry.rank);
-    // At most one of the two offsets is set, because a summary replaces the tensor's data. An unset
-    // offset is kNoData, the largest uint64_t, so min() selects the other offset.
+    // At most one offset is set, because a summary replaces the tensor's data. An unset offset is
+    // kNoData, the largest uint64_t, so min() selects the other offset.
     const uint64_t position = std::min(entry.offset, entry.summary_offset);
     const int64_t offset =
         position == Entry::kNoData ? kNoDebugData : static_cast<int64_t>(position);
@@ -214,8 +212,8 @@ class Writer {
                                          : fb::Offset<wire::Bool>();
   }
 
-  // Adds a debug event. A value that was logged outside instructions has chain index -1. The
-  // unsigned field stores -1 as 2^64 - 1, like stock runtimes on 64-bit devices.
+  // A value that was logged outside instructions has chain index -1. The unsigned field stores -1
+  // as 2^64 - 1, like stock runtimes on 64-bit devices.
   void add_debug_event(const Entry& entry, fb::Offset<wire::Value> value) {
     const TracedValue& source = entry.source;
     fb::Offset<fb::String> id = 0;
@@ -258,16 +256,14 @@ class Writer {
     return wire::CreateRunData(builder_, name_offset, bundled_input_index, allocators, events);
   }
 
-  // Writes a text, unless a text with the same address and length was already written. Does not
-  // detect equal texts at different addresses.
+  // Writes each text once per address and length, but not once per content.
   fb::Offset<fb::Vector<uint8_t>> bytes(std::string_view data) {
     const auto [entry, is_new] = by_address_.try_emplace({data.data(), data.size()});
     if (is_new) entry->second = create_bytes(data);
     return entry->second;
   }
 
-  // Writes a text, unless an equal text was already written. Compares contents, because different
-  // texts that this writer composes may have the same address.
+  // Writes each text once. Texts that this writer composes may reuse an address.
   fb::Offset<fb::Vector<uint8_t>> shared_bytes(std::string_view data) {
     const auto [entry, is_new] = by_text_.try_emplace(std::string(data));
     if (is_new) entry->second = create_bytes(data);
@@ -289,7 +285,7 @@ class Writer {
   std::string name_;
 };
 
-// Returns an upper bound on the file's size in bytes. It counts a shared text once for each use.
+// Returns an upper bound on the file's size in bytes. A shared text counts once for each use.
 uint64_t max_size(const TraceBuffer& trace) {
   uint64_t size = 2 * kMaxBlockBytes;
   for (const TraceBuffer::Block& block : trace.blocks()) {

@@ -10,13 +10,13 @@
 
 namespace vitrine {
 
-// Returns the bytes of the file, or OutOfResources if the trace needs more than a
-// flatbuffer can hold (2 GiB).
+// Returns the bytes of the file, or OutOfResources if the trace needs more than a flatbuffer can
+// hold (2 GiB).
 //
-// Call this function after the traced runs, never during them: it allocates memory in proportion to
-// the trace, and throws std::bad_alloc if memory runs out. It reads the strings to which the
-// records point. Values in the trace become debug events that refer to the bytes of
-// ValueBuffer::data(); write those bytes to a separate file.
+// Call after the traced runs, never during them: the function allocates memory in proportion to the
+// trace, and throws std::bad_alloc if memory runs out. It reads the strings to which the records
+// point. Values become debug events that refer to the bytes of ValueBuffer::data(); write those
+// bytes to a separate file.
 Result<std::vector<uint8_t>> write_etdump(const TraceBuffer& trace);
 
 }  // namespace vitrine

@@ -1,6 +1,5 @@
-// Defines names of events and blocks that extend ETDump (docs/formats/etdump.md, "Extensions").
-// They carry information for which the format has no fields. Other readers treat them as ordinary
-// events that belong to no instruction.
+// Names of events and blocks that extend ETDump (docs/formats/etdump.md, "Extensions"). Other
+// readers treat them as ordinary events outside of instructions.
 #pragma once
 
 namespace vitrine::etdump {
@@ -10,8 +9,7 @@ inline constexpr char kDroppedRecords[] = "vitrine::dropped_records";
 inline constexpr char kDroppedValues[] = "vitrine::dropped_values";
 inline constexpr char kDroppedBlocks[] = "vitrine::dropped_blocks";
 
-// Name of the event that marks a warm-up run. The event is in the run's block and lasts as long as
-// the run.
+// The event that marks a warm-up run. It is in the run's block and lasts as long as the run.
 inline constexpr char kWarmUp[] = "vitrine::warm_up";
 
 // Name of the block that holds the event kDroppedBlocks.

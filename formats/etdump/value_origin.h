@@ -1,7 +1,6 @@
 // Converts the origin of a value inside a delegate to text and back. The origin is the operator
-// that computed the value and, if the delegate stored the value quantized, the quantization
-// parameters. The text names the value's debug event (docs/formats/etdump.md, "Extensions"). Host
-// side.
+// that computed the value, and the quantization parameters of a quantized value. The text names the
+// value's debug event (docs/formats/etdump.md, "Extensions"). Host side.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +13,12 @@
 
 namespace vitrine::etdump {
 
-// The quantization parameters with which the delegate stored a tensor. The dump contains the
-// dequantized values.
+// The quantization parameters of a stored tensor. The dump has the dequantized values.
 struct StoredAs {
   ScalarType dtype = ScalarType::kChar;  // kChar or kByte
-  size_t rows = 1;                       // parts of the tensor with parameters of their own
-  float scale = 0;                       // of the first part
+  size_t rows = 1;                       // number of parts of the tensor with parameters of their
+                                         // own
+  float scale = 0;                       // scale of the first part
   int32_t zero_point = 0;
 };
 
@@ -32,7 +31,7 @@ struct ValueOrigin {
 // Returns a text such as "operator 12 result 0" or "operator 12 result 0 int8 scale 0.025
 // zero_point -3 rows 1".
 std::string format_origin(const ValueOrigin& origin);
-// Parses a text that format_origin() wrote. Returns nullopt for any other text.
+// Returns nullopt for a text that format_origin() did not write.
 std::optional<ValueOrigin> parse_origin(std::string_view text);
 
 }  // namespace vitrine::etdump

@@ -43,8 +43,7 @@ void put_text(std::vector<std::byte>& to, std::string_view text) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-// Returns the content as a raw deflate stream, or an empty string if the stream is not smaller than
-// the content.
+// Returns a raw deflate stream, or an empty string if the stream would not be smaller.
 std::string deflated(std::string_view content, int strategy) {
   if (content.empty() || content.size() > std::numeric_limits<uInt>::max()) return {};
   z_stream stream{};
@@ -55,7 +54,8 @@ std::string deflated(std::string_view content, int strategy) {
     return {};
   }
   std::string packed(content.size(), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));  // is not written
+  // deflate() does not write to its input
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
   stream.avail_in = static_cast<uInt>(content.size());
   stream.next_out = reinterpret_cast<Bytef*>(packed.data());
   stream.avail_out = static_cast<uInt>(packed.size());
@@ -65,8 +65,8 @@ std::string deflated(std::string_view content, int strategy) {
   return packed.size() < content.size() ? packed : std::string();
 }
 
-// Readers refuse members with a high compression ratio (base/zip_archive.h). If default compression
-// exceeds kMaxRatio, this function uses only Huffman codes, which reach a ratio of at most 8.
+// Readers refuse members with a high compression ratio (base/zip_archive.h). Above kMaxRatio, this
+// function uses only Huffman codes, which reach a ratio of at most 8.
 std::string packed_within_ratio(std::string_view content) {
   constexpr size_t kMaxRatio = 100;
   std::string packed = deflated(content, Z_DEFAULT_STRATEGY);
@@ -123,7 +123,7 @@ void ArchiveWriter::put_local(const Member& member) {
 void ArchiveWriter::put_entry(const Member& member) {
   const bool is_64 = member.size >= limit_ || member.offset >= limit_;
   put(directory_, kEntrySignature);
-  put(directory_, kVersion64);  // made by
+  put(directory_, kVersion64);  // version of the writer
   put_common(directory_, is_64 ? kVersion64 : kVersion, member.method, member.crc);
   for (const uint64_t size : {member.packed_size, member.size}) {
     put(directory_, is_64 ? kIn64 : static_cast<uint32_t>(size));

@@ -1,4 +1,3 @@
-// Writes a zip archive. A member is compressed if that makes it smaller.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 namespace vitrine::etrecord {
 
 // Writes a zip archive (format: PKWARE's APPNOTE 6.3). Functions report errors as FormatError. All
-// members get the same timestamp.
+// members get the same timestamp. A member is compressed if that makes it smaller.
 class ArchiveWriter {
  public:
   // The archive stores sizes and offsets of at least `limit`, and member counts of at least
@@ -20,7 +19,7 @@ class ArchiveWriter {
 
   // Adds a member with a copy of `content`. A duplicate name is an error.
   void add(const std::string& name, std::string_view content);
-  // Completes the archive and returns its bytes. The caller must not add members afterward.
+  // Returns the bytes of the archive. The caller must not add members afterward.
   std::vector<std::byte> finish();
 
  private:
@@ -28,9 +27,9 @@ class ArchiveWriter {
     std::string_view name;
     uint64_t size;
     uint64_t packed_size;
-    uint64_t offset;  // offset of its local header
+    uint64_t offset;  // offset of the local header
     uint32_t crc;
-    uint16_t method;  // how the bytes are packed
+    uint16_t method;  // compression method
   };
   void put_local(const Member& member);
   void put_entry(const Member& member);

@@ -18,11 +18,10 @@ constexpr std::string_view kTargetPrefixes[] = {
 constexpr std::string_view kDelegateCall = "higher_order.executorch_call_delegate";
 // A path that contains one of these texts belongs to PyTorch's own Python files.
 constexpr std::string_view kTorchFolders[] = {"-packages/torch/", "/torch/nn/", "/torch/_"};
-// Argument kinds that hold integers.
 constexpr const char* kIntegerKinds[] = {"as_int", "as_bool", "as_ints", "as_bools"};
 // Kinds of inputs whose values the program contains.
 constexpr const char* kConstantKinds[] = {"parameter", "buffer", "tensor_constant"};
-// Maximum nesting of lowered modules. A lowered module may contain other lowered modules.
+// Maximum nesting of lowered modules.
 constexpr int kMaxNesting = 4;
 
 // The JSON forms in which arguments and outputs refer to values by name.
@@ -83,8 +82,7 @@ struct Module {
   std::string type;
 };
 
-// Reads the last module of a module stack such as "key,path,type;key,path,type". The last module is
-// the innermost one. A path may contain commas.
+// Reads the innermost (last) module of "key,path,type;key,path,type". Paths may have commas.
 Module innermost_module(std::string_view stack) {
   const size_t semicolon = stack.rfind(';');
   const std::string_view last =
@@ -99,8 +97,8 @@ Module innermost_module(std::string_view stack) {
   return {normalized_module_path(path), std::string(last.substr(last_comma + 1))};
 }
 
-// Returns the last frame of a stack trace without its folder: "model.py:167" from the line
-// `  File "/a/model.py", line 167, in forward`.
+// Returns the last frame of a stack trace without its folder: "model.py:167" from the line `  File
+// "/a/model.py", line 167, in forward`.
 std::string innermost_source_line(std::string_view trace) {
   constexpr std::string_view kFile = "File \"";
   constexpr std::string_view kLine = "\", line ";
@@ -246,7 +244,7 @@ class GraphReader {
     const size_t index = graph_.nodes.size();
     json.at("outputs").each_item([&](const JsonValue& output) {
       for_each_value_name(output, [&](const std::string& name) {
-        if (node.name.empty()) node.name = prefix + name;  // before 1.0, nodes had no names
+        if (node.name.empty()) node.name = prefix + name;  // before 1.0, nodes did not have names
         producer_[prefix + name] = index;
         const auto value = value_of_.find(prefix + name);
         if (value != value_of_.end()) node.results.push_back(value->second);
@@ -288,7 +286,7 @@ class GraphReader {
 
   EdgeGraph graph_;
   std::unordered_map<std::string, size_t> producer_;  // index of the node that makes a value
-  std::unordered_map<std::string, size_t> value_of_;  // name -> index in graph_.values
+  std::unordered_map<std::string, size_t> value_of_;  // maps a name to an index in graph_.values
 };
 
 }  // namespace

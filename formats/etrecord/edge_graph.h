@@ -1,4 +1,3 @@
-// Parses the serialized edge program of an ETRecord into an EdgeGraph.
 #pragma once
 
 #include <string>
@@ -8,8 +7,8 @@
 
 namespace vitrine::etrecord {
 
-// `json` is a serialized ExportedProgram (docs/formats/etrecord.md). Replaces each call to a
-// lowered module with the nodes of the module's original program. `location` names the text in
+// Parses a serialized ExportedProgram of an ETRecord (docs/formats/etrecord.md). Replaces each call
+// to a lowered module with the nodes of the module's original program. `location` names the text in
 // errors.
 EdgeGraph parse_edge_program(std::string_view json, const std::string& location);
 

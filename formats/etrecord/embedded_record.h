@@ -1,11 +1,9 @@
-// Defines the keys under which a program's named data store the program's ETRecord and the digest
-// of the record (docs/formats/program.md, "Records inside programs"). Other runtimes ignore these
-// keys.
+// Keys of a program's ETRecord and its digest in the program's named data (docs/formats/program.md,
+// "Records inside programs"). Other runtimes ignore these keys.
 #pragma once
 
 namespace vitrine::etrecord {
 
-// Key of the record's bytes.
 inline constexpr char kEmbeddedRecordKey[] = "vitrine.etrecord";
 // Key of the record's digest, as text. A record in a separate file has the same digest
 // (EtRecord::digest).

@@ -17,8 +17,7 @@ constexpr uint64_t kMaxMapBytes = uint64_t{64} << 20;
 constexpr uint64_t kMaxDigestBytes = 64;
 constexpr uint64_t kMaxProgramBytes = uint64_t{256} << 20;
 
-// Returns the name of the method whose edge program the member contains, or an empty string for
-// other members.
+// Returns the method whose edge program the member contains. Empty for other members.
 std::string method_of(std::string_view member) {
   if (!member.starts_with(kEdgeProgram)) return "";
   for (const std::string_view suffix : kSideFiles) {

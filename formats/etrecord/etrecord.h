@@ -1,8 +1,7 @@
-// Reads an ETRecord archive: the maps and graphs that join a trace to its source model.
-//
-// Reads the layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md). Reads only the members
-// that the join needs, so a record with large weights opens fast. The archive is untrusted: a
-// FormatError names the file, the member and the path of the value. Host side.
+// Reads an ETRecord archive: the maps and graphs that join a trace to its source model. Reads the
+// layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md), but only the members that the join
+// needs. The archive is untrusted: a FormatError names the file, the member and the path of the
+// value. Host side.
 #pragma once
 
 #include <cstddef>
@@ -26,31 +25,31 @@ using DebugHandle = uint32_t;  // 0 if unset
 struct EdgeValue {
   std::optional<ScalarType> dtype;  // unset if the dtype is unknown
   std::vector<int64_t> sizes;
-  bool is_static = false;    // all sizes are known; else `sizes` is invalid
+  bool is_static = false;    // true if all sizes are known; otherwise `sizes` is invalid
   bool is_constant = false;  // true for a parameter, buffer or constant of the program
 };
 
-// An argument of a call. The reader keeps only kinds of arguments that can affect the cost of the
-// call.
+// An argument of a call. The reader keeps only arguments that can affect the cost of the call.
 struct EdgeArgument {
-  std::string name;               // its name in the op's schema: "weight"
+  std::string name;               // name in the op's schema, such as "weight"
   std::vector<size_t> values;     // tensors, as indices into EdgeGraph::values
   std::vector<int64_t> integers;  // an integer, a bool, or a list of them
 };
 
-// A call in the edge program.
 struct EdgeNode {
   // "aten_convolution_default_1", or "lowered_module_0/aten_add_tensor" if in a lowered module.
   std::string name;
-  std::string target;  // "aten.convolution.default"
+  std::string target;  // for example "aten.convolution.default"
   DebugHandle debug_handle = 0;
-  std::string module_path;   // "features.0.0"; empty for the root module
-  std::string module_class;  // "torch.nn.modules.conv.Conv2d"
-  std::string source_line;   // innermost frame of the stack trace, "model.py:167"; may be empty
+  std::string module_path;   // for example "features.0.0"; empty for the root module
+  std::string module_class;  // for example "torch.nn.modules.conv.Conv2d"
+  std::string source_line;   // innermost frame of the stack trace, such as "model.py:167"; may be
+                             // empty
   // The innermost frame outside PyTorch's own files, with its folder: "models/mobilenetv2.py:167".
-  // If every frame is in PyTorch's files, model_line is the innermost frame.
+  // If all frames are in PyTorch's files, the innermost frame.
   std::string model_line;
-  std::vector<size_t> inputs;  // nodes whose results this node uses, each once, in argument order
+  // Nodes whose results this node uses, each once, in argument order.
+  std::vector<size_t> inputs;
   std::vector<EdgeArgument> arguments;
   std::vector<size_t> results;  // indices into EdgeGraph::values
 };
@@ -58,7 +57,7 @@ struct EdgeNode {
 struct EdgeGraph {
   std::vector<EdgeNode> nodes;  // in graph order: producers precede users
   std::vector<EdgeValue> values;
-  std::vector<size_t> outputs;  // the program's outputs, as indices into `values`
+  std::vector<size_t> outputs;  // outputs of the program, as indices into `values`
   std::map<DebugHandle, std::vector<size_t>> nodes_of_handle;
 };
 
@@ -80,8 +79,7 @@ struct MethodRecord {
 
 struct EtRecord {
   std::map<std::string, MethodRecord, std::less<>> methods;
-  // Digest that identifies the program to which the record belongs. Empty if another tool wrote the
-  // record.
+  // Digest of the program to which the record belongs. Empty if another tool wrote the record.
   std::string digest;
 };
 

@@ -1,4 +1,4 @@
-// Defines the names of the members of an ETRecord (docs/formats/etrecord.md).
+// Names of the members of an ETRecord (docs/formats/etrecord.md).
 #pragma once
 
 #include <array>

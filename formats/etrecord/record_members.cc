@@ -14,7 +14,6 @@
 namespace vitrine::etrecord {
 namespace {
 
-// Maximum size of a member in bytes.
 constexpr uint64_t kMaxMemberBytes = uint64_t{2} << 30;
 
 using Text = std::optional<std::string> RecordMembers::*;
@@ -76,7 +75,7 @@ class MembersReader {
     }
     if (member == kExportedProgram) {
       result_.exported_program = program(member);
-    } else if (member == kEdgeProgram) {  // up to 1.1
+    } else if (member == kEdgeProgram) {  // records up to 1.1
       result_.edge_programs[kOnlyMethod] = program(member);
     } else if (member.starts_with(std::string(kEdgeProgram) + "/")) {
       result_.edge_programs[member.substr(sizeof kEdgeProgram)] = program(member);
@@ -118,7 +117,7 @@ void check_name(const std::string& name) {
     }
   }
   // The name must have the form name/method, because ExecuTorch would append a method to any other
-  // name. Readers would take a program for a side file if its name ended with the suffix of a side
+  // name. A name with the suffix of a side file would make readers take the program for a side
   // file.
   if (name.find('/') == std::string::npos || is_side_file(name)) {
     throw FormatError(

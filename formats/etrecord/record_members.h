@@ -1,9 +1,6 @@
-// Reads and writes the members of an ETRecord archive, for tools that write, copy or repack
-// records.
-//
-// Reads the layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md) and writes the current one.
-// Does not parse serialized programs or torch.save archives. etrecord.h parses the members that
-// join a trace to its source model. Host side.
+// Reads and writes all members of an ETRecord archive, for tools that write, copy or repack
+// records. Reads the layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md) and writes the
+// newest layout. Does not parse serialized programs or torch.save archives. Host side.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +17,7 @@
 namespace vitrine::etrecord {
 
 // A serialized ExportedProgram. The side files are torch.save archives. ExecuTorch's reader treats
-// an empty side file as an archive that contains no objects.
+// an empty side file as an archive without objects.
 struct ProgramMembers {
   std::string program;  // JSON
   std::string state_dict = {};
@@ -31,10 +28,12 @@ struct ProgramMembers {
 };
 
 struct RecordMembers {
-  std::string digest;                                    // EtRecord::digest
+  std::string digest;                                    // digest as in EtRecord::digest
   std::map<std::string, ProgramMembers> edge_programs;   // by method; at least one
-  std::optional<ProgramMembers> exported_program;        // in the ATen dialect, of "forward"
-  std::map<std::string, ProgramMembers> other_programs;  // "edge_after_transform/forward"
+  std::optional<ProgramMembers> exported_program;        // the program "forward" in the ATen
+                                                         // dialect
+  std::map<std::string, ProgramMembers> other_programs;  // by name, such as
+                                                         // "edge_after_transform/forward"
   // JSON texts in the form that the functions below write.
   std::string debug_handle_map;
   std::optional<std::string> delegate_map;
@@ -53,9 +52,9 @@ RecordMembers read_record_members(const std::filesystem::path& file);
 RecordMembers parse_record_members(std::span<const std::byte> bytes,
                                    std::string_view source = "ETRecord");
 
-// Writes the archive in the current layout. Members have a fixed timestamp, so equal records
-// produce equal bytes. Throws FormatError if the edge program or the debug handle map is missing,
-// or if a name is reserved.
+// Writes the archive in the newest layout. Members have a fixed timestamp, so equal records produce
+// equal bytes. Throws FormatError if the edge program or the debug handle map is missing, or if a
+// name is reserved.
 std::vector<std::byte> write_etrecord(const RecordMembers& members);
 
 // Each function returns one map of the record as JSON. A single handle of a kernel call is written

@@ -95,7 +95,7 @@ class FlatTensorWriter {
     const auto [found, is_new] =
         segment_of_bytes_.try_emplace(text, static_cast<uint32_t>(segments_.size()));
     if (is_new) segments_.push_back({.data = entry.data});
-    // Both alignments are powers of two, so the larger one is their least common multiple.
+    // Both alignments are powers of two, so the larger alignment is their least common multiple.
     Segment& segment = segments_[found->second];
     segment.alignment = std::max(segment.alignment, entry.alignment);
     segment_of_entry_.push_back(found->second);

@@ -1,7 +1,6 @@
-// Reads files of ExecuTorch Native: packages (.ptn), and graphs without weights (.ptg).
-//
-// A package is a zip archive with the members program.ptg (a flatbuffer), program.safetensors and
-// aliases.json (docs/formats/native.md). The format is experimental in ExecuTorch 1.6.
+// Reads files of ExecuTorch Native (docs/formats/native.md): graphs without weights (.ptg), and
+// packages (.ptn). A package is a zip archive with the members program.ptg (a flatbuffer),
+// program.safetensors and aliases.json.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ struct StoredTensor {
 struct NativePackage {
   std::string source;  // names the package in errors
   SharedBytes graph;   // a flatbuffer with the identifier NPTG, not yet verified
-  SharedBytes data;    // program.safetensors; empty if the package has no weights
+  SharedBytes data;    // program.safetensors; empty if the package does not have weights
   // Tensors by data key. Aliases are separate entries with the same bytes.
   std::map<std::string, StoredTensor, std::less<>> tensors;
 };

@@ -1,5 +1,5 @@
-// Defines constants of ExecuTorch Native's flatbuffer schema (docs/formats/native.md). The readers
-// of models and of delegate payloads share these constants.
+// Constants of ExecuTorch Native's flatbuffer schema (docs/formats/native.md), which the readers of
+// models and of delegate payloads share.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 
 namespace vitrine::native {
 
-// The numbers that identify argument kinds in the schema.
 enum class ArgumentKind : uint8_t {
   kTensor = 1,
   kNone = 2,
@@ -27,8 +26,8 @@ enum class ArgumentKind : uint8_t {
   kGraph = 13,
 };
 
-// The numbers that identify dtypes in the schema. Program files use the same numbers up to 15, but
-// other numbers above 15.
+// The numbers of dtypes in the schema. Program files use the same numbers up to 15, but other
+// numbers above 15.
 inline constexpr std::pair<int64_t, ScalarType> kDtypes[] = {
     {0, ScalarType::kByte},      {1, ScalarType::kChar},    {2, ScalarType::kShort},
     {3, ScalarType::kInt},       {4, ScalarType::kLong},    {5, ScalarType::kHalf},

@@ -76,15 +76,14 @@ constexpr LibraryKind kLibraries[] = {{"\x7f"
                                       {"\xcf\xfa\xed\xfe", "Mach-O library"},
                                       {"\xca\xfe\xba\xbe", "Mach-O library"}};
 
-// Reads a payload of PyTorch's AOTInductor. Its two lines are the keys under which named data hold
-// the library and the library's weights. If the payload is empty, the method's name determines both
-// keys.
+// Reads a payload of PyTorch's AOTInductor. Its two lines are the keys of the library and of the
+// library's weights in named data. If the payload is empty, the method's name determines both keys.
 PayloadDescription read_aot_inductor(const PayloadInput& input) {
   PayloadDescription result;
   result.kind = "AOTInductor library";
   result.options = options_text(input);
   std::string keys[2];
-  if (input.bytes.empty()) {  // before 1.4
+  if (input.bytes.empty()) {  // payloads before 1.4
     keys[0] = fmt::format("{}_so_blob", input.method);
     keys[1] = fmt::format("{}_weights_blob", input.method);
   } else {

@@ -27,8 +27,7 @@ Bytes without_padding(Bytes payload) {
   return payload;
 }
 
-// Returns the JSON at the end of the payload. The payload stores the characters of the JSON in
-// reverse order.
+// Returns the JSON at the end of the payload, whose characters are in reverse order.
 std::string reversed_json(Bytes payload) {
   const std::string_view text = text_of(without_padding(payload));
   if (!text.ends_with('{')) {

@@ -92,7 +92,7 @@ HandlesOfSymbol read_debug_info(const core_ml::PackedFile& file, PayloadDescript
   return handles;
 }
 
-// Ignores the prefix that the type of an operation may have, such as "ios17." in "ios17.conv".
+// Ignores the prefix of an operation's type, such as "ios17." in "ios17.conv".
 void add_debug_handles(const HandlesOfSymbol& handles, PayloadDescription& result) {
   for (PayloadGraph& graph : result.graphs) {
     for (PayloadOperator& op : graph.operators) {

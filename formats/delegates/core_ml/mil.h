@@ -9,7 +9,7 @@
 
 namespace vitrine::delegates::core_ml {
 
-// Adds the functions of a model (.mlmodel) to `description`. Prints small constants as arguments;
+// Adds the functions of a model (.mlmodel) to `description`. Small constants become arguments;
 // other constants become tensors. Throws a FormatError if the model is damaged.
 void read_model(Bytes model, const std::vector<PackedFile>& files, PayloadDescription& description);
 

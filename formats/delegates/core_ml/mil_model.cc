@@ -26,10 +26,9 @@ constexpr NumberName kModelTypes[] = {
 constexpr NumberName kOpsets[] = {
     {6, "iOS15"}, {7, "iOS16"}, {8, "iOS17"}, {9, "iOS18"}, {10, "iOS26"}};
 
-// A named value in a function: a tensor or a small constant.
 struct NamedValue {
   size_t tensor = SIZE_MAX;
-  std::string text;  // text of a small constant
+  std::string text;
 };
 
 PayloadTensor read_type(Bytes type, size_t depth = 0) {
@@ -67,10 +66,9 @@ PayloadTensor read_type(Bytes type, size_t depth = 0) {
   return tensor;
 }
 
-// The value of a const operation.
 struct Literal {
   PayloadTensor tensor;
-  std::string text;  // text of a small immediate value
+  std::string text;
   uint64_t bytes = 0;
   bool is_blob = false;
   std::string_view file;
@@ -169,7 +167,6 @@ class ModelReader {
   }
 
  private:
-  // Adds a tensor for a named value and returns the tensor's index.
   size_t define(Bytes named_type) {
     PayloadTensor tensor = read_type(find_field(named_type, 2).data);
     tensor.name = find_field(named_type, 1).text();

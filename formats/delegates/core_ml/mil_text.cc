@@ -23,7 +23,7 @@ std::string_view trim(std::string_view text) {
 
 // Splits the text at separators outside brackets and quotes, and calls visit(part) for each part.
 // An unmatched closing bracket ends the last part. Returns the position of this bracket, or the
-// size of the text if all closing brackets match.
+// size of the text.
 template <class Visit>
 size_t split(std::string_view text, char separator, const Visit& visit) {
   size_t depth = 0, begin = 0;
@@ -146,7 +146,7 @@ class TextReader {
     const bool is_blob = attributes.find("BLOBFILE(") != std::string_view::npos;
     for (const size_t index : op.outputs) {
       PayloadTensor& tensor = result_.tensors[index];
-      if (!is_blob && tensor.shape.empty()) continue;  // a small value
+      if (!is_blob && tensor.shape.empty()) continue;
       const uint64_t elements = element_count(tensor.shape).value_or(0);
       uint64_t bytes = 0;
       if (__builtin_mul_overflow(elements, bytes_of_dtype(tensor.dtype), &bytes)) bytes = 0;
@@ -154,7 +154,7 @@ class TextReader {
     }
   }
 
-  // Returns the position of the '=' between the results and the call in a statement.
+  // Returns the position of the '=' between the results and the call.
   static size_t find_assignment(std::string_view text) {
     size_t depth = 0;
     for (size_t i = 0; i < text.size(); ++i) {

@@ -1,5 +1,4 @@
-// Reads the wire format of protocol buffers. Format:
-// https://protobuf.dev/programming-guides/encoding.
+// Reads the wire format of protocol buffers (https://protobuf.dev/programming-guides/encoding).
 #pragma once
 
 #include <cstdint>
@@ -15,18 +14,16 @@ inline constexpr size_t kMaxMessageDepth = 64;
 struct ProtoField {
   uint32_t number = 0;
   uint8_t wire_type = 0;
-  uint64_t value = 0;  // for a varint or a number of fixed size
-  Bytes data = {};     // for a field with a length
+  uint64_t value = 0;  // set for a varint or a number of fixed size
+  Bytes data = {};     // set for a field with a length
 
   std::string_view text() const { return text_of(data); }
 };
 
-// Reads the fields of a message one after the other.
 class ProtoReader {
  public:
   explicit ProtoReader(Bytes message) : rest_(message) {}
-  // Reads the next field. Returns false at the end of the message. Throws a FormatError if a field
-  // extends past the end of the message.
+  // Returns false at the end of the message. Throws FormatError if a field does not fit.
   bool next(ProtoField& field);
   uint64_t varint();
   bool at_end() const { return rest_.empty(); }
@@ -36,8 +33,7 @@ class ProtoReader {
   Bytes rest_;
 };
 
-// Returns the last field with this number. If the message lacks the field, returns a field whose
-// data and value are empty.
+// Returns the last field with this number. Empty if the message lacks the field.
 ProtoField find_field(Bytes message, uint32_t number);
 // Appends the numbers in a repeated field, which may be packed.
 void add_varints(const ProtoField& field, std::vector<int64_t>& numbers);

@@ -13,7 +13,7 @@ constexpr uint32_t kCodeMask = kHasPayload | (kHasPayload - 1);
 // Actions of the driver, identified by the low byte of a word.
 constexpr uint8_t kConfigure = 1, kCommandStream = 2, kNothing = 5;
 
-// Registers.
+// Register numbers.
 constexpr uint32_t kIfmDepth = 0x104, kIfmWidth = 0x10A, kIfmHeight = 0x10B, kOfmWidth = 0x111,
                    kOfmHeight = 0x112, kOfmDepth = 0x113, kKernelWidth = 0x120,
                    kKernelHeight = 0x121, kDmaLength = 0x4032;

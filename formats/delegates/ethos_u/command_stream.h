@@ -1,4 +1,3 @@
-// Reads the command stream of an Ethos-U NPU.
 #pragma once
 
 #include <array>
@@ -14,7 +13,7 @@ namespace vitrine::delegates::ethos_u {
 using Shape = std::array<uint64_t, 3>;
 
 struct Command {
-  std::string name;  // "CONV", "ELEMENTWISE add", "DMA"
+  std::string name;  // for example "CONV", "ELEMENTWISE add" or "DMA"
   Shape ifm{}, ofm{};
   uint64_t kernel_height = 1, kernel_width = 1;
   uint64_t macs = 0;
@@ -23,12 +22,13 @@ struct Command {
 };
 
 struct CommandStream {
-  std::string target;  // "128 MACs per cycle, architecture 1.0.6"; empty without a configuration
+  std::string target;  // for example "128 MACs per cycle, architecture 1.0.6"; empty without a
+                       // configuration
   std::vector<Command> commands;
   size_t unknown_commands = 0;
 };
 
-// Reads a cmd_data block. Throws a FormatError if the block is damaged.
+// Reads a cmd_data block of an Ethos-U NPU. Throws a FormatError if the block is damaged.
 CommandStream read_command_stream(Bytes block);
 
 }  // namespace vitrine::delegates::ethos_u

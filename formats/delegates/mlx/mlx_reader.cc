@@ -20,13 +20,12 @@ constexpr size_t kVersion = 0, kNumValues = 6, kChains = 7, kMainChain = 8, kIni
                  kInputMap = 10, kOutputMap = 11, kBufferMap = 12, kNamedSlots = 13,
                  kTensorMeta = 14;
 
-// The kinds of tensors, in the order of their ids: the constants have the lowest ids. Slot k + 1 of
+// The kinds of tensors in the order of their ids; the constants have the lowest ids. Slot k + 1 of
 // the root table holds the number of tensors of kind k.
 enum Kind : uint8_t { kConstant, kInput, kOutput, kBuffer, kTemporary, kKinds };
 constexpr std::string_view kKindNames[] = {"constant", "input", "output", "mutable buffer",
                                            "temporary"};
 
-// One field of an operator, parsed from the operator table.
 struct Field {
   std::string_view name, type, absent;
   bool is_optional = false;
@@ -52,7 +51,6 @@ bool is_result(const Field& field) {
   return field.name == "out" || field.name == "outs" || field.name == "outputs";
 }
 
-// Writes one field of an operator's table as text.
 class FieldReader {
  public:
   FieldReader(const FlatFile& file, size_t num_tensors, size_t num_values)
@@ -96,7 +94,7 @@ class FieldReader {
       return operand.flag(2) ? value(operand.number<uint32_t>(0), field)
                              : tensor(operand.number<uint32_t>(1), field);
     }
-    switch (operand.number<uint8_t>(3)) {  // type K
+    switch (operand.number<uint8_t>(3)) {
       case 0:
         return fmt::format("{}", operand.number<int64_t>(0));
       case 1:
@@ -106,7 +104,6 @@ class FieldReader {
     }
   }
 
-  // Returns the tensors to which a field refers.
   std::vector<size_t> tensors(const FlatTable& op, size_t slot, const Field& field) const {
     std::vector<size_t> found;
     if (field.type == "T") found.push_back(op.number<uint32_t>(slot));
@@ -181,8 +178,7 @@ class MlxGraph {
     const std::vector<FlatTable> metas = root_.tables(kTensorMeta);
     const size_t described =
         counts_[kConstant] + counts_[kInput] + counts_[kOutput] + counts_[kBuffer];
-    // The file does not describe temporary tensors, so need_tensor() adds those that an operator
-    // uses.
+    // need_tensor() adds temporary tensors, which the file does not describe.
     num_tensors_ = described + counts_[kTemporary];
     if (described > metas.size()) {
       file_.fail(fmt::format("tensor_meta has {} entries for {} tensors", metas.size(), described));
@@ -221,7 +217,7 @@ class MlxGraph {
   }
 
   // Adds the temporary tensors up to `id`. Throws a FormatError if `id` exceeds the payload's size:
-  // each use of a tensor takes bytes, so a payload cannot use more tensors than it has bytes.
+  // each use of a tensor takes bytes.
   void need_tensor(size_t id) {
     if (id > input_.bytes.size())
       file_.fail(fmt::format("temporary tensor {}: too many tensors for a file of this size", id));

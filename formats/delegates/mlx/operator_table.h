@@ -1,4 +1,3 @@
-// Lists the operators of MLX payloads and the fields of each operator.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 namespace vitrine::delegates::mlx {
 
 struct OperatorFormat {
-  uint8_t number;  // in the union of operators
+  uint8_t number;  // number in the union of operators
   std::string_view name;
   // Fields in the order of their slots, separated by ", ". A field is a name and a type,
   // followed by "?" if the operand is optional, "=value" if the default is not 0, or "=null" if the
@@ -18,7 +17,7 @@ struct OperatorFormat {
   std::string_view fields;
 };
 
-// The operators, sorted by number.
+// The operators of MLX payloads, sorted by number.
 std::span<const OperatorFormat> operator_formats();
 
 }  // namespace vitrine::delegates::mlx

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kBackends[] = {"MPSBackend"};
 constexpr size_t kHeaderBytes = 24;
 
-// Names of the node kinds, in the order of their numbers in the schema. The first number is 1.
+// Names of the node kinds, in the order of their numbers in the schema, from 1.
 constexpr std::string_view kNodes[] = {
     "HardTanh",
     "ReLU",
@@ -214,8 +214,7 @@ class MpsGraph {
   size_t unread_ = 0;
 };
 
-// Bytes 0 to 3 are zero if the payload has a header. Otherwise they contain the flatbuffer's root
-// offset.
+// Bytes 0 to 3 are zero if there is a header, and otherwise the flatbuffer's root offset.
 PayloadDescription read_mps(const PayloadInput& input) {
   const Bytes bytes = input.bytes;
   if (!has_text_at(bytes, 4, "MP00")) throw FormatError("MPS payload: no \"MP00\" at byte 4");

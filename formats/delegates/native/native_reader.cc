@@ -97,8 +97,7 @@ class NativeProgram {
     tensor.constant = named_constant(input_.data, from.text(1), bytes);
   }
 
-  // Returns the index of a value. Adds a value without a shape if the file does not describe the
-  // value.
+  // Returns the index of a value. A value that the file does not describe has no shape.
   size_t value_of(std::string_view name, Names& names) {
     PayloadTensor tensor;
     tensor.dtype = "?";

@@ -8,7 +8,7 @@ namespace neutron {
 namespace {
 
 constexpr std::string_view kBackends[] = {"NeutronBackend"};
-constexpr uint32_t kMagic = 0x64434D6E;  // "nMCd"
+constexpr uint32_t kMagic = 0x64434D6E;  // spells "nMCd"
 constexpr size_t kAlignment = 16;
 
 // Positions of fields in the header of the microcode, in words.

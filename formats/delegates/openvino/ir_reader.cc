@@ -25,7 +25,7 @@ constexpr std::pair<std::string_view, std::string_view> kDtypes[] = {
 // A tag, which starts or ends an XML element.
 struct Tag {
   std::string_view name;
-  bool is_start = false, is_end = false;  // both for <a/>
+  bool is_start = false, is_end = false;  // <a/> sets both members
   std::map<std::string, std::string, std::less<>> attributes;
 
   std::string_view get(std::string_view key) const {
@@ -39,8 +39,7 @@ class XmlReader {
  public:
   explicit XmlReader(std::string_view text) : rest_(text), size_(text.size()) {}
 
-  // Reads the next tag, and stores the text before the tag in `text`. Returns false at the end of
-  // the XML.
+  // Reads the next tag, and the text before the tag. Returns false at the end of the XML.
   bool next(Tag& tag, std::string_view& text) {
     for (;;) {
       const size_t open = rest_.find('<');
@@ -168,9 +167,9 @@ class IrReader {
     std::string name, type;
     PayloadOperator op;
     std::vector<std::string> input_ports;
-    std::map<std::string, size_t, std::less<>> outputs;  // port -> tensor
+    std::map<std::string, size_t, std::less<>> outputs;  // maps a port to a tensor
     std::string fused;
-    std::string offset, size;  // of a Const
+    std::string offset, size;  // attributes of a Const
   };
 
   void start(const Tag& tag) {

@@ -19,8 +19,7 @@ bool is_cpu_model(Bytes bytes) {
   return bytes.size() >= kHeaderBytes && load_little<uint64_t>(bytes.data()) == kHeaderBytes;
 }
 
-// True if the three regions of a payload follow the header without gaps and fill the rest of the
-// payload.
+// True if the three regions of a payload fill the bytes after the header without gaps.
 bool is_whole_model(Bytes bytes) {
   if (!is_cpu_model(bytes)) return false;
   uint64_t end = kHeaderBytes;

@@ -1,5 +1,3 @@
-// Names TOSA's operators by number. TOSA payloads and VGF payloads number the operators in the same
-// order.
 #pragma once
 
 #include <cstdint>

@@ -70,7 +70,7 @@ class ModuleReader {
         if (has(2)) scalars_[word(at + 1)] = "bool";
         break;
       case kTypeInt:
-        // TOSA's integers are signed, although their SPIR-V types say that they are unsigned.
+        // TOSA's integers are signed, although their SPIR-V types are unsigned.
         if (has(4)) scalars_[word(at + 1)] = fmt::format("i{}", word(at + 2));
         break;
       case kTypeFloat:
@@ -200,7 +200,7 @@ class ModuleReader {
   std::map<uint32_t, uint32_t> constants_;
   std::map<uint32_t, std::vector<uint32_t>> composites_;
   std::map<uint32_t, PayloadTensor> types_;
-  std::map<uint32_t, size_t> values_;  // index of the tensor
+  std::map<uint32_t, size_t> values_;
 };
 
 }  // namespace

@@ -1,4 +1,3 @@
-// Reads the graph in a SPIR-V module that uses the extension SPV_ARM_graph.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +8,9 @@
 
 namespace vitrine::delegates::vgf {
 
-// Reads the TOSA operators of a module, and adds the module's tensors to `tensors`. `words` is
-// little-endian. Throws a FormatError if an instruction is damaged.
+// Reads the TOSA operators of a SPIR-V module that uses SPV_ARM_graph, and adds the module's
+// tensors to `tensors`. `words` is little-endian. Throws a FormatError if an instruction is
+// damaged.
 PayloadGraph read_spirv(Bytes words, std::vector<PayloadTensor>& tensors);
 
 }  // namespace vitrine::delegates::vgf

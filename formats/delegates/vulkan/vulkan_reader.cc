@@ -87,8 +87,7 @@ Framing read_framing(Bytes bytes) {
         "Vulkan header: the constants at byte {} begin before the flatbuffer ends at {}", constants,
         uint64_t{graph} + graph_bytes));
   }
-  // If the header states a size of 0 for the constants, the runtime treats the rest of the payload
-  // as constants.
+  // With size 0 in the header, the rest of the payload is constants.
   if (constant_bytes == 0 && constants < bytes.size()) constant_bytes = bytes.size() - constants;
   if (constant_bytes == 0) return {range_of(bytes, graph, graph_bytes, "Vulkan flatbuffer"), {}};
   return {range_of(bytes, graph, graph_bytes, "Vulkan flatbuffer"),
@@ -199,8 +198,7 @@ class VulkanGraph {
     return values_[static_cast<size_t>(id)];
   }
 
-  // Adds the tensor whose value id is `id`. If `id` is the id of a list, adds the tensors in the
-  // list.
+  // Adds the tensor with the value id `id`, or all tensors of the list with this id.
   void add_tensors(int64_t id, const std::string& what, std::vector<size_t>& tensors) const {
     const FlatTable& value = value_of(id, what);
     const auto type = value.number<uint8_t>(0);
@@ -286,7 +284,7 @@ class VulkanGraph {
   FlatFile file_;
   PayloadDescription result_;
   std::vector<FlatTable> constants_, values_;
-  std::vector<size_t> positions_;       // index of the value's tensor
+  std::vector<size_t> positions_;
   std::map<int32_t, uint64_t> memory_;  // largest member of each shared allocation
 };
 
