@@ -42,18 +42,18 @@ VITRINE_API uint32_t vitrine_version_number(void);
 
 typedef struct vitrine_error vitrine_error;
 /* Codes have ExecuTorch's numbers: 0x12 InvalidArgument, 0x14 OperatorMissing, 0x23 InvalidProgram
- * (vitrine/error.h lists all). NULL means success: its code is 0 and its message is empty. */
+ * (vitrine/error.h lists all codes). For NULL, the code is 0 and the message is empty. */
 VITRINE_API uint32_t vitrine_error_code(const vitrine_error* error);
 VITRINE_API const char* vitrine_error_message(const vitrine_error* error);
 VITRINE_API void vitrine_error_free(vitrine_error* error);
 
 /* Loads a shared library with operators and backends that this build lacks (vitrine/extension.h).
- * Call it before programs are loaded, in one thread. The library stays loaded until the process
- * ends. It runs code in this process: load only libraries that you trust. */
+ * Call this before programs are loaded, in one thread. The library stays loaded until the process
+ * ends. A library runs code in this process: load only libraries that you trust. */
 VITRINE_API vitrine_error* vitrine_load_library(const char* path);
 
-/* Element types, numbered as in program files. The type is an integer of fixed size, not an enum,
- * so that passing an unknown number is an error and not undefined behavior. */
+/* Element types, numbered as in program files. The type is not an enum, so that passing an unknown
+ * number is an error and not undefined behavior. */
 typedef int32_t vitrine_dtype;
 enum {
   VITRINE_U8 = 0,
@@ -76,8 +76,8 @@ typedef struct vitrine_array vitrine_array;
 /* Creates an array that owns its memory. All elements are zero. */
 VITRINE_API vitrine_error* vitrine_array_new(vitrine_dtype dtype, const int32_t* sizes, size_t rank,
                                              vitrine_array** out);
-/* Creates an array over the caller's memory, which must outlive the array and be aligned for the
- * dtype. `nbytes` must be the exact size of the elements. */
+/* Creates an array that uses the caller's memory, which must outlive the array and be aligned for
+ * the dtype. `nbytes` must be the exact size of the elements. */
 VITRINE_API vitrine_error* vitrine_array_borrow(vitrine_dtype dtype, const int32_t* sizes,
                                                 size_t rank, void* data, size_t nbytes,
                                                 vitrine_array** out);
@@ -141,28 +141,27 @@ typedef struct vitrine_options {
   /* If not 0, calls are profiled for vitrine_module_profile_json: each instruction reads a clock.
    */
   int profile;
-  /* If not 0, the optimized kernels are not used. This is a size_t because an int would fall into
-   * the padding of older structs. */
+  /* If not 0, the optimized kernels are not used. This is a size_t, because an int would be in the
+   * padding of older structs. */
   size_t portable_kernels_only;
   /* Loading fails with InvalidArgument for a backend that this build lacks. If the backend rejects
    * an option, the first call of each method fails. If a key is repeated, the last one applies. */
   const vitrine_backend_option* backend_options;
   size_t num_backend_options;
-  /* Limits on what a hostile file can use, applied to each method separately; 0 selects the default
-   * (docs/trust.md, "Limits"). In this order: bytes of memory for loading and running, items that
-   * loading may look at, and instructions per run. */
+  /* Limits for each method, against hostile files (docs/trust.md, "Limits"): bytes of memory, list
+   * elements that loading reads, and instructions per run. 0 selects the default. */
   uint64_t max_memory_bytes;
   uint64_t max_load_steps;
   uint64_t max_instructions_per_run;
   uint64_t max_milliseconds_per_run; /* 0: no limit */
-  /* If not 0, methods with an output that nothing writes are loaded; it holds unspecified bytes. */
+  /* If not 0, a method may have an output that nothing writes. Its bytes are unspecified. */
   size_t accept_unwritten_outputs;
 } vitrine_options;
 #define VITRINE_OPTIONS_INIT \
   { sizeof(vitrine_options), 0, NULL, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0 }
 
-/* Maps the file, which must not be truncated while the module exists. `options` may be NULL; what
- * it points to is copied. */
+/* Maps the file, which must not be truncated while the module exists. `options` may be NULL. The
+ * options and their strings are copied. */
 VITRINE_API vitrine_error* vitrine_module_load_file(const char* path,
                                                     const vitrine_options* options,
                                                     vitrine_module** out);
@@ -177,15 +176,14 @@ VITRINE_API size_t vitrine_module_num_methods(const vitrine_module* module);
 /* NULL if `index` is out of range. */
 VITRINE_API const char* vitrine_module_method_name(const vitrine_module* module, size_t index);
 
-/* Describes an input or output of a method. */
 typedef struct vitrine_info {
   vitrine_kind kind;
   vitrine_dtype dtype; /* dtype, rank, sizes and is_dynamic are set for arrays only */
   size_t rank;
   const int32_t* sizes; /* the upper bounds if the shape is dynamic */
   int is_dynamic;
-  /* The key of the dict or keyword argument in the model, or the path from there, as in
-   * "state.keys[0]". NULL if the program does not name this value. Names may repeat. */
+  /* The dict key or keyword argument in the model, or a path that begins with such a name
+   * ("state.keys[0]"). NULL if the program does not name this value. Names may repeat. */
   const char* name;
 } vitrine_info;
 VITRINE_API vitrine_error* vitrine_method_counts(const vitrine_module* module, const char* method,
@@ -195,25 +193,24 @@ VITRINE_API vitrine_error* vitrine_method_input(const vitrine_module* module, co
 VITRINE_API vitrine_error* vitrine_method_output(const vitrine_module* module, const char* method,
                                                  size_t index, vitrine_info* out);
 
-/* Calls a method. The first call of a method loads it. `num_outputs` must equal the method's number
- * of outputs. The function overwrites `outputs` without freeing their old contents, so an output
- * must not be one of `inputs` (InvalidArgument). If the program updates an input, an array made by
- * vitrine_array_new is changed and a borrowed one is not. The error for an input of the wrong kind,
- * dtype or shape is InvalidArgument, or NotSupported (0x10) if its sizes differ from a static
+/* Calls a method. The first call loads the method. `num_outputs` must equal the method's number of
+ * outputs. The function overwrites `outputs` without freeing their old contents. Returns
+ * InvalidArgument if an output is one of `inputs`. If the program updates an input, an array from
+ * vitrine_array_new changes, but a borrowed array does not. The error for an input of the wrong
+ * kind, dtype or shape is InvalidArgument, or NotSupported (0x10) if its sizes differ from a static
  * shape. */
 VITRINE_API vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
                                                const vitrine_value* inputs, size_t num_inputs,
                                                vitrine_value* outputs, size_t num_outputs);
 
-/* Ends the call in progress, if any, before its next instruction or the next operator of a
- * delegate: the call returns Canceled (0x40). Its outputs and the state that the program keeps are
- * then unspecified; the module can be called again. Any thread and signal handlers may call this
- * function. */
+/* Ends the current call, if any, before its next instruction or the next operator of a delegate:
+ * the call returns Canceled (0x40). Its outputs and the program's state are then unspecified. The
+ * module can be called again. Any thread and signal handlers may call this function. */
 VITRINE_API void vitrine_module_cancel(vitrine_module* module);
 
-/* Returns the time of all calls since loading or the last reset as JSON, by method, instruction and
- * operator inside delegates (docs/formats/call_profile.md). Free the text with vitrine_string_free.
- * InvalidState (2) if `profile` was not set when the module was loaded. */
+/* Returns the times of all calls since loading or the last reset as JSON
+ * (docs/formats/call_profile.md). Free the text with vitrine_string_free. Returns InvalidState (2)
+ * if `profile` was not set when the module was loaded. */
 VITRINE_API vitrine_error* vitrine_module_profile_json(const vitrine_module* module, char** out);
 VITRINE_API vitrine_error* vitrine_module_profile_reset(vitrine_module* module);
 VITRINE_API void vitrine_string_free(char* string);

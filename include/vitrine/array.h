@@ -4,8 +4,8 @@
 //   auto logits = outputs[0].array()->data<float>();
 //
 // Elements are in row-major order, unless the Array was made with another dim order. An Array
-// either owns its memory or borrows memory of the caller. Copies of an Array share one tensor;
-// owned memory is freed with the last copy. Not thread-safe.
+// either owns its memory or borrows memory of the caller. Copies of an Array share one tensor. The
+// last copy frees owned memory. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@
 
 namespace vitrine {
 
-// A function parameter for sizes: accepts {1, 3, 224, 224}, a vector or a span. Refers to the
-// caller's memory, so it is valid only during the call.
+// A function parameter for sizes: {1, 3, 224, 224}, a vector or a span. Refers to the caller's
+// memory, so it is valid only during the call.
 class Sizes {
  public:
   Sizes(std::initializer_list<int32_t> sizes)  // NOLINT(google-explicit-constructor)
@@ -45,11 +45,10 @@ class Array {
 
   // zeros(), copy_of() and borrow() return InvalidArgument for a negative size, more than kMaxRank
   // sizes, an unknown dtype, or sizes whose product overflows. They return MemoryAllocationFailed
-  // if no memory is left.
+  // if memory runs out.
 
-  // `dim_order` lists the dimensions from the outermost in memory to the innermost, like
-  // TensorInfo::dim_order. An empty `dim_order` means row-major. Returns InvalidArgument if
-  // `dim_order` is not a permutation of the dimensions.
+  // `dim_order` lists the dimensions from the outermost in memory to the innermost. Empty means
+  // row-major. Returns InvalidArgument if `dim_order` is not a permutation of the dimensions.
   static Result<Array> zeros(ScalarType dtype, Sizes sizes,
                              std::span<const uint8_t> dim_order = {});
   // Copies elements in row-major order. Returns InvalidArgument if the number of elements is not
@@ -59,9 +58,8 @@ class Array {
     return copy_of(scalar_type_of<T>, std::as_bytes(elements), sizes);
   }
   static Result<Array> copy_of(ScalarType dtype, std::span<const std::byte> bytes, Sizes sizes);
-  // Makes an Array that uses the caller's memory, which must outlive the Array and its copies.
-  // Returns InvalidArgument if the memory is not aligned for the dtype, or if its size does not
-  // match `sizes`.
+  // Uses the caller's memory, which must outlive the Array and its copies. Returns InvalidArgument
+  // if the memory is not aligned for the dtype, or if its size does not match `sizes`.
   template <class T>
   static Result<Array> borrow(std::span<T> memory, Sizes sizes) {
     return borrow(scalar_type_of<T>, std::as_writable_bytes(memory), sizes);
@@ -72,7 +70,7 @@ class Array {
   static Result<Array> copy_of(const Tensor& tensor);
 
   // Replaces the elements. `bytes` is in row-major order even if the Array has another dim order.
-  // Returns InvalidArgument if the size of `bytes` differs from the total size of the elements.
+  // Returns InvalidArgument if `bytes` has the wrong size.
   Error copy_from(std::span<const std::byte> bytes);
 
   bool is_empty() const { return state_ == nullptr; }
@@ -81,7 +79,7 @@ class Array {
   std::span<const int32_t> sizes() const { return tensor().sizes(); }
   int64_t numel() const { return tensor().numel(); }
   bool owns_memory() const;
-  // The bytes of the elements, in memory order. data() returns elements in the same order.
+  // The elements in memory order.
   std::span<const std::byte> bytes() const;
   std::span<std::byte> mutable_bytes();
   // Returns InvalidType if the elements are not of type T, and InvalidState if the Array is empty.
@@ -114,8 +112,7 @@ class Array {
   std::shared_ptr<State> state_;
 };
 
-// Copies the elements of `from` into `to`. Both must have the same dtype and sizes. Their dim
-// orders may differ.
+// Both tensors must have the same dtype and sizes. Their dim orders may differ.
 void copy_elements(const Tensor& from, Tensor& to);
 
 }  // namespace vitrine

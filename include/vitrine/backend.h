@@ -1,8 +1,7 @@
-// The interface that a backend implements to run delegates, and the registry in which the executor
-// finds backends.
+// The interface of backends, which run delegates, and the registry of backends.
 //
-// A backend turns the payload of a delegate into a Delegate object when a method is loaded; the
-// executor then calls that object. docs/writing_a_backend.md has an example.
+// A backend turns the payload of a delegate into a Delegate object when a method is loaded.
+// docs/writing_a_backend.md has an example.
 #pragma once
 
 #include <array>
@@ -28,7 +27,7 @@ struct CompileSpec {
   std::span<const std::byte> value;
 };
 
-// An option that a backend reads when a method is loaded. The backend's documentation lists its
+// An option that a backend reads when a method is loaded. The backend's documentation lists the
 // keys and values.
 using OptionValue = std::variant<bool, int64_t, std::string_view>;
 struct BackendOption {
@@ -37,8 +36,8 @@ struct BackendOption {
   OptionValue value;
 };
 
-// Sums the memory that delegates hold, in bytes. A block that delegates share is counted once. If
-// no memory is left to store the addresses of blocks, a shared block may be counted several times.
+// Sums the memory of delegates, in bytes. A block that delegates share is counted once. If memory
+// runs out, a shared block may be counted several times.
 class DelegateMemory {
  public:
   enum class Kind : uint8_t {
@@ -69,41 +68,39 @@ struct BackendInitContext {
   const NamedDataMap* named_data = nullptr;  // outlives the delegate; may be null
   ThreadPool* pool = nullptr;                // outlives the delegate; may be null
   EventTracer* tracer = nullptr;             // may be null
-  // Identifies the loaded program. The pointer may be compared but not dereferenced. It is null if
-  // the delegate does not belong to a program.
+  // Identifies the loaded program. May be compared but not dereferenced. Null if the delegate does
+  // not belong to a program.
   const void* program = nullptr;
-  // All options given for loading, including those of other backends. If a key is repeated, the
-  // last one applies.
+  // All options for loading, including those of other backends. For a repeated key, the last option
+  // applies.
   std::span<const BackendOption> options = {};
-  // The first instruction that calls this delegate. The delegate logs its load events under this
-  // instruction.
+  // The first instruction that calls this delegate, for load events in the trace.
   int32_t chain_index = 0;
   int32_t instruction_id = 0;
-  // True if each tensor that the program passes to this delegate has a fixed size.
+  // True if all tensors that the program passes to this delegate have fixed sizes.
   bool has_fixed_sizes = false;
-  // The method's budgets, which outlive the delegate and may be null. Payloads are untrusted, so
-  // the backend must charge the bytes that it allocates to `memory`, and the list elements that it
-  // reads to `load_steps`.
+  // The method's budgets, which outlive the delegate and may be null. Payloads are untrusted: the
+  // backend must charge allocated bytes to `memory`, and the list elements that it reads to
+  // `load_steps`.
   Budget* memory = nullptr;
   Budget* load_steps = nullptr;
 };
 
-// The arguments of Delegate::execute() apart from the values.
 struct BackendExecutionContext {
   EventTracer* tracer = nullptr;  // may be null
   int32_t chain_index = 0;
   int32_t instruction_id = 0;
   const StopSignal* stop = nullptr;  // may be null
-  // Blocks of planned memory that the program reserves for this call, in the order in which the
-  // backend requested them when the program was made. Their content is undefined before and after
-  // the call. Their addresses stay the same as long as the method is loaded. Empty if the program
-  // does not reserve any blocks. Programs of ExecuTorch 1.5 and earlier never reserve blocks.
+  // Blocks of planned memory for this call, in the order in which the backend requested the blocks
+  // when the program was made. Their content is undefined before and after the call. Their
+  // addresses stay the same while the method is loaded. Empty if the program does not reserve
+  // blocks, as in ExecuTorch 1.5 and earlier.
   std::span<const std::span<std::byte>> scratch = {};
 
   bool must_stop() const { return stop != nullptr && stop->is_set(); }
 };
 
-// A loaded delegate, which its Method owns. Only one thread at a time executes a delegate.
+// A loaded delegate, which its Method owns. One thread at a time executes a delegate.
 class Delegate {
  public:
   virtual ~Delegate() = default;
@@ -111,36 +108,34 @@ class Delegate {
   // Runs the delegate. `arguments` are the inputs, followed by the outputs, in the order of the
   // delegate's signature. Resizes the outputs and logs operators to the context's tracer. Must not
   // allocate unless shapes have changed since the last call. Checks context.must_stop() between
-  // operators; if it is true, returns context.stop->error(). The delegate must stay usable after
-  // such an error.
+  // operators. If must_stop() is true, returns context.stop->error(), and stays usable.
   virtual Error execute(const BackendExecutionContext& context,
                         std::span<EValue* const> arguments) = 0;
 
-  // True if execute() may write argument `index`. The executor uses the answer to reject calls that
-  // write a constant, to find inputs whose memory is overwritten, and to check the memory plan
+  // True if execute() may write argument `index`. The executor uses this to reject calls that write
+  // a constant, to find inputs whose memory is overwritten, and to check the memory plan
   // (MethodOptions::check_plan). If a delegate returns true for every argument, the check of the
-  // memory plan cannot distinguish inputs from outputs.
+  // plan cannot distinguish inputs from outputs.
   virtual bool is_output(size_t /*index*/) const { return true; }
 
-  // Called once, after all delegates of a method were made. An error does not stop loading;
-  // Method::warning() returns it.
+  // Called once, after all delegates of a method were made. An error does not stop loading.
+  // Method::warning() returns the error.
   virtual Error finish_load() { return Error(); }
-  // Allocates the memory that an execution with the largest declared sizes needs, so that the first
-  // execution need not allocate it. report_memory() then counts this memory even before the first
-  // execution. At the end of loading, the executor calls plan_memory() once for each delegate call
-  // whose arguments all have fixed sizes. If plan_memory() returns an error, loading fails.
+  // Allocates the memory for an execution with the largest declared sizes in advance.
+  // report_memory() then counts this memory even before the first execution. At the end of loading,
+  // the executor calls plan_memory() once for each delegate call whose arguments all have fixed
+  // sizes. An error stops loading.
   virtual Error plan_memory() { return Error(); }
-  // Adds the memory that this delegate holds now. Not called during an execution.
+  // Adds the current memory of this delegate. Not called during an execution.
   virtual void report_memory(DelegateMemory&) const {}
 };
 
-// One object of this type serves all programs and threads, so implementations must be stateless or
-// thread-safe.
+// One object serves all programs and threads, so implementations must be stateless or thread-safe.
 class BackendInterface {
  public:
   virtual ~BackendInterface() = default;
 
-  // The id that programs name, e.g. "XnnpackBackend".
+  // The id in programs, such as "XnnpackBackend".
   virtual const char* id() const = 0;
   // Makes a Delegate from a payload. The payload is untrusted, 16-byte aligned, and valid during
   // the call only.
@@ -149,12 +144,11 @@ class BackendInterface {
       std::span<const CompileSpec> compile_specs) const = 0;
 };
 
-// Finds a backend by its id. Once all backends are added, threads may share the registry. Does not
+// Finds backends by their id. Once all backends are added, threads may share the registry. Does not
 // own the backends.
 class BackendRegistry {
  public:
-  // Returns OutOfResources after 16 backends, and RegistrationAlreadyRegistered if the id is
-  // already used.
+  // Returns OutOfResources after 16 backends, and RegistrationAlreadyRegistered for a used id.
   Error add(const BackendInterface* backend);
   // Null if no backend has this id.
   const BackendInterface* find(std::string_view id) const;

@@ -1,17 +1,16 @@
 // Budget limits an amount that several components use up together, such as bytes of memory or steps
-// of work.
+// of work. Not thread-safe: each Method has its own budgets.
 #pragma once
 
 #include <cstdint>
 
 namespace vitrine {
 
-// A budget is not thread-safe; each Method has its own budgets.
 class Budget {
  public:
   explicit Budget(uint64_t limit = UINT64_MAX) : limit_(limit) {}
 
-  // Uses up `amount`. If less than that is left, returns false and uses up nothing.
+  // Uses up `amount`. If less than `amount` is left, returns false and uses up nothing.
   [[nodiscard]] bool take(uint64_t amount) {
     if (amount > left()) return false;
     used_ += amount;

@@ -10,12 +10,11 @@
 //                 row.name.data());
 //   }
 //
-// While a profile is attached, the clock is read once for each instruction and each operator of a
-// delegate. The memory of a profile grows with the number of different instructions and operators,
-// not with the number of calls. A profile serves one Module and must outlive it. Names are not
-// copied: the result of methods() is valid until the next call to the profile or the Module, and
-// json() works only while the Module exists. Not thread-safe. Code that uses Method instead of
-// Module must call begin_method() itself.
+// A profile reads the clock once for each instruction and each operator of a delegate. Its memory
+// grows with the number of different instructions and operators, not with the number of calls. A
+// profile serves one Module and must outlive it. Names are not copied: the result of methods() is
+// valid until the next call to the profile or the Module. json() works only while the Module
+// exists. Not thread-safe. Code that uses Method instead of Module must call begin_method() itself.
 #pragma once
 
 #include <cstdint>
@@ -48,24 +47,24 @@ class CallProfile final : public EventTracer {
     TraceRecord::Kind kind = TraceRecord::Kind::kKernelCall;
     int32_t chain = 0;
     int32_t instruction = 0;
-    // For a kernel call, the operator ("aten::add.out"); for a delegate call, the backend's id; for
-    // an operator of a delegate, the identifier that the delegate logged. Empty for other kinds.
+    // Kernel call: the operator ("aten::add.out"). Delegate call: the backend's id. Operator of a
+    // delegate: the identifier that the delegate logged. Empty for other kinds.
     std::string_view name = {};
-    // For a kernel call, the kernel library ("portable", "optimized"); for an operator of a
-    // delegate, the kernel that ran ("Convolution (NHWC, F32) IGEMM").
+    // Kernel call: the kernel library ("portable", "optimized"). Operator of a delegate: the kernel
+    // that ran ("Convolution (NHWC, F32) IGEMM").
     std::string_view implementation = {};
     Times times;
   };
   struct MethodCalls {
     std::string_view name;
     uint64_t load_ns = 0;  // time to load the method, before its first call
-    // The times of all executions, including those that failed. Excludes the time to copy inputs
-    // and outputs.
+    // Times of all executions, including failed executions. Excludes the time to copy inputs and
+    // outputs.
     Times times;
     uint64_t first_ns = 0;  // time of the first execution
-    // Ordered by chain and instruction, which is the order of execution if the program does not
-    // branch. The operators of a delegate follow its call in the order in which they ran; the time
-    // of the call includes the times of its operators.
+    // Ordered by chain and instruction: the order of execution in a program without branches. The
+    // operators of a delegate follow its call in the order in which they ran. The time of the call
+    // includes the times of its operators.
     std::span<const Row> rows;
   };
 
@@ -74,9 +73,8 @@ class CallProfile final : public EventTracer {
   CallProfile(const CallProfile&) = delete;
   CallProfile& operator=(const CallProfile&) = delete;
 
-  // The methods in the order of their first calls. Returns MemoryAllocationFailed if this call
-  // runs out of memory, or if the profile is incomplete because memory ran out after the last
-  // reset().
+  // The methods in the order of their first calls. Returns MemoryAllocationFailed if memory runs
+  // out, or if memory ran out after the last reset(), so that the profile is incomplete.
   Result<std::span<const MethodCalls>> methods();
   // The content of methods() as JSON (docs/formats/call_profile.md).
   Result<std::string_view> json();

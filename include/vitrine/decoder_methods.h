@@ -28,14 +28,14 @@ enum class DecoderInput : uint8_t {
   kEncoded,   // the output of the encoder
 };
 
-// Names of methods. An empty name means that the model has no such method.
+// Names of methods. An empty name means that the model lacks the method.
 struct DecoderMethodNames {
   std::string decode = {};
   std::string prefill = {};
   std::string encoder = {};
   std::string embedding = {};
-  // The meanings of the inputs of decode and prefill, in order. If the list is empty, dtypes and
-  // shapes determine the meanings.
+  // The meanings of the inputs of decode and prefill, in order. If empty, dtypes and shapes
+  // determine the meanings.
   std::vector<DecoderInput> inputs = {};
 };
 
@@ -47,17 +47,17 @@ struct DecoderMethodNames {
 // - encoder, if decode has an input of floats: the first of "encoder", "vision_encoder" and
 //   "audio_encoder" that the program has;
 // - embedding, if decode has an input of floats: "token_embedding".
-// The names of prefill, encoder and embedding stay empty if the program has no such method.
-// Throws GenerationError if no decode method is found, or if a given method does not exist or has
-// no inputs. The message lists the methods that have inputs.
+// The names of prefill, encoder and embedding stay empty if the program has no such method. Throws
+// GenerationError if no decode method is found, or if a given method does not exist or has no
+// inputs. The message lists the methods with inputs.
 DecoderMethodNames find_decoder_methods(const Program& program, DecoderMethodNames given = {});
 
-// Returns the placeholder token that marks the encoder's rows in prompts. `name` is the token's
-// text or id; throws GenerationError if it is neither.
+// Returns the placeholder token for the encoder's rows in prompts. `name` is the token's text or
+// id. Throws GenerationError for other names.
 //
 // If `name` is empty, returns the first of the usual placeholder tokens that the tokenizer has:
-// those for audio if the method name `encoder` contains "audio", otherwise those for images.
-// Returns nothing if the tokenizer has none of them or is null.
+// tokens for audio if the method name `encoder` contains "audio", otherwise tokens for images.
+// Returns nothing if the tokenizer has none of these tokens, or is null.
 std::optional<TokenId> find_row_id(const Tokenizer* tokenizer, std::string_view encoder,
                                    std::string_view name);
 

@@ -1,11 +1,10 @@
 // Error and Result<T> report failures on the device side, which does not use exceptions.
 //
-// A function that can fail returns Error, or Result<T> if it also returns a value. An Error takes
-// one word, and a success allocates no memory. A failure has a code and a message that names the
-// location, such as "execution_plan[0].values[37].sizes: is missing". Codes have ExecuTorch's
-// numbers. The message is allocated on the heap when the error is made; if that allocation fails,
-// the error keeps its code and its message is empty. Errors can be moved but not copied. They do
-// not refer to other objects.
+// A failure has a code and a message that names the location, such as
+// "execution_plan[0].values[37].sizes: is missing". Codes have ExecuTorch's numbers. An Error takes
+// one word. A failure allocates its message on the heap. If that allocation fails, the message is
+// empty. A success does not allocate. Errors can be moved but not copied, and do not refer to other
+// objects.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +39,6 @@ enum class ErrorCode : uint32_t {
   kDelegateInvalidHandle = 0x32,
 };
 
-// The name of a code, such as "InvalidProgram".
 const char* error_code_name(ErrorCode code);
 
 class [[nodiscard]] Error {
@@ -51,8 +49,7 @@ class [[nodiscard]] Error {
     std::swap(state_, other.state_);
     return *this;
   }
-  // The destructor is always inline, because on most paths the compiler knows that there is nothing
-  // to release.
+  // Inline, because on most paths the compiler knows that there is nothing to release.
   [[gnu::always_inline]] ~Error() {
     if (state_ != 0) release();
   }
@@ -71,8 +68,8 @@ class [[nodiscard]] Error {
  private:
   void release();
 
-  // 0 means success. An odd number is 2 * code + 1: an error whose message could not be allocated.
-  // Any other number is the address of a heap block: an ErrorCode, followed by the message.
+  // 0: success. Odd number 2 * code + 1: an error whose message could not be allocated. Other
+  // numbers: the address of a heap block with an ErrorCode and the message.
   uintptr_t state_ = 0;
 };
 
@@ -112,8 +109,7 @@ class [[nodiscard]] Result {
   // Must be called only if ok().
   T& operator*() & { return value_; }
   const T& operator*() const& { return value_; }
-  // Returns a value instead of a reference. A reference would dangle in
-  // `for (float x : *array.data<float>())`.
+  // Returns a value, because a reference would dangle in `for (float x : *array.data<float>())`.
   T operator*() && { return std::move(value_); }
   T* operator->() { return &value_; }
   const T* operator->() const { return &value_; }

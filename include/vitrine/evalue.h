@@ -1,9 +1,9 @@
 // EValue is a value of a program: a tensor, a number, a string, a list or None.
 //
-// It takes 16 bytes and is trivially copyable. It owns nothing: tensors and list bodies belong to
-// the Method (or test) that made them. A copy of an EValue refers to the same tensor or list body.
-// Accessors named as_*() check the tag and return InvalidType if it differs. Accessors named
-// unchecked_*() are for callers that have checked the tag.
+// An EValue takes 16 bytes and is trivially copyable. Tensors and list bodies belong to the Method
+// (or test) that made them, and copies of an EValue share them. Accessors named as_*() return
+// InvalidType for another kind. Accessors named unchecked_*() are for callers that have checked the
+// tag.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace vitrine {
 
 class EValue;
 
-// An int list refers to Int values. The values are read again at each use, because instructions may
-// overwrite them.
+// An int list refers to Int values, which are read again at each use, because instructions may
+// overwrite the values.
 struct IntListBody {
   std::span<EValue* const> items;
   int64_t* scratch;  // receives the numbers when the list is read; items.size() elements
 };
 
-// A list of tensor values. A null item is None, which only an optional list may contain. The items
-// are read again at each use, because a move instruction may replace a tensor.
+// A list of tensor values. A null item is None, which only an optional list may contain. Items are
+// read again at each use, because a move instruction may replace a tensor.
 struct TensorListBody {
   std::span<EValue* const> items;
   Tensor** scratch;
@@ -49,14 +49,14 @@ class EValue {
   };
 
   EValue() = default;
-  // Deleted, because otherwise a `const Tensor*` or a string literal would be converted to Bool.
+  // Deleted, because pointers would otherwise be converted to Bool.
   template <class T>
   explicit EValue(const T*) = delete;
   explicit EValue(Tensor* value) : tag_(Tag::kTensor) { body_.tensor = value; }
   explicit EValue(int64_t value) : tag_(Tag::kInt) { body_.integer = value; }
   explicit EValue(double value) : tag_(Tag::kDouble) { body_.real = value; }
   explicit EValue(bool value) : tag_(Tag::kBool) { body_.boolean = value; }
-  // Strings, double lists and bool lists must have fewer than 2^32 elements. The elements are not
+  // Strings, double lists and bool lists must have fewer than 2^32 elements. Elements are not
   // copied.
   explicit EValue(std::string_view value)
       : tag_(Tag::kString), size_(static_cast<uint32_t>(value.size())) {
@@ -87,9 +87,8 @@ class EValue {
   bool is_bool() const { return tag_ == Tag::kBool; }
   bool is_string() const { return tag_ == Tag::kString; }
 
-  // These accessors return InvalidType if the value is of another kind; the message names both
-  // kinds. as_int_list() and as_tensor_list() read the items with read_int_list() and
-  // read_tensor_list(), and also return InvalidType if an item cannot be read.
+  // These accessors return InvalidType if the value is of another kind. The message names both
+  // kinds. as_int_list() and as_tensor_list() also return InvalidType if an item cannot be read.
   Result<Tensor*> as_tensor() const;
   Result<int64_t> as_int() const;
   Result<double> as_double() const;
@@ -100,7 +99,7 @@ class EValue {
   Result<std::span<const int64_t>> as_int_list() const;
   Result<std::span<Tensor* const>> as_tensor_list() const;
 
-  // The behavior of these accessors is undefined if the value is of another kind.
+  // The behavior is undefined if the value is of another kind.
   Tensor& unchecked_tensor() const { return *body_.tensor; }
   int64_t unchecked_int() const { return body_.integer; }
   double unchecked_double() const { return body_.real; }
@@ -109,11 +108,10 @@ class EValue {
   std::span<const double> unchecked_double_list() const { return {body_.doubles, size_}; }
   std::span<const bool> unchecked_bool_list() const { return {body_.bools, size_}; }
 
-  // Reads the numbers of an int list into its scratch array, where they stay valid until the list
+  // Reads the numbers of an int list into its scratch array. The numbers are valid until the list
   // is read again. Returns false if this is not an int list, or if an item is not an Int.
   bool read_int_list(std::span<const int64_t>* out) const;
-  // Reads the tensors of a list in the same way as read_int_list() reads numbers. None, which only
-  // an optional list may contain, is returned as null.
+  // Reads the tensors of a list, like read_int_list(). None becomes null.
   bool read_tensor_list(std::span<Tensor* const>* out) const;
 
  private:

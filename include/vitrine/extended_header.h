@@ -1,7 +1,7 @@
-// Reads the extended header of a program file, which locates the segments after the flatbuffer.
+// The extended header of a program file, which locates the segments after the flatbuffer.
 //
-// The header follows the flatbuffer identifier; programs without segments have none. Format:
-// docs/formats/program.md.
+// The header follows the flatbuffer identifier. Programs without segments do not have the header.
+// Format: docs/formats/program.md.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,9 @@ struct ExtendedHeader {
   uint64_t segment_data_size;  // 0 if unknown (files from before ExecuTorch 1.0)
 };
 
-// `head` is the beginning of the file. Returns nothing if the file has no extended header; then the
-// entire file is the flatbuffer. Returns InvalidProgram if the header's length field is too small.
+// `head` is the beginning of the file. Returns nothing if the file does not have the header: the
+// entire file is then the flatbuffer. Returns InvalidProgram if the header's length field is too
+// small.
 Result<std::optional<ExtendedHeader>> read_extended_header(
     std::span<const std::byte, kProgramHeadBytes> head);
 

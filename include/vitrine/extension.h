@@ -1,6 +1,6 @@
 // Loads shared libraries with operators and backends that this build lacks.
 //
-// A library exports one function, vitrine_extension(), which VITRINE_EXTENSION defines:
+// A library exports one function, which VITRINE_EXTENSION defines:
 //
 //   constexpr const vitrine::Kernel* kTable[] = {&kernel_my_op};
 //   constinit const vitrine::Extension kExtension = {.name = "my_ops", .kernels = kTable};
@@ -28,11 +28,10 @@ struct Extension {
   std::span<const BackendInterface* const> backends = {};
 };
 
-// Loads a library and adds its operators and backends to those that Module, the C API and the tools
-// use. An operator that this build already has keeps its kernel. `path` without a slash is a file
-// in the current folder. Call this before programs are loaded, in one thread. The library stays
-// loaded until the process ends. A library runs code in this process: load only libraries that you
-// trust.
+// Loads a library and adds its operators and backends for Module, the C API and the tools. An
+// operator that this build already has keeps its kernel. `path` without a slash is a file in the
+// current folder. Call this before programs are loaded, in one thread. The library stays loaded
+// until the process ends. A library runs code in this process: load only libraries that you trust.
 //
 // Returns AccessFailed if the library cannot be loaded, NotSupported if it is not an extension or
 // has another version, and RegistrationAlreadyRegistered for a second backend with the same id.

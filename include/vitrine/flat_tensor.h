@@ -8,8 +8,8 @@
 
 namespace vitrine {
 
-// Verifies the structure of the entire file. If the file is invalid, returns InvalidExternalData
-// with the location and the reason. The returned map owns the source and is thread-safe.
+// Verifies the structure of the entire file. Returns InvalidExternalData with the location and the
+// reason for an invalid file. The map owns the source and is thread-safe.
 Result<std::unique_ptr<NamedDataMap>> load_flat_tensor(std::unique_ptr<DataSource> source);
 
 }  // namespace vitrine

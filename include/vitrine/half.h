@@ -1,8 +1,8 @@
-// Half (IEEE binary16) and BFloat16 are storage types of 2 bytes; arithmetic converts them to
+// Half (IEEE binary16) and BFloat16 are storage types of 2 bytes. Arithmetic converts them to
 // float.
 //
-// Conversion from float rounds to the nearest value, ties to even. NaN stays NaN, and values that
-// are too large become infinity.
+// Conversion from float rounds to nearest, ties to even. NaN stays NaN. Values that are too large
+// become infinity.
 #pragma once
 
 #include <bit>
@@ -41,7 +41,7 @@ struct Half {
     } else if (magnitude >= 0x477ff000u) {
       result = 0x7c00u;  // rounds to 65536 or above
     } else if (magnitude < 0x38800000u) {
-      // The result is subnormal. Adding 0.5 makes the float addition round to a multiple of 2^-24.
+      // Adding 0.5 rounds a subnormal result to a multiple of 2^-24.
       const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
       result = std::bit_cast<uint32_t>(shifted) - 0x3f000000u;
     } else {

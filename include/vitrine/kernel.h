@@ -4,8 +4,8 @@
 //                const Scalar& alpha, Tensor& out);
 //   VITRINE_KERNEL(add_out, "aten::add.out", add_out);
 //
-// Parameters after the context are the operator's schema arguments in schema order, `out` tensors
-// included, written as:
+// Parameters after the context are the operator's schema arguments in schema order, including `out`
+// tensors:
 //   Tensor            const Tensor& (input), Tensor& (output)
 //   Tensor?           const Tensor*               null for None
 //   Tensor            TensorSlot                  if the kernel does not access its memory
@@ -20,7 +20,7 @@
 //   bool[]            std::span<const bool>
 //   str               std::string_view            str?    std::optional<std::string_view>
 //   ScalarType        ScalarType                  ScalarType? std::optional<ScalarType>
-// After these arguments, a program passes the results once more in a trailing argument, which the
+// After these arguments, a program passes the results again in a trailing argument, which the
 // kernel does not read. Two kinds of operators have no trailing argument:
 // - operators that return a number (aten::sym_size.int, most of executorch_prim): their last
 //   parameter is an `EValue&`, which receives the number;
@@ -28,10 +28,9 @@
 //   the parameter for this tensor is a ChangedTensor.
 // A parameter of type `const EValue&` accepts any value.
 //
-// The call fails before the kernel runs if the program passes a value whose kind differs from the
-// parameter's, an input without memory, or an output without memory or in constant memory. Kernels
-// need not check these cases. An output may be an input of the same call, but then its shape cannot
-// change.
+// Kernels need not check for values of the wrong kind, inputs without memory, and outputs without
+// memory or in constant memory. Such calls fail before the kernel runs. An output may be an input
+// of the same call, but then its shape cannot change.
 #pragma once
 
 #include <cstdint>
@@ -66,19 +65,19 @@ struct Kernel {
 
   const char* name;  // "aten::add.out"
   Function function;
-  uint16_t num_arguments;  // arguments of the instruction, with the trailing return value
-  uint32_t outputs = 0;    // bit n: argument n is a tensor, or a list of tensors, that is written
+  uint16_t num_arguments;  // arguments of the instruction, including the trailing argument
+  uint32_t outputs = 0;    // bit n: the kernel writes the tensors of argument n
   uint32_t results = 0;    // bit n: argument n is an `EValue&` or a ChangedTensor
 };
 
 namespace boxing {
 
 // Unbox<T>::read(value, storage) returns false if a parameter of type T does not accept `value`. An
-// `int` accepts an Int; a `float` accepts a Double or an Int; a Scalar also accepts a Bool.
+// `int` accepts an Int. A `float` accepts a Double or an Int. A Scalar also accepts a Bool.
 template <class T>
 struct Unbox;
 
-// Returns false if `value` is not a list of readable tensors. None items become null.
+// False if `value` is not a list of readable tensors. None items become null.
 bool read_inputs(const EValue& value, std::span<const Tensor* const>& out);
 
 template <>
@@ -271,8 +270,7 @@ template <>
 struct Slot<EValue&> {
   EValue* storage = nullptr;
 };
-// True for a value that may be overwritten with a number. Tensors, strings and lists must not be
-// overwritten.
+// True for a value that a number may overwrite. Tensors, strings and lists must not be overwritten.
 inline bool may_become_number(const EValue& value) {
   return value.is_none() || value.is_int() || value.is_double() || value.is_bool();
 }
@@ -310,7 +308,7 @@ inline constexpr bool is_output =
 template <class T>
 inline constexpr bool is_result = std::is_same_v<T, EValue&> || std::is_same_v<T, ChangedTensor>;
 
-// Returns a number in which bit n is the value of flag n.
+// Bit n of the result is flag n.
 constexpr uint32_t bits(std::initializer_list<bool> flags) {
   uint32_t result = 0;
   uint32_t bit = 1;

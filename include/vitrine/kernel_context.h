@@ -1,4 +1,5 @@
-// KernelContext lets a kernel report errors, allocate temporary memory and use threads.
+// KernelContext lets a kernel report errors, allocate temporary memory and use threads. A context
+// belongs to one Method, and only one thread at a time uses the context.
 #pragma once
 
 #include <cstddef>
@@ -16,29 +17,27 @@ class DerivedData;
 class EValue;
 class ThreadPool;
 
-// A context belongs to one Method, and only one thread at a time uses it.
 class KernelContext {
  public:
   // The executor resets `temp` after each instruction. `pool` may be null. Both must outlive the
   // context.
   explicit KernelContext(HeapArena* temp, ThreadPool* pool = nullptr) : temp_(temp), pool_(pool) {}
 
-  // Reports an error. The kernel must return after this call, and the executor stops at this
-  // instruction. Only the first error is kept.
+  // The kernel must return after this call, and the executor stops at this instruction. Only the
+  // first error is kept.
   [[gnu::format(printf, 3, 4)]] void fail(ErrorCode code, const char* format, ...);
   void fail(Error error);
   bool failed() const { return failed_; }
   // Returns the error and clears it.
   Error take_error();
 
-  // Resizes an output. Reports an error and returns false if the output cannot have these sizes. An
-  // output that is also an input of this call must keep its sizes, because the kernel may already
-  // have read them.
+  // Reports an error and returns false if the output cannot have these sizes. An output that is
+  // also an input of this call must keep its sizes.
   [[nodiscard]] bool resize(Tensor& out, std::span<const int32_t> sizes) {
     return out.has_sizes(sizes) || resize_checked(out, sizes);
   }
-  // Called by the code that unboxes arguments (vitrine/kernel.h). Sets the arguments of the current
-  // call. Bit n of `inputs` is set if argument n is an input.
+  // Sets the arguments of the current call. Bit n of `inputs` is set if argument n is an input. The
+  // code that unboxes arguments calls this (vitrine/kernel.h).
   void set_call(EValue* const* arguments, uint32_t inputs) {
     arguments_ = arguments;
     inputs_ = inputs;
@@ -47,8 +46,8 @@ class KernelContext {
   // Returns uninitialized memory, valid until the end of the instruction or of the innermost
   // TemporaryScope. If memory runs out, reports an error and returns null.
   void* allocate_temp(size_t bytes, size_t alignment = 64);
-  // Allocates the product of `factors` in bytes, or one byte if the product is zero. Reports an
-  // error if the product overflows. Callers must not multiply sizes of tensors themselves.
+  // Allocates the product of `factors` in bytes, but at least one byte. Reports an error if the
+  // product overflows, so callers must not multiply sizes of tensors themselves.
   void* allocate_temp(std::initializer_list<int64_t> factors);
   // Returns `count` value-initialized elements. If memory runs out, reports an error and returns
   // an empty span.
@@ -74,20 +73,21 @@ class KernelContext {
     const HeapArena::Mark begin_;
   };
 
-  // Memory for data that a kernel derives from a constant of the program, such as packed weights.
+  // Memory for data that a kernel derives from a constant, such as packed weights.
   struct Derived {
     void* data;   // null if the kernel must do without
     bool is_new;  // the kernel must set the data now
   };
   // Returns memory that is valid until the method is destroyed. Later calls for the same constant
-  // with the same `key` and `bytes` return the same memory. Kernels that derive different data of
-  // the same size from the same bytes must use different keys. Returns null data, without an error,
-  // if `from` is not a constant or if the memory budget is too small. If the system has no memory
-  // left, returns null data and reports an error. Without the error, the kernel would run without
-  // derived data, and its results could then depend on how much memory the system has free.
+  // with the same `key` and `bytes` return the same memory. Use different keys for different data
+  // of the same size from the same bytes.
+  //
+  // Returns null data, without an error, if `from` is not a constant or if the memory budget is too
+  // small. If the system has no memory left, also reports an error. Otherwise, results could depend
+  // on the free memory of the system.
   Derived derive(const Tensor& from, uint64_t key, size_t bytes);
-  // Called by the executor. Sets the object that stores derived data. If it is null, derived data
-  // is not stored. `data` must outlive the context.
+  // Sets the storage of derived data, which must outlive the context. If `data` is null, derived
+  // data is not stored. The executor calls this.
   void set_derived_data(DerivedData* data) { derived_ = data; }
 
   ThreadPool* pool() const { return pool_; }

@@ -1,7 +1,7 @@
 // KernelRegistry finds kernels by operator name.
 //
-// A registry is a list of constexpr tables that are searched in order, so earlier tables override
-// later ones (optimized before portable).
+// A registry is a list of constexpr tables. Earlier tables override later tables (optimized before
+// portable).
 #pragma once
 
 #include <array>
@@ -14,7 +14,6 @@
 
 namespace vitrine {
 
-// A list of kernels.
 struct KernelTable {
   constexpr KernelTable() = default;
   // NOLINTNEXTLINE(google-explicit-constructor)
@@ -26,8 +25,8 @@ struct KernelTable {
 
   static constexpr uint32_t kAllDtypes = UINT32_MAX;
   std::span<const Kernel* const> kernels;
-  // Bit n is set if the kernels were built for ScalarType n. Loading fails for a method that passes
-  // them a tensor of another dtype.
+  // Bit n is set if the kernels were built for ScalarType n. A method that passes a tensor of
+  // another dtype cannot be loaded.
   uint32_t dtypes = kAllDtypes;
 };
 
@@ -44,8 +43,8 @@ class KernelRegistry {
   // 16 tables.
   Error add(const char* table_name, KernelTable table);
 
-  // `name` is the operator's name with its overload, such as "aten::add.out". The search is linear;
-  // it happens only when a method is loaded.
+  // `name` is the operator's name with its overload, such as "aten::add.out". The search is linear,
+  // and happens only when a method is loaded.
   FoundKernel find(std::string_view name) const;
 
  private:

@@ -1,7 +1,6 @@
-// Returns the kernel tables that come with Vitrine, for KernelRegistry::add().
+// The kernel tables of Vitrine, for KernelRegistry::add().
 //
-// A registry searches its tables in order. Add the optimized kernels before the portable ones,
-// which they override.
+// Add the optimized kernels before the portable kernels, which they override.
 #pragma once
 
 #include "vitrine/kernel_registry.h"
@@ -13,7 +12,7 @@ namespace portable {
 KernelTable kernels();
 }  // namespace portable
 
-// Operators of the namespaces quantized_decomposed and torchao. They quantize, dequantize, or
+// Operators of the namespaces quantized_decomposed and torchao, which quantize, dequantize, or
 // compute with quantized tensors. CMake component `kernels`.
 namespace quantized {
 KernelTable kernels();

@@ -1,5 +1,5 @@
-// MemoryAllocator and HeapArena allocate the runtime's memory. They do not throw; they return null
-// if no memory is left.
+// MemoryAllocator and HeapArena allocate the runtime's memory. They return null instead of
+// throwing. They are not thread-safe: each Method has its own allocators.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,16 @@
 
 namespace vitrine {
 
-// An allocator is not thread-safe; each Method has its own allocators.
 class MemoryAllocator {
  public:
   virtual ~MemoryAllocator() = default;
 
-  // `alignment` must be a power of two. Returns null if no memory is left. The allocator owns the
-  // memory, which is valid until the allocator is reset or destroyed.
+  // `alignment` must be a power of two. Returns null if no memory is left. The memory is valid
+  // until the allocator is reset or destroyed.
   virtual void* allocate(size_t bytes, size_t alignment) = 0;
 
   // Returns `count` value-initialized objects, whose destructors will not run. The span is empty if
-  // no memory is left, and also if `count` is 0.
+  // `count` is 0 or no memory is left.
   template <class T>
   std::span<T> allocate_array(size_t count) {
     static_assert(std::is_trivially_destructible_v<T>);
@@ -33,13 +32,13 @@ class MemoryAllocator {
   }
 
  private:
-  // Returns null if no memory is left, and also if `count` is 0.
+  // Returns null if `count` is 0 or no memory is left.
   void* allocate_items(size_t count, size_t bytes, size_t alignment);
 };
 
-// A bump allocator that gets chunks from the heap. If several chunks were in use at a reset(), the
-// next chunk is as large as all of them together, so code that repeats the same allocations soon
-// stops using the heap.
+// A bump allocator with chunks from the heap. If several chunks were in use at a reset(), the next
+// chunk is as large as all of them together. Code that repeats the same allocations thus soon stops
+// using the heap.
 class HeapArena final : public MemoryAllocator {
  public:
   // Chunks are charged to `budget`, which must outlive the arena. Null means no limit.
@@ -54,18 +53,17 @@ class HeapArena final : public MemoryAllocator {
   // True if reset() would have no effect.
   bool empty() const { return used_ == 0 && (chunks_ == nullptr || chunks_->next == nullptr); }
 
-  // A position in the arena. Rewinding to it frees what was allocated after it. Marks may nest.
+  // A position in the arena, for rewind(). Marks may nest.
   struct Mark {
     const void* chunk;
     size_t used;
   };
   Mark mark() const { return {chunks_, used_}; }
-  // Frees what was allocated after the mark. A single chunk that was added after the mark is kept
-  // for reuse. Several chunks are returned to the heap, and the next chunk will be at least as
-  // large as all of them together, if the memory budget allows.
+  // Frees everything that was allocated after the mark. A single newer chunk is kept for reuse.
+  // Several newer chunks are returned to the heap, and the next chunk will be at least as large as
+  // all of them together, if the memory budget allows.
   void rewind(const Mark& mark);
 
-  // Number of bytes that the arena now holds in chunks from the heap.
   size_t reserved() const { return reserved_; }
   // The largest value of reserved() so far.
   size_t max_reserved() const { return max_reserved_; }
@@ -75,14 +73,14 @@ class HeapArena final : public MemoryAllocator {
     Chunk* next;
     size_t bytes;  // usable bytes after this header
   };
-  // Frees the chunks that were added after `last`. Returns their size in bytes.
+  // Frees the chunks that were added after `last`, and returns their size in bytes.
   size_t release(const void* last);
 
   size_t chunk_bytes_;  // minimum size of a chunk, unless less is left of the budget
   Budget* budget_;
   size_t reserved_ = 0;
   size_t max_reserved_ = 0;
-  Chunk* chunks_ = nullptr;  // list of chunks, the newest first; only that one is allocated from
+  Chunk* chunks_ = nullptr;  // list of chunks, the newest first; allocations use only the newest
   size_t used_ = 0;          // used bytes of the newest chunk
 };
 

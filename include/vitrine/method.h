@@ -6,9 +6,9 @@
 //   (*method)->execute();
 //   Result<Tensor*> result = (*method)->output(0).as_tensor();
 //
-// Loading finds every kernel and backend, so executions look up no names. An execution may allocate
-// memory only if it is the first one, or if tensor sizes differ from those in the previous
-// execution. This memory holds temporary data of kernels, and plans and workspaces of delegates.
+// Loading finds every kernel and backend. An execution allocates memory only if it is the first
+// execution, or if tensor sizes have changed since the previous execution. This memory is for
+// temporary data of kernels, and plans and workspaces of delegates.
 //
 // One thread at a time may use a Method, except for cancel(). Several Methods of one Program are
 // independent and may run on several threads at once, unless they share state
@@ -34,53 +34,50 @@ namespace vitrine {
 
 class ThreadPool;
 
-// A check of memory plans, such as refuse_overlaps. Only executables that name a check link its
-// code.
+// A check of memory plans. Only executables that name a check link its code.
 struct PlanCheck;  // runtime/executor/method_loader.h
 
 // Rejects memory plans in which a value overwrites another value that is still needed. Loading then
-// returns InvalidProgram; the error names both values, their bytes and the instructions
+// returns InvalidProgram. The error names both values, their bytes and the instructions
 // (docs/trust.md). The check takes about as long as sorting the values.
 extern const PlanCheck refuse_overlaps;
 
-// Limits on the resources that a hostile file can use (docs/trust.md). In every member,
-// 0 selects the default.
+// Limits on the resources that a hostile file can use (docs/trust.md). In every member, 0 selects
+// the default.
 struct MethodLimits {
   // Memory for loading and running: activations, values, temporary memory of kernels, and delegates
   // with their packed weights and workspaces. Default: the memory that is available to the process
   // at load.
   uint64_t max_memory_bytes = 0;
-  // Maximum amount of work for loading, counted in list elements that loading reads. Default: 16
-  // per byte of the files, plus a million.
+  // Maximum number of list elements that loading reads. Default: 16 per byte of the files, plus a
+  // million.
   uint64_t max_load_steps = 0;
   // Maximum number of instructions in one execution. Default: 10 million.
   uint64_t max_instructions_per_run = 0;
-  // Maximum time of one execution. The time is checked before each instruction and between the
-  // operators of a delegate. Default: no limit.
+  // Maximum time of one execution, checked before each instruction and between the operators of a
+  // delegate. Default: no limit.
   uint64_t max_milliseconds_per_run = 0;
 };
 
-// Options for Method::load(). Objects behind pointers must outlive the Method. A null pointer means
-// that the caller provides no such object.
+// Options for Method::load(). Objects behind pointers must outlive the Method. Pointers may be
+// null.
 struct MethodOptions {
   const KernelRegistry* kernels = nullptr;
   const BackendRegistry* backends = nullptr;
   const NamedDataMap* external_data = nullptr;  // the content of a .ptd file
   ThreadPool* pool = nullptr;
-  // Options of backends. Loading returns InvalidArgument if a backend that the method uses does not
-  // know the key of one of its options. Options of backends that the method does not use are
-  // ignored.
+  // Options of backends. Loading returns InvalidArgument if a backend of the method does not know a
+  // key. Options of other backends are ignored.
   std::span<const BackendOption> backend_options = {};
-  // The tracer is attached for loading and execution; see set_tracer().
+  // Traces loading and execution. See set_tracer().
   EventTracer* tracer = nullptr;
   // Memory for activations: one span for each planned buffer (MethodMeta::num_planned_buffers()).
   // Span i must have at least planned_buffer_size(i) bytes, be 16-byte aligned, and be zeroed if
-  // the program keeps state. Without spans, the Method allocates zeroed memory. If a span
-  // has kReadableSlack more bytes, delegates need not copy tensors at the end of the buffer.
+  // the program keeps state. Without spans, the Method allocates zeroed memory. If a span has
+  // kReadableSlack more bytes, delegates need not copy tensors at the end of the buffer.
   std::span<const std::span<std::byte>> planned_memory = {};
-  // If not null, the method uses this state instead of planned_memory[1], so that several methods
-  // of a program share it. The state must have been created for this program. If null, the method
-  // has its own state.
+  // State that replaces planned_memory[1], so that several methods of a program share it. The state
+  // must have been created for this program. If null, the method has its own state.
   SharedState* shared_state = nullptr;
   MethodLimits limits = {};
   // Checks the memory plan at load. Module and the tools pass &refuse_overlaps. If null, a wrong
@@ -88,16 +85,16 @@ struct MethodOptions {
   // access memory outside their tensors in either case.
   const PlanCheck* check_plan = nullptr;
   // Loads a method even if nothing writes one of its outputs. Method::warning() then names the
-  // output, which holds unspecified bytes (docs/trust.md). By default, loading such a method fails
+  // output, which has unspecified bytes (docs/trust.md). By default, loading such a method fails
   // with InvalidProgram.
   bool accept_unwritten_outputs = false;
-  // If not null, executions and Method::cancel() use this flag instead of a flag of the Method. The
-  // flag may be set from any thread and from a signal handler. While it is true, the executions of
-  // all methods that use it return Canceled. Only the caller clears the flag.
+  // The flag that Method::cancel() sets, or null for a flag of the Method. Any thread and a signal
+  // handler may set the flag. While the flag is true, executions of all methods with this flag
+  // return Canceled. Only the caller clears the flag.
   std::atomic<bool>* cancel_flag = nullptr;
 };
 
-// The memory of a loaded method in bytes, not counting the file of its program.
+// The memory of a loaded method in bytes, without the program's file.
 struct MemoryUsage {
   uint64_t planned = 0;    // activations; 0 if the caller supplied the memory
   uint64_t shared = 0;     // MethodOptions::shared_state, which several methods use together
@@ -105,7 +102,7 @@ struct MemoryUsage {
   uint64_t temporary = 0;  // largest temporary memory of kernels so far
   DelegateMemory delegates;
   uint64_t budget = 0;  // MethodLimits::max_memory_bytes or its default
-  uint64_t taken = 0;   // the part of the budget that is in use now
+  uint64_t taken = 0;   // part of the budget in use now
 };
 
 class DerivedData;   // runtime/extension/derived_data.h
@@ -129,17 +126,17 @@ class Method {
   size_t num_outputs() const { return outputs_.size(); }
   // input() and output() return None if `index` is out of range. input() returns the value from
   // set_input(), even if an instruction has replaced this value. Outputs are valid until the next
-  // execution or set_input(), which may write to planned memory that an input and an output share.
+  // execution or set_input(), because an input and an output may share planned memory.
   const EValue& input(size_t index) const;
   const EValue& output(size_t index) const {
     return index < outputs_.size() ? *outputs_[index] : kNone;
   }
 
-  // Sets an input. A tensor must have the planned dtype and dim order; its sizes may vary within
-  // the bounds of a dynamic shape. If the input is memory-planned, the tensor is copied. Otherwise,
-  // executions use the tensor's own memory. This memory must be aligned for the dtype and outlive
-  // the executions. It must not be in planned memory of this method, because outputs may use that
-  // memory. The program writes to it if it mutates this input.
+  // Sets an input. A tensor must have the planned dtype and dim order. Its sizes may vary within
+  // the bounds of a dynamic shape. A memory-planned input is copied. For other inputs, executions
+  // use the tensor's own memory. This memory must be aligned for the dtype, outlive the executions,
+  // and not be in planned memory of this method. The program writes to this memory if it mutates
+  // the input.
   //
   // A number, string or list must equal the value y that export fixed in the program. A double may
   // differ from y by 1e-4 + 1e-5 * |y|, as in ExecuTorch. Lists of tensors cannot be set. Returns
@@ -149,53 +146,49 @@ class Method {
   // the size that MethodMeta returns, be aligned for the dtype, and not overlap inputs that are not
   // memory-planned. Every execution writes to this memory, so it must exist until other memory is
   // set or the Method is destroyed. If the memory has kReadableSlack more bytes, delegates need not
-  // copy the output. Returns InvalidState if the output is also an input, because the memory of the
-  // input is then used.
+  // copy the output. Returns InvalidState if the output is also an input, because the output then
+  // uses the memory of the input.
   Error set_output_data(size_t index, std::span<std::byte> memory);
   // Allocates zeroed memory for every output tensor that is not memory-planned, is not also an
   // input, and has no memory yet. The Method owns this memory. Returns MemoryAllocationFailed if
   // MethodLimits::max_memory_bytes would be exceeded.
   Error allocate_outputs();
 
-  // Runs the method. If an earlier execution replaced values or moved tensors to other memory,
-  // these changes are undone first. Stops at the first instruction that fails; the error names the
-  // instruction.
+  // Runs the method, after undoing changes of values and memory by earlier executions. Stops at the
+  // first instruction that fails. The error names the instruction.
   //
   // Returns InvalidState if an input is not set. Inputs stay set, except inputs that share planned
-  // memory with values that the program writes: these must be set before each execution. Returns
+  // memory with values that the program writes. Set these inputs before each execution. Returns
   // InvalidState without any effect while another method uses the shared state.
   //
   // Returns Canceled after cancel(), OutOfResources after max_milliseconds_per_run, and
   // InvalidProgram after max_instructions_per_run. The outputs are then unspecified, and the
-  // program's state contains the writes of the instructions that finished. The method can run
-  // again; call reset_state() first if the method keeps state.
+  // program's state contains the writes of the finished instructions. The method can run again. If
+  // the method keeps state, call reset_state() first.
   Error execute();
-  // Ends the execution in progress, if any, before its next instruction or the next operator of a
-  // delegate. An instruction or operator that has begun is finished. May be called from any thread
-  // and from a signal handler.
+  // Ends the current execution, if any, before its next instruction or the next operator of a
+  // delegate. May be called from any thread and from a signal handler.
   void cancel() { cancel_flag_->store(true, std::memory_order_relaxed); }
 
   // Resets the state that the method keeps between executions or shares with other methods. Each
-  // tensor of static shape in planned memory is set to its initial value in the program, or to
-  // zeros if the program has no such value. Inputs that are memory-planned must be set again.
-  // Returns InvalidState without any effect while another method uses the shared state. If the
-  // reset fails halfway, for example because the file cannot be read, execute() fails until a call
-  // to reset_state() succeeds.
+  // tensor of static shape in planned memory gets its initial value in the program, or zeros.
+  // Memory-planned inputs must be set again. Returns InvalidState without any effect while another
+  // method uses the shared state. If the reset fails halfway, for example because the file cannot
+  // be read, execute() fails until a call to reset_state() succeeds.
   Error reset_state();
 
   // An error that did not stop loading, such as a cache file that cannot be written. Success if
-  // there was none.
+  // there was no such error.
   const Error& warning() const { return warning_; }
 
-  // Must not be called during an execution. The returned numbers can grow at the first execution,
-  // which may allocate temporary memory and workspaces.
+  // Must not be called during an execution. The numbers can grow at the first execution, which may
+  // allocate temporary memory and workspaces.
   MemoryUsage memory_usage() const;
-  // Adds the memory of this method to `sum`. Memory that several methods share is counted only
-  // once.
+  // Adds the memory of this method to `sum`. Memory that several methods share is counted once.
   void add_memory_usage(MemoryUsage& sum) const;
 
-  // Sets the tracer of later executions; null removes it. Delegates record the times of their
-  // operators only if a tracer was attached when they were loaded.
+  // Sets the tracer of later executions. Null removes the tracer. Delegates record the times of
+  // their operators only if a tracer was attached when they were loaded.
   void set_tracer(EventTracer* tracer) { tracer_ = tracer; }
 
  private:
@@ -233,7 +226,7 @@ class Method {
   MethodMeta meta_;
   EventTracer* tracer_;
   SharedMemory* shared_state_ = nullptr;  // null if the method has no shared buffer
-  bool is_half_reset_ = false;            // a reset_state() failed after it had begun
+  bool is_half_reset_ = false;            // a reset_state() failed halfway
   uint64_t max_instructions_;
   uint64_t max_milliseconds_;
   std::atomic<bool> is_canceled_ = false;

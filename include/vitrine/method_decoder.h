@@ -1,5 +1,5 @@
-// MethodDecoder is a DecoderModel that runs a language model by calling the methods of a program
-// that ExecuTorch exported.
+// MethodDecoder is a DecoderModel that runs a language model by calling the methods of an exported
+// program.
 #pragma once
 
 #include <memory>
@@ -16,9 +16,9 @@ namespace vitrine {
 class DecoderCall;
 struct ModelMetadata;
 
-// The loaded methods, named as in DecoderMethodNames. They must outlive the decoder, and the memory
-// of their outputs must be set. Load prefill and decode with the same SharedState. A null pointer
-// means that the model has no such method.
+// The loaded methods, named as in DecoderMethodNames. A null pointer means that the model lacks the
+// method. The methods must outlive the decoder, and the memory of their outputs must be set. Load
+// prefill and decode with the same SharedState.
 struct DecoderMethods {
   Method* decode = nullptr;
   Method* prefill = nullptr;
@@ -45,12 +45,11 @@ struct MethodDecoderOptions {
 // They return logits of f32, f16 or bf16, with shape [1, vocabulary] for the last id or [1, n,
 // vocabulary] for all ids. The input of an encoder is ids, int64 [1, n], or one tensor of features.
 //
-// Tokens fed at position 0 begin a new text: caches and other state (convolutions, recurrent
-// layers) of earlier texts are ignored.
+// Tokens at position 0 begin a new text, which ignores caches and other state of earlier texts.
 class MethodDecoder final : public DecoderModel {
  public:
-  // The methods must belong to `program`. Reads the program's metadata methods. Throws
-  // GenerationError if they contradict the methods' tensors.
+  // The methods must belong to `program`. Throws GenerationError if the program's metadata methods
+  // contradict the methods' tensors.
   MethodDecoder(const std::shared_ptr<const Program>& program, const DecoderMethods& methods,
                 const MethodDecoderOptions& options = {});
   MethodDecoder(const std::shared_ptr<const Program>& program, Method& method)
@@ -62,17 +61,16 @@ class MethodDecoder final : public DecoderModel {
   std::span<const float> logits_after(size_t index) override;
   void encode(std::span<const TokenId> tokens) override;
   std::vector<TokenId> with_rows(std::span<const TokenId> prompt) override;
-  // Sets the features (speech, images) that the encoder reads. The encoder runs in a later call to
-  // with_rows() or feed(); `features` must exist until then. Tokens fed later use these features.
-  // Throws GenerationError if the program has no encoder for features, or if the encoder does not
-  // accept `features`.
+  // Sets the features (speech, images) for the encoder. The encoder runs in a later call to
+  // with_rows() or feed(), and `features` must exist until then. Tokens fed later use these
+  // features. Throws GenerationError if the program has no encoder for features, or if the encoder
+  // does not accept `features`.
   void encode(Tensor& features);
 
-  // True if rows of the encoder's output replace the placeholder tokens in prompts. The id of these
-  // tokens is info().row_id. Prompts without placeholder tokens need no features.
+  // True if rows of the encoder's output replace the placeholder tokens (info().row_id) in prompts.
+  // Prompts without placeholder tokens need no features.
   bool inserts_rows() const;
-  // Notes about metadata that is missing or contradicts the tensors, and about the values that are
-  // used instead.
+  // Notes about missing or contradictory metadata, and about the values that are used instead.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
@@ -93,10 +91,9 @@ class MethodDecoder final : public DecoderModel {
   Method* encoder_;
   enum class Encoding { kMissing, kWaiting, kDone } encoding_ = Encoding::kMissing;
   std::vector<int64_t> encoder_ids_;
-  size_t next_row_ = 0;  // row of the encoder for the next placeholder token
-  size_t rows_ = 0;      // rows of the fed prompt; without a cache, of the fed text
-  std::optional<size_t>
-      new_rows_;  // rows of a prompt that is not fed yet and may still be rejected
+  size_t next_row_ = 0;              // row of the encoder for the next placeholder token
+  size_t rows_ = 0;                  // rows of the fed prompt; without a cache, of the fed text
+  std::optional<size_t> new_rows_;   // rows of a new prompt, which may still be rejected
   bool rows_are_the_texts_ = false;  // the encoder's output belongs to the fed text
   DecoderInfo info_;
   std::vector<std::string> notes_;

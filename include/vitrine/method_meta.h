@@ -10,34 +10,33 @@
 
 namespace vitrine {
 
-// Describes an input or output that is a tensor. The spans are valid while the program exists.
+// An input or output tensor. The spans are valid while the program exists.
 struct TensorInfo {
   ScalarType dtype;
   std::span<const int32_t> sizes;  // the upper bounds if the shape is dynamic
   std::span<const uint8_t> dim_order;
   ShapeDynamism dynamism;
   size_t nbytes;           // at these sizes
-  bool is_memory_planned;  // true also for a constant; if false, the caller supplies the memory
+  bool is_memory_planned;  // true also for constants; if false, the caller supplies the memory
 };
 
-// A view of a verified program. The program must outlive the view. Thread-safe.
+// A view of a verified program, which must outlive the view. Thread-safe.
 class MethodMeta {
  public:
   std::string_view name() const;
   size_t num_inputs() const;
   size_t num_outputs() const;
-  // These functions return None if `index` is out of range.
+  // None if `index` is out of range.
   EValue::Tag input_tag(size_t index) const;
   EValue::Tag output_tag(size_t index) const;
-  // Returns an empty description (u8, no sizes, 0 bytes) if `index` is out of range or the value is
-  // not a tensor.
+  // Empty (u8, no sizes, 0 bytes) if `index` is out of range or the value is not a tensor.
   TensorInfo input_tensor(size_t index) const;
   TensorInfo output_tensor(size_t index) const;
 
   // The functions below return 0 or an empty string if `index` is out of range.
 
-  // The number of planned buffers, whose memory the caller may supply, and their sizes in bytes.
-  // The program refers to buffer i as memory_id i + 1.
+  // Planned buffers, whose memory the caller may supply, and their sizes in bytes. The program
+  // refers to buffer i as memory_id i + 1.
   size_t num_planned_buffers() const;
   size_t planned_buffer_size(size_t index) const;
 

@@ -7,15 +7,14 @@
 //   if (!outputs.ok()) return fail(outputs.error().message());
 //   auto logits = outputs->at(0).array()->data<float>();
 //
-// A Module uses all kernels and backends of this build. To choose kernels or memory, use Program
-// and Method (vitrine/method.h). Methods share state if the program was exported with shared
-// buffers (vitrine/shared_state.h).
+// To choose kernels or memory, use Program and Method (vitrine/method.h). Methods share state if
+// the program was exported with shared buffers (vitrine/shared_state.h).
 //
-// Functions return errors and do not throw, even if memory runs out. However, code that fills a
-// std::string or std::vector is compiled as part of the caller. In a caller that is compiled
-// without exceptions, this code ends the process when memory runs out.
+// Functions return errors and do not throw, even if memory runs out. Exception: in a caller that is
+// compiled without exceptions, filling a std::string or std::vector ends the process when memory
+// runs out.
 //
-// One thread at a time may use a Module, except for cancel(); different Modules are independent. A
+// One thread at a time may use a Module, except for cancel(). Different Modules are independent. A
 // Module that was moved from has no methods.
 #pragma once
 
@@ -58,7 +57,7 @@ class Value {
   Value(const char* value) {
     if (value != nullptr) content_ = std::string(value);
   }
-  // Deleted, because otherwise pointers of other types would be converted to bool.
+  // Deleted, because other pointers would otherwise be converted to bool.
   template <class T>
   requires(std::is_pointer_v<T> &&
            !std::is_same_v<std::remove_cv_t<std::remove_pointer_t<T>>, char>) Value(T)
@@ -80,13 +79,12 @@ class Value {
 
 struct ModuleOptions {
   size_t threads = 0;  // the calling thread included; 0: one per performance core
-  // If true, all work that is worth dividing (ThreadPool::kMinWorkNs) is divided among all threads,
-  // even if other processes need the processors (ThreadPool::Use::kAlways). Results do not depend
-  // on this option.
+  // Divides all work of at least ThreadPool::kMinWorkNs among all threads, even if other processes
+  // need the processors (ThreadPool::Use::kAlways). Results do not depend on this option.
   bool fixed_threads = false;
   bool optimized_kernels = true;
   bool accept_unwritten_outputs = false;  // MethodOptions::accept_unwritten_outputs
-  // Paths of .ptd files. A name must not occur in more than one of them.
+  // Paths of .ptd files. Each name may occur in only one of the files.
   std::vector<std::string> data_files = {};
   // The options are copied. Loading returns InvalidArgument for an option of a backend that this
   // build lacks, even if the program does not use that backend.
@@ -103,8 +101,8 @@ class Module {
   // Maps the file, which must not be truncated while the Module exists. A method is loaded at its
   // first call.
   static Result<Module> load(const char* path, const ModuleOptions& options = {});
-  // `program` must outlive the Module. Returns InvalidArgument if `program` is not 16-byte aligned;
-  // memory from malloc and mmap is aligned.
+  // `program` must outlive the Module. Returns InvalidArgument if `program` is not 16-byte aligned.
+  // Memory from malloc and mmap is aligned.
   static Result<Module> load(std::span<const std::byte> program, const ModuleOptions& options = {});
   ~Module();
   Module(Module&& other) noexcept;
@@ -113,17 +111,17 @@ class Module {
   size_t num_methods() const;
   // Empty if `index` is out of range.
   std::string_view method_name(size_t index) const;
-  // Describes the inputs and outputs of a method: kinds, dtypes, sizes. For an unknown name,
-  // returns InvalidArgument, whose message lists the existing methods.
+  // Kinds, dtypes and sizes of a method's inputs and outputs. For an unknown name, returns
+  // InvalidArgument with the existing methods.
   Result<MethodMeta> method_meta(std::string_view name) const;
-  // The name that an input or output has in the model: a dict key or a keyword argument ("mask"),
-  // or a path that begins with one of these ("state.keys[0]"). Empty if the program does not name
-  // the value: programs do not contain the names of positional parameters. Names may repeat. The
-  // view is valid while the Module exists.
+  // The name of an input or output in the model: a dict key or a keyword argument ("mask"), or a
+  // path that begins with such a name ("state.keys[0]"). Empty if the program does not contain the
+  // name, as for positional parameters. Names may repeat. The view is valid while the Module
+  // exists.
   Result<std::string_view> input_name(std::string_view method, size_t index) const;
   Result<std::string_view> output_name(std::string_view method, size_t index) const;
 
-  // Loads a method ahead of its first call. Returns OperatorMissing if operators are missing, and
+  // Loads a method before its first call. Returns OperatorMissing if operators are missing, and
   // NotFound if only backends are missing. The message names all missing operators and backends.
   Error load_method(std::string_view name);
   // Calls a method.
@@ -135,8 +133,8 @@ class Module {
   //
   // If the kind, dtype or shape of an input is wrong, the error names the input and the difference.
   // The code is NotSupported if the sizes differ from a static shape, and InvalidArgument
-  // otherwise. A kernel or delegate may reject sizes that are within the bounds of a dynamic shape.
-  // The error then names the instruction.
+  // otherwise. A kernel or delegate may reject sizes within the bounds of a dynamic shape. The
+  // error then names the instruction.
   Result<std::vector<Value>> call(std::string_view name, std::span<const Value> inputs);
   Result<std::vector<Value>> call(std::string_view name, std::initializer_list<Value> inputs) {
     return call(name, std::span(inputs.begin(), inputs.size()));
@@ -148,14 +146,12 @@ class Module {
     return call("forward", inputs);
   }
 
-  // Ends the call in progress, if any, like Method::cancel(): the call returns Canceled. May be
-  // called from any thread and from a signal handler.
+  // Ends the current call, if any, like Method::cancel(): the call returns Canceled. May be called
+  // from any thread and from a signal handler.
   void cancel();
 
-  // The first Method::warning() among the loaded methods: an error that did not stop loading.
-  // Success if there is none. Valid until the next call.
+  // The first Method::warning() of the loaded methods, or success. Valid until the next call.
   const Error& warning() const;
-  // The memory of all loaded methods together.
   MemoryUsage memory_usage() const;
 
   // Must not be called on a Module that was moved from.
@@ -175,12 +171,12 @@ class Module {
   static Result<Module> load(Result<std::unique_ptr<DataSource>> source, const char* path,
                              const ModuleOptions& options);
   Error check() const;
-  // Calls a method. Returns the Method object, from which the caller reads the outputs.
+  // Calls a method. The caller reads the outputs from the returned Method.
   Result<const Method*> run(std::string_view name, const void* inputs, size_t count,
                             ReadInput read_input);
   Result<const Method*> run(std::string_view name, std::span<const Value> inputs);
-  // Reads an output. Returns a string in `text`, as a view of the method's string. Returns a value
-  // of any other kind in `value`.
+  // Reads an output. Returns a string in `text`, as a view of the method's string, and other kinds
+  // in `value`.
   static Error read_output(const Method& method, size_t index, Value* value, Text* text);
 
   std::unique_ptr<State> state_;
@@ -188,7 +184,7 @@ class Module {
 
 namespace internal {
 
-// Calls `fill`, which fills a string or vector. Returns false if `fill` throws std::bad_alloc.
+// `fill` fills a string or vector. Returns false if `fill` throws std::bad_alloc.
 template <class Fill>
 bool has_memory_to(Fill fill) {
 #if defined(__cpp_exceptions)

@@ -1,5 +1,5 @@
-// NamedDataMap finds data by its name, such as the weights of a delegate. The data is stored in the
-// program file or in a .ptd file.
+// NamedDataMap finds data by its name, such as the weights of a delegate, in the program file or in
+// a .ptd file.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace vitrine {
 
-// Dtype and shape of a stored tensor. The spans are valid as long as the map exists.
+// Dtype and shape of a stored tensor. The spans are valid while the map exists.
 struct TensorLayout {
   ScalarType dtype;
   std::span<const int32_t> sizes;
@@ -32,16 +32,15 @@ class NamedDataMap {
   virtual Result<DataBuffer> get(std::string_view key) const = 0;
   // Returns nullopt if the bytes are not a tensor, and NotFound for an unknown key.
   virtual Result<std::optional<TensorLayout>> layout(std::string_view key) const = 0;
-  // stamp() identifies the files of the map and their versions. release() tells the map that the
-  // bytes of a key are not needed soon, and ignores unknown keys. DataSource describes both
-  // functions.
+  // Identifies the files of the map and their versions, like DataSource::stamp(). release() is like
+  // DataSource::release() for the bytes of a key, and ignores unknown keys.
   virtual uint64_t stamp() const { return 0; }
   virtual void release(std::string_view /*key*/) const {}
-  // The total size of the map's files; 0 if it has no files.
+  // Total size of the map's files, or 0 without files.
   virtual uint64_t file_bytes() const { return 0; }
 };
 
-// Searches the first map, then the second. Either may be null. Both must outlive this object.
+// Searches the first map, then the second map. Both may be null, and must outlive this object.
 class MergedNamedData final : public NamedDataMap {
  public:
   MergedNamedData(const NamedDataMap* first, const NamedDataMap* second)

@@ -1,6 +1,6 @@
 // Program is a verified, immutable view of a .pte file. Format: docs/formats/program.md.
 //
-// Loading checks the header, the flatbuffer and every index and offset once (docs/trust.md); later
+// Loading checks the header, the flatbuffer and every index and offset once (docs/trust.md). Later
 // code relies on these checks. Methods and threads may share a Program.
 #pragma once
 
@@ -23,24 +23,23 @@ enum class Verification : uint8_t {
 
 class Program {
  public:
-  // For an invalid file, returns InvalidProgram, whose message names the location in the file, such
-  // as "execution_plan[0].values[37].sizes".
+  // For an invalid file, returns InvalidProgram with the location in the file, such as
+  // "execution_plan[0].values[37].sizes".
   static Result<std::shared_ptr<const Program>> load(
       std::unique_ptr<DataSource> source, Verification verification = Verification::kFull);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
   size_t num_methods() const;
-  // Empty if `index` is out of range. The text is valid while the program exists.
+  // Empty if `index` is out of range. Valid while the program exists.
   std::string_view method_name(size_t index) const;
-  // For an unknown name, returns InvalidArgument, whose message lists the existing methods.
+  // For an unknown name, returns InvalidArgument with the existing methods.
   Result<MethodMeta> method_meta(std::string_view name) const;
 
-  // The named data in the program's own file. The map is valid while the program exists.
+  // The named data in the program's own file. Valid while the program exists.
   const NamedDataMap& named_data() const { return *named_data_; }
 
   uint64_t file_bytes() const { return source_->size(); }
-  // DataSource::stamp() of the program's file.
   uint64_t stamp() const { return source_->stamp(); }
 
  private:

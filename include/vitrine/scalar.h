@@ -19,9 +19,9 @@ class Scalar {
   bool is_floating() const { return kind_ == Kind::kDouble; }
   bool is_bool() const { return kind_ == Kind::kBool; }
 
-  // Converts the value to T. Integers and bools are converted by static_cast. A double is converted
-  // by static_cast to a floating-point T. For any other T, a double is first converted to int64_t.
-  // This conversion saturates and turns NaN into 0.
+  // Converts integers and bools by static_cast, and also doubles if T is a floating-point type. For
+  // any other T, a double is first converted to int64_t. This conversion saturates and turns NaN
+  // into 0.
   template <class T>
   T to() const {
     if (kind_ != Kind::kDouble) return static_cast<T>(int_);

@@ -43,21 +43,20 @@ enum class ScalarType : int8_t {
 };
 inline constexpr int kNumScalarTypes = 30;
 
-// Bytes per element. 0 if `type` is not one of the enumerators above, which is possible if it comes
-// from a file.
+// Bytes per element. 0 for an unknown type, which a file may contain.
 size_t element_size(ScalarType type);
-// The short name of a type, such as "f32", "i64" or "bool"; "?" for an unknown number.
+// Short name, such as "f32", "i64" or "bool". "?" for an unknown type.
 const char* scalar_type_name(ScalarType type);
 
 constexpr bool is_valid(ScalarType type) {
   return static_cast<int8_t>(type) >= 0 && static_cast<int8_t>(type) < kNumScalarTypes;
 }
-// float, double, Half, BFloat16
+// True for float, double, Half and BFloat16.
 constexpr bool is_floating(ScalarType type) {
   return type == ScalarType::kFloat || type == ScalarType::kDouble || type == ScalarType::kHalf ||
          type == ScalarType::kBFloat16;
 }
-// u8, i8, i16, i32, i64; not bool
+// True for u8, i8, i16, i32 and i64, but not for bool.
 constexpr bool is_integral(ScalarType type) {
   return static_cast<int8_t>(type) >= 0 && static_cast<int8_t>(type) <= 4;
 }
@@ -65,14 +64,13 @@ constexpr bool is_complex(ScalarType type) {
   return type == ScalarType::kComplexHalf || type == ScalarType::kComplexFloat ||
          type == ScalarType::kComplexDouble;
 }
-// The type of the real part of a complex type. Returns other types unchanged.
+// The type of the real part of a complex type. Other types stay the same.
 constexpr ScalarType real_type(ScalarType type) {
   return is_complex(type) ? static_cast<ScalarType>(static_cast<int8_t>(type) - 3) : type;
 }
 static_assert(real_type(ScalarType::kComplexHalf) == ScalarType::kHalf &&
               real_type(ScalarType::kComplexDouble) == ScalarType::kDouble);
 
-// Maps a C++ type to its ScalarType.
 template <class T>
 inline constexpr ScalarType scalar_type_of = [] {
   static_assert(sizeof(T) == 0, "no ScalarType for this C++ type");

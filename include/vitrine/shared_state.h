@@ -8,10 +8,10 @@
 //   auto prefill = Method::load(program, "prefill", {.shared_state = state->get()});
 //   auto decode = Method::load(program, "decode", {.shared_state = state->get()});
 //
-// The first loaded method that uses a mutable buffer sets the initial value of the buffer: the
-// value in the file, or zeros if the file has none. Loading other methods does not change the
-// buffer. If a load fails to read the initial value, the next load tries again. Only one of the
-// methods may load or execute at a time; meanwhile, the others return InvalidState.
+// The first loaded method that uses a mutable buffer sets the buffer's initial value: the value in
+// the file, or zeros. Other loads do not change the buffer. If a load fails to read the initial
+// value, the next load tries again. Only one of the methods may load or execute at a time.
+// Meanwhile, other methods return InvalidState.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ namespace vitrine {
 
 class SharedState {
  public:
-  // Returns null if the methods of the program share no state. They share state if all of these
-  // conditions hold:
+  // Returns null if the methods do not share state. Methods share state if all of these conditions
+  // hold:
   // - At least two methods have a second planned buffer, and no method has a third one.
   // - All second buffers have the same size.
   // - No second buffer contains an input.
@@ -47,7 +47,7 @@ class SharedState {
   virtual ~SharedState() = default;
 
   virtual const Program& program() const = 0;
-  // The size of the buffer, including gaps between tensors.
+  // Size of the buffer, including gaps between tensors.
   virtual size_t bytes() const = 0;
 
  private:

@@ -1,6 +1,5 @@
-// StopSignal tells an execution to end early, because another thread requests this or because a
-// deadline has passed. The executor checks the signal before each instruction, and delegates check
-// it between operators.
+// StopSignal ends an execution early, at the request of another thread or after a deadline. The
+// executor checks the signal before each instruction, and delegates check it between operators.
 #pragma once
 
 #include <atomic>
@@ -10,7 +9,7 @@
 
 namespace vitrine {
 
-// The code of canceled executions. ExecuTorch does not have this code.
+// The code of canceled executions, which ExecuTorch lacks.
 inline constexpr auto kCanceled = static_cast<ErrorCode>(0x40);
 
 class StopSignal {
@@ -18,16 +17,15 @@ class StopSignal {
   // `is_canceled` is the flag that requests a stop. The flag must outlive the signal.
   explicit StopSignal(const std::atomic<bool>* is_canceled) : is_canceled_(is_canceled) {}
 
-  // Sets the deadline to `milliseconds` from now. 0 removes it.
+  // Sets the deadline to `milliseconds` from now. 0 removes the deadline.
   void set_deadline(uint64_t milliseconds);
 
-  // Returns true if the execution must end.
   bool is_set() const {
     return is_canceled_->load(std::memory_order_relaxed) ||
            (deadline_ns_ != 0 && is_past_deadline());
   }
-  // Returns Canceled if a stop was requested. Otherwise, the deadline has passed, and the error is
-  // OutOfResources. Precondition: is_set().
+  // Returns Canceled if a stop was requested, or OutOfResources after the deadline. Precondition:
+  // is_set().
   Error error() const;
 
  private:

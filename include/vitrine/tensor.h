@@ -1,9 +1,8 @@
 // Tensor is a view of typed elements in memory: dtype, sizes, dim order and data pointer.
 //
-// A Tensor owns nothing. Sizes, dim order, strides and data belong to the object that made the
-// tensor (a Method, an Array, a test) and must outlive it. Elements are dense, in the order of
-// `dim_order`, which lists the outermost dimension first. Strides are in elements and follow from
-// sizes and dim order. Not thread-safe.
+// Sizes, dim order, strides and data belong to the object that made the tensor (a Method, an Array,
+// a test) and must outlive the tensor. Elements are dense, in the order of `dim_order`, which lists
+// the outermost dimension first. Strides are in elements. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +16,8 @@ namespace vitrine {
 
 inline constexpr size_t kMaxRank = 16;
 
-// Vector code may read up to this many bytes past the end of a tensor. The values of these bytes do
-// not matter. Memory in which they are readable "has slack".
+// Vector code may read this many bytes past the end of a tensor. The values of these bytes do not
+// matter. Memory in which these bytes are readable "has slack".
 inline constexpr size_t kReadableSlack = 128;
 
 enum class ShapeDynamism : uint8_t {
@@ -27,15 +26,14 @@ enum class ShapeDynamism : uint8_t {
 };
 
 // Returns the product of `sizes`. Returns InvalidArgument if a size is negative, or if the product
-// of the nonzero sizes, times 16 bytes, does not fit into ptrdiff_t. The largest elements have 16
-// bytes.
+// of the nonzero sizes and the largest element size (16 bytes) does not fit into ptrdiff_t.
 Result<int64_t> checked_numel(std::span<const int32_t> sizes);
 
 // True if `dim_order` is a permutation of the numbers from 0 to dim_order.size() - 1.
 bool is_permutation(std::span<const uint8_t> dim_order);
 
-// Computes the strides of a dense tensor, in elements. The three spans must have the same length,
-// and checked_numel() must accept `sizes`. Treats a size of zero as one, so that every stride is
+// The strides of a dense tensor, in elements. The three spans must have the same length, and
+// checked_numel() must accept `sizes`. A size of zero counts as one, so that every stride is
 // positive.
 void strides_from_dim_order(std::span<const int32_t> sizes, std::span<const uint8_t> dim_order,
                             std::span<int64_t> strides);
@@ -44,9 +42,9 @@ class Tensor {
  public:
   Tensor() = default;
 
-  // `sizes` (none negative), `dim_order` (a permutation) and `strides` must have the same length,
-  // at most kMaxRank, and checked_numel() must accept `sizes`. The constructor computes the
-  // strides. Later resizes cannot exceed the initial number of elements.
+  // `sizes`, `dim_order` (a permutation) and `strides` must have the same length, at most kMaxRank,
+  // and checked_numel() must accept `sizes`. The constructor computes the strides. Later resizes
+  // cannot exceed the initial number of elements.
   Tensor(ScalarType dtype, std::span<int32_t> sizes, std::span<const uint8_t> dim_order,
          std::span<int64_t> strides, void* data, ShapeDynamism dynamism = ShapeDynamism::kStatic);
 
@@ -62,12 +60,12 @@ class Tensor {
   size_t nbytes() const { return static_cast<size_t>(numel_) * element_size_; }
   ShapeDynamism dynamism() const { return dynamism_; }
   // max_numel() is the largest number of elements that resize() allows: the number at construction,
-  // or fewer if alias() set smaller memory. max_nbytes() is the size of max_numel() elements.
+  // or less if alias() set smaller memory. max_nbytes() is the size of these elements.
   int64_t max_numel() const {
     return bound_numel_ < capacity_numel_ ? bound_numel_ : capacity_numel_;
   }
   size_t max_nbytes() const { return static_cast<size_t>(max_numel()) * element_size_; }
-  // The required size of the memory passed to set_data().
+  // Required size of the memory for set_data().
   size_t bound_nbytes() const { return static_cast<size_t>(bound_numel_) * element_size_; }
 
   // True for the dim order 0, 1, 2, ... (row-major).
@@ -117,18 +115,17 @@ class Tensor {
     constant_ = false;
   }
   bool has_slack() const { return has_slack_; }
-  // True for constants. The memory of a constant may be a file that is mapped read-only.
+  // True for constants, whose memory may be a file that is mapped read-only.
   bool is_read_only() const { return read_only_; }
   void set_read_only() { read_only_ = true; }
   // True if the memory and its content never change while the tensor exists. Kernels may then keep
-  // data that they derive from the content. False for external constants and for tensors that alias
-  // others.
+  // data that they derive from the content. False for external constants and for aliases.
   bool is_constant() const { return constant_; }
   void set_constant() { constant_ = true; }
   // Makes this tensor use the memory of `other`, with the given sizes. Copies the capacity, the
-  // read-only flag and the slack flag of that memory. Returns the same errors as resize(), except
-  // that max_numel() is not the limit. Instead, the number of elements may exceed neither the
-  // number at construction nor the capacity of the memory. On error, nothing changes.
+  // read-only flag and the slack flag of that memory. Errors are those of resize(), but the limit
+  // is different: the number of elements may exceed neither the number at construction nor the
+  // capacity of the memory. On error, nothing changes.
   Error alias(const Tensor& other, std::span<const int32_t> sizes);
   // Restores the memory from `before`, an earlier copy of this tensor. If that memory is too small
   // for the current sizes, the tensor has no memory afterward.
@@ -139,14 +136,14 @@ class Tensor {
     has_slack_ = before.has_slack_;
     constant_ = before.constant_;
   }
-  // is_readable() returns true if there is memory for all elements. is_writable() returns true if
-  // there is memory for max_numel() elements and this memory may be written.
+  // is_readable() is true if there is memory for all elements. is_writable() is true if there is
+  // writable memory for max_numel() elements.
   bool is_readable() const { return data_ != nullptr || numel_ == 0; }
   bool is_writable() const { return !read_only_ && (data_ != nullptr || max_numel() == 0); }
 
-  // Changes the sizes; the elements stay where they are. NotSupported if the tensor is static and
-  // `sizes` differ. InvalidArgument if the rank differs, a size is negative, or there would be more
-  // than max_numel() elements.
+  // Changes the sizes. Elements stay where they are. Returns NotSupported if the tensor is static
+  // and `sizes` differ. Returns InvalidArgument if the rank differs, a size is negative, or there
+  // would be more than max_numel() elements.
   Error resize(std::span<const int32_t> sizes);
 
  private:
@@ -161,7 +158,7 @@ class Tensor {
   int64_t* strides_ = nullptr;
   int64_t numel_ = 0;
   int64_t bound_numel_ = 0;
-  int64_t capacity_numel_ = 0;  // number of elements for which the memory is large enough
+  int64_t capacity_numel_ = 0;  // number of elements for which the memory suffices
   uint8_t rank_ = 0;
   uint8_t element_size_ = 0;
   ScalarType dtype_ = ScalarType::kByte;
@@ -172,8 +169,8 @@ class Tensor {
   bool constant_ = false;
 };
 
-// Writes a description such as "f32[1,3,224,224]" into `text`, for messages and tables. If `size`
-// is too small, the description is cut and ends in "...".
+// Writes a description such as "f32[1,3,224,224]" into `text`. A description that does not fit ends
+// in "...".
 void describe(const Tensor& tensor, char* text, size_t size);
 
 }  // namespace vitrine

@@ -4,8 +4,8 @@
 // A region runs on the calling thread alone if it has little work, or if other work needs the
 // processors (runtime/threads/thread_policy.h). Results do not depend on these decisions.
 //
-// Thread-safe. One region runs at a time; a second caller blocks until it ends. Create one pool per
-// process, and share it between methods.
+// Thread-safe. One region runs at a time, and a second caller blocks until the region ends. Create
+// one pool per process, and share the pool between methods.
 #pragma once
 
 #include <cstddef>
@@ -29,11 +29,11 @@ class ThreadPool {
  public:
   enum class Use : uint8_t {
     kAdaptive,
-    // Every region of at least kMinWorkNs runs on all threads, no matter what else runs on the
-    // processors. Runs with the same shapes therefore use the same threads.
+    // Every region of at least kMinWorkNs runs on all threads, so runs with the same shapes use the
+    // same threads.
     kAlways
   };
-  // `threads` includes the calling thread; 0 selects performing_core_count(). A pool of one thread
+  // `threads` includes the calling thread. 0 selects performing_core_count(). A pool of one thread
   // has no workers. An adaptive pool has at most max(2, p) threads if the process may use p
   // processors. Returns InvalidArgument if `threads` is above 1024, and OutOfResources if the
   // threads cannot be created.
@@ -44,23 +44,22 @@ class ThreadPool {
 
   size_t threads() const { return threads_; }
   Use use() const { return use_; }
-  // The least amount of work that is worth dividing. A region with less work is faster on one
-  // thread, so its caller need not call should_parallelize().
+  // A region with less work is faster on one thread, so its caller need not call
+  // should_parallelize().
   static constexpr uint64_t kMinWorkNs = 8'000;
-  // The largest useful estimate of work. Callers cap larger estimates at this value.
+  // Callers cap larger estimates of work at this value.
   static constexpr uint64_t kLargeWorkNs = 1'000'000'000;
 
-  // The functions below are virtual, so that an executable that creates no pool does not link their
-  // code.
+  // The functions below are virtual, so that executables without a pool do not link their code.
 
-  // Returns true if the caller should run a region on all threads now, and false if the caller
-  // should run the region alone. The region takes `work_ns` on one thread.
+  // True if a region of `work_ns` (on one thread) should use all threads now. False if the caller
+  // should run the region alone.
   virtual bool should_parallelize(uint64_t work_ns);
   // Calls task(argument, i) once for every i < count on all threads, and returns when all calls
   // have returned. Tasks must not call run().
   using Task = void (*)(void* argument, size_t i);
   virtual void run(size_t count, Task task, void* argument);
-  // Null if the pool has only one thread; pthreadpool then runs tasks on the calling thread.
+  // Null if the pool has only one thread. pthreadpool then runs tasks on the calling thread.
   pthreadpool* handle() const { return pool_; }
 
   // Method::execute() calls begin_run() and end_run() on the calling thread.

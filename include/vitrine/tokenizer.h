@@ -1,4 +1,4 @@
-// Declares the tokenizers of language models, which turn text into token ids, and ids into text.
+// Tokenizers of language models turn text into token ids, and ids into text.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace vitrine {
 using TokenId = int32_t;
 
 // Thrown if a tokenizer file is damaged or not supported, or if a tokenizer cannot encode or decode
-// something. what() names the file, the position in the file and the problem.
+// something. what() names the file, the position and the problem.
 class TokenizerError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -29,23 +29,23 @@ struct SpecialToken {
 };
 
 struct EncodeOptions {
-  // The number of begin tokens to add before the text, and of end tokens to add after the text.
-  // TokenizerError if the tokenizer has no token of that kind.
+  // Numbers of begin tokens before the text, and of end tokens after the text. encode() throws
+  // TokenizerError if the tokenizer does not have such a token.
   size_t num_bos = 0;
   size_t num_eos = 0;
-  // If true, adds the tokens that the file puts around a text (the post-processor of a
-  // tokenizer.json). Other kinds of tokenizer files contain no such tokens.
+  // Adds the tokens that a tokenizer.json puts around a text (post-processor). Other kinds of
+  // tokenizer files contain no such tokens.
   bool add_template = false;
-  // If true, names of special tokens in the text become special tokens. Set this option to false
-  // for untrusted text, so that the text cannot end a turn.
+  // Names of special tokens in the text become special tokens. Set to false for untrusted text, so
+  // that the text cannot end a turn.
   bool special_in_text = true;
-  // True if the text continues an earlier text. `add_template` then adds no tokens before the text.
+  // The text continues an earlier text, so `add_template` adds no tokens before the text.
   bool continues = false;
 };
 
 struct DecodeOptions {
   bool skip_special = true;  // omits the names of special tokens
-  // True if the ids continue an earlier text. The space before the first word is then kept.
+  // The ids continue an earlier text, so the space before the first word is kept.
   bool continues = false;
 };
 
@@ -54,10 +54,10 @@ struct DecodeOptions {
 class DecodeStream {
  public:
   virtual ~DecodeStream() = default;
-  // Returns the text that the id adds, which may be empty. TokenizerError if the id is negative.
+  // Returns the text that the id adds, which may be empty. Throws TokenizerError if the id is
+  // negative.
   virtual std::string push(TokenId id) = 0;
-  // Returns the text that push() has not returned yet. Bytes of an incomplete character become
-  // U+FFFD.
+  // Returns the remaining text. Bytes of an incomplete character become U+FFFD.
   virtual std::string finish() = 0;
 };
 
@@ -71,7 +71,7 @@ class Tokenizer {
   virtual std::vector<TokenId> encode(std::string_view text,
                                       const EncodeOptions& options = {}) const = 0;
 
-  // Omits unknown ids. TokenizerError if an id is negative.
+  // Omits unknown ids. Throws TokenizerError if an id is negative.
   std::string decode(std::span<const TokenId> ids, const DecodeOptions& options = {}) const;
   std::unique_ptr<DecodeStream> stream(const DecodeOptions& options = {}) const {
     return make_stream(options, true);
@@ -79,20 +79,19 @@ class Tokenizer {
 
   // The highest token id plus one.
   virtual size_t vocabulary_size() const = 0;
-  // Returns the token in the form that the vocabulary stores ("Ġthe", "▁the", "<0x0A>"), or nothing
-  // for an unknown id.
+  // The token as in the vocabulary ("Ġthe", "▁the", "<0x0A>"), or nothing for an unknown id.
   virtual std::optional<std::string> token(TokenId id) const = 0;
   virtual std::optional<TokenId> id_of(std::string_view token) const = 0;
 
   std::optional<TokenId> bos() const { return bos_; }
   std::optional<TokenId> eos() const { return eos_; }
   const std::vector<SpecialToken>& special_tokens() const { return special_tokens_; }
-  // "SentencePiece", "Hugging Face BPE", ...
+  // For example, "SentencePiece" or "Hugging Face BPE".
   const std::string& form() const { return form_; }
 
  protected:
-  // An eager stream returns a character as soon as its bytes are complete. Other streams wait for
-  // the end of a run of byte tokens before they decode the run, as Hugging Face's library does.
+  // An eager stream returns a character as soon as its bytes are complete. Other streams decode a
+  // run of byte tokens when the run ends, as Hugging Face's library does.
   virtual std::unique_ptr<DecodeStream> make_stream(const DecodeOptions& options,
                                                     bool eager) const = 0;
   // Adds the begin and end ids of `options` to the ids of a text.
@@ -104,9 +103,9 @@ class Tokenizer {
   std::vector<SpecialToken> special_tokens_;
 };
 
-// Loads a tokenizer from a file, whose content determines the form: a SentencePiece model, a
+// Loads a tokenizer from a file. The content determines the form: a SentencePiece model, a
 // tokenizer.json of Hugging Face, a tekken.json, ranks of tiktoken, or the binary form of llama2.c.
-// `path` may also be a folder that contains a tokenizer.json. A tokenizer_config.json next to the
+// `path` may also be a folder with a tokenizer.json. A tokenizer_config.json next to the
 // tokenizer.json names the begin and end tokens. Throws TokenizerError.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 // Reads a tokenizer from the bytes of a file. `place` names the file in errors.
