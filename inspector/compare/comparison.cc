@@ -13,7 +13,7 @@ namespace {
 // The slowest tenth of the runs is left out, separately for A and for B.
 constexpr size_t kOneSlowOf = 10;
 
-// Returns a flag for each run, which is false if the run is among the slowest.
+// Returns a flag for each run: false for the slowest runs.
 std::vector<bool> runs_without_slowest(const std::vector<double>& wall) {
   std::vector<bool> is_kept(wall.size(), true);
   if (wall.size() < kOneSlowOf) return is_kept;
@@ -26,8 +26,8 @@ std::vector<bool> runs_without_slowest(const std::vector<double>& wall) {
   return is_kept;
 }
 
-// Adds up the times of rows, separately for each run. Leaves out cold runs, and the runs that
-// keep_only() excludes.
+// Adds up the times of rows, separately for each run. Skips cold runs and the runs that keep_only()
+// excludes.
 class CountedRuns {
  public:
   explicit CountedRuns(const Profile& profile) : profile_(profile), is_kept_(profile.runs, true) {}
@@ -62,7 +62,7 @@ class CountedRuns {
   std::vector<bool> is_kept_;
 };
 
-// Compares queues that have the same name and unit, and adds notes about the other queues.
+// Compares queues with the same name and unit, and adds notes about the other queues.
 void compare_queues(const Profile& a, const Profile& b, bool is_paired, Comparison& result) {
   std::vector<bool> is_used(b.queues.size());
   for (size_t i = 0; i < a.queues.size(); ++i) {

@@ -20,28 +20,29 @@
 namespace vitrine::inspector {
 
 // The ways to align the rows of A and B, from the most to the least reliable. The first possible
-// one is used.
+// way is used.
 enum class Alignment : uint8_t {
-  kHandles,  // by debug handles, if both programs come from one exported graph
-  kOps,    // by op and module, if they come from different graphs of a model, e.g. a quantized one
-  kOrder,  // by names in run order, if A or B has no record; a guess if a name recurs
+  kHandles,  // debug handles, if both programs come from one exported graph
+  kOps,    // op and module, if the programs come from different graphs of a model, e.g. a quantized
+           // graph
+  kOrder,  // names in run order, if A or B has no record; a guess if a name recurs
 };
 
 struct ComparedOp {
   std::vector<size_t> rows_a, rows_b;  // indices in Profile::rows; one list may be empty
-  TimeStatistics a, b;                 // ns per run, summed over the rows; 0 without rows
+  TimeStatistics a, b;                 // sum of the rows' times, in ns per run; 0 without rows
   std::optional<Ratio> ratio;          // set if both sides have rows and took time
-  double change = 0;                   // in ns, of the medians: b.p50 - a.p50
+  double change = 0;                   // change of the medians, b.p50 - a.p50, in ns
 
   bool is_aligned() const { return !rows_a.empty() && !rows_b.empty(); }
 };
 
-// The difference between A and B in one tensor: an output of the method or a result of an op.
-// Elements are in logical order.
+// The difference between A and B in an output of the method or a result of an op. Elements are in
+// logical order.
 struct OutputDifference {
-  size_t index = 0;          // index of the output
-  std::string a, b;          // types, "f32[1,1000]"
-  std::string why_not;       // why the outputs cannot be compared; `figures` is then unset
+  size_t index = 0;
+  std::string a, b;          // types, such as "f32[1,1000]"
+  std::string why_not;       // reason why the outputs cannot be compared; `figures` is then unset
   TensorDifference figures;  // A is the expected tensor; `mismatches` counts unequal elements
 };
 
@@ -49,20 +50,19 @@ struct ComparedQueue;
 
 struct Comparison {
   Alignment alignment = Alignment::kHandles;
-  bool is_paired = false;      // run i of B came right before or after run i of A
+  bool is_paired = false;      // true if run i of B came right before or after run i of A
   const char* sample = "run";  // the unit that is compared, for messages
-  // The numbers of runs of A and B from which all figures are computed. If a side has ten or more
-  // runs, its slowest tenth is left out. If runs are paired, a run is left out together with the
-  // other run of its pair.
+  // The numbers of runs of A and B from which all figures are computed. A side with ten or more
+  // runs omits its slowest tenth. With paired runs, the other run of the pair is also omitted.
   size_t runs_a = 0;
   size_t runs_b = 0;
-  std::vector<ComparedOp> ops;  // in A's run order; ops of B alone where B runs them
+  std::vector<ComparedOp> ops;  // in A's run order, with the ops of B alone in between
   ComparedOp unattributed;
   ComparedOp wall;
   size_t aligned_rows_a = 0;
   size_t aligned_rows_b = 0;
   std::vector<OutputDifference> outputs;  // filled in by the caller that ran the programs
-  bool has_ticks = false;                 // the times are ticks of unknown length, not ns
+  bool has_ticks = false;                 // true if times are ticks of unknown length, not ns
   std::vector<ComparedQueue> queues;      // device queues that both profiles have
   std::vector<std::string> notes;
 };
@@ -72,8 +72,7 @@ struct ComparedQueue {
   Comparison comparison;
 };
 
-// Compares the times of A and B, which are in the order of the runs. Leaves the rows of the result
-// empty.
+// Compares the times of A and B, which are in the order of the runs. The result has no rows.
 ComparedOp compare_times(const std::vector<double>& a, const std::vector<double>& b,
                          bool is_paired);
 

@@ -1,6 +1,6 @@
-// Finds ops that one of two lowerings computes separately and the other may have folded into the
-// preceding op: a batch norm into the weights of its convolution, a relu into the bounds of an
-// operator. The results of the preceding op then differ although both lowerings are right.
+// Finds ops that one lowering computes separately and the other lowering may have folded into the
+// preceding op, such as a batch norm or a relu. The results of the preceding op then differ
+// although both lowerings are right.
 #pragma once
 
 #include <cstddef>
@@ -26,17 +26,17 @@ class FoldedUsers {
   FoldedUsers(const etrecord::EdgeGraph& graph, const etrecord::EdgeGraph& other,
               Alignment alignment);
 
-  // Returns the nodes that use the node's results, are missing in the other graph, and may be
-  // folded (may_be_folded()). Ignores quantize and dequantize nodes between the node and its users.
+  // Returns the users of the node's results that are missing in the other graph and satisfy
+  // may_be_folded(). Skips quantize and dequantize nodes in between.
   std::vector<size_t> of(size_t node) const;
 
   // True if a user of the node's results, such as a hardswish, is missing in the other graph and
-  // may_be_folded() is false for it. The other graph then computes this user as several ops.
-  // Ignores quantize and dequantize nodes between the node and its users.
+  // cannot be folded. The other graph then computes this user as several ops. Skips quantize and
+  // dequantize nodes in between.
   bool has_composite(size_t node) const;
 
  private:
-  // Returns the nodes that use the node's results and are missing in the other graph.
+  // Returns the users of the node's results that are missing in the other graph.
   std::vector<size_t> missing_users(size_t node) const;
   std::string key_of(const etrecord::EdgeNode& node) const;
   std::string op_of(size_t node) const;  // short name
@@ -44,7 +44,8 @@ class FoldedUsers {
   const etrecord::EdgeGraph& graph_;
   bool by_handle_;
   std::vector<std::vector<size_t>> users_;  // indexed by node
-  std::map<std::string, int> missing_;      // key: nodes in this graph minus nodes in the other
+  std::map<std::string, int> missing_;      // by key: number of nodes in this graph minus number in
+                                            // the other graph
 };
 
 }  // namespace vitrine::inspector

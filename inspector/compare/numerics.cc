@@ -14,7 +14,7 @@ namespace {
 using etdump::DebugTensor;
 
 // Returns the step of the reference program that computed the value. If that step's result cannot
-// be replaced, returns nothing and sets `why_not` to the reason.
+// be replaced, returns nothing and sets `why_not`.
 std::optional<ReferenceResult> step_of(const RecordedValue& value, const Profile& reference,
                                        std::string& why_not) {
   if (!value.row) {
@@ -39,9 +39,8 @@ struct Range {
   double step = 0;
 };
 
-// Returns the range that a quantized value can represent, or nullopt if the value is not quantized.
-// Also returns nullopt if each row has its own scale and zero point. Each row's range is then
-// computed from the row's elements, so no element can exceed the range.
+// Returns the range that a quantized value can represent. Returns nullopt for other values, and for
+// values whose rows have their own scales, because no element can exceed such a range.
 std::optional<Range> range_of(const std::optional<etdump::StoredAs>& stored) {
   if (!stored || stored->rows != 1) return std::nullopt;
   const bool is_signed = stored->dtype == ScalarType::kChar;
@@ -52,11 +51,10 @@ std::optional<Range> range_of(const std::optional<etdump::StoredAs>& stored) {
   return Range{real(low), real(low + 255), double{stored->scale}};
 }
 
-// Counts the NaN, infinite and saturated elements of a value, and adds the counts to `row`. `bytes`
-// holds the value's elements, dequantized to f32 if the value is quantized. `exact` holds the exact
-// result (numerics.h), or nothing if it is unknown. `plain` is the reference's result in the plain
-// run, or null. An element that is -inf in both the value and `plain` does not count as infinite,
-// because models mask attention scores with -inf.
+// Adds the numbers of NaN, infinite and saturated elements to `row`. `bytes` holds the elements,
+// dequantized to f32 if the value is quantized. `exact` holds the exact result (numerics.h), or
+// nothing. `plain` is the reference's result in the plain run, or null. An element that is -inf in
+// both the value and `plain` does not count, because models mask attention scores with -inf.
 void count_elements(const std::vector<std::byte>& bytes, ScalarType dtype,
                     const std::vector<double>& exact, const Elements* plain, NumericsRow& row) {
   const ScalarType real = real_type(dtype);
@@ -116,8 +114,8 @@ class Measurer {
     const size_t before = rows_.size();
     for (const ComparedValue& value : comparison_.values) {
       if (value.b.row != index) continue;
-      // If several nodes dequantize a value, `comparison_` contains the value once for each of
-      // these nodes. Only the first entry counts.
+      // `comparison_` contains a value once for each node that dequantizes the value. Only the
+      // first entry counts.
       const bool is_new = std::none_of(
           rows_.begin() + static_cast<std::ptrdiff_t>(before), rows_.end(),
           [&](const NumericsRow& other) { return other.result == index_of_result(value.b); });
@@ -139,14 +137,13 @@ class Measurer {
           made.infinite -= count_negative_infinities(bytes, value.tensor->dtype);
         }
       } catch (const InspectorError&) {
-        made.elements = 0;  // the dtype has no numbers
+        made.elements = 0;  // the dtype does not have numbers
       }
       break;
     }
     rows_.push_back(std::move(made));
   }
 
-  // True if any value of the reference has an element that is -inf.
   bool reference_has_masks() {
     if (!has_masks_) {
       const RecordedValues values =
@@ -222,7 +219,7 @@ class Measurer {
   const ValueRun& program_;
   const RecomputedResults& recomputed_;
   RecordedValues values_;
-  std::optional<bool> has_masks_;  // of the reference, if they were searched
+  std::optional<bool> has_masks_;  // empty until the reference was searched
   std::vector<NumericsRow> rows_;
 };
 

@@ -11,8 +11,8 @@ namespace {
 // index of the row's result.
 using ReferenceValue = std::pair<size_t, size_t>;
 
-// Maps each value of the reference to the rows, in run order, that were measured against the value.
-// Adds the number of rows without a value of the reference to `others`.
+// Maps each value of the reference to the rows that were measured against the value, in run order.
+// Adds the number of other rows to `others`.
 std::map<ReferenceValue, std::vector<size_t>> by_value(const Numerics& numerics, size_t& others) {
   std::map<ReferenceValue, std::vector<size_t>> result;
   for (size_t i = 0; i < numerics.rows.size(); ++i) {

@@ -8,17 +8,16 @@
 namespace vitrine::inspector {
 namespace {
 
-constexpr double kTailProbability = 0.025;  // on each side of an interval
+constexpr double kTailProbability = 0.025;  // probability on each side of an interval
 
 // The measured times of equal programs rarely differ by more than 2 % (docs/benchmarks.md, "False
 // alarms").
 constexpr double kMinChange = 0.02;
 
-// If runs are not paired, at most this many evenly spaced samples of each side are used.
+// Maximum number of samples of each side that are used if runs are not paired.
 constexpr size_t kMaxSamples = 100;
 
-// Returns the samples in ascending order. If there are too many, returns kMaxSamples evenly spaced
-// ones.
+// Returns the samples in ascending order: all samples, or kMaxSamples evenly spaced samples.
 std::vector<double> thinned(std::vector<double> samples) {
   std::ranges::sort(samples);
   if (samples.size() <= kMaxSamples) return samples;
@@ -29,9 +28,8 @@ std::vector<double> thinned(std::vector<double> samples) {
   return thinned_samples;
 }
 
-// Summarizes the ratios B / A of single runs: median, spread, confidence interval and verdict. The
-// confidence interval extends from the `rank`-th smallest to the `rank`-th largest ratio. If `rank`
-// is 0, there are too few runs for an interval and a verdict.
+// Summarizes the ratios B / A of single runs. The confidence interval extends from the `rank`-th
+// smallest to the `rank`-th largest ratio. Rank 0 means too few runs for an interval and a verdict.
 std::optional<Ratio> ratio_with_verdict(std::vector<double> ratios, size_t rank, bool is_paired) {
   if (ratios.empty()) return std::nullopt;
   std::ranges::sort(ratios);

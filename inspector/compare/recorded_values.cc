@@ -22,7 +22,8 @@ using etrecord::EdgeGraph;
 struct Source {
   int32_t instruction = 0;
   std::string identifier;    // identifier of the operator; empty for the instruction itself
-  std::optional<size_t> op;  // position of the operator in the call, if the delegate logged it
+  std::optional<size_t> op;  // position of the operator in the call, if the delegate logged the
+                             // position
   auto operator<=>(const Source&) const = default;
 };
 
@@ -39,8 +40,7 @@ void append_tensors(const DebugEvent& event, std::vector<const DebugTensor*>& te
   }
 }
 
-// True for a kernel that writes to a cache. The elements of the tensor that it returns are
-// arbitrary.
+// True for a kernel that writes to a cache and returns a tensor with arbitrary elements.
 bool returns_placeholder(std::string_view kernel) {
   return kernel.starts_with("llama::update_cache.") ||
          kernel.starts_with("llama::update_cache_with_indices.");
@@ -86,12 +86,11 @@ bool may_be(const DebugTensor& tensor, const etrecord::EdgeValue& value) {
   return !value.is_static || std::ranges::equal(tensor.sizes, value.sizes);
 }
 
-// Assigns the nodes of the record's graph to instructions.
 class NodeAssignment {
  public:
   struct Instruction {
     std::string_view kernel;
-    bool is_call = false;  // true for a delegate call
+    bool is_call = false;
   };
   using Instructions = std::map<int32_t, Instruction>;
 
@@ -99,7 +98,7 @@ class NodeAssignment {
       : record_(record), instructions_(instructions) {
     std::map<etrecord::DebugHandle, std::vector<Use>> uses;
     for (const auto& [instruction, handles] : record.handles_of_instruction) {
-      if (!instructions.contains(instruction)) continue;  // did not run
+      if (!instructions.contains(instruction)) continue;  // the instruction did not run
       for (const etrecord::DebugHandle handle : handles) {
         std::vector<Use>& of_handle = uses[handle];
         if (of_handle.empty() || of_handle.back().instruction != instruction) {
@@ -115,7 +114,7 @@ class NodeAssignment {
     for (auto& [instruction, nodes] : nodes_of_) std::sort(nodes.begin(), nodes.end());
   }
 
-  // Returns the nodes of an instruction, ascending, or an empty list if they are unknown.
+  // Returns the nodes of an instruction, ascending. Empty if the nodes are unknown.
   const std::vector<size_t>& nodes_of(int32_t instruction) const {
     static const std::vector<size_t> kNone;
     const auto found = nodes_of_.find(instruction);
@@ -139,9 +138,8 @@ class NodeAssignment {
     }
     std::vector<size_t> remaining = nodes;
     const bool is_unambiguous = assign_kernels(kernels, remaining);
-    // `times` is how often the handle occurs in the call's list of handles. The list also has an
-    // entry for each getitem node, which the graph leaves out, so `times` may exceed the number of
-    // `nodes`.
+    // `times` counts the handle in the call's list of handles. The list has entries for getitem
+    // nodes, which the graph leaves out, so `times` may exceed the number of `nodes`.
     if (calls.size() == 1 && is_unambiguous && remaining.size() <= calls[0].times) {
       std::vector<size_t>& of_call = nodes_of_[calls[0].instruction];
       of_call.insert(of_call.end(), remaining.begin(), remaining.end());
@@ -151,7 +149,7 @@ class NodeAssignment {
   }
 
   // Assigns nodes to the kernels that run their op, and removes these nodes from `remaining`.
-  // Returns false if the kernels of any op differ in number from the nodes of that op.
+  // Returns false if an op has more or fewer kernels than nodes.
   bool assign_kernels(const std::vector<Use>& kernels, std::vector<size_t>& remaining) {
     std::map<std::string_view, std::vector<int32_t>> by_op;
     for (const Use& use : kernels) {
@@ -232,12 +230,12 @@ class Collector {
   }
 
   // Returns the events that the source logged when it last ran. An instruction in a loop logs its
-  // values each time it runs, and its profile events are counted to find out how often it ran.
-  // Stock traces have two profile events per kernel call, of which only the outer one is counted.
+  // values each time it runs; its profile events tell how often. Stock traces have two profile
+  // events per kernel call. Only the outer event counts.
   std::span<const size_t> last_events(const Source& source,
                                       const std::vector<size_t>& positions) const {
-    // An operator inside a delegate (source.op is its position) runs once in each call of the
-    // delegate. For such an operator, the delegate calls are counted instead.
+    // An operator inside a delegate runs once in each call of the delegate, so the delegate calls
+    // are counted.
     const Source counted = source.op ? Source{source.instruction, "", {}} : source;
     size_t times = 0;
     for (const etdump::ProfileEvent& event : run_.profile_events) {
@@ -269,8 +267,6 @@ class Collector {
     }
   }
 
-  // ---- Operators inside delegates
-
   void add_operator(const Source& source, const std::vector<size_t>& positions) {
     const auto rows = rows_of_.find(source.instruction);
     if (rows == rows_of_.end() || *source.op >= rows->second.size()) return;
@@ -301,7 +297,7 @@ class Collector {
 
   // Returns the elements of `boundary` that correspond to result `index` of an operator with
   // `count` results. If several nodes dequantize the operator's only result, returns the results of
-  // all these nodes. Returns an empty span if the corresponding elements are unknown.
+  // all these nodes. Returns an empty span if the elements are unknown.
   std::span<const BoundaryValue> results_of(size_t index, size_t count,
                                             const std::vector<BoundaryValue>& boundary) const {
     const std::span all(boundary);
@@ -314,10 +310,9 @@ class Collector {
     return count == 1 && std::ranges::all_of(boundary, dequantizes_same) ? all : all.first(0);
   }
 
-  // Returns those results of the row's nodes that are used outside of the row. Several rows of the
-  // call may have the same handles and thus the same nodes. If only one result of these nodes is
-  // used outside, it belongs to the last of the rows, and the list is empty for the others. If rows
-  // share handles in any other way, returns an empty list.
+  // Returns the results of the row's nodes that are used outside of the row. Rows of the call may
+  // share handles and thus nodes. A single used result belongs to the last of these rows. In all
+  // other cases of shared handles, returns an empty list.
   std::vector<BoundaryValue> boundary_of_row(const std::vector<size_t>& rows, size_t row) const {
     if (record_ == nullptr) return {};
     const std::vector<uint32_t>& handles = profile_.rows[row].debug_handles;
@@ -375,8 +370,6 @@ class Collector {
     const std::vector<size_t>& results = record_->graph.nodes[node].results;
     return result >= results.size() || may_be(tensor, record_->graph.values[results[result]]);
   }
-
-  // ---- Delegate calls
 
   void add_call(int32_t instruction, size_t order, std::vector<const DebugTensor*> tensors) {
     std::vector<BoundaryValue> boundary;

@@ -51,8 +51,7 @@ struct Op {
   auto operator<=>(const Op&) const = default;
 };
 
-// Returns the row's own ops, followed by its folded ops. The list is empty if the ops are inferred
-// or unknown.
+// Returns the row's own ops, followed by its folded ops. Empty if the ops are inferred or unknown.
 std::vector<Op> known_ops(const ProfileRow& row) {
   std::vector<Op> ops;
   if (row.join != Join::kExact) return ops;
@@ -138,7 +137,8 @@ class Aligner {
     return true;
   }
 
-  // Links the k-th move instruction of A with the k-th of B. Does the same for jumps and for frees.
+  // Links the k-th move instruction of A with the k-th move instruction of B. Jumps and frees are
+  // linked in the same way.
   void link_control() {
     const auto keys = [](Rows rows) {
       std::map<std::pair<std::string, size_t>, std::vector<size_t>> rows_of;
@@ -157,8 +157,6 @@ class Aligner {
     size_t row;
     std::string name;
   };
-
-  // ---- Alignment by handles
 
   struct HandleUse {
     std::vector<size_t> rows;
@@ -247,8 +245,6 @@ class Aligner {
     link_in_order(a, b);
   }
 
-  // ---- Alignment by op and module
-
   static bool has_names(Rows rows) {
     size_t named = 0, all = 0;
     for (const ProfileRow& row : rows) {
@@ -259,8 +255,8 @@ class Aligner {
     return named * 2 > all;
   }
 
-  // The key {op, module, n} identifies the n-th handle with this op and module. The number n is
-  // necessary because a module that is called twice runs each of its ops twice.
+  // The key {op, module, n} identifies the n-th handle with this op and module. A module that is
+  // called twice runs each of its ops twice.
   using OpKey = std::tuple<std::string, std::string, size_t>;
 
   static std::map<OpKey, std::vector<size_t>> rows_of_ops(Rows rows) {
@@ -291,10 +287,9 @@ class Aligner {
         "op and module");
   }
 
-  // ---- Alignment by order
-
-  // Returns the rows with the names by which they are compared. A row is listed under its kernel if
-  // `by_kernel` is true or the row has no ops. Otherwise, it is listed once under each of its ops.
+  // Returns the rows with the names by which they are compared. A row without ops has the name of
+  // its kernel, as do all rows if `by_kernel` is true. Otherwise, a row is listed once under each
+  // of its ops.
   static std::vector<NamedRow> named_rows_of(Rows rows, bool by_kernel) {
     std::vector<NamedRow> named;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -399,8 +394,6 @@ class Aligner {
     }
   }
 
-  // ---- Alignment by module
-
   // Returns the module of a row's ops, or an empty string if the ops are in several modules.
   static std::string module_of(const ProfileRow& row) {
     const std::vector<Op> ops = known_ops(row);
@@ -410,10 +403,10 @@ class Aligner {
     return is_one ? ops[0].module : "";
   }
 
-  // Adds each unaligned row to the set that contains the other side's ops of the row's module, if
-  // exactly one set contains such ops.
+  // Adds each unaligned row to the set with the other side's ops of the row's module. There must be
+  // exactly one such set.
   void join_by_module() {
-    std::map<size_t, std::pair<bool, bool>> has_rows_of;  // set -> has rows of A, of B
+    std::map<size_t, std::pair<bool, bool>> has_rows_of;  // by set: has rows of A, has rows of B
     for (size_t i = 0; i < a_.size(); ++i) has_rows_of[sets_.root(i)].first = true;
     for (size_t i = 0; i < b_.size(); ++i) has_rows_of[sets_.root(node_b(i))].second = true;
     std::vector<std::pair<size_t, size_t>> joins;
@@ -422,8 +415,7 @@ class Aligner {
       for (size_t i = 0; i < others.size(); ++i) {
         if (!is_model_row(others[i])) continue;
         for (const Op& op : known_ops(others[i])) {
-          // Quantize and dequantize ops do not count, because they may only convert the input of
-          // the module.
+          // Quantize and dequantize ops may only convert the input of the module.
           if (is_requantization(op.name)) continue;
           sets_of_module[op.module].insert(sets_.root(first_other + i));
         }
@@ -441,8 +433,7 @@ class Aligner {
     for (const auto& [row, set] : joins) sets_.join(row, set);
   }
 
-  // Pairs the inserted layout changes that serve the same set of rows: the k-th in A with the k-th
-  // in B.
+  // Pairs the inserted layout changes that serve the same set of rows, in order.
   void link_inserted() {
     const auto keys = [this](Rows rows, size_t first) {
       std::map<std::pair<size_t, size_t>, std::vector<size_t>> rows_of;
@@ -457,15 +448,11 @@ class Aligner {
     link(keys(a_, 0), keys(b_, node_b(0)));
   }
 
-  // ---- Result
-
   void collect_groups() {
     std::map<size_t, RowGroup> groups;
     for (size_t i = 0; i < a_.size(); ++i) groups[sets_.root(i)].rows_a.push_back(i);
     for (size_t i = 0; i < b_.size(); ++i) groups[sets_.root(node_b(i))].rows_b.push_back(i);
 
-    // Sorts the groups by their first rows of A. A group with only rows of B follows the nearest
-    // group with rows of A that precedes it in B.
     using Position = std::tuple<size_t, bool, size_t>;
     std::vector<std::pair<Position, RowGroup>> placed;
     std::set<size_t> done;

@@ -30,7 +30,6 @@ T load(const std::byte* from) {
   return value;
 }
 
-// Computes mean_abs, sqnr_db and cosine from the totals of all elements.
 void set_ratios(TensorDifference& figures) {
   if (figures.elements != 0) {
     figures.mean_abs = figures.sum_abs / static_cast<double>(figures.elements);
@@ -126,8 +125,8 @@ TensorDifference measure_difference(const Elements& actual, const Elements& expe
       result.max_abs_at = i;
     }
     if (e != 0) {
-      // If the difference is infinite, the relative difference is infinite too. A division could
-      // yield NaN, because the expected value may be infinite.
+      // The division could yield NaN for an infinite difference, because the expected value may be
+      // infinite.
       const double relative = std::isfinite(difference) ? difference / std::fabs(e) : difference;
       if (relative > result.max_rel) {
         result.max_rel = relative;

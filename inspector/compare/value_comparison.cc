@@ -111,8 +111,8 @@ class Matcher {
   };
   using Groups = std::map<size_t, size_t>;
 
-  // Returns the number of values of one side that have no counterpart on the other side. Unused
-  // results are recorded as empty tensors and do not count.
+  // Returns the number of values of one side without a counterpart. Unused results are recorded as
+  // empty tensors and do not count.
   size_t unpaired(const RecordedValues& values, const RecordedValue* Pair::*side) const {
     std::set<const RecordedValue*> paired(done_.begin(), done_.end());
     for (const Pair& pair : pairs_) paired.insert(pair.*side);
@@ -132,7 +132,7 @@ class Matcher {
   }
 
   void pair_up(const RecordedValue* a, const RecordedValue* b) {
-    // If the graph does not use a result, the recorded value of the result is empty.
+    // A result that the graph does not use is recorded as an empty tensor.
     if (a->tensor->data.empty() && b->tensor->data.empty()) return;
     pairs_.push_back({a, b});
     done_.push_back(a);
@@ -153,9 +153,9 @@ class Matcher {
     }
   }
 
-  // True if a value's row identifies the op that produced the value. If an operator inside a
-  // delegate reported the value, this is always true. Otherwise, if a record is given, the value
-  // must have a node and the row must have a single source op.
+  // True if a value's row identifies the op that produced the value. This is always true for an
+  // operator inside a delegate. Otherwise, with a record, the value must have a node and the row
+  // must have a single source op.
   static bool is_identified_by_row(const RecordedValue& value, const ValueRun& run) {
     if (!value.row) return false;
     if (value.origin) return true;
@@ -163,8 +163,8 @@ class Matcher {
     return value.node && run.profile.rows[*value.row].source_ops.size() == 1;
   }
 
-  // For each result of each group of rows, pairs the last value that A recorded with the last value
-  // that B recorded, unless either value is already paired.
+  // For each result of each group of rows, pairs the last value of A with the last value of B.
+  // Values that are already paired are skipped.
   void match_by_rows() {
     using Key = std::pair<size_t, size_t>;  // group, result
     const auto by_group = [](const RecordedValues& values, const ValueRun& run,
@@ -249,8 +249,7 @@ class Matcher {
   }
 
   // If the other side computes `op` and its only follower as one op, replaces `value`, the result
-  // of `op`, with the result of the follower. Returns true after this replacement, or if
-  // `followers` is empty. Otherwise returns false: the values are not comparable.
+  // of `op`, with the result of the follower. Returns false if the values are not comparable.
   static bool follow(const RecordedValue*& value, const Followers& followers, const std::string& op,
                      bool other_is_fused) {
     if (followers.empty()) return true;
@@ -276,10 +275,9 @@ class Matcher {
                                  : next_followers(*pair.a, a_, values_a_, group_of_a_);
       Followers of_b = has_nodes ? followers(*pair.b, b_, values_b_, *users_b)
                                  : next_followers(*pair.b, b_, values_b_, group_of_b_);
-      // One side may run an activation such as hardswish as one op, and the other side as several.
-      // Those several ops were not folded into the preceding op, so they are erased from the list
-      // of ops that may have been folded. A batch norm is never part of an activation, so it stays
-      // in the list.
+      // One side may run an activation such as hardswish as one op, and the other side as several
+      // ops. These ops were not folded into the preceding op, so they are erased from the list. A
+      // batch norm is never part of an activation, so it stays in the list.
       const auto is_part = [](const Follower& follower) { return follower.op != "batch_norm"; };
       if (has_nodes && users_b->has_composite(*pair.b->node)) std::erase_if(of_a, is_part);
       if (has_nodes && users_a->has_composite(*pair.a->node)) std::erase_if(of_b, is_part);
@@ -311,8 +309,8 @@ class Matcher {
     return short_name(run.profile.rows[*value.row].source_ops.front());
   }
 
-  // Returns the row of a value. If the value was compared in place of the value of a preceding op,
-  // the result starts with the row of the preceding op. Unknown rows are left out.
+  // Returns the row of a value. A value that was compared in place of a preceding op's value also
+  // has the row of the preceding op, first. Unknown rows are left out.
   std::vector<size_t> rows_of(const RecordedValue* value) const {
     std::vector<size_t> rows;
     const auto before = followed_.find(value);

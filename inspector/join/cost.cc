@@ -145,8 +145,8 @@ class CostMaker {
       const auto is_inside = [&](size_t user) { return inside.contains(user); };
       const bool stays = !users_[value].empty() &&
                          std::all_of(users_[value].begin(), users_[value].end(), is_inside);
-      // Results that no node uses, such as a batch norm's statistics, are not written and do not
-      // count. The first result counts even if no node uses it.
+      // Results that no node uses, such as a batch norm's statistics, do not count. The first
+      // result counts even if no node uses it.
       const bool is_unused_extra = users_[value].empty() && value != node.results[0];
       if (!stays && !is_unused_extra && !add(value)) return false;
     }
@@ -156,7 +156,7 @@ class CostMaker {
   const std::vector<RowSource>& rows_;
   const EdgeGraph& graph_;
   std::vector<std::vector<size_t>> users_;  // indexed by value
-  std::vector<size_t> producer_;            // by value
+  std::vector<size_t> producer_;            // indexed by value
   std::unordered_map<size_t, size_t> rows_of_node_;
   std::unordered_map<size_t, size_t> rows_of_main_;
 };

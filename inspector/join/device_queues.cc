@@ -13,7 +13,7 @@ namespace {
 
 // The new position of a row, after the rows of each queue were moved to a profile of that queue.
 struct NewIndex {
-  size_t profile = 0;  // 0: the CPU; else the queue's number plus one
+  size_t profile = 0;  // 0 for the CPU; otherwise the queue's number plus one
   size_t row = 0;
 };
 
@@ -99,9 +99,8 @@ class QueueSplitter {
     for (size_t i = 0; i < profile_.queues.size(); ++i) renumber(profile_.queues[i], i + 1);
   }
 
-  // Updates ProfileRow::inserted_for_row of the rows of `profile` after rows have moved. Resets the
-  // member if the row that it refers to is now in another profile. `number` is the number of
-  // `profile`, as in NewIndex::profile.
+  // Updates ProfileRow::inserted_for_row after rows have moved. Resets the member if the row that
+  // it refers to is now in another profile. `number` is NewIndex::profile.
   void renumber(Profile& profile, size_t number) {
     for (ProfileRow& row : profile.rows) {
       if (!row.inserted_for_row.has_value()) continue;

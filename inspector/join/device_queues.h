@@ -1,5 +1,3 @@
-// Separates rows that devices measured with their own clocks from rows that the CPU's clock
-// measured.
 #pragma once
 
 #include <vector>
@@ -9,15 +7,14 @@
 
 namespace vitrine::inspector {
 
-// Moves the rows that devices ran, and the rows' timeline events, to Profile::queues. `queues` is
-// parallel to the profile's rows. Each element is the queue of the device that ran the row, or null
-// if the CPU ran the row. Queues with the same name become one profile. Does not set
-// ProfileRow::share.
+// Moves the rows that devices measured with their own clocks, and their timeline events, to
+// Profile::queues. `queues` is parallel to the profile's rows and holds the device's queue, or null
+// for the CPU. Queues with the same name become one profile. Does not set ProfileRow::share.
 //
-// Events of devices get new start times, because the devices' clocks have other origins than the
-// CPU's clock. The first event of a call starts when the CPU entered the call. If the start times
-// of a queue cannot be compared, or if the queue counts ticks, the events are placed one after the
-// other. Ticks are scaled so that the events of a call last as long as the call.
+// Events of devices get new start times, because the devices' clocks have other origins. The first
+// event of a call starts when the CPU entered the call. If a queue has incomparable start times or
+// counts ticks, its events are placed one after the other. Ticks are scaled so that the events of a
+// call last as long as the call.
 void split_queues(Profile& profile, const std::vector<const DeviceQueue*>& queues,
                   const RunWindow& window);
 

@@ -12,7 +12,7 @@ FoldSearch::FoldSearch(const etrecord::EdgeGraph& graph)
 }
 
 // Searches the graph breadth-first from `start`. Returns the rows of the first node whose handle is
-// in `rows`, or null if the search finds none.
+// in `rows`, or null.
 const std::vector<size_t>* FoldSearch::walk(const std::vector<size_t>& start, bool to_inputs,
                                             const std::set<etrecord::DebugHandle>& call,
                                             const HandleRows& rows) const {
@@ -44,8 +44,8 @@ std::optional<size_t> FoldSearch::find(etrecord::DebugHandle handle,
   size_t min_distance = SIZE_MAX;
   for (const auto& [other, its_rows] : rows) {
     const auto nodes = graph_.nodes_of_handle.find(other);
-    // A handle that is not in the graph gets the largest distance. Its row is therefore chosen only
-    // if none of the handles in `rows` is in the graph.
+    // A handle that is not in the graph gets the largest distance. Its row is chosen only if no
+    // handle in `rows` is in the graph.
     const size_t node = nodes == graph_.nodes_of_handle.end() ? SIZE_MAX - 1 : nodes->second[0];
     const size_t start_node = start->second[0];
     const size_t distance = node > start_node ? node - start_node : start_node - node;

@@ -1,4 +1,3 @@
-// Finds the operator into which a node of a delegate's graph was folded.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +17,11 @@ class FoldSearch {
   explicit FoldSearch(const etrecord::EdgeGraph& graph);
 
   // Returns the row into which the nodes with this handle are folded, or nullopt if `rows` is empty
-  // or the graph lacks the handle. Searches only nodes whose handles are in `call`. The first
-  // search goes toward inputs, because a producer absorbs its user; it returns the last row of the
-  // nearest node that has rows. The second search goes toward users, and returns the first row of
-  // such a node. If both searches find nothing, returns the first row of the handle that is nearest
-  // in graph order.
+  // or the graph lacks the handle. Searches only nodes whose handles are in `call`. A producer
+  // absorbs its user, so the first search goes toward inputs and returns the last row of the
+  // nearest node that has rows. The second search goes toward users and returns the first row of
+  // such a node. If both searches fail, returns the first row of the handle that is nearest in
+  // graph order.
   std::optional<size_t> find(etrecord::DebugHandle handle,
                              const std::set<etrecord::DebugHandle>& call,
                              const HandleRows& rows) const;

@@ -1,4 +1,3 @@
-// Looks up the identifiers that delegates logged.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +12,16 @@
 namespace vitrine::inspector {
 
 // Returns the debug handles that the delegate map lists for an operator's identifier, or null. Some
-// delegates log a key of the map with added text. Therefore, if the map lacks the identifier, uses
-// the longest key that the identifier contains. Keys that are numbers must match exactly.
+// delegates log a key of the map with added text. If the map lacks the identifier, the longest key
+// that the identifier contains is used. Keys that are numbers must match exactly.
 const std::vector<etrecord::DebugHandle>* handles_of(const etrecord::DelegateEntry& entry,
                                                      const TraceRow& row);
 
-// Nodes by the names that they had before lowering.
+// Nodes by their names before lowering.
 using NodesByName = std::map<std::string_view, size_t>;
 NodesByName nodes_by_name(const etrecord::EdgeGraph& graph, const std::vector<size_t>& nodes);
-// Returns the node with this name. If no node has the name, cuts the name at its last underscore
-// and tries again: "linear_1_gemm" finds the node "linear_1".
+// Returns the node with this name. If there is none, cuts the name at its last underscore and tries
+// again: "linear_1_gemm" finds the node "linear_1".
 std::optional<size_t> node_of_name(const NodesByName& nodes, std::string_view name);
 
 }  // namespace vitrine::inspector

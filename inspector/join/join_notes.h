@@ -1,4 +1,3 @@
-// Writes the notes and warnings about joining a trace with a record.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,8 @@
 namespace vitrine::inspector {
 
 struct JoinCounts {
-  std::map<std::string, size_t> unjoined, inferred, by_payload;  // operators, keyed by delegate
+  std::map<std::string, size_t> unjoined, inferred, by_payload;  // numbers of operators, keyed by
+                                                                 // delegate
   size_t compared_kernels = 0;
   size_t mismatched_kernels = 0;
   size_t compared_nodes = 0;

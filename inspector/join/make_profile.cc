@@ -122,7 +122,6 @@ class ProfileMaker {
  private:
   const EdgeGraph& graph() const { return method_->graph; }
 
-  // Sets the members that describe where the row ran.
   void write_place(const TraceRow& trace_row, ProfileRow& row) const {
     row.instruction = trace_row.instruction.index;
     row.kernel = trace_row.kernel;
@@ -141,8 +140,7 @@ class ProfileMaker {
           row.identifier = std::to_string(trace_row.delegate_id);
         }
         row.phase = trace_row.phase;
-        // If the row has no kernel name, uses the identifier, because some backends log the kernel
-        // name as the identifier.
+        // Some backends log the kernel name as the identifier.
         if (row.kernel.empty()) row.kernel = trace_row.delegate_name;
         [[fallthrough]];
       case TraceRow::Kind::kDelegateCall:
@@ -211,7 +209,6 @@ class ProfileMaker {
     return static_cast<double>(times.calls_from(window_.cold)) / static_cast<double>(profile_.runs);
   }
 
-  // Returns a list with one sample for each run.
   static RunSamples dense(const std::vector<double>& ns) {
     RunSamples samples;
     samples.reserve(ns.size());
@@ -349,8 +346,8 @@ class ProfileMaker {
     profile_.notes.push_back("figures that delegates logged in the last run: " + text);
   }
 
-  // Adds a note about the runs that took more than twice the median. Adds no note if runs executed
-  // different instructions, because the times of such runs differ anyway.
+  // Adds a note about the runs that took more than twice the median. Runs that executed different
+  // instructions have different times anyway.
   void note_outliers() {
     if (profile_.runs_differ) return;
     const std::vector<uint32_t> outliers = outliers_of(profile_.wall_samples, window_);
@@ -358,7 +355,7 @@ class ProfileMaker {
     if (outliers.empty()) return;
     double ns = 0;
     for (const uint32_t run : outliers) ns += profile_.wall_samples[run].ns - profile_.wall.p50;
-    const bool is_short = ns < 999'500;  // else "1e+03 us"
+    const bool is_short = ns < 999'500;  // otherwise the text would be "1e+03 us"
     profile_.notes.push_back(fmt::format(
         "{} of {} runs took more than twice the median, {:.3g} {} longer in total", outliers.size(),
         profile_.runs, ns / (is_short ? 1e3 : 1e6), is_short ? "us" : "ms"));

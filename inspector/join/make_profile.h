@@ -16,15 +16,14 @@ struct ProfileOptions {
   // Each DelegateProfile interprets the events of one backend. Events of any other backend are
   // joined only by the delegate map in the record.
   DelegateProfiles delegates = {};
-  // The delegates in the program, for traces that name no backend and for events that name
-  // operators of a delegate's payload.
+  // The delegates in the program. Needed for traces that do not name backends, and for events that
+  // name operators of a delegate's payload.
   ProgramDelegates program = {};
 };
 
-// Makes the profile of a trace. If `record` is null, rows have only the names that the trace
-// contains. Throws InspectorError if the trace has no complete run. A record or an operator map
-// that does not match the trace is not an error: rows stay unjoined, and Profile::notes gives the
-// reason.
+// Makes the profile of a trace. If `record` is null, rows have only the names in the trace. Throws
+// InspectorError if the trace has no complete run. A record or an operator map that does not match
+// the trace is not an error: rows stay unjoined, and Profile::notes gives the reason.
 Profile make_profile(const etdump::EtDump& trace, const etrecord::EtRecord* record,
                      const ProfileOptions& options = {});
 

@@ -1,4 +1,3 @@
-// Computes the use of planned memory during the run of a method.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +15,9 @@ struct MemoryUse {
   std::vector<size_t> peak_tensors;  // indices of the tensors alive at the peak, largest first
 };
 
-// Tensors that start at the same offset and are alive at the same time (a value and its view) count
-// as one storage, as large as the larger tensor.
+// Computes the use of planned memory during a run. Tensors that start at the same offset and are
+// alive at the same time (a value and its view) count as one storage, as large as the larger
+// tensor.
 MemoryUse memory_over_time(const MemoryPlan& plan);
 
 }  // namespace vitrine::inspector

@@ -1,4 +1,3 @@
-// Converts between the names of operators in programs, in graphs and in reports.
 #pragma once
 
 #include <string>
@@ -11,8 +10,8 @@ namespace vitrine::inspector {
 std::string_view base_name(std::string_view name);
 
 // Returns the op that a kernel implements, for programs without a record: "aten::add.out" ->
-// "aten.add.out". Stock dumps omit the namespace, so this function adds the usual one, aten:
-// "add.out" -> "aten.add.out". If the name has no overload, adds "default".
+// "aten.add.out". The default namespace is aten, because stock dumps omit the namespace. The
+// default overload is "default".
 std::string op_of_kernel(std::string_view kernel);
 
 // Returns the name of an op in reports: "aten._native_batch_norm_legit_no_training.default" ->

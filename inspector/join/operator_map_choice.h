@@ -1,5 +1,3 @@
-// Chooses, among the operator maps that a delegate logged, the one that describes the operators
-// that ran.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +11,12 @@ namespace vitrine::inspector {
 struct OperatorMapChoice {
   const DelegateProfile* profile = nullptr;  // profile of the last operator map that was tried
   OperatorMap operator_map;
-  std::string why_none;  // why the oldest operator map does not match; empty if one was chosen
+  std::string why_none;  // why the oldest operator map does not match; empty if a map was chosen
 };
 
-// Returns the newest of `maps` that matches the operators of a call. A map matches if it lists no
-// more operators than ran, and if each listed operator logged the debug handle that it has in the
-// map. `maps` must not be empty. `identifiers` are the integers that the operators logged, in
-// order.
+// Returns the newest of `maps` that matches the operators of a call. A map matches if it lists at
+// most the operators that ran, and if each listed operator logged its debug handle in the map.
+// `maps` must not be empty. `identifiers` are the integers that the operators logged, in order.
 OperatorMapChoice choose_operator_map(std::span<const OperatorMapText> maps,
                                       std::span<const int32_t> identifiers);
 

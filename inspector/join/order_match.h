@@ -1,4 +1,4 @@
-// Matches the kernels that a delegate ran to the nodes of its graph, by name and order, for
+// Matches the kernels that a delegate ran to the nodes of its graph, by name and order. This is for
 // delegates that log kernel names but no debug handles.
 #pragma once
 
@@ -21,10 +21,9 @@ struct OrderMatch {
 // "convolution". `profile` decides which kernel may run which op.
 //
 // The matched ops ascend, and as many kernels as possible are matched. In a tie, the earliest ops
-// win. An unmatched kernel counts as a layout change if `profile` allows this. Otherwise, the
-// kernel shares the op of the last matched kernel before it, if `profile` allows this. Matches
-// nothing if kernels.size() >= kMaxMatchCells / (ops.size() + 1), because the search would need too
-// much memory.
+// win. If `profile` allows it, an unmatched kernel counts as a layout change, or otherwise shares
+// the op of the last matched kernel before it. If kernels.size() >= kMaxMatchCells / (ops.size() +
+// 1), matches nothing, because the search would need too much memory.
 std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kernels,
                                        const std::vector<std::string_view>& ops,
                                        const DelegateProfile& profile);

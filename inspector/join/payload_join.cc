@@ -33,8 +33,8 @@ PayloadJoin join_payload(const MergedTrace& trace, const std::vector<size_t>& ro
   std::set<size_t> used;
   size_t k = 0;
   for (const auto& [index, name] : operators) {
-    // match_in_order() may match several operators with the same op. In this case, the op's node
-    // belongs to the first of these operators.
+    // match_in_order() may match several operators with the same op. The op's node then belongs to
+    // the first of these operators.
     const std::optional<size_t> op = matches[k++].op;
     if (op.has_value() && used.insert(*op).second) node_of_operator.emplace(index, nodes[*op]);
   }
@@ -46,8 +46,8 @@ PayloadJoin join_payload(const MergedTrace& trace, const std::vector<size_t>& ro
     result.nodes[event] = found->second;
     event_of_node.try_emplace(found->second, event);
   }
-  // Both maps give, for a node, the event of the nearest node that has an operator. `before` is the
-  // result of the search toward inputs, and `behind` of the search toward users.
+  // Both maps give, for a node, the event of the nearest node that has an operator. The search for
+  // `before` goes toward inputs, and the search for `behind` toward users.
   std::map<size_t, size_t> before, behind;
   const auto spread = [&](size_t from, size_t to, std::map<size_t, size_t>& nearest) {
     const auto found = nearest.find(from);

@@ -1,9 +1,7 @@
 // Matches the operators of a delegate's payload with the nodes of the edge graph, for delegates
-// whose events name operators of the payload.
-//
-// The payload has no debug handles. Its operators are in the order of the edge graph's nodes, and
-// most operators have the same names as their nodes. Therefore, operators are matched by name and
-// order (order_match.h).
+// whose events name operators of the payload. The payload has no debug handles. Its operators have
+// the order and usually the names of the edge graph's nodes, so they are matched by name and order
+// (order_match.h).
 #pragma once
 
 #include <cstddef>
@@ -18,13 +16,12 @@
 namespace vitrine::inspector {
 
 struct PayloadJoin {
-  // The payload operator of each row; the list is empty if the events do not name operators of the
-  // payload.
+  // The payload operator of each row. Empty if the events do not name operators of the payload.
   std::vector<std::optional<PayloadOperator>> operators;
-  std::vector<std::optional<size_t>> nodes;  // of each row; an index into the graph
+  std::vector<std::optional<size_t>> nodes;  // node of each row, as an index into the graph
   // Nodes without an operator, each with the row into which it is folded (an index into the
   // argument `rows`). This is the row of the nearest node with an operator. The search goes toward
-  // inputs first and then toward users, but for a dequantization, toward users first.
+  // inputs first; for a dequantization, it goes toward users first.
   std::vector<std::pair<size_t, size_t>> folds;
 };
 

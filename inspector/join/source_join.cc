@@ -64,12 +64,11 @@ class Joiner {
   }
 
  private:
-  // The state of a delegate call during the join.
   struct Call {
     const DelegateProfile* profile = nullptr;
     std::optional<OperatorMap> operator_map;
     std::vector<size_t> operators;  // rows of operators, in order
-    std::vector<size_t> rows;       // the same with the phases of devices
+    std::vector<size_t> rows;       // rows of operators and of device phases, in order
   };
 
   const EdgeGraph& graph() const { return record_ == nullptr ? kNoGraph : record_->graph; }
@@ -103,8 +102,6 @@ class Joiner {
     row.nodes = std::move(nodes);
     row.join = Join::kExact;
   }
-
-  // ---- Delegates
 
   void join_call(InstructionId instruction, const TraceCall& trace_call) {
     CallSource& source = join_.calls[instruction];
@@ -161,7 +158,7 @@ class Joiner {
     if (!join_.rows[row].nodes.empty()) join_.rows[row].join = Join::kExact;
   }
 
-  // Joins rows by payload operators. False if there are rows, but their events name no operator.
+  // Joins rows by payload operators. Returns false if the events of the rows do not name operators.
   bool join_by_payload(InstructionId instruction, const ProgramDelegate* content,
                        const Call& call) {
     const PayloadJoin joined =
@@ -269,8 +266,8 @@ class Joiner {
   }
 
   // Sets RowSource::main_node. Rows with the same debug handle and node type have the same
-  // candidates: their ops that fit the type. If there are as many candidates as such rows, the k-th
-  // row gets the k-th candidate. Otherwise, all of these rows get the first candidate.
+  // candidates: their ops that fit the type. If there are as many candidates as rows, the k-th row
+  // gets the k-th candidate. Otherwise, all of these rows get the first candidate.
   void choose_main_nodes(const Call& call) {
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_type;
     for (const OperatorMap::Node& node : call.operator_map->nodes) {
@@ -380,8 +377,6 @@ class Joiner {
                     choice.profile->name(), instruction.index, choice.why_none));
   }
 
-  // ---- Kernels
-
   void join_kernels() {
     // If several kernels share a handle, pairs them with nodes of the same name, in order.
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_name;
@@ -432,13 +427,12 @@ class Joiner {
     join_.rows[row].handles = handles;
   }
 
-  // ---- Folding
-
   void fold(InstructionId instruction, const TraceCall& trace_call) {
     const std::vector<DebugHandle>& handles = handles_of_instruction(instruction);
     if (handles.empty()) return;
     const Call& call = calls_[instruction];
-    HandleRows own, absorbed;  // rows that run a handle's node, and rows into which it was folded
+    HandleRows own, absorbed;  // rows that run a handle's node, and rows into which the node was
+                               // folded
     for (const size_t row : trace_call.rows) {
       if (join_.rows[row].has_all_ops_of_call) continue;
       for (const DebugHandle handle : join_.rows[row].handles) own[handle].push_back(row);
@@ -485,7 +479,7 @@ class Joiner {
   FoldSearch fold_search_;
   SourceJoin join_;
   std::map<InstructionId, Call> calls_;
-  std::vector<bool> is_claimed_;  // indexed by node: true if a row has it
+  std::vector<bool> is_claimed_;  // indexed by node: true if a row has the node
   std::map<DebugHandle, size_t> instructions_of_handle_;
   JoinCounts counts_;
 };

@@ -1,4 +1,3 @@
-// Joins each row of a trace with its source ops.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +21,13 @@ struct RowSource {
   size_t main_node = 0;                        // index in `nodes` of the node that names the row
   std::vector<size_t> folded_nodes;            // in the order of the call's handles
   std::vector<std::string> inferred_ops;       // kInferred without a record: names of the row's ops
-  std::vector<std::string> inferred_folds;     // and of the ops folded into the row
-  std::vector<etrecord::DebugHandle> handles;  // own, then folded
+  std::vector<std::string> inferred_folds;     // kInferred without a record: names of the folded
+                                               // ops
+  std::vector<etrecord::DebugHandle> handles;  // handles of own nodes, then of folded nodes
   bool is_inserted = false;                    // a layout change that the lowering inserted
   bool has_all_ops_of_call = false;            // kInferred: `nodes` are all nodes of the call
-  std::optional<size_t> serves;                // if is_inserted: the row that needs it
+  std::optional<size_t> serves;                // if is_inserted: the row that needs the layout
+                                               // change
   std::optional<size_t> payload_operator;      // index among the operators of the payload
 };
 
@@ -37,7 +38,7 @@ struct CallSource {
 };
 
 struct SourceJoin {
-  std::vector<RowSource> rows;  // parallel to the trace's
+  std::vector<RowSource> rows;  // parallel to the rows of the trace
   std::map<InstructionId, CallSource> calls;
   std::vector<std::string> notes;
   std::vector<std::string> warnings;  // signs that the record belongs to another program
@@ -47,11 +48,9 @@ struct SourceJoin {
 // describe only the first chain of a method, so rows of other chains are joined without a record.
 //
 // Rules (docs/formats/etdump.md, "Joining"):
-// - A row's nodes are the nodes that have one of the row's debug handles. Several rows may share a
-//   handle.
-// - A node of a delegate call that no row runs is folded into exactly one row of the call. This is
-//   the row that the call's operator map names, or else the nearest row in the graph. The search
-//   goes toward inputs first.
+// - A row's nodes are the nodes with the row's debug handles. Several rows may share a handle.
+// - A node of a delegate call that no row runs is folded into exactly one row of the call: the row
+//   that the operator map names, or else the nearest row in the graph, toward inputs first.
 // - If no operator of a call has a known identifier, the operators are matched with the call's
 //   nodes by kernel name and order (order_match.h). An operator without a match has all nodes of
 //   the call, unless it is a layout change.

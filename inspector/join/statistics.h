@@ -1,4 +1,3 @@
-// Computes statistics over the runs of a trace.
 #pragma once
 
 #include <cstddef>
@@ -8,25 +7,24 @@
 
 namespace vitrine::inspector {
 
-// Computes statistics over all runs; their number is `runs`. `samples` has at most one time for
-// each run, in any order. Runs without a sample count as 0. If there are fewer samples than runs,
-// no sample may be negative. Percentiles follow numpy's default: rank p * (runs - 1) with linear
-// interpolation. Returns zeros for zero runs. `first` and `steady` are always zero.
+// Computes statistics over all `runs` runs. `samples` has at most one time for each run, in any
+// order. Runs without a sample count as 0; samples must then not be negative. Percentiles follow
+// numpy's default: rank p * (runs - 1) with linear interpolation. Returns zeros for zero runs.
+// `first` and `steady` are always zero.
 TimeStatistics statistics_of(std::vector<double> samples, size_t runs);
 
-// The counted runs of a trace.
 struct RunWindow {
   size_t cold = 0;  // number of first runs that are not counted
   size_t all = 0;   // number of runs, counted or not
   size_t counted() const { return all - cold; }
 };
 
-// Returns the counted runs, ascending, that took more than twice the median of all counted runs.
-// Returns an empty list if fewer than five runs are counted. `wall` has a sample for every run.
+// Returns the counted runs, ascending, that took more than twice the median. Empty if fewer than
+// five runs are counted. `wall` has a sample for every run.
 std::vector<uint32_t> outliers_of(const RunSamples& wall, const RunWindow& window);
 
-// Computes all statistics, including `first` and `steady`. If some runs lack a sample, no sample
-// may be negative.
+// Computes all statistics, including `first` and `steady`. If some runs lack a sample, samples must
+// not be negative.
 TimeStatistics statistics_of(const RunSamples& samples, const RunWindow& window);
 
 // Sums the samples of several rows, run by run. Not thread-safe.

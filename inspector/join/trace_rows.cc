@@ -30,9 +30,8 @@ constexpr ControlEvent kControlEvents[] = {
     {"MOVE_CALL", "move"}, {"JF_CALL", "jump_false"}, {"FREE_CALL", "free"}};
 
 // Returns the duration of an event in ticks. If a 32-bit counter wrapped around during the event,
-// `end` is less than `start`, and the duration is their difference modulo 2^32. ExecuTorch's
-// Inspector reports one tick less in that case, because it adds 2^32 - 1 to the negative
-// difference.
+// the duration is the difference modulo 2^32. ExecuTorch's Inspector then reports one tick less,
+// because it adds 2^32 - 1.
 double elapsed(const ProfileEvent& event) {
   constexpr uint64_t kWrap = uint64_t{1} << 32;
   if (event.start <= event.end) return static_cast<double>(event.end - event.start);
@@ -134,7 +133,7 @@ class Merger {
         operators_.push_back(&event);  // some delegates log events without an identifier
       }
     }
-    if (!operators_.empty()) {  // of a call whose event is missing
+    if (!operators_.empty()) {  // operators of a call whose event is missing
       add_operators(trace_.calls[instruction_of(*operators_.front())]);
     }
     if (run_ == 0) {
@@ -173,8 +172,8 @@ class Merger {
     return nullptr;
   }
 
-  // Adds the events that were logged since the previous delegate call. Returns true if the CPU's
-  // clock measured at least one of them.
+  // Adds the events since the previous delegate call. Returns true if the CPU's clock measured at
+  // least one of them.
   bool add_operators(const TraceCall& call) {
     std::map<std::tuple<int32_t, std::string_view, const DeviceQueue*>, size_t> seen;
     bool has_cpu_row = false;
@@ -216,7 +215,7 @@ class Merger {
   void add_kernel(const ProfileEvent& event, const ProfileEvent* native_call) {
     TraceRow& row = add(event, TraceRow::Kind::kKernel, 0, {});
     const size_t space = event.metadata.find(' ');
-    if (!event.metadata.empty()) {  // our own dumps: "aten::add.out portable"
+    if (!event.metadata.empty()) {  // text of Vitrine's own dumps: "aten::add.out portable"
       row.kernel = event.metadata.substr(0, space);
       if (space != std::string_view::npos) row.library = event.metadata.substr(space + 1);
     } else if (native_call != nullptr && native_call->instruction_id == event.instruction_id) {
@@ -244,8 +243,8 @@ class Merger {
     return false;
   }
 
-  // Adds the event's time to the row of the event. `name` is the identifier of a delegate's
-  // operator, and empty for other events.
+  // Adds the event's time to its row. `name` is the identifier of a delegate's operator, and empty
+  // for other events.
   TraceRow& add(const ProfileEvent& event, TraceRow::Kind kind, size_t occurrence,
                 std::string_view name, const DeviceQueue* queue = nullptr) {
     const RowKey key{instruction_of(event), kind, event.delegate_debug_id, name, queue, occurrence};

@@ -60,12 +60,11 @@ struct TraceRow {
   RunTimes inner_times;  // time in a kernel's function, which only stock traces contain
 };
 
-// All calls of a delegate instruction.
 struct TraceCall {
   std::string_view delegate;  // backend id; empty in stock dumps
-  std::vector<size_t> rows;   // its operators in order, or one row if the delegate logged none
+  std::vector<size_t> rows;   // rows of operators in order, or one row if the delegate logged none
   RunTimes times;
-  const DelegateProfile* profile = nullptr;  // that interpreted its events; may be null
+  const DelegateProfile* profile = nullptr;  // profile that interpreted the events; may be null
 };
 
 // The metadata of an operator map event.
@@ -78,12 +77,14 @@ struct OperatorMapText {
 struct MergedTrace {
   std::vector<TraceRow> rows;  // in run order
   std::map<InstructionId, TraceCall> calls;
-  std::vector<double> wall_ns;        // of each complete run
+  std::vector<double> wall_ns;        // wall time of each complete run
   std::vector<TimelineEvent> events;  // `index` is an index into `rows`, or a position in `calls`
   std::vector<Scope> scopes;
   std::set<std::string, std::less<>> texts;
-  std::map<std::pair<InstructionId, std::string>, double> figures;  // of the last run, by name
-  size_t reversed_events = 0;  // events of device queues that end before they start; count as 0
+  std::map<std::pair<InstructionId, std::string>, double> figures;  // figures of the last run, by
+                                                                    // name
+  size_t reversed_events = 0;  // events of device queues that end before they start; their time
+                               // counts as 0
   size_t cold_runs = 0;        // number of warm-up runs before the first other run
   size_t incomplete_runs = 0;
   bool runs_differ = false;
@@ -96,13 +97,11 @@ struct MergedTrace {
 // instruction is the same row in every run.
 //
 // `delegates` decide which events are operator maps. The profile of the call's backend interprets
-// the events of a call. The backend is the one that the trace names, or else the one that `program`
-// names. If neither names a backend, the first profile that recognizes an event of the call is
-// used.
+// the events of a call. The trace or else `program` names the backend. Without a name, the first
+// profile that recognizes an event of the call is used.
 //
 // Throws InspectorError if an event on the CPU's clock ends before it starts, unless a 32-bit
-// counter may have wrapped around. An event of a device queue that ends before it starts counts
-// as 0.
+// counter may have wrapped around. Such an event of a device queue counts as 0.
 MergedTrace merge_runs(const etdump::EtDump& dump, DelegateProfiles delegates,
                        const ProgramDelegates& program = {});
 

@@ -10,7 +10,7 @@ namespace vitrine::inspector {
 
 class ComparisonPage {
  public:
-  // Sets the title of the page, which consists of the names of A and B.
+  // The title of the page consists of the names of A and B.
   ComparisonPage(std::string_view a, std::string_view b);
 
   void add_heading(std::string_view text);
@@ -25,18 +25,18 @@ class ComparisonPage {
   struct Row {
     std::vector<std::string> cells;
     const char* kind = "";  // "single" for rows that one side lacks, "total", "marked", or empty
-    double change = 0;      // draws a bar: to the right if B takes longer, to the left if less
+    double change = 0;      // draws a bar: to the right if B takes longer, to the left if B takes
+                            // less time
     // The rows of B's profile that this table row shows, and their device queue (empty for the
-    // CPU). The page uses both for links to nodes of the graph.
+    // CPU). The page links them to nodes of the graph.
     std::vector<size_t> rows_b = {};
     std::string queue = {};
   };
-  // Adds a table. Every row has one cell for each column. If no row has a change, the table has no
-  // bars.
+  // Every row has one cell for each column. A table without changes has no bars.
   void add_table(const std::vector<Column>& columns, const std::vector<Row>& rows);
 
-  // Returns the page. Call this once, at the end. `graph` is the result of graph_tab_data() in
-  // report_graph.h; may be empty.
+  // Call once, at the end. `graph` is the result of graph_tab_data() in report_graph.h; may be
+  // empty.
   std::string page(std::string_view graph = {});
 
  private:

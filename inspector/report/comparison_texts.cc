@@ -101,7 +101,6 @@ ComparedTexts compared_texts(const ComparedOp& op, const Profile& a, const Profi
       of_row.short_op = "layout change";
       of_row.module = served.module;
     }
-    // Uses the name of the kernel if the op is unknown.
     if (row.source_ops.empty() && row.folded_ops.empty() && !row.is_inserted && row.phase.empty() &&
         !of_row.kernel.empty()) {
       of_row.op = of_row.short_op = of_row.kernel;

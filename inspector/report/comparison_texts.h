@@ -1,4 +1,3 @@
-// Makes the texts, figures and JSON of compared ops for reports of comparisons.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -29,21 +28,19 @@ std::string side_line(std::string_view label, const Profile& profile,
 // Returns a JSON object with the members "op", "module", "rows_a" and "rows_b".
 nlohmann::ordered_json compared_json(const ComparedOp& op, const ComparedTexts& texts);
 
-// Returns the criterion by which rows were aligned: "debug handles", "op and module" or "names in
-// run order".
+// Returns "debug handles", "op and module" or "names in run order".
 const char* alignment_name(Alignment alignment);
 
 // Returns "too_few_runs", "no_change", "faster" or "slower".
 const char* verdict_name(Verdict verdict);
 
-// Reports show this text if the interval of B/A excludes 1, but the verdict is kNoChange.
+// The text for kNoChange if the interval of B/A excludes 1.
 inline constexpr const char* kSmallChange = "the change may be less than 2 %";
 
 // Returns "2 pairs of runs are too few to decide" or "2 runs of A and 5 of B are too few to
 // decide".
 std::string too_few_runs_text(const Comparison& comparison);
 
-// Returns true if the verdict is that B is faster or slower than A.
 bool is_changed(const ComparedOp& op);
 
 // Returns "A 12.0 us   B 13.0 us   B/A 1.08 (1.02 to 1.11): B is slower".
@@ -56,18 +53,17 @@ nlohmann::ordered_json compared_times_json(const ComparedOp& op);
 // change, and its share of the change in wall time. A table leaves out a column if all of its cells
 // are empty.
 struct ComparedColumns {
-  // The ranks of columns in a TextTable. A table that is too wide leaves out the columns with the
-  // highest rank first. Callers give columns of names a rank between kIntervalRank and kChangeRank.
+  // The ranks of columns in a TextTable. A table that is too wide first leaves out the columns with
+  // the highest rank. Callers give columns of names a rank between kIntervalRank and kChangeRank.
   static constexpr size_t kIntervalRank = 1, kChangeRank = 4, kShareRank = 5;
 
   Unit unit;
-  double wall_change = 0;  // in ns; 0: no shares
+  double wall_change = 0;  // change in ns; 0: no shares
 
   // Adds the columns to `table`. `what`, such as "p50 ", precedes the unit in the titles of the
   // times. A table that is too wide first leaves out `what`, then the columns of the share, the
   // change and the interval.
   void add_to(TextTable& table, std::string_view what) const;
-  // Returns the column titles without `what`.
   std::vector<std::string> titles() const;
   std::vector<std::string> figures(const ComparedOp& op, bool in_a = true, bool in_b = true) const;
 };

@@ -1,4 +1,3 @@
-// Quotes the cells of CSV reports.
 #pragma once
 
 #include <string>
@@ -6,7 +5,7 @@
 
 namespace vitrine::inspector {
 
-// Quotes a text if necessary. Puts an apostrophe before texts that a spreadsheet would run as
+// Quotes a CSV cell if necessary. Puts an apostrophe before texts that a spreadsheet would run as
 // formulas.
 inline std::string csv_cell(std::string_view text) {
   std::string safe(text);

@@ -1,4 +1,3 @@
-// Describes the differences between outputs in texts and JSON for reports.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,14 +8,13 @@
 
 namespace vitrine::inspector {
 
-// Returns facts about an output: "output 0", "f32[1,10]", "max diff 0.341", "SQNR 32.2 dB" and
-// others.
+// Returns facts about an output, such as "output 0", "f32[1,10]", "max diff 0.341", "SQNR 32.2 dB".
 std::vector<std::string> output_facts(const OutputDifference& output);
 
 // Returns a line for each output: "output 0 · f32[1,10] · max diff 0.341 · SQNR 32.2 dB ...".
 std::string output_lines(const std::vector<OutputDifference>& outputs, size_t width);
 
-// Return the differences as JSON. Figures that are infinite or NaN become null.
+// Figures that are infinite or NaN become null.
 nlohmann::ordered_json output_json(const OutputDifference& output);
 nlohmann::ordered_json outputs_json(const std::vector<OutputDifference>& outputs);
 

@@ -1,4 +1,3 @@
-// Inserts texts into the pages of reports.
 #pragma once
 
 #include <string>

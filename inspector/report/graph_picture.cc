@@ -12,7 +12,7 @@
 namespace vitrine::inspector {
 namespace {
 
-constexpr size_t kMaxBoxDepth = 32;  // of module paths; deeper modules share a box
+constexpr size_t kMaxBoxDepth = 32;  // maximum depth of module paths; deeper modules share a box
 
 std::vector<std::string> components(std::string_view path) {
   std::vector<std::string> parts;
@@ -38,8 +38,8 @@ struct Links {
   }
 };
 
-// Returns, for each node, the number of its strongly connected component (Tarjan's algorithm,
-// without recursion).
+// Returns the number of each node's strongly connected component (Tarjan's algorithm, without
+// recursion).
 std::vector<size_t> find_components(const Links& links) {
   const size_t count = links.next.size();
   std::vector<size_t> order(count, SIZE_MAX), low(count), component(count, SIZE_MAX), open;
@@ -164,8 +164,8 @@ class BoxMaker {
     return links;
   }
 
-  // Returns the groups in topological order. If several groups can come next, takes the one whose
-  // first node has the lowest index.
+  // Returns the groups in topological order. In a tie, the group whose first node has the lowest
+  // index wins.
   static std::vector<size_t> sorted(const std::vector<Group>& groups, const Links& links) {
     std::vector<size_t> missing(groups.size()), order;
     for (const std::vector<size_t>& list : links.next) {
@@ -208,8 +208,8 @@ class BoxMaker {
   }
 
   // Adds boxes for the submodules that contain `members`. If `is_module` is true, also adds a box
-  // around them, for the module that contains all members. `label` is the text of this box: the
-  // module's name, preceded by the names of its parents that have no box.
+  // around them. `label` is the text of this box: the module's name, preceded by the names of its
+  // parents that have no box.
   void split(const std::vector<size_t>& members, const std::vector<Pair>& edges, size_t depth,
              size_t parent, const std::string& label, bool is_module) {
     Links links(0);

@@ -19,8 +19,7 @@ constexpr char kUnknown[] = "(unknown)";
 constexpr char kWholeModel[] = "(model)";
 constexpr size_t kMaxDepth = 64;  // limits paths, which come from files
 
-// If the row is a layout change for another row, returns that row. Otherwise, returns the row
-// itself.
+// Returns the row that a layout change serves. Returns any other row itself.
 const ProfileRow& served_row(const Profile& profile, size_t row) {
   const ProfileRow& own = profile.rows[row];
   return own.inserted_for_row.has_value() ? profile.rows[*own.inserted_for_row - 1] : own;

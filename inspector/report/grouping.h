@@ -1,7 +1,6 @@
-// Groups the rows of a profile and sums each group.
-//
-// Every row counts once, even if it has several ops, modules or lines. It counts in one group, in
-// Grouping::filtered or in Grouping::others. Therefore, in each run and on average,
+// Groups the rows of a profile and sums each group. Every row counts once, even if it has several
+// ops, modules or lines. It counts in one group, in Grouping::filtered or in Grouping::others.
+// Therefore, in each run and on average,
 //   sum of the groups' own times + filtered + others + unattributed == wall
 #pragma once
 
@@ -18,26 +17,26 @@ enum class GroupBy : uint8_t {
   kNone,      // every row separately, in run order
   kOp,        // the op that a row runs
   kDelegate,  // delegate, then partition; or the kernels' library
-  // A tree of modules. A row belongs to the module that module_of() (row_texts.h) returns, but a
-  // layout change belongs to the module of the row that needs it.
+  // A tree of modules. A row belongs to the module that module_of() (row_texts.h) returns. A layout
+  // change belongs to the module of the row that needs it.
   kModule,
   kLine,  // file and line of the model's source for the op that a row runs
 };
 
 struct Group {
-  std::string name;          // full name: "features.0.conv"
-  std::string label;         // name in its parent: "conv"
+  std::string name;          // full name, such as "features.0.conv"
+  std::string label;         // name in its parent, such as "conv"
   size_t depth = 0;          // 0 at the top; parents precede their children
   std::vector<size_t> rows;  // indices of the group's own rows, without the rows of its children
   double own_avg = 0;        // average time without the children, in ns
   double own_share = 0;      // share of the group without its children
   // The following figures include the children of the group.
   size_t num_rows = 0;
-  double calls = 0;  // per run
+  double calls = 0;  // calls per run
   TimeStatistics time;
   double share = 0;   // sum of the rows' shares
   Cost cost;          // sum over the rows whose cost is known
-  double costed = 0;  // sum of the medians of those rows, in ns
+  double costed = 0;  // sum of the medians of the rows with a known cost, in ns
 };
 
 struct View {
@@ -58,8 +57,8 @@ struct Grouping {
   TimeStatistics others;
 };
 
-// Returns the groups. For kNone and for the tree of modules, they are in run order. Otherwise, they
-// are sorted by time, slowest first.
+// Returns the groups. For kNone and for the tree of modules, groups are in run order. Otherwise,
+// the slowest group is first.
 Grouping group_rows(const Profile& profile, const View& view);
 
 // Returns the path of a row's group from the top. Empty for kNone.

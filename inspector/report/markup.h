@@ -1,4 +1,3 @@
-// Escapes text for HTML and SVG.
 #pragma once
 
 #include <string>
@@ -8,7 +7,7 @@
 
 namespace vitrine::inspector {
 
-// Makes a text printable and escapes the characters of markup.
+// Makes a text printable and escapes the characters of HTML and SVG markup.
 inline std::string markup_text(std::string_view text) {
   std::string result;
   for (const char c : printable(text)) {

@@ -11,11 +11,10 @@
 
 namespace vitrine::inspector {
 
-// Returns the figures as JSON, or null if they are unset. Numbers that are infinite or NaN become
-// null.
+// Returns null if `figures` is unset. Numbers that are infinite or NaN become null.
 nlohmann::ordered_json figures_json(const std::optional<TensorDifference>& figures);
-// Returns the SQNR as a CSV cell: a number, "inf", "-inf" or "nan". The cell is empty if
-// `figures` is unset.
+// Returns the SQNR as a CSV cell: a number, "inf", "-inf" or "nan". The cell is empty if `figures`
+// is unset.
 std::string sqnr_csv(const std::optional<TensorDifference>& figures);
 // Returns the profile's model, method, origin and warnings.
 nlohmann::ordered_json program_json(const Profile& profile);

@@ -1,4 +1,3 @@
-// Describes the errors of a program's operators in texts for reports.
 #pragma once
 
 #include <optional>
@@ -16,13 +15,13 @@ std::string db_text(double db);
 // Returns the SQNR as text, or "-" if `figures` is unset.
 std::string db_text(const std::optional<TensorDifference>& figures);
 
-// Returns "int8" for a value that the delegate stored quantized, else the value's dtype.
+// Returns "int8" for a value that the delegate stored quantized. Otherwise, returns the value's
+// dtype.
 std::string stored_text(const NumericsRow& row);
 
 // Returns the name of the op, with "[1]" for the second of several results.
 std::string op_text(const NumericsRow& row, const RowTexts& texts);
 
-// True if at least one operator's own error is known.
 bool has_measured_operator(const Numerics& numerics);
 
 // Returns the number, the op and the module of the row: "#6 convolution +4 c1" for a convolution in

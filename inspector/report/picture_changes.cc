@@ -14,8 +14,9 @@ using Source = std::pair<std::string, size_t>;
 
 struct Sources {
   std::map<size_t, std::vector<Source>> of_node;
-  std::map<Source, size_t> node_of;  // the first node that runs it
-  std::set<Source> delegated;        // of all delegates, with the ops that were fused away
+  std::map<Source, size_t> node_of;  // first node that runs the source op
+  std::set<Source> delegated;        // source ops of all delegates, including ops that were fused
+                                     // away
 };
 
 Sources sources_of(const GraphPicture& picture) {

@@ -1,4 +1,3 @@
-// Compares the pictures of two programs of one model.
 #pragma once
 
 #include <string>
@@ -8,12 +7,12 @@
 
 namespace vitrine::inspector {
 
-// Compares the op nodes that have source ops. Sets `change` to "same", "delegated only here", "not
-// delegated here", "different backend", "fused differently", "fused in the other program's
-// delegate" or "absent in the other program". Sets `partner` to the aligned node of the other
-// picture. Nodes are aligned by source op and module. If several nodes of a program have the same
-// source op and module, the k-th node of A is aligned with the k-th node of B. Returns a summary of
-// each picture.
+// Compares the pictures of two programs of one model. Nodes with source ops are aligned by source
+// op and module. If several nodes of a program have the same source op and module, the k-th node of
+// A is aligned with the k-th node of B. Sets `partner` to the aligned node of the other picture.
+// Sets `change` to "same", "delegated only here", "not delegated here", "different backend", "fused
+// differently", "fused in the other program's delegate" or "absent in the other program". Returns a
+// summary of each picture.
 std::vector<std::string> mark_changes(GraphPicture& a, GraphPicture& b);
 
 }  // namespace vitrine::inspector

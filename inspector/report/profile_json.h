@@ -1,4 +1,3 @@
-// Converts a profile to the JSON value that report_json() writes. Other reports embed this value.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,8 +6,8 @@
 
 namespace vitrine::inspector {
 
-// Names come from files and may contain invalid UTF-8, so dump the value with
-// error_handler_t::replace.
+// Returns the JSON value that report_json() writes. Names come from files and may contain invalid
+// UTF-8, so dump the value with error_handler_t::replace.
 nlohmann::ordered_json profile_json(const Profile& profile);
 
 }  // namespace vitrine::inspector

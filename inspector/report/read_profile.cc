@@ -47,7 +47,6 @@ double figure_of(const JsonValue& json) {
   return number;
 }
 
-// Reads a list with one time per run.
 RunSamples samples_of(const JsonValue& json, size_t runs) {
   if (json.size() != runs)
     json.fail(fmt::format("has {} times, but there are {} runs", json.size(), runs));

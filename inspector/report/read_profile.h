@@ -1,4 +1,4 @@
-// Reads a profile that report_json() wrote, to compare it with another one.
+// Reads a profile that report_json() wrote, to compare it with another profile.
 #pragma once
 
 #include <string>

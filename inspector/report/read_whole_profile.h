@@ -10,9 +10,9 @@
 
 namespace vitrine::inspector {
 
-// Reads the same facts as read_profile(), and also costs, delegate calls, memory, limits of the
-// machine, and the times of loading. Omits the timeline, the memory plan, and Cost::is_float32. The
-// shares of rows are between 0 and 1. `source` names the text in errors. Throws FormatError.
+// Reads the facts of read_profile(), and also costs, delegate calls, memory, limits of the machine,
+// and the times of loading. Omits the timeline, the memory plan, and Cost::is_float32. The shares
+// of rows are between 0 and 1. `source` names the text in errors. Throws FormatError.
 Profile read_whole_profile(std::string_view json, const std::string& source,
                            DelegateProfiles delegates);
 

@@ -92,8 +92,6 @@ class ComparisonTable {
                       width_);
   }
 
-  // ---- Rows
-
   static std::string row_numbers(const std::vector<size_t>& rows) {
     std::string text;
     for (const size_t row : rows) text += fmt::format("{}{}", text.empty() ? "" : ",", row + 1);
@@ -151,8 +149,6 @@ class ComparisonTable {
     out_ += table.text(width_, options_.color);
   }
 
-  // ---- Sums
-
   // Returns the indices of the `count` ops that changed most, largest change first.
   std::vector<size_t> largest(size_t count) const {
     std::vector<size_t> order(comparison_.ops.size());
@@ -164,7 +160,7 @@ class ComparisonTable {
     return order;
   }
 
-  // Returns, for each op, true if the report shows it. Without --top, the report shows all ops.
+  // Returns true for each op that the report shows. Without --top, the report shows all ops.
   std::vector<bool> among_largest() const {
     const size_t count = comparison_.ops.size();
     std::vector<bool> is_shown(count, options_.view.top == 0);

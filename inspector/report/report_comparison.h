@@ -18,8 +18,8 @@ std::string report_comparison_json(const Comparison& comparison, const Profile& 
                                    const Profile& b);
 // Writes one line per op, then `unattributed` and `wall`. Times are medians in ns.
 std::string report_comparison_csv(const Comparison& comparison, const Profile& a, const Profile& b);
-// Writes a page: the table, with a bar for each change. If `graph` is the result of
-// graph_tab_data() in report_graph.h for B's program, the page has a tab with the graph; if `graph`
+// Writes the table as a page, with a bar for each change. If `graph` is the result of
+// graph_tab_data() (report_graph.h) for B's program, the page has a tab with the graph. If `graph`
 // is empty, the page has no scripts.
 std::string report_comparison_html(const Comparison& comparison, const Profile& a, const Profile& b,
                                    std::string_view graph = {});

@@ -1,4 +1,3 @@
-// Writes a comparison as CSV or HTML.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +39,6 @@ void add_csv(std::string& out, const Comparison& comparison, const Profile& a, c
   out += (a.queue.empty() ? "wall,,,," : "sum,,,,") + csv_times(comparison.wall) + end + "\r\n";
 }
 
-// Adds the table of the compared times.
 void add_times(ComparisonPage& page, const Comparison& comparison, const Profile& a,
                const Profile& b) {
   const ComparedColumns figures = compared_columns(comparison);

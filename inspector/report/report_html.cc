@@ -37,8 +37,8 @@ std::optional<uint32_t> typical_step(const std::vector<PageSteps::Step>& steps) 
   return typical == nullptr ? std::nullopt : typical->run;
 }
 
-// Returns the measured run (not a warm-up) whose time is nearest to the median. If there are steps,
-// returns the run of the kept step whose time is nearest to the median of all steps.
+// Returns the measured run (not a warm-up) whose time is nearest to the median. With steps, returns
+// the run of the kept step whose time is nearest to the median of all steps.
 uint32_t typical_run(const Profile& profile, const PageSteps* steps) {
   if (steps != nullptr) {
     if (const std::optional<uint32_t> run = typical_step(steps->steps)) return *run;

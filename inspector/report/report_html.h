@@ -1,5 +1,4 @@
-// Writes a profile as one page for a browser. The page needs neither a network nor other files, and
-// also works if it is opened from disk.
+// Writes a profile as one page for a browser. The page works without a network and other files.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +19,20 @@ struct PageSteps {
   struct Step {
     uint64_t position = 0;
     double ns = 0;
-    std::optional<uint32_t> run = {};  // the profile's run, if the step was kept
+    std::optional<uint32_t> run = {};  // run of the profile, if the step was kept
   };
   // The names of a step's parts, and their times in ns. The times add up to the step's time.
   using Parts = std::vector<std::pair<std::string, double>>;
-  std::string what;  // caption, "time of each decode token by position"
+  std::string what;  // caption, such as "time of each decode token by position"
   std::vector<Step> steps;
-  std::vector<Parts> parts = {};  // for each of the profile's runs; empty if unknown
+  std::vector<Parts> parts = {};  // parts of each run of the profile; empty if unknown
 };
 
 // Writes a page with the document of report_json.h and the timeline of the run nearest to the
-// median. If there are steps, the page shows the times of all steps. It also shows the timeline of
-// the kept step nearest to the median, or of the step that the reader clicks. If `graph` is the
-// result of graph_tab_data() in report_graph.h, the page has a tab with the graph. Names are shown
-// as text, never as markup.
+// median. With steps, the page shows the times of all steps, and the timeline of the kept step
+// nearest to the median or of the step that the reader clicks. If `graph` is the result of
+// graph_tab_data() in report_graph.h, the page has a tab with the graph. Names are shown as text,
+// never as markup.
 std::string report_html(const Profile& profile, const PageSteps* steps = nullptr,
                         std::string_view graph = {});
 

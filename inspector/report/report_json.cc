@@ -48,7 +48,7 @@ Json first_result_json(const Profile& profile) {
   return parts;
 }
 
-// Writes a time for each counted run, or 0 if the run has no sample.
+// Writes a time for each counted run, or 0 for a run without a sample.
 Json samples_json(const RunSamples& samples, const Profile& profile) {
   std::vector<double> times(profile.runs);
   for (const RunSample& sample : samples) {

@@ -11,7 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the members that all lines have in common.
 Json common_members(const Profile& profile, const std::map<std::string, std::string>& labels) {
   Json line = {{"v", kProfileRowsVersion},
                {"model", profile.run.model},

@@ -14,7 +14,7 @@ Json attribute(const std::string& key, const std::string& value) {
   return {{"key", key}, {"value", value}};
 }
 
-// Returns "XNNPACK/features/0": the labels of the boxes around the node, outermost first.
+// Returns the labels of the boxes around the node, outermost first, such as "XNNPACK/features/0".
 std::string namespace_of(const GraphPicture& picture, const PictureNode& node) {
   std::string path;
   for (size_t at = node.parent; at != GraphPicture::kNoParent; at = picture.nodes[at].parent) {

@@ -1,6 +1,5 @@
-// Writes a GraphPicture as a JSON file that Google's Model Explorer opens.
-//
-// The file is a list of graphs with the members that Model Explorer's graph_builder.py declares
+// Writes a GraphPicture as a JSON file that Google's Model Explorer opens. The file is a list of
+// graphs with the members that Model Explorer's graph_builder.py declares
 // (github.com/google-ai-edge/model-explorer, src/server/package/src/model_explorer).
 #pragma once
 

@@ -167,7 +167,7 @@ class NumericsTable {
   const Profile& reference_;
   const TableOptions& options_;
   const size_t width_;
-  std::vector<RowTexts> texts_;  // parallel to the rows of the numerics
+  std::vector<RowTexts> texts_;  // parallel to Numerics::rows
   std::string out_;
 };
 

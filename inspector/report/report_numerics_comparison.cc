@@ -31,7 +31,7 @@ const NumericsRow* row_of(const NumericsSide& side, const std::optional<size_t>&
   return index ? &side.numerics.rows[*index] : nullptr;
 }
 
-// The texts for a pair's op: A's texts, or B's if the pair has no row of A.
+// The texts for a pair's op: A's texts, or B's texts if the pair does not have a row of A.
 struct PairTexts {
   PairTexts(const NumericsPair& pair, const NumericsSide& a, const NumericsSide& b)
       : side(pair.a ? a : b),
@@ -217,9 +217,9 @@ Json summary_json(const NumericsSide& side) {
   return json;
 }
 
-// Adds the texts that only the page shows: the names of rows.
+// Adds the names of rows, which only the page shows.
 void add_page_texts(Json& json, const NumericsSide& side) {
-  constexpr size_t kShownNames = 12;  // for each reason
+  constexpr size_t kShownNames = 12;  // maximum number of names for each reason
   const auto name = [&](size_t i) {
     const NumericsRow& row = side.numerics.rows[i];
     return row_name(row, row_texts(side.program.rows[row.row]));

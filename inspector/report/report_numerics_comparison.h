@@ -1,5 +1,5 @@
 // Writes the errors of two programs side by side as a table, CSV, JSON or a page for a browser
-// (docs/numerics.md). The page needs no network and no other files.
+// (docs/numerics.md). The page works without a network and other files.
 #pragma once
 
 #include <string>
@@ -11,11 +11,10 @@ namespace vitrine::inspector {
 
 inline constexpr int kNumericsComparisonJsonVersion = 1;
 
-// A program and its errors.
 struct NumericsSide {
   const Numerics& numerics;
   const Profile& program;
-  // A profile that was made without capturing values, for the times in JSON and on the page; may be
+  // A profile that was made without capturing values, for the times in JSON and on the page. May be
   // null.
   const Profile* timed = nullptr;
 };

@@ -1,5 +1,5 @@
 // Writes the errors of a program's operators as one page for a browser (docs/numerics.md). The page
-// needs no network and no other files.
+// works without a network and other files.
 #pragma once
 
 #include <string>

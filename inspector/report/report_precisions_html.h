@@ -1,5 +1,5 @@
 // Writes the report of a search for precisions (pte_lower --quantize auto) as one page for a
-// browser. The page needs no network and no other files.
+// browser. The page works without a network and other files.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ inline constexpr int kSummariesJsonVersion = 1;
 struct SummarizedValue {
   size_t row = 0;     // index of the profile's row
   size_t result = 0;  // index among the row's results
-  std::string type;   // "f32[1,32,112,112]"
+  std::string type;   // for example "f32[1,32,112,112]"
   std::optional<etdump::StoredAs> stored_as;
   ValueSummary summary;
 };

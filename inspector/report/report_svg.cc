@@ -18,7 +18,7 @@ constexpr int kLine = 22;
 constexpr int kTop = 64;
 constexpr int kNames = 430;      // width of the names
 constexpr int kBars = 360;       // width of the longest bar
-constexpr size_t kMaxName = 60;  // characters
+constexpr size_t kMaxName = 60;  // number of characters
 
 struct Bar {
   std::string name;
@@ -55,7 +55,8 @@ std::vector<Bar> bars_of(const Profile& profile, const View& view) {
 std::string shortened(std::string name) {
   if (name.size() <= kMaxName) return name;
   size_t end = kMaxName;
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;  // UTF-8
+  // continuation bytes of UTF-8
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
   return name.substr(0, end) + "…";
 }
 

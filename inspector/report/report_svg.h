@@ -1,4 +1,3 @@
-// Draws a profile as an SVG image, for documents.
 #pragma once
 
 #include <string>
@@ -8,7 +7,8 @@
 
 namespace vitrine::inspector {
 
-// Draws a bar for each row or group of the view, with its name, time and share.
+// Draws an SVG image for documents: a bar for each row or group of the view, with its name, time
+// and share.
 std::string report_svg(const Profile& profile, const View& view);
 
 }  // namespace vitrine::inspector

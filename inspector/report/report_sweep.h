@@ -1,4 +1,3 @@
-// Compares profiles of one program with different numbers of threads.
 #pragma once
 
 #include <string>
@@ -9,9 +8,10 @@
 
 namespace vitrine::inspector {
 
-// Writes a table with a column of medians for each profile. The last column is the first profile's
-// median divided by the last profile's median. If the profiles have different rows, the table has
-// only the sums. RunInfo::threads must be set. `profiles` must not be empty.
+// Compares profiles of one program with different numbers of threads, in a table with a column of
+// medians for each profile. The last column is the first profile's median divided by the last
+// profile's median. If the profiles have different rows, the table has only the sums.
+// RunInfo::threads must be set. `profiles` must not be empty.
 std::string report_sweep(const std::vector<Profile>& profiles, const TableOptions& options);
 
 // Writes a JSON list of the profiles.

@@ -33,7 +33,7 @@ enum Rank : size_t {
   kCumulatedRank,
   kBarRank,
 };
-constexpr double kSmallShare = 0.005;  // op types below this share of the wall time become one
+constexpr double kSmallShare = 0.005;  // op types below this share of the wall time are added up
 
 class TableReport {
  public:
@@ -65,8 +65,6 @@ class TableReport {
   }
 
  private:
-  // ---- Head
-
   void write_head() {
     const RunInfo& run = profile_.run;
     out_ += warning_lines("", run, width_);
@@ -229,8 +227,6 @@ class TableReport {
     }
   }
 
-  // ---- Rows
-
   void write_rows(const Grouping& grouping) {
     if (options_.view.by == GroupBy::kNone) {
       write_single_rows(grouping);
@@ -392,8 +388,6 @@ class TableReport {
     if (!row.debug_handles.empty()) text += fmt::format(" [{}]", fmt::join(row.debug_handles, ","));
     return text;
   }
-
-  // ---- Totals
 
   template <class Key>
   std::vector<std::pair<std::string, double>> shares_by(Key key) const {

@@ -66,8 +66,7 @@ class TimelineProcess {
   }
 
  private:
-  // Returns the events of a queue, which has one track. Leaves out the runs, because they are on
-  // the CPU's track.
+  // Returns the events of a queue, which has one track. Runs are on the CPU's track.
   std::string queue_events() {
     add_name(
         "thread_name", executor_track_,
@@ -171,7 +170,7 @@ class TimelineProcess {
   const TimelineTrack* top_;
   int process_;
   int executor_track_;
-  std::map<std::string, int> tracks_;  // delegate -> track
+  std::map<std::string, int> tracks_;  // maps a delegate to its track
   std::vector<int> derived_;           // partitions with derived times
   std::vector<RowFields> rows_;
   uint64_t base_;

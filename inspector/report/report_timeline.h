@@ -24,13 +24,13 @@ struct TimelineTrack {
   std::vector<Slice> slices;
 };
 
-// Writes one track for the executor (runs, kernels, delegate calls) and one for each delegate, with
-// its operators. Includes all complete runs of the trace, even warm-ups. Times are in microseconds
-// since the first event. Operators whose start times were computed instead of measured have the
-// argument "derived_start".
+// Writes one track for the executor (runs, kernels, delegate calls) and one track for each
+// delegate, with its operators. Includes all complete runs of the trace, even warm-ups. Times are
+// in microseconds since the first event. Operators whose start times were computed instead of
+// measured have the argument "derived_start".
 std::string report_timeline(const Profile& profile);
-// Writes the profiles of several methods, each as a process. All of them must have been traced with
-// the same clock. `top` becomes the first track of the first process.
+// Writes the profiles of several methods, each as a process. All profiles must have been traced
+// with the same clock. `top` becomes the first track of the first process.
 std::string report_timeline(std::span<const Profile* const> profiles,
                             const TimelineTrack* top = nullptr);
 

@@ -110,8 +110,7 @@ class ValueTable {
     out_ += '\n';
   }
 
-  // Returns the indices of the values to show: all values or, with --top, the values with the
-  // lowest SQNR.
+  // Returns the indices of all values or, with --top, of the values with the lowest SQNR.
   std::vector<size_t> shown_values() const {
     return top_rows(comparison_.values.size(), options_.view.top, [&](size_t i) {
       const double db = comparison_.values[i].difference.figures.sqnr_db;

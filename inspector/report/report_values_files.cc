@@ -1,4 +1,3 @@
-// Writes a comparison of values as CSV or HTML.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -12,8 +12,8 @@ struct Comparison;
 struct Numerics;
 
 struct RowFigures {
-  std::string title;  // "change of time"; empty without figures
-  std::string about;  // for the legend
+  std::string title;  // for example "change of time"; empty without figures
+  std::string about;  // text for the legend
   // True if `values` are differences between two times (B - A, in ns). False if they are SQNRs in
   // dB; a node then shows the lowest value of its rows.
   bool is_change = false;

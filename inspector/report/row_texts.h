@@ -1,4 +1,3 @@
-// Returns the names of the rows of a profile for reports.
 #pragma once
 
 #include <string>
@@ -20,7 +19,6 @@ struct RowTexts {
 };
 RowTexts row_texts(const ProfileRow& row);
 
-// Returns the unit of the times in a table of the profile's rows.
 Unit row_unit(const Profile& profile);
 // Returns the unit for `value`, a single time of the profile.
 Unit figure_unit(const Profile& profile, double value);
@@ -37,7 +35,7 @@ const char* where_name(Where where);
 // flow".
 std::string place_type(const ProfileRow& row);
 
-// Returns the innermost module that contains all ops of a row, even folded ones: "features.0" for a
+// Returns the innermost module that contains all ops of a row, even folded ops: "features.0" for a
 // convolution in features.0.0 with folded ops in features.0.1 and features.0.2. Ignores the folded
 // ops if they would lift the result by more than one level or to the whole model.
 std::string module_of(const ProfileRow& row);

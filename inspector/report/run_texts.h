@@ -1,4 +1,3 @@
-// Makes texts about the origin of a run for the beginning of a report.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,7 +15,7 @@ namespace vitrine::inspector {
 std::string warning_lines(std::string_view label, const RunInfo& run, size_t width);
 
 // Returns lines with the known facts: values of the inputs, tool, date, machine, and digest of the
-// model. If `has_digest` is false, leaves out the digest.
+// model (if `has_digest`).
 std::string origin_lines(const RunInfo& run, bool has_digest, size_t width);
 
 // Returns a JSON object with the facts about a run. Unknown facts are null.
@@ -27,8 +26,8 @@ nlohmann::ordered_json origin_json(const RunInfo& run);
 std::string tracing_text(const RunInfo& run);
 
 // Returns the parts of the time until the first result, in ns: opening and verifying the program,
-// preparing the method, packing the weights of delegates, planning the memory of delegates, and
-// the first run. Empty if the profile does not contain these times.
+// preparing the method, packing the weights of delegates, planning the memory of delegates, and the
+// first run. Empty if the profile does not contain these times.
 std::vector<std::pair<const char*, double>> first_result_parts(const Profile& profile);
 
 }  // namespace vitrine::inspector

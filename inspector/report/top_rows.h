@@ -1,4 +1,3 @@
-// Selects the rows that a report shows.
 #pragma once
 
 #include <algorithm>

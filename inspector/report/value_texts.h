@@ -1,4 +1,3 @@
-// Makes texts for reports that compare values.
 #pragma once
 
 #include <string>
