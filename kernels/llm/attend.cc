@@ -1,4 +1,4 @@
-// Computes attention in plain loops, as a reference for other implementations.
+// Attention in plain loops, as a reference for other implementations.
 #include <cmath>
 #include <limits>
 
@@ -9,10 +9,10 @@ namespace vitrine::llm {
 
 namespace {
 
-constexpr int64_t kBlock = 128;  // number of keys whose scores are held at a time
+constexpr int64_t kBlock = 128;
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
-// Reads the vector at `offset` as floats, dequantized if it is int8.
+// The vector at `offset` as floats, dequantized if it is int8.
 void read_row(const Rows& rows, int64_t offset, float* out) {
   const Tensor& tensor = *rows.tensor;
   convert_run(tensor.dtype(), ScalarType::kFloat)(
@@ -25,15 +25,15 @@ void read_row(const Rows& rows, int64_t offset, float* out) {
   }
 }
 
-// A running sum of value vectors, each weighted with exp(score - largest score so far).
+// The sum of value vectors with the weights exp(score - largest score so far).
 class RunningSoftmax {
  public:
   explicit RunningSoftmax(float* sums, int64_t width) : sums_(sums), width_(width) {
     std::fill_n(sums, width, 0.0F);
   }
 
-  // Replaces each score with the weight of its value, exp(score - largest score so far). Rescales
-  // the earlier sums to the new largest score.
+  // Replaces each score with its weight, exp(score - largest score so far). Rescales the earlier
+  // sums to the new largest score.
   void weigh(float* scores, int64_t count) {
     float largest = largest_;
     for (int64_t n = 0; n < count; ++n) largest = std::max(largest, scores[n]);
@@ -51,8 +51,7 @@ class RunningSoftmax {
   void add(float weight, const float* value) {
     for (int64_t d = 0; d < width_; ++d) sums_[d] += weight * value[d];
   }
-  // Divides the sums by the total weight. If all keys are masked, the total is 0 and the result is
-  // NaN.
+  // If all keys are masked, the total weight is 0 and the result is NaN.
   void finish() {
     const float factor = 1 / total_;
     for (int64_t d = 0; d < width_; ++d) sums_[d] *= factor;
@@ -67,7 +66,7 @@ class RunningSoftmax {
 
 struct Memory {
   float* query;
-  float* row;  // a row of keys or values
+  float* row;
   float* sums;
 };
 

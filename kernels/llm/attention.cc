@@ -32,8 +32,7 @@ Rows make_rows(const Tensor& tensor, const Axes& axes) {
   return rows;
 }
 
-// Sets the scales and zero points of `rows`. Fails unless an int8 tensor has both and a
-// floating-point tensor has neither.
+// Fails unless an int8 tensor has scales and zero points, and a floating-point tensor has neither.
 bool add_parameters(KernelContext& context, const Tensor* zero_points, const Tensor* scales,
                     Rows& rows) {
   const bool quantized = rows.tensor->dtype() == ScalarType::kChar;
@@ -100,7 +99,7 @@ bool check_shapes(KernelContext& context, const AttentionCall& call) {
   return true;
 }
 
-// Returns the number of keys to which queries may attend. Fails if the positions exceed the cache.
+// Number of keys to which queries may attend. Fails if the positions exceed the cache.
 std::optional<int64_t> count_keys(KernelContext& context, const AttentionCall& call) {
   const int64_t tokens = call.query.size(axes_of(call).tokens);
   const int64_t length = call.key.size(axes_of(call).tokens);
@@ -193,8 +192,8 @@ void attention_with_cache(KernelContext& context, const CachedAttentionCall& cal
                      {call.query, call.key_cache, call.value_cache, call.start_pos, call.attn_mask,
                       call.is_causal, call.scale},
                      out);
-  // The caches are written before the queries and the mask are read, so the caches must not overlap
-  // these tensors.
+  // The caches must not overlap the query and the mask, which are read after the caches are
+  // written.
   if (!arguments || !check_no_overlap(context, out, {&call.key, &call.value}) ||
       !check_no_overlap(context, call.key_cache,
                         {&call.query, &call.key, &call.value, &call.value_cache, call.attn_mask}) ||

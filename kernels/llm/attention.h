@@ -1,9 +1,9 @@
-// Declares the scaled dot-product attention of queries to the keys and values of a cache. The
-// llama:: operators share this code.
+// Scaled dot-product attention of queries to the keys and values of a cache, for the llama::
+// operators.
 //
-// out(t, h) = sum over keys n of softmax(scale * q(t, h) . k(n, h / group) + mask(t, n)) *
-// v(n, h / group), where `group` consecutive query heads share a head of keys and values. Scores,
-// softmax and sums are in float. An output row is NaN if its mask is minus infinity for all keys.
+// out(t, h) = sum over keys n of softmax(scale * q(t, h) . k(n, h / group) + mask(t, n)) * v(n, h /
+// group), where `group` consecutive query heads share a head of keys and values. Scores, softmax
+// and sums are in float. An output row is NaN if its mask is minus infinity for all keys.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,7 @@
 
 namespace vitrine::llm {
 
-// The vectors of a tensor of rank 4. Each combination of batch, token and head has one vector.
-// Strides are in elements.
+// The vectors of a tensor of rank 4: one for each batch, token and head. Strides are in elements.
 struct Rows {
   const Tensor* tensor;
   int64_t batch_stride;
@@ -33,8 +32,8 @@ struct Rows {
   }
 };
 
-// The checked arguments of attention. All rows are inside the tensors' memory. `keys` is 0 only if
-// there is a mask.
+// The checked arguments of attention. All rows are inside the tensors' memory. `keys` is 0 only
+// with a mask.
 struct Attention {
   int64_t batches;
   int64_t tokens;  // queries for each batch and head
@@ -59,7 +58,6 @@ struct Attention {
 // A function that computes attention. The arguments have been checked.
 using Attend = void (*)(KernelContext& context, const Attention& arguments);
 
-// Computes attention row by row in plain loops.
 void attend(KernelContext& context, const Attention& arguments);
 
 // The unchecked arguments of an operator.
@@ -71,22 +69,20 @@ struct AttentionCall {
   const Tensor* attn_mask;  // null or Float [tokens, length]; replaces the limit by start_pos
   bool is_causal;
   std::optional<double> scale;  // default: 1 / sqrt(width)
-  // Quantization parameters of query, key and value; either all or none are given.
+  // Quantization parameters of query, key and value: all or none.
   const Tensor* zero_points[3] = {};
   const Tensor* scales[3] = {};
-  bool heads_before_tokens = false;  // true if all tensors are [batches, heads, tokens, width]
+  bool heads_before_tokens = false;  // all tensors are [batches, heads, tokens, width]
 };
 
-// Checks the arguments and resizes `out`, but writes no elements. On an error, fails the context
-// and returns nullopt.
+// Checks the arguments and resizes `out`. On an error, fails the context and returns nullopt.
 std::optional<Attention> make_attention(KernelContext& context, const AttentionCall& call,
                                         Tensor& out);
 
-// Calls make_attention(), and then `compute` unless `out` is empty.
 void attention(KernelContext& context, const AttentionCall& call, Tensor& out, Attend compute);
 
-// The arguments of llama::sdpa_with_kv_cache.out. This operator writes key and value to the caches
-// and then computes attention. If an argument is invalid, the operator writes nothing.
+// The arguments of llama::sdpa_with_kv_cache.out, which writes key and value to the caches and then
+// computes attention. An invalid argument leaves the caches unchanged.
 struct CachedAttentionCall {
   const Tensor& query;
   const Tensor& key;
@@ -101,8 +97,6 @@ struct CachedAttentionCall {
 };
 void attention_with_cache(KernelContext& context, const CachedAttentionCall& call, Tensor& out,
                           Attend compute);
-
-// --- The operators. They call `compute` for the attention. ---
 
 template <Attend compute>
 void custom_sdpa_out(KernelContext& context, const Tensor& query, const Tensor& key,

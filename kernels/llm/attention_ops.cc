@@ -1,4 +1,3 @@
-// Defines the operators that compute attention.
 #include "kernels/llm/attention.h"
 #include "vitrine/kernel.h"
 

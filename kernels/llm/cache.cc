@@ -9,12 +9,11 @@ namespace vitrine::llm {
 
 namespace {
 
-// Number of bytes that one token takes in a cache.
 int64_t token_bytes(const Tensor& tensor) {
   return size_product(tensor, 2, 4) * static_cast<int64_t>(tensor.element_size());
 }
 
-// Copies `count` tokens. `value` and `cache` may overlap.
+// `value` and `cache` may overlap.
 void copy_tokens(const Tensor& value, Tensor& cache, int64_t batch, int64_t token, int64_t position,
                  int64_t count) {
   const int64_t bytes = token_bytes(value);

@@ -1,5 +1,5 @@
-// Writes to the caches of attention keys and values. The shape of a cache is [batches, length,
-// heads, width]. The shape of the tensor to write is [batches, tokens, heads, width].
+// Writes to the caches of attention keys and values. A cache is [batches, length, heads, width].
+// The tensor to write is [batches, tokens, heads, width].
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,14 @@
 
 namespace vitrine::llm {
 
-// Fails unless `value` can be written to `cache`: dtypes, batches, heads and widths must be equal,
-// and both tensors must be row-major.
+// Fails unless dtypes, batches, heads and widths are equal and both tensors are row-major.
 [[nodiscard]] bool check_cache(KernelContext& context, const Tensor& value, const Tensor& cache);
 
 // Fails unless a cache of `length` positions has the positions [start_pos, start_pos + tokens).
 [[nodiscard]] bool check_positions(KernelContext& context, int64_t start_pos, int64_t tokens,
                                    int64_t length);
 
-// Writes all tokens of `value` to positions start_pos, start_pos + 1, ... The caller has checked
+// Writes the tokens of `value` to positions start_pos, start_pos + 1, ... The caller has checked
 // the arguments.
 void write_cache(const Tensor& value, Tensor& cache, int64_t start_pos);
 

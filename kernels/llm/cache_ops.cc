@@ -1,4 +1,3 @@
-// Defines the operators that write to a cache.
 #include <array>
 
 #include "kernels/llm/cache.h"
@@ -9,7 +8,6 @@ namespace vitrine::llm {
 
 namespace {
 
-// Writes only to `cache`, never to `out`.
 void update_cache_out(KernelContext& context, const Tensor& value, Tensor& cache, int64_t start_pos,
                       TensorSlot /*out*/) {
   if (!check_cache(context, value, cache) ||
@@ -20,7 +18,7 @@ void update_cache_out(KernelContext& context, const Tensor& value, Tensor& cache
 }
 
 // Writes each token to position indices[batch, token] of `cache`. If a position occurs more than
-// once, the last token wins. Never writes to `out`.
+// once, the last token wins.
 void update_cache_with_indices_out(KernelContext& context, const Tensor& value, Tensor& cache,
                                    int64_t /*start_pos*/, const Tensor& indices,
                                    TensorSlot /*out*/) {

@@ -5,7 +5,7 @@ namespace vitrine::llm {
 
 namespace {
 
-// Copies the input to the output. The operator only marks a place at which the graph may be split.
+// A copy, because this operator only marks a place at which the graph may be split.
 void fallback_out(KernelContext& context, const Tensor& input, Tensor& output) {
   copy_view(context, input, Layout(input), output);
 }

@@ -1,4 +1,3 @@
-// Defines the operator fast_hadamard_transform, which transforms the last dimension.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -15,30 +14,29 @@ namespace {
 
 constexpr int64_t kHadamardBlocks = 28;
 
-// The 28 x 28 Hadamard matrix, with one word per row and one bit per entry. The highest of the 28
-// bits is the first column.
+// The 28 x 28 Hadamard matrix: one word per row, one bit per entry. The highest of the 28 bits is
+// the first column.
 constexpr uint32_t kPositive[kHadamardBlocks] = {
     0x818694c, 0x41c14a6, 0x20e2a13, 0x1071549, 0x0838ae4, 0x041e532, 0x030d299,
     0x3d019d2, 0x1e82ca9, 0x8e43654, 0xc621b2a, 0xe210d95, 0xf00a6ca, 0x7807325,
     0x5b3201e, 0xac9900f, 0x564c847, 0xab24463, 0xd590271, 0x6ac8178, 0xb4640bc,
     0x66b70c0, 0xb35b820, 0xd8adc10, 0x6d54e08, 0x37a8704, 0x9ad4382, 0xcd6a181};
 
-// Returns true if entry (row, column) of the 28 x 28 Hadamard matrix is 1, and false if it is -1.
 bool is_hadamard_positive(int64_t row, int64_t column) {
   return ((kPositive[row] >> (kHadamardBlocks - 1 - column)) & 1u) != 0;
 }
 
 // A row consists of `blocks` vectors of `length` = 2^m elements. Each vector is multiplied by
-// Sylvester's Hadamard matrix and divided by the square root of `length`. If `blocks` is 28, the
-// row is then viewed as a matrix M of shape [28, length] and replaced with H * M. H is the 28 x 28
-// Hadamard matrix. This second product is not scaled.
+// Sylvester's Hadamard matrix and divided by the square root of `length`. With 28 blocks, the row
+// is then a matrix M of shape [28, length], which is replaced with H * M. H is the 28 x 28 Hadamard
+// matrix, not scaled.
 struct HadamardShape {
   int64_t rows;
   int64_t blocks;  // 1 or 28
   int64_t length;
 };
 
-// Number of floats that fit in a vector register on every machine.
+// Number of floats in a vector register of every machine.
 constexpr int64_t kLanes = 4;
 
 // Replaces the two halves of each block of 2 * half elements with their sum and their difference.
@@ -57,7 +55,7 @@ void add_halves(float* row, int64_t count, int64_t half) {
   }
 }
 
-// Does the same as add_halves() for half = 1.
+// Like add_halves() with half = 1.
 void add_pairs(float* row, int64_t count) {
   for (float* x = row; x != row + count; x += 2) {
     const float a = x[0], b = x[1];
@@ -66,7 +64,7 @@ void add_pairs(float* row, int64_t count) {
   }
 }
 
-// Does the same as add_halves() for half = 1 and then for half = 2, in one pass.
+// Like add_halves() with half = 1 and then half = 2, but in one pass.
 void add_quarters(float* row, int64_t count) {
   for (float* x = row; x != row + count; x += 4) {
     const float a = x[0] + x[1], b = x[0] - x[1], c = x[2] + x[3], d = x[2] - x[3];
@@ -77,11 +75,10 @@ void add_quarters(float* row, int64_t count) {
   }
 }
 
-// Number of columns that are multiplied at a time.
 constexpr int64_t kColumns = 16;
 
-// Multiplies `width` columns of 28 elements by the Hadamard matrix, in place. The stride from one
-// row to the next is `stride` elements.
+// Multiplies `width` columns of 28 elements by the Hadamard matrix, in place. The stride between
+// rows is `stride` elements.
 void multiply_blocks(float* columns, int64_t stride, int64_t width) {
   alignas(64) float in[kHadamardBlocks][kColumns] = {};
   for (int64_t k = 0; k < kHadamardBlocks; ++k) std::copy_n(columns + k * stride, width, in[k]);
@@ -95,7 +92,6 @@ void multiply_blocks(float* columns, int64_t stride, int64_t width) {
   }
 }
 
-// Transforms one row in place.
 void transform_row(const HadamardShape& shape, float* row) {
   const float factor = 1 / std::sqrt(static_cast<float>(shape.length));
   const int64_t count = shape.blocks * shape.length;
@@ -149,7 +145,7 @@ void fast_hadamard_transform_out(KernelContext& context, const Tensor& mat, Tens
   const ConvertRun load = convert_run(mat.dtype(), ScalarType::kFloat);
   const ConvertRun store = convert_run(ScalarType::kFloat, mat.dtype());
   const int64_t bytes = count * static_cast<int64_t>(mat.element_size());
-  const int64_t rows = std::max(kGrain / count, int64_t{1});  // rows of a work item
+  const int64_t rows = std::max(kGrain / count, int64_t{1});
   const int64_t work = work_of({mat.numel(), shape.blocks == 1 ? kWork : kWorkWithBlocks});
   parallel(context, (shape.rows + rows - 1) / rows, work, [&](int64_t item, int64_t worker) {
     float* const row = memory + worker * count;

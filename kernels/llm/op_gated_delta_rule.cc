@@ -11,8 +11,8 @@ namespace vitrine::llm {
 
 namespace {
 
-// Number of value columns that are computed together for all tokens, so that their part of the
-// state stays in the processor's cache.
+// Number of value columns that are computed together, so that their part of the state stays in the
+// processor's cache.
 constexpr int64_t kStrip = 64;
 
 struct DeltaRule {
@@ -24,7 +24,7 @@ struct DeltaRule {
   float* out;  // [heads, width], with out_stride between heads
   int64_t heads;
   int64_t keys;
-  int64_t values;  // floats between the starts of two rows of the state
+  int64_t values;  // floats between two rows of the state
   int64_t width;
   int64_t decay_stride;  // 1, or 0 if all keys have the same decay
   int64_t query_stride;
@@ -60,7 +60,7 @@ void step(const DeltaRule& a, float* state) {
     }
   }
   std::copy_n(result, a.width, a.out);
-  // The heads of a group share the state, so only the first head updates it.
+  // The heads of a group share the state, so only the first head updates the state.
   for (int64_t head = 1; head < a.heads; ++head) {
     const float* const queries = a.query + head * a.query_stride;
     float* const out = a.out + head * a.out_stride;
@@ -121,7 +121,7 @@ void gated_delta_rule_out(KernelContext& context, const Tensor& query, const Ten
       !check(context, final_state_out, state, "final_state_out")) {
     return;
   }
-  // The states are updated in final_state_out, which may be the same tensor as initial_state.
+  // final_state_out may be the same tensor as initial_state.
   if (initial_state.numel() > 0) {
     std::memmove(final_state_out.mutable_raw_data(), initial_state.raw_data(),
                  initial_state.nbytes());
@@ -164,7 +164,7 @@ void gated_delta_rule_out(KernelContext& context, const Tensor& query, const Ten
 }  // namespace
 
 VITRINE_KERNEL(gated_delta_rule_out, "llama::gated_delta_rule.out", gated_delta_rule_out);
-// The name that the operator had before ExecuTorch 1.5.
+// The operator's name before ExecuTorch 1.5.
 VITRINE_KERNEL(channelwise_gated_delta_rule_out, "llama::channelwise_gated_delta_rule.out",
                gated_delta_rule_out);
 

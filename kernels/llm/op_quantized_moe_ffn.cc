@@ -1,5 +1,5 @@
-// Computes a mixture of experts: chooses a few feed-forward networks (experts) for each token and
-// adds up their weighted outputs.
+// A mixture of experts: chooses a few feed-forward networks (experts) for each token and adds up
+// their weighted outputs.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,7 +22,6 @@ struct Experts {
   float route_scale;
 };
 
-// Computes the scores of all experts for one token.
 void score(const float* x, const float* gate, const Experts& n, float* scores) {
   for (int64_t expert = 0; expert < n.experts; ++expert) {
     std::array<float, 8> sums{};
@@ -40,8 +39,8 @@ void score(const float* x, const float* gate, const Experts& n, float* scores) {
   }
 }
 
-// Marks the chosen experts and sets their weights. In a tie, the expert with the lower index wins.
-// NaN never wins against a number.
+// Marks the chosen experts and sets their weights. Ties: the lower index wins. NaN never wins
+// against a number.
 void choose(const float* scores, const float* bias, const Experts& n, bool* is_chosen,
             float* weights) {
   std::fill_n(is_chosen, n.experts, false);
@@ -78,8 +77,6 @@ void choose(const float* scores, const float* bias, const Experts& n, bool* is_c
 // Multiplies rows by packed weights and calls store(row, output, product) for each product.
 class Products {
  public:
-  // Allocates memory for weights with groups of `group_size` columns, and for up to `max_rows`
-  // input rows.
   bool allocate(KernelContext& context, int64_t group_size, int64_t max_rows) {
     group_size_ = group_size;
     max_rows_ = max_rows;
@@ -90,7 +87,7 @@ class Products {
     return !context.failed();
   }
 
-  // `inputs` points to the rows. Each row has as many elements as `weights` has columns.
+  // Each input row has as many elements as `weights` has columns.
   template <class Store>
   void run(KernelContext& context, const PackedWeights& weights, std::span<const float*> inputs,
            const Store& store) const {
@@ -143,7 +140,6 @@ bool check_packed(KernelContext& context, const Tensor& tensor, int64_t experts,
          check_contiguous(context, tensor, name) && check_data(context, {&tensor});
 }
 
-// Reads the packed weights of one expert into `weights`.
 bool read_expert(KernelContext& context, const Tensor& packed, int64_t expert,
                  const PackedWeights::Shape& shape, const char* name, PackedWeights& weights) {
   const auto bytes = static_cast<size_t>(packed.size(1));

@@ -1,4 +1,3 @@
-// Makes Float copies of Half and BFloat16 tensors for kernels that compute in float.
 #pragma once
 
 #include <array>
@@ -12,19 +11,19 @@ namespace vitrine::optimized {
 // A Float tensor in temporary memory with the sizes and dim order of another tensor.
 class FloatCopy {
  public:
-  // Allocates `copy` with the sizes and dim order of `like`, but does not set its elements. Returns
-  // false and fails the context if no memory is left.
+  // Allocates memory for `copy` in the shape of `like`. The elements are uninitialized. Returns
+  // false and fails the context if memory runs out.
   static bool make(KernelContext& context, const Tensor& like, FloatCopy& copy);
   FloatCopy() = default;
   FloatCopy(const FloatCopy&) = delete;
   FloatCopy& operator=(const FloatCopy&) = delete;
 
   Tensor& tensor() { return tensor_; }
-  // Copies the elements of `from` and converts them to Float. `from` must be Half, BFloat16 or
-  // Float and have the sizes and dim order of this copy.
+  // Converts the elements of `from` to Float. `from` must be Half, BFloat16 or Float, with the
+  // sizes and dim order of this copy.
   void read(KernelContext& context, const Tensor& from);
-  // Converts the elements to the dtype of `to` and stores them in `to`. `to` has the same
-  // requirements as `from` in read().
+  // Converts the elements to the dtype of `to`. `to` must be Half, BFloat16 or Float, with the
+  // sizes and dim order of this copy.
   void write(KernelContext& context, Tensor& to) const;
 
  private:
@@ -34,7 +33,6 @@ class FloatCopy {
   Tensor tensor_;
 };
 
-// Returns true if the dtype is Half or BFloat16.
 bool is_reduced_float(ScalarType dtype);
 
 }  // namespace vitrine::optimized

@@ -1,12 +1,12 @@
-// Computes attention on all threads. Each block of keys and values is read once for all query heads
-// that share it. A thread holds the scores of one block at a time.
+// Attention on all threads. Each block of keys and values is read once for all query heads that
+// share it. A thread has the scores of one block at a time.
 //
 // Products with many queries are matrix products. Products with few queries are computed row by
 // row.
 //
-// A work item is usually a block of queries that share one key head. If there are few queries and
-// many keys, a work item is a part of the keys for all key heads, so that memory is read in order.
-// If the keys are divided into parts, the results for the parts are then merged.
+// A work item is usually a block of queries with one key head. For few queries and many keys, a
+// work item is a part of the keys for all key heads, so that memory is read in order. The results
+// of all parts are then merged.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -30,8 +30,8 @@ using llm::Attention;
 using llm::Rows;
 using simd::RunningSoftmax;
 
-// Minimum number of query rows for which a block of keys or values is converted to float once,
-// before the products. For fewer rows, each product converts the elements that it reads.
+// Minimum number of query rows for which a block of keys or values is converted to float once. For
+// fewer rows, each product converts the elements.
 constexpr int64_t kMinRowsToWiden = 8;
 
 const std::byte* element_at(const Rows& rows, int64_t offset) {
@@ -39,27 +39,25 @@ const std::byte* element_at(const Rows& rows, int64_t offset) {
          offset * static_cast<int64_t>(rows.tensor->element_size());
 }
 
-// The result of a work item: for each row, the weighted sum of values and the state of its softmax.
 struct Sums {
   float* values;  // rows * stride
   RunningSoftmax* softmax;
 };
 
-// Scratch memory of one thread. The comments give the number of floats in each part.
+// Scratch memory of one thread. The comments give the number of floats.
 struct Scratch {
   float* queries;  // rows * stride
   float* scores;   // rows * kKeyBlock
   float* factors;  // rows
   float* visible;  // rows
   float* block;    // kKeyBlock * stride, if blocks are widened
-  Sums sums;       // used unless the sums must outlive the work item
+  Sums sums;       // not used if the sums must outlive the work item
 };
 
-// Temporary memory for arrays of floats. First add() all arrays, then allocate() once, then take()
+// Temporary memory for arrays of floats: first add() all arrays, then allocate() once, then take()
 // the arrays.
 class FloatArena {
  public:
-  // Returns false if the size overflows.
   bool add(int64_t count, int64_t size) {
     int64_t product = 0;
     return !mul_overflows(count, size, &product) && !add_overflows(size_, product, &size_);
@@ -101,14 +99,13 @@ class BlockedAttention {
   }
 
  private:
-  // The queries of a work item, which are consecutive tokens of one batch, and the part of the keys
-  // to which these queries attend.
+  // The queries of a work item (consecutive tokens of one batch) and their part of the keys.
   struct QueryBlock {
     int64_t batch;
     int64_t token;
     int64_t tokens;
-    int64_t head;  // the first key head
-    int64_t part;  // index of the part of the keys
+    int64_t head;
+    int64_t part;
   };
 
   QueryBlock query_block(int64_t item) const {
@@ -157,14 +154,14 @@ class BlockedAttention {
   }
 
   // Number of query rows of a key head: one for each token of the work item and each of the `group`
-  // query heads that share the key head. Row r is query head r % group of token r / group.
+  // query heads. Row r is query head r % group of token r / group.
   int64_t rows_of_head(const QueryBlock& at) const { return at.tokens * a_.group(); }
   int64_t query_offset(const QueryBlock& at, int64_t head, int64_t row) const {
     return a_.query.offset(at.batch, at.token + row / a_.group(),
                            head * a_.group() + row % a_.group());
   }
 
-  // Converts r, the index of a query row within its key head, to an index within the work item.
+  // Converts index r within a key head to an index within the work item.
   int64_t row(const QueryBlock& at, int64_t head, int64_t r) const {
     return (head - at.head) * p_.head_rows + r;
   }
@@ -181,9 +178,8 @@ class BlockedAttention {
     for (int64_t d = 0; d < a_.width; ++d) to[d] *= a_.scale;
   }
 
-  // Loads and scales the queries of a work item. If blocks are multiplied as matrices, each key
-  // head has a matrix whose columns are its queries. Otherwise, the queries are stored as rows.
-  // `one` is a buffer for one query.
+  // Loads and scales the queries of a work item: as columns of one matrix per key head for matrix
+  // products, otherwise as rows. `one` is a buffer for one query.
   void load_queries(const QueryBlock& at, float* to, float* one) const {
     std::fill_n(to, rows_ * p_.stride, 0.0F);
     for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
@@ -215,8 +211,7 @@ class BlockedAttention {
             rows.token_stride / a_.width};
   }
 
-  // If widens_ is true, converts the rows to float, stores them in `to` and returns them.
-  // Otherwise, returns `rows`.
+  // Returns `rows`, converted to float in `to` if widens_ is true.
   simd::CacheRows widened(const simd::CacheRows& rows, float* to) const {
     if (!widens_) return rows;
     const simd::Convert convert = simd::to_float(rows.dtype);
@@ -236,7 +231,7 @@ class BlockedAttention {
     return {ScalarType::kFloat, to, p_.stride, rows.count, rows.width, nullptr, nullptr, 0};
   }
 
-  // Returns the number of keys in [first, first + count) to which row r attends.
+  // Number of keys in [first, first + count) to which row r attends.
   int64_t visible_keys(const QueryBlock& at, int64_t r, int64_t first, int64_t count) const {
     return std::clamp<int64_t>(a_.keys_of(at.token + r / a_.group()) - first, 0, count);
   }
@@ -244,8 +239,7 @@ class BlockedAttention {
     return a_.mask == nullptr ? nullptr : a_.mask + (at.token + r / a_.group()) * a_.keys + first;
   }
 
-  // Multiplies column n of the scores by the scale of cache row n. This is cheaper than scaling the
-  // elements of the cache row.
+  // Scaling column n of the scores is cheaper than scaling the elements of cache row n.
   static void apply_scales(const simd::CacheRows& rows, const simd::FloatRows& scores) {
     if (rows.scales == nullptr) return;
     alignas(64) float scales[kKeyBlock];
@@ -259,7 +253,7 @@ class BlockedAttention {
     }
   }
 
-  // For the query rows of one key head, weighs the keys [first, first + count) and adds their
+  // Weighs the keys [first, first + count) for the query rows of one key head, and adds their
   // weighted values to the sums.
   void add_block(const QueryBlock& at, int64_t head, int64_t first, int64_t count,
                  const Scratch& scratch, const Sums& sums) const {
@@ -281,7 +275,7 @@ class BlockedAttention {
                      {sums.values + start * p_.stride, p_.stride, rows});
   }
 
-  // Does the same as add_block(), but with matrix products.
+  // Like add_block(), but with matrix products.
   void multiply_block(const QueryBlock& at, int64_t head, int64_t first, int64_t count,
                       const Scratch& scratch, const Sums& sums) const {
     const int64_t rows = p_.head_rows;
@@ -325,7 +319,7 @@ class BlockedAttention {
     if (p_.key_parts == 1) store(at, sums);
   }
 
-  // Merges the results for all parts of the keys and stores the result of query block i.
+  // Merges the results of all parts of the keys and stores the result of query block i.
   void merge(int64_t i) const {
     const int64_t first = i * p_.key_parts;
     const Sums merged = part(first);
@@ -377,7 +371,6 @@ class BlockedAttention {
   float* parts_ = nullptr;
 };
 
-// Implements llm::Attend.
 void attend(KernelContext& context, const Attention& arguments) {
   BlockedAttention(arguments, partition(context, arguments)).run(context);
 }

@@ -1,5 +1,4 @@
-// Divides attention into work items for threads. attention.cc describes the two kinds of work
-// items.
+// Divides attention into work items. attention.cc describes the two kinds of items.
 #pragma once
 
 #include <algorithm>
@@ -17,19 +16,18 @@ inline constexpr int64_t kMinMatrixRows =
     16;  // blocks of fewer query rows are multiplied row by row
 
 struct Partition {
-  int64_t tokens;  // number of tokens in a block of queries
+  int64_t tokens;  // tokens in a block of queries
   int64_t token_blocks;
-  int64_t heads;  // number of key heads in an item
+  int64_t heads;  // key heads in an item
   int64_t head_blocks;
   int64_t key_parts;
-  int64_t stride;     // floats from row to row: the width, padded to full vectors
-  bool as_matrices;   // true if blocks are multiplied as matrices
+  int64_t stride;  // floats from row to row: the width, padded to full vectors
+  bool as_matrices;
   int64_t head_rows;  // query rows of a key head, padded to full vectors if as_matrices
 
   int64_t items(const llm::Attention& a) const {
     return a.batches * token_blocks * head_blocks * key_parts;
   }
-  // Number of query rows in one work item, including padding.
   int64_t rows() const { return heads * head_rows; }
 };
 
@@ -37,7 +35,7 @@ inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 inline int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
-// Chooses how many key heads one work item handles, and into how many parts the keys are divided.
+// Chooses the number of key heads per work item and the number of parts of the keys.
 inline void divide_work(int64_t workers, const llm::Attention& a, Partition& result) {
   const int64_t max_parts = std::max<int64_t>(1, a.keys / kKeyBlock);
   const int64_t wanted = workers == 1 ? 1 : 4 * workers;  // lets faster cores take more items

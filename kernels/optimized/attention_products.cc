@@ -8,8 +8,8 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Divides `columns`, a multiple of `lanes`, into tiles. For each tile, calls `body` with its first
-// column and its number of SIMD vectors.
+// Divides `columns`, a multiple of `lanes`, into tiles. Calls body(first column, number of SIMD
+// vectors) for each tile.
 template <class Body>
 void for_each_tile(int64_t columns, int64_t lanes, Body&& body) {
   const int64_t vectors = columns / lanes;

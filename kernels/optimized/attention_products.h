@@ -1,6 +1,5 @@
-// Computes the matrix products of attention for blocks with many queries: keys by queries, and
-// weights by values. Scores are ordered by key: the scores of all queries for one key are
-// contiguous.
+// The matrix products of attention for many queries: keys by queries, and weights by values. The
+// scores of all queries for one key are contiguous.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +8,8 @@
 
 namespace vitrine::optimized {
 
-// Sets scores[n * rows + r] to the dot product of key n and query r. Element d of query r is
-// queries[d * rows + r]; `rows` is the number of queries, a multiple of attention_lanes(). Keys
-// must be Float.
+// scores[n * rows + r] is the dot product of key n and query r. Element d of query r is queries[d *
+// rows + r]. `rows` is the number of queries, a multiple of attention_lanes(). Keys must be Float.
 void multiply_keys_by_queries(const simd::CacheRows& keys, const float* queries, int64_t rows,
                               float* scores);
 

@@ -1,6 +1,3 @@
-// Defines the operator `where`, and binary operators on floating-point tensors. The second operand
-// of some binary operators is a Scalar.
-
 #include "kernels/optimized/elementwise.h"
 #include "kernels/optimized/take_over.h"
 #include "kernels/util/scalar_value.h"
@@ -14,7 +11,7 @@ bool binary_out(KernelContext& context, const Tensor& self, const Other& other, 
   return binary(context, {.run = run(), .returns_bool = returns_bool}, self, other, out);
 }
 
-// Computes self + alpha * other or self - alpha * other.
+// The result is self + alpha * other or self - alpha * other.
 template <simd::Run (*plain)(), simd::Run (*scaled)(), class Other>
 bool scaled_out(KernelContext& context, const Tensor& self, const Other& other, const Scalar& alpha,
                 Tensor& out) {
@@ -23,7 +20,7 @@ bool scaled_out(KernelContext& context, const Tensor& self, const Other& other, 
   return binary(context, {scale == 1.0F ? plain() : scaled(), {scale}}, self, other, out);
 }
 
-// Computes other - alpha * self.
+// The result is other - alpha * self.
 bool rsub_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other,
                      const Scalar& alpha, Tensor& out) {
   if (promote(self.dtype(), other) != self.dtype() || !fits(alpha, self.dtype()) ||

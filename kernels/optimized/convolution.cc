@@ -1,5 +1,5 @@
-// Computes convolutions in float on all threads. Half and BFloat16 are converted; the portable
-// kernel computes other dtypes.
+// Convolutions in float on all threads. Half and BFloat16 are converted. The portable kernel
+// computes other dtypes.
 #include "kernels/optimized/as_float.h"
 #include "kernels/optimized/convolution_shape.h"
 #include "vitrine/kernel.h"
@@ -57,7 +57,6 @@ bool convolve_floats(KernelContext& context, const Convolution& convolution) {
   return true;
 }
 
-// Implements Convolve.
 void convolve(KernelContext& context, const Convolution& convolution) {
   if (convolution.out.numel() == 0 || convolution.input.numel() == 0) {
     return vitrine::convolve(context, convolution);

@@ -1,4 +1,4 @@
-// Computes convolutions with one input channel per group, plane by plane or pixel by pixel.
+// Convolutions with one input channel per group, plane by plane or pixel by pixel.
 #include <algorithm>
 
 #include "kernels/optimized/convolution_shape.h"
@@ -12,8 +12,7 @@ namespace vitrine::optimized {
 namespace {
 
 constexpr int64_t kMaxDepthwiseTaps = 128;
-// Limits along the width. Larger strides or paddings would make the copies of lines in
-// depthwise_plane() too long.
+// Limits along the width. They bound the length of the copied lines in depthwise_plane().
 constexpr int64_t kMaxDepthwiseStride = 8;
 constexpr int64_t kMaxDepthwisePadding = 64;
 constexpr int64_t kCacheLineFloats = 16;
@@ -26,19 +25,19 @@ bool is_depthwise(const ConvolutionShape& shape) {
          shape.window.padding[2] <= kMaxDepthwisePadding;
 }
 
-// Returns the work of all planes, in the unit of kParallelWork. A plane counts as at least 2000
-// units. A multiplication counts as three units: it is slower here than in a matrix product.
+// Work in the unit of kParallelWork. A plane counts as at least 2000 units. A multiplication counts
+// as three units, because it is slower here than in a matrix product.
 int64_t depthwise_work(const ConvolutionShape& shape) {
   const int64_t plane = work_of({3, shape.positions(), shape.taps()});
   return work_of(
       {shape.out_layout.sizes[0], shape.out_layout.sizes[1], std::max<int64_t>(plane, 2000)});
 }
 
-// Convolves tensors of dim order N, C, H, W, plane by plane.
+// For dim order N, C, H, W.
 void convolve_planes(KernelContext& context, const ConvolutionShape& shape) {
   const ConvolutionWindow& window = shape.window;
   const int64_t line = simd::depthwise_line(shape.in[2], window.stride[2], window.padding[2]);
-  // Extra space separates the workers' scratch areas, so that no two areas share a cache line.
+  // Extra space separates the workers' scratch areas, so that two areas do not share a cache line.
   const int64_t lines = shape.in[1] + 2 + (simd::kDepthwiseSlack + kCacheLineFloats) / line;
   auto* const scratch = static_cast<float*>(
       context.allocate_temp({worker_count(context), lines, line, sizeof(float)}));
@@ -85,8 +84,7 @@ void convolve_planes(KernelContext& context, const ConvolutionShape& shape) {
   parallel(context, out.sizes[0] * channels, depthwise_work(shape), convolve_plane);
 }
 
-// The range [begin, end) of the kernel's taps along `dim` that are inside the image for output
-// coordinate `at`.
+// The range [begin, end) of taps along `dim` inside the image, for output coordinate `at`.
 struct TapRange {
   int64_t begin;
   int64_t end;
@@ -100,7 +98,7 @@ TapRange taps_inside(const ConvolutionShape& shape, size_t dim, int64_t at) {
   return {std::min(begin, shape.kernel[dim]), std::min(end, shape.kernel[dim])};
 }
 
-// Convolves tensors of dim order N, H, W, C, line by line.
+// For dim order N, H, W, C.
 void convolve_pixels(KernelContext& context, const ConvolutionShape& shape) {
   const Layout& in = shape.input_layout;
   const Layout& out = shape.out_layout;
@@ -168,7 +166,7 @@ bool has_short_lines(const ConvolutionShape& shape) {
          is_plane(shape.input_layout) && is_plane(shape.out_layout);
 }
 
-// Converts images to channels-last, convolves them, and converts the results back.
+// Converts images to channels-last, convolves, and converts the results back.
 void convolve_as_pixels(KernelContext& context, const ConvolutionShape& shape) {
   const int64_t channels = shape.out_layout.sizes[1];
   const int64_t size = shape.in[1] * shape.in[2];
@@ -182,7 +180,7 @@ void convolve_as_pixels(KernelContext& context, const ConvolutionShape& shape) {
   pixels.input_layout.strides = {0, 1, 0, shape.in[2] * channels, channels};
   pixels.out_layout.strides = {0, 1, 0, shape.output[2] * channels, channels};
   pixels.out_layout.sizes[0] = 1;
-  // Divides the channels among the threads: calls body(first channel, count) for each part.
+  // Calls body(first channel, count) for each part of the channels, in parallel.
   const auto for_channels = [&](const auto& body) {
     parallel_ranges(context, channels, kChannelBlock, work_of({8, size}),
                     [&](int64_t begin, int64_t end) { body(begin, end - begin); });

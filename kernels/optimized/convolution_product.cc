@@ -1,5 +1,5 @@
-// Computes convolutions as matrix products. Patches of the image are copied a few at a time, so the
-// matrix of all patches is never stored.
+// Convolutions as matrix products. Patches of the image are copied a few at a time, so the matrix
+// of all patches is never stored.
 #include <algorithm>
 #include <cstring>
 
@@ -15,12 +15,12 @@ namespace {
 
 // `count` consecutive elements of an output line.
 struct Run {
-  Spatial position;  // position of the first element
+  Spatial position;
   int64_t count;
 };
 
-// Divides the output positions [first, first + count) into runs, each of which is part of one line,
-// and calls visit(done, run) for each run. `done` is the number of positions before the run.
+// Divides the output positions [first, first + count) into runs within lines, and calls visit(done,
+// run) for each run. `done` is the number of positions before the run.
 template <class Visit>
 void for_each_run(const Spatial& output, int64_t first, int64_t count, Visit&& visit) {
   Spatial position{first / output[2] / output[1], first / output[2] % output[1], first % output[2]};
@@ -36,7 +36,6 @@ void for_each_run(const Spatial& output, int64_t first, int64_t count, Visit&& v
   }
 }
 
-// The operands of the matrix product for one image and group.
 class ImageOperands : public GemmOperands {
  public:
   ImageOperands(const ConvolutionShape& shape, int64_t image, int64_t group) : shape_(shape) {
@@ -82,7 +81,7 @@ class ImageOperands : public GemmOperands {
   const float* bias_;
 };
 
-// Operands for dim order N, C, H, W. Rows are output channels, columns are output positions.
+// Operands for dim order N, C, H, W. Rows are output channels. Columns are output positions.
 class PlaneOperands final : public ImageOperands {
  public:
   using ImageOperands::ImageOperands;
@@ -164,8 +163,7 @@ class PlaneOperands final : public ImageOperands {
   }
 
  private:
-  // Copies the input elements that one tap reads for a run of output positions. Writes zeros for
-  // padding.
+  // Copies the input elements of one tap for a run of output positions. Writes zeros for padding.
   void copy_run(const float* plane, const Run& run, const Spatial& tap, float* to) const {
     const Layout& layout = shape_.input_layout;
     const int64_t z = source(0, run.position[0], tap[0]);
@@ -179,7 +177,7 @@ class PlaneOperands final : public ImageOperands {
     const int64_t x = source(2, run.position[2], tap[2]);
     // x + i * step is inside the line if begin <= i < end.
     const int64_t begin = x >= 0 ? 0 : std::min(run.count, (-x + step - 1) / step);
-    const int64_t room = shape_.in[2] - x;  // may be negative
+    const int64_t room = shape_.in[2] - x;
     const int64_t end = std::clamp(room <= 0 ? 0 : (room + step - 1) / step, begin, run.count);
     std::fill(to, to + begin, 0.0F);
     const int64_t stride = step * layout.strides[4];
@@ -197,7 +195,7 @@ class PlaneOperands final : public ImageOperands {
   }
 };
 
-// Operands for dim order N, H, W, C. Rows are output positions, columns are output channels. The
+// Operands for dim order N, H, W, C. Rows are output positions. Columns are output channels. The
 // product sums over the index tap * channels + channel.
 class PixelOperands final : public ImageOperands {
  public:
@@ -263,9 +261,8 @@ class PixelOperands final : public ImageOperands {
   }
 
  private:
-  // Copies the input elements that all taps read for one output position. In each input line, these
-  // elements must be contiguous, and no tap may be to the left or right of the line. Writes zeros
-  // for lines outside the image.
+  // Copies the input elements of all taps for one output position. In each input line, these
+  // elements must be contiguous and inside the line. Writes zeros for lines outside the image.
   void copy_lines(const Spatial& position, float* to) const {
     const Layout& layout = shape_.input_layout;
     const int64_t count = shape_.kernel[2] * shape_.group_channels;
@@ -283,7 +280,7 @@ class PixelOperands final : public ImageOperands {
       }
     }
   }
-  // Does the same as copy_lines() for any taps. Writes zeros for taps outside the image.
+  // Like copy_lines(), but for any taps. Writes zeros for taps outside the image.
   void copy_taps(const Spatial& position, float* to) const {
     const Layout& layout = shape_.input_layout;
     const int64_t channels = shape_.group_channels;

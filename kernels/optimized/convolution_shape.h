@@ -1,4 +1,3 @@
-// Declares the arguments of a float convolution, and the functions that compute it.
 #pragma once
 
 #include <array>
@@ -16,9 +15,9 @@ struct ConvolutionShape {
   const float* weight;
   const float* bias;  // may be null
   float* out;
-  Spatial in;      // sizes
-  Spatial kernel;  // sizes
-  Spatial output;  // sizes
+  Spatial in;
+  Spatial kernel;
+  Spatial output;
   ConvolutionWindow window;
   Layout input_layout;  // [N, C, depth, height, width]
   Layout weight_layout;
@@ -31,15 +30,14 @@ struct ConvolutionShape {
   int64_t positions() const { return output[0] * output[1] * output[2]; }
 };
 
-// Returns true if depth, height and width can be merged into one dimension of stride `strides[4]`.
+// True if depth, height and width can be merged into one dimension of stride `strides[4]`.
 inline bool is_plane(const Layout& layout) {
   return (layout.sizes[3] == 1 || layout.strides[3] == layout.sizes[4] * layout.strides[4]) &&
          (layout.sizes[2] == 1 ||
           layout.strides[2] == layout.sizes[4] * layout.sizes[3] * layout.strides[4]);
 }
 
-// Computes a non-transposed convolution as a matrix product of weights and patches, for each image
-// and group.
+// Computes one matrix product of weights and patches for each image and group.
 void convolve_as_product(KernelContext& context, const ConvolutionShape& shape);
 
 // Computes a non-transposed convolution with packed weights. Converts images that are not
@@ -49,17 +47,16 @@ void convolve_as_product(KernelContext& context, const ConvolutionShape& shape);
 [[nodiscard]] bool convolve_by_taps(KernelContext& context, const Tensor& weight,
                                     const ConvolutionShape& shape);
 
-// Computes a non-transposed convolution as dot products. The input, the output and the kernel must
-// have one pixel each, without padding. Otherwise, or if the layouts are not supported, returns
-// false without doing anything.
+// Computes a non-transposed convolution as dot products. Returns false without doing anything
+// unless input, output and kernel have one pixel each, without padding, and the layouts are
+// supported.
 [[nodiscard]] bool convolve_single_pixels(KernelContext& context, const ConvolutionShape& shape);
 
-// Computes a convolution with one input channel per group. Returns false without doing anything if
-// a group has more than one input channel, or if the shape or the layouts are not supported.
+// Returns false without doing anything if a group has more than one input channel, or if the shape
+// or the layouts are not supported.
 [[nodiscard]] bool convolve_depthwise(KernelContext& context, const ConvolutionShape& shape);
 
-// Computes a transposed convolution. Returns false without doing anything if the layout of the
-// weights or the input is not supported.
+// Returns false without doing anything if the layout of the weights or the input is not supported.
 [[nodiscard]] bool convolve_transposed(KernelContext& context, const ConvolutionShape& shape);
 
 }  // namespace vitrine::optimized

@@ -1,6 +1,6 @@
-// Computes convolutions with weights that are packed once. The products read pixels directly from a
-// channels-last image. If necessary, the image is first copied to this layout and padded, but
-// patches are never copied.
+// Convolutions with weights that are packed once. The products read pixels directly from a
+// channels-last image. Other images are first copied to this layout and padded, but patches are
+// never copied.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -41,7 +41,7 @@ class TapConvolution {
   }
 
   bool is_supported() const {
-    // Excludes 1 x 1 kernels, for which the matrix product reads planes in place.
+    // For 1 x 1 kernels, the matrix product already reads planes in place.
     if (shape_.taps() == 1 && shape_.positions() > 1) return false;
     const Layout& in = shape_.input_layout;
     const Layout& out = shape_.out_layout;
@@ -49,7 +49,6 @@ class TapConvolution {
            (pixels_out_ || (is_plane(out) && (out.strides[4] == 1 || shape_.positions() == 1)));
   }
 
-  // Number of bytes of the packed weights; nullopt if the number overflows.
   std::optional<int64_t> packed_bytes() const {
     return checked_product({shape_.window.groups, shape_.depth(), width_, sizeof(float)});
   }
@@ -64,8 +63,7 @@ class TapConvolution {
     return key.value();
   }
 
-  // Packs the weights. For each group and each panel, writes an array of shape [taps,
-  // group_channels, columns of the panel].
+  // Writes an array of shape [taps, group_channels, columns of the panel] for each group and panel.
   void pack(float* to) const {
     const Layout& layout = shape_.weight_layout;
     for (int64_t group = 0; group < shape_.window.groups; ++group) {
@@ -88,8 +86,7 @@ class TapConvolution {
     }
   }
 
-  // Computes all images. `weights` must be packed. Fails the context if no temporary memory is
-  // left.
+  // Computes all images from packed weights. Fails the context if temporary memory runs out.
   void run(KernelContext& context, const float* weights) const {
     const KernelContext::TemporaryScope scope(context);
     const int64_t work = work_of({shape_.positions(), shape_.out_layout.sizes[1], shape_.depth()});
@@ -139,7 +136,7 @@ class TapConvolution {
     const float* weights;
     std::span<const int64_t> offsets;
     float* out;
-    int64_t begin;  // pixels
+    int64_t begin;
     int64_t end;
     int64_t panel;  // index over groups and panels
   };
@@ -163,7 +160,6 @@ class TapConvolution {
     }
   }
 
-  // Copies an image to channels-last memory with padding.
   void copy_image(KernelContext& context, const float* in, float* image) const {
     const int64_t lines = padded_[0] * padded_[1];
     const int64_t chunks = (shape_.in[2] + kCopyPixels - 1) / kCopyPixels;
@@ -176,7 +172,6 @@ class TapConvolution {
     });
   }
 
-  // Copies pixels [first, first + count) of a line of the input to the padded image.
   void copy_line(const float* in, int64_t line, int64_t first, int64_t count, float* to) const {
     const Layout& layout = shape_.input_layout;
     const Spatial& padding = shape_.window.padding;

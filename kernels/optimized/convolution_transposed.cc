@@ -1,5 +1,5 @@
-// Computes transposed convolutions. A matrix product computes the contribution of every input
-// element through every tap of the kernel. The contributions are then added to the output.
+// Transposed convolutions. A matrix product computes the contribution of every input element
+// through every tap of the kernel. The contributions are then added to the output.
 #include "kernels/optimized/convolution_shape.h"
 #include "kernels/optimized/matrix_product.h"
 #include "kernels/util/parallel.h"
@@ -15,7 +15,6 @@ bool has_supported_layout(const ConvolutionShape& shape) {
          (shape.group_rows == 1 || weight.strides[1] == shape.taps());
 }
 
-// Sets all elements of one channel of the output to `value`.
 void fill_plane(const ConvolutionShape& shape, float value, float* plane) {
   const Layout& out = shape.out_layout;
   for (int64_t z = 0; z < shape.output[0]; ++z) {
@@ -31,8 +30,7 @@ void fill_plane(const ConvolutionShape& shape, float value, float* plane) {
 void add_tap(const ConvolutionShape& shape, const Spatial& tap, const float* parts, float* plane) {
   const Layout& out = shape.out_layout;
   const ConvolutionWindow& window = shape.window;
-  // The output coordinate to which input coordinate `source` contributes. It may be outside the
-  // output.
+  // The output coordinate for input coordinate `source`. May be outside the output.
   const auto target = [&](size_t dim, int64_t source) {
     return source * window.stride[dim] - window.padding[dim] + tap[dim] * window.dilation[dim];
   };
@@ -50,7 +48,6 @@ void add_tap(const ConvolutionShape& shape, const Spatial& tap, const float* par
   }
 }
 
-// Computes one channel of the output from the contributions through all taps.
 void add_parts(const ConvolutionShape& shape, int64_t channel, const float* parts, float* plane) {
   fill_plane(shape, shape.bias == nullptr ? 0.0F : shape.bias[channel], plane);
   const int64_t elements = shape.in[0] * shape.in[1] * shape.in[2];

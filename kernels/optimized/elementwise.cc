@@ -18,14 +18,14 @@ constexpr size_t kMaxInputs = 3;
 constexpr size_t kOperands = kMaxInputs + 1;  // operand 0 is the output
 using Loop = BoxLoop<kOperands>;
 
-constexpr int64_t kBufferLength = 1024;  // elements
+constexpr int64_t kBufferLength = 1024;
 constexpr int64_t kMaxFilledPeriod = kBufferLength / 2;
 struct alignas(64) FloatBuffer {
   float elements[kBufferLength];
 };
 
-// An input whose elements are contiguous and in the order of the output. The input repeats after
-// `period` elements.
+// An input with contiguous elements in the order of the output. The input repeats after `period`
+// elements.
 struct Source {
   const std::byte* data;
   int64_t element_size;
@@ -33,8 +33,8 @@ struct Source {
   simd::Convert convert;  // conversion from Half or BFloat16; null for other dtypes
 };
 
-// Returns true if the operator can read its second operand from its parameters. Only the BINARY
-// operators of simd/elementwise_list.inc can do this.
+// True if the second operand can be a parameter, as in the BINARY operators of
+// simd/elementwise_list.inc.
 bool accepts_number(const FloatOperator& op, std::initializer_list<Operand> operands) {
   return operands.size() == 2 && !op.returns_bool;
 }
@@ -53,7 +53,7 @@ const float* repeated_number(const FloatOperator& op, std::initializer_list<Oper
 
 bool is_float(ScalarType dtype) { return dtype == ScalarType::kFloat || is_reduced_float(dtype); }
 
-// Sets the first `count` elements, and possibly a few elements after them, to `value`.
+// May also set a few elements after the first `count` elements.
 void fill(float value, int64_t count, float* buffer) {
   constexpr int64_t kBlock = 16;
   static_assert(kBufferLength % kBlock == 0);
@@ -85,21 +85,21 @@ void fill(const Source& source, const std::byte* from, int64_t count, float* buf
   }
 }
 
-// An operator, and the line of contiguous elements that it computes.
+// An operator, and the line of contiguous elements that the operator computes.
 struct Line {
   simd::Run op;
   std::array<float, 3> parameters;
-  size_t inputs;  // those with a source; the others repeat a number, which is a parameter
+  size_t inputs;  // inputs with a source; other inputs are numbers
   Source sources[kMaxInputs];
   std::byte* out;
   int64_t out_size;
   simd::Convert convert_out;  // conversion to Half or BFloat16; null for other dtypes
-  int64_t total_count;        // elements of the result
+  int64_t total_count;
   int64_t length;
-  int64_t row;   // the longest period of the inputs that repeat; 1 if none repeats
+  int64_t row;   // the longest period of the repeating inputs; 1 if none repeats
   int64_t step;  // elements that one call of the operator can compute
 
-  // True if a buffer holds repeated copies of a short input, so that one call computes many rows.
+  // True if a buffer has copies of a short input, so that one call computes many rows.
   bool is_filled(const Source& source) const {
     return source.period < length && source.period <= kMaxFilledPeriod;
   }
@@ -109,7 +109,7 @@ struct Line {
   bool set_length(int64_t count) {
     length = count;
     row = 1;
-    bool in_place = convert_out == nullptr;  // true if no buffer is needed
+    bool in_place = convert_out == nullptr;
     for (size_t i = 0; i < inputs; ++i) {
       const Source& source = sources[i];
       in_place = in_place && source.convert == nullptr && !is_filled(source);
@@ -122,8 +122,8 @@ struct Line {
     return true;
   }
 
-  // Computes the elements [begin, end) of the line. `begin` must be a multiple of `row`. The index
-  // of the line's first element is first[0] in the output, and first[i + 1] in sources[i].
+  // Computes the elements [begin, end) of the line. `begin` must be a multiple of `row`. The line
+  // begins at index first[0] in the output, and at first[i + 1] in sources[i].
   void run(const Loop::Offsets& first, int64_t begin, int64_t end) const {
     FloatBuffer buffers[kOperands];
     const void* operands[kMaxInputs] = {};
@@ -159,7 +159,6 @@ struct Line {
   }
 };
 
-// Returns true if the operator accepts the inputs' dtypes.
 bool has_dtypes(const FloatOperator& op, ScalarType common,
                 std::initializer_list<Operand> operands) {
   bool is_condition = op.first_is_bool;
@@ -176,10 +175,10 @@ bool has_dtypes(const FloatOperator& op, ScalarType common,
   return true;
 }
 
-// Computes a small result with one call to the operator, which avoids the cost of a general loop.
+// Computes a small result with one call to the operator, without the cost of a general loop.
 // Returns false without doing anything if `out` has more than kBufferLength elements or an operand
 // is not supported. At least one operand must be a tensor with the sizes and dim order of `out`.
-// Each other operand must be a number, another such tensor, or a Float tensor with one element and
+// Other operands must be numbers, tensors of the same kind, or Float tensors with one element and
 // no more dimensions than `out`.
 bool run_small(const FloatOperator& op, std::initializer_list<Operand> operands, Tensor& out) {
   FloatBuffer buffers[kMaxInputs];
@@ -223,8 +222,8 @@ bool run_small(const FloatOperator& op, std::initializer_list<Operand> operands,
   return has_shape;
 }
 
-// Resizes `out` to the shape to which all tensors broadcast. Returns false and fails the context if
-// that is not possible.
+// Resizes `out` to the broadcast shape of all tensors. Returns false and fails the context if the
+// shapes do not broadcast.
 bool resize_to_broadcast(KernelContext& context, std::initializer_list<Operand> operands,
                          Tensor& out) {
   const Tensor* tensors[kMaxInputs];
@@ -235,14 +234,14 @@ bool resize_to_broadcast(KernelContext& context, std::initializer_list<Operand> 
   int32_t storage[kMaxRank];
   const auto sizes = broadcast_sizes(context, std::span(tensors, count), storage);
   if (!sizes || !context.resize(out, *sizes)) return false;
-  // Checks all inputs again, because resize() changes an input if `out` is the same tensor.
+  // All inputs are checked again, because resize() has changed an input that is also `out`.
   return std::ranges::all_of(std::span(tensors, count), [&](const Tensor* tensor) {
     return check_broadcastable(context, *tensor, out.sizes());
   });
 }
 
 // Runs `line` over each row of a general loop. Returns false and computes nothing unless the rows
-// of `out` are contiguous and the rows of each input are contiguous or repeat one element.
+// of `out` are contiguous, and the rows of each input are contiguous or repeat one element.
 bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand> operands,
               int64_t work_each, Tensor& out) {
   const size_t rank = out.rank();
@@ -273,8 +272,8 @@ bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand>
   return true;
 }
 
-// Computes a result of any size. Returns false in the same cases as elementwise(). This function is
-// not inlined, because its large stack frame would slow down small calls.
+// Computes a result of any size. Returns false in the same cases as elementwise(). Not inlined,
+// because the large stack frame would slow down small calls.
 [[gnu::noinline]] bool run_large(KernelContext& context, const FloatOperator& op, ScalarType common,
                                  std::initializer_list<Operand> operands, Tensor& out) {
   const bool reduced = common != ScalarType::kFloat;

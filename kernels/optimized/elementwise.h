@@ -1,4 +1,4 @@
-// Computes element-wise operators in float, with broadcasting, on all threads.
+// Element-wise operators in float, with broadcasting, on all threads.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct FloatOperator {
   simd::Run run;
   std::array<float, 3> parameters{};
   bool returns_bool = false;
-  bool first_is_bool = false;  // the first input is Bool or Byte; the others have the common dtype
+  bool first_is_bool = false;
 };
 
 // A tensor, or one number for all elements.
@@ -31,14 +31,13 @@ struct Operand {
 
 // Computes out = op(inputs...) with broadcasting and resizes `out`. Half and BFloat16 are computed
 // in float. The common dtype must be Float, Half or BFloat16. All tensors must have this dtype,
-// with two exceptions: the first input must be Bool or Byte if op.first_is_bool is true, and `out`
-// must be Bool if op.returns_bool is true. Rows must be contiguous; rows of inputs may also repeat
-// one element. Otherwise, returns false and computes nothing, but may have resized `out`.
+// except a Bool or Byte first input (op.first_is_bool) and a Bool `out` (op.returns_bool). Rows
+// must be contiguous, and rows of inputs may also repeat one element. Otherwise, returns false and
+// computes nothing, but may have resized `out`.
 [[nodiscard]] bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType common,
                                std::initializer_list<Operand> inputs, Tensor& out);
 
-// Computes out = op(self, other) in the common dtype. Returns false in the same cases as
-// elementwise().
+// out = op(self, other) in the common dtype. Returns false in the same cases as elementwise().
 [[nodiscard]] bool binary(KernelContext& context, const FloatOperator& op, const Tensor& self,
                           const Tensor& other, Tensor& out);
 [[nodiscard]] bool binary(KernelContext& context, const FloatOperator& op, const Tensor& self,

@@ -1,5 +1,4 @@
-// Checks that tensors are row-major float images, and counts the planes of images. Used by pooling
-// and resampling.
+// Checks that tensors are row-major float images, and counts the planes of images.
 #pragma once
 
 #include "kernels/util/checks.h"

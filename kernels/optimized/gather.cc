@@ -1,4 +1,4 @@
-// Defines the operator gather for the last dimension of row-major tensors.
+// The operator gather for the last dimension of row-major tensors.
 #include <atomic>
 #include <cstdint>
 

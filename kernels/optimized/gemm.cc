@@ -10,31 +10,29 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Minimum number of rows in a band.
 constexpr int64_t kMinBandRows = 32;
-// Maximum number of bytes in a panel, and maximum width of a panel in tiles. A panel that is one
-// tile wide may have more bytes. The maximum width is odd so that the rows of a panel do not map to
-// the same cache sets.
+// Maximum size of a panel in bytes, and maximum width in tiles. A panel of one tile may have more
+// bytes. The maximum width is odd, so that the rows of a panel do not share cache sets.
 constexpr int64_t kPanelBytes = int64_t{192} * 1024;
 constexpr int64_t kMaxPanelTiles = 5;
-// Number of work items per worker. With several items per worker, faster cores can take more items.
+// With several work items per worker, faster cores can take more items.
 constexpr int64_t kTasksPerWorker = 4;
 constexpr int64_t kFloat = sizeof(float);
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Divides the columns of a product into panels of full vectors, and the rows into bands. A work
-// item computes one band of one panel.
+// item is one band of one panel.
 struct Blocking {
   int64_t vectors;  // vectors in all columns
   int64_t panels;
   int64_t bands;
   int64_t group_bands;  // consecutive bands with the same panel
   int64_t row_tiles;
-  int64_t panel_vectors;  // maximum number of vectors in a panel
+  int64_t panel_vectors;
 
-  // The panel and the band of a work item. Items cover all panels of the first group of bands, then
-  // all panels of the second group, and so on.
+  // Work items cover all panels of the first group of bands, then all panels of the second group,
+  // and so on.
   int64_t panel(int64_t item) const { return item / group_bands % panels; }
   int64_t band(int64_t item) const {
     return item / (group_bands * panels) * group_bands + item % group_bands;
@@ -64,21 +62,20 @@ Blocking make_blocking(const simd::GemmShape& shape, int64_t rows, int64_t colum
     blocking.bands = workers * blocking.group_bands;
     return blocking;
   }
-  // If there are few panels, the rows are also divided among the threads.
+  // If there are few panels, the threads also share the rows.
   const int64_t wanted = workers == 1 ? 1 : divide_up(kTasksPerWorker * workers, blocking.panels);
   blocking.bands = std::clamp<int64_t>(wanted, 1, max_bands);
   blocking.group_bands = blocking.bands;
   return blocking;
 }
 
-// A panel: consecutive columns of the right side.
 struct Panel {
   const float* right;
   int64_t right_stride;
   int64_t vector_stride;  // distance between vectors of columns
-  int64_t column;         // the first column
-  int64_t columns;        // columns of the result
-  int64_t vectors;        // vectors that hold these columns
+  int64_t column;
+  int64_t columns;
+  int64_t vectors;
 };
 
 class BlockedProduct {
@@ -103,7 +100,6 @@ class BlockedProduct {
     return panel_memory() + (operands_.wants_scratch() ? shape_.rows : 0);
   }
 
-  // Computes one work item. `packed` is the index of the panel that is in the worker's memory.
   void multiply(int64_t item, float* memory, int64_t& packed) const {
     const Panel panel = prepare_panel(blocking_.panel(item), memory, packed);
     const int64_t band = blocking_.band(item);
@@ -117,7 +113,7 @@ class BlockedProduct {
   }
 
  private:
-  // Width, in columns, of a worker's memory for a packed panel; 0 if the right side is already
+  // Width of a worker's memory for a packed panel, in columns. 0 if the right side is already
   // packed.
   int64_t panel_memory() const {
     return packed_right_ != nullptr ? 0 : blocking_.panel_vectors * shape_.lanes;
@@ -148,7 +144,6 @@ class BlockedProduct {
     return panel;
   }
 
-  // Computes the tiles of up to shape_.rows rows of a panel.
   void multiply_rows(const Panel& panel, int64_t row, int64_t rows, float* scratch) const {
     alignas(64) float sums[simd::kGemmMaxRows * simd::kGemmMaxVectors * simd::kGemmMaxLanes];
     const GemmRows left = operands_.left_rows(row, rows, scratch);
@@ -195,11 +190,11 @@ class BlockedProduct {
   const GemmOperands::InPlace result_;
 };
 
-// Computes a small product without panels or temporary memory, if all operands can be used in
-// place. Otherwise, returns false without doing anything.
+// Computes a small product without panels or temporary memory. Returns false without doing anything
+// unless all operands can be used in place.
 bool multiply_in_place(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_t depth,
                        const GemmOperands& operands) {
-  // Products with more tiles than the limit below are faster as a BlockedProduct.
+  // Products with more tiles are faster as a BlockedProduct.
   const int64_t vectors = divide_up(columns, shape.lanes);
   const int64_t tiles = divide_up(vectors, simd::kGemmMaxVectors);
   if (tiles > (rows <= shape.rows ? kMaxPanelTiles : 1) || operands.wants_scratch()) return false;
@@ -262,8 +257,8 @@ void pack_columns(KernelContext& context, int64_t columns, int64_t depth,
 
 int64_t gemm_lanes() { return simd::gemm_shape().lanes; }
 
-// A panel of the right side spans the full depth, so that sums stay in registers and each result is
-// written once. A panel is read from the second-level cache.
+// A panel spans the entire depth, so that sums stay in registers and each result is written once. A
+// panel is read from the second-level cache.
 void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
           const GemmOperands& operands) {
   if (rows <= 0 || columns <= 0) return;

@@ -1,5 +1,4 @@
-// Computes a blocked matrix product in float on all threads. The operands are read through virtual
-// functions.
+// A blocked matrix product in float on all threads. Virtual functions read the operands.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +15,12 @@ struct GemmRows {
   bool has_slack = false;  // true if a full vector may be read at the end of each row
 };
 
-// The operands of a product, left x right. Several threads may call these functions at the same
+// The operands of the product left x right. Several threads may call these functions at the same
 // time.
 class GemmOperands {
  public:
-  // Returns the rows [row, row + count) of the left side. If wants_scratch() is true, copies them
-  // to `scratch`, which holds count * depth floats. Otherwise, returns them in place.
+  // Returns the rows [row, row + count) of the left side in place. If wants_scratch() is true,
+  // copies the rows to `scratch` (count * depth floats) instead.
   virtual GemmRows left_rows(int64_t row, int64_t count, float* scratch) const = 0;
   virtual bool wants_scratch() const { return false; }
 
@@ -32,14 +31,13 @@ class GemmOperands {
   // not contiguous.
   virtual GemmRows right_in_place() const { return {nullptr, 0}; }
 
-  // The right side in the packed form that pack_columns() writes; null if the right side is not
-  // packed in advance.
+  // The right side as packed by pack_columns(). Null if the right side is not packed in advance.
   virtual const float* packed_right() const { return nullptr; }
 
-  // The memory of the result. If `data` is not null, gemm() writes the sums to this memory and does
-  // not call store(). `data` is null if the rows are not contiguous or if store() must change the
-  // sums. If `start` is not null, the sums of row r start with start[r]. Otherwise, if `bias` is
-  // not null, the sums of column c start with bias[c].
+  // The memory of the result. If `data` is not null, gemm() writes the sums to this memory instead
+  // of calling store(). `data` is null if the rows are not contiguous or if store() must change the
+  // sums. Sums start with start[row] or, if `start` is null, with bias[column]. If both are null,
+  // sums start with 0.
   struct InPlace {
     float* data;
     int64_t stride;
@@ -56,20 +54,19 @@ class GemmOperands {
   ~GemmOperands() = default;
 };
 
-// Computes and stores every element of the result once. With depth 0, all dot products are zero.
-// Uses temporary memory for a panel of the right side in each thread. Fails the context if there is
-// not enough temporary memory.
+// Stores every element of the result once. With depth 0, all dot products are zero. Each thread
+// needs temporary memory for a panel of the right side. Fails the context if temporary memory runs
+// out.
 void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
           const GemmOperands& operands);
 
-// The number of floats in a packed right side; nullopt if this number overflows.
+// The result is nullopt on overflow.
 std::optional<int64_t> packed_size(int64_t columns, int64_t depth);
 // Packs the right side into vectors of adjacent columns: [vectors, depth, lanes].
 void pack_columns(KernelContext& context, int64_t columns, int64_t depth,
                   const GemmOperands& operands, float* packed);
 
-// Number of floats in a vector of this machine. If a product has fewer rows than this, it may be
-// faster to compute the transposed product.
+// Number of floats in a vector. For products with fewer rows, the transposed product may be faster.
 int64_t gemm_lanes();
 
 }  // namespace vitrine::optimized

@@ -1,5 +1,3 @@
-// Defines the operators that multiply matrices. The portable kernels use the same shape checks and
-// report the same errors.
 #include "kernels/optimized/matrix_product.h"
 #include "vitrine/kernel.h"
 

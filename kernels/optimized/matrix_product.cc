@@ -18,9 +18,9 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Sets to[r * to_stride + c] = from(r, c). Copies block by block, so that reads and writes use full
-// cache lines. column_of(row, count, column) returns the address of `count` elements of the column,
-// starting with the element in `row`. These elements have stride `step`.
+// Sets to[r * to_stride + c] = from(r, c). Copies block by block, so that reads and writes use
+// entire cache lines. column_of(row, count, column) returns the address of `count` elements of the
+// column, from `row` on, with stride `step`.
 template <int64_t kRows, class ColumnOf>
 void copy_blocks(const Matrix& from, int64_t step, float* to, int64_t to_stride,
                  const ColumnOf& column_of) {
@@ -70,16 +70,16 @@ struct Result {
 
 struct Epilogue {
   float alpha;
-  float beta;    // 0 if nothing is added
-  Matrix added;  // a Float matrix
+  float beta;  // 0 if nothing is added
+  Matrix added;
 
-  // True if one row is added to each row of the sums.
+  // True if the addend is one row for all rows of the sums.
   bool is_bias(int64_t rows) const {
     return beta == 1 && added.column_stride == 1 && (added.row_stride == 0 || rows == 1);
   }
 };
 
-// Matrix operands. Half and BFloat16 are converted to float when they are read.
+// Half and BFloat16 are converted to float when they are read.
 class MatrixOperands final : public GemmOperands {
  public:
   MatrixOperands(const Matrix& left, const Matrix& right, const Result& result,
@@ -139,13 +139,13 @@ class MatrixOperands final : public GemmOperands {
       }
     }
   }
-  // Does the same as store() for one column, but faster.
+  // Like store() for one column, but faster.
   void store_column(int64_t row, int64_t rows, int64_t column, const float* sums) const {
     float* to = result_.data + row * result_.row_stride + column * result_.column_stride;
     const bool has_addend = epilogue_.beta != 0;
     const float* const add = has_addend ? epilogue_.added.floats(row, column) : nullptr;
     const bool dense = result_.row_stride == 1 && (!has_addend || epilogue_.added.row_stride == 1);
-    if (dense) {  // vector code
+    if (dense) {
       store_line(to, rows, sums, add);
       return;
     }
@@ -156,8 +156,7 @@ class MatrixOperands final : public GemmOperands {
   }
 
  private:
-  // Sets each of the `count` elements to[i] to alpha * sums[i], plus beta * add[i] unless `add` is
-  // null.
+  // Sets to[i] = alpha * sums[i] + beta * add[i] for i < count. A null `add` counts as zeros.
   void store_line(float* to, int64_t count, const float* sums, const float* add) const {
     const float alpha = epilogue_.alpha;
     const float beta = epilogue_.beta;
@@ -186,14 +185,14 @@ Matrix view(const Tensor& tensor, const Layout& layout) {
           tensor.has_slack()};
 }
 
-// Allocates a row-major Float matrix in temporary memory without setting its elements. If no memory
-// is left, fails the context and returns null data.
+// Allocates a row-major Float matrix without setting its elements. If temporary memory runs out,
+// fails the context and returns null data.
 Matrix new_floats(KernelContext& context, int64_t rows, int64_t columns) {
   return {context.allocate_temp({rows, columns, sizeof(float)}), rows, columns, columns, 1};
 }
 
 // Returns `from` itself if it is Float, otherwise a Float copy. If `from` repeats one row, the copy
-// stores that row once.
+// stores this row once.
 Matrix as_floats(KernelContext& context, const Matrix& from) {
   if (from.dtype == ScalarType::kFloat) return from;
   const bool repeats = from.row_stride == 0;
@@ -227,7 +226,7 @@ void store_floats(const float* from, Tensor& tensor, const Layout& layout) {
 
 constexpr int64_t kMaxDotColumns = 4;
 
-// True if the right side has so few columns that dot products are faster than tiles.
+// True if dot products are faster than tiles, because the right side has few columns.
 bool has_few_columns(const Matrix& left, const Matrix& right) {
   constexpr int64_t kMinDepth = 128;
   constexpr int64_t kMinRows = 8;
@@ -237,11 +236,11 @@ bool has_few_columns(const Matrix& left, const Matrix& right) {
           right.dtype == ScalarType::kFloat && left.columns >= kMinDepth);
 }
 
-// Computes a product for which has_few_columns() is true.
+// Precondition: has_few_columns() is true.
 void multiply_by_columns(KernelContext& context, const Matrix& left, const Matrix& right,
                          const MatrixOperands& operands) {
   constexpr int64_t kRows = 32;
-  // Converts a few rows at a time, so that these rows stay in the first-level cache.
+  // A few rows at a time stay in the first-level cache.
   const int64_t step = operands.wants_scratch() ? 4 : kRows;
   const int64_t scratch = operands.wants_scratch() ? step * left.columns : 0;
   const bool in_place = right.dtype == ScalarType::kFloat && right.row_stride == 1;
@@ -293,12 +292,11 @@ uint64_t packing_key(const Layout& layout) {
   return key.value();
 }
 
-// Returns the right side in the form that pack_columns() writes. Packs it at the first call.
-// Returns null if the right side may change, if packing it saves no time, or if no memory is left
-// for it.
+// Returns the right side as packed by pack_columns(). The first call packs. Returns null if the
+// right side may change, if packing saves no time, or if memory runs out.
 const float* packed_right(KernelContext& context, const MatrixProduct& product, const Matrix& left,
                           const Matrix& right) {
-  // For a product of one row, packing saves time only within these limits.
+  // Limits within which packing saves time for a product of one row.
   constexpr int64_t kMinRowElements = int64_t{8} * 1024;
   constexpr int64_t kMaxRowElements = int64_t{512} * 1024;
   if (right.dtype != ScalarType::kFloat || right.column_stride == 1 || right.columns == 1 ||
@@ -333,7 +331,7 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
     return vitrine::multiply_matrices(context, product);
   }
   const KernelContext::TemporaryScope scope(context);
-  // Converts the left side now, because it is read again for every panel of the right side.
+  // Converts the left side once, because every panel of the right side reads the left side again.
   Matrix left = as_floats(context, view(product.left.tensor, product.left.layout));
   Matrix right = view(product.right.tensor, product.right.layout);
   Matrix result_matrix = view(product.out, product.out_layout);
@@ -349,8 +347,8 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
   if (context.failed()) return;
   Result result{const_cast<float*>(result_matrix.floats(0, 0)), result_matrix.row_stride,
                 result_matrix.column_stride};
-  // If a matrix of few rows is multiplied by a transposed matrix, computes the transposed product.
-  // This reads the large matrix in place. An example is a linear layer with a small batch.
+  // If a matrix of few rows is multiplied by a transposed matrix, computes the transposed product
+  // instead, which reads the large matrix in place. Example: a linear layer with a small batch.
   if (packed == nullptr && !by_columns && left.rows < gemm_lanes() / 2 &&
       right.columns > left.rows && right.row_stride == 1 && right.column_stride != 1) {
     std::swap(left, right);

@@ -1,5 +1,5 @@
-// Computes matrix products of Float, Half and BFloat16 in float on all threads. The portable
-// functions compute other dtypes.
+// Matrix products of Float, Half and BFloat16 in float on all threads. The portable functions
+// compute other dtypes.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,10 @@
 
 namespace vitrine::optimized {
 
-// Implements MultiplyMatrices.
 void multiply_matrices(KernelContext& context, const MatrixProduct& product);
 
-// A matrix of Float, Half or BFloat16. Element (row, column) is at index
-// row * row_stride + column * column_stride.
+// A matrix of Float, Half or BFloat16. Element (row, column) is at index row * row_stride + column
+// * column_stride.
 struct Matrix {
   const void* data;
   int64_t rows;
@@ -31,14 +30,13 @@ struct Matrix {
     return static_cast<const std::byte*>(data) +
            (row * row_stride + column * column_stride) * static_cast<int64_t>(element_size(dtype));
   }
-  // The address of an element of a Float matrix.
   const float* floats(int64_t row, int64_t column) const {
     return static_cast<const float*>(data) + row * row_stride + column * column_stride;
   }
 };
 
-// Sets result[r * columns + c] = (left x right)(r, c). Both operands must be Float. Fails the
-// context if there is not enough temporary memory.
+// result[r * columns + c] = (left x right)(r, c). Both operands must be Float. Fails the context if
+// temporary memory runs out.
 void multiply(KernelContext& context, const Matrix& left, const Matrix& right, float* result);
 
 }  // namespace vitrine::optimized

@@ -1,4 +1,3 @@
-// Defines batch norm, layer norm, group norm, softmax and log_softmax.
 #include <cmath>
 
 #include "kernels/optimized/elementwise.h"
@@ -60,8 +59,8 @@ struct Statistics {
   float rstd;
 };
 
-// Returns the statistics of all values in `parts` lines. Each line has `count` values. The stride
-// between lines is `stride` elements.
+// The statistics of all values in `parts` lines of `count` values. The stride between lines is
+// `stride` elements.
 Statistics statistics(const float* values, int64_t count, double epsilon, int64_t parts = 1,
                       int64_t stride = 0) {
   const double share = 1.0 / (static_cast<double>(count) * static_cast<double>(parts));

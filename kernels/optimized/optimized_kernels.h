@@ -1,4 +1,3 @@
-// Includes the header that declares optimized::kernels().
 #pragma once
 
 #include "vitrine/kernels.h"  // IWYU pragma: export

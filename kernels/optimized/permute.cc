@@ -1,5 +1,4 @@
-// Defines the operator permute_copy for permutations that transpose a Float matrix or every matrix
-// of a batch.
+// The operator permute_copy for transposes of a Float matrix or of every matrix of a batch.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -13,13 +12,11 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Maximum number of elements that this kernel permutes. Larger tensors are left to the portable
-// kernel, which copies them block by block.
+// Maximum size for this kernel. The portable kernel copies larger tensors block by block.
 constexpr int64_t kMaxElements = int64_t{1} << 17;
 constexpr int64_t kMinSide = 8;
 constexpr int64_t kRowBlock = 64;  // rows of the result that a thread copies at a time
 
-// Permutes the layout. Returns false if `dims` is not a permutation.
 bool permute(std::span<const int64_t> dims, Layout& layout) {
   if (dims.size() != layout.rank) return false;
   std::array<size_t, kMaxRank> order{};

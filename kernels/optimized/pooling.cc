@@ -1,4 +1,4 @@
-// Computes max pooling and average pooling of row-major float images.
+// Max pooling and average pooling of row-major float images.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 
-// Divides the output lines of a plane into bands. If windows extend past an edge of the plane,
-// copies the input lines that a band reads and adds padding around them.
+// Divides the output lines of a plane into bands. If windows extend past the edges of the plane, a
+// band copies its input lines and adds padding.
 class Bands {
  public:
   explicit Bands(const PoolWindow& window) : window_(window) {
@@ -35,15 +35,15 @@ class Bands {
     if (!is_inside) copy_rows_ = (lines_ - 1) * window.stride[0] + reach_[0];
   }
 
-  // Returns false if the input lines for one output line have more than kMaxElements elements.
+  // False if the input lines for one output line have more than kMaxElements elements.
   bool fit() const { return lines_ != 0; }
   int64_t count() const { return (window_.output[0] + lines_ - 1) / lines_; }
   int64_t first_line(int64_t band) const { return band * lines_; }
-  // The number of floats in a copy; 0 if the bands need no copies.
+  // Number of floats in a copy of a band, or 0 if bands need no copies.
   int64_t copy_size() const { return copy_rows_ * padded_[1]; }
 
-  // Returns the windows of a band. If copy_size() is not 0, fills `copy` with lines of the plane
-  // and with `padding`, and the windows read `copy`. Otherwise, the windows read the plane.
+  // Returns the windows of a band. The windows read `copy` if copy_size() is not 0. Otherwise, they
+  // read the plane. Fills `copy` with lines of the plane and `padding`.
   simd::Windows windows(const float* plane, int64_t band, float padding, float* copy) const {
     const PoolWindow& w = window_;
     const int64_t first = first_line(band);
@@ -69,8 +69,7 @@ class Bands {
             w.kernel[1], w.dilation[1], lines,       row * w.stride[0]};
   }
 
-  // Returns the first index and the index steps for the elements of a band's windows. Indices are
-  // positions in the plane.
+  // The first index and the index steps of a band's windows. Indices are positions in the plane.
   simd::WindowIndices indices(int64_t band) const {
     const PoolWindow& w = window_;
     const int64_t top = first_line(band) * w.stride[0] - w.padding[0];
@@ -85,12 +84,11 @@ class Bands {
   const PoolWindow& window_;
   std::array<int64_t, 2> reach_{};   // elements from the first to the last tap of a window
   std::array<int64_t, 2> padded_{};  // sizes of the plane that all windows read
-  int64_t lines_ = 0;                // of the result, in a band
+  int64_t lines_ = 0;                // lines of the result in a band
   int64_t copy_rows_ = 0;
 };
 
-// Calls body(plane, band, copy) for all bands of all planes. `copy` points to memory for
-// bands.copy_size() floats.
+// Calls body(plane, band, copy) for all bands of all planes. `copy` has bands.copy_size() floats.
 template <class Body>
 void for_each_band(KernelContext& context, const PoolWindow& window, const Bands& bands,
                    int64_t planes, const Body& body) {
@@ -124,10 +122,10 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
   }
   const PoolWindow& window = *read;
   const Bands bands(window);
-  // Indices are computed as int32_t. The limit leaves room for the indices of the padding.
+  // Indices are int32_t. The limit leaves room for the indices of the padding.
   if (!bands.fit() || window.input[0] * window.input[1] > INT32_MAX / 4) return false;
   const int64_t width = window.output[1];
-  // Returns the first output coordinate whose window begins after the padding.
+  // The first output coordinate whose window begins after the padding.
   const auto first_inside = [&](size_t dim) {
     return (window.padding[dim] + window.stride[dim] - 1) / window.stride[dim];
   };
@@ -141,8 +139,8 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
         float* largest = out.unchecked_mutable_data<float>() + offset;
         int64_t* index = indices.unchecked_mutable_data<int64_t>() + offset;
         simd::largest_of_windows(windows, bands.indices(band), width, largest, index);
-        // If all elements of a window are -infinity, sets the index to that of the first element
-        // that is not padding.
+        // If all elements of a window are -infinity, the index is that of the first element outside
+        // the padding.
         for (int64_t y = first; y < first + windows.lines; ++y, largest += width, index += width) {
           const int64_t cut = y < first_inside(0) ? width : std::min(first_inside(1), width);
           for (int64_t x = 0; x < cut; ++x) {

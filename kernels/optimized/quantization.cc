@@ -1,4 +1,3 @@
-// Quantizes floats to int8 and uint8, and dequantizes them, per tensor or per channel.
 #include "kernels/optimized/simd/quantize.h"
 #include "kernels/optimized/take_over.h"
 #include "kernels/quantized/affine.h"
@@ -15,8 +14,8 @@ constexpr int64_t kMaxZeroPoint = int64_t{1} << 20;
 
 bool is_byte(ScalarType dtype) { return dtype == ScalarType::kByte || dtype == ScalarType::kChar; }
 
-// Returns true if the kernels in this file support the dtypes, the layouts, and the range [lowest,
-// highest] of quantized numbers. `real` is the Float tensor, and `bytes` is the quantized tensor.
+// True if this file supports the dtypes, the layouts, and the range [lowest, highest] of quantized
+// numbers. `real` is the Float tensor, and `bytes` is the quantized tensor.
 bool is_supported(const Tensor& real, const Tensor& bytes, ScalarType dtype,
                   const ChannelShape& shape, int64_t lowest, int64_t highest) {
   const int64_t dtype_min = dtype == ScalarType::kByte ? 0 : INT8_MIN;
@@ -36,8 +35,8 @@ bool zero_points_fit(const AffineParameters& parameters, int64_t channels) {
   return true;
 }
 
-// Divides the elements into ranges, each within one channel. Calls run(channel, first element,
-// count) for each range.
+// Calls run(channel, first element, count) for ranges that cover all elements. A range is within
+// one channel.
 template <class Run>
 void for_each_part(KernelContext& context, const ChannelShape& shape, Run&& run) {
   if (shape.inner == 0) return;  // without elements, the loop over the channels does nothing

@@ -1,5 +1,5 @@
-// Defines the operators sum, mean, var, amax, amin, argmax and argmin for row-major floats over
-// adjacent dimensions.
+// The operators sum, mean, var, amax, amin, argmax and argmin of row-major floats over adjacent
+// dimensions.
 #include <array>
 #include <cmath>
 
@@ -40,8 +40,7 @@ std::optional<Block> make_block(const Tensor& self, uint32_t mask) {
   return block;
 }
 
-// Resizes `out` to the shape of the reduced tensor: removes the reduced dimensions or, if `keepdim`
-// is true, sets them to 1. Returns false if the context has failed.
+// Resizes `out` to the shape of the reduced tensor. Returns false if the context has failed.
 bool resize(KernelContext& context, const Tensor& self, uint32_t mask, bool keepdim, Tensor& out) {
   std::array<int32_t, kMaxRank> sizes;
   size_t rank = 0;
@@ -68,11 +67,11 @@ float reduce_line(Kind kind, const float* values, int64_t count) {
   }
 }
 
-// Maximum number of elements in a short line. Longer lines are reduced with SIMD vectors.
+// Maximum length of a short line. Longer lines are reduced with SIMD vectors.
 constexpr int64_t kMaxShortLine = 8;
 
-// Combines the elements of each short line, in order. Begins with `start`, or with the first
-// element if `start` is null.
+// Combines the elements of each short line, in order, from `start` on. If `start` is null, begins
+// with the first element.
 template <class Combine>
 void reduce_short_lines(const float* values, int64_t lines, int64_t count, const float* start,
                         float* out, const Combine& combine) {

@@ -1,4 +1,3 @@
-// Resamples row-major float images, line by line.
 #include "kernels/util/resampling.h"
 
 #include <cstring>
@@ -13,15 +12,15 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Two adjacent lines of an image, resized to the output's width. Each line is resized only once if
-// the output is computed from top to bottom.
+// Two adjacent lines of an image, resized to the output's width. If the output is computed from top
+// to bottom, each line is resized once.
 class StretchedLines {
  public:
   StretchedLines(const float* image, int64_t width, std::span<const LinearSample<float>> columns,
                  float* memory)
       : image_(image), width_(width), columns_(columns), memory_(memory) {}
 
-  // Returns a resized line. Adjacent lines use different slots of the buffer.
+  // Adjacent lines use different slots of the buffer.
   const float* line(int64_t y) {
     const auto slot = static_cast<size_t>(y % 2);
     float* const to = memory_ + slot * columns_.size();

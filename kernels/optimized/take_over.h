@@ -1,14 +1,12 @@
-// VITRINE_OPTIMIZED_KERNEL defines an optimized kernel and names the room of its fallback. A room
-// is a folder of kernels/, such as kernels/portable. The fallback is the kernel with the same id in
-// that room.
+// VITRINE_OPTIMIZED_KERNEL defines an optimized kernel with a fallback: the kernel with the same id
+// in another folder of kernels/ (a room), such as kernels/portable.
 //
-//   bool exp_out(KernelContext& context, const Tensor& self, Tensor& out);
-//   VITRINE_OPTIMIZED_KERNEL(exp_out, "aten::exp.out", exp_out, portable);
+//     bool exp_out(KernelContext& context, const Tensor& self, Tensor& out);
+//     VITRINE_OPTIMIZED_KERNEL(exp_out, "aten::exp.out", exp_out, portable);
 //
 // If exp_out() does not support the arguments, it returns false, and the optimized kernel calls the
 // fallback. Before it returns false, exp_out() may resize `out`, but must not have other effects. A
-// kernel that supports all arguments needs no fallback. It returns void and is defined with
-// VITRINE_KERNEL.
+// kernel that supports all arguments returns void and is defined with VITRINE_KERNEL.
 #pragma once
 
 #include "vitrine/kernel.h"
@@ -31,7 +29,7 @@ struct TakeOver<function, portable> {
   }
 
  private:
-  // If an argument has the wrong kind, returns false, so that the fallback reports the error.
+  // Returns false for an argument of the wrong kind, so that the fallback reports the error.
   template <size_t... I>
   static bool call(KernelContext& context, EValue* const* arguments, std::index_sequence<I...>) {
     std::tuple<boxing::Slot<Args>...> slots;
@@ -46,8 +44,8 @@ struct TakeOver<function, portable> {
 }  // namespace vitrine::optimized
 
 // Use this macro outside all namespaces. The reference to the fallback is weak, because a selective
-// build (cmake/SelectOps.cmake) may lack the fallback. In such a build, the optimized kernel is
-// never called.
+// build (cmake/SelectOps.cmake) may lack the fallback. Such a build never calls the optimized
+// kernel.
 #define VITRINE_OPTIMIZED_KERNEL(id, operator_name, function, room)                          \
   namespace vitrine::room {                                                                  \
   [[gnu::weak]] extern const Kernel kernel_##id;                                             \

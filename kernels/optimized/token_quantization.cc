@@ -1,5 +1,5 @@
-// Defines operators that choose quantization parameters for each token, or quantize the floats of
-// each token to int8 or uint8. A token is a row along the last dimension.
+// Chooses quantization parameters for each token, or quantizes the floats of each token to int8 or
+// uint8. A token is a row along the last dimension.
 #include <atomic>
 #include <cmath>
 
@@ -18,7 +18,6 @@ namespace {
 using quantized::AffineParameters;
 using quantized::ChannelShape;
 
-// Calls run(row) for each row.
 template <class Run>
 void for_each_token(KernelContext& context, const ChannelShape& shape, Run&& run) {
   parallel_ranges(context, shape.channels, 1, 5 * shape.inner, [&](int64_t begin, int64_t end) {

@@ -1,4 +1,4 @@
-// Defines operators on one floating tensor, including pow with a Scalar exponent.
+// Operators on one floating tensor, including pow with a Scalar exponent.
 #include <cmath>
 #include <limits>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Defines element-wise operators with parameters, such as clamp and gelu. Also defines glu.
+// Element-wise operators with parameters, such as clamp and gelu, and the operator glu.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -98,7 +98,7 @@ void clamp_tensor_out(KernelContext& context, const Tensor& self, const Tensor* 
   });
 }
 
-// Computes log(x / (1 - x)), with x clamped to [eps, 1 - eps] if eps is given.
+// Computes log(x / (1 - x)). Clamps x to [eps, 1 - eps] if eps is given.
 void logit_out(KernelContext& context, const Tensor& self, std::optional<double> eps, Tensor& out) {
   if (!eps) {
     return unary_float(context, self, out, [](auto x) { return std::log(x / (1 - x)); });

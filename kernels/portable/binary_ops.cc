@@ -1,4 +1,4 @@
-// Defines element-wise operators that have two arguments and need more than one formula.
+// Element-wise operators with two arguments and more than one formula.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -64,8 +64,7 @@ void pow_tensor_scalar_out(KernelContext& context, const Tensor& self, const Sca
                         "integers cannot have a negative exponent, got %lld",
                         static_cast<long long>(exponent.to<int64_t>()));
   }
-  // For exponents of 0.5 and -0.5, uses sqrt as PyTorch does. The results differ from those of
-  // std::pow for -0 and -infinity.
+  // For exponents of 0.5 and -0.5, PyTorch uses sqrt. std::pow differs for -0 and -infinity.
   if (!integers && exponent.to<double>() == 0.5) {
     return unary_float(context, self, out, [](auto x) { return std::sqrt(x); });
   }
@@ -108,7 +107,7 @@ VITRINE_KERNEL(bitwise_right_shift_Tensor_Scalar_out, "aten::bitwise_right_shift
                right_shift<Scalar>);
 VITRINE_KERNEL(bitwise_right_shift_Tensor_out, "aten::bitwise_right_shift.Tensor_out",
                right_shift<Tensor>);
-// The names that torch.export uses for Python's operators << and >>.
+// torch.export uses these names for Python's operators << and >>.
 VITRINE_KERNEL(lshift_Scalar_out, "aten::__lshift__.Scalar_out", left_shift<Scalar>);
 VITRINE_KERNEL(lshift_Tensor_out, "aten::__lshift__.Tensor_out", left_shift<Tensor>);
 VITRINE_KERNEL(rshift_Scalar_out, "aten::__rshift__.Scalar_out", right_shift<Scalar>);

@@ -1,5 +1,4 @@
-// Defines operators on complex numbers. In memory, a complex number is a real part followed by an
-// imaginary part.
+// In memory, a complex number is a real part followed by an imaginary part.
 #include "kernels/util/checks.h"
 #include "kernels/util/element_copy.h"
 #include "vitrine/kernel.h"
@@ -39,7 +38,6 @@ Layout parts_of(const Tensor& complex) {
   return parts;
 }
 
-// Copies elements of dtype `part` between tensors of the same sizes.
 void copy_parts(KernelContext& context, ScalarType part, const Tensor& self, const Layout& from,
                 Tensor& out, const Layout& to) {
   if (!check_data(context, {&self, &out})) return;
@@ -52,7 +50,7 @@ void copy_parts(KernelContext& context, ScalarType part, const Tensor& self, con
   });
 }
 
-// Turns a complex tensor [...] into a real tensor [..., 2] of real and imaginary parts.
+// Converts complex [...] to real [..., 2]: real and imaginary parts.
 void view_as_real_copy_out(KernelContext& context, const Tensor& self, Tensor& out) {
   if (!is_complex(self.dtype())) return fail_unsupported_dtype(context, self.dtype());
   const ScalarType part = real_type(self.dtype());
@@ -63,7 +61,7 @@ void view_as_real_copy_out(KernelContext& context, const Tensor& self, Tensor& o
   copy_parts(context, part, self, parts, out, Layout(out));
 }
 
-// Turns a real tensor [..., 2] of real and imaginary parts into a complex tensor [...].
+// Converts real [..., 2] (real and imaginary parts) to complex [...].
 void view_as_complex_copy_out(KernelContext& context, const Tensor& self, Tensor& out) {
   if (!is_complex(out.dtype()) || self.dtype() != real_type(out.dtype())) {
     return fail_unsupported_dtype(context, self.dtype());

@@ -1,4 +1,3 @@
-// Computes convolutions, and the gradients of a convolution.
 #include <array>
 
 #include "kernels/util/checks.h"
@@ -10,15 +9,14 @@ namespace vitrine::portable {
 
 namespace {
 
-// The two tensors from which the gradient of the weight is computed. Both have the shape
-// [N, C, height, width].
+// The operands of the weight's gradient. Both have the shape [N, C, height, width].
 struct GradientOperands {
   const Tensor& windows;   // one element per window: grad_output, or input if transposed
-  const Tensor& elements;  // the elements that windows cover: input, or grad_output if transposed
+  const Tensor& elements;  // elements under the windows: input, or grad_output if transposed
 };
 
-// Computes gradient[a, b, tap] as a sum over all images and windows. Each term is the product of
-// the window's element in channel a of operands.windows and the element under the window's tap in
+// Sets gradient[a, b, tap] to a sum over all images and windows. A term is the product of the
+// window's element in channel a of operands.windows, and the element under `tap` in
 // operands.elements, in channel b of a's group.
 template <class T>
 void sum_weight_gradient(const GradientOperands& operands, const ConvolutionWindow& window,
@@ -118,7 +116,7 @@ bool prepare_gradient(KernelContext& context, ScalarType dtype, std::span<const 
          check_data(context, {&out});
 }
 
-// Computes the gradients that output_mask selects. Leaves the other outputs unchanged.
+// Computes the gradients that output_mask selects. Other outputs stay unchanged.
 void convolution_backward_out(KernelContext& context, const Tensor& grad_output,
                               const Tensor& input, const Tensor& weight,
                               std::optional<std::span<const int64_t>> /*bias_sizes*/,

@@ -1,5 +1,5 @@
-// Defines operators that copy all elements of a tensor. They ignore memory_format, because the
-// program determines the dim order of `out`.
+// Operators that copy all elements of a tensor. The program determines the dim order of `out`, so
+// memory_format is ignored.
 #include "kernels/util/checks.h"
 #include "kernels/util/dim_order.h"
 #include "kernels/util/element_copy.h"

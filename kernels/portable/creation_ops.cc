@@ -1,4 +1,3 @@
-// Defines operators that create tensors: with one value, with a range, or uninitialized.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -21,7 +20,7 @@ void full_out(KernelContext& context, std::span<const int64_t> size, const Scala
   if (resize_to(context, out, size)) fill(context, fill_value, out);
 }
 
-// Ignores memory_format, because the program determines the dim order of `out`.
+// The program determines the dim order of `out`, so memory_format is ignored.
 void full_like_out(KernelContext& context, const Tensor& self, const Scalar& fill_value,
                    std::optional<int64_t> /*memory_format*/, Tensor& out) {
   if (context.resize(out, self.sizes())) fill(context, fill_value, out);

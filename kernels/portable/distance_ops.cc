@@ -1,4 +1,4 @@
-// Defines operators that compute p-norms of the differences between rows.
+// Operators that compute p-norms of the differences between rows.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,8 +25,7 @@ bool check_distance(KernelContext& context, const Tensor& x1, const Tensor& x2, 
          check_dtype(context, x2, x1.dtype(), "x2") && check_dtype(context, out, x1.dtype(), "out");
 }
 
-// The p-norm of a - b. For p = 0, the number of elements that differ; for p = infinity, the largest
-// difference.
+// The p-norm of a - b. p = 0: number of different elements. p = infinity: largest difference.
 template <class T>
 T distance(const T* a, const T* b, int64_t length, double p) {
   double sum = 0;
@@ -79,7 +78,6 @@ void distances(const BatchShape& batches, const Tensor& x1, const Tensor& x2, do
   });
 }
 
-// Ignores compute_mode, which selects an algorithm but not the result.
 void cdist_forward_out(KernelContext& context, const Tensor& x1, const Tensor& x2, double p,
                        std::optional<int64_t> /*compute_mode*/, Tensor& out) {
   if (x1.rank() < 2 || x2.rank() < 2 || x1.size(x1.rank() - 1) != x2.size(x2.rank() - 1)) {

@@ -1,5 +1,4 @@
-// Defines the kernels that consist of one formula in kernel_list.inc. A selective build generates
-// its own list.
+// Kernels of kernel_list.inc that consist of one formula.
 #include <cmath>
 #include <limits>
 
@@ -10,8 +9,7 @@
 
 namespace vitrine::portable {
 
-// Computes the inverse of erf like PyTorch: a rational approximation, then two steps of Newton's
-// method.
+// The inverse of erf as in PyTorch: a rational approximation, then two steps of Newton's method.
 template <class T>
 T inverse_erf(T y) {
   const T magnitude = std::fabs(y);

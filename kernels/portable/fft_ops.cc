@@ -1,4 +1,4 @@
-// Computes discrete Fourier transforms of real and complex tensors.
+// Discrete Fourier transforms of real and complex tensors.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,14 +15,14 @@ namespace vitrine::portable {
 
 namespace {
 
-// The values of the argument `normalization`, as in ATen.
+// Values of the argument `normalization`, as in ATen.
 enum Normalization : int64_t { kNone, kByRoot, kByLength };
 
 // The lines of a row-major tensor along one dimension.
 struct Lines {
   int64_t count;
-  int64_t inner;   // distance between neighbors in a line, in elements
-  int64_t length;  // elements of a line
+  int64_t inner;  // distance between neighbors in a line, in elements
+  int64_t length;
 
   int64_t begin(int64_t line) const { return line / inner * inner * length + line % inner; }
 };
@@ -33,8 +33,8 @@ Lines lines_along(const Tensor& tensor, size_t dim) {
   return {length == 0 ? 0 : tensor.numel() / length, inner, length};
 }
 
-// Transforms every line of one tensor and stores the results in another. T is the type of the
-// tensor's real and imaginary parts, and C is the type in which they are computed.
+// Transforms every line of a tensor and stores the results in another tensor. T is the type of the
+// tensor's real and imaginary parts. C is the type of the computation.
 template <class T, class C>
 class LineTransform {
  public:
@@ -49,8 +49,8 @@ class LineTransform {
     return memory_ != nullptr;
   }
 
-  // For each line, calls load(line, re, im) to fill the arrays. Then transforms the arrays and
-  // calls store(line, re, im).
+  // For each line: load(line, re, im) fills the arrays, which are then transformed. store(line, re,
+  // im) stores the results.
   template <class Load, class Store>
   void run(KernelContext& context, int64_t lines, const Load& load, const Store& store) const {
     const int64_t work = work_of({lines, length_, 100});
@@ -77,7 +77,6 @@ class LineTransform {
   int64_t size_ = 0;
 };
 
-// Transforms complex lines in place.
 template <class T, class C>
 bool transform_complex(KernelContext& context, T* data, const Lines& lines, bool is_forward,
                        double scale) {
@@ -102,8 +101,7 @@ bool transform_complex(KernelContext& context, T* data, const Lines& lines, bool
   return true;
 }
 
-// Calls run(C{}), where C is the type of the computation: double if T is not precise enough for
-// `length`, otherwise T.
+// Calls run(C{}), where C is double if T is not precise enough for `length`, otherwise T.
 template <class T>
 bool with_arithmetic(int64_t length, const auto& run) {
   return FourierTransform<double>::needs_double(length) ? run(double{}) : run(T{});
@@ -119,8 +117,6 @@ bool transform_along(KernelContext& context, T* data, const Lines& lines, bool i
   });
 }
 
-// The dimensions of a transform, as numbers from 0 to rank - 1, and the factor that scales its
-// results.
 struct Dims {
   std::array<size_t, kMaxRank> dims{};
   size_t count = 0;
@@ -129,8 +125,8 @@ struct Dims {
   size_t last() const { return dims[count - 1]; }
 };
 
-// Reads the arguments `dim` and `normalization`. Uses only the sizes of `signal`. If `last_size` is
-// not 0, takes it as the size of the last dimension in `dim`.
+// Reads the arguments `dim` and `normalization`. Uses only the sizes of `signal`. A `last_size`
+// other than 0 replaces the size of the last dimension in `dim`.
 std::optional<Dims> read_dims(KernelContext& context, const Tensor& signal,
                               std::span<const int64_t> dim, int64_t normalization,
                               int64_t last_size) {
@@ -177,7 +173,7 @@ bool check_memory(KernelContext& context, const Tensor& self, const Tensor& out)
          check_data(context, {&self, &out}) && check_no_overlap(context, out, {&self});
 }
 
-// Calls run(T{}), where T is the type of the tensor's real and imaginary parts: float or double.
+// Calls run(T{}), where T is the type of the real and imaginary parts: float or double.
 template <class Run>
 void with_part(const Tensor& tensor, const Run& run) {
   const bool is_double = real_type(tensor.dtype()) == ScalarType::kDouble;

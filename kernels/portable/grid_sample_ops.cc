@@ -1,4 +1,4 @@
-// Defines operators that sample images and volumes at given coordinates.
+// Operators that sample images and volumes at given coordinates.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,29 +20,29 @@ namespace {
 enum class Interpolation : int64_t { kBilinear = 0, kNearest = 1, kBicubic = 2 };
 enum class Padding : int64_t { kZeros = 0, kBorder = 1, kReflection = 2 };
 
-// One dimension of the sampled image. Converts coordinates to element positions.
+// One dimension of the sampled image.
 template <class C>
 struct Axis {
   int64_t size;
   Padding padding;
   bool align_corners;
 
-  // Converts a coordinate in -1 .. 1 to a position in elements.
+  // Converts a coordinate in [-1, 1] to a position in elements.
   C position(C x) const {
     const C extent = static_cast<C>(size);
     return align_corners ? (x + 1) / 2 * (extent - 1) : ((x + 1) * extent - 1) / 2;
   }
 
-  // Moves a position outside the image into the image, as `padding` requires. kZeros leaves the
-  // position unchanged.
+  // Moves a position outside the image into the image. Padding::kZeros leaves the position
+  // unchanged.
   C padded(C x) const {
     if (padding == Padding::kZeros) return x;
     if (padding == Padding::kReflection) x = reflected(x);
-    // NaN > 0 is false, so a NaN becomes position 0.
+    // NaN becomes position 0, because NaN > 0 is false.
     return x > C(0) ? std::min(x, static_cast<C>(size - 1)) : C(0);
   }
 
-  // Returns the index of the element at x, or -1 if x is outside the image.
+  // The index of the element at x, or -1 if x is outside the image.
   int64_t index(C x) const {
     if (!(x >= C(0) && x <= static_cast<C>(size - 1))) return -1;
     const auto at = static_cast<int64_t>(x);
@@ -177,7 +177,7 @@ void sample_volumes(const Tensor& input, const Tensor& grid, Interpolation inter
         point += at[dim] * grid_layout.strides[1 + dim];
         target += at[dim] * to.strides[2 + dim];
       }
-      std::array<SampleWeights<C>, 3> weights;  // of depth, height and width
+      std::array<SampleWeights<C>, 3> weights;  // weights of depth, height and width
       for (size_t dim = 0; dim < 3; ++dim) {
         const Axis<C> axis{from.sizes[2 + dim], padding, align_corners};
         const C coordinate(point[static_cast<int64_t>(2 - dim) * grid_layout.strides[4]]);

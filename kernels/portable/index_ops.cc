@@ -1,4 +1,3 @@
-// Operators that read or write elements by index, and operators whose results are indices.
 #include "kernels/util/arithmetic.h"
 #include "kernels/util/checks.h"
 #include "kernels/util/element_copy.h"
@@ -10,7 +9,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Ignores the unnamed arguments, which affect only gradients.
+// Arguments without a name affect only gradients.
 void embedding_out(KernelContext& context, const Tensor& weight, const Tensor& indices,
                    int64_t /*padding_idx*/, bool /*scale_grad_by_freq*/, bool /*sparse*/,
                    Tensor& out) {
@@ -141,7 +140,7 @@ void nonzero_out(KernelContext& context, const Tensor& self, Tensor& out) {
   });
 }
 
-// For each index i of `repeats`, writes i to `out` repeats[i] times.
+// Writes each index i of `repeats` to `out` repeats[i] times.
 void repeat_interleave_Tensor_out(KernelContext& context, const Tensor& repeats,
                                   std::optional<int64_t> output_size, Tensor& out) {
   const auto reader = IndexReader::make(context, repeats);

@@ -1,4 +1,3 @@
-// Operators that read, write or choose elements by a mask.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -13,8 +12,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Layouts of a tensor and a mask, which are broadcast to their common sizes. Non-zero mask bytes
-// are true.
+// Layouts of a tensor and a mask, broadcast to their common sizes. Non-zero mask bytes are true.
 struct Masked {
   Layout self;
   Layout mask;
@@ -73,8 +71,8 @@ void masked_select_out(KernelContext& context, const Tensor& self, const Tensor&
   });
 }
 
-// Broadcasts self and the mask to a common shape and copies self to out. Then replaces the elements
-// that the mask selects with successive elements of source.
+// Broadcasts self and the mask to a common shape and copies self to out. Then successive elements
+// of source replace the masked elements.
 void masked_scatter_out(KernelContext& context, const Tensor& self, const Tensor& mask,
                         const Tensor& source, Tensor& out) {
   if (!check_dtype(context, out, self.dtype(), "out") ||

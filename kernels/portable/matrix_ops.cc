@@ -1,4 +1,3 @@
-// Operators that multiply matrices.
 #include "kernels/util/matrix_product.h"
 #include "vitrine/kernel.h"
 

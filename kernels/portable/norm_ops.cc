@@ -1,5 +1,3 @@
-// Layer normalization, group normalization, and batch normalization with given or computed
-// statistics.
 #include <array>
 
 #include "kernels/util/batch_norm.h"

@@ -17,7 +17,7 @@ bool check_can_hold(KernelContext& context, const Tensor& input, const Tensor& o
   return false;
 }
 
-// Returns true for an empty 1-d tensor, which PyTorch allows among tensors of any shape.
+// PyTorch allows empty 1-d tensors among tensors of any shape.
 bool is_skipped(const Tensor& tensor) { return tensor.rank() == 1 && tensor.numel() == 0; }
 
 void cat_out(KernelContext& context, std::span<const Tensor* const> tensors, int64_t dim,

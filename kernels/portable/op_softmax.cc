@@ -1,4 +1,3 @@
-// The operators softmax and log_softmax.
 #include <cmath>
 #include <limits>
 
@@ -10,7 +9,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Computes one line. Subtracting the maximum keeps exp() from overflowing.
+// Subtracting the maximum keeps exp() from overflowing.
 template <class T>
 void softmax_line(const Line<T>& line, bool logarithm) {
   T line_max = -std::numeric_limits<T>::infinity();
@@ -34,9 +33,9 @@ void softmax_line(const Line<T>& line, bool logarithm) {
   }
 }
 
-// Computes exp(self - max) / sum(exp(self - max)) along `dim`, or its logarithm. Half and BFloat16
-// are computed in float, other dtypes without conversion. If `half_to_float` is true, self is Half
-// and out is Float. Otherwise, both have the same dtype.
+// Computes exp(self - max) / sum(exp(self - max)) along `dim`, or the logarithm of this quotient.
+// Half and BFloat16 are computed in float, other dtypes without conversion. If `half_to_float` is
+// true, self is Half and out is Float. Otherwise, both have the same dtype.
 void softmax(KernelContext& context, const Tensor& self, int64_t dim, bool half_to_float,
              bool logarithm, Tensor& out) {
   const std::optional<size_t> along = normalize_dim(context, dim, self.rank());
@@ -46,8 +45,8 @@ void softmax(KernelContext& context, const Tensor& self, int64_t dim, bool half_
     return;
   }
   dispatch<FloatTypes>(context, compute_type(self.dtype()), [&]<class T>() {
-    // Passes T as the common dtype. If `half_to_float` is true, a common dtype equal to self's
-    // dtype would round the results to Half.
+    // T is the common dtype. If `half_to_float` is true, self's dtype would round the results to
+    // Half.
     for_each_line<T>(context, self, scalar_type_of<T>, *along, out,
                      [&](const Line<T>& line) { softmax_line(line, logarithm); });
   });

@@ -8,7 +8,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Copies the elements on and below the diagonal, and sets the others to zero.
+// Copies the elements on and below the diagonal. Other elements are zero.
 void tril_out(KernelContext& context, const Tensor& self, int64_t diagonal, Tensor& out) {
   if (self.rank() < 2) {
     return context.fail(ErrorCode::kInvalidArgument,

@@ -1,4 +1,3 @@
-// Operators that pad a tensor with a constant, or by reflecting or repeating its edges.
 #include <algorithm>
 
 #include "kernels/util/checks.h"
@@ -16,8 +15,8 @@ void fail_padding(KernelContext& context, int64_t before, int64_t after, int64_t
                static_cast<long long>(size), dim);
 }
 
-// `pad` has two numbers for each padded dimension: the padding before and after its elements. The
-// last dimension comes first. Negative padding crops.
+// `pad` has the padding before and after each padded dimension, beginning with the last dimension.
+// Negative padding crops.
 void constant_pad_nd_out(KernelContext& context, const Tensor& self, std::span<const int64_t> pad,
                          const Scalar& value, Tensor& out) {
   const size_t rank = self.rank();
@@ -54,8 +53,8 @@ void constant_pad_nd_out(KernelContext& context, const Tensor& self, std::span<c
 
 enum class PadMode : uint8_t { kReflection, kReplication };
 
-// Pads the last `spatial` dimensions. `padding` has two numbers for each of these dimensions: the
-// padding before and after its elements. The last dimension comes first. Negative padding crops.
+// Pads the last `spatial` dimensions. `padding` has the padding before and after each of these
+// dimensions, beginning with the last dimension. Negative padding crops.
 void pad_edges(KernelContext& context, const Tensor& self, std::span<const int64_t> padding,
                size_t spatial, PadMode mode, Tensor& out) {
   const size_t rank = self.rank();

@@ -1,4 +1,3 @@
-// Maximum and average pooling over windows of images.
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -13,9 +12,8 @@ namespace vitrine::portable {
 
 namespace {
 
-// Computes the largest element of each window. Stores the element's row-major index in the H x W
-// plane in `indices` (Long). If elements are equal, the first one wins. NaN wins over all numbers.
-// Resizes both outputs.
+// Writes the largest element of each window, and its row-major index in the H x W plane (Long).
+// Ties: the first element wins. NaN wins over all numbers. Resizes both outputs.
 template <class Window>
 void max_pool(KernelContext& context, const Tensor& self, const Window& window, Tensor& out,
               Tensor& indices) {
@@ -34,8 +32,8 @@ void max_pool(KernelContext& context, const Tensor& self, const Window& window, 
     const T* from = self.unchecked_data<T>();
     T* to = out.unchecked_mutable_data<T>();
     int64_t* index_data = indices.unchecked_mutable_data<int64_t>();
-    // Row-major index of the output element. It locates the element in `indices`, which may have
-    // another dim order than `out`. The offset `at` is valid only in `out`.
+    // Row-major index of the output element. `indices` may have another dim order than `out`, so
+    // the offset `at` is valid only in `out`.
     int64_t element = 0;
     for_each_window(
         window, input, output,
@@ -124,7 +122,7 @@ void max_pool2d_with_indices_backward(KernelContext& context, const Tensor& grad
   });
 }
 
-// Divides the sum of a window by `divisor`. Integer results are rounded toward zero.
+// Integer results are rounded toward zero.
 template <class T>
 T average(T sum, int64_t divisor) {
   if constexpr (is_integer_v<T>) {
@@ -134,7 +132,7 @@ T average(T sum, int64_t divisor) {
   }
 }
 
-// Computes the sum of each window divided by divisor(rows, columns), which must not be 0. Supports
+// The sum of each window, divided by divisor(rows, columns), which must not be 0. Supports
 // FLOATHBF16 and Long. Resizes `out`.
 template <class Window, class Divisor>
 void average_pool(KernelContext& context, const Tensor& self, const Window& window,

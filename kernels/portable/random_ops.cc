@@ -1,4 +1,4 @@
-// Operators with random results. The results differ between runs.
+// The results of these operators differ between runs.
 #include <atomic>
 #include <bit>
 #include <chrono>
@@ -28,18 +28,18 @@ uint64_t split_mix(uint64_t& seed) {
   return z ^ (z >> 31);
 }
 
-// The generator xoshiro256** (Blackman and Vigna, 2018). The constructor seeds it from the clock
-// and a process-wide count. Not suitable for cryptography.
+// The generator xoshiro256** (Blackman and Vigna, 2018), seeded from the clock and a process-wide
+// count. Not suitable for cryptography.
 class Random {
  public:
   Random();
 
   uint64_t next();
-  // Returns a number in [0, 1) that is a multiple of 2^-digits.
+  // A number in [0, 1) that is a multiple of 2^-digits.
   double uniform(int digits = 53) {
     return static_cast<double>(next() >> (64 - digits) << (53 - digits)) * 0x1p-53;
   }
-  // Returns a normally distributed number with mean 0 and variance 1 (Box and Muller, 1958).
+  // A normally distributed number with mean 0 and variance 1 (Box and Muller, 1958).
   double normal();
 
  private:
@@ -69,7 +69,6 @@ double Random::normal() {
   return radius * std::cos(2 * std::numbers::pi * uniform());
 }
 
-// Number of bits in the significand of T.
 template <class T>
 constexpr int kDigits = std::numeric_limits<T>::digits;
 template <>
@@ -84,7 +83,7 @@ void rand_out(KernelContext& context, std::span<const int64_t> size, Tensor& out
   dispatch<FloatHBF16Types>(context, out.dtype(), [&]<class T>() {
     T* elements = out.unchecked_mutable_data<T>();
     for (int64_t i = 0; i < out.numel(); ++i) {
-      // Uniform numbers have kDigits<T> bits, so that no number is rounded up to 1.
+      // With kDigits<T> bits, a uniform number is not rounded up to 1.
       const double number = normal ? random.normal() : random.uniform(kDigits<T>);
       elements[i] = static_cast<T>(static_cast<Compute<T>>(number));
     }
@@ -108,7 +107,7 @@ void native_dropout_out(KernelContext& context, const Tensor& input, double p,
   Random random;
   bool* kept = out1.unchecked_mutable_data<bool>();
   for (int64_t i = 0; i < out1.numel(); ++i) kept[i] = random.uniform() >= p;
-  // The elements that are not set to zero are scaled, which preserves the expected value.
+  // Kept elements are scaled, which preserves the expected value.
   const double scale = p < 1 ? 1 / (1 - p) : 0;
   dispatch<FloatTypes>(context, compute_type(input.dtype()), [&]<class T>() {
     elementwise<T, T, bool>(context, input.dtype(), {&input, &out1}, out0, [scale](T x, bool keep) {

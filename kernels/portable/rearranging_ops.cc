@@ -1,4 +1,4 @@
-// Operators that repeat elements or move them to other positions.
+// Operators that repeat elements or move elements to other positions.
 #include "kernels/util/checks.h"
 #include "kernels/util/element_copy.h"
 #include "kernels/util/piecewise_copy.h"
@@ -34,7 +34,7 @@ void repeat_out(KernelContext& context, const Tensor& self, std::span<const int6
   (void)copy_elements(context, self, view, out, target);
 }
 
-// Returns the new index, in [0, size), of element 0 after a roll by `shift`.
+// The index in [0, size) of element 0 after a roll by `shift`.
 int64_t rolled_start(int64_t shift, int64_t size) {
   shift %= size;  // NOLINT(clang-analyzer-core.DivideZero): rolled tensors have elements
   return shift < 0 ? shift + size : shift;

@@ -1,4 +1,3 @@
-// Operators that reduce dimensions or compute running sums.
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -14,18 +13,17 @@ namespace vitrine::portable {
 
 namespace {
 
-// The C++ types of the dtypes that sum_type() can return.
 using SumTypes = TypeList<int64_t, float, double, bool>;
 
-// Returns the dtype to which elements are converted before they are summed or multiplied. `out` is
-// the dtype of the output. All integers are converted to Long, and only the final result wraps to
-// `out`. This gives the same value as wrapping after each step.
+// Elements are converted to this dtype before they are summed or multiplied. `out` is the dtype of
+// the output. Wrapping a Long to a smaller integer at the end gives the same value as wrapping
+// after each step.
 constexpr ScalarType sum_type(ScalarType out) {
   return is_integral(out) ? ScalarType::kLong : compute_type(out);
 }
 
-// Sums elements. Integers wrap around. Floating types are summed in double. The sum of Bool
-// elements is their logical OR.
+// Integers wrap around. Floating types are summed in double. The sum of Bool elements is their
+// logical OR.
 template <class T>
 struct Sum {
   static constexpr size_t kLanes = 4;  // independent sums, which the processor adds in parallel
@@ -61,7 +59,6 @@ struct Sum {
   void result(T& sum) const { sum = static_cast<T>(total()); }
 };
 
-// Sums all elements that are not NaN.
 template <class T>
 struct SumOfNumbers : Sum<T> {
   void add(std::span<const T> values) {
@@ -213,13 +210,12 @@ void any_out(KernelContext& context, const Tensor& self, int64_t dim, bool keepd
   any(context, self, reduced_dim(context, self, dim), keepdim, out);
 }
 
-// If `dim` is empty, reduces no dimension. Other operators reduce all dimensions in this case.
+// An empty `dim` reduces no dimension. In other operators, an empty `dim` reduces all dimensions.
 void any_dims_out(KernelContext& context, const Tensor& self,
                   std::optional<std::span<const int64_t>> dim, bool keepdim, Tensor& out) {
   any(context, self, dim ? dim_mask(context, *dim, self.rank()) : kAllDims, keepdim, out);
 }
 
-// Selects the largest or smallest element.
 enum class Extremum : uint8_t { kLargest, kSmallest };
 
 template <class T, Extremum which>
@@ -252,9 +248,9 @@ struct Best {
 };
 
 // Computes the largest or smallest element and its row-major index within the reduced dimensions.
-// `values` and `indices` (Long) may be null. self's dtype must be castable to that of `values`. NaN
-// wins over every number. If elements are equal, the first one wins. Fails with InvalidArgument if
-// no elements exist.
+// `values` and `indices` (Long) may be null. self's dtype must be castable to the dtype of
+// `values`. NaN wins over every number. Ties: the first element wins. Fails with InvalidArgument if
+// there are no elements.
 void extremum(KernelContext& context, Extremum which, const Tensor& self,
               std::optional<uint32_t> mask, bool keepdim, Tensor* values, Tensor* indices) {
   if (!mask || (indices != nullptr && !check_dtype(context, *indices, ScalarType::kLong, "out")))

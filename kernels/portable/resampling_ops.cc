@@ -1,4 +1,3 @@
-// Operators that resize images.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -49,12 +48,11 @@ void upsample_nearest2d_vec_out(KernelContext& context, const Tensor& input,
   }
 }
 
-// The type in which bilinear weights are computed.
 template <class T>
 using Weight = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-// Computes out[n, c, y, x] = blend(row_of(y), column_of(x), at). at(h, w) returns self[n, c, h, w].
-// Results for integer dtypes are rounded.
+// Computes out[n, c, y, x] = blend(row_of(y), column_of(x), at), where at(h, w) returns self[n, c,
+// h, w]. Results for integer dtypes are rounded.
 template <class T, class RowOf, class ColumnOf, class Blend>
 void upsample(const Tensor& self, Tensor& out, RowOf row_of, ColumnOf column_of, Blend blend) {
   using C = Weight<T>;
@@ -80,7 +78,6 @@ void upsample(const Tensor& self, Tensor& out, RowOf row_of, ColumnOf column_of,
   }
 }
 
-// The one or two elements that a LinearSample reads, and their weights.
 struct LinearTaps {
   int64_t first;
   int64_t count;
@@ -125,7 +122,7 @@ auto fixed_point(const TapsOf& taps_of, int64_t outputs) {
 }
 
 // Resizes the width, rounds to uint8, and then resizes the height. `taps_of(dim)` returns a
-// function that maps an output index to the input elements to average and their weights.
+// function from an output index to input elements and weights.
 template <class TapsOf>
 void upsample_bytes(const Tensor& self, const Resampling& resampling, Tensor& out,
                     const TapsOf& taps_of) {
@@ -174,8 +171,8 @@ void upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
   });
 }
 
-// The filters of antialiased resizing. Each class defines half of its filter's width, and the
-// filter's value at a given distance from the center.
+// A filter of antialiased resizing defines half of its width, and its value at a distance from the
+// center.
 template <class C>
 struct Triangle {
   static constexpr C kHalfWidth = 1;
@@ -192,14 +189,14 @@ struct Cubic {
   }
 };
 
-// The input elements that one output element averages, and their weights. If the scale (input
-// elements per output element) is more than 1, the filter is stretched by the scale.
+// The input elements of one output element, and their weights. If the scale (input elements per
+// output element) is more than 1, the filter is stretched by the scale.
 template <class C, class Filter>
 struct Taps {
   int64_t first;
   int64_t count;
   C center;
-  C inverse;  // reciprocal of the stretch
+  C inverse;  // 1 / stretch
   C total = 0;
 
   Taps(int64_t at, C scale, int64_t size) {
@@ -258,7 +255,7 @@ void upsample_aa_out(KernelContext& context, const Tensor& self,
   const std::optional<double> factors[] = {scales_h, scales_w};
   for (size_t i = 0; i < 2; ++i) {
     if (!factors[i] || !(*factors[i] > 0)) continue;
-    // Limits the work: if the factor is small, each output element averages many input elements.
+    // Limits the work: with a small factor, each output element averages many input elements.
     if (*factors[i] < 1e-6) {
       return context.fail(ErrorCode::kInvalidArgument, "scale factor %g is less than 1e-6",
                           *factors[i]);

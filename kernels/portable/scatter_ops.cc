@@ -1,4 +1,3 @@
-// Operators that move elements along one dimension by an index tensor: gather and scatter.
 #include <algorithm>
 #include <limits>
 #include <span>
@@ -13,9 +12,9 @@ namespace vitrine::portable {
 
 namespace {
 
-// Fails unless `index` is empty or fits. To fit, it must have the same rank as `target` and
-// `other`. Its sizes must not exceed those of `other`, nor those of `target` except in `dim`.
-// `other` may be null. A 0-d tensor is treated as a 1-d tensor.
+// Fails unless `index` is empty or has the rank of `target` and `other`. The sizes of `index` must
+// not exceed the sizes of `other`. Except in `dim`, the sizes of `index` must not exceed the sizes
+// of `target`. `other` may be null. A 0-d tensor counts as a 1-d tensor.
 bool check_scatter_shapes(KernelContext& context, const Tensor& target, size_t dim,
                           const Tensor& index, const Tensor* other) {
   const Layout index_layout = at_least_1d(index);
@@ -39,7 +38,7 @@ bool check_scatter_shapes(KernelContext& context, const Tensor& target, size_t d
 }
 
 // Calls visit(offset in target, offset in other) for every element of `index`, in row-major order.
-// If index[..., i, ...] is j, the offsets are those of target[..., j, ...] and other[..., i, ...].
+// If index[..., i, ...] is j, the offsets belong to target[..., j, ...] and other[..., i, ...].
 // Stops and fails if an index is out of range.
 template <class Visit>
 void for_each_index(KernelContext& context, const Tensor& target, size_t dim, const Tensor& index,
@@ -63,7 +62,6 @@ void for_each_index(KernelContext& context, const Tensor& target, size_t dim, co
   });
 }
 
-// Ignores sparse_grad, which affects only gradients.
 void gather_out(KernelContext& context, const Tensor& self, int64_t dim, const Tensor& index,
                 bool /*sparse_grad*/, Tensor& out) {
   const std::optional<size_t> axis = normalize_dim(context, dim, self.rank());
@@ -79,8 +77,7 @@ void gather_out(KernelContext& context, const Tensor& self, int64_t dim, const T
   });
 }
 
-// Copies self to out, and then writes the elements of `src`, whose layout is `src_layout`, to the
-// positions in `index`.
+// Copies self to out, and then writes the elements of `src` to the positions in `index`.
 void scatter(KernelContext& context, const Tensor& self, size_t dim, const Tensor& index,
              const Tensor& src, const Layout& src_layout, Tensor& out) {
   const auto mover = ElementMover::make(context, src.dtype(), out.dtype());
@@ -152,7 +149,7 @@ std::optional<ScatterReduction<C>> scatter_reduction(std::string_view name) {
   return std::nullopt;
 }
 
-// Divides each sum by the number of its terms. The count has the dtype of the elements and may wrap
+// Divides each sum by its number of terms. This number has the dtype of the elements and may wrap
 // to 0, as in PyTorch.
 template <class T>
 void divide_by_counts(std::span<const int64_t> counts, T* values) {

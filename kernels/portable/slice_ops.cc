@@ -12,7 +12,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Does the same as normalize_dim(), but fails if `self` is 0-d.
+// Like normalize_dim(), but fails if `self` is 0-d.
 std::optional<size_t> existing_dim(KernelContext& context, const Tensor& self, int64_t dim) {
   if (self.rank() == 0) {
     context.fail(ErrorCode::kInvalidArgument, "self must have at least one dimension");
@@ -102,7 +102,7 @@ void slice_copy_Tensor_out(KernelContext& context, const Tensor& self, int64_t d
   copy_part(context, self, slice_layout(context, self, dim, start, end, step), out);
 }
 
-// Copies self to out, and then copies src to the part of out that part_of() returns.
+// Copies self to out, and then src to part_of(out).
 template <class PartOf>
 void scatter_part(KernelContext& context, const Tensor& self, const Tensor& src, Tensor& out,
                   PartOf part_of) {
@@ -127,9 +127,8 @@ void slice_scatter_out(KernelContext& context, const Tensor& self, const Tensor&
   });
 }
 
-// Splits self along `dim` into `parts` parts. outs[i] receives the next length_of(i) elements.
-// Fails if a length is invalid, if there is not one output for each part, or if the parts do not
-// cover self.
+// Splits self along `dim`. outs[i] gets the next length_of(i) elements. Fails if a length is
+// invalid, if there is not one output for each part, or if the parts do not cover self.
 template <class LengthOf>
 void split_tensor(KernelContext& context, const Tensor& self, int64_t dim,
                   std::span<Tensor* const> outs, int64_t parts, LengthOf length_of) {

@@ -1,4 +1,3 @@
-// Operators that sort elements or count them in bins.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -129,8 +128,8 @@ void topk_values(KernelContext& context, const Tensor& self, int64_t k, int64_t 
   sort_lines(context, self, *along, k, largest, values, indices);
 }
 
-// Counts the elements in each of `bins` bins of equal width from `min` to `max`. If `min` and `max`
-// are equal, the bins cover the range of the elements.
+// Counts the elements in `bins` bins of equal width from `min` to `max`. If `min` and `max` are
+// equal, the bins cover the range of the elements.
 void histc_out(KernelContext& context, const Tensor& self, int64_t bins, const Scalar& min,
                const Scalar& max, Tensor& out) {
   if (bins < 1) {

@@ -1,4 +1,3 @@
-// Operators that find distinct elements, or distinct slices along a dimension.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -16,7 +15,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Views a tensor as slices along `dim`. If `dim` is not given, each element is a slice.
+// Views a tensor as slices along `dim`. Without `dim`, each element is a slice.
 class Slices {
  public:
   Slices(const Tensor& tensor, std::optional<size_t> dim) : layout_(tensor) {
@@ -31,9 +30,8 @@ class Slices {
   }
 
   int64_t count() const { return count_; }
-  // The number of elements of a slice.
   int64_t width() const { return width_; }
-  // The offset of a slice's element `i` from the start of the tensor's memory.
+  // Offset of a slice's element `i` in the tensor's memory.
   int64_t offset_of(int64_t slice, int64_t i) const {
     return layout_.offset_of((i / inner_ * count_ + slice) * inner_ + i % inner_);
   }
@@ -51,7 +49,6 @@ struct UniqueResults {
   Tensor& counts;
 };
 
-// Selects whether `values` must be sorted, and which of the other results to compute.
 struct UniqueRequest {
   bool sorts;
   bool needs_inverse;
@@ -85,12 +82,12 @@ bool resize_results(KernelContext& context, const Tensor& self, std::optional<si
          check_no_overlap(context, to.counts, {&self});
 }
 
-// Finds the distinct slices along `dim`, or the distinct elements if `dim` is not given. If
-// request.sorts is true, the results are in ascending order; otherwise, only equal neighbors are
-// merged. inverse[i] is the index in `values` of self's slice i. counts[j] is the number of self's
-// slices that are merged into slice j of `values`. Results that are not requested are empty. A NaN
-// differs from every element, as in PyTorch. Uses 8 bytes of temporary memory for each element, and
-// 8 bytes for each slice.
+// Finds the distinct slices along `dim`, or the distinct elements without `dim`. If request.sorts
+// is true, the results are in ascending order. Otherwise, only equal neighbors are merged.
+// inverse[i] is the index in `values` of self's slice i. counts[j] is the number of self's slices
+// in slice j of `values`. Results that are not requested are empty. A NaN differs from every
+// element, as in PyTorch. Uses 8 bytes of temporary memory for each element, and 8 bytes for each
+// slice.
 void find_unique(KernelContext& context, const Tensor& self, std::optional<size_t> dim,
                  const UniqueRequest& request, const UniqueResults& to) {
   if (!check_unique(context, self, to)) return;
@@ -176,8 +173,8 @@ void unique_dim_out(KernelContext& context, const Tensor& self, int64_t dim, boo
   find_unique(context, self, along, {true, true, true}, {out0, out1, out2});
 }
 
-// If `dim` is given, always returns the inverse and the counts, as PyTorch does. An exception is a
-// `dim` of 0 (not -1) for a 0-d or 1-d tensor: in this case, returns only the requested results.
+// `dim` implies the inverse and the counts, as in PyTorch. Exception: a `dim` of 0 (not -1) for a
+// 0-d or 1-d tensor.
 void unique_consecutive_out(KernelContext& context, const Tensor& self, bool return_inverse,
                             bool return_counts, std::optional<int64_t> dim, Tensor& out0,
                             Tensor& out1, Tensor& out2) {

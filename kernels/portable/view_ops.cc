@@ -1,4 +1,3 @@
-// Operators that copy a view of a tensor: its elements in another shape or order, or some of them.
 #include <algorithm>
 #include <array>
 
@@ -27,7 +26,7 @@ void unsqueeze_copy_out(KernelContext& context, const Tensor& self, int64_t dim,
   copy_view(context, self, view, out);
 }
 
-// Ignores dimensions in `dim` whose size is not one.
+// Ignores dimensions whose size is not one.
 void squeeze_copy_dims_out(KernelContext& context, const Tensor& self, std::span<const int64_t> dim,
                            Tensor& out) {
   const std::optional<uint32_t> mask = dim_mask(context, dim, self.rank());
@@ -109,7 +108,7 @@ void flip_out(KernelContext& context, const Tensor& self, std::span<const int64_
   copy_view(context, self, view, out);
 }
 
-// Copies a diagonal, which becomes the last dimension.
+// The diagonal becomes the last dimension.
 void diagonal_copy_out(KernelContext& context, const Tensor& self, int64_t offset, int64_t dim1,
                        int64_t dim2, Tensor& out) {
   const std::optional<size_t> row = normalize_dim(context, dim1, self.rank());
@@ -120,7 +119,7 @@ void diagonal_copy_out(KernelContext& context, const Tensor& self, int64_t offse
   }
   const int64_t rows = self.size(*row);
   const int64_t columns = self.size(*column);
-  offset = std::clamp<int64_t>(offset, -rows, columns);  // beyond, the diagonal is empty
+  offset = std::clamp<int64_t>(offset, -rows, columns);  // empty beyond these limits
   const int64_t first_row = std::max<int64_t>(-offset, 0);
   const int64_t first_column = std::max<int64_t>(offset, 0);
   const int64_t length = std::min(rows - first_row, columns - first_column);
@@ -134,8 +133,8 @@ void diagonal_copy_out(KernelContext& context, const Tensor& self, int64_t offse
   copy_view(context, self, view, out);
 }
 
-// Copies windows of `size` elements. The windows begin at multiples of `step` along a dimension.
-// The elements of a window form a new last dimension.
+// Copies windows of `size` elements, which begin at multiples of `step`. The elements of a window
+// form a new last dimension.
 void unfold_copy_out(KernelContext& context, const Tensor& self, int64_t dimension, int64_t size,
                      int64_t step, Tensor& out) {
   const std::optional<size_t> dim = normalize_dim(context, dimension, self.rank());
@@ -157,7 +156,7 @@ void unfold_copy_out(KernelContext& context, const Tensor& self, int64_t dimensi
   copy_view(context, self, view, out);
 }
 
-// `size` and `stride` describe a view of the elements of self in row-major order.
+// `size` and `stride` describe a view of self's elements in row-major order.
 void as_strided_copy_out(KernelContext& context, const Tensor& self, std::span<const int64_t> size,
                          std::span<const int64_t> stride, std::optional<int64_t> storage_offset,
                          Tensor& out) {

@@ -12,8 +12,7 @@ namespace {
 
 constexpr int64_t kChunk = 64;
 
-// Returns the dtype to pass to convert_run() for elements of `dtype`. UInt16 and Bits16 are passed
-// as Short, because convert_run() does not support them.
+// UInt16 and Bits16 become Short, because convert_run() does not support them.
 ScalarType storage(ScalarType dtype) {
   return dtype == ScalarType::kUInt16 || dtype == ScalarType::kBits16 ? ScalarType::kShort : dtype;
 }
@@ -24,16 +23,16 @@ const void* element_address(const Tensor& tensor, int64_t index) {
   return tensor.unchecked_data<std::byte>() + index * static_cast<int64_t>(tensor.element_size());
 }
 
-// Checks the dim orders of `input` and `out`. If shape.channels and shape.outer are 1, the dim
-// orders must be equal. Otherwise, both tensors must be row-major.
+// If shape.channels and shape.outer are 1, the dim orders must be equal. Otherwise, both tensors
+// must be row-major.
 bool check_layout(KernelContext& context, const Tensor& input, const Tensor& out,
                   const ChannelShape& shape) {
   if (shape.channels == 1 && shape.outer == 1) return check_same_dim_order(context, input, out);
   return check_contiguous(context, input, "input") && check_contiguous(context, out, "out");
 }
 
-// Calls run(channel, first element, count) for ranges that together contain every element. count is
-// at most kChunk.
+// Calls run(channel, first element, count) for ranges of at most kChunk elements that cover all
+// elements.
 template <class Run>
 void for_each_chunk(const ChannelShape& shape, Run&& run) {
   if (shape.channels == 0 || shape.inner == 0)
@@ -48,8 +47,8 @@ void for_each_chunk(const ChannelShape& shape, Run&& run) {
   }
 }
 
-// Returns `rounded` + zero_point clamped to [lowest, highest]. The terms are clamped first, so that
-// the sum does not overflow.
+// `rounded` + zero_point, clamped to [lowest, highest]. The terms are clamped first, so that the
+// sum does not overflow.
 int32_t shift_and_clamp(double rounded, int64_t zero_point, int64_t lowest, int64_t highest) {
   constexpr int64_t kMaxTerm = int64_t{1} << 40;
   const int64_t shifted = std::clamp(convert<int64_t>(rounded), -kMaxTerm, kMaxTerm) +
@@ -67,7 +66,6 @@ struct QuantizeCall {
   ScalarType dtype;
 };
 
-// Selects whether zero points are added after or before rounding.
 enum class Shift : uint8_t { kAfterRounding, kBeforeRounding };
 
 // Checks the arguments and quantizes q.input to `out`. Arithmetic is in Real.

@@ -1,6 +1,5 @@
-// Affine quantization: real = (quantized - zero point) * scale, with one pair of parameters for a
-// tensor or for each of its channels. Arithmetic is in float, as in PyTorch's quantized_decomposed
-// operators.
+// Affine quantization: real = (quantized - zero point) * scale, with parameters for a tensor or for
+// each of its channels. Arithmetic is in float, as in PyTorch's quantized_decomposed operators.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,7 @@ namespace vitrine::quantized {
 class AffineParameters {
  public:
   // Fails if `scales` or `zero_points` has the wrong dtype or number of elements, is not row-major,
-  // or has no memory. Also fails if one of them overlaps `out`, because kernels read parameters
-  // while they write `out`. `out` must have its final shape.
+  // has no memory, or overlaps `out`. `out` must have its final shape.
   static std::optional<AffineParameters> make(KernelContext& context, const Tensor& scales,
                                               const Tensor* zero_points, int64_t count,
                                               const Tensor& out);
@@ -32,25 +30,22 @@ class AffineParameters {
   const Tensor* zero_points_ = nullptr;
 };
 
-// Fails unless `dtype` is a dtype of quantized values (Byte, Char, Short, Int, UInt16 or Bits16)
-// that can hold [lowest, highest].
+// Fails unless `dtype` is Byte, Char, Short, Int, UInt16 or Bits16 and can hold [lowest, highest].
 [[nodiscard]] bool check_quantized(KernelContext& context, ScalarType dtype, int64_t lowest,
                                    int64_t highest);
 
-// Convert a run of quantized elements to and from int32. `offset` and `count` are in elements.
+// Convert quantized elements to and from int32. `offset` and `count` are in elements.
 void load_quantized(const Tensor& tensor, int64_t offset, int64_t count, int32_t* values);
 void store_quantized(const int32_t* values, Tensor& tensor, int64_t offset, int64_t count);
 
-// Returns 1 / scale, the factor by which quantization multiplies values. Divides in double, as
-// PyTorch does, because 1.0f / float(scale) can differ in the last bit.
+// 1 / scale, divided in double as in PyTorch. 1.0f / float(scale) can differ in the last bit.
 inline float inverse_of(double scale) { return static_cast<float>(1.0 / scale); }
 
-// Quantizes one value: rounds to nearest, ties to even. Values beyond int64 saturate; NaN becomes
-// 0.
+// Rounds to nearest, ties to even. Values beyond int64 saturate. NaN becomes 0.
 int32_t quantize_value(float value, float inverse_scale, int64_t zero_point, int64_t lowest,
                        int64_t highest);
 
-// A tensor viewed as [outer, channels, inner], with separate parameters for each channel.
+// A tensor viewed as [outer, channels, inner], with parameters for each channel.
 struct ChannelShape {
   int64_t outer;
   int64_t channels;
@@ -58,7 +53,7 @@ struct ChannelShape {
 };
 ChannelShape per_tensor(const Tensor& tensor);
 ChannelShape per_channel(const Tensor& tensor, size_t axis);
-// Treats every row of the last dimension as a channel.
+// Every row of the last dimension is a channel.
 ChannelShape per_token(const Tensor& tensor);
 
 // Quantizes `input` to `dtype`, which must be the dtype of `out`. Resizes `out`.
@@ -79,10 +74,8 @@ void dequantize(KernelContext& context, const Tensor& input, const Tensor& scale
                 int64_t highest, ScalarType dtype, std::optional<ScalarType> out_dtype,
                 Tensor& out);
 
-// --- The operators. Their template argument is the function that computes the result. It has the
-// parameters of quantize() or dequantize(). In optimized kernels, it returns false if it does not
-// support the arguments. ---
-
+// The operators below call their template argument, which has the parameters of quantize() or
+// dequantize(). In optimized kernels, this function returns false for unsupported arguments.
 template <auto quantize>
 auto quantize_per_tensor_Tensor_out(KernelContext& context, const Tensor& input,
                                     const Tensor& scale, const Tensor& zero_point,

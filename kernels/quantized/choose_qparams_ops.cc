@@ -1,4 +1,3 @@
-// Operators that choose scales and zero points for a tensor or for each token.
 #include <algorithm>
 #include <cmath>
 
@@ -12,8 +11,7 @@ namespace vitrine::quantized {
 
 namespace {
 
-// Chooses the same parameters as torch.ao's determine_qparams for an affine scheme. Arithmetic is
-// in float.
+// The parameters of torch.ao's determine_qparams for an affine scheme. Arithmetic is in float.
 void choose_qparams_Tensor_out(KernelContext& context, const Tensor& input, int64_t quant_min,
                                int64_t quant_max, double eps, ScalarType dtype, Tensor& scale_out,
                                Tensor& zero_point_out) {

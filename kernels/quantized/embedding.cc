@@ -15,14 +15,13 @@ namespace vitrine::quantized {
 
 namespace {
 
-// The packing of a table. Each enumerator equals the number of table values that a byte holds.
+// Each enumerator is the number of table values in a byte.
 enum class Packing : uint8_t {
   kByte = 1,   // one value of the table's dtype
   kBits4 = 2,  // two int4 values, the high bits first, each stored plus 8
   kBits2 = 4,  // four int2 values, the low bits first, each stored plus 2
 };
 
-// Unpacks the values of `count` bytes.
 void unpack(const uint8_t* bytes, int64_t count, Packing packing, float* to) {
   if (packing == Packing::kBits4) {
     VITRINE_INDEPENDENT_ITERATIONS
@@ -40,7 +39,6 @@ void unpack(const uint8_t* bytes, int64_t count, Packing packing, float* to) {
   }
 }
 
-// Returns element `index` of a dense floating tensor.
 float real(const Tensor& tensor, int64_t index) {
   if (tensor.dtype() == ScalarType::kFloat) return tensor.unchecked_data<float>()[index];
   float value = 0;
@@ -56,10 +54,10 @@ struct Table {
   const Tensor* zero_points;
   Packing packing;
   int64_t columns;
-  int64_t groups;  // groups in a row
+  int64_t groups;
 
-  // Reads `count` columns, at most kChunkLength, starting at column `first`. `first` and `count`
-  // must be multiples of the number of values per byte.
+  // Reads `count` columns, at most kChunkLength, from column `first` on. `first` and `count` must
+  // be multiples of the number of values per byte.
   void read(int64_t row, int64_t first, int64_t count, float* to) const {
     const auto values = static_cast<int64_t>(packing);
     const uint8_t* const bytes =
@@ -83,11 +81,10 @@ struct Table {
 // Work per table value: the time (about 2 ns), multiplied by kWorkPerNs.
 constexpr int64_t kWorkPerValue = 40;
 
-// Computes out[i..., :] = (weight[indices[i...], :] - zero point) * scale. `scales` is [rows] or
-// [rows, groups]. All groups have the same number of columns. `zero_points` is null or has the
-// shape of `scales`. Scales and zero points may have any floating dtype. Indices are Int or Long.
-// Resizes `out`, whose dtype must be FLOATHBF16. If an index is out of range, writes nothing to
-// `out`.
+// out[i..., :] = (weight[indices[i...], :] - zero point) * scale. `scales` is [rows] or [rows,
+// groups]. All groups have the same number of columns. `zero_points` is null or has the shape of
+// `scales`. Scales and zero points may have any floating dtype. Indices are Int or Long. Resizes
+// `out`, whose dtype must be FLOATHBF16. If an index is out of range, writes nothing to `out`.
 void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
              const Tensor* zero_points, int64_t lowest, int64_t highest, const Tensor& indices,
              std::optional<ScalarType> dtype, Packing packing, Tensor& out) {
@@ -130,7 +127,7 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
       !check_dtype_in<FloatHBF16Types>(context, out) ||
       !resize_to(context, out, result.size_span()) || !check_contiguous(context, out, "out") ||
       !check_data(context, {&weight, &scales, zero_points, &out}) ||
-      !check_no_overlap(context, out, {&indices})) {  // indices are read while out is written
+      !check_no_overlap(context, out, {&indices})) {  // `indices` is read while `out` is written
     return;
   }
   const Layout index_layout(indices);

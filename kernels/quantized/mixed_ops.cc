@@ -24,8 +24,8 @@ bool check_mixed(KernelContext& context, const Tensor& input, const Tensor& weig
          check_dtype(context, weight_scales, input.dtype(), "weight_scales");
 }
 
-// Computes out[m, p] = sum over n of input[m, n] * w[n, p] * scales[scale_at(n, p)]. w is `weight`
-// if depth_dim is 0, and the transpose of `weight` if depth_dim is 1.
+// out[m, p] = sum over n of input[m, n] * w[n, p] * scales[scale_at(n, p)]. w is `weight` if
+// depth_dim is 0, and the transpose of `weight` if depth_dim is 1.
 template <class T, class ScaleAt>
 void multiply(const Tensor& input, const Tensor& weight, size_t depth_dim, const Tensor& scales,
               Tensor& out, ScaleAt scale_at) {
@@ -54,9 +54,8 @@ void multiply(const Tensor& input, const Tensor& weight, size_t depth_dim, const
   }
 }
 
-// Computes out[m, p] = sum over n of input[m, n] * weight[p, n] * s, where s is the scale of the
-// group of row p that contains column n. weight_scales is [rows of weight] or [rows of weight,
-// groups].
+// out[m, p] = sum over n of input[m, n] * weight[p, n] * s, where s is the scale of column n's
+// group in row p. weight_scales is [rows of weight] or [rows of weight, groups].
 void mixed_linear_out(KernelContext& context, const Tensor& input, const Tensor& weight,
                       const Tensor& weight_scales, const Tensor* weight_zero_points,
                       std::optional<ScalarType> dtype, Tensor& out) {
@@ -84,7 +83,7 @@ void mixed_linear_out(KernelContext& context, const Tensor& input, const Tensor&
   });
 }
 
-// Computes out[m, p] = sum over n of input[m, n] * (weight[n, p] * weight_scales[n]).
+// out[m, p] = sum over n of input[m, n] * (weight[n, p] * weight_scales[n]).
 void mixed_mm_out(KernelContext& context, const Tensor& input, const Tensor& weight,
                   const Tensor& weight_scales, const Tensor* weight_zero_points, Tensor& out) {
   if (!check_mixed(context, input, weight, weight_scales, weight_zero_points) ||

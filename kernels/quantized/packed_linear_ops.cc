@@ -1,4 +1,4 @@
-// The linear layers of torchao, which quantize each row of the activations to int8 and multiply it
+// The linear layers of torchao: quantize each row of the activations to int8 and multiply the row
 // by packed int4 or int8 weights.
 #include <array>
 #include <limits>
@@ -14,7 +14,6 @@ namespace vitrine::quantized {
 
 namespace {
 
-// The scale and zero point of a quantized row of the activations.
 struct QuantizedRow {
   float scale;
   int32_t zero_point;

@@ -1,4 +1,3 @@
-// Operators that quantize and dequantize tensors.
 #include "kernels/quantized/affine.h"
 #include "vitrine/kernel.h"
 

@@ -1,4 +1,4 @@
-// Chooses the scales and zero points for quantizing rows of the last dimension to int8.
+// Scales and zero points for quantizing rows of the last dimension to int8.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ struct TokenParameters {
   double scale;
   int64_t zero_point;
 };
-// Chooses parameters for a row of values in [low, high]. Extends the range to include 0 if
-// necessary. Arithmetic is in float.
+// Parameters for a row of values in [low, high]. The range is extended to include 0. Arithmetic is
+// in float.
 TokenParameters choose_token_parameters(float low, float high);
 
-// Checks the arguments of quantized_decomposed::choose_qparams_per_token_asymmetric.out and resizes
-// both outputs to the input's sizes, except that the last size is 1.
+// Checks the arguments of quantized_decomposed::choose_qparams_per_token_asymmetric.out. Resizes
+// both outputs to the input's sizes, with last size 1.
 [[nodiscard]] bool check_token_parameters(KernelContext& context, const Tensor& input,
                                           ScalarType dtype, Tensor& scale_out,
                                           Tensor& zero_point_out);

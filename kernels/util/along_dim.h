@@ -1,5 +1,5 @@
 // Line<T> gives access to the elements along one dimension of a tensor, for softmax, norms and
-// scans. Callers see dense chunks of T, whatever dtypes and strides the tensors have.
+// scans. Callers see dense chunks of T for any dtype and strides.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,6 @@
 
 namespace vitrine {
 
-// Conversions and element sizes for the lines of an input and an output.
 struct LineFormat {
   Conversion load;
   Conversion store;
@@ -31,7 +30,6 @@ struct LineFormat {
 template <class T>
 class Line {
  public:
-  // Strides are in elements.
   Line(const LineFormat& format, const std::byte* in, int64_t in_stride, std::byte* out,
        int64_t out_stride, int64_t length)
       : format_(format),
@@ -97,15 +95,14 @@ struct LineNest {
   explicit LineNest(const Tensor& tensor, size_t dim);
   std::span<const int64_t> shape() const { return {sizes.data(), rank}; }
 };
-// Returns the strides of all dimensions except `dim`, in the same order as LineNest::sizes.
+// Strides of all dimensions except `dim`, in the order of LineNest::sizes.
 std::array<int64_t, kMaxRank> line_strides(const Tensor& tensor, size_t dim);
-// The stride in elements between neighbors on a line along `dim`.
 inline int64_t line_stride(const Tensor& tensor, size_t dim) {
   return tensor.rank() == 0 ? 1 : tensor.strides()[dim];
 }
 
-// Calls visit(const Line<T>&) for each line along `dim` of two tensors of the same sizes. `dim`
-// must be normalized by normalize_dim().
+// Calls visit(const Line<T>&) for each line along `dim` of two tensors of the same sizes.
+// Precondition: `dim` is normalized (normalize_dim()).
 template <class T, class Visit>
 void for_each_line(KernelContext& context, const Tensor& in, ScalarType common, size_t dim,
                    Tensor& out, Visit&& visit) {

@@ -10,7 +10,7 @@ namespace vitrine {
 template <class T>
 inline constexpr bool is_integer_v = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
-// An unsigned type for T's arithmetic, which may wrap around without undefined behavior.
+// An unsigned type in which T's arithmetic may wrap around.
 template <class T>
 using Wrapping =
     std::conditional_t<(sizeof(T) < sizeof(uint32_t)), uint32_t,
@@ -59,7 +59,6 @@ constexpr T wrapping_neg(T a) {
 // --- Division. An integer divisor must not be zero. The smallest integer divided by -1 wraps
 // around to itself. ---
 
-// The quotient, rounded toward zero.
 template <class T>
 T divide_trunc(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -93,9 +92,8 @@ T remainder_floor(T a, T b) {
                                                                : remainder;
 }
 
-// Quotient rounded toward negative infinity, like Python's //. Floating types do not use
-// floor(a / b), because it is too large if a / b was rounded up to an integer. If a floating b is
-// 0, returns a / b.
+// Quotient rounded toward negative infinity, like Python's //. Returns a / b if a floating b is 0.
+// floor(a / b) is too large if a / b was rounded up to an integer.
 template <class T>
 T divide_floor(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -123,7 +121,7 @@ template <class T>
 constexpr T smaller(T a, T b) {
   return b < a || b != b ? b : a;
 }
-// Clamps x to [low, high]; returns `high` if low > high. NaN stays NaN.
+// Clamps x to [low, high]. Returns `high` if low > high. NaN stays NaN.
 template <class T>
 constexpr T clamped(T x, T low, T high) {
   const T raised = x < low ? low : x;
@@ -141,23 +139,22 @@ T absolute(T x) {
   }
 }
 
-// Computes log(exp(a) + exp(b)) without overflow.
 template <class T>
 T log_add_exp(T a, T b) {
   if (a == b && std::isinf(a)) return a;
   return larger(a, b) + std::log1p(std::exp(-std::fabs(a - b)));
 }
 
-// Computes x * log(y), or 0 if x is 0 and y is not NaN.
+// Returns x * log(y), but 0 if x is 0 and y is not NaN.
 template <class T>
 T x_log_y(T x, T y) {
   return x == 0 && !std::isnan(y) ? T{0} : x * std::log(y);
 }
 
-// Returns the sign of x: -1, 0 or 1. The sign of NaN is 0.
+// The result is -1, 0 or 1. The sign of NaN is 0.
 template <class T>
 constexpr T sign_of(T x) {
-  if constexpr (std::is_unsigned_v<T>) {  // includes bool
+  if constexpr (std::is_unsigned_v<T>) {
     return static_cast<T>(x != 0);
   } else {
     return static_cast<T>((x > 0) - (x < 0));
@@ -185,7 +182,7 @@ constexpr T inverted(T x) {
   }
 }
 
-// If the shift is negative or at least the width of T, all bits are shifted out.
+// A negative shift, or a shift of at least the width of T, shifts all bits out.
 template <class T>
 constexpr T shift_left(T a, T bits) {
   constexpr T kWidth = static_cast<T>(sizeof(T) * 8);
@@ -200,8 +197,8 @@ constexpr T shift_right(T a, T bits) {
   return static_cast<T>(a >> (shifts_all ? kWidth - 1 : static_cast<int>(bits)));
 }
 
-// Returns `base` to the power of `exponent`. Large results wrap around. For a negative exponent,
-// the result is rounded toward zero; if `base` is 0, the result is 0.
+// Large results wrap around. For a negative exponent, the result is rounded toward zero, and 0 to a
+// negative power is 0.
 template <class T>
 constexpr T integer_power(T base, T exponent) {
   if constexpr (std::is_signed_v<T>) {

@@ -13,7 +13,7 @@ namespace vitrine {
 
 namespace {
 
-// A vector with an element for each channel, viewed as a tensor of shape [C, 1, ...].
+// A tensor of shape [C, 1, ...] with an element for each channel.
 template <class T>
 class ChannelVector {
  public:
@@ -48,9 +48,9 @@ bool check_input(KernelContext& context, const Tensor& input) {
   return false;
 }
 
-// Returns memory for two arrays: first the scales of all channels, then the shifts. The method
-// keeps the memory for later executions if all parameters are constants of type T and the memory
-// budget is large enough. Returns null data if the context has failed.
+// Returns memory for the scales of all channels, followed by the shifts. The method keeps the
+// memory for later executions if all parameters are constants of type T and the memory budget is
+// large enough. Returns null data if the context has failed.
 template <class T>
 KernelContext::Derived scales_and_shifts(KernelContext& context, const BatchNormArguments& a,
                                          size_t channels) {
@@ -63,8 +63,8 @@ KernelContext::Derived scales_and_shifts(KernelContext& context, const BatchNorm
     if (parameter == nullptr) {
       key.add(0);
     } else {
-      // Does not keep the memory if a parameter must be converted, because the conversion may fail
-      // and leave the memory uninitialized.
+      // Memory for converted parameters is not kept, because a failed conversion would leave the
+      // memory uninitialized.
       may_keep &= parameter->is_constant() && parameter->dtype() == scalar_type_of<T>;
       key.add(reinterpret_cast<intptr_t>(parameter->raw_data()));
     }
@@ -107,8 +107,7 @@ void normalize(KernelContext& context, const BatchNormArguments& a, ScaleAndShif
 void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& scale,
                      const Tensor& shift, Tensor& out) {
   dispatch<FloatTypes>(context, scale.dtype(), [&]<class T>() {
-    // Passes T as the common dtype, so that scale and shift are not rounded to Half if `input` is
-    // Half.
+    // T is the common dtype, so that scale and shift are not rounded to Half if `input` is Half.
     elementwise<T, T, T, T>(context, scalar_type_of<T>, {&input, &scale, &shift}, out,
                             [](T x, T factor, T offset) { return x * factor + offset; });
   });
@@ -151,8 +150,7 @@ void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tens
                                       plane, out, save_mean, save_invstd, input.size(0)});
   }
   const size_t count = static_cast<size_t>(channels[0]);
-  // Resizes the outputs before the allocations below. If there are too many channels, resizing
-  // fails before much memory is allocated.
+  // With too many channels, resizing fails before the allocations below take much memory.
   if (!context.resize(save_mean, channels) || !context.resize(save_invstd, channels)) return;
   ChannelVector<double> mean(context.allocate_temp_array<double>(count), 1);
   ChannelVector<double> var(context.allocate_temp_array<double>(count), 1);

@@ -1,4 +1,3 @@
-// Batch normalization with given or computed statistics.
 #pragma once
 
 #include "kernels/util/group_norm.h"
@@ -15,7 +14,7 @@ struct BatchNormArguments {
   double epsilon;
 };
 
-// Computes out = input * scale + shift in the dtype of scale and shift, which broadcast to the
+// Computes out = input * scale + shift in the dtype of scale and shift. Both broadcast to the
 // input's shape. Resizes `out`.
 using ScaleAndShift = void (*)(KernelContext& context, const Tensor& input, const Tensor& scale,
                                const Tensor& shift, Tensor& out);
@@ -25,14 +24,14 @@ void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& 
 // Computes out = (input - mean) / sqrt(variance + epsilon) * weight + bias per channel.
 void batch_norm(KernelContext& context, const BatchNormArguments& arguments, Tensor& out,
                 ScaleAndShift apply = scale_and_shift);
-// The operator aten::_native_batch_norm_legit_no_training.out. Calls `apply` to compute `out`.
+// The operator aten::_native_batch_norm_legit_no_training.out. `apply` computes `out`.
 void batch_norm_no_training(KernelContext& context, const BatchNormArguments& arguments,
                             Tensor& out, Tensor& save_mean, Tensor& save_invstd,
                             ScaleAndShift apply);
 
-// Normalizes with the mean and variance of the batch itself. Writes the mean to save_mean, and 1 /
-// sqrt(variance + epsilon) to save_invstd. Both are [C]. If `input` and `out` are row-major and
-// `input` is not empty, calls `normalize` to compute the results.
+// Normalizes with the mean and variance of the batch itself. Writes the mean to save_mean [C], and
+// 1 / sqrt(variance + epsilon) to save_invstd [C]. `normalize` computes the results if `input` and
+// `out` are row-major and `input` is not empty.
 void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tensor* weight,
                          const Tensor* bias, double epsilon, Tensor& out, Tensor& save_mean,
                          Tensor& save_invstd, NormalizeGroups normalize);

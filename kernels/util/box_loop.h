@@ -1,8 +1,8 @@
 // BoxLoop walks the elements of a shape row by row in N tensors at once, each with its own strides.
 //
-// The loop drops dimensions of size one, merges adjacent dimensions that are contiguous in every
-// tensor, and may reorder the remaining dimensions so that operand 0 is written front to back. A
-// copy between dense tensors of the same dim order is thus a single row, whatever their shape.
+// The loop drops dimensions of size one, merges dimensions that are contiguous in every tensor, and
+// may reorder dimensions so that operand 0 is written front to back. A copy between dense tensors
+// of the same dim order is thus a single row.
 #pragma once
 
 #include <array>
@@ -17,17 +17,16 @@
 
 namespace vitrine {
 
-// Maximum rank of a loop. It exceeds the maximum rank of a tensor, because `repeat` splits each
-// dimension into two.
+// Maximum rank of a loop. `repeat` splits each dimension of a tensor into two.
 inline constexpr size_t kMaxLoopRank = 2 * kMaxRank;
 
 enum class LoopOrder : uint8_t {
   kFree,      // decreasing strides of operand 0
-  kRowMajor,  // last dimension fastest, for loops in which later elements overwrite earlier ones
+  kRowMajor,  // last dimension fastest; later elements may overwrite earlier elements
 };
 
-// A loop over N operands. Sizes are >= 0; strides are in elements and may be zero or negative. A
-// loop allocates nothing and can run many times at different offsets.
+// Sizes are >= 0. Strides are in elements and may be zero or negative. A loop does not allocate,
+// and can run many times at different offsets.
 template <size_t N>
 class BoxLoop {
  public:
@@ -53,11 +52,10 @@ class BoxLoop {
     }
   }
 
-  // The stride in elements between neighbors in a row.
   int64_t row_stride(size_t operand) const { return empty_ ? 0 : strides_[rank_ - 1][operand]; }
 
-  // Calls row(const Offsets& first, int64_t count) for each row. In operand k, the loop begins at
-  // offset offsets[k], and the row begins at offset first[k].
+  // Calls row(const Offsets& first, int64_t count) for each row. Operand k starts at offset
+  // offsets[k], and its row at offset first[k].
   template <class Row>
   void run(Offsets offsets, Row&& row) const {
     run_rows(offsets, 0, rows(), std::forward<Row>(row));
@@ -71,7 +69,7 @@ class BoxLoop {
   }
   int64_t row_length() const { return empty_ ? 0 : sizes_[rank_ - 1]; }
 
-  // Does the same as run(), but only for the rows [begin, end).
+  // Runs only the rows [begin, end).
   template <class Row>
   void run_rows(Offsets offsets, int64_t begin, int64_t end, Row&& row) const {
     if (begin >= end) return;
@@ -101,10 +99,9 @@ class BoxLoop {
     }
   }
 
-  // Groups the rows of this loop into planes, and returns a loop over the planes. The rows of a
-  // plane are neighbors along one dimension. If possible, the last operand has stride 1 along this
-  // dimension. In the returned loop, row_length() is the number of rows in a plane, and
-  // row_stride(k) is the stride between these rows in operand k.
+  // Returns a loop over planes. The rows of a plane are neighbors along one dimension, if possible
+  // a dimension in which the last operand has stride 1. In the returned loop, row_length() is the
+  // number of rows in a plane, and row_stride(k) is the stride between these rows in operand k.
   BoxLoop planes() const {
     BoxLoop result = *this;
     if (rank_ < 2) {
@@ -138,7 +135,6 @@ class BoxLoop {
       for (size_t k = 0; k < N; ++k) {
         is_contiguous = is_contiguous && strides_[kept][k] == strides_[i][k] * sizes_[i];
       }
-      // Does not merge dimensions if the merged size would overflow.
       int64_t merged = 0;
       if (is_contiguous && !mul_overflows(sizes_[kept], sizes_[i], &merged)) {
         sizes_[kept] = merged;

@@ -38,7 +38,7 @@ void broadcast_strides(const Tensor& tensor, size_t rank, std::span<int64_t> str
 int64_t repeat_period(const Tensor& tensor, const Tensor& out) {
   if (tensor.rank() > out.rank()) return 0;
   const size_t shift = out.rank() - tensor.rank();
-  int64_t period = 1;  // elements in the dimensions that are inside the repeated ones
+  int64_t period = 1;  // elements in the dimensions inside the repeated dimensions
   bool repeats = false;
   for (size_t i = out.rank(); i-- > 0;) {
     const size_t dim = out.dim_order()[i];

@@ -7,7 +7,6 @@ namespace vitrine {
 
 namespace {
 
-// The description of a tensor for a message.
 struct Text {
   explicit Text(const Tensor& tensor) { describe(tensor, chars, sizeof chars); }
   char chars[160];

@@ -12,7 +12,7 @@ template <class From, class To>
 void run(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t count) {
   const From* source = static_cast<const From*>(from);
   To* target = static_cast<To*>(to);
-  if (from_stride == 1 && to_stride == 1) {  // a loop that the compiler can vectorize
+  if (from_stride == 1 && to_stride == 1) {  // the compiler can vectorize this loop
     VITRINE_INDEPENDENT_ITERATIONS
     for (int64_t i = 0; i < count; ++i) target[i] = convert<To>(load(source + i));
   } else if (from_stride == 0) {
@@ -25,8 +25,7 @@ void run(const void* from, int64_t from_stride, void* to, int64_t to_stride, int
   }
 }
 
-// Returns true for dtypes that kernels use for arithmetic or scalars. Kernels need conversions to
-// and from these dtypes even if a selective build does not select them.
+// True for dtypes of arithmetic and scalars. Every build needs conversions of these dtypes.
 constexpr bool is_internal(ScalarType type) {
   return type == ScalarType::kBool || type == ScalarType::kInt || type == ScalarType::kLong ||
          type == ScalarType::kFloat || type == ScalarType::kDouble;
@@ -46,7 +45,6 @@ constexpr ConvertRun run_if_needed() {
 }
 
 constexpr size_t kNumTypes = 10;
-// The dtype's index in the table; kNumTypes if the dtype is not REALHBBF16.
 constexpr size_t table_index(ScalarType type) {
   if (type == ScalarType::kBool) return 8;
   if (type == ScalarType::kBFloat16) return 9;

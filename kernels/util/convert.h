@@ -1,4 +1,3 @@
-// Conversions between element types, for single elements and for runs of elements.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@ namespace vitrine {
 
 // Converts as PyTorch does. Any non-zero value, including NaN, is true. From floating to integer
 // types, a value is truncated to int64, which then wraps to the integer type. PyTorch leaves two
-// cases undefined. Here, NaN becomes 0, and values beyond int64 saturate before they wrap.
+// cases undefined: here, NaN becomes 0, and values beyond int64 saturate before they wrap.
 template <class To, class From>
 constexpr To convert(From value) {
   if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
@@ -32,13 +31,13 @@ constexpr To convert(From value) {
   }
 }
 
-// Converts `count` elements. Strides are in elements; a from_stride of 0 repeats one element.
+// Converts `count` elements. Strides are in elements. A from_stride of 0 repeats one element.
 using ConvertRun = void (*)(const void* from, int64_t from_stride, void* to, int64_t to_stride,
                             int64_t count);
 
-// Returns the conversion between two REALHBBF16 dtypes; null for other dtypes. A selective build
-// also returns null in two cases: if a dtype is neither selected nor Bool, Int, Long, Float or
-// Double, or if the dtypes differ and neither of them is selected.
+// Returns the conversion between two REALHBBF16 dtypes. Null for other dtypes. A selective build
+// also returns null if a dtype is neither selected nor Bool, Int, Long, Float or Double, or if the
+// dtypes differ and neither dtype is selected.
 ConvertRun convert_run(ScalarType from, ScalarType to);
 
 // Number of elements in a conversion buffer on the stack.
@@ -48,15 +47,14 @@ struct alignas(64) Chunk {
   std::byte bytes[static_cast<size_t>(kChunkLength) * kMaxElementSize];
 };
 
-// A conversion that may first round values to an operator's common dtype, as PyTorch does.
+// A conversion that may first round to an operator's common dtype, as PyTorch does.
 class Conversion {
  public:
-  // Values are rounded to `middle` if `middle` is Half or BFloat16. Otherwise, `middle` is ignored.
-  // Returns false if convert_run() does not support the conversion.
+  // Values are first rounded to `middle` if `middle` is Half or BFloat16. Other values of `middle`
+  // are ignored. Returns false if convert_run() does not support the conversion.
   [[nodiscard]] bool set(ScalarType from, ScalarType middle, ScalarType to);
 
-  // True if elements can be used without conversion. False for Bool, whose bytes may have any
-  // value.
+  // True if elements need no conversion. False for Bool, whose bytes may have any value.
   bool identity() const { return identity_; }
 
   // Converts at most kChunkLength elements. Strides are as in ConvertRun.

@@ -12,14 +12,13 @@ namespace vitrine {
 
 namespace {
 
-// A position or size in depth, height and width.
+// Depth, height and width.
 using Spatial = std::array<int64_t, 3>;
 
 Spatial spatial_sizes(const Layout& layout) {
   return {layout.sizes[2], layout.sizes[3], layout.sizes[4]};
 }
 
-// Returns the position that has the row-major index `index`.
 Spatial unravel(int64_t index, const Spatial& sizes) {
   return {index / sizes[2] / sizes[1], index / sizes[2] % sizes[1], index % sizes[2]};
 }
@@ -37,14 +36,14 @@ struct Operands {
   Layout input_layout;
   Layout weight_layout;  // [output channels, input channels, kernel...] of one group
   Layout out_layout;
-  int64_t group_rows;      // output channels of a group
-  int64_t group_channels;  // input channels of a group
+  int64_t group_rows;
+  int64_t group_channels;
   int64_t weight_group_stride;
 };
 
-// The operands of the matrix product for one image and one group. Rows are output channels. Columns
-// are output positions. Taps are the positions in the kernel. The product sums over all pairs of an
-// input channel and a tap. In gemm(), the depth index of a pair is channel * taps + tap.
+// The operands of the matrix product for one image and one group. Rows are output channels, and
+// columns are output positions. Taps are the positions in the kernel. The product sums over all
+// pairs of an input channel and a tap, at depth channel * taps + tap.
 template <class Sum>
 class PatchOperands final : public GemmOperands<Sum> {
  public:
@@ -128,7 +127,7 @@ class PatchOperands final : public GemmOperands<Sum> {
     }
     const Layout& layout = operands_.out_layout;
     const int64_t first = out_offset_ + row * layout.strides[1];
-    // Each pass stores the sums of one line: the stride of `out` is constant only within a line.
+    // Each pass stores one line, because the stride of `out` is constant only within a line.
     for (int64_t i = 0; i < count;) {
       const Spatial position = unravel(column + i, out_);
       const int64_t part = std::min(count - i, out_[2] - position[2]);
@@ -139,8 +138,7 @@ class PatchOperands final : public GemmOperands<Sum> {
   }
 
  private:
-  // Calls visit(d, channel, tap) for each d < count. `channel` and `tap` are the input channel and
-  // the kernel position at depth index depth + d.
+  // Calls visit(d, channel, tap) for each d < count: the input channel and tap at depth + d.
   template <class Visit>
   void for_each_tap(int64_t depth, int64_t count, Visit&& visit) const {
     const int64_t taps = kernel_[0] * kernel_[1] * kernel_[2];
@@ -158,7 +156,6 @@ class PatchOperands final : public GemmOperands<Sum> {
     }
   }
 
-  // Finds where the patches of a tile of columns begin.
   void locate_patches(int64_t column, int64_t count) {
     column_ = column;
     inside_ = !window_.transposed;
@@ -177,8 +174,8 @@ class PatchOperands final : public GemmOperands<Sum> {
     for (int64_t c = 0; adjacent_ && c < count; ++c) adjacent_ = offsets_[c] == offsets_[0] + c;
   }
 
-  // Sets `position` to the position of the input element that `tap` multiplies in the patch that
-  // begins at `start`. Returns false if that element does not exist.
+  // Sets `position` to the input element that `tap` multiplies in the patch at `start`. Returns
+  // false if the element does not exist.
   bool find_input(const Spatial& start, const Spatial& tap, Spatial& position) const {
     for (size_t i = 0; i < 3; ++i) {
       int64_t at = start[i];
@@ -236,11 +233,11 @@ class PatchOperands final : public GemmOperands<Sum> {
   int64_t weight_offset_ = 0;
   int64_t out_offset_ = 0;
 
-  // The first column of the tile for which locate_patches() was last called.
+  // The first column of the tile in the last call of locate_patches().
   int64_t column_ = -1;
-  bool inside_ = false;    // true if no patch reaches into the padding
-  bool adjacent_ = false;  // true if inside_ and the patches begin at consecutive elements
-  // Plain arrays, because int64_t cannot index a std::array on 32-bit machines without a cast.
+  bool inside_ = false;    // no patch reaches into the padding
+  bool adjacent_ = false;  // inside_, and the patches begin at consecutive elements
+  // Plain arrays: int64_t cannot index a std::array on 32-bit machines without a cast.
   Spatial starts_[kGemmTileColumns];
   int64_t offsets_[kGemmTileColumns];
 };
@@ -264,7 +261,6 @@ bool read_numbers(KernelContext& context, size_t spatial, std::span<const int64_
   return true;
 }
 
-// Fails unless `fits` is true. The message shows the shapes of all operands.
 bool check_shapes(KernelContext& context, bool fits, const Tensor& input, const Tensor& weight,
                   const Tensor& out, int64_t groups) {
   if (fits) return true;

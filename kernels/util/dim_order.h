@@ -1,4 +1,3 @@
-// Checks the argument `int[]? dim_order` of the dim_order_ops operators.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,3 @@
-// Division that reports integer division by zero.
 #pragma once
 
 #include "kernels/util/arithmetic.h"
@@ -7,8 +6,7 @@
 namespace vitrine {
 
 // Applies op(T, T) -> T in the common dtype of `self` and `other` (a tensor or a Scalar). If an
-// integer divisor is zero, sets that element of `out` to 0, and fails the context after the last
-// element.
+// integer divisor is 0, the result is 0, and the context fails after the last element.
 template <class Other, class Op>
 void divide_checked(KernelContext& context, const Tensor& self, const Other& other, Tensor& out,
                     const Op& op) {
@@ -25,8 +23,8 @@ void divide_checked(KernelContext& context, const Tensor& self, const Other& oth
   if (found_zero) context.fail(ErrorCode::kInvalidArgument, "integer division by zero");
 }
 
-// Does the same as divide_checked() for remainders. As in PyTorch, a Scalar is rounded to the
-// common dtype.
+// Like divide_checked(), but for remainders. As in PyTorch, a Scalar is rounded to the common
+// dtype.
 template <class Op>
 void remainder_checked(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out,
                        const Op& op) {

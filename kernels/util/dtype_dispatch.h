@@ -1,5 +1,5 @@
-// dispatch<List>() calls a function template with the C++ type of a ScalarType that is known only
-// at run time. `List` contains the types that an operator supports.
+// dispatch<List>() calls a function template with the C++ type of a ScalarType. `List` contains the
+// types that an operator supports.
 //
 //   dispatch<RealTypes>(context, self.dtype(), [&]<class T>() { scale<T>(self, out); });
 //
@@ -41,7 +41,7 @@ using RealBTypes = Join<RealTypes, BoolType>::type;
 using RealHBF16Types = Join<RealTypes, ReducedFloatTypes>::type;
 using RealHBBF16Types = Join<RealHBF16Types, BoolType>::type;
 
-// The type for arithmetic on T: float for Half and BFloat16, otherwise T.
+// Arithmetic on Half and BFloat16 uses float.
 template <class T>
 using Compute =
     std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
@@ -49,8 +49,8 @@ constexpr ScalarType compute_type(ScalarType type) {
   return type == ScalarType::kHalf || type == ScalarType::kBFloat16 ? ScalarType::kFloat : type;
 }
 
-// Loads an element of a tensor. A C++ bool must be 0 or 1, but an element of a Bool tensor may be
-// any byte. Every non-zero byte is true.
+// A C++ bool must be 0 or 1, but an element of a Bool tensor may be any byte. Every non-zero byte
+// is true.
 template <class T>
 T load(const T* element) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -60,7 +60,6 @@ T load(const T* element) {
   }
 }
 
-// Returns true if `type` is in the list.
 template <class... T>
 constexpr bool is_one_of(ScalarType type, TypeList<T...>) {
   return ((type == scalar_type_of<T>) || ...);
@@ -70,18 +69,17 @@ constexpr bool is_one_of(ScalarType type) {
   return is_one_of(type, List{});
 }
 
-// Returns true if this build has kernels for the dtype.
+// True if this build has kernels for the dtype.
 constexpr bool is_selected(ScalarType type) {
   return ((kSelectedDtypes >> static_cast<uint32_t>(type)) & 1u) != 0;
 }
 
-// Fails the context with NotSupported if this build omits the dtype, otherwise with
-// InvalidArgument.
+// Fails with NotSupported if this build omits the dtype, otherwise with InvalidArgument.
 void fail_unsupported_dtype(KernelContext& context, ScalarType type);
 
-// dispatch() calls `function.template operator()<T>()` for the C++ type T of `type`. If the list
-// does not contain `type`, or if this build omits the dtype, dispatch() calls
-// fail_unsupported_dtype(). Dtypes that this build omits generate no code.
+// dispatch() calls `function.template operator()<T>()` for the C++ type T of `type`. If `type` is
+// not in the list, or if this build omits the dtype, dispatch() calls fail_unsupported_dtype().
+// Omitted dtypes do not generate code.
 template <class T, class Function>
 bool call_if_selected(Function& function) {
   if constexpr (is_selected(scalar_type_of<T>)) {

@@ -12,15 +12,15 @@ namespace vitrine {
 
 namespace {
 
-constexpr int64_t kStrip = 64;           // columns or rows of a strip, which has full cache lines
-constexpr int64_t kMaxElementSize = 16;  // bytes, of complex128
+constexpr int64_t kStrip = 64;  // columns or rows of a strip, which has entire cache lines
+constexpr int64_t kMaxElementSize = 16;
 constexpr int64_t kFewElements = 128;
-constexpr int64_t kMinPlanes = 8;  // with fewer planes, each plane is divided among the threads
+constexpr int64_t kMinPlanes = 8;  // with fewer planes, the threads share each plane
 
 template <size_t size>
 void copy_bytes(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t count) {
   if (from_stride == 1 && to_stride == 1) {
-    // Uses memmove, because source and destination may overlap.
+    // memmove, because source and destination may overlap.
     std::memmove(to, from, static_cast<size_t>(count) * size);
     return;
   }
@@ -51,8 +51,7 @@ ConvertRun copy_run(size_t bytes) {
   }
 }
 
-// Rows of elements in a source and a target, whose strides may differ. Offsets and strides are in
-// elements.
+// Offsets and strides are in elements.
 struct Plane {
   const ElementMover& mover;
   const void* source;
@@ -60,12 +59,12 @@ struct Plane {
   int64_t size;            // bytes of an element of the target
   int64_t tile;            // transpose_tile_size(size) if both have the same dtype, otherwise 0
   int64_t plane_elements;  // elements of the undivided plane
-  int64_t from;            // offset of the first element
+  int64_t from;
   int64_t to;
   int64_t rows;
   int64_t from_step;  // distance between rows
   int64_t to_step;
-  int64_t count;  // elements of a row
+  int64_t count;
   int64_t from_stride;
   int64_t to_stride;
 
@@ -107,8 +106,8 @@ struct Plane {
     for (int64_t row = 0; row < rows; ++row) copy_row(row, 0, count);
   }
 
-  // Copies contiguous rows. The length of a row is between kPart and 2 * kPart bytes, so copying
-  // its first and its last kPart bytes copies the entire row. Source and destination may overlap.
+  // Copies contiguous rows of kPart to 2 * kPart bytes. Copies the first and the last kPart bytes
+  // of each row. Source and destination may overlap.
   template <size_t kPart>
   void copy_short_rows() const {
     const int64_t last = count * size - static_cast<int64_t>(kPart);
@@ -131,7 +130,6 @@ struct Plane {
     return result;
   }
 
-  // Fills a row with one element.
   void fill_row(int64_t row) const {
     constexpr int64_t kMax = 512;
     std::byte* const first = static_cast<std::byte*>(target) + (to + row * to_step) * size;
@@ -142,8 +140,8 @@ struct Plane {
     }
   }
 
-  // Copies the columns in narrow strips, so that a strip stays in the cache until all of its rows
-  // are copied. If the rows are short, swaps the roles of rows and columns.
+  // Copies columns in narrow strips, so that a strip stays in the cache until all of its rows are
+  // copied. For short rows, swaps rows and columns.
   void copy_strips() const {
     if (count < std::min(rows, kStrip)) return swap_rows_and_columns().copy_strips();
     for (int64_t begin = 0; begin < count; begin += kStrip) {
@@ -166,7 +164,6 @@ struct Plane {
   }
 };
 
-// Returns true if the tensors share memory.
 bool overlap(const Tensor& a, const Tensor& b) {
   const auto first_of_a = reinterpret_cast<uintptr_t>(a.raw_data());
   const auto first_of_b = reinterpret_cast<uintptr_t>(b.raw_data());
@@ -204,8 +201,7 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
                         {to_layout.strides.data(), from_layout.strides.data()});
   const BoxLoop<2>::Offsets start{to_layout.offset, from_layout.offset};
   const auto size = static_cast<int64_t>(to.element_size());
-  // Copies a few elements or one short row without planes and threads, which would cost more time
-  // than they save.
+  // For a few elements, planes and threads would cost more time than they save.
   if (loop.rows() * loop.row_length() <= kFewElements) {
     loop.run(start, [&](const auto& first, int64_t count) {
       mover->move(from.raw_data(), first[1], loop.row_stride(1), to.mutable_raw_data(), first[0],
@@ -222,8 +218,7 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
   const BoxLoop<2> planes = loop.planes();
   const int64_t tile = from.dtype() == to.dtype() ? transpose_tile_size(to.element_size()) : 0;
   const int64_t elements = planes.row_length() * loop.row_length();
-  // The cost per byte. Overlapping tensors get cost 0, so that one thread copies all elements, in a
-  // fixed order.
+  // Cost per byte. Cost 0 makes one thread copy overlapping tensors, in a fixed order.
   const int64_t cost = overlap(from, to) ? 0 : loop.row_stride(0) == loop.row_stride(1) ? 1 : 4;
   const int64_t work = cost * (static_cast<int64_t>(from.element_size()) + size);
   const auto plane_at = [&](const BoxLoop<2>::Offsets& first) {
@@ -242,8 +237,8 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
                  .from_stride = loop.row_stride(1),
                  .to_stride = loop.row_stride(0)};
   };
-  // If there are few planes, each plane is divided among the threads. Otherwise, each thread copies
-  // some planes.
+  // If there are few planes, the threads share each plane. Otherwise, each thread copies some
+  // planes.
   const bool divide = planes.rows() < kMinPlanes;
   const int64_t length = std::max(planes.row_length(), loop.row_length());
   const int64_t items = divide ? length : planes.rows();
@@ -312,8 +307,8 @@ void copy_reshaped(KernelContext& context, const Tensor& self, Tensor& out) {
     return context.fail(ErrorCode::kInvalidArgument, "self has %lld elements, but out has %lld",
                         static_cast<long long>(self.numel()), static_cast<long long>(out.numel()));
   }
-  // If one tensor is row-major, gives it a layout with the sizes of the other tensor. One call of
-  // copy_elements() can then copy all elements.
+  // Gives a row-major tensor the sizes of the other tensor, so that one call of copy_elements()
+  // copies all elements.
   const Layout from(self);
   const Layout to(out);
   if (is_row_major(out)) {

@@ -1,4 +1,3 @@
-// Copies elements between layouts and converts them if the dtypes differ.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +11,8 @@
 
 namespace vitrine {
 
-// Copies runs of elements and converts them to another dtype. If the dtypes are equal, any dtype is
-// supported, and elements are copied as bytes. Otherwise, both dtypes must be REALHBBF16. Source
-// and destination may be the same memory.
+// Copies runs of elements and converts them. Both dtypes must be REALHBBF16, or equal. Source and
+// destination may be the same memory.
 class ElementMover {
  public:
   // Fails with InvalidArgument if no conversion exists.
@@ -49,29 +47,29 @@ class ScalarElement {
   Tensor tensor_;
 };
 
-// Copies between two layouts of equal sizes. Returns false and fails the context if a tensor has no
-// memory or no conversion exists.
+// Copies between two layouts of equal sizes. Fails if a tensor has no memory or no conversion
+// exists.
 [[nodiscard]] bool copy_elements(KernelContext& context, const Tensor& from,
                                  const Layout& from_layout, Tensor& to, const Layout& to_layout);
 
-// Copies all elements of `from`, which must have the sizes of `to_layout`.
+// `from` must have the sizes of `to_layout`.
 [[nodiscard]] bool copy_exact(KernelContext& context, const Tensor& from, Tensor& to,
                               const Layout& to_layout);
-// Copies all elements of `from`, broadcast to the sizes of `to_layout`.
+// Broadcasts `from` to the sizes of `to_layout`.
 [[nodiscard]] bool copy_broadcast(KernelContext& context, const Tensor& from, Tensor& to,
                                   const Layout& to_layout);
 
-// Sets all elements of a layout to the scalar, converted to the dtype of `to`.
+// Sets all elements to the scalar, converted to the dtype of `to`.
 [[nodiscard]] bool fill_elements(KernelContext& context, const Scalar& value, Tensor& to,
                                  const Layout& to_layout);
 
-// Resizes `out` to the sizes of `view`, and copies the elements of `self` that `view` describes.
-// Both tensors must have the same dtype.
+// Resizes `out` to the sizes of `view`, and copies the elements of `self` in `view`. Both tensors
+// must have the same dtype.
 void copy_view(KernelContext& context, const Tensor& self, const Layout& view, Tensor& out);
-// Resizes `out` to self's sizes and copies. Dtypes and dim orders may differ.
+// Resizes `out` and copies. Dtypes and dim orders may differ.
 void copy_tensor(KernelContext& context, const Tensor& self, Tensor& out);
-// Copies the elements of `self` in row-major order into `out`, which keeps its sizes. Both tensors
-// must have the same dtype and the same number of elements.
+// Copies the elements of `self` in row-major order into `out`, which keeps its sizes. Dtypes and
+// numbers of elements must be equal.
 void copy_reshaped(KernelContext& context, const Tensor& self, Tensor& out);
 
 }  // namespace vitrine

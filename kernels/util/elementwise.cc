@@ -22,16 +22,15 @@ struct ElementwiseOperand {
   bool is_direct() const { return conversion.identity() && stride == 1; }
 };
 
-// The operands of a call. Operand 0 is the output.
+// Operand 0 is the output.
 struct ElementwiseOperands {
-  // Leaves `items` uninitialized, because zeroing the array takes long. The caller sets the items.
+  // The caller sets `items`, because zeroing the array takes long.
   ElementwiseOperands(const Elementwise& from, size_t inputs) : call(from), count(inputs + 1) {}
 
   const Elementwise& call;
   size_t count;
   ElementwiseOperand items[kOperands];
 
-  // Computes a row of `length` elements, which begins at offset start[k] in operand k.
   void run_row(const Loop::Offsets& start, int64_t length) const {
     Chunk buffers[kOperands];
     for (int64_t done = 0; done < length; done += kChunkLength) {
@@ -84,9 +83,9 @@ void run_elementwise(KernelContext& context, const Elementwise& call,
                         scalar_type_name(call.result), scalar_type_name(out.dtype()));
   }
   ElementwiseOperands operands(call, inputs.size());
-  // If every input is one element or has the layout of `out`, one row covers all elements.
+  // One row covers all elements if every input has one element or the layout of `out`.
   bool is_row = true;
-  bool has_shape = false;  // true if an input has the layout of `out`
+  bool has_shape = false;
   for (size_t k = 0; k < operands.count; ++k) {
     const Tensor& tensor = k == 0 ? out : *inputs[k - 1];
     ElementwiseOperand& operand = operands.items[k];

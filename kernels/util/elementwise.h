@@ -1,13 +1,13 @@
 // Element-wise operators. A kernel passes a formula to elementwise(). The template arguments are
-// the C++ types of the result and of each input. `common` is the common dtype of the inputs:
+// the C++ types of the result and of each input:
 //
-//   elementwise<T, T, T>(context, common, {&self, &other}, out, [](T x, T y) { return x * y; });
+//     elementwise<T, T, T>(context, common, {&self, &other}, out, [](T x, T y) { return x * y; });
 //
 // This call computes out = op(inputs...) with broadcasting, for any mix of REALHBBF16 dtypes and
 // dim orders. Inputs are converted to the formula's parameter types, and results to the output's
-// dtype. As in PyTorch, if the common dtype is Half or BFloat16, inputs are first rounded to that
-// dtype. The output is resized to the broadcast shape. Only the innermost loop is instantiated for
-// each formula and type.
+// dtype. `common` is the common dtype of the inputs. As in PyTorch, inputs are first rounded to
+// `common` if `common` is Half or BFloat16. The output is resized to the broadcast shape. Only the
+// innermost loop is instantiated for each formula and type.
 #pragma once
 
 #include <array>
@@ -29,15 +29,14 @@ namespace vitrine {
 // An element-wise operator with its C++ types erased.
 struct Elementwise {
   static constexpr size_t kMaxInputs = 3;
-  // Applies `op` to `count` contiguous elements.
   using Run = void (*)(const void* op, const void* const* inputs, void* out, int64_t count);
 
   Run run;
   const void* op;
-  ScalarType common;   // inputs are rounded to it before computing
-  ScalarType result;   // dtype of op's result, which decides the dtypes that `out` may have
-  ScalarType run_out;  // dtype that `run` writes
-  std::array<ScalarType, kMaxInputs> run_inputs;  // dtypes that `run` reads
+  ScalarType common;  // inputs are first rounded to this dtype
+  ScalarType result;  // dtype of op's result, which limits the dtype of `out`
+  ScalarType run_out;
+  std::array<ScalarType, kMaxInputs> run_inputs;
 };
 
 // Fails with InvalidArgument if shapes do not broadcast, if the output cannot have the result's
@@ -47,14 +46,14 @@ void run_elementwise(KernelContext& context, const Elementwise& call,
 
 namespace elementwise_internal {
 
-// Not inlined, so that direct calls and calls through the function's address use the same code.
+// Not inlined, so that direct and indirect calls use the same code.
 template <class Op, class Out, class... In>
 [[gnu::noinline]] void run(const void* op, const void* const* inputs, void* out, int64_t count) {
   const Op& function = *static_cast<const Op*>(op);
   Out* result = static_cast<Out*>(out);
   [&]<size_t... I>(std::index_sequence<I...>) {
     const std::tuple<const In*...> in{static_cast<const In*>(inputs[I])...};
-    // `out` may be the same array as an input but must not overlap an input in any other way.
+    // `out` may be the same array as an input, but must not overlap an input otherwise.
     VITRINE_INDEPENDENT_ITERATIONS
     for (int64_t i = 0; i < count; ++i) result[i] = function(load(std::get<I>(in) + i)...);
   }
@@ -63,15 +62,14 @@ template <class Op, class Out, class... In>
 
 }  // namespace elementwise_internal
 
-// `Out` is the return type of `op`; `In...` are the parameter types of `op`, one for each input.
+// `Out` and `In...` are the return type and the parameter types of `op`.
 template <class Out, class... In, class Op>
 void elementwise(KernelContext& context, ScalarType common,
                  const std::array<const Tensor*, sizeof...(In)>& inputs, Tensor& out,
                  const Op& op) {
   static_assert(sizeof...(In) <= Elementwise::kMaxInputs);
   constexpr ScalarType kOut = scalar_type_of<Out>;
-  // True if neither conversion nor broadcasting is needed. One call of `run` then covers all
-  // elements.
+  // True if one call of `run` covers all elements, without conversion and broadcasting.
   const bool direct = compute_type(common) == common &&
                       out.dtype() == kOut&& [&]<size_t... I>(std::index_sequence<I...>) {
     return ((inputs[I]->dtype() == scalar_type_of<In> && inputs[I]->same_sizes(out) &&
@@ -93,15 +91,14 @@ void elementwise(KernelContext& context, ScalarType common,
 
 // --- Families of operators ---
 
-// Applies op(T) -> T in self's dtype. For Half and BFloat16, T is float. Here and below, `List`
-// contains the types that T may be.
+// Applies op(T) -> T in self's dtype. For Half and BFloat16, T is float. `List` contains the
+// allowed types T.
 template <class List, class Op>
 void unary(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
   dispatch<List>(context, compute_type(self.dtype()),
                  [&]<class T>() { elementwise<T, T>(context, self.dtype(), {&self}, out, op); });
 }
 
-// Does the same as `unary`, but supports only floating dtypes.
 template <class Op>
 void unary_floating(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
   unary<FloatTypes>(context, self, out, op);
@@ -167,7 +164,7 @@ void binary(KernelContext& context, const Tensor& self, const Other& other, Tens
   }
 }
 
-// Does the same as `binary`, but integers and Bool become Float.
+// Like `binary`, but integers and Bool become Float.
 template <class Other, class Op>
 void binary_float(KernelContext& context, const Tensor& self, const Other& other, Tensor& out,
                   const Op& op) {
@@ -184,7 +181,7 @@ void compare(KernelContext& context, const Tensor& self, const Tensor& other, Te
     binary_in<RealBTypes, AlwaysBool>(context, *common, self, other, out, op);
   }
 }
-// Compares with a Scalar rounded to the common dtype. Fails if that dtype cannot hold the Scalar.
+// Compares with a Scalar, rounded to the common dtype. Fails if that dtype cannot hold the Scalar.
 template <class Op>
 void compare(KernelContext& context, const Tensor& self, const Scalar& other, Tensor& out,
              const Op& op) {
@@ -193,7 +190,7 @@ void compare(KernelContext& context, const Tensor& self, const Scalar& other, Te
   binary_in<RealBTypes, AlwaysBool>(context, common, self, rounded(other, common), out, op);
 }
 
-// Applies op(bool, ...) -> bool, where any non-zero element is true.
+// Applies op(bool, ...) -> bool. Any non-zero element is true.
 template <class Op>
 void logical(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
   elementwise<bool, bool>(context, ScalarType::kBool, {&self}, out, op);

@@ -1,4 +1,3 @@
-// Fills tensors with one value.
 #pragma once
 
 #include "vitrine/kernel_context.h"
@@ -6,8 +5,7 @@
 
 namespace vitrine {
 
-// Sets every element of `out` to `value`. Fails with InvalidArgument if out's dtype is not
-// REALHBBF16 or cannot hold the value.
+// Fails with InvalidArgument if out's dtype is not REALHBBF16 or cannot hold the value.
 void fill(KernelContext& context, const Scalar& value, Tensor& out);
 
 }  // namespace vitrine

@@ -11,8 +11,8 @@ namespace vitrine {
 
 namespace {
 
-// Largest radix of a stage. The time of a stage is proportional to its radix, so lengths with
-// larger prime factors use Bluestein's algorithm.
+// The time of a stage is proportional to its radix, so lengths with larger prime factors use
+// Bluestein's algorithm.
 constexpr int64_t kMaxRadix = 61;
 
 struct Root {
@@ -64,7 +64,7 @@ T* allocate(KernelContext& context, int64_t count) {
 template <class T>
 struct Stage {
   int64_t radix, groups, stride;
-  const T* root_re;  // the roots of the whole transform; this stage uses every stride-th
+  const T* root_re;  // roots of the entire transform; this stage uses every stride-th root
   const T* root_im;
 };
 
@@ -77,8 +77,7 @@ void run_generic(const Stage<T>& s, const T* re, const T* im, T* to_re, T* to_im
       T* const out_re = to_re + s.stride * (s.radix * p + i);
       T* const out_im = to_im + s.stride * (s.radix * p + i);
       for (int64_t j = 0; j < s.radix; ++j) {
-        // Output i of group p multiplies value j by the root at `index`. This root is the product
-        // of a coefficient of the transform and a twiddle factor.
+        // The root at `index` is the product of a transform coefficient and a twiddle factor.
         const int64_t index = (i * j % s.radix * step + p * i * s.stride) % (step * s.radix);
         const T c = s.root_re[index], d = s.root_im[index];
         const T* const a = re + s.stride * p + j * step;
@@ -129,7 +128,7 @@ void run_radix4(const Stage<T>& s, const T* re, const T* im, T* to_re, T* to_im)
       const T sum_re = x[q] + x[2 * step + q], sum_im = y[q] + y[2 * step + q];
       const T difference_re = x[q] - x[2 * step + q], difference_im = y[q] - y[2 * step + q];
       const T odd_re = x[step + q] + x[3 * step + q], odd_im = y[step + q] + y[3 * step + q];
-      // The difference of values 1 and 3, multiplied by -i, where i is the imaginary unit.
+      // (value 1 - value 3) * -i, where i is the imaginary unit.
       const T turned_re = y[step + q] - y[3 * step + q], turned_im = x[3 * step + q] - x[step + q];
       u[q] = sum_re + odd_re;
       v[q] = sum_im + odd_im;
@@ -176,8 +175,7 @@ bool FourierTransform<T>::prepare(KernelContext& context, int64_t length) {
   T* const root_re = allocate<T>(context, length_);
   T* const root_im = allocate<T>(context, length_);
   if (context.failed()) return false;
-  // Computes the roots of the first octant. Swapping and negating real and imaginary parts gives
-  // the other roots.
+  // Swapping and negating real and imaginary parts of the first octant gives the other roots.
   const int64_t octant = length_ % 8 == 0 ? length_ / 8 : length_ - 1;
   for (int64_t k = 0; k <= octant; ++k) {
     const auto [re, im] = root_of_unity(k, length_);
@@ -189,7 +187,7 @@ bool FourierTransform<T>::prepare(KernelContext& context, int64_t length) {
     if (k <= quarter) {  // the mirror image of the first octant
       root_re[k] = -root_im[quarter - k];
       root_im[k] = -root_re[quarter - k];
-    } else {  // a quarter of the circle further
+    } else {  // a quarter circle further
       root_re[k] = root_im[k - quarter];
       root_im[k] = -root_re[k - quarter];
     }

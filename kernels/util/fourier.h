@@ -15,25 +15,25 @@ namespace vitrine {
 template <class T>
 class FourierTransform {
  public:
-  static constexpr int64_t kMaxLength = int64_t{1} << 40;  // squares of indices stay within int64
+  static constexpr int64_t kMaxLength = int64_t{1} << 40;  // squares of indices fit into int64
 
-  // Allocates temporary memory for tables. Precondition: 0 < length <= kMaxLength, and T is double
-  // or !needs_double(length).
+  // Allocates temporary memory for tables. Precondition: 0 < length <= kMaxLength. If
+  // needs_double(length), T must be double.
   [[nodiscard]] bool prepare(KernelContext& context, int64_t length);
   static bool needs_double(int64_t length);
 
-  // Number of elements of T that run() needs as scratch memory.
+  // Number of elements of run()'s `scratch`.
   int64_t scratch_size() const;
 
-  // Replaces value j with the sum over k of value[k] * exp(-2 pi i j k / length). To compute the
-  // inverse transform times the length, swap the arrays of real and imaginary parts.
+  // Replaces value j with the sum over k of value[k] * exp(-2 pi i j k / length). For the inverse
+  // transform times the length, swap the arrays of real and imaginary parts.
   void run(T* re, T* im, T* scratch) const;
 
  private:
   void run_stages(T* re, T* im, T* scratch) const;
   void run_chirp(T* re, T* im, T* scratch) const;
 
-  int64_t length_ = 0;  // of the stages; a larger power of two for Bluestein's algorithm
+  int64_t length_ = 0;  // length of the stages; a larger power of two for Bluestein's algorithm
   std::array<int32_t, 40> radices_{};
   int num_radices_ = 0;
   const T* root_re_ = nullptr;  // exp(-2 pi i k / length_)

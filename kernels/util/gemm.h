@@ -1,9 +1,9 @@
 // The matrix product that mm, bmm, addmm, linear and convolution share.
 //
 // gemm() reads its operands as panels: small blocks, converted to the type of the sums and packed
-// in the order in which they are read. An operand can be anything that fills a panel, such as a
-// matrix of any dtype and strides, or the patches of an image. The inner loop is instantiated for
-// float, double and uint64_t. uint64_t serves all integer dtypes, whose sums wrap around.
+// in reading order. Anything that fills a panel can be an operand, such as a matrix of any dtype
+// and strides, or the patches of an image. The inner loop is instantiated for float, double and
+// uint64_t. uint64_t serves all integer dtypes, whose sums wrap around.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,8 @@
 
 namespace vitrine {
 
-// Size of the tile of sums that is kept in registers.
 inline constexpr int64_t kGemmTileRows = 4;
 inline constexpr int64_t kGemmTileColumns = 8;
-// Sizes of the blocks of operands that are packed at a time.
 inline constexpr int64_t kGemmBlockDepth = 128;
 inline constexpr int64_t kGemmBlockRows = 32;
 template <class Sum>
@@ -26,11 +24,11 @@ template <class Sum>
 class GemmOperands {
  public:
   // Sets panel[d * kGemmTileRows + r] = left(row + r, depth + d) for r < count and d < depth_count.
-  // The caller has set the other elements of the panel to zero.
+  // The caller has zeroed the panel.
   virtual void load_rows(int64_t row, int64_t count, int64_t depth, int64_t depth_count,
                          Sum* panel) = 0;
   // Sets panel[d * kGemmTileColumns + c] = right(depth + d, column + c) for c < count and d <
-  // depth_count. The caller has set the other elements of the panel to zero.
+  // depth_count. The caller has zeroed the panel.
   virtual void load_columns(int64_t column, int64_t count, int64_t depth, int64_t depth_count,
                             Sum* panel) = 0;
   // Sets result(row, column + i) = sums[i] for i < count <= kGemmBlockColumns. May modify `sums`.
@@ -40,7 +38,7 @@ class GemmOperands {
   ~GemmOperands() = default;
 };
 
-// Computes and stores every element of the result once. If the depth is 0, all sums are zero.
+// Stores every element of the result once. If the depth is 0, all sums are zero.
 template <class Sum>
 void gemm(int64_t rows, int64_t columns, int64_t depth, GemmOperands<Sum>& operands);
 
@@ -48,7 +46,6 @@ extern template void gemm(int64_t, int64_t, int64_t, GemmOperands<float>&);
 extern template void gemm(int64_t, int64_t, int64_t, GemmOperands<double>&);
 extern template void gemm(int64_t, int64_t, int64_t, GemmOperands<uint64_t>&);
 
-// The dtype of panels and sums.
 template <class Sum>
 inline constexpr ScalarType sum_dtype = ScalarType::kLong;
 template <>
@@ -56,7 +53,7 @@ inline constexpr ScalarType sum_dtype<float> = ScalarType::kFloat;
 template <>
 inline constexpr ScalarType sum_dtype<double> = ScalarType::kDouble;
 
-// Calls function.template operator()<Sum>() with the type in which products of `dtype` are summed.
+// `Sum` is the type in which products of `dtype` are summed.
 template <class Function>
 void dispatch_sum(KernelContext& context, ScalarType dtype, Function&& function) {
   bool found = false;

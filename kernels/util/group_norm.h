@@ -1,4 +1,3 @@
-// Group normalization.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +7,9 @@
 
 namespace vitrine {
 
-// The operands of a group normalization. `input` and `out` are viewed as [parts, rows, channels *
-// plane]. Row r of every part belongs to group r. `weight` and `bias` are null or have groups *
-// channels elements. `mean` and `rstd` have `rows` elements. All tensors are row-major and
-// floating.
+// `input` and `out` are viewed as [parts, rows, channels * plane]. Row r of every part belongs to
+// group r. `weight` and `bias` are null or have groups * channels elements. `mean` and `rstd` have
+// `rows` elements. All tensors are row-major and floating.
 struct GroupNorm {
   const Tensor& input;
   const Tensor* weight;
@@ -26,13 +24,13 @@ struct GroupNorm {
   Tensor& rstd;
   int64_t parts = 1;
 
-  int64_t part_size() const { return rows * channels * plane; }  // elements of a part
+  int64_t part_size() const { return rows * channels * plane; }
 };
 
-// A function that normalizes groups. The caller has checked the arguments.
+// Normalizes groups. The caller has checked the arguments.
 using NormalizeGroups = void (*)(KernelContext& context, const GroupNorm& arguments);
 
-// Normalizes groups of any dtype, with statistics in double.
+// Supports any dtype. The statistics have the type double.
 void normalize_groups(KernelContext& context, const GroupNorm& arguments);
 
 // aten::native_group_norm.out, computed by `normalize`.

@@ -1,8 +1,7 @@
 // Marks a loop in which no iteration reads what another iteration writes.
 #pragma once
 
-// With this mark, GCC vectorizes the loop without checking whether arrays overlap. Clang does not
-// need the mark.
+// With this mark, GCC vectorizes a loop without checking whether arrays overlap.
 #if defined(__GNUC__) && !defined(__clang__)
 #define VITRINE_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
 #else

@@ -164,7 +164,7 @@ bool AdvancedIndex::add_index(KernelContext& context, const Tensor& self, const 
   const int64_t size = self.size(dim);
   const int64_t stride = Layout(self).strides[dim];
   const int64_t count = index.numel();
-  // Allocates at least one element, because an empty span means that the arena is exhausted.
+  // Allocates at least one element, because an empty span means that memory ran out.
   const std::span<int64_t> offsets =
       context.allocate_temp_array<int64_t>(static_cast<size_t>(std::max<int64_t>(count, 1)));
   if (offsets.empty()) return false;
@@ -223,7 +223,7 @@ bool AdvancedIndex::broadcast(KernelContext& context) {
   shape_ = Layout(std::span<const int64_t>(sizes.data(), rank));
   int64_t numel = 1;
   for (size_t i = 0; i < rank; ++i) {
-    // The broadcast shape can have far more elements than the indices, so its size is checked.
+    // The broadcast shape can have far more elements than the indices.
     if (mul_overflows(numel, sizes[i], &numel) || numel > INT32_MAX) {
       context.fail(ErrorCode::kInvalidArgument,
                    "the indices broadcast to more than 2^31 - 1 elements");

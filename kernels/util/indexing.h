@@ -1,4 +1,3 @@
-// Reads tensors of indices and computes which elements of a tensor they select.
 #pragma once
 
 #include <array>
@@ -21,7 +20,6 @@ class IndexReader {
   // Fails if the dtype is neither Int nor Long, or if the tensor has no memory.
   static std::optional<IndexReader> make(KernelContext& context, const Tensor& index);
 
-  // Returns the element at `offset`. The offset is in elements, like offsets in a Layout.
   int64_t operator[](int64_t offset) const {
     // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): tensors without elements are not read
     return wide_ != nullptr ? wide_[offset] : narrow_[offset];
@@ -35,19 +33,18 @@ class IndexReader {
 // Fails unless 0 <= index < size.
 [[nodiscard]] bool check_index(KernelContext& context, int64_t index, int64_t size);
 
-// The tensor's layout. A 0-d tensor is treated as a 1-d tensor with one element.
+// The layout of a tensor. A 0-d tensor counts as a 1-d tensor with one element.
 Layout at_least_1d(const Tensor& tensor);
 
 // Computes out[a..., i..., b...] = self[a..., index[i...], b...] along dimension `dim` of self, and
-// resizes `out`. Reads `index` with the layout `index_layout`. Fails unless 0 <= index <
-// self.size(dim) for every index.
+// resizes `out`. Fails unless 0 <= index < self.size(dim) for every index.
 void take_along(KernelContext& context, const Tensor& self, size_t dim, const Tensor& index,
                 const Layout& index_layout, Tensor& out);
 
 // The elements that a list of indices, as in self[i0, None, i2], selects from a tensor. NumPy's
 // rules apply: indices broadcast against each other, and a mask of rank r counts as r indices. If
-// the indexed dimensions are adjacent, the broadcast shape of the indices replaces them in the
-// result. Otherwise, that shape becomes the leading dimensions of the result.
+// the indexed dimensions are adjacent, the broadcast shape replaces them in the result. Otherwise,
+// the result begins with the broadcast shape.
 class AdvancedIndex {
  public:
   // Uses only the sizes and strides of `self`. Fails if the dtype of an index is not Long, Int,
@@ -56,7 +53,6 @@ class AdvancedIndex {
   static std::optional<AdvancedIndex> make(KernelContext& context, const Tensor& self,
                                            const OptionalTensorList& indices);
 
-  // Sizes of the result.
   std::span<const int64_t> result_sizes() const { return {sizes_.data(), rank_}; }
 
   // Calls run(self_offset, self_stride, result_offset, result_stride, count) until all selected
@@ -81,8 +77,8 @@ class AdvancedIndex {
   }
 
  private:
-  // The offsets that one index or mask contributes. A selected part of `self` begins at the sum of
-  // one offset from each term.
+  // The offsets of one index or mask. A selected part of `self` begins at the sum of one offset
+  // from each term.
   struct Term {
     const int64_t* offsets;
     Layout layout;  // layout of `offsets`, broadcast to shape_
@@ -95,8 +91,8 @@ class AdvancedIndex {
   std::array<Term, kMaxRank> terms_;
   size_t num_terms_ = 0;
   Layout shape_;         // broadcast shape of the indices
-  Layout block_;         // dimensions of self that are not indexed
-  size_t position_ = 0;  // dimension of the result at which shape_ begins
+  Layout block_;         // dimensions of self without an index
+  size_t position_ = 0;  // first dimension of shape_ in the result
   std::array<int64_t, kMaxLoopRank> sizes_;
   size_t rank_ = 0;
 };

@@ -1,4 +1,3 @@
-// Infers the size that is given as -1 in a list of sizes, as in view.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +10,8 @@
 namespace vitrine {
 
 // Returns `sizes`, with -1 replaced by the size that makes the product equal to `numel`. The result
-// is stored in `storage`, which must have kMaxRank elements. Fails the context if the product
-// cannot be `numel`, if -1 occurs more than once, or if every size could replace -1, as in [0,-1].
+// is in `storage`, which must have kMaxRank elements. Fails if the product cannot be `numel`, if -1
+// occurs more than once, or if every size could replace -1, as in [0,-1].
 [[nodiscard]] std::optional<std::span<const int32_t>> infer_sizes(KernelContext& context,
                                                                   std::span<const int64_t> sizes,
                                                                   int64_t numel,

@@ -79,8 +79,7 @@ void layer_norm(KernelContext& context, const Tensor& input,
                             out2};
   if (!check_norm(context, input, weight, bias, row_sizes, statistics_sizes, {out0, out1, out2}))
     return;
-  // If out0 is the same tensor as out1 or out2, check_norm() has resized out0 to the shape of the
-  // statistics.
+  // If out0 is the same tensor as out1 or out2, out0 now has the shape of the statistics.
   if (!out0.same_sizes(input)) {
     return context.fail(ErrorCode::kInvalidArgument, "two outputs are the same tensor");
   }

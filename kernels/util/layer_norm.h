@@ -1,4 +1,3 @@
-// Layer normalization.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +8,9 @@
 
 namespace vitrine {
 
-// The operands of a layer normalization. `input` and `out` are contiguous rows of `row_length`
-// elements. `weight` and `bias` are null or have `row_length` elements. `mean` and `rstd` have
-// `rows` elements. All tensors are row-major and floating.
+// `input` and `out` are contiguous rows of `row_length` elements. `weight` and `bias` are null or
+// have `row_length` elements. `mean` and `rstd` have `rows` elements. All tensors are row-major and
+// floating.
 struct LayerNorm {
   const Tensor& input;
   const Tensor* weight;
@@ -24,10 +23,10 @@ struct LayerNorm {
   Tensor& rstd;
 };
 
-// A function that normalizes rows. The caller has checked the arguments.
+// Normalizes rows. The caller has checked the arguments.
 using NormalizeRows = void (*)(KernelContext& context, const LayerNorm& arguments);
 
-// Normalizes rows of any dtype, with statistics in double.
+// Supports any dtype. The statistics have the type double.
 void normalize_rows(KernelContext& context, const LayerNorm& arguments);
 
 // aten::native_layer_norm.out, computed by `normalize`.

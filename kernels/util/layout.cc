@@ -16,7 +16,7 @@ Layout::Layout(const Tensor& tensor) : rank(tensor.rank()) {
 }
 
 Layout::Layout(std::span<const int64_t> row_major_sizes) : rank(row_major_sizes.size()) {
-  uint64_t stride = 1;  // unsigned: if a size is zero, the product may wrap, but is not used
+  uint64_t stride = 1;  // unsigned: if a size is zero, the unused product may wrap
   for (size_t i = rank; i-- > 0;) {
     sizes[i] = row_major_sizes[i];
     strides[i] = static_cast<int64_t>(stride);

@@ -1,7 +1,7 @@
 // A Layout describes where the elements of a view are in a tensor's memory.
 //
-// Operators such as permute, slice and expand describe their result as a Layout of the input's
-// memory, and then copy the elements (element_copy.h).
+// Operators such as permute, slice and expand describe their result as a Layout, and then copy the
+// elements (element_copy.h).
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@
 
 namespace vitrine {
 
-// Offsets and strides are in elements. Nothing is checked. The caller must keep a layout inside the
-// tensor's memory.
+// Offsets and strides are in elements. Nothing is checked: the caller must stay inside the tensor's
+// memory.
 struct Layout {
   Layout() = default;
-  // Copying a Layout copies only its first `rank` sizes and strides, because most ranks are small.
+  // Copies only the first `rank` sizes and strides, because most ranks are small.
   Layout(const Layout& other) : rank(other.rank), offset(other.offset) { copy_dims(other); }
   Layout& operator=(const Layout& other) {
     rank = other.rank;
@@ -27,14 +27,14 @@ struct Layout {
     copy_dims(other);
     return *this;
   }
-  // The tensor's layout. The strides are zero if the tensor has no elements.
+  // The strides are zero if the tensor has no elements.
   explicit Layout(const Tensor& tensor);
-  // A dense row-major layout of the given sizes.
+  // A dense row-major layout.
   explicit Layout(std::span<const int64_t> row_major_sizes);
 
   std::span<const int64_t> size_span() const { return {sizes.data(), rank}; }
   int64_t numel() const;
-  // Offset of the element that has the row-major index `index`.
+  // Offset of the element with row-major index `index`.
   int64_t offset_of(int64_t index) const;
 
   // Keeps the `length` elements start, start + step, ... of a dimension. `step` may be negative.
@@ -43,10 +43,10 @@ struct Layout {
   void select(size_t dim, int64_t index);
   void remove(size_t dim) { select(dim, 0); }
   void insert(size_t dim, int64_t size, int64_t stride);
-  // Splits a dimension into two. The second dimension has size `inner`, which must divide the size
-  // of the old dimension.
+  // Splits a dimension into two. The second dimension has size `inner`, which must divide the old
+  // size.
   void split(size_t dim, int64_t inner);
-  // Reorders dimensions. The new dimension i is the old dimension order[i].
+  // The new dimension i is the old dimension order[i].
   template <class Index>
   void permute(std::span<const Index> order) {
     const Layout old = *this;
@@ -56,8 +56,7 @@ struct Layout {
     }
   }
   void swap(size_t a, size_t b);
-  // Broadcasts to `target` as NumPy does. If this is impossible, returns false without changing
-  // anything.
+  // Broadcasts to `target` as NumPy does. On failure, returns false without changing anything.
   [[nodiscard]] bool broadcast_to(std::span<const int64_t> target);
 
   size_t rank = 0;
@@ -74,7 +73,7 @@ struct Layout {
   }
 };
 
-// Resizes `out`. Fails if a size exceeds INT32_MAX or there are more than kMaxRank sizes.
+// Fails if a size exceeds INT32_MAX or there are more than kMaxRank sizes.
 [[nodiscard]] bool resize_to(KernelContext& context, Tensor& out, std::span<const int64_t> sizes);
 
 }  // namespace vitrine

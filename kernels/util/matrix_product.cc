@@ -71,8 +71,7 @@ class MatrixOperands final : public GemmOperands<Sum> {
   }
 
  private:
-  // The type to which alpha and beta are converted: int64_t for integers, otherwise Sum. Integers
-  // are summed as uint64_t, but alpha and beta may be negative.
+  // The type of alpha and beta, which may be negative: int64_t for integers, otherwise Sum.
   using Factor = std::conditional_t<std::is_same_v<Sum, uint64_t>, int64_t, Sum>;
 
   static int64_t at(const Layout& layout, int64_t row, int64_t column) {

@@ -1,4 +1,3 @@
-// Matrix products, and the operators that compute them.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +9,21 @@
 
 namespace vitrine {
 
-// A tensor that is viewed as a matrix. `layout` has rank 2.
+// A tensor viewed as a matrix. `layout` has rank 2.
 struct MatrixView {
   const Tensor& tensor;
   const Layout& layout;
 };
 
-// The term beta * tensor, which is added to a product. The layout has the product's shape. If beta
-// is 0, the tensor is not read.
+// The term beta * tensor of a product. The layout has the product's shape. If beta is 0, the tensor
+// is not read.
 struct Addend {
   const Tensor& tensor;
   const Layout& layout;
   Scalar beta;
 };
 
-// The product out = alpha * (left x right) + addend.
+// out = alpha * (left x right) + addend.
 struct MatrixProduct {
   MatrixView left;
   MatrixView right;
@@ -41,10 +40,8 @@ struct MatrixProduct {
 // A function that computes a product. The caller has checked the arguments.
 using MultiplyMatrices = void (*)(KernelContext& context, const MatrixProduct& product);
 
-// Computes a product of any dtype and layout. Half and BFloat16 are summed in float.
+// Supports any dtype and layout. Half and BFloat16 are summed in float.
 void multiply_matrices(KernelContext& context, const MatrixProduct& product);
-
-// --- The operators. They call `multiply` to compute the product. ---
 
 void mm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out,
         MultiplyMatrices multiply);
@@ -56,8 +53,6 @@ void addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, const
 // columns.
 void linear(KernelContext& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
             Tensor& out, MultiplyMatrices multiply);
-
-// Kernels of mm, bmm, addmm and linear with a fixed `multiply`.
 
 template <MultiplyMatrices multiply>
 void mm_out(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out) {

@@ -31,13 +31,13 @@ struct Moments {
     squares += chunk_squares + delta * delta * (count * n / total);
     count = total;
   }
-  // Returns squares / (count - correction), or NaN if no values were added. As in PyTorch, a
-  // negative divisor is replaced by 0, and division by 0 gives infinity or NaN.
+  // Returns squares / (count - correction), or NaN without values. As in PyTorch, a negative
+  // divisor becomes 0, and division by 0 gives infinity or NaN.
   double variance(double correction) const;
 };
 
-// Computes the mean and variance of `self` over the dimensions in `dims` or `mask`. The divisor of
-// the variance is count - correction. `mean` may be null. All dtypes must be floating.
+// Mean and variance of `self` over the dimensions in `dims`. The divisor of the variance is count -
+// correction. `mean` may be null. All dtypes must be floating.
 void variance(KernelContext& context, const Tensor& self,
               std::optional<std::span<const int64_t>> dims, double correction, bool keepdim,
               Tensor* var, Tensor* mean);

@@ -1,4 +1,3 @@
-// Code that the normalizing operators share.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +8,9 @@
 
 namespace vitrine {
 
-// Returns the elements of a row-major tensor as T. Returns the tensor's own memory if the tensor
-// has the dtype of T, otherwise a converted copy in temporary memory. Returns null if `tensor` is
-// null. Fails the context and returns null if no conversion exists or if temporary memory runs out.
+// Returns the elements of a row-major tensor as T: the tensor's own memory, or a converted copy in
+// temporary memory. Returns null if `tensor` is null. Fails the context and returns null if no
+// conversion exists or temporary memory runs out.
 template <class T>
 const T* elements_as(KernelContext& context, const Tensor* tensor) {
   if (tensor == nullptr) return nullptr;
@@ -26,12 +25,11 @@ const T* elements_as(KernelContext& context, const Tensor* tensor) {
   return copy.data();
 }
 
-// Checks a weight, bias or statistic. Fails unless `tensor` is null or a floating row-major tensor
-// with the shape `sizes`.
+// Fails unless `tensor` (a weight, bias or statistic) is null, or floating and row-major with the
+// shape `sizes`.
 [[nodiscard]] bool check_parameter(KernelContext& context, const Tensor* tensor,
                                    std::span<const int32_t> sizes, const char* name);
 
-// The outputs of a layer or group normalization.
 struct NormOutputs {
   Tensor& out;
   Tensor& mean;
@@ -39,15 +37,15 @@ struct NormOutputs {
 };
 
 // Resizes the outputs and checks that all tensors are floating and row-major. `parameters` is the
-// shape of weight and bias, and `statistics` is the shape of mean and rstd.
+// shape of weight and bias. `statistics` is the shape of mean and rstd.
 [[nodiscard]] bool check_norm(KernelContext& context, const Tensor& input, const Tensor* weight,
                               const Tensor* bias, std::span<const int32_t> parameters,
                               std::span<const int32_t> statistics, const NormOutputs& outputs);
 
-// Writes `value` into element `index` of a row-major floating tensor.
+// `out` must be row-major and floating.
 void write_element(Tensor& out, int64_t index, double value);
 
-// Returns 1 / sqrt(variance + epsilon).
+// 1 / sqrt(variance + epsilon).
 double reciprocal_deviation(double variance, double epsilon);
 
 }  // namespace vitrine

@@ -6,7 +6,7 @@
 
 namespace vitrine {
 
-// The key of a NaN is larger than every other key.
+// The key of a NaN is the largest key.
 inline constexpr int64_t kNanKey = INT64_MAX;
 
 inline int64_t order_key(int64_t value) { return value; }
@@ -14,8 +14,8 @@ inline int64_t order_key(int64_t value) { return value; }
 inline int64_t order_key(double value) {
   if (value != value) return kNanKey;
   const int64_t bits = std::bit_cast<int64_t>(value);
-  // The key of a negative value is the negated key of the absolute value, so that -0.0 and 0.0 have
-  // the same key.
+  // The key of a negative value is the negated key of its absolute value, so -0.0 and 0.0 have the
+  // same key.
   return bits < 0 ? -(bits & INT64_MAX) : bits;
 }
 

@@ -22,7 +22,7 @@ struct Header {
 static_assert(sizeof(Header) == 64);
 constexpr int32_t kMagic = 6712;
 constexpr int32_t kUniversal = 1;
-// Maximum size of a group. Up to this size, sums of products of int8 values fit in int32.
+// Maximum group size for which sums of products of int8 values fit into int32.
 constexpr int64_t kMaxGroup = 1 << 16;
 constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
 

@@ -21,19 +21,18 @@ namespace vitrine {
 
 class PackedWeights {
  public:
-  static constexpr int64_t kRows = 8;  // rows per block
+  static constexpr int64_t kRows = 8;
   static constexpr int64_t kPacketColumns = 16;
 
   struct Shape {
-    int64_t rows;  // outputs
+    int64_t rows;
     int64_t columns;
     int64_t group_size;  // columns that share a scale
-    int64_t bits;        // 4 or 8
+    int64_t bits;
   };
 
-  // Checks `shape` and the header, and that `size` (the number of bytes at `data`) matches the
-  // shape. `name` is the argument's name in error messages. The data needs no alignment and must
-  // outlive the result.
+  // Checks `shape` and the header, and that the `size` bytes at `data` match the shape. `name` is
+  // the argument's name in error messages. The data needs no alignment and must outlive the result.
   [[nodiscard]] bool read(KernelContext& context, const void* data, size_t size, const Shape& shape,
                           const char* name);
 
@@ -53,7 +52,7 @@ class PackedWeights {
   }
 
   // Stores a group's values in `values`, in the shape [group_size, 8], and the scales of its 8 rows
-  // in `scales`. In the last block, rows beyond the last row of the weights are zeros.
+  // in `scales`. Rows beyond the last row of the weights are zeros.
   void unpack(int64_t block, int64_t group, int8_t* values, float* scales) const;
   // Writes the 8 biases of a block, or zeros if the layer has no biases.
   void unpack_biases(int64_t block, float* biases) const;

@@ -1,5 +1,5 @@
-// Computes the key under which KernelContext::derive() keeps data. The key is a hash (FNV-1a) of
-// the numbers that determine the data, such as the sizes and strides of the weights.
+// The key of data in KernelContext::derive(): a hash (FNV-1a) of the numbers that determine the
+// data, such as the sizes and strides of the weights.
 #pragma once
 
 #include <cstdint>

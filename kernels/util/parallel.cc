@@ -6,8 +6,8 @@ namespace vitrine {
 
 namespace {
 
-// A worker's share of the items. The worker takes items from the front. Other workers take items
-// from the back.
+// A worker's share of the items. The worker takes items from the front, and other workers from the
+// back.
 struct alignas(64) Share {
   std::atomic<int64_t> remaining;
   std::atomic<int64_t> end;

@@ -1,4 +1,3 @@
-// Runs the parts of a kernel in parallel on the method's thread pool.
 #pragma once
 
 #include <algorithm>
@@ -13,37 +12,36 @@ namespace vitrine {
 
 inline constexpr int64_t kMaxWorkers = 64;
 
-// A parallel loop with less work than kParallelWork runs only on the calling thread. The unit of
-// work is an arithmetic operation, or a byte that is read or written.
+// A loop with less work than kParallelWork runs only on the calling thread. A unit of work is an
+// arithmetic operation, or a byte that is read or written.
 inline constexpr int64_t kWorkPerNs = 20;  // a rough speed of one thread
 inline constexpr int64_t kParallelWork = kWorkPerNs * int64_t{ThreadPool::kMinWorkNs};
 
-// Maximum number of threads that parallel() uses for this amount of work. A kernel allocates
-// scratch memory for each of them.
+// Maximum number of threads that parallel() uses for this amount of work. A kernel needs scratch
+// memory for each thread.
 inline int64_t worker_count(const KernelContext& context, int64_t work = INT64_MAX) {
   if (work < kParallelWork || context.pool() == nullptr) return 1;
   return std::min(static_cast<int64_t>(context.pool()->threads()), kMaxWorkers);
 }
 
-// Product of the factors as an amount of work; INT64_MAX if the product overflows.
+// Product of the factors, or INT64_MAX on overflow.
 inline int64_t work_of(std::initializer_list<int64_t> factors) {
   return checked_product(factors).value_or(INT64_MAX);
 }
 
-// The implementations of parallel() and parallel_ranges() for all types of bodies.
 using Item = void (*)(const void* body, int64_t item, int64_t worker);
 using Range = void (*)(const void* body, int64_t begin, int64_t end);
 void run_items(KernelContext& context, int64_t items, int64_t work, Item run, const void* body);
 void run_ranges(KernelContext& context, int64_t count, int64_t grain, int64_t work_each, Range run,
                 const void* body);
 
-// Calls body(item, worker) for every item < items, in any order. Each thread has its own
-// `worker` index, which is below worker_count(context). `work` is the total cost of all items, in
-// the unit of kParallelWork. The body must not fail the context or allocate from it.
+// Calls body(item, worker) for every item < items, in any order. `worker` < worker_count(context)
+// is the index of the thread. `work` is the total cost of all items, in the unit of kParallelWork.
+// The body must not fail the context or allocate from it.
 //
 // Each worker starts with its own share of the items, and then takes items from other workers. The
-// shares depend only on the numbers of items and workers. Therefore consecutive kernels often give
-// a worker the same part of the data, which is still in the cache of its core.
+// shares depend only on the numbers of items and workers, so consecutive kernels often give a
+// worker the part of the data that is still in the cache of its core.
 template <class Body>
 void parallel(KernelContext& context, int64_t items, int64_t work, const Body& body) {
   run_items(
@@ -54,11 +52,11 @@ void parallel(KernelContext& context, int64_t items, int64_t work, const Body& b
       &body);
 }
 
-// The usual `grain` of parallel_ranges() for element-wise loops.
+// The usual `grain` of element-wise loops.
 inline constexpr int64_t kGrain = 4096;
 
-// Divides [0, count) into ranges and calls body(begin, end) for each range. The lengths of all
-// ranges except the last are multiples of `grain`. `work_each` is the cost of one index.
+// Divides [0, count) into ranges and calls body(begin, end) for each range. All lengths except the
+// last are multiples of `grain`. `work_each` is the cost of one index.
 template <class Body>
 void parallel_ranges(KernelContext& context, int64_t count, int64_t grain, int64_t work_each,
                      const Body& body) {

@@ -6,10 +6,9 @@ namespace vitrine {
 
 namespace {
 
-// An output with more elements is copied by copy_elements(), which can use several threads.
+// Larger outputs are copied with several threads instead.
 constexpr int64_t kMaxSegmentElements = 4096;
 
-// Copies a small output without building a Layout for each combination of segments.
 struct SegmentCopy {
   const ElementMover& mover;
   const void* self;

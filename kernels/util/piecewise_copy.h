@@ -12,8 +12,8 @@
 
 namespace vitrine {
 
-// A copy in one dimension. Input elements `from`, `from + step`, ... are copied to result elements
-// `to`, `to + 1`, ...
+// In one dimension, elements `to`, `to + 1`, ... of the result are copies of the input elements
+// `from`, `from + step`, ...
 struct Segment {
   int64_t to;
   int64_t from;
@@ -21,12 +21,10 @@ struct Segment {
   int64_t step;  // 1, -1 (reversed) or 0 (one element repeated)
 };
 
-// The segments of one dimension, at most three.
 struct SegmentList {
   std::array<Segment, 3> items;
   size_t count = 0;
 
-  // Ignores empty segments.
   void add(const Segment& segment) {
     if (segment.length > 0) items[count++] = segment;
   }

@@ -1,4 +1,3 @@
-// Windows over the last two dimensions of images, and the loop over windows that pooling ops share.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +12,8 @@
 
 namespace vitrine {
 
-// The input positions that an output element reads in one dimension: begin, begin + step, and so
-// on, up to but not including `end`. All positions are inside the input.
+// The input positions begin, begin + step, ... < end of an output element in one dimension. All
+// positions are inside the input.
 struct PoolRange {
   int64_t begin;
   int64_t end;
@@ -24,7 +23,7 @@ struct PoolRange {
   int64_t count() const { return end > begin ? (end - begin - 1) / step + 1 : 0; }
 };
 
-// Sizes and steps of windows. Index 0 is height, index 1 is width.
+// Index 0 is height, index 1 is width.
 struct PoolWindow {
   std::array<int64_t, 2> input;
   std::array<int64_t, 2> output;
@@ -56,12 +55,12 @@ struct AdaptiveWindow {
 [[nodiscard]] std::optional<AdaptiveWindow> read_adaptive_window(
     KernelContext& context, const Tensor& self, std::span<const int64_t> output_size);
 
-// Fails unless `self` is an image tensor, [C, H, W] or [N, C, H, W], whose images are not empty.
+// Fails unless `self` is [C, H, W] or [N, C, H, W] with images that are not empty.
 [[nodiscard]] bool check_images(KernelContext& context, const Tensor& self);
-// Resizes `out` to self's sizes, with `size` as height and width.
+// `size` is the new height and width.
 [[nodiscard]] bool resize_images(KernelContext& context, const Tensor& self,
                                  const std::array<int64_t, 2>& size, Tensor& out);
-// The tensor's layout as [N, C, H, W], with N = 1 if the tensor has rank 3.
+// The layout of an image tensor as [N, C, H, W]. N is 1 for rank 3.
 Layout image_layout(const Tensor& tensor);
 
 // Calls element(offset of the input's plane, height range, width range, offset of the output's

@@ -21,7 +21,7 @@ bool can_cast(ScalarType from, ScalarType to) {
   const int category_from = promotion_category(from);
   const int category_to = promotion_category(to);
   if (category_from == 0 || category_to == 0) return false;
-  // Widths and signedness do not matter. For example, Long can be cast to Byte.
+  // Widths and signs do not matter. For example, Long can be cast to Byte.
   return category_from <= category_to;
 }
 

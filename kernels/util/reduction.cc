@@ -118,7 +118,7 @@ void run_reduction(KernelContext& context, const Reduction& reduction, const Ten
           reduction.add(state, &chunk, part);
         }
       });
-      uint64_t results[Reduction::kMaxOutputs];  // each holds an element of any dtype
+      uint64_t results[Reduction::kMaxOutputs];
       void* result_pointers[Reduction::kMaxOutputs] = {&results[0], &results[1]};
       reduction.result(state, result_pointers);
       for (size_t k = 0; k < outs.size(); ++k) {

@@ -25,9 +25,8 @@
 
 namespace vitrine {
 
-// Options for reducing with an accumulator.
 struct ReductionRules {
-  // If this dtype is Half or BFloat16, elements are rounded to it before they are added.
+  // If `common` is Half or BFloat16, elements are rounded to `common` before they are added.
   ScalarType common;
   bool logical_order = false;   // true: elements are added in row-major order
   bool needs_elements = false;  // true: a reduction of no elements fails with InvalidArgument
@@ -47,11 +46,10 @@ struct Reduction {
   ReductionRules rules;
 };
 
-// A mask of all 16 possible dimensions. Bits beyond a tensor's rank are ignored.
+// All 16 possible dimensions. Bits beyond a tensor's rank are ignored.
 inline constexpr uint32_t kAllDims = 0xffff;
 
-// Returns a mask of the dimensions to reduce. If `dims` is unset or empty, these are all
-// dimensions.
+// If `dims` is unset or empty, the mask contains all dimensions.
 [[nodiscard]] inline std::optional<uint32_t> reduced_dims(
     KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> dims) {
   if (!dims || dims->empty()) return kAllDims;
@@ -64,7 +62,7 @@ inline constexpr uint32_t kAllDims = 0xffff;
 }
 
 // Reduces `self` over the dimensions in `mask`. Resizes each output to self's shape without these
-// dimensions. If `keepdim` is true, these dimensions have size 1 instead. Skips null outputs.
+// dimensions, or with size 1 if `keepdim` is true. Skips null outputs.
 void run_reduction(KernelContext& context, const Reduction& reduction, const Tensor& self,
                    uint32_t mask, bool keepdim, std::span<Tensor* const> outs);
 

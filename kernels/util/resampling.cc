@@ -41,7 +41,7 @@ std::optional<Resampling> read_resampling(KernelContext& context, const Tensor& 
   if (!resize_images(context, self, result.output, out) || !check_data(context, {&self, &out})) {
     return std::nullopt;
   }
-  if (out.numel() == 0) return std::nullopt;  // no images, so callers have nothing to do
+  if (out.numel() == 0) return std::nullopt;  // no images: callers have nothing to do
   return result;
 }
 
@@ -51,9 +51,9 @@ std::optional<Resampling> read_nearest_resampling(
   std::optional<Resampling> result =
       read_resampling(context, self, output_size, scale_factors, out);
   if (!result) return result;
-  // PyTorch uses a separate kernel for small images, and for channels-last images with more than 3
-  // channels. In a dimension whose size stays the same or doubles, that kernel ignores the scale
-  // factor.
+  // PyTorch uses another kernel for small images, and for channels-last images with more than 3
+  // channels. This kernel ignores the scale factor in a dimension whose size stays the same or
+  // doubles.
   if (out.size(2) + out.size(3) <= 128 || (self.is_channels_last() && self.size(1) > 3)) {
     for (size_t i = 0; i < 2; ++i) {
       const int64_t ratio = result->output[i] / result->input[i];

@@ -1,4 +1,4 @@
-// Coordinates of upsampling, computed as in PyTorch.
+// Coordinates of upsampling as in PyTorch.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace vitrine {
 
-// Sizes of images before and after resampling, and the given scale factors, if any. Index 0 is
-// height, index 1 is width.
+// Sizes before and after resampling, and the given scale factors. Index 0 is height, index 1 is
+// width.
 struct Resampling {
   std::array<int64_t, 2> input;
   std::array<int64_t, 2> output;
   std::array<std::optional<double>, 2> factors;
 
-  // Input elements per output element. C is the type in which coordinates are computed.
+  // Input elements per output element. C is the type of coordinates.
   template <class C>
   C scale(size_t dim, bool align_corners) const {
     if (align_corners) {
@@ -32,29 +32,25 @@ struct Resampling {
   }
 };
 
-// Reads the arguments of the vec overloads. Either output_size or scale_factors must be set, and
-// must have two numbers. `self` must be [N, C, H, W] with images that are not empty. `out` must
-// have the dtype of `self`. Resizes `out`. If N or C is 0, returns nullopt but does not fail the
-// context.
+// Reads the arguments of the vec overloads and resizes `out`. Either output_size or scale_factors
+// must be set, with two numbers. `self` must be [N, C, H, W] with images that are not empty. `out`
+// must have the dtype of `self`. If N or C is 0, returns nullopt without failing the context.
 [[nodiscard]] std::optional<Resampling> read_resampling(
     KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
     std::optional<std::span<const double>> scale_factors, Tensor& out);
 
-// Does the same as read_resampling(), but unsets the scale factors that PyTorch's nearest-neighbor
-// kernels ignore.
+// read_resampling() without the scale factors that PyTorch's nearest-neighbor kernels ignore.
 [[nodiscard]] std::optional<Resampling> read_nearest_resampling(
     KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
     std::optional<std::span<const double>> scale_factors, Tensor& out);
 
-// The two input elements between which an output element is interpolated, and the weight of the
-// second element.
+// The two input elements of a linear interpolation, and the weight of the second element.
 template <class C>
 struct LinearSample {
   int64_t first;
   int64_t second;
   C weight;
 };
-// Maps each output index of one dimension to its LinearSample.
 template <class C>
 class LinearSampler {
  public:
@@ -65,7 +61,7 @@ class LinearSampler {
         scale_(resampling.scale<C>(dim, align_corners)) {}
 
   LinearSample<C> operator()(int64_t at) const {
-    if (same_size_) return {at, at, C(0)};  // copies, whatever the scale factor
+    if (same_size_) return {at, at, C(0)};  // copies for any scale factor
     const C exact = align_corners_
                         ? scale_ * static_cast<C>(at)
                         : std::max(scale_ * (static_cast<C>(at) + C(0.5)) - C(0.5), C(0));
@@ -82,7 +78,7 @@ class LinearSampler {
   C scale_;
 };
 
-// Returns the input index for output index `at` as in PyTorch's mode "nearest", which rounds down.
+// PyTorch's mode "nearest", which rounds down.
 inline int64_t nearest_index(int64_t at, float scale, int64_t size) {
   const float exact = std::floor(static_cast<float>(at) * scale);
   return exact >= static_cast<float>(size - 1) ? size - 1 : static_cast<int64_t>(exact);

@@ -1,5 +1,5 @@
-// Arithmetic on single numbers, for the operators that compute shapes and loop counters. The
-// arithmetic is that of Python, except that 64-bit integers wrap around.
+// Arithmetic on single numbers, for shapes and loop counters. The results are those of Python,
+// except that 64-bit integers wrap around.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,9 @@
 
 namespace vitrine {
 
-// Returns the Int, Double or Bool in `value`. Fails the context with InvalidType if `value` is of
-// another kind.
+// Reads an Int, Double or Bool. Fails the context with InvalidType on other values.
 [[nodiscard]] std::optional<Scalar> read_number(KernelContext& context, const EValue& value);
-// Returns the Int or Double in `value`. Fails the context with InvalidType if `value` is of another
-// kind.
+// Reads an Int or Double. Fails the context with InvalidType on other values.
 [[nodiscard]] std::optional<Scalar> read_int_or_double(KernelContext& context, const EValue& value);
 
 // Sets result = op(a, b). Computes with Doubles if a or b is a Double, otherwise with Ints.
@@ -39,7 +37,7 @@ void divide_ints(KernelContext& context, int64_t a, int64_t b, EValue& result, c
   result = EValue(op(a, b));
 }
 
-// Truncates a double to an integer. Fails the context if the value does not fit.
+// Truncates a double. Fails the context if the value does not fit.
 [[nodiscard]] std::optional<int64_t> to_int(KernelContext& context, double value);
 
 }  // namespace vitrine

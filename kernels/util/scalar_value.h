@@ -1,4 +1,3 @@
-// Checks that a Scalar fits a dtype, and rounds a Scalar to a dtype.
 #pragma once
 
 #include "vitrine/kernel_context.h"
@@ -9,21 +8,20 @@ namespace vitrine {
 
 // The slow path of fits().
 bool fits_exactly(const Scalar& scalar, ScalarType dtype);
-// Returns true if `dtype` can hold the scalar by PyTorch's rules. A number with a fraction can fit
-// an integral dtype. Infinity and NaN fit floating dtypes. Every scalar fits Bool and the complex
+// True if `dtype` can hold the scalar by PyTorch's rules. A number with a fraction can fit an
+// integral dtype. Infinity and NaN fit floating dtypes. Every scalar fits Bool and the complex
 // dtypes. A negative number fits Byte if it is at least -255.
 inline bool fits(const Scalar& scalar, ScalarType dtype) {
-  // A fast path: every dtype can hold 0 to 127.
+  // Every dtype can hold 0 to 127.
   return (!scalar.is_floating() && scalar.to<uint64_t>() <= 127) || fits_exactly(scalar, dtype);
 }
 
-// Rounds the scalar to `dtype` if `dtype` is Half or BFloat16. Otherwise returns it unchanged.
+// Rounds the scalar if `dtype` is Half or BFloat16.
 Scalar rounded(const Scalar& scalar, ScalarType dtype);
 
 void fail_large_scalar(KernelContext& context, const Scalar& scalar, ScalarType dtype,
                        const char* name);
-// Fails the context unless fits(scalar, dtype). `name` is the argument's name in the operator's
-// schema.
+// `name` is the argument's name in the operator's schema.
 [[nodiscard]] inline bool check_scalar(KernelContext& context, const Scalar& scalar,
                                        ScalarType dtype, const char* name) {
   if (fits(scalar, dtype)) return true;

@@ -1,5 +1,5 @@
-// The dtypes that kernels of this build support. This file selects all dtypes. A selective build
-// includes a generated file instead (cmake/SelectOps.cmake).
+// The dtypes of this build's kernels: all dtypes. A selective build includes a generated file
+// instead (cmake/SelectOps.cmake).
 #pragma once
 
 #include <cstdint>

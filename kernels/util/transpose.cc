@@ -12,10 +12,10 @@ namespace vitrine {
 
 namespace {
 
-constexpr int64_t kVectorBytes = 16;  // vectors of this size exist in every instruction set
-constexpr int64_t kLineBytes = 64;    // size of a cache line
-// In a matrix of at most this size, tiles are stored directly in the result. In a larger matrix,
-// each entire cache line of the result is assembled in a buffer and then stored at once.
+constexpr int64_t kVectorBytes = 16;  // every instruction set has such vectors
+constexpr int64_t kLineBytes = 64;
+// Tiles of small matrices are stored directly in the result. For larger matrices, each cache line
+// of the result is assembled in a buffer and then stored at once.
 constexpr int64_t kMaxDirectBytes = int64_t{32} << 10;
 constexpr int64_t kDepth = 4;  // number of consecutive blocks along a row of the result
 [[maybe_unused]] constexpr int64_t kMinStreamedBytes = int64_t{16} << 20;
@@ -65,8 +65,8 @@ Tile tile_of(size_t size) {
   }
 }
 
-// A buffer for a transposed block. Each line of the buffer is a full or partial cache line of the
-// result.
+// A buffer for a transposed block. Each line of the buffer is an entire or partial cache line of
+// the result.
 struct Block {
   alignas(kLineBytes) std::byte lines[kLineBytes][kLineBytes];
 
@@ -99,15 +99,15 @@ struct Block {
 };
 
 // Returns the offset of `first` in its cache line, in bytes. The caller shortens the first block by
-// this offset, so that all later blocks begin at the start of a cache line. Returns 0 if the offset
-// differs between rows, or if it is not a multiple of the vector size.
+// this offset, so that later blocks begin at cache lines. Returns 0 if the offset differs between
+// rows, or if it is not a multiple of the vector size.
 int64_t line_offset(const std::byte* first, int64_t stride) {
   const auto offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(first) % kLineBytes);
   return stride % kLineBytes == 0 && offset % kVectorBytes == 0 ? offset : 0;
 }
 
-// Returns true if the result is too large for a cache, and can be stored with instructions that
-// bypass the cache. Such stores do not read the destination first.
+// True if the result exceeds the cache and can be stored past the cache. Such stores do not read
+// the destination first.
 bool may_stream(const std::byte* to, int64_t stride, int64_t bytes) {
 #ifdef __SSE2__
   return bytes >= kMinStreamedBytes && stride % kLineBytes == 0 &&
@@ -125,8 +125,8 @@ int64_t transpose_tile_size(size_t size) {
 }
 
 // Transposes block by block. If possible, a block covers entire cache lines of `from` and `to`, so
-// that no line is evicted before all of it is used. Early eviction is likely if strides are powers
-// of two, because the cache then holds lines of only a few rows.
+// that no line is evicted before all of it is used. Eviction is likely if strides are powers of
+// two, because the cache then holds lines of only a few rows.
 void transpose_tiles(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride,
                      int64_t rows, int64_t columns, size_t size, int64_t matrix_elements) {
   const Tile tile = tile_of(size);

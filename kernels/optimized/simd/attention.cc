@@ -20,8 +20,8 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Number of query rows that are multiplied at once. The sums of these rows, for four keys or for
-// four vectors of values, must fit in the registers.
+// Number of query rows that are multiplied at once. Their sums, for four keys or four vectors of
+// values, must fit into the registers.
 #if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3
 constexpr int64_t kRows = 2;
 #else
@@ -30,7 +30,7 @@ constexpr int64_t kRows = 4;
 constexpr int64_t kKeys = 4;
 
 #if HWY_TARGET != HWY_SCALAR
-// Divides `v` into blocks of four lanes, adds up the blocks lane by lane, and stores the four sums.
+// Adds up the blocks of four lanes of `v`, lane by lane, and stores the four sums.
 template <class D>
 HWY_INLINE void store_sum_of_blocks(D d, hn::Vec<D> v, float* out) {
   if constexpr (hn::MaxLanes(d) <= 4) {
@@ -42,7 +42,7 @@ HWY_INLINE void store_sum_of_blocks(D d, hn::Vec<D> v, float* out) {
 }
 #endif
 
-// Stores four numbers: the sum of the lanes of `a`, then those of `b`, `c` and `d`.
+// Stores the sums of the lanes of `a`, `b`, `c` and `d`.
 HWY_INLINE void store_sums(V a, V b, V c, V d, float* out) {
 #if HWY_TARGET == HWY_SCALAR
   out[0] = hn::GetLane(hn::SumOfLanes(Tag(), a));
@@ -52,8 +52,8 @@ HWY_INLINE void store_sums(V a, V b, V c, V d, float* out) {
 #else
   const Tag tag;
   const hn::Repartition<uint64_t, Tag> pairs;
-  // Each block of four lanes of `ab` holds partial sums of a, b, a and b. Each block of four lanes
-  // of `blocks` holds partial sums of a, b, c and d.
+  // Each block of four lanes of `ab` has partial sums of a, b, a and b. Each block of `blocks` has
+  // partial sums of a, b, c and d.
   const V ab = hn::Add(hn::InterleaveLower(tag, a, b), hn::InterleaveUpper(tag, a, b));
   const V cd = hn::Add(hn::InterleaveLower(tag, c, d), hn::InterleaveUpper(tag, c, d));
   const auto ab2 = hn::BitCast(pairs, ab);
@@ -64,7 +64,6 @@ HWY_INLINE void store_sums(V a, V b, V c, V d, float* out) {
 #endif
 }
 
-// Multiplies four keys by `kCount` queries.
 template <class Elements, int64_t kCount>
 HWY_INLINE void multiply_four_keys(const float* queries, int64_t query_stride,
                                    const CacheRows& keys, int64_t first, float* out,
@@ -160,8 +159,8 @@ void multiply_queries(const FloatRows& queries, const CacheRows& keys, const Flo
   }
 }
 
-// Updates `kVectors` vectors of columns, starting at `column`, in the sums of `kCount` rows. If
-// kTail is true, updates all remaining columns instead.
+// Updates `kVectors` vectors of columns from `column` on, in the sums of `kCount` rows. If kTail is
+// true, updates all remaining columns instead.
 template <class Elements, int64_t kCount, int64_t kVectors, bool kTail>
 HWY_INLINE void add_columns(const float* weights, int64_t weight_stride, const CacheRows& values,
                             const float* factors, float* sums, int64_t sum_stride, int64_t column,
@@ -247,7 +246,6 @@ void add_weighted(const FloatRows& weights, const CacheRows& values, const float
   }
 }
 
-// Calls body with the Elements type of the dtype.
 template <class Body>
 HWY_INLINE void with_elements(ScalarType dtype, const Body& body) {
   switch (dtype) {
@@ -286,8 +284,7 @@ float Weigh(float* scores, const float* mask, int64_t count, int64_t padded_coun
       score = hn::Add(score, load_part(d, mask + n, count - n));
       store_part(score, d, scores + n, count - n);
     }
-    // load_part() sets the lanes beyond `count` to zero. These zeros are replaced, because they
-    // must not change the maximum.
+    // load_part() sets the lanes beyond `count` to zero. These zeros must not change the maximum.
     if (count - n < step) {
       score = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(count - n)), score, largest_lanes);
     }
@@ -295,7 +292,8 @@ float Weigh(float* scores, const float* mask, int64_t count, int64_t padded_coun
   }
   const float largest = hn::GetLane(hn::MaxOfLanes(d, largest_lanes));
   const bool all_masked = largest == kNever;
-  // If all keys are masked, the shift is 0: scores stay minus infinity, and weights become zero.
+  // If all keys are masked, the shift is 0, so that scores stay minus infinity and weights become
+  // zero.
   const V shift = hn::Set(d, all_masked ? 0.0F : largest);
   V total = hn::Zero(d);
   for (int64_t n = 0; n < count; n += step) {
@@ -314,7 +312,6 @@ float Weigh(float* scores, const float* mask, int64_t count, int64_t padded_coun
   return factor;
 }
 
-// Computes the weights for one vector of columns of scores.
 HWY_INLINE void weigh_some_columns(float* scores, int64_t stride, int64_t count, V visible,
                                    RunningSoftmax* softmax, float* factors) {
   static_assert(sizeof(RunningSoftmax) == 2 * sizeof(float));
@@ -333,7 +330,6 @@ HWY_INLINE void weigh_some_columns(float* scores, int64_t stride, int64_t count,
     }
     largest = hn::Max(largest, score);
   }
-  // If all keys are masked, the shift is 0: scores stay minus infinity, and weights become zero.
   const auto all_masked = hn::Eq(largest, never);
   const V shift = hn::IfThenZeroElse(all_masked, largest);
   V added = hn::Zero(d);

@@ -25,7 +25,7 @@ using V = hn::Vec<Tag>;
 
 HWY_INLINE int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag())); }
 
-// These types convert a cache's elements to float. `T` is the type of the elements in memory.
+// Conversions of a cache's elements to float. `T` is the type in memory.
 struct FloatElements {
   using T = float;
   static HWY_INLINE V widen(hn::Vec<Tag> v, int32_t) { return v; }
@@ -59,14 +59,14 @@ HWY_INLINE V load(const typename Elements::T* from, int32_t zero_point) {
   return Elements::widen(hn::LoadU(hn::Rebind<typename Elements::T, Tag>(), from), zero_point);
 }
 
-// Loads `count` elements. The remaining lanes are finite but meaningless, so callers must multiply
-// them by zero.
+// Loads `count` elements. The other lanes are finite but meaningless, so callers must multiply
+// these lanes by zero.
 template <class Elements>
 HWY_INLINE V load_tail(const typename Elements::T* from, int64_t count, int32_t zero_point) {
   using T = typename Elements::T;
   if constexpr (sizeof(T) == sizeof(float)) {
     return load_part(Tag(), from, count);
-  } else {  // not all instruction sets can mask elements smaller than a float
+  } else {  // some instruction sets cannot mask elements smaller than a float
     const hn::Rebind<T, Tag> d;
     HWY_ALIGN T elements[HWY_MAX_BYTES];
     hn::Store(hn::Zero(d), d, elements);
@@ -75,7 +75,6 @@ HWY_INLINE V load_tail(const typename Elements::T* from, int64_t count, int32_t 
   }
 }
 
-// The address of row n, and the row's zero point.
 template <class T>
 struct Row {
   Row(const CacheRows& rows, int64_t n)
@@ -85,10 +84,10 @@ struct Row {
   int32_t zero_point;
 };
 
-// Each row is prefetched this many rows ahead. Hardware prefetchers do not find these rows, because
-// the rows of one head are far apart in memory.
+// Number of rows between a row and its prefetch. Hardware prefetchers do not find the rows of a
+// head, which are far apart in memory.
 constexpr int64_t kRowsAhead = 16;
-constexpr int64_t kLine = 64;  // bytes of a cache line
+constexpr int64_t kLine = 64;
 
 template <class T>
 HWY_INLINE void prefetch(const T* from, int64_t count) {

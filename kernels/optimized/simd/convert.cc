@@ -21,8 +21,7 @@ using Floats = hn::ScalableTag<float>;
 using Bits = hn::RebindToUnsigned<Floats>;
 using SignedBits = hn::RebindToSigned<Floats>;
 
-// Converts full vectors with widen(), and the remaining elements one by one. Narrow is Half or
-// BFloat16.
+// Converts full vectors with widen(), and other elements one by one. Narrow is Half or BFloat16.
 template <class Narrow, class Widen>
 HWY_INLINE void widen_all(const void* from, void* to, int64_t count, const Widen& widen) {
   const Floats df;

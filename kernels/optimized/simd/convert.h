@@ -1,4 +1,3 @@
-// Converts runs of elements between Float and Half or BFloat16.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +8,8 @@ namespace vitrine::optimized::simd {
 
 using Convert = void (*)(const void* from, void* to, int64_t count);
 
-// to_float() returns the function that converts elements of `dtype` (Half, BFloat16 or Float) to
-// floats. from_float() returns the inverse function, which rounds to nearest, ties to even. NaN
-// stays NaN. Both return null for other dtypes.
+// These functions convert between floats and elements of `dtype` (Half, BFloat16 or Float). The
+// result is null for other dtypes. from_float() rounds to nearest, ties to even. NaN stays NaN.
 Convert to_float(ScalarType dtype);
 Convert from_float(ScalarType dtype);
 

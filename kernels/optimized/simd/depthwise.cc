@@ -74,8 +74,7 @@ HWY_INLINE Lines copy_lines(const DepthwisePlane& plane) {
   return {plane.scratch, length, phase, plane.height};
 }
 
-// Convolves a plane with a 3 x 3 filter. The weights stay in registers, and each line of the filter
-// has a separate sum.
+// The weights stay in registers, and each line of the filter has a separate sum.
 HWY_NOINLINE void plane_3x3(const DepthwisePlane& plane, const Lines& lines) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -138,7 +137,7 @@ void TakeEveryOther(const float* from, int64_t count, float* to) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
-  for (; i + lanes < count; i += lanes) {  // reads one element more than it needs
+  for (; i + lanes < count; i += lanes) {  // reads one element more than needed
     hn::Vec<Tag> first;
     hn::Vec<Tag> second;
     hn::LoadInterleaved2(d, from + 2 * i, first, second);
@@ -147,8 +146,8 @@ void TakeEveryOther(const float* from, int64_t count, float* to) {
   for (; i < count; ++i) to[i] = from[2 * i];
 }
 
-// Computes `kVectors` vectors of channels, starting at channel c, for one pixel. `room` is the
-// number of channels left.
+// Computes `kVectors` vectors of channels of one pixel, from channel c on. `room` is the number of
+// channels left.
 template <int kVectors, class T>
 HWY_INLINE void sum_of_taps(const DepthwisePixels<T>& pixels, int64_t pixel, int64_t c,
                             int64_t room) {
@@ -184,7 +183,7 @@ HWY_INLINE void sum_of_taps(const DepthwisePixels<T>& pixels, int64_t pixel, int
   }
 }
 
-// Computes a vector of channels for four pixels, starting at `pixel`.
+// Computes a vector of channels for four pixels from `pixel` on.
 HWY_INLINE void sums_of_four_pixels(const DepthwisePixels<float>& pixels, int64_t pixel,
                                     int64_t c) {
   const Tag d;
@@ -206,7 +205,7 @@ HWY_INLINE void sums_of_four_pixels(const DepthwisePixels<float>& pixels, int64_
 }
 
 // True if four vectors of channels are computed at a time. False only for Half with the SSE4 and
-// scalar targets: XNNPACK has no f16 kernels for them, so its backend never computes Half there.
+// scalar targets, on which the XNNPACK backend never computes Half.
 template <class T>
 constexpr bool kFourVectors = sizeof(T) == sizeof(float) ||
                               (HWY_TARGET != HWY_SSE4 && HWY_TARGET != HWY_SCALAR);

@@ -1,4 +1,4 @@
-// Computes depthwise convolutions, in which every channel has its own filter.
+// Depthwise convolutions: every channel has its own filter.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,11 @@ namespace vitrine::optimized::simd {
 
 // The convolution of one channel: out(y, x) = bias + sum over ky, kx of weights[ky * kernel_width +
 // kx] * in(y * stride - padding + ky * dilation, x * step - side + kx * spread), where `in` is zero
-// outside the plane. `step`, `side` and `spread` are the stride, the padding and the dilation of
-// columns.
+// outside the plane.
 //
-// The plane is first copied to `scratch`. In `scratch`, each line has padding at both ends, and the
-// columns are sorted by their index modulo `step`. Each tap then reads contiguous elements for any
-// `step` and `spread`. The caller must set `scratch` to zero before the first plane. The function
-// does not write to the padding, so the padding stays zero for later planes.
+// The plane is first copied to `scratch`. Each copied line has padding at both ends, and its
+// columns are sorted by their index modulo `step`, so that each tap reads contiguous elements. The
+// caller must zero `scratch` before the first plane. The padding stays zero for later planes.
 struct DepthwisePlane {
   const float* input;
   int64_t input_stride;  // elements from line to line
@@ -37,7 +35,7 @@ struct DepthwisePlane {
   int64_t out_height;
   int64_t out_width;
 };
-// Number of floats in a line of the scratch memory. The scratch memory has one more line than the
+// Number of floats in a line of the scratch memory. The scratch memory has one line more than the
 // plane, followed by kDepthwiseSlack floats.
 inline int64_t depthwise_line(int64_t width, int64_t step, int64_t side) {
   return (width + 2 * side + step - 1) / step * step;
@@ -45,7 +43,6 @@ inline int64_t depthwise_line(int64_t width, int64_t step, int64_t side) {
 constexpr int64_t kDepthwiseSlack = 64;
 void depthwise_plane(const DepthwisePlane& plane);
 
-// Sets to[i] = from[2 * i] for i < count.
 void take_every_other(const float* from, int64_t count, float* to);
 
 // Computes consecutive pixels of a convolution with contiguous channels. For p < count and

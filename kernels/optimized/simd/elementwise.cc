@@ -23,8 +23,8 @@ HWY_INLINE Vector parameter(const float* values, size_t i) {
   return hn::Set(Tag(), values != nullptr ? values[i] : 0.0F);
 }
 
-// Large results are written with stores that bypass the cache, which saves reading the destination
-// first. Short runs use ordinary stores.
+// Stores of large results bypass the cache, which saves reading the destination first. Short runs
+// use ordinary stores.
 constexpr int64_t kMinStreamedElements = int64_t{4} << 20;
 constexpr int64_t kMinStreamedRun = 4096;
 
@@ -39,8 +39,8 @@ HWY_INLINE int64_t unaligned(const float* to) {
   return static_cast<int64_t>((0 - reinterpret_cast<uintptr_t>(to)) % bytes / sizeof(float));
 }
 
-// Sets to[i] for i < count. Computes full vectors with vector(i), and partial vectors at the ends
-// with part(i, number of elements left).
+// Sets to[i] for i < count: full vectors with vector(i), and partial vectors at the ends with
+// part(i, number of elements left).
 template <class Part, class Full>
 HWY_INLINE void run(float* to, int64_t count, int64_t total_count, const Part& part,
                     const Full& vector) {
@@ -68,10 +68,10 @@ HWY_INLINE void run(float* to, int64_t count, int64_t total_count, const Part& p
   if (stream) hwy::FlushStream();
 }
 
-// Returns sqrt(x), rounded correctly. With AVX-512, improves an estimate by Newton's method and
-// corrects the result with the remainder. This is faster than the square root instruction. The
-// instruction is still used if a number in the vector is zero, negative, very large or very small,
-// because the remainder could underflow or the estimate could be infinite.
+// sqrt(x), rounded correctly. With AVX-512, improves an estimate by Newton's method and corrects
+// the result with the remainder, which is faster than the square root instruction. Uses the
+// instruction if a number is zero, negative, very large or very small, because the remainder could
+// underflow or the estimate could be infinite.
 HWY_INLINE Vector square_root(Tag d, Vector x) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   const hn::RebindToUnsigned<Tag> du;

@@ -20,10 +20,10 @@ constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag()));
 
 int64_t LanesOfFewOutputs() { return kLanes; }
 
-// The XNNPACK backend calls the functions below only if vectors are wider than 16 bytes.
+// The XNNPACK backend calls these functions only if vectors are wider than 16 bytes.
 #if HWY_MAX_BYTES > 16
 
-// Sets lane i of the result to the sum of the lanes of vectors[i].
+// Lane i of the result is the sum of the lanes of vectors[i].
 template <int kCount>
 HWY_INLINE Floats sums_of_lanes(const Floats* vectors) {
   if constexpr (kCount == 1) {
@@ -39,8 +39,7 @@ HWY_INLINE Floats sums_of_lanes(const Floats* vectors) {
   }
 }
 
-// Iterates over output pixels. Provides pointers to the input pixels under the taps of each output
-// pixel.
+// Iterates over output pixels and provides pointers to the input pixels of each output pixel.
 class PixelPointers {
  public:
   HWY_INLINE PixelPointers(const TapTable& in, int64_t taps, int64_t first)
@@ -51,8 +50,8 @@ class PixelPointers {
       at_ = in.table + (first - in_tile_) * taps + in_tile_;
     }
   }
-  // Returns the address of the pointer to the first tap's pixel. The pointer is in the table or, if
-  // the table is null, in `direct`.
+  // Returns the address of the pointer to the first tap's pixel. Without a table, this pointer is
+  // `direct`.
   HWY_INLINE const float* const* get(const float*& direct) const {
     direct = image_;
     return in_.table == nullptr ? &direct : at_;
@@ -74,21 +73,20 @@ class PixelPointers {
   const float* image_ = nullptr;
 };
 
-// The sums of several output pixels. Each output channel of a pixel has a vector of partial sums.
+// The sums of several output pixels: a vector of partial sums for each output channel of a pixel.
 template <int kOutputs>
 struct Sums {
-  // The number of pixels whose results fit in one vector.
+  // Number of pixels whose results fit into one vector.
   static constexpr int kPixels = kLanes / kOutputs;
 
   HWY_INLINE Sums() {
     HWY_UNROLL(16)
     for (Floats& sum : of) sum = hn::Zero(Tag());
   }
-  // Adds the products for one tap and `count` input channels, at most kLanes.
   HWY_INLINE void add(const float* const* pixels, int64_t channel, int64_t count,
                       const float* weights) {
     const Tag d;
-    // On CPUs with vectors wider than 16 bytes, masked loads do not access memory beyond the pixel.
+    // Masked loads of vectors wider than 16 bytes do not access memory beyond the pixel.
     const auto mask = hn::FirstN(d, static_cast<size_t>(count));
     Floats weight[kOutputs];
     HWY_UNROLL(4)
@@ -103,7 +101,7 @@ struct Sums {
     }
   }
 
-  Floats of[kLanes];  // those after the last pixel stay zero
+  Floats of[kLanes];  // sums after the last pixel stay zero
 };
 
 template <int kOutputs>
@@ -173,9 +171,8 @@ namespace {
 int64_t lanes() { return VITRINE_DISPATCH(LanesOfFewOutputs)(); }
 }  // namespace
 
-// The weights begin with one vector of biases. The vector repeats the biases of all output
-// channels, once for each pixel that is computed at the same time. Then, for each tap and block of
-// input channels, there is one vector for each output channel.
+// The weights begin with a vector of biases: the biases of all output channels, repeated for each
+// pixel. Then each tap and block of input channels has one vector for each output channel.
 int64_t FewOutputs::weight_floats() const { return weight_at(taps, 0, 0); }
 void FewOutputs::set_bias(int64_t out_channel, float bias, float* weights) const {
   for (int64_t i = out_channel; i < lanes(); i += out_channels) weights[i] = bias;

@@ -1,5 +1,5 @@
-// Computes convolutions of channels-last images with up to four output channels. Each lane of a
-// vector holds an input channel.
+// Convolutions of channels-last images with up to four output channels. Each lane of a vector is an
+// input channel.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@ struct FewOutputs {
   int64_t out_channels;  // 1 to kMax
   int64_t taps;
 
-  // Number of floats in the weights, whose layout depends on this machine's instruction set.
+  // Number of floats in the weights, in the layout of this machine's instruction set.
   int64_t weight_floats() const;
   void set_bias(int64_t out_channel, float bias, float* weights) const;
-  // Position of a weight in the array. The caller must set all floats that hold neither a weight
-  // nor a bias to zero.
+  // Position of a weight in the array. The caller must zero all floats other than weights and
+  // biases.
   int64_t weight_at(int64_t tap, int64_t in_channel, int64_t out_channel) const;
 };
 
 // Pointers to the input pixels of each output pixel. The pointer for tap t of output pixel p is
-// table[(p / tile * taps + t) * tile + p % tile]. `offset` bytes are added to the pointer, unless
-// it equals `padding`, which points to a pixel of zeros. If there is only one tap, `table` may be
-// null. In that case, the pointer for output pixel p is image + p * image_step.
+// table[(p / tile * taps + t) * tile + p % tile]. `offset` bytes are added to all pointers except
+// `padding`, which points to a pixel of zeros. With one tap, `table` may be null. The pointer for
+// output pixel p is then image + p * image_step.
 struct TapTable {
   const float* const* table = nullptr;
   int64_t tile = 1;
@@ -38,7 +38,7 @@ struct FewOutputPixels {
   TapTable in;
   int64_t first;
   int64_t count;
-  float* out;  // pixel `first`; pixels follow each other
+  float* out;  // pixel `first`; pixels are contiguous
   float min;
   float max;
 };

@@ -16,8 +16,8 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Number of rows in a tile. The sums and four vectors of the operands must fit in the registers.
-// x86 before AVX-512 has 16 registers; other instruction sets have 32.
+// Number of rows in a tile. The sums and four vectors of the operands must fit into the registers.
+// x86 before AVX-512 has 16 registers. Other instruction sets have 32.
 #if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3
 constexpr int64_t kRows = 4;
 #else
@@ -30,7 +30,6 @@ constexpr int64_t kPrefetchAhead = 128;
 
 using Tag = hn::CappedTag<float, kGemmMaxLanes>;
 
-// Prefetches each row of the left side.
 HWY_INLINE void prefetch_rows(const float* first, const float* second, int64_t stride) {
   for (int64_t r = 0; r < 4; ++r) {
     hwy::Prefetch(first + r * stride + kPrefetchAhead);
@@ -48,7 +47,7 @@ HWY_INLINE void multiply(const GemmTile& tile) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const float* HWY_RESTRICT right = tile.right;
   const int64_t stride = tile.left_stride;
-  // `first` is the base of rows 0 to 3, and `second` is the base of rows 4 to 7.
+  // `first` is the base of rows 0 to 3. `second` is the base of rows 4 to 7.
   const float* HWY_RESTRICT first = tile.left;
   const float* HWY_RESTRICT second = kTileRows > 4 ? first + 4 * stride : first;
 
@@ -151,7 +150,7 @@ void MultiplyTile(const GemmTile& full_tile) {
   }
 }
 
-// Does the same as multiply(), but with a separate pointer for each row and tap.
+// Like multiply(), but with a separate pointer for each row and tap.
 template <int64_t kVectors>
 HWY_NOINLINE void multiply_taps(const TapTile& tile) {
   const Tag d;
@@ -215,7 +214,7 @@ void MultiplyTaps(const TapTile& tile) {
   multiply_taps<1>(tile);
 }
 
-// Computes the dot products of `kCount` rows (1 or 4) with a vector, with two sums for each row.
+// Dot products of `kCount` rows (1 or 4) with a vector. Each row has two sums.
 template <int64_t kCount>
 HWY_INLINE void dot_rows(const float* left, int64_t stride, const float* vector, int64_t depth,
                          float* out) {

@@ -13,8 +13,8 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Converts by scaling (F. Giesen's method) instead of using the instruction set's conversions, so
-// that NaN payloads and denormals are the same on every machine.
+// Converts by scaling (Fabian Giesen's method), so that NaN payloads and denormals are the same on
+// every machine.
 template <class DF, class VHalf>
 HWY_INLINE hn::Vec<DF> half_to_float(DF df, VHalf half) {
   const hn::RebindToUnsigned<DF> du;
@@ -31,8 +31,8 @@ HWY_INLINE hn::Vec<DF> half_to_float(DF df, VHalf half) {
   return hn::BitCast(df, hn::Or(all, sign));
 }
 
-// Does the same as half_to_float(), but uses the instruction set's conversion if there is one. NaN
-// payloads may differ.
+// Like half_to_float(), but uses the instruction set's conversion if there is one. NaN payloads may
+// differ.
 template <class DF, class VHalf>
 HWY_INLINE hn::Vec<DF> half_number_to_float(DF df, VHalf half) {
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)) || HWY_TARGET == HWY_NEON
@@ -59,7 +59,8 @@ HWY_INLINE hn::Vec<hn::RebindToUnsigned<DF>> float_to_half_bits(DF df, hn::Vec<D
   const auto sign = hn::And(bits, hn::Set(du, 0x80000000u));
   const auto magnitude = hn::Xor(bits, sign);
   const auto value = hn::BitCast(df, magnitude);
-  // A Half below 2^-14 is a multiple of 2^-24. Adding 0.5 to a float rounds it to such a multiple.
+  // A Half below 2^-14 is a multiple of 2^-24. Adding 0.5 to a float rounds the float to such a
+  // multiple.
   const auto tiny_base = hn::Set(du, 126u << 23);  // 0.5, whose lowest bit is 2^-24
   const auto tiny = hn::Sub(hn::BitCast(du, hn::Add(value, hn::BitCast(df, tiny_base))), tiny_base);
   const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1));

@@ -16,13 +16,13 @@
 namespace vitrine::optimized::simd {
 namespace {
 
-constexpr size_t kBlock = 64;   // channels
-constexpr size_t kVectors = 4;  // 32-bit sums of a block
-constexpr size_t kTaps = 4;     // per instruction
+constexpr size_t kBlock = 64;   // number of channels in a block
+constexpr size_t kVectors = 4;  // number of 32-bit vectors of sums in a block
+constexpr size_t kTaps = 4;     // number of taps per instruction
 constexpr size_t kVectorBytes = 64;
 
-// If the window has 3 x 3 taps and its step is 1 or 2, each column of taps is a group. A column
-// that belongs to the windows of several pixels is then loaded only once.
+// With 3 x 3 taps and a step of 1 or 2, each column of taps is a group. A column in the windows of
+// several pixels is then loaded only once.
 bool shares_columns(const Int8DepthwiseWindow& w) {
   return w.rows == 3 && w.columns == 3 && w.step <= 2;
 }
@@ -32,17 +32,16 @@ size_t groups_of(const Int8DepthwiseWindow& w) {
 size_t block_bytes(const Int8DepthwiseWindow& w) {
   return (groups_of(w) + 2) * kVectors * kVectorBytes;
 }
-// Number of pixels that fit in a register if the block has `channels` channels.
+// Number of pixels that fit into a register.
 size_t ways_of(size_t channels) { return channels <= 32 ? 2 : 1; }
 
-// Returns the position of a channel's sum among the 32-bit lanes of a block. The lanes are not in
-// the order of the channels, because load_taps() interleaves bytes.
+// Position of a channel's sum among the 32-bit lanes of a block. load_taps() interleaves bytes, so
+// the lanes are not in the order of the channels.
 size_t lane_of(size_t channel) {
   const size_t part = channel / 16, vector = channel % 16 / 4;
   return vector * 16 + part * 4 + channel % 4;
 }
 
-// A block of channels in a row of pixels.
 struct Block {
   const Int8DepthwiseRow* row;
   const std::byte* weights;
@@ -68,7 +67,7 @@ VITRINE_VNNI inline __m256i load_half(const Block& b, const int8_t* in) {
   return _mm256_maskz_loadu_epi8(static_cast<__mmask32>(b.mask()), b.at(in));
 }
 
-// Loads the inputs of one tap: those of one pixel at in[0], or those of two pixels at in[0] and
+// Loads the inputs of one tap. kWays = 1: one pixel, at in[0]. kWays = 2: two pixels, at in[0] and
 // in[distance].
 template <size_t kWays>
 VITRINE_VNNI inline __m512i load(const Block& b, const int8_t* const* in, size_t distance) {
@@ -86,8 +85,7 @@ VITRINE_VNNI inline __m512i load(const Block& b, const int8_t* const* in, size_t
 struct Taps {
   __m512i of[kVectors];
 };
-// Loads the next `count` taps, at most four. The other taps may have any value, because their
-// weights are zero.
+// Loads the next `count` taps, at most four. Other taps have zero weights and may have any value.
 template <size_t kWays>
 VITRINE_VNNI inline Taps load_taps(const Block& b, const int8_t* const* in, size_t distance,
                                    size_t count) {
@@ -135,7 +133,7 @@ VITRINE_VNNI inline __m512i quantize(const Block& b, const Sums& sums) {
   return _mm512_max_epi8(_mm512_packs_epi16(low, high), _mm512_set1_epi8(row.min));
 }
 
-// Stores `kWays` pixels, which are `distance` pixels apart.
+// Stores `kWays` pixels at a distance of `distance` pixels.
 template <size_t kWays>
 VITRINE_VNNI inline void store(const Block& b, __m512i value, size_t pixel, size_t distance) {
   const size_t stride = b.row->out_stride;
@@ -149,8 +147,8 @@ VITRINE_VNNI inline void store(const Block& b, __m512i value, size_t pixel, size
   }
 }
 
-// Computes `count` pixels in each of `kWays` parts of the row. Each part begins `distance` pixels
-// after the previous one.
+// Computes `count` pixels in each of `kWays` parts of the row. The parts begin `distance` pixels
+// apart.
 template <size_t kWays, size_t kStep>
 VITRINE_VNNI void compute_sharing(const Block& b, size_t first, size_t count, size_t distance) {
   constexpr size_t kRows = 3;
@@ -187,7 +185,6 @@ VITRINE_VNNI void compute_each(const Block& b, size_t first, size_t count, size_
   }
 }
 
-// Divides the row into `kWays` parts of equal length, which are computed at the same time.
 template <size_t kWays>
 void compute(const Int8DepthwiseWindow& w, const Block& b) {
   const size_t pixels = b.row->pixels;
@@ -196,7 +193,7 @@ void compute(const Int8DepthwiseWindow& w, const Block& b) {
     run = w.step == 1 ? &compute_sharing<kWays, 1> : &compute_sharing<kWays, 2>;
   const size_t distance = pixels / kWays;
   if (distance > 0) run(b, 0, distance, distance);
-  // Computes the pixels that remain if the row's length is not a multiple of `kWays`.
+  // The pixels that remain after `kWays` equal parts.
   for (size_t pixel = distance * kWays; pixel < pixels; ++pixel) run(b, pixel, 1, 0);
 }
 
@@ -212,8 +209,8 @@ void Int8DepthwiseWindow::pack(size_t channel, int32_t bias, const int8_t* taps,
   const size_t ways = ways_of(channels - first);
   std::byte* const block = weights + channel / kBlock * block_bytes(*this);
   const size_t per_group = shares_columns(*this) ? rows : kTaps;
-  // The VNNI instruction needs unsigned inputs, so load() adds 128 to each input. To compensate,
-  // the initial sum contains -128 times each weight.
+  // load() adds 128 to each input, because the VNNI instruction needs unsigned inputs. Subtracting
+  // 128 times each weight from the initial sum compensates for this.
   auto sum = static_cast<uint32_t>(bias);
   for (size_t t = 0; t < rows * columns; ++t) {
     sum -= 128 * static_cast<uint32_t>(int32_t{taps[t * tap_stride]});

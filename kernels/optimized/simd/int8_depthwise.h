@@ -1,6 +1,6 @@
-// Computes depthwise convolutions of int8 images with int8 weights and a scale per channel. Results
-// equal those of XNNPACK bit for bit. On x86-64, the caller must check that the CPU has AVX-512
-// VNNI. On other architectures, the functions do nothing.
+// Depthwise convolutions of int8 images with int8 weights and a scale per channel. Results equal
+// those of XNNPACK bit for bit. On x86-64, the caller must check that the CPU has AVX-512 VNNI. On
+// other architectures, the functions do nothing.
 #pragma once
 
 #include <cstddef>
@@ -8,27 +8,24 @@
 
 namespace vitrine::optimized::simd {
 
-// The weights are divided into blocks of 64 channels. A block has the initial values of the sums,
-// the weights of each group of at most four taps, and the scales. If the last block has at most 32
-// channels, it contains their data twice, so that two pixels can be computed at the same time.
+// The weights are divided into blocks of 64 channels. A block has the initial sums, the weights of
+// each group of at most four taps, and the scales. A last block of at most 32 channels has all data
+// twice, so that two pixels can be computed at the same time.
 struct Int8DepthwiseWindow {
   size_t channels = 0;
   size_t rows = 0;
   size_t columns = 0;
-  size_t step = 1;  // columns from one pixel of the result to the next
+  size_t step = 1;  // columns between two pixels of the result
 
-  // Size in bytes of the weights of all channels.
   size_t weight_bytes() const;
-  // Writes the weights of a channel. Taps are numbered column by column; tap t is taps[t *
-  // tap_stride].
+  // Writes the weights of a channel. Tap t, counted column by column, is taps[t * tap_stride].
   void pack(size_t channel, int32_t bias, const int8_t* taps, size_t tap_stride, float scale,
             std::byte* weights) const;
 };
 
-// A row of pixels of the result.
 struct Int8DepthwiseRow {
-  // Pointers to the inputs of the taps, column by column. The window of pixel p starts at column
-  // p * step. A pointer that equals `zero` marks padding. `offset` bytes are added to all other
+  // Pointers to the inputs of the taps, column by column. The window of pixel p starts at column p
+  // * step. A pointer equal to `zero` marks padding. `offset` bytes are added to all other
   // pointers.
   const int8_t* const* in;
   const int8_t* zero;
@@ -37,7 +34,7 @@ struct Int8DepthwiseRow {
   int8_t* out;
   size_t out_stride;
   size_t pixels;
-  // A result is clamp(round(sum * scale) + zero_point, min, max).
+  // The result is clamp(round(sum * scale) + zero_point, min, max).
   int32_t zero_point;
   int8_t min;
   int8_t max;

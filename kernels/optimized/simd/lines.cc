@@ -20,7 +20,7 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 using Tag = hn::ScalableTag<float>;
 using V = hn::Vec<Tag>;
 
-constexpr int64_t kBlock = 4096;  // number of elements summed in float
+constexpr int64_t kBlock = 4096;  // number of elements that are summed in float
 
 HWY_INLINE V load_or(Tag d, const float* from, int64_t count, V otherwise) {
   if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::LoadU(d, from);
@@ -28,7 +28,6 @@ HWY_INLINE V load_or(Tag d, const float* from, int64_t count, V otherwise) {
   return hn::IfThenElse(mask, load_part(d, from, count), otherwise);
 }
 
-// The sum of term(x) over the line.
 template <class Term>
 HWY_INLINE double sum_of(const float* values, int64_t count, const Term& term) {
   const Tag d;
@@ -71,7 +70,7 @@ double SquaredDistance(const float* values, float center, int64_t count) {
 }
 
 // Reduces the line to one vector with `choose`, such as Max. If the line contains NaN, at least one
-// lane of the result is NaN. A line that contains infinity and -infinity can also cause a NaN.
+// lane of the result is NaN. A line with infinity and -infinity can also cause a NaN.
 template <class Choose>
 HWY_INLINE V chosen_lanes(const float* values, int64_t count, float start, const Choose& choose) {
   const Tag d;
@@ -136,8 +135,8 @@ int64_t FindFirst(const float* values, float value, int64_t count) {
   return count;
 }
 
-// Returns the largest element, which softmax subtracts from all elements. If the line contains NaN,
-// may return any element, because the softmax of such a line is NaN in any case.
+// Returns the maximum that softmax subtracts. If the line contains NaN, the result may be any
+// element, because the softmax is NaN anyway.
 HWY_NOINLINE float largest_number(const float* in, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -157,10 +156,10 @@ HWY_NOINLINE float largest_number(const float* in, int64_t count) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(best0, best1), hn::Max(best2, best3))));
 }
 
-// The value for lanes beyond the end of a line. Its exponential is 0.
+// Lanes beyond the end of a line have this value, because exp(-infinity) is 0.
 HWY_INLINE V minus_infinity() { return hn::Set(Tag(), -std::numeric_limits<float>::infinity()); }
 
-// The sum of exp(in - line_max). Also writes the terms to `out` unless it is null.
+// Returns the sum of exp(in - line_max). Writes the terms to `out` unless `out` is null.
 HWY_NOINLINE double sum_of_exponentials(const float* in, float line_max, float* out,
                                         int64_t count) {
   const Tag d;
@@ -264,8 +263,8 @@ void LogSoftmax(const float* in, float* out, int64_t lines, int64_t count) {
   }
 }
 
-// Computes a vector of columns at a time. Sums blocks of kRows rows separately, because this
-// reduces rounding errors.
+// Computes a vector of columns at a time. Separate sums of blocks of kRows rows reduce rounding
+// errors.
 template <bool logarithm>
 HWY_INLINE void softmax_of_columns(const float* in, float* out, int64_t rows, int64_t stride,
                                    int64_t count) {

@@ -1,5 +1,5 @@
-// Loads and stores vectors of floats. In memory, the elements are floats or Halfs. Included once
-// for each instruction set.
+// Loads and stores vectors of floats. The elements in memory are floats or Halfs. Included once for
+// each instruction set.
 #if defined(VITRINE_SIMD_LOAD_FLOATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VITRINE_SIMD_LOAD_FLOATS_INL_H_
 #undef VITRINE_SIMD_LOAD_FLOATS_INL_H_
@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using FloatTag = hn::CappedTag<float, 64>;
 
 HWY_INLINE hn::Vec<FloatTag> load_floats(const float* from) { return hn::LoadU(FloatTag(), from); }
-// Loads at most `count` floats; the other lanes are zero.
+// Loads at most `count` floats. The other lanes are zero.
 HWY_INLINE hn::Vec<FloatTag> load_floats(const float* from, int64_t count) {
   return load_part(FloatTag(), from, count);
 }
@@ -31,8 +31,8 @@ HWY_INLINE hn::Vec<FloatTag> load_floats(const Half* from) {
   const hn::Rebind<uint16_t, FloatTag> dh;
   return half_number_to_float(FloatTag(), hn::LoadU(dh, reinterpret_cast<const uint16_t*>(from)));
 }
-// Loads `count` Halfs, fewer than a full vector. Used on instruction sets that cannot mask 16-bit
-// elements, such as AVX2.
+// Loads fewer Halfs than a full vector, for instruction sets that cannot mask 16-bit elements, such
+// as AVX2.
 [[maybe_unused]] HWY_NOINLINE inline hn::Vec<FloatTag> load_few(const Half* from, int64_t count) {
   const hn::Rebind<uint16_t, FloatTag> dh;
   HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(uint16_t)] = {};

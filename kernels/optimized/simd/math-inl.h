@@ -1,6 +1,5 @@
-// Defines functions of a vector of floats. They accept every value, unlike Highway's functions,
-// some of which are undefined for infinities, NaN or values out of range. Included once for each
-// instruction set.
+// Functions of a vector of floats. They accept every value, unlike some of Highway's functions.
+// Included once for each instruction set.
 #if defined(VITRINE_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VITRINE_SIMD_MATH_INL_H_
 #undef VITRINE_SIMD_MATH_INL_H_
@@ -28,7 +27,7 @@ HWY_INLINE V keep_nan(V x, V otherwise) {
 template <class V>
 HWY_INLINE V at_least(V low, V x) {
 #if HWY_ARCH_X86
-  return hn::Max(low, x);  // returns the second argument if one is NaN
+  return hn::Max(low, x);  // returns the second argument if an argument is NaN
 #else
   return hn::IfThenElse(hn::Lt(x, low), low, x);
 #endif
@@ -69,7 +68,7 @@ HWY_INLINE V exponential_near_zero(D d, V r) {
                     1.6666665459e-1F, 5.0000001201e-1F, 1.0F, 1.0F);
 }
 
-// Returns r where x = n ln(2) + r. ln(2) is split in two parts, so that n times the first part is
+// Returns r where x = n ln(2) + r. ln(2) is split into two parts, so that n times the first part is
 // exact.
 template <class D, class V>
 HWY_INLINE V reduce_exponent(D d, V x, V n) {
@@ -83,14 +82,14 @@ HWY_INLINE hn::Vec<D> power_of_two(D d, V n) {
   return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(hn::DFromV<V>(), 127))));
 }
 
-// Computes e^x as 2^n * e^r. Adding 1.5 * 2^23 rounds x / ln(2) to the integer n. The lowest bits
-// of the sum are then those of n. AVX-512 has an instruction that multiplies by 2^n. Other targets
-// split 2^n into two factors, because n can be outside the range of power_of_two().
+// e^x = 2^n * e^r. Adding 1.5 * 2^23 rounds x / ln(2) to the integer n, which is then in the lowest
+// bits of the sum. AVX-512 has an instruction that multiplies by 2^n. Other targets split 2^n into
+// two factors, because n can be outside the range of power_of_two().
 template <class D, class V>
 HWY_INLINE V exponential(D d, V x) {
   const V bias = hn::Set(d, 12582912.0F);
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  // If an argument is NaN, Min and Max return the second argument.
+  // Min and Max return the second argument if an argument is NaN.
   const V inside = hn::Min(hn::Set(d, 89.0F), hn::Max(hn::Set(d, -105.0F), x));
   const V n = hn::Sub(hn::MulAdd(inside, hn::Set(d, 1.44269504088896341F), bias), bias);
   const V power = exponential_near_zero(d, reduce_exponent(d, inside, n));
@@ -108,8 +107,7 @@ HWY_INLINE V exponential(D d, V x) {
 #endif
 }
 
-// e^x for x <= 0, for softmax. Denormal results are replaced with 0. The result for NaN is not
-// defined.
+// e^x for x <= 0, for softmax. Denormal results become 0. The result for NaN is undefined.
 template <class D, class V>
 HWY_INLINE V exponential_of_negative_number(D d, V x) {
   const hn::RebindToUnsigned<D> du;
@@ -120,7 +118,7 @@ HWY_INLINE V exponential_of_negative_number(D d, V x) {
   return hn::Mul(power, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(du, shifted))));
 }
 
-// Does the same as exponential_of_negative_number(), but NaN stays NaN.
+// Like exponential_of_negative_number(), but NaN stays NaN.
 template <class D, class V>
 HWY_INLINE V exponential_of_negative(D d, V x) {
   return keep_nan(x, exponential_of_negative_number(d, x));
@@ -133,12 +131,12 @@ HWY_INLINE V exponential_minus_one(D d, V x) {
   V result = hn::Expm1(d, hn::Min(hn::Max(x, low), high));
   result =
       hn::IfThenElse(hn::Gt(x, high), hn::Set(d, std::numeric_limits<float>::infinity()), result);
-  // If x is tiny, the result is x. This also keeps the sign of zero.
+  // The result for a tiny x is x. This also keeps the sign of zero.
   result = hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-8F)), x, result);
   return keep_nan(x, result);
 }
 
-// Corrects `result`, the logarithm of y, in lanes where y is infinity, 0, negative or NaN.
+// Corrects `result`, the logarithm of y, for infinity, 0, negative y and NaN.
 template <class D, class V>
 HWY_INLINE V logarithm_ends(D d, V y, V result) {
   const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
@@ -171,7 +169,7 @@ HWY_INLINE V logarithm(D d, V x) {
   const V p = polynomial(d, y, 7.0376836292e-2F, -1.1514610310e-1F, 1.1676998740e-1F,
                          -1.2420140846e-1F, 1.4249322787e-1F, -1.6668057665e-1F, 2.0000714765e-1F,
                          -2.4999993993e-1F, 3.3333331174e-1F);
-  // Adds n ln(2). ln(2) is split as in reduce_exponent().
+  // Adds n ln(2), which is split as in reduce_exponent().
   V rest = hn::MulAdd(n, hn::Set(d, -2.12194440e-4F), hn::Mul(hn::Mul(p, y), z));
   rest = hn::NegMulAdd(z, hn::Set(d, 0.5F), rest);
   return hn::MulAdd(n, hn::Set(d, 0.693359375F), hn::Add(y, rest));
@@ -203,8 +201,8 @@ HWY_INLINE V hyperbolic_tangent(D d, V x) {
 }
 
 // Returns r where x = n pi/2 + r. pi/2 is split into four parts. Subtracting n times the first or
-// the second part is exact. Without fused multiply-add, the third part has only 16 bits and n has
-// at most 8 bits, so that their product is exact.
+// second part is exact. Without fused multiply-add, the third part has only 16 bits and n has at
+// most 8 bits, so their product is exact.
 constexpr bool kFused = HWY_NATIVE_FMA != 0;
 constexpr float kLargestAngle = kFused ? 131072.0F : 400.0F;
 
@@ -216,7 +214,7 @@ HWY_INLINE V reduce_angle(D d, V x, V n) {
   return hn::NegMulAdd(n, hn::Set(d, kFused ? 0x1.1a6264p-54F : -0x1.73dcb4p-43F), r);
 }
 
-// Replaces the results for angles above kLargestAngle with those of the scalar function.
+// Uses the scalar function for angles above kLargestAngle.
 template <class D, class V>
 HWY_NOINLINE V sine_of_large(D d, V x, V result, bool cosine) {
   HWY_ALIGN float angles[HWY_MAX_BYTES / sizeof(float)];
@@ -230,8 +228,8 @@ HWY_NOINLINE V sine_of_large(D d, V x, V result, bool cosine) {
   return hn::Load(d, results);
 }
 
-// sin(x) if `quarters` is 0, and cos(x) if `quarters` is 1. The polynomials are those of Cephes'
-// sinf and cosf.
+// sin(x) if `quarters` is 0, cos(x) if `quarters` is 1. The polynomials are those of Cephes' sinf
+// and cosf.
 template <class D, class V>
 HWY_NOINLINE V sine(D d, V x, V quarters) {
   const hn::RebindToSigned<D> di;
@@ -246,7 +244,7 @@ HWY_NOINLINE V sine(D d, V x, V quarters) {
   even = hn::MulAdd(even, hn::Mul(z, z), hn::NegMulAdd(z, hn::Set(d, 0.5F), hn::Set(d, 1.0F)));
   const auto quarter = hn::BitCast(di, hn::Add(shifted, quarters));
   const auto is_even = hn::MaskFromVec(hn::BitCast(d, hn::Neg(hn::And(quarter, hn::Set(di, 1)))));
-  // The result is negated in two of the four quarters. For a negative x, the sine is negated again.
+  // The result is negated in two of the four quarters. The sine of a negative x is negated again.
   const auto sign = hn::BitCast(d, hn::ShiftLeft<31>(hn::ShiftRight<1>(quarter)));
   const V sign_of_x = hn::IfThenElseZero(hn::Eq(quarters, hn::Zero(d)), x);
   const V flips = hn::And(hn::Xor(sign, sign_of_x), hn::SignBit(d));
@@ -261,8 +259,8 @@ HWY_INLINE V logistic(D d, V x) {
   return hn::Div(one, hn::Add(one, exponential(d, hn::Neg(x))));
 }
 
-// erf(x), as x times a rational function of x squared, fitted to [-4, 4]. Outside that range, erf
-// is 1 or -1 in float.
+// erf(x), as x times a rational function of x^2, fitted to [-4, 4]. Outside this range, erf is 1 or
+// -1 in float.
 template <class D, class V>
 HWY_INLINE V error_function(D d, V x) {
   const V bound = hn::Set(d, 4.0F);

@@ -1,6 +1,6 @@
-// Defines loads and stores of the first lanes of a vector. They do not access the memory after
-// these lanes, which may belong to another thread or be unmapped. Highway's masked operations
-// access full vectors if the instruction set has no masks. Included once for each instruction set.
+// Loads and stores of the first lanes of a vector. They do not access memory after these lanes,
+// which may belong to another thread or be unmapped. Highway's masked operations access full
+// vectors if the instruction set has no masks. Included once for each instruction set.
 #if defined(VITRINE_SIMD_PART_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VITRINE_SIMD_PART_INL_H_
 #undef VITRINE_SIMD_PART_INL_H_
@@ -24,7 +24,7 @@ constexpr bool kHasMasks = HWY_TARGET <= HWY_AVX2;
 constexpr bool kHasMasks = HWY_MEM_OPS_MIGHT_FAULT == 0;
 #endif
 
-// Not inlined, because these functions are long and run at most once per line.
+// Not inlined, because these long functions run at most once per line.
 template <class D>
 HWY_NOINLINE hn::Vec<D> copy_part(D d, const hn::TFromD<D>* from, size_t count) {
   HWY_ALIGN hn::TFromD<D> lanes[HWY_MAX_BYTES / sizeof(hn::TFromD<D>)];
@@ -39,7 +39,7 @@ HWY_NOINLINE void copy_part_to(hn::Vec<D> value, D d, hn::TFromD<D>* to, size_t 
   std::memcpy(to, lanes, count * sizeof(hn::TFromD<D>));
 }
 
-// Loads at most `count` lanes; the other lanes are zero.
+// Loads at most `count` lanes. The other lanes are zero.
 template <class D>
 HWY_INLINE hn::Vec<D> load_part(D d, const hn::TFromD<D>* from, int64_t count) {
   if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::LoadU(d, from);

@@ -22,13 +22,13 @@ HWY_INLINE const T* at_offset(const T* pixel, size_t bytes) {
   return reinterpret_cast<const T*>(reinterpret_cast<uintptr_t>(pixel) + bytes);
 }
 
-// Limits a vector to bounds. A NaN stays a NaN.
+// Limits a vector to bounds. NaN stays NaN.
 template <class V>
 HWY_INLINE V limit(V value, V min, V max) {
   return hn::Min(max, hn::Max(min, value));
 }
 
-// Scales `kRows` pixels, so that scales and biases are loaded only once for these pixels.
+// Loads scales and biases only once for `kRows` pixels.
 template <int kRows>
 HWY_INLINE void scale_rows(const ScaledPixels& p, int64_t first) {
   const hn::CappedTag<float, 64> d;
@@ -45,8 +45,7 @@ HWY_INLINE void scale_rows(const ScaledPixels& p, int64_t first) {
     }
   }
   if (c == p.channels) return;
-  // On CPUs with vectors wider than 16 bytes, masked loads and stores do not access memory beyond
-  // the pixel.
+  // Masked loads and stores of vectors wider than 16 bytes do not access memory beyond the pixel.
   const auto mask = hn::FirstN(d, static_cast<size_t>(p.channels - c));
   const auto scale = hn::MaskedLoad(mask, d, p.scales + c);
   const auto bias = hn::MaskedLoad(mask, d, p.biases + c);
@@ -64,7 +63,7 @@ void ScalePixels(const ScaledPixels& p) {
   for (; i < p.count; ++i) scale_rows<1>(p, i);
 }
 
-// The pixels of one window. `kCount` is their number, or 0 if it is known only at run time.
+// The pixels of one window. `kCount` is their number, or 0 if the number is known only at run time.
 template <class T, int kCount>
 struct Taps {
   HWY_INLINE Taps(const PixelWindows<T>& w, int64_t window) : count(kCount != 0 ? kCount : w.taps) {
@@ -110,7 +109,7 @@ HWY_INLINE void largest(const PixelWindows<T>& w) {
 void LargestFloats(const PixelWindows<float>& windows) { largest(windows); }
 void LargestBytes(const PixelWindows<int8_t>& windows) { largest(windows); }
 
-// Adds the pixels pairwise, which has smaller rounding errors than adding them one by one.
+// Adding pixels pairwise has smaller rounding errors than adding pixels one by one.
 template <int kCount, class Load>
 HWY_INLINE auto sum_of_taps(int64_t count, const Load& load) {
   const auto two = [&](int64_t t) HWY_ATTR { return hn::Add(load(t), load(t + 1)); };

@@ -1,5 +1,5 @@
-// Scales, pools and interpolates pixels of channels-last images, in which the channels of a pixel
-// are contiguous.
+// Scales, pools and interpolates pixels of channels-last images: the channels of a pixel are
+// contiguous.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace vitrine::optimized::simd {
 
-// Sets out[p * out_step + c] to in[p * in_step + c] * scales[c] + biases[c], limited to the bounds,
+// Sets out[p * out_step + c] = in[p * in_step + c] * scales[c] + biases[c], limited to the bounds,
 // for p < count and c < channels.
 struct ScaledPixels {
   const float* in;
@@ -24,11 +24,10 @@ struct ScaledPixels {
 void scale_pixels(const ScaledPixels& pixels);
 
 // All functions in this file need vectors wider than 16 bytes. The functions below also need pixels
-// whose channels fill at least one vector.
+// with at least one full vector of channels.
 
-// Windows of pixels, one for each of `count` output pixels. Window i consists of the pixels at
-// in[i * step + t] for t < taps. `offset` bytes are added to each pointer, except to pointers that
-// equal `padding`.
+// Windows of pixels, one for each of `count` output pixels. Window i has the pixels at in[i * step
+// + t] for t < taps. `offset` bytes are added to all pointers except `padding`.
 template <class T>
 struct PixelWindows {
   static constexpr int64_t kMaxTaps = 25;
@@ -45,7 +44,6 @@ struct PixelWindows {
   T min;  // bounds of the results
   T max;
 };
-// Computes the maximum of each window and channel.
 void largest_pixels(const PixelWindows<float>& windows);
 void largest_pixels(const PixelWindows<int8_t>& windows);
 // Computes scales[i * scale_step] times the sum of window i, for each channel.
@@ -57,8 +55,7 @@ void scaled_sums_of_pixels(const PixelWindows<float>& windows, const float* scal
 struct BetweenPixels {
   const float* const* corners;  // 4 for each pixel
   size_t offset;
-  const float*
-      weights;  // weight of the right pixels and weight of the bottom pixels, for each pixel
+  const float* weights;  // two per pixel: weight of the right pixels, weight of the bottom pixels
   float* out;
   int64_t out_step;
   int64_t channels;

@@ -17,9 +17,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Specifies which elements load_line() puts into a vector: contiguous elements (kDense) or every
-// second element (kEven and kLast). kEven also reads the element that follows the last selected
-// one. kLast does not, because the memory may end there.
+// Elements that load_line() reads: contiguous elements (kDense) or every second element (kEven and
+// kLast). kEven also reads the element after the last selected element. kLast does not, because the
+// memory may end there.
 enum class Reading : uint8_t { kDense, kEven, kLast };
 
 template <class D>
@@ -33,9 +33,9 @@ HWY_INLINE hn::Vec<D> load_line(D d, const float* from, Reading reading) {
   return hn::ConcatUpperLower(d, hn::ConcatOdd(d, high, high), hn::ConcatEven(d, low, low));
 }
 
-// Calls body(d, i, reading) for each vector of windows, with the index i of the vector's first
-// window. The vectors cover all windows, and the last two vectors may overlap. Returns false if the
-// stride is more than 2, or if there are too few windows for a vector.
+// Calls body(d, i, reading) for each vector of windows. The vector's first window is i. The vectors
+// cover all windows, and the last two vectors may overlap. Returns false if the stride is more than
+// 2, or if there are too few windows for a vector.
 template <class D, class Body>
 HWY_INLINE bool for_each_vector(D d, int64_t count, int64_t stride, const Body& body) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -48,7 +48,7 @@ HWY_INLINE bool for_each_vector(D d, int64_t count, int64_t stride, const Body& 
   if (i < count) body(d, count - lanes, stride == 1 ? Reading::kDense : Reading::kLast);
   return true;
 }
-// Tries full vectors first, then vectors of four lanes, because lines are often short.
+// Tries full vectors, then vectors of four lanes, because lines are often short.
 template <class Body>
 HWY_INLINE bool for_each_vector(int64_t count, int64_t stride, const Body& body) {
   return for_each_vector(hn::ScalableTag<float>(), count, stride, body) ||

@@ -23,12 +23,11 @@ void Quantize(const float* in, const Quantization& q, uint8_t* out, int64_t coun
   const hn::Rebind<uint8_t, Tag> db;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto inverse = hn::Set(d, q.inverse);
-  // Clamps before rounding, which gives the same result as clamping afterward, because the bounds
-  // are integers.
+  // The bounds are integers, so clamping before or after rounding gives the same result.
   const auto low = hn::Set(d, static_cast<float>(q.lowest - q.zero_point));
   const auto high = hn::Set(d, static_cast<float>(q.highest - q.zero_point));
   // Adding 1.5 * 2^23 rounds to the nearest integer, ties to even. The lowest byte of the sum is
-  // then the lowest byte of the integer. The bounds are small enough for this (see kMaxZeroPoint).
+  // then the lowest byte of the integer, because the bounds are small (see kMaxZeroPoint).
   const auto bias = hn::Set(d, 12582912.0F);
   const auto offset = hn::Sub(hn::Set(di, q.zero_point), hn::BitCast(di, bias));
   const auto quantized = [&](auto x) HWY_ATTR {
@@ -67,7 +66,7 @@ void QuantizeShifted(const float* in, const ShiftedQuantization& q, uint8_t* out
   const auto high = hn::Set(d, static_cast<double>(q.highest));
   const auto byte = hn::Set(di, 0xff);
   for (int64_t i = 0; i < count; i += lanes) {
-    // Rounds after the multiplication and after the addition, like separate operators.
+    // Rounds twice, after the multiplication and after the addition, like separate operators.
     const auto product = hn::Mul(hn::PromoteTo(d, load_part(df, in + i, count - i)), inverse);
     const auto sum = hn::Add(product, zero_point);
     const auto number = hn::IfThenZeroElse(hn::IsNaN(sum), sum);

@@ -1,13 +1,12 @@
-// Quantizes runs of floats to bytes with a scale and a zero point, and dequantizes them.
 #pragma once
 
 #include <cstdint>
 
 namespace vitrine::optimized::simd {
 
-// Computes out = clamp(round(in * inverse) + zero_point, lowest, highest), and stores the low byte
-// of this integer. Rounds ties to even. Replaces a NaN with 0 before rounding. Serves int8 and
-// uint8. The magnitudes of lowest - zero_point and highest - zero_point must be below 2^22.
+// Sets out to the low byte of clamp(round(in * inverse) + zero_point, lowest, highest), for int8
+// and uint8. Rounds ties to even. NaN counts as 0. The magnitudes of lowest - zero_point and
+// highest - zero_point must be below 2^22.
 struct Quantization {
   float inverse;
   int32_t zero_point;
@@ -16,8 +15,8 @@ struct Quantization {
 };
 void quantize(const float* in, const Quantization& quantization, uint8_t* out, int64_t count);
 
-// Computes out = clamp(round(in * inverse + zero_point), lowest, highest) in double, and stores the
-// low byte of this integer. Rounds ties to even. Replaces a NaN with 0 before rounding.
+// Sets out to the low byte of clamp(round(in * inverse + zero_point), lowest, highest), in double.
+// Rounds ties to even. NaN counts as 0.
 struct ShiftedQuantization {
   double inverse;
   double zero_point;

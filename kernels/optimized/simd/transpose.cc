@@ -23,8 +23,8 @@ struct Matrix {
   int64_t to_stride;
 };
 
-// Transposes a matrix with one to three lines. Writes the first rows of the result, and returns the
-// number of these rows. The caller writes the other rows.
+// Transposes a matrix with one to three lines. Writes the first rows of the result, and returns
+// their number. The caller writes the other rows.
 int64_t interleave(const Matrix& m, int64_t rows, int64_t columns) {
   const hn::CappedTag<float, 16> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -48,7 +48,7 @@ int64_t interleave(const Matrix& m, int64_t rows, int64_t columns) {
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Divides four rows into blocks of 4 x 4 elements, and transposes each block in place.
+// Transposes each block of 4 x 4 elements of four rows in place.
 template <class D>
 HWY_INLINE void transpose_blocks(D d, hn::Vec<D>* rows) {
   const auto a = hn::InterleaveLower(d, rows[0], rows[2]);

@@ -1,4 +1,3 @@
-// Transposes a matrix of floats with the widest vectors of the machine.
 #pragma once
 
 #include <cstdint>

@@ -22,12 +22,12 @@ namespace vitrine::optimized::simd {
 constexpr double kA = 2.0 / 3;
 constexpr double kB = 3.0 / 2;
 
-// The weights of a panel, starting at the panel's first output channel.
+// The weights of a panel, from the panel's first output channel on.
 struct WinogradFilter {
   const float* weights;
   int64_t in_channels;
-  int64_t out_channels;  // up to the last one of the convolution
-  int64_t width;         // of the panel
+  int64_t out_channels;  // number of channels up to the convolution's last channel
+  int64_t width;
 };
 
 // A transformed tile of the result. Value i of the tile is at sums[i * step].
@@ -39,7 +39,7 @@ struct WinogradResult {
   float min, max;
   T* out;
   int64_t line_stride, pixel_stride;
-  int64_t lines, columns;  // inside the image
+  int64_t lines, columns;
   int64_t channels;
 };
 
@@ -51,7 +51,7 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Tag = FloatTag;
-static_assert(kGemmMaxLanes == 64);  // as in FloatTag
+static_assert(kGemmMaxLanes == 64);  // the lanes of FloatTag
 using V = hn::Vec<Tag>;
 
 HWY_INLINE V winograd_constant(double value) { return hn::Set(Tag(), static_cast<float>(value)); }
@@ -91,7 +91,7 @@ HWY_INLINE void transform_weights(const V* in, V* out) {
     out[2] = hn::NegMulAdd(half, in[1], even);
     out[3] = in[2];
   } else {
-    // The output for a point p is (in[0] + p in[1] + p^2 in[2]) / (2 p^2 (p^2 - q^2)). q is kB for
+    // For point p, the output is (in[0] + p in[1] + p^2 in[2]) / (2 p^2 (p^2 - q^2)). q is kB for
     // the points +-kA, and kA for the points +-kB.
     constexpr double kScaleA = 1 / (2 * kA * kA * (kA * kA - kB * kB));
     constexpr double kScaleB = 1 / (2 * kB * kB * (kB * kB - kA * kA));
@@ -173,18 +173,18 @@ HWY_INLINE void transform_pixels_of_tile(const T* const* pixels, int64_t channel
   }
 }
 
-// Transposes a block of weights at a time, because the weights of successive output channels are
-// far apart and would evict each other from the first-level cache.
+// Transposes a block of weights at a time. The weights of successive output channels are far apart
+// and would evict each other from the first-level cache.
 template <int kTile>
 HWY_INLINE void transform_panel(const WinogradFilter& filter, float* to) {
   constexpr int kSize = kTile + 2;
-  constexpr int64_t kBlock = 16;  // input channels, a line of the cache
+  constexpr int64_t kBlock = 16;  // number of input channels in a cache line
   constexpr int64_t kRow = 9 * kBlock;
   const Tag d;
   const hn::RebindToSigned<Tag> di;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto indices = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(kRow)));
-  const int64_t step = filter.in_channels * filter.width;  // from point to point
+  const int64_t step = filter.in_channels * filter.width;  // distance between two points
   float block[kGemmMaxLanes * kRow] = {};                  // output channel, tap, input channel
   for (int64_t c = 0; c < filter.width; c += lanes) {
     const int64_t rows = std::min(lanes, filter.out_channels - c);
@@ -305,7 +305,7 @@ VITRINE_EXPORT(TransformHalfResult);
 namespace {
 
 constexpr int64_t kMaxSize = 6;
-// The number of input channels between the current channel and the channel that is prefetched.
+// The prefetched channel is this many channels ahead.
 constexpr int64_t kChannelsAhead = 32;
 
 int64_t round_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
@@ -314,9 +314,9 @@ int64_t vectors_of(const WinogradShape& shape, int64_t lanes) {
   return (shape.out_channels + lanes - 1) / lanes;
 }
 
-// The layout of the scratch memory: a pixel of zeros, the transformed inputs of all tiles, and the
-// transformed results of all tiles for one panel. A group consists of the tiles that
-// multiply_tile() processes in one call. Within a group, values are ordered by point, then by tile.
+// The scratch memory: a pixel of zeros, the transformed inputs of all tiles, and the transformed
+// results of all tiles for one panel. A group has the tiles of one multiply_tile() call. The values
+// of a group are ordered by point, then by tile.
 struct Scratch {
   Scratch(const WinogradShape& shape, int64_t tiles)
       : gemm(gemm_shape()),
@@ -344,7 +344,7 @@ struct TilePosition {
         x(tile % images.tile_columns() * images.shape.tile) {}
 
   int64_t image;
-  int64_t y, x;  // of its first result
+  int64_t y, x;  // position of the tile's first result
 };
 
 template <class T>

@@ -1,15 +1,14 @@
-// Computes convolutions with a 3 x 3 window, stride 1 and dilation 1 by Winograd's algorithm. For
-// each pair of channels, a tile of t x t results takes (t + 2)^2 multiplications instead of 9 t^2.
+// Convolutions with a 3 x 3 window, stride 1 and dilation 1 by Winograd's algorithm. For each pair
+// of channels, a tile of t x t results takes (t + 2)^2 multiplications instead of 9 t^2.
 //
-// Sources: S. Winograd, "Arithmetic Complexity of Computations", 1980; A. Lavin and S. Gray, "Fast
+// Sources: Winograd, "Arithmetic Complexity of Computations", 1980; Lavin and Gray, "Fast
 // Algorithms for Convolutional Neural Networks", 2015.
 //
-// The rounding error is at most four times the error of a plain sum of products. Tiles of 4 use the
-// points 0, +-2/3, +-3/2 and infinity. The common points 0, +-1, +-2 and infinity would about
-// double the error.
+// The rounding error is at most four times the error of a plain sum of products. The common points
+// 0, +-1, +-2 and infinity would about double the error.
 //
 // The layout of images is N, H, W, C. An infinity or a NaN in the input can affect every result of
-// the tiles that read it.
+// a tile.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,8 @@
 
 namespace vitrine::optimized::simd {
 
-// The properties of a convolution that determine the layout of the transformed weights. Output
-// channels are divided into panels, which can be computed independently.
+// The properties that determine the layout of the transformed weights. Output channels are divided
+// into independent panels.
 struct WinogradShape {
   int64_t tile;  // lines and columns of a tile: 2 or 4
   int64_t in_channels;
@@ -28,36 +27,34 @@ struct WinogradShape {
   int64_t points() const { return (tile + 2) * (tile + 2); }
 };
 struct WinogradPanel {
-  int64_t first;  // output channel
-  int64_t width;  // whole vectors; the last panel may end after the last channel
+  int64_t first;  // first output channel
+  int64_t width;  // full vectors; the last panel may end after the last channel
 };
 int64_t winograd_panels(const WinogradShape& shape);
 WinogradPanel winograd_panel(const WinogradShape& shape, int64_t panel);
 
-// The number of tiles that are multiplied at a time.
 int64_t winograd_tile_step();
 
-// The number of floats in the transformed weights, and in the scratch memory for `tiles` tiles.
+// Number of floats in the transformed weights, and in the scratch memory for `tiles` tiles.
 int64_t winograd_weights(const WinogradShape& shape);
 int64_t winograd_scratch(const WinogradShape& shape, int64_t tiles);
 
-// Transforms the weights of one panel. The weights are
-// filter[(out_channel * 9 + tap) * in_channels + in_channel]. `weights` is the start of the
-// transformed weights of the convolution.
+// Transforms the weights of one panel from filter[(out_channel * 9 + tap) * in_channels +
+// in_channel]. `weights` is the start of the transformed weights of the convolution.
 void winograd_transform(const WinogradShape& shape, int64_t panel, const float* filter,
                         float* weights);
 
-// T is float or Half; sums are floats. Strides are in elements. Output pixel (y, x) is the sum over
+// T is float or Half. Sums are floats. Strides are in elements. Output pixel (y, x) is the sum over
 // ky, kx of weights[ky][kx] * input(y + ky - top, x + kx - left), plus the bias, within [min, max].
 template <class T>
 struct WinogradImages {
   WinogradShape shape;
-  const float* weights;  // transformed
+  const float* weights;  // transformed weights
   const float* bias;     // null means zero
   float min;
   float max;
   const T* in;
-  int64_t in_stride;  // from pixel to pixel
+  int64_t in_stride;  // distance between two pixels
   int64_t height;
   int64_t width;
   int64_t top;

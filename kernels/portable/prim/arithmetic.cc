@@ -1,4 +1,3 @@
-// The operators executorch_prim::add, sub, mul, floordiv, truediv, mod, neg, sym_max and sym_min.
 #include <algorithm>
 
 #include "kernels/util/scalar_arithmetic.h"

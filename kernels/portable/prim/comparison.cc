@@ -1,4 +1,3 @@
-// The operators executorch_prim::eq, gt, lt, ge and le, which compare two numbers.
 #include <functional>
 
 #include "kernels/util/scalar_arithmetic.h"

@@ -1,4 +1,3 @@
-// The operators executorch_prim::sym_float, sym_int, sym_not, sym_ite, ceil, round and trunc.
 #include <cmath>
 
 #include "kernels/util/scalar_arithmetic.h"

@@ -1,5 +1,3 @@
-// The operators aten::sym_size.int, sym_numel and _local_scalar_dense, which read a number from a
-// tensor.
 #include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
 #include "vitrine/kernel.h"

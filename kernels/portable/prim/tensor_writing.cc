@@ -1,4 +1,3 @@
-// The operators executorch_prim::et_view and et_copy_index, which modify an existing tensor.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -11,7 +10,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Makes `result` a view of self's memory with the sizes `size`.
+// `result` becomes a view of self's memory.
 void et_view(KernelContext& context, const Tensor& self, std::span<const int64_t> size,
              ChangedTensor result) {
   Tensor& out = *result.tensor;
@@ -26,9 +25,9 @@ void et_view(KernelContext& context, const Tensor& self, std::span<const int64_t
   }
 }
 
-// Resizes copy_to to index + 1 rows and sets copy_to[index] = copy_from. The operators map and scan
-// collect their results in this way. Row 0 determines the shape of all rows. If copy_to is static
-// and already has row `index`, copy_to keeps its size, as in ExecuTorch. `target` holds copy_to.
+// Resizes copy_to to index + 1 rows and sets copy_to[index] = copy_from, to collect the results of
+// map and scan. Row 0 determines the shape of all rows. As in ExecuTorch, a static copy_to that has
+// row `index` keeps its size. `target` contains copy_to.
 void et_copy_index_tensor(KernelContext& context, ChangedTensor target, const Tensor& copy_from,
                           int64_t index) {
   Tensor& copy_to = *target.tensor;
