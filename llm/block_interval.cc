@@ -9,10 +9,10 @@ namespace vitrine {
 namespace {
 
 constexpr size_t kMinBlocks = 8;
-constexpr double kOneSided = 1.645;  // the 95 % quantile of the normal distribution
+constexpr double kOneSided = 1.645;  // 95 % quantile of the normal distribution
 
-// Splits `values` into `blocks` consecutive parts, whose lengths differ by at most one, and returns
-// the sum of each part.
+// Returns the sums of `blocks` consecutive parts of `values`. Lengths of parts differ by at most
+// one.
 std::vector<double> block_sums(std::span<const double> values, size_t blocks) {
   std::vector<double> sums(blocks);
   for (size_t i = 0; i < blocks; ++i) {
@@ -27,7 +27,7 @@ double square_sum(std::span<const double> values) {
   return std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
 }
 
-// Returns the correlation of neighboring values. Precondition: the mean of the values is 0.
+// Precondition: the mean of the values is 0.
 double neighbor_correlation(std::span<const double> values) {
   const double squares = square_sum(values);
   if (squares == 0) return 0;

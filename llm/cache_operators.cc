@@ -8,9 +8,8 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Returns the number of positions in a cache. `argument` is the index of the cache in the call's
-// arguments. Returns an empty optional if the argument is missing or does not have the shape of a
-// cache.
+// Returns the number of positions in the cache at index `argument` of the call's arguments. Returns
+// an empty optional if the argument is missing or does not have the shape of a cache.
 std::optional<int64_t> num_positions(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call,
                                      int argument) {
   if (argument < 0 || static_cast<uint32_t>(argument) >= size_of(call.args())) return std::nullopt;
@@ -35,8 +34,7 @@ void for_each_kernel_call(const fbs::ExecutionPlan& plan, auto visit) {
   }
 }
 
-// True if the call writes only the positions that its arguments select, and the written tensor has
-// the shape of a cache.
+// True if the call writes a cache only at the positions that its arguments select.
 bool writes_cache_by_position(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call) {
   const CacheOperator* known = find_cache_operator(name_of(plan, call));
   return known != nullptr && !known->writes_all &&

@@ -1,5 +1,5 @@
-// The operators that read or write a cache of keys or values: a tensor of shape
-// [batch, positions, heads, size].
+// Operators on a cache of keys or values. A cache is a tensor of shape [batch, positions, heads,
+// size].
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace vitrine {
 
 struct CacheOperator {
   std::string_view name;
-  std::array<int, 2> written_args;  // indices of the caches that it writes; -1 is unused
+  std::array<int, 2> written_args;  // indices of the written caches; -1 is unused
   bool is_attention;                // reads caches from position 0 to the token's position
   bool writes_at_position;          // rejects a position past the end of the cache
   bool writes_all = false;          // overwrites all positions
@@ -30,20 +30,18 @@ inline constexpr CacheOperator kCacheOperators[] = {
     {"aten::index_put_", {0, -1}, false, false},
 };
 
-// Returns the operator's entry in kCacheOperators, or null if no entry exists.
+// Returns the operator's entry in kCacheOperators, or null.
 inline const CacheOperator* find_cache_operator(std::string_view name) {
   const auto* found = std::ranges::find(kCacheOperators, name, &CacheOperator::name);
   return found == std::end(kCacheOperators) ? nullptr : found;
 }
 
-// True if the method keeps state that it does not write by position, such as the state of a
-// convolution or a recurrent layer. A new text at position 0 does not overwrite such state, so the
-// previous text would affect the new text.
+// True if the method keeps state that is not indexed by position, such as the state of a
+// convolution. A new text at position 0 does not overwrite such state.
 bool keeps_other_state(const MethodMeta& method);
 
-// Finds the caches that the method writes with operators whose `writes_at_position` is true, and
-// returns the number of positions of the shortest one. Returns an empty optional if the method has
-// no such cache.
+// Returns the number of positions of the shortest cache that an operator with `writes_at_position`
+// writes. Returns an empty optional if the method does not have such a cache.
 std::optional<int64_t> cache_length(const MethodMeta& method);
 
 }  // namespace vitrine

@@ -27,8 +27,7 @@ void to_float(const Tensor& from, size_t offset, std::span<float> to) {
   for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(source[i]);
 }
 
-// True if `feeder` has exactly one output, and `input` accepts this output for at least one choice
-// of dynamic sizes.
+// True if `feeder` has exactly one output, and `input` accepts this output with some dynamic sizes.
 bool accepts_output_of(const TensorInfo& input, const Method& feeder) {
   if (feeder.num_outputs() != 1 || feeder.meta().output_tag(0) != EValue::Tag::kTensor) {
     return false;
@@ -134,8 +133,8 @@ bool DecoderCall::can_be(size_t index, DecoderInput input) const {
 std::optional<DecoderInput> DecoderCall::detect_input(size_t index) const {
   for (const DecoderInput input :
        {DecoderInput::kIds, DecoderInput::kPosition, DecoderInput::kEncoded}) {
-    // The first input that can be kIds receives the ids. The embedded ids and the encoder's output
-    // may have the same shape. In this case, the next input of this shape is kEncoded.
+    // Embedded ids and the encoder's output may have the same shape. The first input of this shape
+    // is kIds, and the next input of this shape is kEncoded.
     const bool is_assigned = input == DecoderInput::kIds && ids_input_;
     if (!is_assigned && can_be(index, input)) return input;
   }
@@ -191,8 +190,8 @@ void DecoderCall::read_ids(size_t index) {
   max_ids_ = std::min<int64_t>(max_ids_, embedding.input_tensor(0).sizes[1]);
 }
 
-// Checks that the ids, padded to max_ids_, fit in the memory limit. A malicious program can declare
-// a huge number of ids, because its planned memory does not have to contain them.
+// Checks that max_ids_ ids fit in the memory limit. A malicious program can declare a huge number
+// of ids, because its planned memory does not have to contain the ids.
 void DecoderCall::check_memory_for_ids(size_t index) const {
   const MemoryUsage usage = method_.memory_usage();
   const uint64_t bytes = static_cast<uint64_t>(max_ids_) * sizeof(int64_t);
@@ -238,7 +237,7 @@ std::span<const float> DecoderCall::feed(std::span<const TokenId> tokens, int64_
 
 void DecoderCall::set_ids(std::span<const TokenId> tokens, std::span<const int64_t> rows) {
   ids_.assign(tokens.begin(), tokens.end());
-  // A placeholder id may be outside of the embedding's vocabulary, so id 0 is embedded instead.
+  // A placeholder id may be outside of the embedding's vocabulary, so id 0 replaces it.
   for (size_t i = 0; i < rows.size(); ++i) ids_[i] = rows[i] < 0 ? ids_[i] : 0;
   if (has_fixed_length_) ids_.resize(static_cast<size_t>(max_ids_));
   if (feeders_.embedding == nullptr) {
@@ -254,7 +253,7 @@ void DecoderCall::set_ids(std::span<const TokenId> tokens, std::span<const int64
   check_call(method_.set_input(*ids_input_, feeders_.embedding->output(0)), "embedding");
 }
 
-// Copies the embedding's output, and replaces the rows of placeholder tokens with the encoder's
+// Copies the embedding's output and replaces the rows of placeholder tokens with the encoder's
 // rows. The copy becomes the method's input.
 void DecoderCall::set_rows(std::span<const int64_t> rows) {
   const Tensor& embedded = output_tensor(*feeders_.embedding);

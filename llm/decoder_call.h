@@ -1,4 +1,4 @@
-// DecoderCall sets the inputs of a decoder method, runs the method, and returns the logits.
+// Sets the inputs of a decoder method, runs the method, and returns the logits.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace vitrine {
 
-// The methods whose outputs the decoder uses. The pointers do not own the methods. A pointer is
-// null if the model lacks the method. If no input of the decoder receives the encoder's output,
-// rows of this output replace rows of the embedding's output.
+// Methods that feed the decoder. The pointers do not own the methods, and are null for missing
+// methods. If no decoder input receives the encoder's output, rows of this output replace rows of
+// the embedding's output.
 struct DecoderFeeders {
   const Method* encoder = nullptr;
   Method* embedding = nullptr;
@@ -24,31 +24,30 @@ struct DecoderFeeders {
 // Not thread-safe.
 class DecoderCall {
  public:
-  // `inputs` specifies the data that each input of the method receives. If `inputs` is empty, the
-  // dtypes and shapes of the inputs determine the data. Throws a GenerationError that names the
-  // method if its inputs or output do not fit a decoder, or if `inputs` contradicts their dtypes
-  // and shapes. The methods must outlive this object.
+  // `inputs` names the data of each input of the method. If `inputs` is empty, dtypes and shapes
+  // determine the data. Throws a GenerationError that names the method if the method's inputs or
+  // output do not fit a decoder or contradict `inputs`. The methods must outlive this object.
   DecoderCall(Method& method, const DecoderFeeders& feeders, std::span<const DecoderInput> inputs);
 
   std::string name() const { return std::string(method_.meta().name()); }
   Method& method() const { return method_; }
-  int64_t max_ids() const { return max_ids_; }                   // maximum number of ids per call
+  int64_t max_ids() const { return max_ids_; }                   // maximum per call
   bool has_fixed_length() const { return has_fixed_length_; }    // each call takes max_ids() ids
   bool keeps_other_state() const { return keeps_other_state_; }  // see cache_operators.h
   bool has_position() const { return position_.has_value(); }
   size_t vocabulary() const { return vocabulary_; }
   bool inserts_rows() const { return feeders_.encoder != nullptr && !encoded_; }
-  // True if the method returns logits for every id, not only for the last id.
+  // False if the method returns only the logits of the last id.
   bool returns_all_logits() const { return returns_all_logits_; }
 
-  // Runs the method and returns the vocabulary() logits of the last id, which are valid until the
-  // next call. The encoder, if any, must have been executed. A method with a fixed length gets its
-  // ids padded to max_ids(). `rows` is empty if no token is replaced. Otherwise it has one element
-  // per token: the index of the encoder's row that replaces the token, or -1 for an ordinary token.
+  // Runs the method and returns the vocabulary() logits of the last id, valid until the next call.
+  // The model's encoder, if present, must have been executed. A method with a fixed length gets ids
+  // padded to max_ids(). `rows` is empty, or has an element per token: the encoder's row that
+  // replaces the token, or -1.
   std::span<const float> feed(std::span<const TokenId> tokens, int64_t position,
                               std::span<const int64_t> rows = {});
   // Returns the logits after token `index` of the last feed(), valid until the next call. Throws
-  // GenerationError if the method did not return them.
+  // GenerationError if the method did not return these logits.
   std::span<const float> logits_after(size_t index);
 
  private:
@@ -73,20 +72,20 @@ class DecoderCall {
   bool returns_all_logits_ = false;
   size_t vocabulary_ = 0;
   std::vector<int64_t> ids_;
-  std::vector<std::byte> embedded_;  // the embedding's rows, some replaced by the encoder's
+  std::vector<std::byte> embedded_;  // the embedding's rows, some replaced by the encoder's rows
   std::vector<int64_t> positions_;
   size_t last_ = 0;  // index of the last token of the last call
   std::vector<float> logits_;
 };
 
-// Sets an input of the method to `ids`, as an int64 tensor of shape [1, n]. Throws GenerationError.
+// Sets an input to `ids`, as an int64 tensor of shape [1, n]. Throws GenerationError.
 void set_ids_input(Method& method, size_t index, std::span<int64_t> ids);
 // Throws a GenerationError that begins with `what` if `error` is not OK.
 void check_call(const Error& error, std::string_view what);
-// Returns the method's first output after an execution. Throws GenerationError if the output is not
-// a readable tensor with the dtype and rank that the program declares.
+// Returns the method's first output. Throws GenerationError if the output is not a readable tensor
+// with the dtype and rank that the program declares.
 const Tensor& output_tensor(const Method& method);
-// Formats a tensor's dtype and shape, such as "i64[1,8]".
+// Formats a dtype and shape, such as "i64[1,8]".
 std::string tensor_text(const TensorInfo& tensor);
 
 }  // namespace vitrine

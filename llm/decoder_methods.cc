@@ -12,13 +12,13 @@
 namespace vitrine {
 namespace {
 
-// The names that exporters give methods, the most common name first.
+// Method names of exporters, the most common name first.
 constexpr std::string_view kDecodeNames[] = {"forward", "decode", "text_decoder", "decoder"};
 constexpr std::string_view kPrefillNames[] = {"prefill"};
 constexpr std::string_view kEncoderNames[] = {"encoder", "vision_encoder", "audio_encoder"};
 constexpr std::string_view kEmbeddingNames[] = {"token_embedding"};
 
-// Placeholder tokens that prompts contain for an image or for audio, the most common tokens first.
+// Placeholder tokens for an image or audio in prompts, the most common tokens first.
 constexpr std::string_view kImageTokens[] = {"<image>",   "<|image_pad|>", "<image_soft_token>",
                                              "<|image|>", "[IMG]",         "<IMG_CONTEXT>"};
 constexpr std::string_view kAudioTokens[] = {"<audio>",   "<|audio_pad|>", "<audio_soft_token>",
@@ -29,7 +29,7 @@ constexpr std::array<std::pair<std::string_view, DecoderInput>, 3> kInputNames =
      {"position", DecoderInput::kPosition},
      {"encoded", DecoderInput::kEncoded}}};
 
-// Returns the names of the methods that have inputs. Methods without inputs return constants.
+// Methods without inputs return constants.
 std::vector<std::string> methods_with_inputs(const Program& program) {
   std::vector<std::string> names;
   for (size_t i = 0; i < program.num_methods(); ++i) {

@@ -35,8 +35,8 @@ MethodDecoder::~MethodDecoder() = default;
 
 bool MethodDecoder::inserts_rows() const { return decode_->inserts_rows(); }
 
-// Checks that the decoding method can continue a text of any length, and that it can share a cache
-// with the prefill method, if there is one.
+// Checks that the decoding method can continue texts of any length and share the prefill method's
+// cache.
 void MethodDecoder::read_calls() const {
   const DecoderCall& decode = *decode_;
   if (decode.has_fixed_length() && decode.has_position()) {
@@ -254,18 +254,18 @@ std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
   return fed;
 }
 
-// Resets state that is not indexed by position to its initial values.
+// Resets state that is not indexed by position.
 void MethodDecoder::reset_state() {
-  // Resets decode_ last, so that its initial values take effect if the methods share state but
-  // declare different initial values.
+  // Methods may share state but declare different initial values. The values of decode_ take
+  // effect, because decode_ is reset last.
   for (DecoderCall* call : {prefill_.get(), decode_.get()}) {
     if (call == nullptr || !call->keeps_other_state()) continue;
     check_call(call->method().reset_state(), fmt::format("method {}", call->name()));
   }
 }
 
-// Begins again with the encoder's first row, because each call of a model without a cache gets the
-// entire text. Throws GenerationError if the encoder's rows do not belong to this text.
+// Begins again with the encoder's first row. Each call of a model without a cache gets the entire
+// text. Throws GenerationError if the encoder's rows do not belong to this text.
 void MethodDecoder::restart_rows(std::span<const TokenId> text) {
   next_row_ = 0;
   if (!info_.row_id) return;

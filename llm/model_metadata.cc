@@ -25,8 +25,8 @@ struct MetadataSource {
   const MethodLimits& limits;
 };
 
-// Runs a metadata method and returns its outputs, which are integers or booleans. Returns an empty
-// list if the program lacks the method.
+// Runs a metadata method. Returns its integers or booleans, or an empty list if the program lacks
+// the method.
 std::vector<int64_t> constants(const MetadataSource& source, const char* name) {
   if (!has_method(*source.program, name)) return {};
   Result<std::unique_ptr<Method>> method =

@@ -1,4 +1,4 @@
-// Reads the metadata of an exported language model. Methods without inputs return the metadata.
+// Reads the metadata of an exported language model from its methods without inputs.
 #pragma once
 
 #include <memory>
@@ -18,11 +18,11 @@ struct ModelMetadata {
   std::optional<bool> use_kv_cache;
   std::optional<bool> enable_dynamic_shape;
   std::vector<TokenId> eos_ids;
-  std::optional<TokenId> start_id;  // the first id of a decoder that follows an encoder
+  std::optional<TokenId> start_id;  // first id of a decoder that follows an encoder
 };
 
-// Runs the metadata methods that the program has. Throws GenerationError if a metadata method has
-// inputs, fails, or returns a value of the wrong kind.
+// Runs the metadata methods. Throws GenerationError if a metadata method has inputs, fails, or
+// returns a value of the wrong kind.
 ModelMetadata read_metadata(const std::shared_ptr<const Program>& program,
                             const MethodLimits& limits);
 

@@ -23,7 +23,7 @@ uint64_t seed_of(const SamplerOptions& options) {
   return seed == 0 ? kSeedForZero : seed;
 }
 
-// Returns the largest logit, or NaN if any logit is NaN.
+// Returns NaN if any logit is NaN.
 float max_of(std::span<const float> logits) {
   constexpr size_t kLanes = 4;  // every supported instruction set has vectors of 4 floats
   using Floats [[gnu::vector_size(kLanes * sizeof(float))]] = float;
@@ -52,17 +52,17 @@ float max_of(std::span<const float> logits) {
   return result;
 }
 
-// Tokens with a smaller log weight are ignored. The largest weight is 1. As a float, the sum of 1
-// and such a token's weight, which is below 2^-25, is 1.
+// Tokens with a smaller log weight are ignored. The largest weight is 1, and a weight below 2^-25
+// does not change a float sum of 1.
 constexpr float kMinLogWeight = -17.4F;
 constexpr float kMinWeight = 0x1p-26F;
 
-// Weights with the same upper bits are in the same bucket. They differ by less than 1 %.
+// Bucket of a weight. Weights in a bucket differ by less than 1 %.
 uint32_t upper_bits(float weight) { return std::bit_cast<uint32_t>(weight) >> 16; }
 constexpr uint32_t kMinBits = std::bit_cast<uint32_t>(kMinWeight) >> 16;
 constexpr size_t kBuckets = (std::bit_cast<uint32_t>(1.0F) >> 16) - kMinBits + 1;
 
-// Orders candidates by descending weight, and candidates of equal weight by ascending id.
+// Sorts by descending weight, then by ascending id.
 constexpr auto is_more_probable = [](const auto& a, const auto& b) {
   return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
 };

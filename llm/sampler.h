@@ -1,4 +1,3 @@
-// Sampler picks a token from logits.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +13,8 @@ class Sampler {
   // Checks the options. Throws GenerationError if an option is out of range.
   explicit Sampler(const SamplerOptions& options);
 
-  // Returns the picked token. Throws GenerationError if `logits` is empty, if a logit is NaN or
-  // plus infinity, or if all logits are minus infinity.
+  // Picks a token. Throws GenerationError if `logits` is empty, a logit is NaN or plus infinity, or
+  // all logits are minus infinity.
   TokenId sample(std::span<const float> logits);
 
   // State of the random number generator.
@@ -30,18 +29,17 @@ class Sampler {
 
   struct CumulativeWeight {
     TokenId id;
-    double sum;  // sum of the weights from the largest down to that of `id`
+    double sum;  // sum of the weights from the largest down to the weight of `id`
   };
 
   void compute_weights(std::span<const float> logits, float max_logit);
   void keep_top_k();
-  // Samples with top-p. Sorts only two buckets: the one that contains the limit of top-p, and the
-  // one that contains the picked token.
+  // Samples with top-p. Sorts only the buckets of the top-p limit and of the picked token.
   TokenId sample_top_p();
-  // Adds up weights in descending order. Returns the first candidate at which the sum exceeds
-  // `limit`. Sorts only the bucket that contains this candidate.
+  // Adds up weights in descending order until the sum exceeds `limit`. Sorts only the bucket of the
+  // returned candidate.
   CumulativeWeight first_exceeding(double limit);
-  // Returns a random number in [0, 1): the upper 24 bits of xorshift64*, like ExecuTorch's sampler.
+  // Returns the upper 24 bits of xorshift64* as a number in [0, 1), like ExecuTorch's sampler.
   float next_random();
 
   SamplerOptions options_;

@@ -1,4 +1,4 @@
-// Formats statistics with the same keys and in the same order as ExecuTorch's runner.
+// Formats statistics with the keys and order of ExecuTorch's runner.
 #include <fmt/format.h>
 
 #include "vitrine/text_generator.h"

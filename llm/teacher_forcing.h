@@ -1,4 +1,4 @@
-// TeacherForcing feeds a given text to a model and returns the logits after each token of the text.
+// Feeds a given text to a model and returns the logits after each token of the text.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 namespace vitrine {
 
 // A model that returns the logits of each token gets chunks of max_tokens_per_call tokens. Other
-// models get one token at a time. Not thread-safe. The model must outlive the object.
+// models get single tokens. Not thread-safe. The model must outlive the object.
 class TeacherForcing {
  public:
   explicit TeacherForcing(DecoderModel& model);
 
-  // Begins a text at position 0. The text must fit into the context.
+  // Begins at position 0. The text must fit into the context.
   void begin(std::vector<TokenId> text);
-  // Returns the logits after the next token of the text, valid until the next call. Throws
-  // GenerationError if the text has no more tokens or the model fails.
+  // Returns the logits after the next token, valid until the next call. Throws GenerationError if
+  // the text has no more tokens or the model fails.
   std::span<const float> next();
-  // The model's total running time in ns since the object was constructed.
+  // The model's running time in ns since construction.
   uint64_t model_ns() const { return model_ns_; }
 
  private:

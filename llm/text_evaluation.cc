@@ -99,8 +99,7 @@ class Evaluation {
   }
 
  private:
-  // Feeds the prefix, and then the text's tokens [from, end - 1). Scores the text's tokens [begin,
-  // end).
+  // Scores the text's tokens [begin, end). Feeds the prefix and the text's tokens [from, end - 1).
   void score_window(size_t from, size_t begin, size_t end) {
     std::vector<TokenId> fed = options_.prefix;
     fed.insert(fed.end(), text_.begin() + static_cast<ptrdiff_t>(from),
@@ -109,8 +108,8 @@ class Evaluation {
     const size_t count = fed.size();
     a_.begin(std::move(fed));
     ++result_.windows;
-    // Let P be the length of the prefix. If i >= P - 1, the logits after token i of `fed` predict
-    // token from + i + 1 - P of the text.
+    // Let the prefix have P tokens. If i >= P - 1, the logits after token i of `fed` predict token
+    // from + i + 1 - P of the text.
     for (size_t i = 0; i < count; ++i) {
       const size_t next = from + i + 1;  // plus the length of the prefix
       const std::span<const float> a = a_.next();

@@ -17,9 +17,8 @@ int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-// The number of logits may differ from the number of ids by at most 1/32 of the number of ids. A
-// model may pad its logits for the hardware, and a tokenizer may have a few ids without logits,
-// such as ids for images. If the difference is larger, the tokenizer belongs to another model.
+// The number of logits may differ from the number of ids by at most 1/32 of the ids. A model may
+// pad its logits, and ids such as image ids may lack logits. A larger difference is an error.
 constexpr size_t kMaxMismatchDivisor = 32;
 
 size_t sampled_ids(size_t logits, const Tokenizer* tokenizer) {
@@ -59,7 +58,6 @@ TextGenerator::TextGenerator(DecoderModel& model, const Tokenizer* tokenizer)
   }
 }
 
-// The state of one call to generate().
 class TextGenerator::Run {
  public:
   Run(TextGenerator& generator, const GenerateOptions& options, const TokenCallback& on_token)
@@ -78,8 +76,8 @@ class TextGenerator::Run {
       generator_.observer_->on_prompt(start_ns_, platform::now_ns());
     }
     const bool encodes_prompt = generator_.model_.info().encodes_prompt;
-    // If no encoder reads the prompt, the answer continues the prompt, and the space before the
-    // answer's first word is kept.
+    // An answer to a prompt without an encoder continues the prompt, so the answer's first space is
+    // kept.
     if (generator_.tokenizer_ != nullptr) {
       stream_ = generator_.tokenizer_->stream({.continues = !encodes_prompt});
     }
@@ -176,8 +174,8 @@ Generation TextGenerator::generate(std::string_view prompt, const GenerateOption
   return run.run(encode(prompt, options.encode));
 }
 
-// A prompt that continues a conversation gets no template tokens before it. If such a prompt is
-// empty, it gets no template tokens at all, so that the model continues its last answer.
+// A prompt that continues a conversation gets no template tokens before it. An empty prompt gets no
+// template tokens at all, so that the model continues its last answer.
 std::vector<TokenId> TextGenerator::encode(std::string_view prompt, EncodeOptions options) const {
   options.continues = position() != 0 && !model_.info().encodes_prompt;
   if (options.continues && prompt.empty()) options.add_template = false;
@@ -289,8 +287,8 @@ void TextGenerator::end_step() {
   step_.reset();
 }
 
-// Feeds the tokens in chunks and returns the logits of the last token. Returns an empty span if
-// stop() was called before the last chunk.
+// Feeds the tokens in chunks and returns the last token's logits, or an empty span if stop() was
+// called before the last chunk.
 std::span<const float> TextGenerator::prefill(std::span<const TokenId> tokens) {
   const DecoderInfo& info = model_.info();
   prompt_end_ = position() + static_cast<int64_t>(tokens.size());
