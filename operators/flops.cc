@@ -11,7 +11,7 @@ double product(auto begin, auto end) {
   return std::accumulate(begin, end, 1.0, std::multiplies<double>());
 }
 
-// Returns the name of a tensor argument. `index` counts only the tensor arguments of the signature.
+// Returns the name of a tensor argument. `index` counts only tensor arguments.
 std::string_view tensor_name(const Operator& op, size_t index) {
   for (const OperatorArgument& argument : op.arguments) {
     if (argument.type == ArgumentType::kTensor && index-- == 0) return argument.name;
@@ -46,8 +46,8 @@ std::optional<double> convolution(const Operator& op, const CallSizes& call) {
   return *positions * product(weight.begin() + 1, weight.end());
 }
 
-// Counts the multiplications of the matrix product [..., m, k] x [..., k, n]. Each element of the
-// result is a sum of k products. `left` is the index of the left matrix among the tensor arguments.
+// Counts the multiplications of the matrix product [..., m, k] x [..., k, n]. `left` is the index
+// of the left matrix among the tensor arguments.
 std::optional<double> matrix_product(const Operator& op, const CallSizes& call, size_t left) {
   const std::vector<double> sizes = call.sizes(tensor_name(op, left));
   const std::optional<double> results = call.result_elements();
@@ -63,7 +63,6 @@ std::optional<double> added_product(const Operator& op, const CallSizes& call) {
   return matrix_product(op, call, 1);
 }
 
-// Multiplies the number of elements of the result by the number of elements of one window.
 std::optional<double> pooling(const Operator&, const CallSizes& call) {
   const std::vector<int64_t> kernel = call.integers("kernel_size");
   const std::optional<double> results = call.result_elements();

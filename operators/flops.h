@@ -12,25 +12,24 @@
 
 namespace vitrine {
 
-// The properties of a call that the FLOP rules read. An argument is identified by its name.
+// The properties of a call that the FLOP rules read.
 class CallSizes {
  public:
   virtual ~CallSizes() = default;
-  // These functions return the number of elements of the first result, or of a tensor argument.
-  // They return an empty optional if the number is unknown or the call omits the argument.
+  // Number of elements of the first result, or of a tensor argument. Empty if the number is unknown
+  // or the call omits the argument.
   virtual std::optional<double> result_elements() const = 0;
   virtual std::optional<double> elements(std::string_view argument) const = 0;
-  // Returns the sizes of a tensor argument. Returns an empty list if the sizes are unknown, the
-  // call omits the argument, or the tensor is 0-d.
+  // Sizes of a tensor argument. Empty if the sizes are unknown, the call omits the argument, or the
+  // tensor is 0-d.
   virtual std::vector<double> sizes(std::string_view argument) const = 0;
-  // Returns the values of an argument that is a list of integers. If the argument is an integer or
-  // a bool (0 or 1), the result has one element. Returns an empty list if the call omits the
-  // argument.
+  // Values of an argument that is a list of integers. An integer or a bool (0 or 1) counts as a
+  // list with one element. Empty if the call omits the argument.
   virtual std::vector<int64_t> integers(std::string_view argument) const = 0;
 };
 
-// Returns the number of floating-point operations of a call. Returns an empty optional if the
-// operator does not have a rule, or if a size that the rule needs is unknown.
+// Returns an empty optional if the operator does not have a rule, or if the rule needs an unknown
+// size.
 std::optional<double> count_flops(const Operator& op, const CallSizes& call);
 
 }  // namespace vitrine

@@ -10,10 +10,10 @@
 namespace vitrine {
 namespace {
 
-// A row of the operator table. The macros of operators.inc build the rows.
+// A row of the operator table.
 struct Row {
   std::string_view signature;
-  std::optional<std::string_view> kernel_name = {};  // empty string: named by rule
+  std::optional<std::string_view> kernel_name = {};  // empty string: the default name
   std::string_view out_names = {};
   std::string_view same_as = {};
   bool belongs_to_core = true;
@@ -43,7 +43,7 @@ constexpr Row kRows[] = {
 #include "operators/operators.inc"
 };
 
-// Converts an operator's name to a target: "aten::add.Tensor" -> "aten.add.Tensor", "aten::view" ->
+// Converts a name to a target: "aten::add.Tensor" -> "aten.add.Tensor", "aten::view" ->
 // "aten.view.default".
 std::string target_of(std::string_view name) {
   const size_t colons = name.find("::");
@@ -70,8 +70,7 @@ std::string kernel_of(const Row& row, const Operator& op) {
   return std::string(op.name) + "_out";
 }
 
-// Arguments for the dtype and memory of a new tensor. A kernel does not get these arguments,
-// because its out tensor already exists.
+// Arguments that describe the storage of a new tensor. A kernel does not get these arguments.
 constexpr std::string_view kStorageArguments[] = {"dtype", "layout", "device", "pin_memory"};
 
 bool has_storage_arguments(const Operator& op) {
@@ -131,7 +130,7 @@ Operator make_operator(const Row& row) {
   return op;
 }
 
-// Returns the target of a view's copying operator: "aten.view.default" -> "aten.view_copy.default".
+// "aten.view.default" -> "aten.view_copy.default".
 std::string copy_target(std::string_view target) {
   std::string name(target);
   return name.insert(name.rfind('.'), "_copy");
@@ -220,7 +219,7 @@ const Operator& declared_operator(std::string_view signature) {
         : text(signature), op(make_operator(Row{.signature = text, .kernel_name = ""})) {
       check_declared(op, text);
     }
-    std::string text;  // the names in `op` are views into it
+    std::string text;  // `op` contains views into this text
     Operator op;
   };
   static std::mutex mutex;

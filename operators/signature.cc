@@ -31,7 +31,6 @@ constexpr std::array kTypes = {
     TypeName{"Generator", ArgumentType::kGenerator},
 };
 
-// Reads a signature from left to right.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -85,8 +84,8 @@ class Parser {
     return result;
   }
 
-  // Reads a type. Sets `length` to 2 for "int[2]", and leaves it unchanged if the type does not
-  // state a length.
+  // Reads a type. Sets `length` to 2 for "int[2]". Leaves `length` unchanged for a type without a
+  // length.
   OperatorArgument type(int64_t& length) {
     const std::string_view name = word();
     const auto found = std::ranges::find(kTypes, name, &TypeName::name);

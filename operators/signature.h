@@ -24,13 +24,12 @@ enum class ArgumentType : uint8_t {
   kGenerator,
 };
 
-// A default value. std::monostate represents None. If a list has a number as its default, this
-// number is repeated: "int[2] padding=0" has the default {0, 0}. Enumerators ("long",
-// "contiguous_format") are stored as strings.
+// A default value. std::monostate represents None. A list repeats a single number: "int[2]
+// padding=0" has the default {0, 0}. Enumerators ("long", "contiguous_format") are strings.
 using DefaultValue =
     std::variant<std::monostate, bool, int64_t, double, std::string_view, std::vector<int64_t>>;
 
-// An argument or a result. Its strings are views into the parsed text.
+// An argument or a result. The strings are views into the parsed text.
 struct OperatorArgument {
   std::string_view name;  // empty for results without a name
   ArgumentType type = ArgumentType::kAny;
@@ -39,7 +38,7 @@ struct OperatorArgument {
   bool has_optional_items = false;  // "Tensor?[]"
   bool is_keyword_only = false;
   bool is_written = false;  // "Tensor(a!)"
-  char alias = '\0';  // the 'a' of "Tensor(a)"; tensors that share memory have the same letter
+  char alias = '\0';        // the 'a' of "Tensor(a)"; equal letters mean shared memory
   bool has_default = false;
   DefaultValue default_value;
 
@@ -52,8 +51,8 @@ struct Signature {
   std::vector<OperatorArgument> results;
 };
 
-// Parses a signature. `text` must outlive the result. Throws std::invalid_argument if `text` is
-// invalid. The message names the position of the error.
+// `text` must outlive the result. Throws std::invalid_argument, with the position of the error, if
+// `text` is invalid.
 Signature parse_signature(std::string_view text);
 
 }  // namespace vitrine
