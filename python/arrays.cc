@@ -42,10 +42,10 @@ const char* numpy_name(ScalarType dtype) {
       fmt::format("arrays of {} are not supported in Python", scalar_type_name(dtype)));
 }
 
-// Returns the Python expression that converts `x` to an array of `dtype`, for error messages.
+// Returns a Python expression that converts `x` to an array of `dtype`.
 std::string conversion(ScalarType dtype, bool is_array) {
   const bool is_bfloat16 = dtype == ScalarType::kBFloat16;
-  // Uses bool_, because NumPy 1.24 to 1.26 lack numpy.bool.
+  // NumPy 1.24 to 1.26 lack numpy.bool.
   const char* name = is_bfloat16                  ? "float32"
                      : dtype == ScalarType::kBool ? "bool_"
                                                   : numpy_name(dtype);
@@ -114,7 +114,7 @@ Value to_array(const py::handle& argument, const TensorInfo& info, const std::st
   std::vector<int32_t> sizes;
   for (py::ssize_t i = 0; i < array.ndim(); ++i)
     sizes.push_back(static_cast<int32_t>(array.shape(i)));
-  // The const_cast is safe because the runtime does not write to inputs.
+  // The runtime does not write to inputs.
   auto* data = static_cast<std::byte*>(const_cast<void*>(array.data()));
   const std::span memory(data, static_cast<size_t>(array.nbytes()));
   if (reinterpret_cast<uintptr_t>(data) % element_size(info.dtype) != 0) {
@@ -131,8 +131,8 @@ py::object to_python_number(const py::handle& argument) {
   return is_scalar ? argument.attr("item")() : py::reinterpret_borrow<py::object>(argument);
 }
 
-// Converts an object with __index__ to an int. Returns an empty object if `number` lacks __index__
-// or is a NumPy array. Arrays of one element have __index__, but do not count as numbers.
+// Converts an object to an int. Returns an empty object if `number` lacks __index__ or is a NumPy
+// array. Arrays of one element have __index__, but do not count as numbers.
 py::object to_int(const py::object& number) {
   if (PyIndex_Check(number.ptr()) == 0 || py::isinstance<py::array>(number)) return {};
   auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(number.ptr()));
@@ -140,9 +140,8 @@ py::object to_int(const py::object& number) {
   return integer;
 }
 
-// Converts a number, a str or None to a value of the kind `tag`. An int can become a float, but a
-// float cannot become an int. Returns nullopt if the kinds do not match. Throws py::cast_error if
-// an int is too large.
+// Converts a number, a str or None to a value of the kind `tag`. An int can become a float. Other
+// mismatches return nullopt. Throws py::cast_error if an int is too large.
 std::optional<Value> to_number(const py::object& number, EValue::Tag tag) {
   PyObject* object = number.ptr();
   switch (tag) {
@@ -167,8 +166,7 @@ std::optional<Value> to_number(const py::object& number, EValue::Tag tag) {
   }
 }
 
-// Returns the name of a kind for error messages, or null if the Python package does not support the
-// kind.
+// Returns the Python name of a kind, or null if the Python package does not support the kind.
 const char* python_name(EValue::Tag tag) {
   switch (tag) {
     case EValue::Tag::kInt:
@@ -236,7 +234,7 @@ std::vector<Value> to_expected(const py::list& outputs, const MethodMeta& meta) 
       throw py::type_error(fmt::format("{} has the dtype {}, which outputs do not support", label,
                                        py::str(array.dtype()).cast<std::string>()));
     }
-    // Reads the shape of `output`, because `array` is 1-d if `output` is 0-d.
+    // `array` is 1-d if `output` is 0-d, so the shape comes from `output`.
     const auto shape = output.attr("shape").cast<std::vector<int32_t>>();
     const size_t i = values.size();
     const bool is_bfloat16 = row->dtype == ScalarType::kUInt16 && i < meta.num_outputs() &&

@@ -20,19 +20,18 @@ namespace py = pybind11;
 // becomes "uint16" with the same bits.
 py::dtype numpy_dtype(ScalarType dtype);
 
-// Converts the arguments of a call to inputs of a method. Aligned arrays are not copied, so they
-// must outlive the returned values. Throws a TypeError or ValueError. The error message names the
-// input, states what was expected and what was given, and may suggest a conversion.
+// Converts the arguments of a call. Aligned arrays are not copied and must outlive the result. The
+// message of a TypeError or ValueError names the input, the expectation and the argument, and may
+// suggest a conversion.
 std::vector<Value> to_values(const py::args& arguments, const MethodMeta& meta);
 
-// Converts the expected outputs of a method by copying them. Throws a TypeError for objects that
-// are not arrays.
+// Copies the expected outputs of a method. Throws a TypeError for objects that are not arrays.
 std::vector<Value> to_expected(const py::list& outputs, const MethodMeta& meta);
 
-// Converts values to a test set. The tensors of the test set refer to the memory of `values`.
+// Tensors of the test set refer to the memory of `values`.
 bundled::TestSet to_test_set(std::span<const Value> values);
 
-// Converts text from a file to a Python string. Throws HostError if the text is not UTF-8.
+// Converts a text from a file. Throws HostError if the text is not UTF-8.
 py::str to_text(std::string_view text);
 
 // Converts a value to a Python object. If `value` is an array, the object takes over its memory.

@@ -1,4 +1,4 @@
-// Implements vitrine.LanguageModel, which holds a program, its tokenizer, and a conversation.
+// Implements vitrine.LanguageModel: a program, its tokenizer, and a conversation.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -23,9 +23,9 @@ class LanguageModel {
   LanguageModel(const std::filesystem::path& program, const std::filesystem::path& tokenizer,
                 size_t threads, const std::vector<std::filesystem::path>& data);
 
-  // Adds a prompt (text or ids) to the conversation, and generates an answer. Passes each piece of
-  // the answer to `on_text`, unless `on_text` is None. If `on_text` raises an exception, generation
-  // stops. Releases the GIL.
+  // Adds a prompt (text or ids) to the conversation and generates an answer. Passes each piece of
+  // the answer to `on_text`, unless `on_text` is None. An exception of `on_text` ends generation.
+  // Releases the GIL.
   Generation generate(const std::variant<std::string, std::vector<TokenId>>& prompt,
                       const GenerateOptions& options, const pybind11::object& on_text);
   // Stops a generation that runs in another thread.

@@ -17,15 +17,15 @@ namespace vitrine::python {
 
 namespace py = pybind11;
 
-// The keywords of vitrine.lower(), which match the options of pte_lower.
+// The keywords of vitrine.lower(), which are options of pte_lower.
 struct LowerSettings {
-  std::vector<std::string> backends;  // if empty, nothing is delegated
+  std::vector<std::string> backends;  // an empty list means no delegation
   std::vector<std::string> backend_options;
   std::vector<std::string> only_ops;
   std::vector<std::string> exclude_ops;
   std::vector<std::string> dynamic;    // "x.0=1:8"
   std::vector<std::string> operators;  // "my::op(Tensor x) -> Tensor"
-  py::dict metadata;                   // name -> number, bool, or a sequence of them
+  py::dict metadata;                   // name -> number, bool, or a sequence of numbers or bools
   std::string attention;               // "custom_sdpa", "auto", or "aten" (also if empty)
   std::string quantize;                // a scheme such as "8da4w:32", or empty
   std::vector<std::string> calibrate;  // files and folders
@@ -40,28 +40,25 @@ struct LowerSettings {
   bool plan_outputs = true;
 };
 
-// Converts the settings to options of aot::lower(). Throws a HostError, TypeError or ValueError
-// that names the option.
+// Converts the settings. Throws a HostError, TypeError or ValueError that names the option.
 aot::LowerOptions lower_options(const LowerSettings& settings);
 
-// Lowers the models. The keys of `models` are the names of the methods. Throws a HostError that
-// names the file, node or option. The caller does not have to hold the GIL.
+// Lowers the models. The keys of `models` are method names. Throws a HostError that names the file,
+// node or option. The caller does not have to hold the GIL.
 std::unique_ptr<aot::LoweredModel> lower(const std::map<std::string, std::filesystem::path>& models,
                                          const std::vector<std::string>& calibrate,
                                          aot::LowerOptions options);
 
-// The arguments of quantize_auto(). Exactly one of at_least, at_most_bytes and at_most_ms must be
-// set.
+// Arguments of quantize_auto(). Exactly one of at_least, at_most_bytes and at_most_ms must be set.
 struct AutoSettings {
   std::optional<double> at_least;  // dB, or a score
   std::optional<double> at_most_bytes;
   std::optional<double> at_most_ms;
-  size_t samples = 0;                     // to measure with
-  std::optional<py::function> score;      // from the bytes of a program to a number
-  std::vector<std::string> device_times;  // "int8=int8.json": profiles that a device recorded
+  size_t samples = 0;                     // number of samples to measure with
+  std::optional<py::function> score;      // maps the bytes of a program to a number
+  std::vector<std::string> device_times;  // "int8=int8.json": profiles from a device
 };
 
-// The result of quantize_auto().
 struct AutoModel {
   std::unique_ptr<aot::LoweredModel> model;
   std::string json;
@@ -70,9 +67,8 @@ struct AutoModel {
 };
 
 // Chooses the precision of each part of the model, and lowers the model. Throws the errors of
-// lower(), a HostError if no measured program meets the bound, and any exception that the score
-// function raises. The caller must hold the GIL. The GIL is released between calls to the score
-// function.
+// lower(), a HostError if no measured program meets the bound, and exceptions of the score
+// function. The caller must hold the GIL, which is released between calls to the score function.
 AutoModel quantize_auto(const std::map<std::string, std::filesystem::path>& models,
                         const LowerSettings& settings, const AutoSettings& bounds);
 
@@ -80,8 +76,8 @@ AutoModel quantize_auto(const std::map<std::string, std::filesystem::path>& mode
 void save(const aot::LoweredModel& model, const std::filesystem::path& path);
 
 // Returns a dict from method names to tuples (subgraphs, delegated nodes, other nodes, list, text).
-// The first three items are counts. The list has one tuple for each op type: (op type, number of
-// delegated nodes, number of other nodes). The text shows all of these counts.
+// The first three items are counts. The list has a tuple (op type, delegated nodes, other nodes)
+// for each op type. The text shows all counts.
 py::dict delegation_info(const aot::LoweredModel& model);
 
 }  // namespace vitrine::python

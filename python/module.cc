@@ -46,8 +46,8 @@ std::unique_ptr<PythonProgram> program_in_memory(const py::buffer& program,
   return std::make_unique<PythonProgram>(bytes, settings);
 }
 
-// Translates HostError and the errors of language models to vitrine.Error. An error message may
-// contain names from files, and these names may be invalid UTF-8.
+// Translates HostError and the errors of language models to vitrine.Error. Messages may contain
+// invalid UTF-8 from files.
 void define_error(py::module_& module) {
   static py::handle error;
   error = py::exception<HostError>(module, "Error", PyExc_RuntimeError).release();
@@ -102,7 +102,6 @@ std::string profile_report(const inspector::Profile& profile, const std::string&
   return tools::make_report(profile, options);
 }
 
-// Two profiles and their comparison.
 struct ProfileComparison {
   ProfileComparison(const inspector::Profile& first, const inspector::Profile& second)
       : a(first), b(second), comparison(inspector::compare_profiles(a, b, false)) {}
@@ -118,7 +117,6 @@ struct ProfileComparison {
   inspector::Comparison comparison;
 };
 
-// Two runs and the comparison of their values.
 struct ValuesComparison {
   ValuesComparison(const RecordedRun& first, const RecordedRun& second, double min_sqnr)
       : a(first.profile()), b(second.profile()), comparison(first.compare(second, min_sqnr)) {}
@@ -199,8 +197,8 @@ void define_language_model(py::module_& module) {
   py::class_<LanguageModel>(module, "LanguageModel")
       .def(py::init<const std::filesystem::path&, const std::filesystem::path&, size_t,
                     const std::vector<std::filesystem::path>&>())
-      // Returns the text, the ids of the prompt, the ids of the answer, the reason why the text
-      // ended, and statistics.
+      // Returns the text, the ids of the prompt, the ids of the answer, the reason for the end, and
+      // statistics.
       .def("generate",
            [](LanguageModel& model, const std::variant<std::string, std::vector<TokenId>>& prompt,
               const GenerateOptions& options, const py::object& on_text) {
@@ -236,7 +234,7 @@ void define_program(py::module_& module) {
       .def_readwrite("backend_options", &ProgramSettings::backend_options)
       .def_readwrite("limits", &ProgramSettings::limits);
   py::class_<PythonProgram>(module, "Program")
-      .def(py::init(&program_in_memory))  // must be first, because bytes also convert to a path
+      .def(py::init(&program_in_memory))  // first, because bytes also convert to a path
       .def(py::init<const std::filesystem::path&, const ProgramSettings&>())
       .def("path", &PythonProgram::path)
       .def("methods", &PythonProgram::methods)

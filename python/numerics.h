@@ -1,5 +1,4 @@
-// Implements vitrine.numerics(), which measures the errors of a program's operators relative to a
-// reference.
+// Implements vitrine.numerics(): the errors of a program's operators relative to a reference.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +14,23 @@
 
 namespace vitrine::python {
 
-// The arguments of numerics().
 struct NumericsSettings {
   std::string method = "forward";
-  std::filesystem::path reference;  // ignored if there are bytes of a reference
+  std::filesystem::path reference;  // ignored if reference_bytes is set
   std::string reference_bytes;      // a program
-  std::filesystem::path record;     // if empty, the record that the program contains is used
+  std::filesystem::path record;     // if empty, the program's own record
   std::filesystem::path reference_record;
   std::vector<std::string> samples;  // files, folders and lists; if empty, inputs are arrays
   bool has_one_input = false;        // the arrays are one set of inputs, not samples
-  bool times = false;                // also profiles the program
+  bool times = false;                // true: also profiles the program
   std::optional<double> limit;       // dB
-  uint64_t max_bytes = 0;            // for the values of each program
+  uint64_t max_bytes = 0;            // limit on the values of each program
 };
 
 class PythonNumerics {
  public:
-  // `inputs` has one test set per sample. If both `inputs` and settings.samples are empty, the
-  // program gets random inputs. Throws HostError.
+  // `inputs` has one test set per sample. If `inputs` and settings.samples are empty, the program
+  // gets random inputs. Throws HostError.
   PythonNumerics(const tools::SessionOptions& session, const tools::RunnerOptions& options,
                  const NumericsSettings& settings, const std::vector<bundled::TestSet>& inputs);
 

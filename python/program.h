@@ -21,15 +21,13 @@
 
 namespace vitrine::python {
 
-// The arguments of profile().
 struct ProfileSettings {
   std::string method;
-  std::optional<size_t> runs;    // if unset, 5 to 50 runs, as many as fit into two seconds
+  std::optional<size_t> runs;    // if unset, as many as fit into two seconds, 5 to 50
   std::optional<size_t> warmup;  // if unset, 1 to 5 runs
-  std::filesystem::path record;  // if empty, the record that the program contains is used
+  std::filesystem::path record;  // if empty, the program's own record
 };
 
-// The limits of verify().
 struct VerifySettings {
   std::string method;
   std::optional<double> rtol;
@@ -42,8 +40,8 @@ struct ProgramSettings {
   bool optimized_kernels = true;
   bool accept_unwritten_outputs = false;
   std::vector<std::filesystem::path> data;  // .ptd files
-  // Pairs of an option's name and value. The name may start with a backend: "SomeBackend:name".
-  // `executor_runner --backend_option` uses the same names.
+  // Pairs of an option's name and value, as in `executor_runner --backend_option`. A name may start
+  // with a backend: "SomeBackend:name".
   std::vector<std::pair<std::string, std::variant<bool, int64_t, std::string>>> backend_options;
   MethodLimits limits = {};
 };
@@ -58,26 +56,24 @@ class PythonProgram {
   std::string path() const { return path_.string(); }
   py::list methods() const;
   // inputs() and outputs() return lists of (kind, dtype, shape, is dynamic, name). Dtype, shape and
-  // "is dynamic" are None for a value that is not an array. The name is None if the program does
-  // not name the value.
+  // "is dynamic" are None for a value that is not an array. Values may lack names (None).
   py::list inputs(const std::string& method) const;
   py::list outputs(const std::string& method) const;
 
   // Calls a method. Releases the GIL during the call. Other threads that call the same program
   // wait.
   py::tuple call(const std::string& method, const py::args& arguments);
-  // Ends the call in progress. May be called from other threads.
+  // Ends the call in progress. Thread-safe.
   void cancel() { module_.cancel(); }
-  // Loads the program once more with a tracer and profiles it. If `arguments` is empty, the inputs
-  // come from the method's first test set. The inputs are random if the file has no test set for
-  // the method.
+  // Profiles another copy of the program with a tracer. If `arguments` is empty, the inputs come
+  // from the method's first test set, or are random if the file has no test set for the method.
   inspector::Profile profile(const ProfileSettings& settings, const py::args& arguments);
   // Loads the program once more, runs it once, and records the results of its instructions.
   std::unique_ptr<RecordedRun> record_values(const std::string& method,
                                              const std::filesystem::path& record,
                                              uint64_t max_bytes, const py::args& arguments);
-  // Loads the program once more for each sample (a tuple of inputs), and measures the errors of the
-  // program's operators.
+  // Loads the program once more for each sample (a tuple of inputs), and measures its operators'
+  // errors.
   std::unique_ptr<PythonNumerics> numerics(const NumericsSettings& settings,
                                            const py::list& samples);
   // Loads the program once more, runs it once, and compares its outputs with `expected`.
@@ -95,7 +91,7 @@ class PythonProgram {
                                       const std::filesystem::path& record) const;
   Module load() const;
 
-  std::filesystem::path path_;  // as given by the caller
+  std::filesystem::path path_;
   std::filesystem::path file_;  // absolute, so that it stays valid if the current folder changes
   ProgramSettings settings_;
   std::optional<DataBuffer> memory_;  // the program, if it has no file

@@ -1,5 +1,4 @@
-// Runs a program once and records the results of its instructions. Compares the results of two such
-// runs.
+// Runs a program once and records the results of its instructions. Compares two such runs.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +20,15 @@ namespace vitrine::python {
 
 class RecordedRun {
  public:
-  // Loads and runs the program. If `inputs` is null, tools::make_inputs() makes the inputs. Its
-  // random inputs are the same for all programs with the same input shapes and dtypes. Throws
-  // HostError, for example if the results take more than `max_bytes`.
+  // If `inputs` is null, tools::make_inputs() makes the inputs. Random inputs are equal for all
+  // programs with the same input shapes and dtypes. Throws HostError, for example if the results
+  // take more than `max_bytes`.
   RecordedRun(const tools::SessionOptions& session_options, const tools::RunnerOptions& options,
               uint64_t max_bytes, const bundled::TestSet* inputs);
 
   const inspector::Profile& profile() const { return profile_; }
-  // Compares the results of `b` with those of this run, which is the reference. Throws HostError if
-  // one of the runs recorded no results.
+  // Compares the results of `b` with this run, which is the reference. Throws HostError if a run
+  // recorded no results.
   inspector::ValueComparison compare(const RecordedRun& b, double min_sqnr_db) const;
 
  private:

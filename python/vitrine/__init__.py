@@ -66,8 +66,8 @@ class Spec:
     dtype: Optional[numpy.dtype]  # bfloat16, which NumPy does not have, is uint16 with the same bits
     shape: Optional[tuple[int, ...]]  # the upper bound if dynamic
     dynamic: Optional[bool]
-    # The value's keyword or dict key in the model. For a nested value, a path that starts with the keyword or key,
-    # such as "state.keys[0]". None if the program does not name the value. Several values may have the same name.
+    # The value's keyword or dict key in the model, or a path to a nested value, such as "state.keys[0]". None if the
+    # program does not name the value. Names may repeat.
     name: Optional[str] = None
 
     @property
