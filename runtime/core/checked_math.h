@@ -1,5 +1,5 @@
-// Overflow-checked arithmetic for numbers that come from files. Functions named *_overflows()
-// return true on overflow, like the compiler's builtin functions.
+// Overflow-checked arithmetic for numbers from files. Functions named *_overflows() return true on
+// overflow.
 #pragma once
 
 #include <concepts>
@@ -25,7 +25,7 @@ template <std::integral A, std::integral B, std::integral R>
   return __builtin_mul_overflow(a, b, result);
 }
 
-// Returns the product of the factors. Returns nothing on overflow or if a factor is negative.
+// Returns nothing on overflow or if a factor is negative.
 [[nodiscard]] constexpr std::optional<int64_t> checked_product(
     std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -35,13 +35,11 @@ template <std::integral A, std::integral B, std::integral R>
   return product;
 }
 
-// The largest size of a block of memory. This limit ensures that the difference of two addresses in
-// a block fits into a ptrdiff_t, and that adding alignment and slack to the size does not overflow
-// a size_t. On 32-bit machines, a size in a file may exceed this limit.
+// Maximum size of a memory block. Below this limit, differences of two addresses in a block do not
+// overflow, nor do sizes with added alignment and slack.
 inline constexpr uint64_t kMaxBytes = SIZE_MAX / 2 - 4095;
 
-// True if [offset, offset + size) is inside [0, limit). The result is correct even if offset + size
-// overflows.
+// True if [offset, offset + size) is inside [0, limit), without overflow.
 [[nodiscard]] constexpr bool range_fits(uint64_t offset, uint64_t size, uint64_t limit) {
   return offset <= limit && size <= limit - offset;
 }

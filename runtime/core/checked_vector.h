@@ -15,12 +15,10 @@
 
 namespace vitrine {
 
-// Returns MemoryAllocationFailed with the number of items and their size.
 Error no_memory_for(size_t count, size_t item_bytes);
 
-// The functions have the names and meanings that they have in std::vector. A function that can fail
-// returns MemoryAllocationFailed and leaves the vector unchanged. Vectors can be moved but not
-// copied.
+// The functions have the meanings that they have in std::vector. A function that can fail returns
+// MemoryAllocationFailed and leaves the vector unchanged.
 template <class T>
 class CheckedVector {
   static_assert(alignof(T) <= alignof(std::max_align_t));

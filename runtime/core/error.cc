@@ -9,12 +9,12 @@
 namespace vitrine {
 namespace {
 
-// Maximum length of a message. Messages need a limit, because names in files can have any length.
-// The limit leaves room for all operator names of a large program.
+// Maximum length of a message, because names in files can have any length. The names of all
+// operators of a large program fit.
 constexpr size_t kMaxMessage = 16000;
 
-// Returns the state of an error. The message is the formatted text, followed by ": " and `rest`
-// unless `rest` is null. The message is cut at kMaxMessage characters.
+// Returns the state of an error. The message is the formatted text, ": " and `rest`, cut at
+// kMaxMessage characters. If `rest` is null, the message is only the formatted text.
 uintptr_t make_state(ErrorCode code, const char* format, va_list arguments, const char* rest) {
   va_list measured;
   va_copy(measured, arguments);

@@ -9,7 +9,6 @@
 namespace vitrine {
 namespace {
 
-// Returns the number of bytes to skip after `base + used` to reach `alignment`.
 size_t padding(const void* base, size_t used, size_t alignment) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(base) + used;
   return (alignment - (address & (alignment - 1))) & (alignment - 1);

@@ -17,7 +17,7 @@ inline bool parse_real(std::string_view text, double& number) {
 #else  // libc++ before version 20
   char copy[64];
   if (text.empty() || text.size() >= sizeof copy) return false;
-  // Unlike from_chars, strtod accepts leading spaces, a plus sign and hexadecimal numbers.
+  // strtod accepts leading spaces, a plus sign and hexadecimal numbers. from_chars does not.
   if (text.front() <= ' ' || text.front() == '+') return false;
   if (text.find_first_of("xX") != std::string_view::npos) return false;
   *std::copy(text.begin(), text.end(), copy) = '\0';

@@ -14,12 +14,11 @@ struct CodePoint {
   size_t bytes = 1;
 };
 
-// Decodes the first character of a text, which must not be empty. Returns kInvalid with a length of
-// one byte if the text does not begin with UTF-8.
+// Decodes the first character of a text that is not empty. Returns kInvalid with a length of one
+// byte if this character is not UTF-8.
 CodePoint first_code_point(std::string_view text);
 
-// Replaces each byte of a control character, and each byte that is not UTF-8, with '?'. Keeps tabs
-// and newlines.
+// Replaces control characters and bytes that are not UTF-8 with '?'. Keeps tabs and newlines.
 void make_printable(std::span<char> text);
 
 }  // namespace vitrine

@@ -8,8 +8,7 @@ namespace {
 
 enum : int { kNone, kBools, kIntegral, kFloating, kComplex };
 
-// Returns the size in bytes of a floating-point number, or of the real part of a complex number.
-// Returns 0 for other dtypes.
+// Bytes of a floating-point number, or of the real part of a complex number. 0 for other dtypes.
 size_t real_size(ScalarType type) {
   if (is_floating(type)) return element_size(type);
   return is_complex(type) ? element_size(type) / 2 : 0;
@@ -20,8 +19,7 @@ bool is_wide_unsigned(ScalarType type) {
 }
 
 ScalarType promote_integral(ScalarType a, ScalarType b) {
-  // Byte is the only unsigned type that reaches this line. Byte and Char become Short, because
-  // neither of the two can hold all values of the other.
+  // Byte is the only unsigned type here. Byte and Char become Short.
   const bool byte_and_char = std::max(a, b) == ScalarType::kChar;
   return byte_and_char ? ScalarType::kShort : std::max(a, b);
 }
@@ -31,7 +29,6 @@ ScalarType promote_floating(ScalarType a, ScalarType b) {
   return real_size(a) > real_size(b) ? a : b;
 }
 
-// Promotes a pair with at least one complex dtype. The larger real_size() determines the result.
 ScalarType promote_complex(ScalarType a, ScalarType b) {
   const size_t bytes = std::max(real_size(a), real_size(b));
   // ComplexHalf cannot represent the range of BFloat16.

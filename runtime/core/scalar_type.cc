@@ -3,7 +3,7 @@
 namespace vitrine {
 namespace {
 
-// Names are stored inline, because each pointer would need a relocation.
+// Names are stored inline, because pointers would need relocations.
 struct TypeInfo {
   char name[11];
   uint8_t size;

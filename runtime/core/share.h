@@ -11,8 +11,7 @@ namespace internal {
 
 inline constexpr size_t kControlBlockBytes = 128;
 
-// An allocator for the control block of a shared pointer. It returns a block that was allocated
-// before.
+// An allocator that returns one block, which was allocated before.
 template <class T>
 struct BlockAllocator {
   using value_type = T;
@@ -37,8 +36,8 @@ struct BlockAllocator {
 
 }  // namespace internal
 
-// Turns a unique pointer into a shared one. Returns null if `owned` is null. If no memory is left,
-// destroys the object and returns null.
+// Turns a unique pointer into a shared pointer. Returns null if `owned` is null. If memory runs
+// out, destroys the object and returns null.
 template <class T>
 std::shared_ptr<T> share(std::unique_ptr<T> owned) {
   void* block = owned ? std::malloc(internal::kControlBlockBytes) : nullptr;

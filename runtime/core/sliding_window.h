@@ -19,8 +19,8 @@ struct SlidingWindow {
   int64_t padding = 0;  // sum of the padding before and after the input
 };
 
-// Returns the number of elements that a window spans, from its first to its last element. Returns
-// nothing if kernel, stride or dilation is less than 1, or on overflow.
+// Number of elements from the first to the last element of a window. Returns nothing on overflow or
+// if kernel, stride or dilation is less than 1.
 constexpr std::optional<int64_t> window_reach(const SlidingWindow& window) {
   int64_t reach = 0;
   if (window.kernel < 1 || window.stride < 1 || window.dilation < 1 ||
@@ -31,12 +31,12 @@ constexpr std::optional<int64_t> window_reach(const SlidingWindow& window) {
   return reach;
 }
 
-// Returns the number of windows over `size` elements. `size` may be 0. Returns nothing if
-// window_reach() returns nothing, and on overflow.
+// Number of windows over `size` elements. Returns nothing on overflow or if window_reach() returns
+// nothing.
 //
 // If `ceil_mode` is true, the padding must be equal on both sides, and the last window may extend
-// past the end of the input. A window that begins past the end does not count. If `Size` is
-// symbolic, such a window is not recognized, so the result may be one too large.
+// past the end of the input. A window that begins past the end does not count. For a symbolic
+// `Size`, the result may be one too large.
 template <class Size>
 constexpr std::optional<Size> window_count(const SlidingWindow& window, const Size& size,
                                            bool ceil_mode = false) {
@@ -50,7 +50,7 @@ constexpr std::optional<Size> window_count(const SlidingWindow& window, const Si
       return std::nullopt;
     }
     if (room < 0) return 0;
-    const int64_t last = room / window.stride;  // index of the last window
+    const int64_t last = room / window.stride;
     const bool outside = ceil_mode && last * window.stride - window.padding / 2 >= size;
     return outside ? last : last + 1;
   } else {
@@ -58,9 +58,8 @@ constexpr std::optional<Size> window_count(const SlidingWindow& window, const Si
   }
 }
 
-// Returns the output size of a transposed convolution for `size` input elements: the number of
-// elements that `size` windows cover, plus `output_padding`, minus the padding. The result may be
-// negative. Returns nothing if window_reach() returns nothing, and on overflow.
+// Output size of a transposed convolution of `size` elements. The result may be negative. Returns
+// nothing on overflow or if window_reach() returns nothing.
 template <class Size>
 constexpr std::optional<Size> transposed_size(const SlidingWindow& window, const Size& size,
                                               int64_t output_padding) {

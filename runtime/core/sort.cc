@@ -6,8 +6,8 @@ namespace vitrine {
 
 void sort_items(void* items, size_t count, size_t item_bytes, ItemLess less, const void* context) {
   const auto at = [&](size_t i) { return static_cast<std::byte*>(items) + i * item_bytes; };
-  // The first phase builds the heap: `root` goes from the last parent to the first. The second
-  // phase repeatedly swaps the root, which is the largest item, to the end.
+  // First, `root` goes from the last parent to 0 and builds the heap. Then the root, which is the
+  // largest item, is swapped to the end repeatedly.
   size_t root = count / 2;
   size_t end = count;
   while (end > 1) {

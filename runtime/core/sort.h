@@ -1,5 +1,4 @@
-// Heap sort. It needs little code. It takes O(n log n) time even if a hostile file determines the
-// order of the n items.
+// Heap sort: little code, and O(n log n) time for any order of the n items.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +7,10 @@
 
 namespace vitrine {
 
-// Sorts `count` items of `item_bytes` bytes. `less` is called with two items and `context`.
+// Sorts `count` items of `item_bytes` bytes. `less` gets two items and `context`.
 using ItemLess = bool (*)(const void* a, const void* b, const void* context);
 void sort_items(void* items, size_t count, size_t item_bytes, ItemLess less, const void* context);
 
-// Sorts items by `less`. The sort is not stable.
 template <class T, class Less>
 void sort(std::span<T> items, const Less& less) {
   static_assert(std::is_trivially_copyable_v<T>);

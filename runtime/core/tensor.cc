@@ -9,7 +9,7 @@
 namespace vitrine {
 namespace {
 
-// Writes sizes as "[2,3]". If `size` is too small, the text is cut and ends in "...".
+// Writes sizes as "[2,3]". A text that does not fit ends in "...".
 void describe_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
   size_t length = 0;
   const auto append = [&](const char* separator, int32_t number) {
@@ -28,8 +28,8 @@ void describe_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
 }  // namespace
 
 Result<int64_t> checked_numel(std::span<const int32_t> sizes) {
-  // The number of bytes must not overflow, even for the largest element type. The product skips
-  // sizes of zero, because strides are products of the other sizes and must not overflow either.
+  // The number of bytes must not overflow for any dtype. Sizes of zero are skipped, because strides
+  // must not overflow either.
   constexpr ptrdiff_t kMaxElementBytes = 16;
   ptrdiff_t bytes = kMaxElementBytes;
   bool empty = false;

@@ -1,4 +1,4 @@
-// Looks up the kernels and backends that a plan names, and reports those that are missing.
+// Finds the kernels and backends that a plan names, and reports missing kernels and backends.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -27,8 +27,7 @@ const char* join_name(const fbs::Operator& op, MemoryAllocator& arena) {
   return text.data();
 }
 
-// Returns the names as "a, b, c", sorted and without duplicates. Returns an empty string if memory
-// runs out.
+// Returns the names as "a, b, c", sorted and without duplicates.
 const char* list_names(std::span<const char*> names, MemoryAllocator& arena) {
   sort(names, [](const char* a, const char* b) { return std::strcmp(a, b) < 0; });
   size_t bytes = 1;
@@ -51,9 +50,8 @@ const char* list_names(std::span<const char*> names, MemoryAllocator& arena) {
 Error MethodLoader::find_kernels_and_backends() {
   operators_ = arena_.allocate_array<ResolvedOperator>(size_of(plan_.operators()));
   if (operators_.size() != size_of(plan_.operators())) return no_memory("operators");
-  // Charges the load budget for sorting the missing names. The size of the file does not limit this
-  // work, because many operators may share one long name. Sorting n names reads each letter about
-  // log(n) times.
+  // The size of the file does not limit this work, because many operators may share a long name.
+  // Sorting n names reads each letter about log(n) times.
   const auto per_letter =
       static_cast<uint64_t>(std::bit_width(operators_.size() + size_of(plan_.delegates())));
   bool all_found = true;

@@ -1,10 +1,10 @@
-// Computes results that depend only on constants, such as transposed weights, when the method is
-// loaded. Executions do not compute these results again.
+// Computes results that depend only on constants, such as transposed weights, once when the method
+// is loaded.
 //
-// Such a result gets its own memory, because the program reuses the result's planned memory for
-// later values. The result's tensor becomes a constant, so that kernels may pack its data. The step
-// that computed the result does nothing from then on. If no memory is left for a result, the result
-// stays in planned memory and each execution computes it.
+// Such a result gets its own memory, because the program reuses the result's planned memory. The
+// result's tensor becomes a constant, so that kernels may pack its data. The step of the result
+// then does nothing. If memory runs out, the result stays in planned memory and each execution
+// computes it.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -19,11 +19,11 @@ namespace vitrine {
 namespace {
 
 constexpr uint64_t kKeptResult = 1;  // key of a result in DerivedData
-// If the inputs of a step have n bytes, its result is kept only if it has at most
-// 2 * n + kMaxGrowth bytes. Keeping a larger result costs more than it saves.
+// A kept result has at most 2 * (bytes of the inputs) + kMaxGrowth bytes. Larger results cost more
+// than they save.
 constexpr size_t kMaxGrowth = 4096;
 
-// Operators whose results may be kept. Each result depends only on the operator's arguments, and is
+// Operators whose results may be kept. A result depends only on the operator's arguments, and is
 // cheap to keep. Sorted by name.
 constexpr std::string_view kPureOperators[] = {
     "aten::_to_copy.out",
@@ -60,7 +60,6 @@ class MethodLoader::ResultKeeper {
   void run();
 
  private:
-  // The position of an instruction in the plan.
   struct Position {
     uint32_t chain;
     uint32_t instruction;
@@ -70,21 +69,20 @@ class MethodLoader::ResultKeeper {
     return *loader_.operators_[static_cast<size_t>(call.op_index())].found.kernel;
   }
   bool find_ranges();
-  // Marks three kinds of values: values that steps write more than once, arguments of kernels that
-  // may return a view, and outputs of delegates.
+  // Marks values that steps write more than once, arguments of kernels that may return a view, and
+  // outputs of delegates.
   bool find_changes();
   bool can_keep(const fbs::KernelCall& call, uint32_t out, Position position);
   bool is_fixed(uint32_t value);
-  // True if the result is not an input or output of the method, and no later instruction or output
-  // may read the result's bytes through another value.
+  // True if nothing after `position` may read the result's bytes through another value, and the
+  // result is not an input or output of the method.
   bool is_unshared(uint32_t result, Position position);
-  // `rest` is the range of the result's bytes that no earlier instruction has overwritten. If
-  // `instruction` overwrites the beginning or the end of `rest`, shrinks `rest` to exclude these
-  // bytes. Returns false if the instruction may use bytes of `rest` through another value.
+  // `rest` contains the result's bytes that no earlier instruction has overwritten. Shrinks `rest`
+  // if `instruction` overwrites the beginning or the end of `rest`. Returns false if `instruction`
+  // may use bytes of `rest` through another value.
   bool pass_instruction(const fbs::Instruction& instruction, uint32_t result, PlannedRange& rest);
   bool pass_kernel_call(const fbs::KernelCall& call, uint32_t result, PlannedRange& rest);
-  // If `value` is a tensor, calls visit(value). If it is a list, calls visit() for each tensor of
-  // the list, and stops if visit() returns false.
+  // Calls visit() for a tensor, or for each tensor of a list. Stops if visit() returns false.
   template <class Visit>
   bool for_each_tensor(int32_t value, const Visit& visit);
   bool is_used(int32_t value, uint32_t result, const PlannedRange& rest);
@@ -93,8 +91,8 @@ class MethodLoader::ResultKeeper {
   MethodLoader& loader_;
   Method& method_;
   const fbs::ExecutionPlan& plan_;
-  std::span<PlannedRange> ranges_;  // by value: the planned memory of tensors
-  std::span<bool> changed_;         // by value: see find_changes()
+  std::span<PlannedRange> ranges_;  // planned memory of tensors, by value
+  std::span<bool> changed_;         // by value; see find_changes()
   bool has_jumps_ = false;
 };
 
@@ -125,7 +123,7 @@ bool MethodLoader::ResultKeeper::find_ranges() {
   if (!find_changes()) return false;
   ranges_ = loader_.scratch_.allocate_array<PlannedRange>(method_.values_.size());
   for (uint32_t i = 0; i < ranges_.size(); ++i) {
-    // A value that a step may replace with another value has no planned memory of its own.
+    // A step may replace the value, so the value does not have planned memory of its own.
     if (!loader_.exchanged_[i]) ranges_[i] = loader_.planned_range(i);
   }
   return !ranges_.empty();
@@ -166,15 +164,15 @@ bool MethodLoader::ResultKeeper::find_changes() {
   return true;
 }
 
-// True if no execution changes an input of the call, nothing else needs the planned memory of the
-// result, and the result is small enough (kMaxGrowth).
+// True if executions do not change the call's inputs, nothing else needs the result's planned
+// memory, and the result is small enough (kMaxGrowth).
 bool MethodLoader::ResultKeeper::can_keep(const fbs::KernelCall& call, uint32_t out,
                                           Position position) {
   const auto result = static_cast<uint32_t>(call.args()->Get(out));
   const EValue& value = method_.values_[result];
   if (!value.is_tensor()) return false;
   size_t input_bytes = 0;
-  // Skips the last argument, which repeats the result.
+  // Skips the last argument, which is the result again.
   for (uint32_t i = 0; i + 1 < call.args()->size(); ++i) {
     const auto input = static_cast<uint32_t>(call.args()->Get(i));
     if (i == out) continue;
@@ -275,8 +273,8 @@ bool MethodLoader::ResultKeeper::for_each_tensor(int32_t value, const Visit& vis
          });
 }
 
-// `value` may be a tensor or a list of tensors. Returns true if one of these tensors overlaps
-// `rest` and is not the result itself.
+// True if `value` is a tensor that overlaps `rest`, or a list with such a tensor. The result itself
+// does not count.
 bool MethodLoader::ResultKeeper::is_used(int32_t value, uint32_t result, const PlannedRange& rest) {
   return !for_each_tensor(value, [&](uint32_t tensor) {
     const PlannedRange& range = ranges_[tensor];
@@ -301,8 +299,7 @@ void MethodLoader::ResultKeeper::keep(Step& step, uint32_t out) {
   step.function(context, step.arguments);
   method_.temp_.reset();
   if (context.failed()) {
-    // Loading ignores the kernel's error. The first execution runs the step again and reports the
-    // error.
+    // Ignores the kernel's error. The first execution runs the step again and reports the error.
     tensor.restore_memory(planned);
     return;
   }

@@ -16,8 +16,7 @@ void LatestWrites::write(size_t begin, size_t end, uint32_t time) {
     if (left % 2 != 0) write_node(left++, time);
     if (right % 2 != 0) write_node(--right, time);
   }
-  // No earlier write has a later time, so `time` replaces the times of all ancestors of the written
-  // nodes.
+  // No earlier write has a later time, so `time` replaces the times of all ancestors.
   for (size_t node = (begin + num_positions_) / 2; node > 0; node /= 2) latest_[node] = time;
   for (size_t node = (end - 1 + num_positions_) / 2; node > 0; node /= 2) latest_[node] = time;
 }

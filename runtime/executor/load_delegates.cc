@@ -1,4 +1,3 @@
-// Loads the delegates of a plan through their backends.
 #include <algorithm>
 #include <span>
 
@@ -37,8 +36,8 @@ Result<std::unique_ptr<Delegate>> MethodLoader::load_delegate(const fbs::Backend
                                                               BackendInitContext& context) {
   VITRINE_ASSIGN_OR_RETURN(const DataBuffer payload,
                            ProgramAccess::payload(program_, *delegate.processed()));
-  // Charges the payload's size for each delegate, because several delegates may share a payload and
-  // each may copy it. Backends also charge for each element that they read from the payload.
+  // Each delegate is charged for its payload. Several delegates may share a payload and copy it.
+  // Backends also charge for each element that they read.
   VITRINE_RETURN_IF_ERROR(charge_bytes(payload.bytes().size()));
   const uint32_t num_specs = size_of(delegate.compile_specs());
   const std::span<CompileSpec> specs = arena_.allocate_array<CompileSpec>(num_specs);
@@ -79,8 +78,8 @@ Error MethodLoader::plan_delegates() {
   return Error();
 }
 
-// For each delegate, finds the first instruction that calls it. Events about loading the delegate
-// are logged under this instruction.
+// Finds the first instruction that calls each delegate. The trace assigns events about loading a
+// delegate to this instruction.
 Error MethodLoader::find_first_calls(std::span<BackendInitContext> contexts) {
   const std::span<bool> found = arena_.allocate_array<bool>(contexts.size());
   if (found.size() != contexts.size()) return no_memory("delegates");

@@ -8,8 +8,8 @@
 namespace vitrine {
 namespace {
 
-// True if a move instruction may replace one value with the other. Both must have the same kind,
-// and tensors must have the same dtype and rank. Executions do not check this again.
+// True if a move instruction may replace one value with the other: equal kinds, and equal dtypes
+// and ranks of tensors. Executions do not check this again.
 bool are_exchangeable(const EValue& a, const EValue& b) {
   if (a.tag() != b.tag()) return false;
   if (!a.is_tensor()) return true;

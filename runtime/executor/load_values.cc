@@ -63,7 +63,7 @@ Error MethodLoader::make_value(const fbs::EValue& from, EValue& to) {
   }
 }
 
-// Converts the bytes to bools in a new list, because a byte in the file may be neither 0 nor 1.
+// Copies the bytes to a new list, because a byte in the file may be neither 0 nor 1.
 Error MethodLoader::make_bool_list(const flatbuffers::Vector<uint8_t>& items, EValue& to) {
   const std::span<bool> list = arena_.allocate_array<bool>(items.size());
   if (list.size() != items.size()) return no_memory("a bool list");
@@ -121,8 +121,8 @@ Error MethodLoader::make_tensor(const fbs::Tensor& from, EValue& to) {
   return find_data(from, tensor[0]);
 }
 
-// Makes the tensor refer to its data in planned memory, in the program or in external data. An
-// input or output may get its memory later.
+// Finds the tensor's data in planned memory, in the program or in external data. An input or output
+// may get its memory later.
 Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
   SharedMemory::StateTensor* state = nullptr;
   if (const fbs::AllocationDetails* info = from.allocation_info()) {
@@ -137,15 +137,15 @@ Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
     }
   }
   if (from.data_buffer_idx() == 0 && !is_external(from)) return Error();
-  // If another method has already set this shared state, the state keeps its content. The bytes are
-  // charged nevertheless, because reset_state() of this method copies the initial value.
+  // Shared state keeps the content that another method has set. The bytes are charged nevertheless,
+  // because reset_state() copies the initial value.
   if (state != nullptr && state->has_value) return charge_bytes(tensor.nbytes());
   Error error = find_contents(from, tensor);
   if (state != nullptr) state->has_value = error.ok();
   return error;
 }
 
-// Sets the content of a tensor: a constant, or the initial value of planned memory.
+// Sets a tensor's content: a constant, or the initial value of planned memory.
 Error MethodLoader::find_contents(const fbs::Tensor& from, Tensor& tensor) {
   if (is_external(from)) {
     return find_external_data(*from.extra_tensor_info(), from.allocation_info() != nullptr, tensor);
@@ -163,8 +163,7 @@ Error MethodLoader::find_contents(const fbs::Tensor& from, Tensor& tensor) {
   return Error();
 }
 
-// Charges the copied bytes, because any number of states may share the same bytes of the file as
-// their initial value.
+// The copied bytes are charged, because any number of states may share the same bytes of the file.
 Error MethodLoader::copy_initial(std::span<const std::byte> bytes, Tensor& tensor) {
   Error error = charge_bytes(tensor.nbytes());
   if (error.ok() && tensor.nbytes() != 0) {
@@ -177,7 +176,7 @@ Error MethodLoader::set_constant(std::span<const std::byte> bytes, bool has_slac
   const std::byte* data = bytes.data();
   const size_t alignment = std::min<size_t>(tensor.element_size(), 8);
   if (tensor.nbytes() != 0 && reinterpret_cast<uintptr_t>(data) % alignment != 0) {
-    // A file may contain a constant at any offset, but kernels need aligned elements.
+    // Kernels need aligned elements, but a file may contain a constant at any offset.
     VITRINE_RETURN_IF_ERROR(charge_bytes(tensor.nbytes()));
     void* copy = arena_.allocate(tensor.nbytes(), 16);
     if (copy == nullptr) return no_memory("a misaligned constant");
@@ -200,7 +199,7 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
   if (options_.external_data == nullptr) {
     return refuse("is stored outside the program; pass its .ptd file (--data)");
   }
-  VITRINE_RETURN_IF_ERROR(charge_steps(key.size()));  // keys may be long, and tensors may share one
+  VITRINE_RETURN_IF_ERROR(charge_steps(key.size()));  // tensors may share a long key
   VITRINE_ASSIGN_OR_RETURN(const auto layout, options_.external_data->layout(key));
   if (!layout || layout->dtype != tensor.dtype() || !tensor.has_sizes(layout->sizes) ||
       !std::ranges::equal(layout->dim_order, tensor.dim_order())) {
@@ -209,11 +208,11 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
   Result<DataBuffer> data = options_.external_data->get(key);
   if (!data.ok()) return data.take_error();
   if (data->size() < tensor.nbytes()) return refuse("is too short in the .ptd file");
-  // A buffer that owns its memory was read for this value alone, so all of its bytes are charged.
-  // The buffer may be larger than the value.
+  // A buffer that owns its memory was read for this value alone. The buffer may be larger than the
+  // value, so all of its bytes are charged.
   if (data->is_owned()) VITRINE_RETURN_IF_ERROR(charge_bytes(data->size()));
   if (is_mutable) return copy_initial(data->bytes(), tensor);
-  // One slot for each value is enough, because a value uses at most one buffer.
+  // A value uses at most one buffer, so one slot per value suffices.
   if (method_.external_.empty()) {
     external_slots_ = arena_.allocate_array<DataBuffer*>(plan_.values()->size());
   }

@@ -48,8 +48,7 @@ bool same_double(double x, double y) {
          (std::isfinite(y) && std::fabs(x - y) <= 1e-4 + 1e-5 * std::fabs(y));
 }
 
-// Compares a non-tensor input with the value that export fixed in the program. Precondition: a and
-// b have the same tag.
+// Compares a non-tensor input with the program's fixed value. Precondition: equal tags.
 bool same_constant(const EValue& a, const EValue& b) {
   switch (a.tag()) {
     case EValue::Tag::kNone:
@@ -99,8 +98,8 @@ const char* kind_name(Kind kind) {
 }
 
 // Returns the error of an execution that ends before its last instruction. `budget` is the number
-// of instructions that were left. UINT64_MAX means that the limit was reached, because run_chain()
-// decrements a budget of 0 to this value.
+// of instructions left. UINT64_MAX means that the limit was reached, because run_chain() decrements
+// 0 to this value.
 Error end_early(uint64_t budget, uint64_t max_instructions, const StopSignal& stop) {
   if (budget != UINT64_MAX) return stop.error();
   return Error::make(ErrorCode::kInvalidProgram,
@@ -200,7 +199,7 @@ Error Method::set_input(size_t index, const EValue& value) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu must have dtype %s, got %s", index,
                        scalar_type_name(planned.dtype()), scalar_type_name(given.dtype()));
   }
-  // An input of the wrong rank skips this check, because resizing reports the wrong rank below.
+  // An input of the wrong rank skips this check, because resizing reports the wrong rank.
   if (given.rank() == planned.rank() && !given.same_dim_order(planned)) {
     return Error::make(ErrorCode::kInvalidArgument,
                        "input %zu has a different dim order than the program expects", index);

@@ -100,8 +100,7 @@ Error MethodLoader::take_planned_memory() {
   if (total == 0) return Error();
   const size_t alignment = total < platform::kHugePage ? kPlannedAlignment : platform::kHugePage;
   if (method_.memory_.take(total)) {
-    // calloc() costs no time here, because the system zeroes large blocks when they are first
-    // touched.
+    // calloc() costs no time here, because the system zeroes large blocks at their first access.
     method_.planned_.reset(static_cast<std::byte*>(
         std::calloc(1, static_cast<size_t>(total) + alignment + kReadableSlack)));
   }
@@ -118,14 +117,14 @@ Error MethodLoader::take_planned_memory() {
 }
 
 void MethodLoader::prefer_huge_pages() {
-  // Planned memory larger than this does not get huge pages, because it often contains caches of
-  // decoders, which are not filled completely.
+  // Larger planned memory does not get huge pages. It often contains decoder caches, which
+  // executions rarely fill.
   constexpr size_t kMaxHugeBytes = size_t{32} << 20;
   if (!method_.planned_ || !std::ranges::all_of(method_.values_, has_fixed_size)) return;
   for (size_t i = 0; i < method_.buffers_.size(); ++i) {
     if (method_.is_shared(i)) continue;
-    // One call covers all buffers, because the readable bytes of the first buffer extend to the end
-    // of the last buffer.
+    // The readable bytes of the first buffer extend to the end of the last buffer, so one call
+    // suffices.
     const auto [data, readable] = method_.buffers_[i];
     if (readable <= kMaxHugeBytes) {
       platform::prefer_huge_pages({data, static_cast<size_t>(readable)});
@@ -165,7 +164,7 @@ Error MethodLoader::make_inputs_and_outputs() {
   for (uint32_t i = 0; i < num_inputs; ++i) {
     Method::Input& input = method_.inputs_[i];
     input.value = &method_.values_[static_cast<size_t>(plan_.inputs()->Get(i))];
-    // A non-tensor input counts as set, because its only possible value is in the program.
+    // A non-tensor input counts as set, because the program contains its only possible value.
     input.is_set = !input.value->is_tensor();
     input.is_planned = input.value->is_tensor() && method_.meta_.input_tensor(i).is_memory_planned;
     if (input.value->is_tensor() && input.value->unchecked_tensor().is_read_only()) {

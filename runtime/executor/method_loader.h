@@ -1,8 +1,7 @@
 // MethodLoader turns an execution plan into a Method: memory, values, kernels, delegates and steps.
 //
 // The plan was verified (runtime/program/program_verifier.h), so indices are not checked again.
-// Each stage has its own file: find_operators.cc, load_values.cc, load_delegates.cc, load_steps.cc,
-// written_values.cc, refuse_overlaps.cc and keep_results.cc. The rest is in method_loader.cc.
+// Most stages have their own file, such as load_values.cc.
 #pragma once
 
 #include <memory>
@@ -19,15 +18,15 @@ namespace vitrine {
 namespace fbs = schema::program;
 using IndexVector = flatbuffers::Vector<int32_t>;
 
-// Returns the indices of the values in a list of tensors. Returns null if the value is not a list
-// of tensors. A negative index means None.
+// Returns the indices of the values in a list of tensors, or null for other values. A negative
+// index means None.
 inline const IndexVector* tensors_of_list(const fbs::EValue& value) {
   if (const auto* list = value.val_as_TensorList()) return list->items();
   const auto* list = value.val_as_OptionalTensorList();
   return list != nullptr ? list->items() : nullptr;
 }
 
-// True if bit `argument` of Kernel::outputs is set.
+// Bit n of `outputs` (Kernel::outputs) is argument n.
 inline bool is_written(uint32_t outputs, uint32_t argument) {
   return argument < 32 && (outputs >> argument & 1u) != 0;
 }
@@ -52,7 +51,6 @@ class MethodLoader {
 
   Error load();
 
-  // Computes results that depend only on constants.
   void keep_results();
 
   class OverlapCheck;  // refuse_overlaps.cc
@@ -64,7 +62,7 @@ class MethodLoader {
     const char* name = nullptr;
   };
 
-  // Runs `stage` and, if there are delegates, records it as a scope of the trace.
+  // Runs `stage`. If the plan has delegates, records the stage as a scope of the trace.
   Error trace_stage(const char* name, Error (MethodLoader::*stage)());
 
   Error find_kernels_and_backends();
@@ -73,7 +71,7 @@ class MethodLoader {
 
   Error find_shared_state();
   Error take_planned_memory();
-  // Asks the system to use huge pages for planned memory, unless a run may leave much of it unused.
+  // Asks the system for huge pages, unless a run may leave much of the planned memory unused.
   void prefer_huge_pages();
   static bool has_fixed_size(const EValue& value) {
     return !value.is_tensor() || value.unchecked_tensor().dynamism() == ShapeDynamism::kStatic;
@@ -100,7 +98,7 @@ class MethodLoader {
   Error find_first_calls(std::span<BackendInitContext> contexts);
 
   Error make_steps();
-  // For each delegate call whose arguments all have fixed sizes, calls Delegate::plan_memory().
+  // Calls Delegate::plan_memory() for each delegate call whose arguments have fixed sizes.
   Error plan_delegates();
   Error make_step(const fbs::Instruction& from, Step& step);
   Error make_kernel_step(const fbs::KernelCall& call, Step& step);
@@ -122,9 +120,9 @@ class MethodLoader {
     }
   };
   Error mark_written(int32_t value);
-  // Checks the outputs of the method, and the delegate inputs that other steps use. If one has no
-  // source (see has_source()) and cannot be a view of a written value, returns InvalidProgram or
-  // records a warning.
+  // Checks the outputs of the method, and the delegate inputs that other steps use. Returns
+  // InvalidProgram or records a warning for a value that has no source (see has_source()) and
+  // cannot be a view of a written value.
   Error check_written();
   Error check_written(uint32_t value, const char* name);
   bool has_source(uint32_t value) const;
@@ -137,10 +135,8 @@ class MethodLoader {
   Error save_exchanged_values();
 
   Error no_memory(const char* what) const;
-  // Charges work to the load budget. Returns OutOfResources if MethodLimits::max_load_steps is used
-  // up.
+  // Charges the load budget. Returns OutOfResources if MethodLimits::max_load_steps is used up.
   Error charge_steps(uint64_t steps);
-  // Charges work for bytes that are read or copied.
   Error charge_bytes(uint64_t bytes);
 
   Method& method_;
@@ -150,13 +146,13 @@ class MethodLoader {
   HeapArena& arena_;   // memory that the Method keeps
   HeapArena scratch_;  // memory that only loading needs
   std::span<ResolvedOperator> operators_;
-  uint32_t missing_dtypes_ = 0;  // bit n: a kernel that was not built for ScalarType n needs it
-  std::span<bool> written_;      // by value: true if a step writes it
-  std::span<bool> exchanged_;    // by value: true if a step may replace it by another value
-  std::span<bool> rewritten_;    // by value: true if two arguments of steps are written to it
-  std::span<bool> viewed_;  // by value: true if a step may make another tensor share its memory
+  uint32_t missing_dtypes_ = 0;  // bit n: a needed kernel was not built for ScalarType n
+  std::span<bool> written_;      // by value: a step writes the value
+  std::span<bool> exchanged_;    // by value: a step may replace the value with another value
+  std::span<bool> rewritten_;    // by value: steps write the value more than once
+  std::span<bool> viewed_;       // by value: a step may make another tensor share its memory
   std::span<PlannedRange> written_ranges_;
-  bool has_unknown_writes_ = false;  // true if a kernel does not declare its outputs
+  bool has_unknown_writes_ = false;  // a kernel does not declare its outputs
   std::span<DataBuffer*> external_slots_;
 };
 

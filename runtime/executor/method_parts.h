@@ -1,4 +1,3 @@
-// The private parts of Method.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +6,14 @@
 
 namespace vitrine {
 
-// A value that steps may replace or move to other memory. It gets its initial value again before
-// each execution.
+// A value that steps may replace or move to other memory. Each execution begins with the initial
+// value.
 struct Method::RestoredValue {
   EValue* value = nullptr;
   EValue initial;
   Tensor memory;                   // copy of the tensor with its own memory
-  bool has_caller_memory = false;  // an output whose memory set_output_data() has set
-  // True if an execution left the output's result outside of the caller's memory.
+  bool has_caller_memory = false;  // an output with memory from set_output_data()
+  // True if an execution left the result outside of the caller's memory.
   bool was_moved() const;
 };
 
@@ -24,15 +23,14 @@ struct Method::Input {
   bool is_set = false;
   bool is_planned = false;
   bool is_reused = false;   // an execution may overwrite the input
-  bool was_reused = false;  // an execution may have overwritten it since it was set
+  bool was_reused = false;  // an execution may have overwritten the input after it was set
 };
 
 struct Method::PlannedBuffer {
   std::byte* data = nullptr;  // may be null
-  uint64_t readable = 0;      // readable bytes from `data` on
+  uint64_t readable = 0;
 };
 
-// The steps of one chain of instructions: [first, first + count).
 struct Method::ChainSteps {
   uint32_t first;
   uint32_t count;

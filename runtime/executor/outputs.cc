@@ -1,5 +1,5 @@
-// Sets or allocates the memory of outputs that are not memory-planned, and copies results into that
-// memory if an execution left them elsewhere.
+// Sets or allocates the memory of outputs that are not memory-planned, and moves results into this
+// memory.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -45,16 +45,15 @@ bool Method::is_input(const EValue* value) const {
   return std::ranges::find(inputs_, value, &Input::value) != inputs_.end();
 }
 
-// True if the caller set the output's memory, but the result is elsewhere. This happens if a move
-// instruction replaced the output with another tensor, or if a view gave the output other memory.
+// True if the caller set the output's memory, but the result is elsewhere, because of a move
+// instruction or a view.
 bool Method::RestoredValue::was_moved() const {
   if (!has_caller_memory) return false;
   const Tensor& result = value->unchecked_tensor();
   return &result != &initial.unchecked_tensor() || result.raw_data() != memory.raw_data();
 }
 
-// Replaces `result` with a copy in temporary memory, so that writing other tensors does not change
-// it.
+// Replaces `result` with a copy in temporary memory.
 Error Method::copy_to_temporary(EValue& result) {
   const Tensor& from = result.unchecked_tensor();
   const std::span<Tensor> tensor = temp_.allocate_array<Tensor>(1);
@@ -72,9 +71,8 @@ Error Method::copy_to_temporary(EValue& result) {
   return Error();
 }
 
-// Copies moved results (see was_moved()) to the caller's memory. If several outputs have moved
-// results, saves these results in temporary memory first. Otherwise, copying one result could
-// overwrite another.
+// Copies moved results (see was_moved()) to the caller's memory. Several results are first saved in
+// temporary memory, because copying a result could overwrite another result.
 Error Method::copy_moved_outputs() {
   const auto count = std::ranges::count_if(restored_, &RestoredValue::was_moved);
   for (RestoredValue& each : restored_) {

@@ -22,21 +22,18 @@
 namespace vitrine {
 namespace {
 
-// True for names such as "aten::copy_" and "aten::add_.Tensor".
 bool is_named_in_place(std::string_view name) {
   const size_t end = std::min(name.find('.'), name.size());
   return end != 0 && name[end - 1] == '_';
 }
 
-// An address at which a value begins or ends.
 struct Boundary {
   uintptr_t address;
   uint32_t value;
   bool is_end;
 };
 
-// Radix sort by address, least significant byte first. The result is in one of the two spans, which
-// is returned.
+// Radix sort by address, least significant byte first. Returns the span that has the result.
 std::span<Boundary> sort_by_address(std::span<Boundary> boundaries, std::span<Boundary> buffer) {
   uintptr_t differing = 0;
   for (const Boundary& boundary : boundaries) differing |= boundary.address ^ boundaries[0].address;
@@ -62,14 +59,14 @@ class MethodLoader::OverlapCheck {
   Error run();
 
  private:
-  // The memory of a value as a range of intervals, and the times of its latest writes. The time of
-  // a write is its number. The first write of the method has number 1.
+  // The memory of a value as a range of intervals, and the times of its latest writes. Time n is
+  // the n-th write of the method, counted from 1.
   struct TrackedValue {
-    uint32_t begin = 0;  // first interval
-    uint32_t end = 0;    // end of the intervals; equal to `begin` if the value is not tracked
-    uint32_t intact_since = 0;    // the value is intact as of this write; 0 if unknown
-    uint32_t last_overwrite = 0;  // last time it was written over other values; 0 if never
-    uint32_t writer = 0;          // the last step that wrote all of it
+    uint32_t begin = 0;
+    uint32_t end = 0;             // equal to `begin` if the value is not tracked
+    uint32_t intact_since = 0;    // the value is intact since this write; 0 if unknown
+    uint32_t last_overwrite = 0;  // time of its last write over other values; 0 if none
+    uint32_t writer = 0;          // the last step that wrote the entire value
   };
   struct IntervalRange {
     uint32_t begin;
@@ -88,7 +85,6 @@ class MethodLoader::OverlapCheck {
   Error for_each_scratch(uint32_t count, Visit visit);
   void handle_jump_target();
 
-  // Visits a tensor, or the tensors of a list.
   Error for_each_tensor(int32_t value, Visit visit);
   Error read(uint32_t value);
   Error write(uint32_t value);
@@ -106,16 +102,16 @@ class MethodLoader::OverlapCheck {
   // The method's values, followed by the scratch memory of its delegate calls.
   std::span<TrackedValue> values_;
   std::span<std::span<std::byte>> scratch_;
-  uint32_t next_scratch_ = 0;  // number of scratch memories in the steps before the current one
-  // One element for each instruction of the method, and one more for the end of the last chain.
+  uint32_t next_scratch_ = 0;  // number of scratch memories before the current step
+  // One element for each instruction, and one for the end of the last chain.
   std::span<bool> is_jump_target_;
   LatestWrites writes_;
-  // The intervals of each operand that the current step reads. If the step reads more operands than
-  // the array has elements, the last element spans all remaining operands.
+  // The intervals of each operand that the current step reads. If the array is too short, its last
+  // element spans all remaining operands.
   std::array<IntervalRange, 32> reads_{};
   uint32_t num_reads_ = 0;
-  uint32_t depth_ = 0;           // depth of the tree, which is the work of a read or write
-  uint32_t step_ = 0;            // number of the step; inputs count as steps before the first one
+  uint32_t depth_ = 0;           // depth of the tree: the work of a read or write
+  uint32_t step_ = 0;            // number of the step; inputs count as steps, before the first step
   uint32_t time_ = 0;            // time of the latest write
   uint32_t unknown_before_ = 0;  // writes up to this time are unknown
 };
@@ -170,7 +166,7 @@ std::span<const std::byte> MethodLoader::OverlapCheck::memory_of(uint32_t value)
   return {static_cast<const std::byte*>(tensor.raw_data()), tensor.bound_nbytes()};
 }
 
-// Splits memory into intervals at every address where a value begins or ends.
+// Splits memory at every address where a value begins or ends.
 Error MethodLoader::OverlapCheck::find_intervals() {
   const auto count = static_cast<uint32_t>(method_.values_.size() + scratch_.size());
   size_t num_tracked = 0;
@@ -242,8 +238,8 @@ Error MethodLoader::OverlapCheck::check_instruction(const fbs::Instruction& inst
 }
 
 // Returns the index of the first result among the arguments. The results come just before the last
-// argument, which repeats them. If the kernel writes an argument before the first result, it
-// modifies that argument in place.
+// argument, which repeats the results. A kernel that writes an argument before the first result
+// modifies this argument in place.
 uint32_t MethodLoader::first_result(const fbs::KernelCall& call) const {
   const ResolvedOperator& op = operators_[static_cast<size_t>(call.op_index())];
   const IndexVector& args = *call.args();
@@ -266,7 +262,7 @@ Error MethodLoader::OverlapCheck::check_kernel_call(const fbs::KernelCall& call)
   const uint32_t last = args.size() - 1;
   const uint32_t outputs =
       loader_.operators_[static_cast<size_t>(call.op_index())].found.kernel->outputs;
-  if (outputs == 0) {  // the kernel declares no outputs; if it is a view, its result moves
+  if (outputs == 0) {  // the kernel does not declare outputs; the result of a view moves
     for (const int32_t arg : args)
       VITRINE_RETURN_IF_ERROR(for_each_tensor(arg, &OverlapCheck::may_modify));
     return for_each_tensor(args[last], &OverlapCheck::stop_tracking);
@@ -284,7 +280,7 @@ Error MethodLoader::OverlapCheck::check_kernel_call(const fbs::KernelCall& call)
   return Error();
 }
 
-// If a delegate reports every argument as an output, its inputs are unknown. All its arguments then
+// If a delegate reports every argument as an output, its inputs are unknown. All arguments then
 // count as possibly modified. No argument may overlap the scratch memory. To find such overlaps,
 // scratch memory counts as written before the inputs are read, and as read after the outputs are
 // written.
@@ -371,7 +367,6 @@ Error MethodLoader::OverlapCheck::stop_tracking(uint32_t index) {
   return Error();
 }
 
-// `time` identifies the write that overwrote bytes of `value`.
 Error MethodLoader::OverlapCheck::overlap_error(uint32_t value, uint32_t time) const {
   const auto other = std::ranges::find(values_, time, &TrackedValue::last_overwrite);
   char needed[112];

@@ -14,9 +14,9 @@ namespace vitrine {
 
 namespace fbs = schema::program;
 
-// Returns the bytes of a value that can be state, or an empty span for other values. A value with a
-// dynamic shape is not state, because each execution computes it. The address comes from the plan,
-// because an execution may have changed the data pointer of a view.
+// Returns the bytes of a value that can be state, or an empty span. Each execution computes values
+// with dynamic shapes, so these values are not state. The address comes from the plan, because an
+// execution may have moved a view.
 std::span<std::byte> Method::bytes_to_reset(uint32_t value) const {
   const fbs::Tensor* tensor = ProgramAccess::plan(meta_).values()->Get(value)->val_as_Tensor();
   if (tensor == nullptr || tensor->allocation_info() == nullptr ||
@@ -40,8 +40,8 @@ Error Method::reset_state() {
   VITRINE_RETURN_IF_ERROR(std::move(error));
   for (Input& input : inputs_) input.is_set = input.is_set && !input.is_planned;
   set_half_reset(true);
-  // A value without an initial value may share bytes with a state that has one. All memory is
-  // therefore set to zero before initial values are copied.
+  // A value without an initial value may share bytes with a state. All memory is therefore zeroed
+  // before initial values are copied.
   for (uint32_t i = 0; i < values_.size(); ++i) {
     const std::span<std::byte> to = bytes_to_reset(i);
     if (!to.empty()) VITRINE_RETURN_IF_ERROR(copy_initial_value(i, to), "values[%u]", i);
@@ -55,7 +55,7 @@ void Method::set_half_reset(bool is_half_reset) {
   if (shared_state_ != nullptr) shared_state_->is_half_reset = is_half_reset;
 }
 
-// Writes each byte only once, although values may overlap.
+// Zeroes each byte only once, although values may overlap.
 Error Method::zero_state_memory() {
   const auto bytes = temp_.allocate_array<std::span<std::byte>>(values_.size());
   if (bytes.size() != values_.size()) {
@@ -75,7 +75,7 @@ Error Method::zero_state_memory() {
   return Error();
 }
 
-// Loading has checked that the stored initial value and the tensor have the same layout.
+// Loading has compared the layouts of the initial value and the tensor.
 Error Method::copy_initial_value(uint32_t value, std::span<std::byte> to) {
   const fbs::Tensor& tensor = *ProgramAccess::plan(meta_).values()->Get(value)->val_as_Tensor();
   const fbs::ExtraTensorInfo* extra = tensor.extra_tensor_info();

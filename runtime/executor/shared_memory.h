@@ -1,4 +1,3 @@
-// Defines SharedMemory, the only class that implements SharedState.
 #pragma once
 
 #include <atomic>
@@ -16,7 +15,6 @@ class SharedMemory final : public SharedState {
  public:
   static constexpr uint32_t kMemoryId = 2;  // the program's id of the shared buffer
 
-  // A tensor in the shared buffer.
   struct StateTensor {
     uint64_t offset = 0;
     uint64_t bytes = 0;
@@ -30,9 +28,9 @@ class SharedMemory final : public SharedState {
     std::unique_ptr<StateTensor[]> all;
     size_t count = 0;
   };
-  // Tries to lock `state` without waiting. Converts to false if the state was already locked. A
-  // null `state` needs no lock, so the object then converts to true. While a method holds the lock,
-  // no other method that shares the state can load or execute.
+  // Tries to lock `state` without waiting. Converts to false if the state was already locked.
+  // Converts to true if `state` is null. While a method holds the lock, no other method that shares
+  // the state can load or execute.
   class ExclusiveUse {
    public:
     explicit ExclusiveUse(SharedMemory* state);
@@ -52,7 +50,7 @@ class SharedMemory final : public SharedState {
   // Precondition: a tensor with elements exists at `offset`.
   StateTensor& tensor_at(uint64_t offset);
 
-  bool is_half_reset = false;  // a Method::reset_state() failed after it had begun
+  bool is_half_reset = false;  // a Method::reset_state() failed halfway
 
  private:
   friend class SharedState;

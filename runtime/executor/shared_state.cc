@@ -51,12 +51,12 @@ bool has_shared_input(const fbs::ExecutionPlan& plan) {
   return false;
 }
 
-// Returns the size of the shared buffer, or 0 if the program's methods share no state.
+// Returns the size of the shared buffer, or 0 if the program's methods do not share state.
 size_t shared_bytes(const Program& program) {
   uint64_t bytes = 0;
   size_t sharing = 0;
   for (const fbs::ExecutionPlan* plan : *ProgramAccess::root(program).execution_plan()) {
-    if (size_of(plan->non_const_buffer_sizes()) <= kSharedMemoryId) continue;  // e.g. constants
+    if (size_of(plan->non_const_buffer_sizes()) <= kSharedMemoryId) continue;  // constants
     const uint64_t size = shared_size(*plan);
     if (size == 0 || (sharing != 0 && size != bytes) || has_shared_input(*plan)) return 0;
     bytes = size;
@@ -66,7 +66,7 @@ size_t shared_bytes(const Program& program) {
 }
 
 // Returns the tensors of the shared buffer, sorted and without duplicates. Returns no tensors if
-// two different tensors overlap, because executions then overwrite one tensor with the other.
+// two different tensors overlap, because executions then overwrite a tensor with the other.
 Result<SharedMemory::StateTensors> find_tensors(const Program& program) {
   using StateTensor = SharedMemory::StateTensor;
   const auto for_each = [&program](auto&& visit) {
@@ -120,8 +120,6 @@ Error SharedMemory::take_memory(std::span<std::byte> memory, uint64_t max_bytes)
     return Error();
   }
   const size_t total = bytes_ + kReadableSlack;
-  // calloc() costs no time here, because the system zeroes large blocks when they are first
-  // touched.
   const uint64_t bound = max_bytes != 0 ? max_bytes : platform::available_memory();
   if (bytes_ <= bound) {
     owned_memory_.reset(static_cast<std::byte*>(std::calloc(1, total + kAlignment)));

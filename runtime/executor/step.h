@@ -1,4 +1,4 @@
-// Step is a loaded instruction. Running a step does not look up names or check indices.
+// A loaded instruction, which runs without name lookups and index checks.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,10 @@
 namespace vitrine {
 
 struct Step {
-  // One of kKernelCall, kDelegateCall, kMove, kJumpFalse and kFree.
   TraceRecord::Kind kind = TraceRecord::Kind::kKernelCall;
   uint32_t num_arguments = 0;
-  // For kKernelCall and kDelegateCall, the arguments in the order of the instruction. For kMove,
-  // the source and the destination. For kJumpFalse, the condition.
+  // kKernelCall and kDelegateCall: arguments in the order of the instruction. kMove: source,
+  // destination. kJumpFalse: condition.
   EValue* const* arguments = nullptr;
   union {
     Kernel::Function function = nullptr;  // kKernelCall
@@ -26,7 +25,7 @@ struct Step {
   };
   const char* name = nullptr;  // operator or backend id
   std::string_view table;      // kKernelCall: name of the kernel's table
-  // For kDelegateCall, memory that the backend may use during the call.
+  // kDelegateCall: memory that the backend may use during the call.
   const std::span<std::byte>* scratch = nullptr;
   uint32_t num_scratch = 0;
 };

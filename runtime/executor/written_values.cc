@@ -1,5 +1,5 @@
 // Finds results that are never written, and inputs whose memory an execution may overwrite. The
-// caller must set these inputs again before the next execution.
+// caller must set such inputs before each execution.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -24,7 +24,7 @@ bool contains(const flatbuffers::Vector<int32_t>* items, uint32_t index) {
 
 }  // namespace
 
-// Returns the planned memory of a tensor, or an empty range for any other value.
+// Empty for a value that is not a tensor with planned memory.
 MethodLoader::PlannedRange MethodLoader::planned_range(uint32_t value) const {
   const fbs::Tensor* tensor = plan_.values()->Get(value)->val_as_Tensor();
   if (tensor == nullptr || tensor->allocation_info() == nullptr) return {};
@@ -34,7 +34,6 @@ MethodLoader::PlannedRange MethodLoader::planned_range(uint32_t value) const {
           begin + method_.values_[value].unchecked_tensor().bound_nbytes()};
 }
 
-// Sorts the memory ranges of the written values.
 Error MethodLoader::sort_written_ranges() {
   const auto count = static_cast<size_t>(std::ranges::count(written_, true));
   written_ranges_ = scratch_.allocate_array<PlannedRange>(count);
@@ -44,7 +43,7 @@ Error MethodLoader::sort_written_ranges() {
     if (written_[i]) *next++ = planned_range(i);
   }
   sort(written_ranges_, std::less<>());
-  // Moves the end of each range to the largest end of all ranges in its buffer up to this one.
+  // Moves the end of each range to the largest end so far in its buffer.
   for (size_t i = 1; i < count; ++i) {
     PlannedRange& range = written_ranges_[i];
     const PlannedRange& before = written_ranges_[i - 1];
@@ -55,16 +54,15 @@ Error MethodLoader::sort_written_ranges() {
 
 bool MethodLoader::overlaps_written(uint32_t value) const {
   const PlannedRange range = planned_range(value);
-  // `after` is the first written range that begins at or after the end of `range`. If a written
-  // range overlaps `range`, the range just before `after` also does, because sort_written_ranges()
-  // moved its end to the largest end so far.
+  // `after` is the first written range that begins at or after the end of `range`. The range before
+  // `after` ends at the largest end so far. It therefore overlaps `range` if any written range
+  // does.
   const auto after = std::lower_bound(written_ranges_.begin(), written_ranges_.end(),
                                       PlannedRange{range.buffer, range.end, range.end});
   return after != written_ranges_.begin() && std::prev(after)->buffer == range.buffer &&
          std::prev(after)->end > range.begin && range.begin != range.end;
 }
 
-// True if the scratch memory of a delegate overlaps the tensor.
 Result<bool> MethodLoader::overlaps_scratch(const Tensor& tensor) {
   const auto begin = reinterpret_cast<uintptr_t>(tensor.raw_data());
   for (const Step& step : method_.steps_) {
@@ -129,7 +127,7 @@ Error MethodLoader::check_written() {
   return Error();
 }
 
-// Returns true if a step other than `step` may read the value. Ignores the method's outputs.
+// True if a step other than `step` may read the value. Ignores the method's outputs.
 Result<bool> MethodLoader::is_read_besides(const Step& step, uint32_t index) {
   for (const Step& other : method_.steps_) {
     VITRINE_RETURN_IF_ERROR(charge_steps(1 + other.num_arguments));
@@ -149,8 +147,8 @@ Result<bool> MethodLoader::is_read_besides(const Step& step, uint32_t index) {
   return false;
 }
 
-// Reports a tensor that has no source. A tensor that overlaps a written value may be a view of that
-// value, and is accepted unless it is an output argument of a delegate.
+// Reports a tensor without a source. A tensor that overlaps a written value may be a view of that
+// value. Such a tensor is accepted unless it is an output argument of a delegate.
 Error MethodLoader::check_written(uint32_t index, const char* name) {
   char lost[256] = "";
   bool is_lost = false;
@@ -177,7 +175,7 @@ Error MethodLoader::check_written(uint32_t index, const char* name) {
 }
 
 // Finds inputs that share memory with another written value or with a delegate's scratch memory.
-// Ignores instructions that write an input itself, because such an update is intended.
+// Instructions that write an input itself are ignored, because such an update is intended.
 Error MethodLoader::find_reused_inputs() {
   if (std::ranges::none_of(method_.inputs_, &Method::Input::is_planned)) return Error();
   for (const int32_t input : *plan_.inputs()) written_[static_cast<size_t>(input)] = false;

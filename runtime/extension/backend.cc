@@ -6,8 +6,8 @@
 namespace vitrine {
 namespace {
 
-// Returns the slot of `block` in the hash table `seen`, or the empty slot in which to insert it.
-// Precondition: the table has an empty slot.
+// Returns the slot of `block` in the hash table `seen`, or a free slot. Precondition: the table has
+// a free slot.
 size_t slot_of(const void* block, const void* const* seen, size_t slots) {
   size_t slot = static_cast<size_t>(reinterpret_cast<uintptr_t>(block) / 16 * 0x9E3779B9u);
   while (seen[slot & (slots - 1)] != nullptr && seen[slot & (slots - 1)] != block) ++slot;

@@ -21,7 +21,7 @@ struct DerivedData::Block {
   const void* constant;
   uint64_t key;
   size_t bytes;
-  size_t reserved;  // bytes of the whole allocation
+  size_t reserved;  // bytes of the entire allocation
 
   void* data() {
     const auto end = reinterpret_cast<uintptr_t>(this + 1);

@@ -1,4 +1,5 @@
-// DerivedData keeps data that kernels derive from constants of a program, such as packed weights.
+// DerivedData keeps data that kernels derive from constants, such as packed weights. It belongs to
+// one Method and is not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +10,20 @@
 
 namespace vitrine {
 
-// A DerivedData belongs to one Method and is not thread-safe.
 class DerivedData {
  public:
-  // The memory is charged to `budget`, which must outlive the object.
+  // The memory counts toward `budget`, which must outlive this object.
   explicit DerivedData(Budget& budget) : budget_(budget) {}
   ~DerivedData();
   DerivedData(const DerivedData&) = delete;
   DerivedData& operator=(const DerivedData&) = delete;
 
-  // Returns `bytes` bytes of memory, 64-byte aligned. Calls with equal arguments return the same
-  // memory. The first of these calls sets `is_new` and returns uninitialized memory. Returns null
-  // and clears `is_new` if `bytes` exceeds half of what is left of the budget. The other half is
-  // reserved for the temporary memory of kernels. Returns null and sets `is_new` if the system has
-  // no memory left.
+  // Returns `bytes` bytes, 64-byte aligned. Calls with equal arguments return the same memory. The
+  // first such call sets `is_new`, and its memory is uninitialized.
+  //
+  // Returns null and clears `is_new` if `bytes` exceeds half of the remaining budget. Kernels need
+  // the other half for temporary memory. Returns null and sets `is_new` if the system has no memory
+  // left.
   void* find_or_add(const void* constant, uint64_t key, size_t bytes, bool& is_new);
 
   void report_memory(DelegateMemory& memory) const;
@@ -32,7 +33,7 @@ class DerivedData {
   static constexpr size_t kLists = 64;
 
   Budget& budget_;
-  Block* lists_[kLists] = {};  // linked lists, by a hash of the constant's address
+  Block* lists_[kLists] = {};  // linked lists, by the hash of a constant's address
 };
 
 }  // namespace vitrine

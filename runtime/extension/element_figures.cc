@@ -22,7 +22,7 @@ HWY_INLINE hn::Vec<Doubles> load(const float* from) {
 }
 #endif
 
-// The sum has double precision. Zeros are counted in type T, which is exact for a small block.
+// Zeros are counted in type T, which is exact for a small block.
 template <class T>
 HWY_INLINE Bounds bounds_in(const T* elements, size_t count) {
   Bounds result;
@@ -33,7 +33,7 @@ HWY_INLINE Bounds bounds_in(const T* elements, size_t count) {
   const size_t step = hn::Lanes(dt);
   auto low = hn::Set(dt, std::numeric_limits<T>::infinity()), high = hn::Neg(low);
   auto zeros = hn::Zero(dt);
-  // Uses two sums, because the processor can add to both at the same time.
+  // Two sums, because the processor can add to both at the same time.
   auto sum = hn::Zero(d), other_sum = sum;
   for (; i + step <= count; i += step) {
     const auto x = hn::LoadU(dt, elements + i);
@@ -57,8 +57,8 @@ HWY_INLINE Bounds bounds_in(const T* elements, size_t count) {
 Bounds BoundsOfFloats(const float* elements, size_t count) { return bounds_in(elements, count); }
 Bounds BoundsOfDoubles(const double* elements, size_t count) { return bounds_in(elements, count); }
 
-// Sets pairs[i] to the bin of a[i] plus kBins times the bin of b[i]. Returns the sum of
-// (x - mean)^2 over all elements x of `a` and `b`.
+// pairs[i] = bin of a[i] + kBins * bin of b[i]. Returns the sum of (x - mean)^2 over all elements x
+// of `a` and `b`.
 template <class T>
 HWY_INLINE double pairs_in(const Bins& bins, double mean, const T* a, const T* b, int32_t* pairs,
                            size_t count) {
@@ -118,7 +118,7 @@ Bounds bounds_of(std::span<const double> elements) {
 }
 
 Bins::Bins(double min, double max) : low(min) {
-  // Halves the bounds first, because the difference of two large numbers may overflow.
+  // Halves the bounds first, because max - min may overflow.
   const double half_width = max / 2 - min / 2;
   if (half_width > 0) {
     per_unit = std::min(ValueSummary::kBins / 2.0 / half_width, std::numeric_limits<double>::max());

@@ -36,13 +36,13 @@ struct Bounds {
 Bounds bounds_of(std::span<const float> elements);
 Bounds bounds_of(std::span<const double> elements);
 
-// Number of unused counts at the end of a table. Without them, corresponding counts of two tables
-// could be a multiple of 4096 bytes apart. The processor would then treat a read of one count as
-// dependent on a write of the other.
+// Number of unused counts at the end of a table. Without this gap, the same count of two tables
+// could be a multiple of 4096 bytes apart. The processor would then confuse the two addresses and
+// wait.
 template <class Count>
 inline constexpr size_t kTableGap = 64 / sizeof(Count);
 
-// Finds the bin of a number. Bins are equal parts of a range.
+// Bins are equal parts of a range.
 struct Bins {
   static constexpr double kLast = ValueSummary::kBins - 1.0;
 
@@ -71,18 +71,16 @@ class Distribution {
   std::array<uint64_t, ValueSummary::kBins> histogram();
 
  private:
-  // Elements are counted in pairs: a table has one count for every combination of two bins. Pairs
-  // are added to two tables alternately, because a processor waits if it adds to the same count
-  // twice in a row.
+  // A table counts pairs of elements: one count for each combination of two bins. Pairs go to two
+  // tables in turn, because a processor waits if it adds to the same count twice in a row.
   static constexpr size_t kPairs = ValueSummary::kBins * ValueSummary::kBins;
   static constexpr size_t kTables = 2;
   static constexpr size_t kPairsOfBlock = kMaxElements / 2;
-  // Maximum number of blocks before clear_tables(). More blocks could overflow the 16-bit counts.
+  // Maximum number of blocks before clear_tables(), so that the 16-bit counts do not overflow.
   static constexpr size_t kMaxBlocks = UINT16_MAX / (kPairsOfBlock / kTables);
 
   template <class T, class PairsOf>
   void add_block(std::span<const T> elements, PairsOf pairs_of);
-  // Adds the tables to the histogram and clears them.
   void clear_tables();
 
   Bins bins_;

@@ -7,7 +7,7 @@
 namespace vitrine {
 
 void StopSignal::set_deadline(uint64_t milliseconds) {
-  constexpr uint64_t kMaxMilliseconds = uint64_t{1} << 40;  // more than 30 years
+  constexpr uint64_t kMaxMilliseconds = uint64_t{1} << 40;
   constexpr uint64_t kNsPerMillisecond = 1'000'000;
   deadline_ns_ =
       milliseconds == 0

@@ -5,8 +5,8 @@
 namespace vitrine {
 namespace {
 
-// Prevents the compiler from loading several members with one wide load. The caller has just stored
-// the members one by one, and a wide load would have to wait for these stores.
+// Prevents the compiler from loading several members with one wide load. A wide load would have to
+// wait for the preceding stores of the members.
 template <class T>
 T load_alone(const T& member) {
   return static_cast<const volatile T&>(member);
@@ -27,8 +27,7 @@ TraceRecord copy_of(const TraceRecord& record) {
 }  // namespace
 
 TraceBuffer::TraceBuffer(size_t max_records, size_t max_blocks, ValueBuffer* values)
-    // Value-initializes the records, so that their pages are first touched here, not during a timed
-    // step.
+    // Touches the pages here, not during a timed step.
     : records_(new (std::nothrow) TraceRecord[max_records]()),
       blocks_(new (std::nothrow) Block[max_blocks]()),
       values_(values) {

@@ -1,9 +1,8 @@
 // A bounded buffer for copies or summaries of results that does not allocate while recording.
 //
-// The constructor allocates all memory. Adding a tensor copies its bytes in memory order. Quantized
-// tensors become f32 tensors with the real numbers that they represent. Values that do not fit are
-// counted and dropped. data() is what the ETDump format calls the debug buffer. Tools write it to a
-// separate file, and the trace's debug events contain offsets into this file
+// A tensor's bytes are copied in memory order. Quantized tensors become f32 tensors. Values that do
+// not fit are counted and dropped. data() is the debug buffer of the ETDump format. Tools write
+// this buffer to a separate file, and the trace contains offsets into this file
 // (docs/formats/etdump.md). Not thread-safe.
 #pragma once
 
@@ -29,10 +28,10 @@ class ValueBuffer {
       kTensor,
       kTensorList,  // its tensors are the next list_size entries
     };
-    // Offset of a tensor without elements, and of every tensor in a buffer of summaries.
+    // Offset of a tensor without elements. In a buffer of summaries, all tensors have this offset.
     static constexpr uint64_t kNoData = UINT64_MAX;
 
-    TracedValue source;  // its pointers to the value are null
+    TracedValue source;  // pointers to the value are null
     size_t record = 0;   // number of records of the block before this value
     Kind kind = Kind::kInt;
     union {
@@ -48,46 +47,44 @@ class ValueBuffer {
     uint64_t summary_offset = kNoData;
     std::array<int32_t, kMaxRank> sizes = {};
     std::array<int64_t, kMaxRank> strides = {};
-    // The quantization of a tensor that became f32. `quantized_rows` is 0 if the tensor was not
-    // quantized. `scale` and `zero_point` are those of the first row.
+    // The quantization of a tensor that became f32. `quantized_rows` is 0 for other tensors.
+    // `scale` and `zero_point` belong to the first row.
     ScalarType quantized_dtype = ScalarType::kByte;
     size_t quantized_rows = 0;
     float scale = 0;
     int32_t zero_point = 0;
   };
   enum class Content : uint8_t {
-    kValues,     // the bytes of each tensor
-    kSummaries,  // a ValueSummary of each tensor, whose bytes are not kept
+    kValues,
+    kSummaries,  // a ValueSummary of each tensor instead of the tensor's bytes
   };
 
   static constexpr size_t kAlignment = 64;
   static constexpr size_t kDefaultBytes = size_t{256} << 20;
   static constexpr size_t kDefaultEntries = size_t{1} << 16;
 
-  // If the allocation fails, the capacities are 0 and all values are counted as dropped.
+  // If the allocation fails, the capacities are 0 and all values count as dropped.
   explicit ValueBuffer(size_t max_bytes = kDefaultBytes, size_t max_entries = kDefaultEntries,
                        Content content = Content::kValues);
 
-  // Adds numbers, tensors and lists of tensors. Ignores other kinds of values, and tensors without
-  // memory. `record` is the current number of records in the current block of the trace.
+  // Adds numbers, tensors and lists of tensors. Ignores other values, and tensors without memory.
+  // `record` is the number of records in the current block of the trace.
   void add(const TracedValue& value, size_t record);
-  // Counts a value that does not fit.
   void drop() { ++dropped_; }
-  // Discards all values, but keeps the memory for new values.
+  // Discards all values, but keeps the memory.
   void clear();
 
   std::span<const Entry> entries() const { return {entries_.get(), num_entries_}; }
   std::span<const std::byte> data() const { return {data_.get(), used_}; }
   uint64_t dropped() const { return dropped_; }
-  // The summary of an entry. The buffer must keep summaries, and the entry must be a tensor that
-  // has elements.
+  // Precondition: the buffer keeps summaries, and the entry is a tensor with elements.
   ValueSummary summary(const Entry& entry) const;
 
  private:
   bool add_entry(const Entry& entry);
   bool add_tensor(Entry entry, const Tensor& tensor, const TracedQuantization* quantization);
-  // Reserves bytes at the next multiple of kAlignment, and fills the padding with zeros. Returns
-  // the offset of the reserved bytes, or kNoData if they do not fit.
+  // Reserves bytes at the next multiple of kAlignment and returns their offset. Fills the gap with
+  // zeros. Returns kNoData if the bytes do not fit.
   uint64_t reserve(size_t bytes);
   bool add_list(Entry entry, const EValue& list);
 

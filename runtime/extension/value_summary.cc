@@ -13,10 +13,9 @@
 namespace vitrine {
 namespace {
 
-// Number of elements in a block. A block fits into the first-level cache.
+// Number of elements in a block, which fits into the first-level cache.
 constexpr size_t kBlock = Distribution::kMaxElements;
 
-// Copies the finite elements of a block to `to` and returns the copies.
 template <class Real>
 std::span<const Real> copy_finite(std::span<const Real> block, std::array<Real, kBlock>& to) {
   const auto end =
@@ -24,24 +23,22 @@ std::span<const Real> copy_finite(std::span<const Real> block, std::array<Real, 
   return {to.begin(), end};
 }
 
-// Sets all members of `summary` except `saturated`. `load(begin, size)` returns the real numbers
-// that the elements [begin, begin + size) represent, as a span of floats or doubles. The span is
-// valid until the next call to `load`.
+// Sets all members of `summary` except `saturated`. `load(begin, size)` returns the real numbers of
+// the elements [begin, begin + size), as a span of floats or doubles. The span is valid until the
+// next call.
 template <class Load>
 void measure(size_t count, const Load& load, ValueSummary& summary) {
   using Block = decltype(load(0, 0));
   std::array<typename Block::value_type, kBlock> buffer;
   summary.count = count;
   Bounds all;
-  // Visits the last block first. Its elements are still in the caches if the value was just
-  // computed.
+  // Visits the last block first, because new elements at the end may still be in the caches.
   for (size_t end = count; end != 0;) {
     const size_t begin = (end - 1) / kBlock * kBlock;
     const Block elements = load(begin, end - begin);
     end = begin;
     Bounds bounds = bounds_of(elements);
-    // If a block contains NaN or an infinity, its sum is not finite. The sum of a block of finite
-    // elements may overflow too, so the elements are checked one by one.
+    // The sum is not finite if an element is NaN or infinite, or if the sum overflows.
     if (!std::isfinite(bounds.sum)) {
       for (const auto x : elements) {
         summary.nan += std::isnan(x) ? 1 : 0;
@@ -90,12 +87,11 @@ void dequantize_to(const Tensor& tensor, const TracedQuantization& quantization,
                      });
 }
 
-// Counts how often each integer occurs, and computes all figures from the 256 counts. All elements
-// must have the same scale.
+// Computes all figures from the 256 counts of the integers. All elements must have the same scale.
 template <class T>
 ValueSummary summarize_counts(const Tensor& tensor, float scale, int32_t zero_point) {
-  // Uses several tables, because a processor waits if it adds to the same count twice in a row.
-  // Neighboring elements are often equal.
+  // There are several tables, because a processor waits if it adds to the same count twice in a
+  // row. Neighboring elements are often equal.
   constexpr size_t kParts = 8;
   constexpr size_t kIntegers = 256;
   std::array<std::array<uint64_t, kIntegers + kTableGap<uint64_t>>, kParts> parts = {};

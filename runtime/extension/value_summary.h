@@ -10,7 +10,7 @@
 namespace vitrine {
 
 // Statistics of the real numbers that the elements represent. A complex number counts as two
-// elements. Elements that are NaN or infinite are counted, but do not affect the other members.
+// elements. NaN and infinite elements are counted, but do not affect the other members.
 struct ValueSummary {
   static constexpr size_t kBins = 64;
 
@@ -18,25 +18,25 @@ struct ValueSummary {
   uint64_t nan = 0;
   uint64_t infinite = 0;
   uint64_t zeros = 0;
-  // Number of quantized elements that are the smallest or largest integer of their type. They may
-  // have been clamped to the type. Elements that represent 0 are not counted, because 0 is a normal
-  // result of a relu.
+  // Number of quantized elements with the smallest or largest integer of their type, which may have
+  // been clamped. Elements that represent 0 are not counted, because 0 is a normal result of a
+  // relu.
   uint64_t saturated = 0;
   double min = 0;
   double max = 0;
   double mean = 0;
-  double deviation = 0;  // standard deviation, of the elements and not of a sample
+  double deviation = 0;  // standard deviation of the population
   // Number of elements in each bin. Bins are equal parts of the range from min to max. The last bin
-  // includes max. If all elements are equal, the first bin counts them all.
+  // includes max. If all elements are equal, the first bin counts all elements.
   std::array<uint64_t, kBins> histogram = {};
 
   uint64_t finite() const { return count - nan - infinite; }
 };
 
-// True for dtypes whose elements are real or complex numbers.
 bool can_summarize(ScalarType dtype);
 
-// `tensor` must be readable, with a dtype that can_summarize(). `quantization` may be null.
+// Precondition: can_summarize(tensor.dtype()), and the tensor is readable. `quantization` may be
+// null.
 ValueSummary summarize(const Tensor& tensor, const TracedQuantization* quantization);
 
 // Writes the real numbers of an int8 or uint8 tensor to `floats`, in memory order. `floats` has as

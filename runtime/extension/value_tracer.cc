@@ -8,7 +8,7 @@ void ValueTracer::record_traced_results(const TraceRecord& step, std::span<EValu
                                         const Delegate* delegate) {
   TracedValue traced{.chain_index = step.chain_index, .instruction_id = step.instruction_id};
   if (step.kind == TraceRecord::Kind::kKernelCall && !arguments.empty()) {
-    // The last argument of a kernel call repeats the operator's result.
+    // The last argument of a kernel call is the operator's result.
     traced.value = arguments.back();
     record_value(traced);
   } else if (step.kind == TraceRecord::Kind::kDelegateCall) {

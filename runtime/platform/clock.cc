@@ -14,15 +14,14 @@ uint64_t read_ns(clockid_t clock) {
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-// The counter's rate is measured over a period, and is then used for an equally long period. The
-// minimum period is long enough to measure the rate of a 20 MHz counter to within a thousandth. A
-// longer minimum would cost time, because a thread reads the clock in every call until it has
-// measured two rates.
+// A measured rate of the counter is used for a period as long as the measurement. The minimum
+// period suffices to measure a 20 MHz counter to within a thousandth. A longer minimum would cost
+// time, because a thread reads the clock in every call until it has measured two rates.
 constexpr uint64_t kMinPeriodNs = 128'000;
 constexpr uint64_t kMaxPeriodNs = 4'000'000;
 
 struct Counter {
-  // The values of the clock and the counter when the rate was last measured.
+  // Clock and counter when the rate was last measured.
   uint64_t ns = 0;
   uint64_t ticks = 0;
   uint64_t rate = 0;         // in 2^-32 nanoseconds per tick; 0 if unknown
@@ -32,9 +31,8 @@ struct Counter {
 thread_local Counter counter;
 
 // Reads the clock. Measures the counter's rate if the last measurement was at least kMinPeriodNs
-// ago. The counter is used only if two successive rates agree. Rates may differ if the machine
-// slept, if the thread had to wait between reading the clock and the counter, or if the thread
-// moved to a processor with a different counter.
+// ago. The counter is used only if two successive rates agree. Rates may differ after sleep, after
+// an interruption of the measurement, or on a processor with a different counter.
 uint64_t read_clock() {
   const uint64_t now = now_ns();
   const uint64_t now_ticks = ticks();
@@ -49,7 +47,7 @@ uint64_t read_clock() {
   return now;
 }
 
-// Returns the larger of `ns` and the previous result, so that results never decrease.
+// Returns max(`ns`, previous result), so that results never decrease.
 uint64_t not_before_last(uint64_t ns) {
   counter.last_ns = std::max(counter.last_ns, ns);
   return counter.last_ns;
@@ -101,8 +99,8 @@ void convert_ticks(const CounterReading& start, std::span<uint64_t> ticks) {
   uint64_t previous = start.ns;
   for (uint64_t& tick : ticks) {
     // The counters of two processors may differ, so a tick may be before start.ticks or after the
-    // last tick. Its distance from start.ticks is therefore limited to `all_ticks`. Signed integers
-    // convert to double faster than unsigned ones.
+    // last tick. The distance from start.ticks is therefore limited to `all_ticks`. Signed integers
+    // convert to double faster than unsigned integers.
     const auto passed = static_cast<int64_t>(std::min(tick - start.ticks, all_ticks));
     const auto ns = static_cast<int64_t>(static_cast<double>(passed) * ns_per_tick);
     previous = tick = std::max(previous, start.ns + static_cast<uint64_t>(ns));

@@ -13,13 +13,13 @@ namespace {
 constexpr size_t kMaxPathBytes = 2048;
 constexpr size_t kMaxFileBytes = 4096;
 
-// A resource, and the files in which a group limits the resource. The limit is the quota divided by
-// the period. Memory has no period, so its quota is divided by 1.
+// A resource, and the files that limit the resource. The limit is the quota divided by the period.
+// Memory has no period, so its quota is divided by 1.
 struct Controller {
   const char* name;
   const char* v1_quota;
-  const char* v1_period;  // null: the resource has no period
-  const char* v2;         // the quota, then the period if there is one
+  const char* v1_period;
+  const char* v2;  // the quota, then the period of a resource that has a period
   long long default_period;
 };
 constexpr Controller kMemory{.name = "memory",
@@ -41,7 +41,7 @@ struct Group {
   size_t path_size;
 };
 
-// Reads a file of a control group. The file must be short.
+// Reads a short file of a control group.
 void read_file(const Group& group, const char* file_name, char (&text)[kMaxFileBytes]) {
   char path[kMaxPathBytes];
   std::snprintf(path, sizeof path, "%s/sys/fs/cgroup/%s%.*s/%s", group.root, group.mount,
@@ -49,16 +49,15 @@ void read_file(const Group& group, const char* file_name, char (&text)[kMaxFileB
   read_start(path, text, sizeof text);
 }
 
-// Reads up to two numbers from the beginning of a group's file. Stops at the word "max". Numbers
-// that are not read stay unchanged, for example if the file is missing.
+// Reads up to two numbers from the beginning of a file. Stops at the word "max". Other numbers stay
+// unchanged, for example if the file is missing.
 void read_numbers(const Group& group, const char* file_name, long long* first, long long* second) {
   char text[kMaxFileBytes];
   read_file(group, file_name, text);
   [[maybe_unused]] const int count = std::sscanf(text, "%lld %lld", first, second);
 }
 
-// Returns the bytes that a group uses, without cached pages of files. The system drops these pages
-// when memory is needed.
+// Bytes that a group uses, without the cached pages of files, which the system can drop.
 uint64_t used_memory(const Group& group, bool is_v2) {
   long long used = 0;
   long long unused = 0;
@@ -72,7 +71,7 @@ uint64_t used_memory(const Group& group, bool is_v2) {
   return used > 0 ? static_cast<uint64_t>(used) : 0;
 }
 
-// Returns UINT64_MAX if the group has no limit. A v1 quota of -1 also means no limit.
+// Returns UINT64_MAX if the group has no limit. In v1, a quota of -1 means no limit.
 uint64_t limit_of(const Group& group, const Controller& controller, bool is_v2) {
   long long quota = 0;
   long long period = controller.default_period;
@@ -107,7 +106,7 @@ bool contains_name(const char* names, const char* name) {
   read_start(file, groups, sizeof groups);
   uint64_t result = UINT64_MAX;
   char* rest = nullptr;
-  // A line is "number:names:path". `names` is empty for v2.
+  // A line is "number:names:path". In v2, `names` is empty.
   for (const char* line = strtok_r(groups, "\n", &rest); line != nullptr;
        line = strtok_r(nullptr, "\n", &rest)) {
     const char* const names = std::strchr(line, ':');
@@ -117,8 +116,7 @@ bool contains_name(const char* names, const char* name) {
     if (!is_v2 && !contains_name(names, controller.name)) continue;
     ++path;
     Group group{root, is_v2 ? "" : controller.name, path, std::strlen(path)};
-    // A missing folder does not set a limit. In a container, some folders of the path may be
-    // missing, because only the container's own group is mounted.
+    // A missing folder does not set a limit. In a container, parent folders may be missing.
     while (true) {
       result = std::min(result, limit_of(group, controller, is_v2));
       if (group.path_size == 0) break;

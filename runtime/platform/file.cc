@@ -33,7 +33,7 @@ uint64_t stamp_of(const struct stat& status) {
 
 }  // namespace
 
-// Returns a hash of two numbers, computed with the finalizer of SplitMix64.
+// This is the finalizer of SplitMix64.
 uint64_t mix(uint64_t a, uint64_t b) {
   uint64_t x = a * 0x9e3779b97f4a7c15u + b;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -42,7 +42,7 @@ uint64_t mix(uint64_t a, uint64_t b) {
 }
 
 Result<File> File::open(const char* path) {
-  // Without O_NONBLOCK, opening a pipe that has no writer would block.
+  // Without O_NONBLOCK, opening a pipe without a writer would block.
   const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
     const int reason = errno;
@@ -141,8 +141,8 @@ Result<Mapping> Mapping::map(const File& file) {
   if (file.size_ == 0) return Mapping({}, stamp);
   VITRINE_RETURN_IF_ERROR(file.check_addressable());
   const auto size = static_cast<size_t>(file.size_);
-  // First maps zero pages, and then maps the file over them. The zero pages after the file's last
-  // page are the slack.
+  // Maps zero pages, and then the file over these pages. The zero pages after the file's end are
+  // the slack.
   const size_t reserved = mapped_bytes(size);
   void* address =
       ::mmap(nullptr, reserved, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -170,7 +170,7 @@ void Mapping::release(size_t offset, size_t size) const {
   const size_t first = round_up(offset, page);
   const size_t last = (offset + size) / page * page;
   if (first >= last) return;
-  // Drops the pages. The system can read them from the file again, because they are unmodified.
+  // These pages are unmodified, so the system can read them from the file again.
   ::madvise(const_cast<std::byte*>(bytes_.data()) + first, last - first, MADV_DONTNEED);
 }
 

@@ -1,4 +1,3 @@
-// Reads files and maps them read-only. Only runtime/platform calls the operating system.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +8,7 @@
 
 namespace vitrine::platform {
 
-// An open file. Thread-safe, because the offset is passed to each read.
+// An open file. Thread-safe: each read gets its own offset.
 class File {
  public:
   // Opens a regular file. Errors are NotFound and AccessFailed, with the system's reason.
@@ -19,20 +18,20 @@ class File {
   ~File();
 
   uint64_t size() const { return size_; }
-  // A hash of the file's identity, size and modification times at the time it was opened. Other
-  // files, and later versions of this file, have different stamps. Never 0.
+  // A hash of the file's identity, size and modification times when it was opened. Other files and
+  // later versions of this file have different stamps. Never 0.
   uint64_t stamp() const { return stamp_; }
   // Modification time in nanoseconds since 1970.
   uint64_t modified_ns() const { return modified_ns_; }
   // True if only this user and root can write to the file.
   bool is_private() const { return private_; }
-  // False if the last change is so recent that another change could have the same modification time
-  // and thus the same stamp.
+  // False if another change could get the same modification time, because the last change is so
+  // recent.
   bool is_settled() const { return settled_; }
-  // Sets the modification time, in whole seconds since 1970, unless the file has changed since it
-  // was opened. Does nothing if the system does not allow the change.
+  // Sets the modification time, in whole seconds since 1970. Does nothing if the file has changed
+  // since it was opened, or if the system does not allow the change.
   void seal(uint64_t modified_s) const;
-  // Returns NotSupported if the file is too large for the address space of a 32-bit machine.
+  // Returns NotSupported if the file is too large for a 32-bit address space.
   Error check_addressable() const;
   // Fills `out` completely, or returns AccessFailed.
   Error read(uint64_t offset, std::span<std::byte> out) const;
@@ -60,7 +59,7 @@ class Mapping {
   std::span<const std::byte> bytes() const { return bytes_; }
   // The file's stamp, or 0 if File::is_settled() was false.
   uint64_t stamp() const { return stamp_; }
-  // Lets the system drop the pages inside the range. They are loaded again when they are read. The
+  // Lets the system drop the pages inside the range. The next read loads these pages again. The
   // range must be inside bytes().
   void release(size_t offset, size_t size) const;
 
@@ -70,7 +69,7 @@ class Mapping {
   uint64_t stamp_ = 0;
 };
 
-// Hashes two numbers into one, for stamps. Not secure against attackers.
+// Hashes two numbers for stamps. Not secure against attackers.
 uint64_t mix(uint64_t a, uint64_t b);
 
 }  // namespace vitrine::platform

@@ -64,10 +64,8 @@ class FlatTensorMap final : public NamedDataMap {
         root_(fbs::GetFlatTensor(body_.data())),
         header_(header) {}
 
-  // Verifies the file. Later calls rely on these checks.
   Error verify() {
-    // One step per byte is enough, unless several offsets in the file refer to the same table or
-    // key.
+    // One step per byte suffices, unless several offsets refer to the same table or key.
     Budget steps(body_.size());
     if (!verify_tables(body_.bytes(), fbs::kTableShapes, steps)) {
       return invalid("its flatbuffer is damaged");

@@ -1,4 +1,3 @@
-// Checks the version of a program or a .ptd file.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +6,10 @@
 
 namespace vitrine {
 
-// The latest version of both formats, which ExecuTorch 0.5 to 1.6 write.
+// The latest version of programs and .ptd files. ExecuTorch 0.5 to 1.6 write this version.
 inline constexpr uint32_t kMaxFormatVersion = 0;
 
-// Checks a version. `what` is the kind of file for the error message.
+// `what` is the kind of file for the error message.
 inline Error check_version(const char* what, uint32_t version, ErrorCode code) {
   if (version <= kMaxFormatVersion) return Error();
   return Error::make(

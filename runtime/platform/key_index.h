@@ -15,13 +15,11 @@ class KeyIndex {
  public:
   static constexpr size_t kNotFound = SIZE_MAX;
 
-  // Sorts the keys of `map`, which must outlive the index. Charges `steps` with one step for each
-  // key, and one for each 64 bytes of a key. Returns OutOfResources if `steps` is used up, or
-  // MemoryAllocationFailed.
+  // Sorts the keys of `map`, which must outlive the index. Takes one step for each key and for each
+  // 64 bytes of a key. Returns OutOfResources if `steps` is used up, or MemoryAllocationFailed.
   Error build(const NamedDataMap& map, Budget& steps);
 
-  // Returns the index of `key` in the map, or kNotFound. If the key is repeated, returns the first
-  // index.
+  // Returns the first index of `key` in the map, or kNotFound.
   size_t find(std::string_view key) const;
 
  private:

@@ -25,7 +25,6 @@ uint64_t resident_now() {
   return count == 2 ? resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
 }
 
-// Returns the number of bytes before the first page boundary in `memory`.
 [[maybe_unused]] size_t to_boundary(std::span<std::byte> memory, size_t page) {
   return (page - reinterpret_cast<uintptr_t>(memory.data()) % page) % page;
 }
@@ -34,8 +33,8 @@ uint64_t resident_now() {
 
 uint64_t available_memory() {
   constexpr uint64_t kValidNs = 100'000'000;
-  // If several threads find at the same time that the cached value is outdated, each of them reads
-  // a new value from the system.
+  // If several threads find an outdated value at the same time, each thread asks the system for a
+  // new value.
   static std::atomic<uint64_t> known{0};
   static std::atomic<uint64_t> read_ns{0};
   const uint64_t now = quick_now_ns();
@@ -75,7 +74,7 @@ void prefer_huge_pages([[maybe_unused]] std::span<std::byte> memory) {
   const size_t skipped = to_boundary(memory, kHugePage);
   if (memory.size() < skipped + kHugePage) return;
   const size_t size = (memory.size() - skipped) / kHugePage * kHugePage;
-  (void)::madvise(memory.data() + skipped, size, MADV_HUGEPAGE);  // a hint
+  (void)::madvise(memory.data() + skipped, size, MADV_HUGEPAGE);
 #endif
 }
 
@@ -96,8 +95,7 @@ ResidentMemory resident_memory() {
     memory.peak = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
   }
   memory.now = resident_now();
-  // The system updates the peak less often than the current size, so it may report a peak below the
-  // current size.
+  // The system updates the peak late, so a reported peak may be below the current size.
   memory.peak = std::max(memory.peak, memory.now);
   return memory;
 }

@@ -19,8 +19,8 @@ Error MergedNamedData::no_data(std::string_view key) {
                      static_cast<int>(key.size()), key.data());
 }
 
-// Calls `ask` at most once per map. With two calls per map, each level of nested merged maps would
-// double the number of searches.
+// Calls `ask` at most once per map. With two calls, each level of nested maps would double the
+// number of searches.
 template <class Found, class Ask>
 Result<Found> MergedNamedData::ask_both(std::string_view key, const Ask& ask) const {
   const NamedDataMap* const last = second_ != nullptr ? second_ : first_;
@@ -54,7 +54,6 @@ uint64_t MergedNamedData::file_bytes() const {
          (second_ != nullptr ? second_->file_bytes() : 0);
 }
 
-// Releases the key in both maps. Released bytes are read again on demand.
 void MergedNamedData::release(std::string_view key) const {
   if (first_ != nullptr) first_->release(key);
   if (second_ != nullptr) second_->release(key);

@@ -22,8 +22,8 @@ Error failed(const char* path, const char* what) {
 
 timespec at_second(uint64_t second) { return {static_cast<time_t>(second), 0}; }
 
-// If `path` names a symbolic link, changes `path` to the link's target. Without this change,
-// commit() would replace the link instead of its target.
+// If `path` names a symbolic link, changes `path` to the link's target. commit() would otherwise
+// replace the link.
 Error follow_links(CheckedVector<char>& path) {
   constexpr int kMaxLinks = 40;  // as in Linux
   char target[PATH_MAX];
@@ -58,13 +58,13 @@ Result<NewFile> NewFile::create(const char* path, Kind kind) {
   }
   VITRINE_RETURN_IF_ERROR(follow_links(file.path_));
   CheckedVector<char> temporary;
-  constexpr size_t kSuffixBytes = 8;  // including the zero at the end
+  constexpr size_t kSuffixBytes = 8;
   const size_t length = file.path_.size() - 1;
   VITRINE_RETURN_IF_ERROR(temporary.append({file.path_.data(), length}));
   VITRINE_RETURN_IF_ERROR(temporary.resize(length + kSuffixBytes));
   const mode_t mode = kind == Kind::kPrivate ? 0600 : 0666;
   auto number = static_cast<uint32_t>(now_ns());
-  do {  // tries names until one does not exist
+  do {
     std::snprintf(temporary.data() + length, kSuffixBytes, ".%06x", ++number & 0xffffff);
     file.descriptor_ = ::open(temporary.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   } while (file.descriptor_ < 0 && errno == EEXIST);
@@ -87,7 +87,7 @@ Error NewFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count == 0) errno = EIO;  // trying again could loop forever
+    if (count == 0) errno = EIO;  // a retry could loop forever
     if (count <= 0) return failed(path_.data(), "cannot write");
     bytes = bytes.subspan(static_cast<size_t>(count));
   }

@@ -1,4 +1,4 @@
-// Writes a file atomically: readers see the complete new file or the old one.
+// Writes a file atomically: readers see the complete new file or the old file.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,7 @@
 namespace vitrine::platform {
 
 // A file that is being written under a temporary name in the folder of its path. commit() renames
-// it. Until then, the old file, if any, stays at the path. Processes that have opened the old file
-// can still read it afterward. Not thread-safe. If several processes write the same file, the last
-// commit() wins.
+// the file. Not thread-safe. If several processes write the same file, the last commit() wins.
 class NewFile {
  public:
   enum class Kind : uint8_t {
@@ -27,16 +25,15 @@ class NewFile {
   NewFile& operator=(NewFile&&) = delete;
   ~NewFile();  // removes an uncommitted file
 
-  // Appends bytes.
   Error write(std::span<const std::byte> bytes);
   // Flushes the file to disk and sets its modification time, in whole seconds since 1970. Without
-  // this call, the file may be incomplete after a power failure, even after commit().
+  // this call, a power failure may leave an incomplete file, even after commit().
   Error seal(uint64_t modified_s);
   // Closes the file. Some file systems report only here that the disk is full.
   Error finish();
   // The temporary path of the file before commit(). Null if the file is written in place.
   const char* temporary_path() const { return temporary_.empty() ? nullptr : temporary_.data(); }
-  // Calls finish() unless the caller did, and then renames the file to its path.
+  // Calls finish() if the caller did not, and renames the file to its path.
   Error commit();
 
  private:
@@ -46,7 +43,6 @@ class NewFile {
   CheckedVector<char> temporary_;  // zero-terminated; empty without a temporary file
 };
 
-// The current time in seconds since 1970.
 uint64_t wall_clock_s();
 
 }  // namespace vitrine::platform

@@ -14,8 +14,8 @@
 namespace vitrine::platform {
 namespace {
 
-// Returns the number of bytes that the system filled. Calls the system directly, because some C
-// libraries lack getrandom().
+// Returns the number of filled bytes. Calls the system directly, because some C libraries lack
+// getrandom().
 size_t fill_by_system(std::span<std::byte> out) {
   size_t filled = 0;
 #ifdef SYS_getrandom

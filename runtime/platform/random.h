@@ -1,4 +1,3 @@
-// Random bytes that are hard to guess.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +5,9 @@
 
 namespace vitrine::platform {
 
-// Fills `out` with random bytes from the system. Shortly after boot, the system may not have any
-// random bytes yet. The function then does not wait, but derives the bytes from the clock and from
-// memory addresses.
+// Fills `out` with bytes that are hard to guess. Shortly after boot, the system may not have random
+// bytes yet. This function does not wait: it then derives the bytes from the clock and from memory
+// addresses.
 void fill_random(std::span<std::byte> out);
 
 }  // namespace vitrine::platform

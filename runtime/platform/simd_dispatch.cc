@@ -9,8 +9,8 @@ namespace vitrine::simd {
 #if HWY_ARCH_X86
 namespace {
 
-// CPU features as reported by cpuid. `saved` says which registers the operating system saves for
-// each thread.
+// CPU features that cpuid reports. `saved`: registers that the operating system saves for each
+// thread.
 struct Features {
   uint32_t basic = 0;     // leaf 1, ecx
   uint32_t extended = 0;  // leaf 7, ebx
@@ -29,7 +29,6 @@ struct Target {
   Features needs;
 };
 
-// The features that each of Highway's targets requires.
 constexpr uint32_t kSse4 = bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_PCLMUL | bit_AES;
 constexpr uint32_t kAvx = kSse4 | bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C;
 constexpr uint32_t kAvx2 = bit_AVX2 | bit_BMI | bit_BMI2;
@@ -44,7 +43,7 @@ constexpr Target kTargets[] = {
     {HWY_AVX3, {kAvx, kAvx512, bit_LZCNT, kSavesAvx512}},
 };
 
-// Reads each leaf of cpuid once, because this instruction is slow in a virtual machine.
+// Reads each leaf once, because cpuid is slow in a virtual machine.
 Features read_features() {
   Features found;
   uint32_t a = 0, b = 0, c = 0, d = 0;

@@ -1,7 +1,7 @@
-// Calls the code that was compiled for the best instruction set of this machine.
+// Calls the code for the best instruction set of this machine.
 //
 // Highway's own dispatch needs Highway's shared library, which slows down the start of every
-// process that is linked with it.
+// process.
 #pragma once
 
 #include <hwy/highway.h>
@@ -11,12 +11,12 @@
 
 namespace vitrine::simd {
 
-// Returns Highway's flags for the x86 instruction sets that this machine supports (SSE4 and newer),
-// or 0 on other architectures.
+// Highway's flags for the x86 instruction sets of this machine (SSE4 and newer). 0 on other
+// architectures.
 int64_t supported_targets();
 
 // Index in HWY_CHOOSE_TARGET_LIST of the best target that is in both `compiled` and `supported`.
-// One past the list's end if no target is in both.
+// One past the list's end if there is no such target.
 inline size_t best_target(int64_t compiled, int64_t supported) {
   constexpr int kFirst = HWY_HIGHEST_TARGET_BIT + 1 - HWY_MAX_DYNAMIC_TARGETS;
   const auto mask = static_cast<uint64_t>(compiled & supported) >> kFirst;

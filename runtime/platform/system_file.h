@@ -5,11 +5,12 @@
 
 namespace vitrine::platform {
 
-// Reads the beginning of a file, at most `size` - 1 bytes, and appends a zero byte. The text is
+// Reads at most `size` - 1 bytes from the beginning of a file, and appends a zero byte. The text is
 // empty if the file cannot be read.
 void read_start(const char* path, char* text, size_t size);
 
-// Returns the rest of the line that begins with `key` and a space, or null if no line does.
+// Finds the line that begins with `key` and a space, and returns the rest of this line. Null if
+// there is no such line.
 const char* find_line(const char* text, const char* key);
 
 }  // namespace vitrine::platform

@@ -5,10 +5,9 @@
 namespace vitrine {
 namespace {
 
-// Position 0 represents an absent element. No element can be at this position, because it belongs
-// to the buffer's header.
+// Represents an absent element, because byte 0 belongs to the buffer's header.
 constexpr uint64_t kNowhere = 0;
-// Maximum size of a buffer. Some offsets are signed 32-bit numbers.
+// Maximum size of a buffer, because some offsets are signed 32-bit numbers.
 constexpr uint64_t kMaxFlatbufferBytes = INT32_MAX;
 
 class Walk {
@@ -16,7 +15,7 @@ class Walk {
   Walk(std::span<const std::byte> bytes, const TableShapes& shapes, Budget& steps)
       : bytes_(bytes), shapes_(shapes), steps_(steps) {}
 
-  // Verifies a table. `position` may be misaligned or outside the buffer.
+  // `position` may be misaligned or outside the buffer.
   bool table(uint64_t position, size_t which) {
     if (!steps_.take(1) || !holds(position, 4, 4)) return false;
     // The offset may be negative. Positions that wrap around are outside the buffer.
@@ -29,7 +28,7 @@ class Walk {
     const std::span fields(shapes_.fields + shapes_.starts[which],
                            shapes_.fields + shapes_.starts[which + 1]);
     for (size_t i = 0; i < fields.size(); ++i) {
-      const uint64_t entry = 4 + 2 * i;  // the vtable begins with two sizes: its own, the table's
+      const uint64_t entry = 4 + 2 * i;
       const uint64_t offset = entry < vtable_bytes ? read<uint16_t>(vtable + entry) : 0;
       const uint64_t here = offset != 0 ? position + offset : kNowhere;
       if (here != kNowhere && !field(here, before, fields[i])) return false;
@@ -49,7 +48,7 @@ class Walk {
 
  private:
   // Verifies the field at `position`. `before` is the position of the previous field, or kNowhere
-  // if the table does not contain the previous field.
+  // if the table omits the previous field.
   bool field(uint64_t position, uint64_t before, const FieldShape& shape) {
     if (shape.kind == FieldShape::kScalar) return holds(position, shape.argument, shape.argument);
     const uint64_t target = follow(position);
@@ -96,7 +95,7 @@ class Walk {
     return position % alignment == 0 && position < bytes_.size() &&
            size <= bytes_.size() - position;
   }
-  // Reads a number. Precondition: holds() has returned true for its bytes.
+  // Precondition: holds() has returned true for these bytes.
   template <class T>
   T read(uint64_t position) const {
     T value;

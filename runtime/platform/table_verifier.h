@@ -1,8 +1,7 @@
 // Verifies that all offsets in a flatbuffer point into the flatbuffer.
 //
-// Performs the checks of the flatbuffers library's verifier, and also checks that elements of 8
-// bytes are aligned. schema/table_shapes.py generates constant arrays (TableShapes) that describe a
-// schema. They are much smaller than the code that flatc generates.
+// Performs the checks of the flatbuffers library's verifier, and checks the alignment of 8-byte
+// elements. schema/table_shapes.py generates the arrays (TableShapes) that describe a schema.
 // Format: https://flatbuffers.dev/internals.
 #pragma once
 
@@ -15,17 +14,16 @@
 
 namespace vitrine {
 
-// Describes a field of a table.
 struct FieldShape {
   enum Kind : uint8_t {
     kNoField,
-    kScalar,  // `argument` is its size in bytes
+    kScalar,  // `argument` is the size in bytes
     kString,
     kVector,  // vector of scalars; `argument` is the size of an element in bytes
     kTable,   // `argument` is the index of the table's shape
     kTables,  // vector of tables; `argument` is the index of their shape
-    // A union. The table's previous field contains the union's type. The shape of type t has the
-    // index TableShapes::unions[argument + t - 1]. Values of types above `count` are not verified.
+    // A union. The table's previous field is the union's type. Type t has the shape
+    // TableShapes::unions[argument + t - 1]. Values of types above `count` are not verified.
     kUnion,
   };
   Kind kind = kNoField;
@@ -33,8 +31,8 @@ struct FieldShape {
   uint8_t count = 0;
 };
 
-// Describes the tables of a schema. Table t has the fields [starts[t], starts[t + 1]), in the order
-// of the schema. No table may contain itself, so the depth of nesting is limited.
+// The tables of a schema. Table t has the fields [starts[t], starts[t + 1]), in the order of the
+// schema. Tables must not contain themselves, so the depth of nesting is limited.
 struct TableShapes {
   const FieldShape* fields;
   const uint16_t* starts;
@@ -42,15 +40,14 @@ struct TableShapes {
   uint8_t root;
 };
 
-// Returns true if the root table and everything below it are inside the buffer, and if all scalars
-// and vector elements are aligned. The offset of the root table is at byte `start`. Charges one
-// step for each visit of a table, and returns false if no steps are left. `bytes` must be aligned
-// for every scalar.
+// Returns true if the root table and everything below it are inside the buffer and aligned. The
+// offset of the root table is at byte `start`. Each visit of a table takes a step. Returns false if
+// no steps are left. `bytes` must be aligned for every scalar.
 bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, Budget& steps,
                    size_t start = 0);
 
-// Returns the error OutOfResources for a file whose verification needs more than steps.limit()
-// steps. The message says that the limit is one step per byte.
+// Returns OutOfResources for a file that needs more than steps.limit() steps. The message says that
+// the limit is one step per byte.
 Error too_many_items(const Budget& steps);
 
 }  // namespace vitrine

@@ -1,4 +1,3 @@
-// Returns the length of a flatbuffers vector, or 0 if the file omits the vector.
 #pragma once
 
 #include <flatbuffers/flatbuffers.h>

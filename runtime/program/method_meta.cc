@@ -8,7 +8,7 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Returns null if `index` is out of range.
+// Null if `index` is out of range.
 const fbs::EValue* value_at(const fbs::ExecutionPlan& plan,
                             const flatbuffers::Vector<int32_t>* list, size_t index) {
   if (index >= size_of(list)) return nullptr;

@@ -16,7 +16,6 @@ namespace {
 
 namespace fbs = schema::program;
 
-// The named data in the segments of the program file.
 class ProgramNamedData final : public NamedDataMap {
  public:
   explicit ProgramNamedData(const Program& program) : program_(program) {}
@@ -116,12 +115,10 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
                        "the program's buffer is not aligned to %zu bytes",
                        alignof(std::max_align_t));
   }
-  // One step per byte is enough, unless several offsets in the file refer to the same table, list
-  // or key.
+  // One step per byte suffices, unless several offsets refer to the same table, list or key.
   Budget steps(flatbuffer.size());
   if (verification == Verification::kFull) {
-    // Old headers do not contain the size of the segments. The segments then extend to the end of
-    // the file.
+    // Old headers lack the size of the segments, which then extend to the end of the file.
     const uint64_t segment_bytes = header.segment_base == 0 ? 0
                                    : header.segment_data_size != 0
                                        ? header.segment_data_size
@@ -143,7 +140,7 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
 
 Error Program::load_constants() {
   const fbs::SubsegmentOffsets* constants = ProgramAccess::root(*this).constant_segment();
-  // Entry 0 is unused, because index 0 means "not a constant". Constants begin at entry 1.
+  // Index 0 means "not a constant", so entry 0 is unused.
   if (constants == nullptr || constants->offsets() == nullptr ||
       constants->offsets()->size() <= 1) {
     return Error();

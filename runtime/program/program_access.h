@@ -1,5 +1,5 @@
 // ProgramAccess returns the content of a program in the types of its schema, for the executor and
-// the tools. The public headers do not use these types.
+// the tools. Public headers do not use these types.
 #pragma once
 
 #include "schema/program_generated.h"
@@ -7,12 +7,11 @@
 
 namespace vitrine {
 
-// The offset of a planned tensor in its buffer.
 inline uint64_t planned_offset(const schema::program::AllocationDetails& info) {
   return info.memory_offset_low() | static_cast<uint64_t>(info.memory_offset_high()) << 32;
 }
 
-// Indices and references are not checked. They must come from the verified program.
+// Indices and references are not checked, and must come from the verified program.
 struct ProgramAccess {
   static const schema::program::Program& root(const Program& program) {
     return *static_cast<const schema::program::Program*>(program.root_);

@@ -18,12 +18,10 @@ namespace fbs = schema::program;
 
 Error invalid(const char* what) { return Error::make(ErrorCode::kInvalidProgram, "%s", what); }
 
-// An index from the file may be negative, and is then out of range.
 bool in_range(std::integral auto index, uint32_t count) {
   return index >= 0 && static_cast<uint64_t>(index) < count;
 }
 
-// An enumerator from the file may be unknown.
 template <class Enum>
 bool is_known(Enum value) {
   return value >= Enum::MIN && value <= Enum::MAX;
@@ -243,7 +241,6 @@ class ProgramVerifier {
     return verify_memory(plan, tensor, dtype, static_cast<uint64_t>(*numel) * element_size(dtype));
   }
 
-  // Verifies the location of the tensor's bytes.
   Error verify_memory(const fbs::ExecutionPlan& plan, const fbs::Tensor& tensor, ScalarType dtype,
                       uint64_t nbytes) const {
     const fbs::ExtraTensorInfo* extra = tensor.extra_tensor_info();
@@ -289,7 +286,7 @@ class ProgramVerifier {
                          static_cast<unsigned long long>(offset), info.memory_id(),
                          static_cast<unsigned long long>(size));
     }
-    // Buffers are aligned for every dtype, so it suffices that the offset is aligned.
+    // Buffers are aligned for every dtype, so an aligned offset suffices.
     const size_t alignment = element_size(dtype) < 16 ? element_size(dtype) : 8;
     if (offset % alignment != 0) return invalid("allocation_info: the offset is not aligned");
     return Error();
@@ -393,7 +390,7 @@ class ProgramVerifier {
         if (!in_range(call.cond_value_index(), count)) {
           return invalid("cond_value_index: no such value");
         }
-        // A jump to the position after the last instruction ends the chain.
+        // A jump past the last instruction ends the chain.
         return in_range(call.destination_instruction(), num_instructions + 1)
                    ? Error()
                    : invalid("destination_instruction: outside the chain");

@@ -10,10 +10,10 @@
 
 namespace vitrine {
 
-// `flatbuffer` is the program from the start of the file and must be 16-byte aligned.
-// `segment_bytes` is the size of the segment data in the file. Charges `steps` with one step for
-// each table and one for each list element. Returns InvalidProgram or NotSupported with the
-// location of the fault, or OutOfResources if `steps` is used up.
+// `flatbuffer` is the program from the start of the file, 16-byte aligned. `segment_bytes` is the
+// size of the segment data in the file. Takes one step for each table and list element. Returns
+// InvalidProgram or NotSupported with the location of the fault, or OutOfResources if `steps` is
+// used up.
 Error verify_program(std::span<const std::byte> flatbuffer, uint64_t segment_bytes, Budget& steps);
 
 }  // namespace vitrine

@@ -9,26 +9,25 @@ namespace {
 
 constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
 
-// Each worker is assumed to save this fraction of the calling thread's processor time.
+// Assumed time that a worker saves, as a fraction of the calling thread's processor time.
 constexpr double kSavedShare = 0.4;
-// Upper limit of saved_ns_, and its initial value. At this limit, a single loss of a few
-// milliseconds does not start a pause.
+// Upper limit and initial value of saved_ns_. At this limit, a single loss of a few milliseconds
+// does not start a pause.
 constexpr int64_t kMaxSavedNs = 10'000'000;
 constexpr int64_t kSavedAfterPauseNs = 2'000'000;
-// Limit on the estimated time of a region, because estimates of long regions may be far too large.
+// Upper limit on the estimated time of a region. Estimates of long regions may be far too large.
 constexpr uint64_t kMaxRegionNs = 500'000;
 constexpr uint64_t kSampleNs = 2'000'000;  // interval at which long runs record their loss
 constexpr uint64_t kFirstPauseNs = 10'000'000;
 constexpr uint64_t kMaxPauseNs = 500'000'000;
-// In the last kCheckNs of a pause, the policy measures how long callers wait for a processor. The
-// pause is extended if a caller waits for at least kMinTakenNs and at least an eighth of the
-// measured time.
+// In the last kCheckNs of a pause, the policy measures how long callers wait for a processor. A
+// wait of at least kMinTakenNs and an eighth of the measured time extends the pause.
 constexpr uint64_t kCheckNs = 10'000'000;
 constexpr int64_t kMinTakenNs = 1'000'000;
-// If the time since the end of the last pause is less than kQuietPauses times the length of that
-// pause, the next pause is twice as long.
+// The next pause is twice as long if the time since the last pause is less than kQuietPauses times
+// the length of that pause.
 constexpr uint64_t kQuietPauses = 8;
-// Length of a pause that begins because the process has too few processors for its runs.
+// Length of a pause that a lack of processors causes.
 constexpr uint64_t kSharedPauseNs = 50'000'000;
 
 }  // namespace

@@ -30,13 +30,12 @@ class ThreadPolicy {
     uint64_t (*wall_ns)();
     uint64_t (*cpu_ns)();  // processor time of the calling thread
   };
-  // Counts the runs of the process that have work for several threads, and the threads of the pools
-  // that these runs use.
+  // The runs of this process that have work for several threads, and the threads of their pools.
   struct Demand {
     std::atomic<uint32_t> runs{0};
     std::atomic<uint32_t> threads{0};
   };
-  // State of a run. Only the run's thread uses it.
+  // State of a run. Only the run's thread uses this state.
   struct Run {
     uint64_t work_ns = 0;     // work in regions that are large enough for threads
     bool is_counted = false;  // true if `demand` includes this run
@@ -63,7 +62,7 @@ class ThreadPolicy {
   Demand& demand_;
   const Clocks clocks_;
   std::atomic<uint32_t> runs_{0};  // the runs of this pool that `demand` includes
-  std::atomic<int64_t> saved_ns_;  // time that the workers saved minus time lost; bounded
+  std::atomic<int64_t> saved_ns_;  // time that the workers saved minus lost time; bounded
   std::atomic<uint64_t> awake_until_ns_{0};
   std::atomic<uint64_t> resume_ns_{0};
   std::atomic<uint64_t> pause_ns_{0};  // length of the last pause that a loss caused

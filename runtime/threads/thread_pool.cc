@@ -12,8 +12,8 @@
 #include "runtime/platform/control_group.h"
 #include "runtime/threads/thread_policy.h"
 
-// pthreadpool is not compiled for ThreadSanitizer. These annotations tell ThreadSanitizer that a
-// region begins after its caller's earlier accesses and ends before the caller's later accesses.
+// pthreadpool is not compiled for ThreadSanitizer. These annotations order a region after its
+// caller's earlier accesses and before the caller's later accesses.
 #if defined(__SANITIZE_THREAD__)
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
@@ -35,8 +35,8 @@ ThreadPolicy::Demand demand;
 thread_local bool is_in_run = false;
 thread_local ThreadPolicy::Run present_run;
 
-// Returns the number of cores in the fastest clusters. Counts all cores if their frequencies are
-// unknown or equal.
+// Number of cores in the fastest clusters. Counts all cores if the frequencies are unknown or
+// equal.
 size_t fastest_cores() {
   if (!cpuinfo_initialize()) return 1;
   uint64_t highest = 0;
@@ -59,8 +59,7 @@ size_t allowed_processors() {
   return static_cast<size_t>(CPU_COUNT(&set));
 }
 
-// Returns the number of processors that this process may use. Its affinity mask and its control
-// groups' CPU quota limit this number.
+// Number of processors that the affinity mask and the CPU quota of the control groups allow.
 size_t usable_processors() {
   return static_cast<size_t>(
       std::min<uint64_t>(platform::control_group_processors(), allowed_processors()));
