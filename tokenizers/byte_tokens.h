@@ -1,4 +1,4 @@
-// Reads and writes bytes as tokenizer files represent them: as byte tokens ("<0x0A>") or in base64.
+// Reads and writes bytes as byte tokens ("<0x0A>") or base64.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,8 @@
 
 namespace vitrine {
 
-// Returns the name of the token for a byte: "<0x0A>" for 10.
 std::string byte_token(uint8_t byte);
-// Returns the byte that a byte token represents, or nullopt for other tokens.
+// Returns the byte of a byte token, or nullopt for other tokens.
 std::optional<uint8_t> byte_of_token(std::string_view token);
 // Decodes base64. Returns nullopt if the text is not base64 with padding.
 std::optional<std::string> base64_bytes(std::string_view text);

@@ -3,7 +3,7 @@
 namespace vitrine {
 namespace {
 
-// The range of sorted entries that begin with the string of a node.
+// The sorted entries that begin with the string of a node.
 struct EntryRange {
   size_t begin;
   size_t end;

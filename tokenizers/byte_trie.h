@@ -1,4 +1,4 @@
-// A trie of strings. It finds all strings of the trie that are prefixes of a text.
+// A trie finds its strings that are prefixes of a text.
 #pragma once
 
 #include <algorithm>
@@ -13,25 +13,25 @@
 
 namespace vitrine {
 
-// Immutable. Nodes are numbered level by level. The children of a node have consecutive numbers, in
-// ascending order of their bytes.
+// Immutable. Nodes are numbered level by level. The children of a node have consecutive numbers and
+// are sorted by byte.
 class ByteTrie {
  public:
   using Node = uint32_t;
   static constexpr Node kRoot = 0;
-  static constexpr Node kNoNode = 0;  // as a child: there is none
+  static constexpr Node kNoNode = 0;  // marks an absent child
   static constexpr TokenId kNoValue = -1;
 
   struct Entry {
     std::string_view text;
-    TokenId value;  // 0 or greater
+    TokenId value;  // not negative
   };
-  // Builds the trie. Ignores empty strings. If strings are equal, the first one wins.
+  // Builds the trie. Ignores empty strings. The first of several equal strings wins.
   explicit ByteTrie(std::vector<Entry> entries = {});
 
   size_t size() const { return values_.size(); }  // number of nodes
   TokenId value(Node node) const { return values_[node]; }
-  uint8_t byte(Node node) const { return bytes_[node]; }  // that leads from the parent to the node
+  uint8_t byte(Node node) const { return bytes_[node]; }  // the byte from the parent to the node
   Node first_child(Node node) const { return first_children_[node]; }
   Node end_of_children(Node node) const { return first_children_[node + size_t{1}]; }
 
@@ -43,8 +43,7 @@ class ByteTrie {
     return found == end || *found != byte ? kNoNode : static_cast<Node>(found - bytes_.begin());
   }
 
-  // Calls visit(value, size) for each string of the trie that is a prefix of `text`, shortest
-  // first.
+  // Calls visit(value, size) for each string that is a prefix of `text`, shortest first.
   template <class Visit>
   void each_prefix(std::string_view text, TextBudget& budget, Visit visit) const {
     Node node = kRoot;
@@ -62,7 +61,7 @@ class ByteTrie {
     TokenId value = kNoValue;
     size_t size = 0;
   };
-  // Returns the longest string of the trie that is a prefix of `text`.
+  // Returns the longest string that is a prefix of `text`.
   Prefix longest_prefix(std::string_view text, TextBudget& budget) const {
     Prefix longest;
     each_prefix(text, budget, [&](TokenId value, size_t size) { longest = {value, size}; });
@@ -70,9 +69,9 @@ class ByteTrie {
   }
 
  private:
-  std::vector<uint8_t> bytes_;        // by node
-  std::vector<TokenId> values_;       // by node
-  std::vector<Node> first_children_;  // by node, and the number of nodes
+  std::vector<uint8_t> bytes_;        // indexed by node
+  std::vector<TokenId> values_;       // indexed by node
+  std::vector<Node> first_children_;  // indexed by node; the last element is the number of nodes
   std::array<Node, 256> root_children_ = {};
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kUnitBytes = 4;
 constexpr size_t kMaxTrieBytes = 4 << 20;
-constexpr size_t kMaxGraphemeBytes = 5;  // of graphemes that are replaced at once
+constexpr size_t kMaxGraphemeBytes = 5;  // maximum size of a grapheme that is replaced as a whole
 constexpr int kMaxNestedTexts = 32;      // size of a table in SentencePiece
 
 uint32_t little_endian(std::string_view bytes) {
@@ -22,15 +22,14 @@ uint32_t little_endian(std::string_view bytes) {
   return value;
 }
 
-// Each of the following functions returns one field of a unit.
+// These functions return the fields of a unit.
 uint32_t offset_of(uint32_t unit) { return unit >> 10 << ((unit & 1U << 9) >> 6); }
 bool has_value(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 uint32_t value_of(uint32_t unit) { return unit & 0x7FFFFFFFU; }
 uint32_t label_of(uint32_t unit) { return unit & 0x800000FFU; }
 
-// Checks all paths of a trie. After each byte, the state of a search is a "base": the index of the
-// current unit XOR the offset of that unit. The next byte b leads to the unit with the index base
-// XOR b.
+// Checks all paths of a trie. The state of a search is a "base": the index of the current unit XOR
+// the offset of that unit. The next byte b leads to the unit with the index base XOR b.
 class TrieCheck {
  public:
   TrieCheck(const std::vector<uint32_t>& units, std::string_view replacements,
@@ -45,8 +44,8 @@ class TrieCheck {
  private:
   struct BaseState {
     bool is_known = false;
-    bool is_open = false;  // on the current path
-    int num_nested = -1;   // values on the longest path that begins here; -1: not known
+    bool is_open = false;  // true: the base is on the current path
+    int num_nested = -1;   // values on the longest path from here; -1: not known
   };
 
   [[noreturn]] void fail(std::string_view what) const {
@@ -69,9 +68,8 @@ class TrieCheck {
     }
   }
 
-  // Visits bases (see TrieCheck) in breadth-first order, so each base is first reached by its
-  // shortest text. The size limit of a replacement is proportional to the size of its text, so it
-  // is strictest for the shortest text.
+  // Visits bases in breadth-first order, so the shortest text reaches a base first. The shortest
+  // text has the strictest limit on its replacement.
   void check_depths() {
     std::vector<uint32_t> level = {offset_of(units_[0])};
     check_base(level[0]);
@@ -103,7 +101,7 @@ class TrieCheck {
     }
   }
 
-  // Searches depth-first. Does not use recursion, because a path can be as long as the file.
+  // Searches depth-first without recursion, because a path can be as long as the file.
   void check_nesting() {
     std::vector<uint32_t> path = {offset_of(units_[0])};
     while (!path.empty()) {
@@ -124,8 +122,8 @@ class TrieCheck {
     }
   }
 
-  // Computes num_nested of `base` and removes `base` from the current path. Call this after all
-  // bases to which `base` leads have been visited.
+  // Computes num_nested of `base` and removes `base` from the current path. All bases to which
+  // `base` leads must have been visited.
   void close(uint32_t base) {
     int num_nested = 0;
     each_next(base, [&](uint32_t index, uint32_t next) {
@@ -142,7 +140,7 @@ class TrieCheck {
   const std::vector<uint32_t>& units_;
   std::string_view replacements_;
   const std::string& place_;
-  std::vector<BaseState> states_;  // by base
+  std::vector<BaseState> states_;  // indexed by base
 };
 
 }  // namespace
@@ -171,7 +169,7 @@ std::string_view CharacterMap::replacement_at(uint32_t begin) const {
   return rest.substr(0, rest.find('\0'));
 }
 
-// Finds the shortest prefix of `text` that is in the trie, and returns its replacement.
+// Returns the replacement of the shortest prefix of `text` that is in the trie.
 std::optional<std::string_view> CharacterMap::find(std::string_view text) const {
   uint32_t base = offset_of(units_[0]);
   for (const char c : text) {

@@ -1,5 +1,5 @@
-// SentencePiece's compiled character map replaces texts with other texts, mostly to normalize them.
-// SentencePiece models and the tokenizer.json files of T5, mBART and XLM-R contain one.
+// SentencePiece's compiled character map replaces texts, mostly to normalize them. SentencePiece
+// models and the tokenizer.json files of T5, mBART and XLM-R contain a map.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +12,30 @@ namespace vitrine {
 
 // A compiled map has three parts: the size of a trie in bytes (u32), the trie, and the
 // replacements, each followed by a NUL. All numbers are little-endian. The trie is a double array
-// in the format of Darts-clone. It maps texts to the offsets of their replacements. Each unit of
-// the array is a u32:
+// of Darts-clone. It maps texts to the offsets of their replacements. Each unit is a u32:
 //
-//   bits 0..7    the byte that leads to this unit
-//   bit 8        1 if a text ends with this byte; its value is then the unit at `base`
-//   bit 9        1 if the offset is in multiples of 256
-//   bits 10..30  the offset; `base` is the index of this unit XOR the offset
-//   bit 31       1 if this unit is a value: bits 0..30 are then the offset of a replacement
+// bits 0..7    the byte that leads to this unit
+// bit 8        1 if a text ends with this byte; its value is then the unit at `base`
+// bit 9        1 if the offset is in multiples of 256
+// bits 10..30  the offset; `base` is the index of this unit XOR the offset
+// bit 31       1 if this unit is a value: bits 0..30 are then the offset of a replacement
 //
 // The next byte b of a text leads to the unit with the index base XOR b.
 class CharacterMap {
  public:
-  // Checks all parts of the map that a search can reach, because SentencePiece uses the map without
-  // checking it. `place` names the map in errors. Throws TokenizerError in these cases:
+  // SentencePiece does not check the map, so this constructor checks all parts that a search can
+  // reach. `place` names the map in errors. Throws TokenizerError in these cases:
   //
   // - The size of the trie is invalid or exceeds 4 MiB.
   // - A unit or a replacement is outside of the map, or a replacement is not UTF-8.
   // - The trie has a cycle.
-  // - One path of the trie has more than 32 texts. Each of these texts is a prefix of the next one.
+  // - One path of the trie has more than 32 texts.
   // - A replacement has more than 12 times as many bytes as its text.
   CharacterMap(std::string_view bytes, const std::string& place);
 
-  // Normalizes like Hugging Face's library. If a grapheme has fewer than 6 bytes and begins with a
-  // text of the map, the replacement of that text replaces the whole grapheme. If several texts
-  // match, the shortest one is used. Other graphemes are replaced character by character.
+  // Normalizes as Hugging Face's library does. If a grapheme of at most 5 bytes begins with a text
+  // of the map, the replacement of the shortest such text replaces the whole grapheme. Other
+  // graphemes are replaced character by character.
   std::string apply(std::string_view text) const;
 
  private:

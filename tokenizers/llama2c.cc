@@ -17,8 +17,8 @@ namespace {
 
 // Id of the token for byte 0. Ids 0 to 2 are <unk>, <s> and </s>.
 constexpr TokenId kFirstByteToken = 3;
-// Tokens may be missing at the end of a file: at most as many as the file contains, plus
-// kMaxMissing.
+// A file may lack its last tokens. The number of missing tokens is at most kMaxMissing plus the
+// number of tokens in the file.
 constexpr size_t kMaxMissing = 65536;
 
 static_assert(std::endian::native == std::endian::little);

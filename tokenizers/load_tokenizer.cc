@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxJsonDepth = 64;
-// Limit on the size of a tokenizer file. The largest real files are 35 MB.
+// Maximum size of a tokenizer file. The largest known files have 35 MB.
 constexpr uint64_t kMaxFileBytes = uint64_t{1} << 30;
 constexpr const char* kTokenizerJson = "tokenizer.json";
 constexpr const char* kTokenizerConfig = "tokenizer_config.json";
@@ -42,7 +42,7 @@ bool begins_as_json(std::string_view bytes) {
   return first != std::string_view::npos && bytes[first] == '{';
 }
 
-// True if the first line begins with a token in base64, a space and a digit.
+// True if the first line begins with base64, a space and a digit.
 bool begins_as_tiktoken(std::string_view bytes) {
   const std::string_view line = bytes.substr(0, bytes.find('\n'));
   const size_t space = line.find(' ');
@@ -50,7 +50,7 @@ bool begins_as_tiktoken(std::string_view bytes) {
          space + 1 < line.size() && line[space + 1] >= '0' && line[space + 1] <= '9';
 }
 
-// True if the file begins like a SentencePiece model: with a piece whose first field is its text.
+// True if the file begins like a SentencePiece model: with a piece whose first field is a text.
 bool begins_as_sentence_piece(std::string_view bytes) {
   return bytes.size() > 4 && bytes[0] == '\n' &&
          (bytes[2] == '\n' || ((bytes[1] & 0x80) != 0 && bytes[3] == '\n'));

@@ -1,5 +1,5 @@
-// Byte-pair merging: repeatedly joins the pair of neighbors with the lowest rank, until no pair can
-// be merged. Takes O(n log n) time for a word of n symbols.
+// Byte-pair merging repeatedly joins the pair of neighbors with the lowest rank. A word of n
+// symbols takes O(n log n) time.
 #pragma once
 
 #include <concepts>
@@ -15,7 +15,7 @@ namespace vitrine {
 struct Symbol {
   TokenId id;
   size_t begin;  // position of its bytes in the word
-  size_t size;   // 0 if the symbol was merged into another one
+  size_t size;   // 0 if the symbol was merged into another symbol
   int64_t previous = -1;
   int64_t next = -1;
 };
@@ -26,8 +26,7 @@ struct PairMerge {
   TokenId id;
 };
 
-// Merges symbols in place. `find(left, right)` returns the PairMerge of two neighbors, or nullopt
-// if the two cannot be merged.
+// Merges symbols in place. `find(left, right)` returns the PairMerge of two neighbors, or nullopt.
 template <class Rank, class Find>
 void merge_pairs(std::vector<Symbol>& symbols, Find find) {
   struct Candidate {
@@ -61,7 +60,7 @@ void merge_pairs(std::vector<Symbol>& symbols, Find find) {
     Symbol& left = at(best.left);
     if (left.size == 0 || left.next < 0) continue;
     Symbol& right = at(left.next);
-    // Checks the pair again, because the neighbors may have changed since the pair was queued.
+    // The neighbors may have changed since the pair was queued.
     const std::optional<PairMerge<Rank>> merge = find(left, right);
     if (!merge || merge->id != best.id) continue;
     left.id = best.id;

@@ -15,12 +15,12 @@
 namespace vitrine {
 namespace {
 
-// Bounds on the number of retries that Oniguruma may make before the clock is first checked.
+// Bounds on the number of Oniguruma's retries before the first look at the clock.
 constexpr uint64_t kMinRetries = 8;
 constexpr uint64_t kMaxRetries = 1024;
-// Limit on the work, in bytes, before the clock is first checked. This much work takes about 0.4 s.
+// Maximum work in bytes before the first look at the clock: about 0.4 s.
 constexpr uint64_t kMaxUncheckedWork = 1 << 27;
-// Limits on Oniguruma's stack, whose entries are 32 bytes each.
+// Limits on Oniguruma's stack. An entry has 32 bytes.
 constexpr size_t kMinStackEntries = 16 << 10;
 constexpr size_t kStackEntriesPerByte = 8;
 constexpr size_t kMaxStackEntries = 1'500'000;
@@ -36,9 +36,8 @@ bool exceeded_retries(int result) {
          result == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER;
 }
 
-// Returns Oniguruma's default syntax without callbacks into programs, calls to groups, and
-// constructs that change how a search advances. Calls to groups can take exponential time without a
-// retry, so a limit on retries does not stop them.
+// Returns Oniguruma's default syntax without callbacks, calls to groups, and constructs that change
+// how a search advances. Calls to groups can take exponential time without a retry.
 OnigSyntaxType hugging_face_syntax() {
   OnigSyntaxType syntax = OnigSyntaxOniguruma;
   syntax.op2 &= ~static_cast<unsigned>(
@@ -56,8 +55,8 @@ OnigSyntaxType tiktoken_syntax() {
   return syntax;
 }
 
-// Replaces [:punct:] with Unicode properties. Before version 6.9.9, Oniguruma's [:punct:] lacks
-// some symbols.
+// Replaces [:punct:] with Unicode properties. Oniguruma's [:punct:] lacks some symbols before
+// version 6.9.9.
 std::string with_symbols(std::string expression, const std::vector<size_t>& punctuation) {
   for (size_t i = punctuation.size(); i-- > 0;) {
     const bool is_negated = expression[punctuation[i] + 2] == '^';
@@ -67,9 +66,9 @@ std::string with_symbols(std::string expression, const std::vector<size_t>& punc
   return expression;
 }
 
-// Compiles an expression. If it is malformed, returns null and writes the reason to `error`.
+// Returns null and writes the reason to `error` if the expression is malformed.
 regex_t* compile(std::string_view expression, PatternSyntax syntax, std::string& error) {
-  static std::mutex mutex;  // Oniguruma fills tables when it compiles for the first time
+  static std::mutex mutex;  // Oniguruma fills tables in its first compilation
   const std::lock_guard lock(mutex);
   OnigEncoding utf8 = ONIG_ENCODING_UTF8;
   onig_initialize(&utf8, 1);
@@ -95,7 +94,7 @@ struct Pattern::Compiled {
   PatternFindings findings;
   std::string place;
 
-  // Returns the number of retries before the clock is first checked, for a text of this size.
+  // Returns the number of retries before the first look at the clock.
   unsigned long unchecked_retries(size_t text_bytes) const {
     const uint64_t work = findings.work_per_byte * (text_bytes + 1) + findings.repeats;
     return static_cast<unsigned long>(
@@ -109,7 +108,6 @@ struct Pattern::Compiled {
 
 namespace {
 
-// Searches one text for the matches of a pattern.
 class PatternSearch {
  public:
   PatternSearch(regex_t* regex, unsigned long unchecked_retries, std::string_view text,
@@ -120,16 +118,16 @@ class PatternSearch {
         limits_.get(), static_cast<unsigned>(std::min(entries, kMaxStackEntries)));
   }
 
-  // Finds the first match at or after `start`. Returns false if none exists. Sets `error` to a
-  // value other than 0 if Oniguruma gives up.
+  // Finds the first match at or after `start`, or returns false. Sets `error` to a value other than
+  // 0 if Oniguruma gives up.
   bool find(size_t start, int& error) {
     for (;;) {
       budget_.take_steps(kStepsPerSearch);
       int result = budget_.timed([&] { return search(start); });
       if (result >= 0) return true;
       if (!exceeded_retries(result)) return fails(result, error);
-      // The search used up its retries, so some of the next start positions are tried one by one.
-      // Each of them is charged to the budget. Then the search continues.
+      // The search used up its retries. Tries some start positions one by one and charges each
+      // position to the budget. Then continues the search.
       for (unsigned long tried = 0; tried < unchecked_retries_; ++tried) {
         result = match(start);
         if (result >= 0) return true;
@@ -167,9 +165,9 @@ class PatternSearch {
                                   end_of(text_), region_.get(), ONIG_OPTION_NONE, limits_.get());
   }
 
-  // Matches at `start` only. Oniguruma does not report how many retries a match takes. Therefore,
-  // this function limits the retries, and repeats a match that exceeds the limit with a higher
-  // limit. The limit grows in small steps, because later retries may take much longer.
+  // Matches at `start` only. Oniguruma does not report its number of retries, so this function
+  // limits the retries and repeats the match with a higher limit. The limit grows in small steps,
+  // because later retries may take much longer.
   int match(size_t start) {
     for (unsigned long retries = unchecked_retries_;; retries += unchecked_retries_) {
       budget_.take_steps(kStepsPerSearch);
@@ -219,7 +217,7 @@ void Pattern::each_match(std::string_view text, TextBudget& budget,
                        budget);
   int error = 0;
   bool has_match = false;
-  size_t last = 0;  // end of the match before
+  size_t last = 0;  // end of the previous match
   for (size_t start = 0; search.find(start, error);) {
     const size_t begin = search.begin();
     const size_t end = search.end();

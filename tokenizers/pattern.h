@@ -1,4 +1,4 @@
-// Finds the matches of regular expressions in UTF-8 text. Uses Oniguruma, and limits the cost of a
+// Finds the matches of regular expressions in UTF-8 text. Uses Oniguruma and limits the cost of a
 // search.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace vitrine {
 
 enum class PatternSyntax {
-  // Syntax of a tokenizer.json: Oniguruma's default syntax, close to Ruby's
+  // Syntax of a tokenizer.json: Oniguruma's default syntax
   // (https://github.com/kkos/oniguruma/blob/master/doc/RE). `^` and `$` match at the beginning and
   // end of lines.
   kHuggingFace,
@@ -21,19 +21,19 @@ enum class PatternSyntax {
   kTiktoken,
 };
 
-// A compiled expression. Immutable and thread-safe.
+// Immutable and thread-safe.
 class Pattern {
  public:
   // Compiles an expression. Throws TokenizerError naming `place` if the expression is malformed or
-  // not supported (pattern_check.h).
+  // pattern_check.h refuses the expression.
   Pattern(std::string_view expression, PatternSyntax syntax, const std::string& place);
   ~Pattern();
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;
 
-  // Visits the matches in well-formed text from left to right, as byte ranges. Matches do not
-  // overlap. Skips an empty match that begins where the previous match ended. Throws TokenizerError
-  // if the search exceeds the budget.
+  // Visits the matches in well-formed text from left to right, as byte ranges without overlap.
+  // Skips an empty match directly after another match. Throws TokenizerError if the search exceeds
+  // the budget.
   void each_match(std::string_view text, TextBudget& budget,
                   const std::function<void(size_t begin, size_t end)>& visit) const;
 

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMaxPatternBytes = 64 << 10;
 constexpr size_t kMaxGroupDepth = 200;  // Oniguruma recurses
 constexpr size_t kMaxGroups = 1000;
-constexpr size_t kMaxQuantifiers = 8;  // of one item, as in "a{2}{3}+"
+constexpr size_t kMaxQuantifiers = 8;  // quantifiers of one item: "a{2}{3}+" has three
 constexpr size_t kMaxScans = 2;        // limit on look-arounds that scan the text
 constexpr uint64_t kMaxRepeats =
     100'000;  // limit on the sum of counts; Oniguruma's limit on one count
@@ -22,9 +22,9 @@ constexpr uint64_t kMaxRepeatsInLook = 100;
 
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-// Bounds on the work of matching a part of an expression, such as a character or a group.
+// Bounds on the work of matching an item, such as a character or a group.
 struct ItemWork {
-  uint64_t repeats = 0;       // sum of the counts, each multiplied by the counts around it
+  uint64_t repeats = 0;       // sum of the counts, each times the counts around it
   bool is_unbounded = false;  // has a repeat without an upper bound, or a back reference
   bool scans = false;         // has a look-around whose work grows with the text
 
@@ -167,9 +167,8 @@ class WorkScanner {
 
   ItemWork read_escape() {
     const char c = take_byte();
-    // Refuses \C, \M and \c, because this check does not know their full syntax. Refuses \y and \Y,
-    // because they may scan the text. Refuses \G, \K and \g, because the search does not support
-    // them.
+    // Refuses \C, \M and \c, because this check does not know the full syntax. Refuses \y and \Y,
+    // which may scan the text. The search does not support \G, \K and \g.
     if (std::string_view("GKYgyCMc").find(c) != std::string_view::npos) {
       refuse(fmt::format("\"\\{}\"", c));
     }
@@ -177,12 +176,12 @@ class WorkScanner {
       if (!rest_.empty()) skip_through('}');
     }
     if (c == 'k' && !rest_.empty()) skip_through(take_byte() == '<' ? '>' : '\'');
-    // \X matches one grapheme, whose end may depend on all preceding characters.
+    // \X matches one grapheme. Its end may depend on all preceding characters.
     if (c == 'X') return {.is_unbounded = true, .scans = true};
     return {.is_unbounded = c == 'k' || (c >= '1' && c <= '9')};
   }
 
-  // Skips a character class, after its opening bracket.
+  // Skips the rest of a character class after its opening bracket.
   void skip_class() {
     for (size_t depth = 1; depth > 0 && !rest_.empty() && !has_refused();) {
       // A closing bracket at the beginning of a class is a member of the class.
@@ -202,15 +201,14 @@ class WorkScanner {
     is_class_begin_ = true;
   }
 
-  // Skips the rest of a bracket such as [:alpha:] or [:^alpha:], whose "[" was already read.
-  // Returns false if the text is not such a bracket.
+  // Skips the rest of a bracket such as [:alpha:] or [:^alpha:] after its "[". Returns false if the
+  // text is not such a bracket.
   bool skip_posix_bracket() {
     if (!rest_.starts_with(':')) return false;
     size_t end = rest_.starts_with(":^") ? 2 : 1;
     while (end < rest_.size() && is_letter(rest_[end])) ++end;
     if (!rest_.substr(end).starts_with(":]")) {
-      // Refuses a ":]" that does not directly follow the name, because its meaning in Oniguruma
-      // depends on its distance from "[:".
+      // The meaning of a later ":]" in Oniguruma depends on its distance from "[:".
       if (rest_.find(":]") != std::string_view::npos) refuse("\"[:\"");
       return false;
     }
@@ -245,7 +243,7 @@ class WorkScanner {
   }
 
   // Reads the characters after "(?" in a group without a name: ">", ":", or options. Returns false
-  // if they do not begin a group, as in "(?i)".
+  // if no group begins, as in "(?i)".
   bool read_options() {
     bool is_on = true;
     while (!rest_.empty()) {
@@ -279,8 +277,8 @@ class WorkScanner {
   std::string_view pattern_;
   std::string_view rest_;
   std::vector<OpenGroup> groups_;
-  std::optional<ItemWork> item_;  // the last item, which a quantifier may follow
-  size_t num_quantifiers_ = 0;    // of the last item
+  std::optional<ItemWork> item_;  // a quantifier may follow this item
+  size_t num_quantifiers_ = 0;    // number of the last item's quantifiers
   size_t num_groups_ = 0;
   size_t num_scans_ = 0;
   uint64_t repeats_in_loop_ = 0;  // largest sum in a repeat without an upper bound

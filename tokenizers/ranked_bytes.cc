@@ -13,8 +13,8 @@
 namespace vitrine {
 namespace {
 
-// Looking up a merged pair costs one step of TextBudget, plus one step for each kBytesPerStep bytes
-// of the pair.
+// Looking up a merged pair costs one step of TextBudget for each kBytesPerStep bytes, plus one
+// step.
 constexpr size_t kBytesPerStep = 8;
 
 class RankedBytesTokenizer final : public Tokenizer {
@@ -32,7 +32,7 @@ class RankedBytesTokenizer final : public Tokenizer {
       }
       entries.push_back({std::move(token.bytes), token.rank});
     }
-    // The table omits special tokens, because they are not parts of words.
+    // Special tokens are not parts of words.
     const size_t count = entries.size();
     tokens_ = TokenTable(std::move(entries), place);
     if (tokens_.distinct() != count) {
@@ -165,7 +165,7 @@ class RankedBytesTokenizer final : public Tokenizer {
 
   std::string place_;
   Pattern pattern_;
-  TokenTable tokens_;  // by rank
+  TokenTable tokens_;  // the table's ids are ranks
   TokenId first_id_ = 0;
   size_t size_ = 0;
   std::unordered_map<TokenId, std::string> special_texts_;

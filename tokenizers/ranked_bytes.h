@@ -1,6 +1,5 @@
-// Implements byte-pair encoding with ranks instead of a list of merges, as in tiktoken. Two
-// neighboring tokens can be merged if the vocabulary contains the joined token. Each step makes the
-// merge whose joined token has the lowest rank.
+// Implements tiktoken's byte-pair encoding, which has ranks instead of merges. Repeatedly merges
+// the two neighbors whose joined token has the lowest rank in the vocabulary.
 #pragma once
 
 #include <memory>
@@ -13,7 +12,7 @@
 
 namespace vitrine {
 
-// The content of a vocabulary file. The id of a token is its rank plus `first_id`.
+// The content of a vocabulary file. A token's id is its rank plus `first_id`.
 struct RankedBytes {
   struct Token {
     std::string bytes;
@@ -23,22 +22,21 @@ struct RankedBytes {
   std::string form;
   std::vector<Token> tokens;
   int64_t first_id = 0;
-  std::string pattern;  // regular expression whose matches are the words
+  std::string pattern;  // regular expression for words
   std::vector<SpecialToken> special_tokens;
   std::string bos;  // name of the special token; empty if there is none
   std::string eos;  // name of the special token; empty if there is none
 };
 
-// Makes a tokenizer from the content of a file. Throws TokenizerError naming `place`.
+// Makes a tokenizer. Throws TokenizerError naming `place`.
 std::unique_ptr<Tokenizer> make_ranked_bytes_tokenizer(RankedBytes description,
                                                        const std::string& place);
 
-// Reads tiktoken's file: each line has a token in base64 and its rank. The file names neither the
-// pattern nor the special tokens, so those of Llama 3 are used. The 256 special tokens get the ids
-// after the highest rank.
+// Reads tiktoken's file. Each line has a token in base64 and its rank. The pattern and the names of
+// the 256 special tokens are Llama 3's. Special tokens follow the highest rank.
 std::unique_ptr<Tokenizer> read_tiktoken(std::string_view text, const std::string& place);
-// Reads Mistral's tekken.json, which names the pattern and the special tokens. Special tokens have
-// the first ids.
+// Reads Mistral's tekken.json. It contains the pattern and the special tokens, which have the first
+// ids.
 std::unique_ptr<Tokenizer> read_tekken(const JsonValue& root, const std::string& place);
 
 }  // namespace vitrine

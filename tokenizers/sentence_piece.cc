@@ -63,10 +63,10 @@ class SentencePieceTokenizer final : public Tokenizer {
  private:
   bool has(TokenId id) const { return id >= 0 && id < size_; }
 
-  // Adds byte pieces to a model that lacks them. Without byte pieces, the library takes quadratic
-  // time to join unknown characters. join_added_bytes() later replaces consecutive bytes with one
-  // unknown piece. Leaves two kinds of models unchanged: models that use the names of byte pieces
-  // for other pieces, and models with unknown characters in their self-test samples.
+  // Adds byte pieces to a model without byte pieces. Without byte pieces, the library takes
+  // quadratic time to join unknown characters. join_added_bytes() later replaces consecutive bytes
+  // with one unknown piece. A model stays unchanged if its other pieces have the names of byte
+  // pieces, or its self-test samples have unknown characters.
   void load_with_bytes(std::string_view bytes) {
     for (TokenId id = 0; id < size_; ++id) {
       if (processor_->IsByte(id) || byte_of_token(processor_->IdToPiece(id))) return;
@@ -90,16 +90,14 @@ class SentencePieceTokenizer final : public Tokenizer {
     for (int& id : ids) id = id < size_ ? id : unknown_;
   }
 
-  // Throws if `status` is an error. `Status` is Abseil's type in SentencePiece 0.2.2 and newer, and
-  // SentencePiece's own type in older versions.
+  // `Status` is Abseil's type from SentencePiece 0.2.2 on, and SentencePiece's own type before.
   template <class Status>
   void check(const Status& status) const {
     if (!status.ok()) throw TokenizerError(fmt::format("{}: {}", place_, status.ToString()));
   }
 
-  // Sets drops_space_ and drops_all_spaces_, which tell how many leading spaces the library drops.
-  // This depends on the model. Therefore, decodes a piece that begins with a space twice: alone,
-  // and after a piece that is only a space.
+  // Finds how many leading spaces the library drops for this model. Decodes a piece that begins
+  // with a space twice: alone, and after a piece that is only a space.
   void observe_leading_space() {
     std::optional<TokenId> first;
     for (TokenId id = 0; id < size_ && !first; ++id) {

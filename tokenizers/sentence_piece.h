@@ -1,4 +1,3 @@
-// Reads SentencePiece models with the SentencePiece library.
 #pragma once
 
 #include <memory>

@@ -20,8 +20,7 @@ constexpr uint64_t kNormalizerSpec = 3;
 constexpr uint64_t kDenormalizerSpec = 5;
 constexpr uint64_t kCharacterMap = 2;
 
-// Reads the fields of one message
-// (https://protobuf.dev/programming-guides/encoding).
+// Reads the fields of one message (https://protobuf.dev/programming-guides/encoding).
 class MessageReader {
  public:
   explicit MessageReader(std::string_view bytes) : rest_(bytes) {}
@@ -31,7 +30,7 @@ class MessageReader {
     std::optional<std::string_view> bytes;  // set if the field is a string or a message
   };
 
-  // Returns the next field, or nullopt at the end or if the message is malformed.
+  // Returns nullopt at the end and for a malformed message.
   std::optional<Field> next() {
     if (rest_.empty()) return std::nullopt;
     const uint64_t tag = read_varint();
@@ -49,7 +48,7 @@ class MessageReader {
       case 5:
         read_bytes(4);
         break;
-      default:  // groups, which the format of models does not have
+      default:  // groups, which models do not contain
         is_malformed_ = true;
         break;
     }

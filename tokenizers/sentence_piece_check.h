@@ -7,8 +7,8 @@
 namespace vitrine {
 
 // Checks the form of a model (a protocol buffer), its character maps, and the sizes of its pieces.
-// Limits on these sizes limit the work per byte of text. Throws TokenizerError. `place` names the
-// file.
+// Limits on these sizes bound the work per byte of text. `place` names the file. Throws
+// TokenizerError.
 void check_sentence_piece_model(std::string_view bytes, const std::string& place);
 
 }  // namespace vitrine

@@ -7,8 +7,8 @@
 namespace vitrine {
 namespace {
 
-// Names of the first special tokens, for files that do not list special tokens. The names of
-// further special tokens are numbered.
+// The first special tokens of files without a list of special tokens. Further special tokens have
+// numbered names.
 constexpr std::string_view kOldSpecialTokens[] = {"<unk>",
                                                   "<s>",
                                                   "</s>",
@@ -63,8 +63,7 @@ std::unique_ptr<Tokenizer> read_tekken(const JsonValue& root, const std::string&
     config.at("default_num_special_tokens")
         .fail(fmt::format("is {}; at most {} are accepted", special_count, kMaxSpecialTokens));
   }
-  // Ignores tokens beyond default_vocab_size: the file may have more tokens than the model was
-  // trained with.
+  // The model was trained with default_vocab_size tokens. The file may have more tokens.
   size_t count = vocabulary.size();
   if (config.holds("default_vocab_size")) {
     const auto size = config.at("default_vocab_size").integer<size_t>();

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kFreeBytes = 64 << 10;
 // Limits on the work per byte of text. Real tokenizer files need fewer than 100 steps and less than
-// 0.5 microseconds per byte.
+// 500 ns per byte.
 constexpr uint64_t kStepsPerByte = 400;
 constexpr uint64_t kNsPerByte = 3000;
 

@@ -1,4 +1,4 @@
-// Limits the cost of encoding or decoding one text. The limit applies to every tokenizer file.
+// Limits the cost of encoding or decoding one text with any tokenizer file.
 #pragma once
 
 #include <cstddef>
@@ -9,33 +9,30 @@
 
 namespace vitrine {
 
-// Maximum size of the text after any step, as a multiple of the size of the input text. NFKC
-// replaces U+FDFA with 11 times as many bytes. All other steps in real tokenizer files stay far
-// below the limit.
+// Maximum size of the text after any step, as a multiple of the input's size. NFKC replaces U+FDFA
+// with 11 times as many bytes. Other steps of real files stay far below the limit.
 inline constexpr size_t kMaxTextGrowth = 12;
 
-// All operations on a text charge the same budget. The limits grow linearly with the size of the
-// text. Functions that charge throw TokenizerError when a limit is exceeded. Not thread-safe.
+// All operations on a text charge the same budget. The limits grow linearly with the text's size.
+// Functions throw TokenizerError beyond a limit. Not thread-safe.
 class TextBudget {
  public:
   // `place` names the tokenizer file in errors and must outlive the budget.
   TextBudget(std::string_view place, size_t text_bytes) : place_(place) { add_text(text_bytes); }
 
-  // Raises the limits, because the input has grown by `bytes` bytes.
+  // Raises the limits for `bytes` more bytes of input.
   void add_text(size_t bytes);
 
-  // Charges work, which is counted in steps of about 10 ns. One step is the work to copy or compare
-  // a byte, to visit a node of a trie, or to retry an alternative of a regular expression.
+  // Charges steps of about 10 ns. A step copies or compares a byte, visits a node of a trie, or
+  // retries an alternative of a regular expression.
   void take_steps(uint64_t steps) {
     if (steps > steps_left_) refuse_steps();
     steps_left_ -= steps;
   }
 
-  // Calls search() and charges its time, because the library behind search() does not count all of
-  // its steps. Normally measures wall time, because reading the processor time takes longer than
-  // most searches. The wall time of a slow search may include the work of other processes, so a
-  // slow search is not charged. After a slow search, the next searches are charged by processor
-  // time.
+  // Calls search() and charges its time, because libraries do not count all of their steps.
+  // Normally reads only wall time, which is cheap to read but includes the work of other processes.
+  // Therefore, a slow search is not charged, but the next searches are charged by processor time.
   template <class Search>
   auto timed(Search search) {
     constexpr uint64_t kSlowNs = 100'000;
@@ -60,8 +57,7 @@ class TextBudget {
 
   // Records that a step replaced `before` bytes of the text with `after` bytes.
   void resize(size_t before, size_t after);
-  // Checks the same limit as resize(). Must be called before a step allocates memory for its
-  // result.
+  // Checks resize()'s limit before a step allocates its result.
   void check_resize(size_t before, size_t after) const;
 
  private:
@@ -76,7 +72,7 @@ class TextBudget {
   size_t bytes_ = 0;       // size of the text after the steps so far
   uint64_t steps_left_ = 4'000'000;
   uint64_t ns_left_ = 500'000'000;
-  uint64_t num_cpu_readings_ = 0;  // of the next searches
+  uint64_t num_cpu_readings_ = 0;  // number of next searches that read processor time
   uint64_t next_cpu_readings_ = 16;
 };
 

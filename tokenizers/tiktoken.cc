@@ -17,8 +17,7 @@ constexpr const char* kLlama3Pattern =
 constexpr size_t kSpecialTokens = 256;
 constexpr const char* kReserved = "<|reserved_special_token_{}|>";
 
-// Returns the names of Llama 3.1's special tokens: the first ones have fixed names, and the others
-// are numbered.
+// Returns Llama 3.1's special tokens. The first names are fixed, and the other names are numbered.
 std::vector<std::string> llama3_special_tokens() {
   std::vector<std::string> names = {"<|begin_of_text|>",
                                     "<|end_of_text|>",

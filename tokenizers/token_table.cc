@@ -7,7 +7,7 @@
 namespace vitrine {
 namespace {
 
-// Maximum number of unused ids. Real vocabularies have gaps of a few thousand ids.
+// Maximum number of unused ids. Known vocabularies have a few thousand unused ids.
 constexpr size_t kMaxGaps = 65536;
 
 }  // namespace

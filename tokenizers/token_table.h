@@ -1,4 +1,3 @@
-// Maps ids to tokens and tokens to ids.
 #pragma once
 
 #include <optional>
@@ -22,14 +21,13 @@ class TokenTable {
   TokenTable() = default;
   TokenTable(TokenTable&&) = default;
   TokenTable& operator=(TokenTable&&) = default;
-  // Ids may leave gaps, but the highest id must not be far above the number of tokens. Throws
-  // TokenizerError naming `place` if an id is negative, repeats or is too high.
+  // Ids may leave gaps. Throws TokenizerError naming `place` if an id is negative, repeats, or is
+  // far above the number of tokens.
   TokenTable(std::vector<Entry> entries, const std::string& place);
 
-  // Returns the text of a token, or null for gaps and unknown ids.
+  // Returns a token's text, or null for gaps and unknown ids.
   const std::string* text(TokenId id) const;
-  // Returns the id of the token with this text. If several tokens have the text, returns the lowest
-  // id.
+  // Returns the lowest id of a token with this text, or nullopt.
   std::optional<TokenId> find(std::string_view text) const;
   size_t size() const { return texts_.size(); }  // the highest id plus one
   size_t distinct() const { return ids_.size(); }
@@ -42,8 +40,8 @@ class TokenTable {
   size_t longest_ = 0;
 };
 
-// Returns `id`. Throws TokenizerError if the id is negative or far above `token_count`, the number
-// of tokens in the table. `text` names the token in errors.
+// Returns `id`. Throws TokenizerError if the id is negative or far above `token_count`. `text`
+// names the token in errors.
 TokenId checked_id(int64_t id, size_t token_count, std::string_view text, const std::string& place);
 
 }  // namespace vitrine

@@ -18,8 +18,7 @@
 namespace vitrine {
 namespace {
 
-// Limit on the size of a text. ICU's offsets have 32 bits, and normalization may make a text
-// longer, so the limit is far below 2^31.
+// Maximum size of a text. ICU's offsets have 32 bits, and normalization may lengthen a text.
 constexpr size_t kMaxTextBytes = 1 << 28;
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
@@ -40,7 +39,7 @@ void append_well_formed(std::string& out, std::string_view text, Faults faults =
   }
 }
 
-// Returns the size of the text, not counting an incomplete character at its end.
+// Returns the size of the text without an incomplete character at its end.
 size_t complete_size(std::string_view text) {
   const auto* data = reinterpret_cast<const uint8_t*>(text.data());
   auto end = static_cast<ptrdiff_t>(text.size());  // signed: the macro subtracts from it
@@ -49,7 +48,7 @@ size_t complete_size(std::string_view text) {
 }
 
 const UNormalizer2* normalizer(NormalForm form) {
-  // The functions are in the order of the values of NormalForm.
+  // The functions have the order of the values of NormalForm.
   static constexpr std::array kForms = {unorm2_getNFCInstance, unorm2_getNFDInstance,
                                         unorm2_getNFKCInstance, unorm2_getNFKDInstance};
   UErrorCode status = U_ZERO_ERROR;
@@ -172,7 +171,7 @@ uint64_t sorting_steps(std::string_view text) {
 }
 
 std::string lower_case(std::string_view text) {
-  // The only character whose lower case consists of two characters.
+  // The only character whose lower case has two characters.
   constexpr char32_t kCapitalIWithDot = 0x130;
   std::string out;
   out.reserve(text.size());

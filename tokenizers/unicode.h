@@ -1,5 +1,4 @@
-// Provides Unicode functions for tokenizers, based on ICU: well-formed UTF-8, normal forms, classes
-// of characters.
+// Unicode functions based on ICU.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +10,18 @@
 
 namespace vitrine {
 
-// Replaces bytes that are not UTF-8. One U+FFFD replaces each incomplete character, even if it has
-// several bytes, and each other invalid byte. Throws TokenizerError if the text is longer than 256
-// MiB.
+// Replaces each incomplete character and each other invalid byte with U+FFFD. Throws TokenizerError
+// if the text is longer than 256 MiB.
 std::string well_formed(std::string_view text);
 
-// Returns true if the bytes are the beginning of a character, but not a whole character.
+// Returns true if the bytes are an incomplete character.
 bool could_begin_character(std::string_view bytes);
 
-// The number of U+FFFD that replace invalid bytes. kByRun: one for each incomplete character and
-// for each other invalid byte, as in well_formed(). kByByte: one for each invalid byte.
+// The number of U+FFFD. kByRun: one for each incomplete character and each other invalid byte.
+// kByByte: one for each invalid byte.
 enum class Faults { kByRun, kByByte };
 
-// Takes bytes and returns characters as soon as they are complete.
+// Returns characters as soon as their bytes are complete.
 class CharacterStream {
  public:
   explicit CharacterStream(Faults faults = Faults::kByRun) : faults_(faults) {}
@@ -40,17 +38,17 @@ struct Character {
   char32_t value;
   size_t size;
 };
-// Returns the character that begins at `position` in well-formed text.
+// Precondition: a character of well-formed text begins at `position`.
 Character character_at(std::string_view text, size_t position);
 void append_character(std::string& text, char32_t character);
 size_t count_characters(std::string_view text);
 
 enum class NormalForm { kNfc, kNfd, kNfkc, kNfkd };
 std::string normalized(std::string_view text, NormalForm form);
-// Estimates the work of normalized() to sort combining marks, in steps of TextBudget. This work
-// grows with the square of the length of a run of marks.
+// Estimates the steps of TextBudget in which normalized() sorts combining marks. The steps grow
+// with the square of the number of marks in a run.
 uint64_t sorting_steps(std::string_view text);
-// Converts each character to lower case, independently of its neighbors.
+// Converts each character independently of its neighbors.
 std::string lower_case(std::string_view text);
 
 // Visits the extended grapheme clusters of well-formed text.
@@ -63,7 +61,7 @@ struct CharacterRange {
 bool is_in(std::span<const CharacterRange> ranges, char32_t character);
 
 bool is_white_space(char32_t character);
-bool is_punctuation(char32_t character);  // category P, or ASCII that is neither letter nor digit
+bool is_punctuation(char32_t character);  // category P, or ASCII that is not a letter or digit
 bool is_numeric(char32_t character);      // category N
 bool is_mark(char32_t character);         // category M
 bool is_nonspacing_mark(char32_t character);

@@ -67,7 +67,7 @@ size_t white_space_before(std::string_view text) {
 AddedTokens::AddedTokens(const JsonValue& json, const TokenTable& vocabulary,
                          const Normalizer& normalizer, const std::string& place) {
   const size_t token_count = vocabulary.size() + json.size();
-  TextBudget budget(place, 0);  // for all tokens together
+  TextBudget budget(place, 0);  // one budget for all tokens
   json.each_item([&](const JsonValue& item) {
     AddedToken token = read_token(item, token_count, place);
     const AddedToken* same = find(token.text);
@@ -126,7 +126,6 @@ void AddedTokens::split(TextPieces& pieces, bool normalized, bool special_in_tex
   pieces = std::move(split);
 }
 
-// If several tokens begin at a position, the longest wins.
 void AddedTokens::split_piece(const TextPiece& piece, const ByteTrie& trie, bool special_in_text,
                               TextBudget& budget, TextPieces& out) const {
   const std::string_view text = piece.text;
@@ -152,7 +151,7 @@ void AddedTokens::split_piece(const TextPiece& piece, const ByteTrie& trie, bool
         (ends_a_word(text.substr(0, begin)) || begins_a_word(text.substr(end)))) {
       continue;
     }
-    if (begin < done) continue;  // in the white space of the token before
+    if (begin < done) continue;  // the token is in the white space of the previous token
     if (token.takes_left) begin -= white_space_before(text.substr(done, begin - done));
     if (token.takes_right) end += white_space_after(text.substr(end));
     add(done, begin, std::nullopt);

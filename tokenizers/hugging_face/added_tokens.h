@@ -1,5 +1,4 @@
-// Reads the "added_tokens" of a tokenizer.json, and finds these tokens in a text before the model
-// encodes it.
+// Finds the "added_tokens" of a tokenizer.json in a text before the model encodes the text.
 #pragma once
 
 #include <optional>
@@ -19,14 +18,14 @@ namespace vitrine::hugging_face {
 
 struct AddedToken {
   std::string text;
-  // The result of normalizing `text`. Set only if `normalized` is true and the result differs from
-  // `text`. If set, it replaces `text` in encoding and decoding.
+  // The result of normalizing `text`, if `normalized` is true and the result differs. The result
+  // replaces `text` in encoding and decoding.
   std::optional<std::string> normalized_text;
   TokenId id;
-  bool single_word = false;  // ignored inside of a word
+  bool single_word = false;  // the token is not found inside of a word
   bool takes_left = false;   // includes the white space before the token
   bool takes_right = false;  // includes the white space after the token
-  bool normalized = false;   // is searched for in normalized text
+  bool normalized = false;   // searched for in normalized text
   bool special = false;
 };
 

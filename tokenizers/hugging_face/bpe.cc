@@ -11,10 +11,10 @@ namespace {
 
 struct BpeOptions {
   std::optional<TokenId> unknown;  // replaces characters that are not tokens
-  std::string unknown_text;        // name of `unknown`, which the vocabulary may lack
+  std::string unknown_text;        // the vocabulary may lack this name
   bool fuse_unknown = false;
   bool byte_fallback = false;
-  bool ignore_merges = false;  // a word that is a token is not merged from its characters
+  bool ignore_merges = false;  // a word that is a token stays whole
   std::string continuing_prefix;
   std::string end_suffix;
 };
@@ -46,8 +46,8 @@ class Bpe final : public WordModel {
   }
 
  private:
-  // Returns a character of the word with its affixes. A character that does not begin the word gets
-  // the prefix. A character that ends the word gets the suffix. The result may refer to `storage`.
+  // Returns a character with its affixes: a prefix unless the character begins the word, and a
+  // suffix if the character ends the word. The result may refer to `storage`.
   std::string_view with_affixes(std::string_view word, size_t begin, size_t size,
                                 std::string& storage) const {
     const std::string_view character = word.substr(begin, size);
@@ -86,13 +86,13 @@ class Bpe final : public WordModel {
       begin += size;
     }
     flush();
-    // A prefix or suffix can also become byte tokens, so the word can have more symbols than bytes.
+    // Prefixes and suffixes can become byte tokens, so the word can have more symbols than bytes.
     if (symbols.size() > word.size()) budget.resize(word.size(), symbols.size());
     return symbols;
   }
 
-  // Returns true if the file names a token for unknown characters. If it returns false, the caller
-  // drops these characters. Throws TokenizerError if the vocabulary lacks the named token.
+  // Returns false if the file does not name an unknown token, so that unknown characters are
+  // dropped. Throws TokenizerError if the vocabulary lacks the named token.
   bool has_unknown() const {
     if (!options_.unknown && !options_.unknown_text.empty()) {
       throw TokenizerError(

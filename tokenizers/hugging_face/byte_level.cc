@@ -8,8 +8,8 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// Bytes that are visible Latin-1 characters are written as these characters. The other bytes, in
-// ascending order, are written as U+0100, U+0101, and so on.
+// Bytes that are visible Latin-1 characters represent themselves. U+0100, U+0101, ... represent the
+// other bytes in ascending order.
 constexpr char32_t kFirstForOthers = 0x100;
 
 constexpr bool is_visible(int byte) {
@@ -18,7 +18,7 @@ constexpr bool is_visible(int byte) {
 
 struct Alphabet {
   std::array<std::string, 256> characters;
-  std::array<int16_t, 0x200> bytes;  // by character; -1 if it is not in the alphabet
+  std::array<int16_t, 0x200> bytes;  // indexed by character; -1 outside of the alphabet
 
   Alphabet() {
     bytes.fill(-1);

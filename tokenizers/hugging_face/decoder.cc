@@ -53,7 +53,6 @@ Decoder make_simple_decoder(const JsonValue&, const std::string&) {
   return one_step<Step>();
 }
 
-// Joins all tokens into one.
 class Fuse final : public DecodeStep {
  public:
   explicit Fuse(const DecoderState& state) : continues_(state.continues) {}
@@ -85,10 +84,9 @@ class ByteLevelDecoder final : public DecodeStep {
   bool continues_;
 };
 
-// Turns runs of byte tokens into characters. A run that is not UTF-8 becomes one U+FFFD for each of
-// its bytes. An eager decoder (see Tokenizer::make_stream) returns each character as soon as its
-// bytes are complete. After an invalid byte, the eager decoder returns U+FFFD for each further byte
-// of the run as soon as it reads that byte.
+// Turns runs of byte tokens into characters. Each byte of a run that is not UTF-8 becomes U+FFFD.
+// An eager decoder (see Tokenizer::make_stream) returns each complete character at once. After an
+// invalid byte, an eager decoder returns U+FFFD for each further byte of the run.
 class ByteFallback final : public DecodeStep {
  public:
   explicit ByteFallback(const DecoderState& state) : eager_(state.eager) {}
@@ -121,8 +119,8 @@ class ByteFallback final : public DecodeStep {
   }
 
   bool eager_;
-  bool is_faulty_ = false;  // the run is not UTF-8
-  std::string run_;         // the bytes that were not returned yet
+  bool is_faulty_ = false;
+  std::string run_;  // bytes that were not returned yet
 };
 
 // Joins the parts of a token into one piece.
@@ -168,7 +166,7 @@ class Strip final : public DecodeStep {
     const size_t trailing = trailing_bytes(rest);
     trailing_ = trailing == rest.size() ? trailing_ + trailing : trailing;
     held_ += rest;
-    // Holds back characters that must be removed if the token ends with them.
+    // Holds back characters that may have to be removed at the end of the token.
     const size_t certain = held_.size() - trailing_;
     if (certain == 0 && piece.continues) return;
     out.push_back({held_.substr(0, certain), piece.continues});
@@ -176,7 +174,6 @@ class Strip final : public DecodeStep {
   }
 
   void finish(DecodedPieces& out) override {
-    // Removes up to `stop_` characters from the end of the text that was held back.
     held_.resize(held_.size() - std::min(held_.size() / content_.size(), stop_) * content_.size());
     if (!held_.empty()) out.push_back({std::exchange(held_, std::string()), true});
     trailing_ = 0;
@@ -250,8 +247,7 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return out.append(text, end);
 }
 
-// Removes spaces before punctuation and contractions in joined English tokens. Also contracts
-// "do not".
+// Removes spaces before punctuation and contractions in English text. Contracts " do not".
 std::string cleaned_up(std::string text) {
   constexpr std::pair<std::string_view, std::string_view> kReplacements[] = {
       {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
@@ -281,8 +277,7 @@ const std::string& not_empty(const JsonValue& json) {
   return json.string();
 }
 
-// Replaces the suffix that marks the end of a word with a space. Drops the suffix at the end of the
-// last token.
+// Replaces the suffix of a word with a space. Drops the suffix of the last word.
 class BpeDecoder final : public DecodeStep {
  public:
   BpeDecoder(std::string suffix, const DecoderState& state) : suffix_(std::move(suffix)) {
@@ -321,8 +316,7 @@ struct CtcSettings {
   bool cleans;
 };
 
-// Decodes the output of connectionist temporal classification (CTC). Drops repeated tokens and
-// padding.
+// Decodes connectionist temporal classification (CTC). Drops repeated tokens and padding.
 class Ctc final : public DecodeStep {
  public:
   explicit Ctc(CtcSettings settings) : settings_(std::move(settings)) {}
@@ -331,7 +325,7 @@ class Ctc final : public DecodeStep {
     if (piece.text == last_) return;
     last_ = piece.text;
     piece.text = replaced(std::move(piece.text), settings_.pad, "");
-    // Replaces delimiters only if "cleanup" is true, as Hugging Face's library does.
+    // Hugging Face's library replaces delimiters only if "cleanup" is true.
     if (settings_.cleans) {
       piece.text = replaced(cleaned_up(std::move(piece.text)), settings_.delimiter, " ");
     }
@@ -360,7 +354,7 @@ Decoder make_sequence_decoder(const JsonValue& step, const std::string& place) {
   return [decoders = std::move(decoders)](DecodeSteps& steps, const DecoderState& state) {
     for (const Decoder& decoder : decoders) {
       // WholeTokens joins the parts of each token for the next decoder. An eager decoder cannot
-      // wait for all parts of a token, so its steps process the parts one by one.
+      // wait for all parts of a token.
       if (!state.eager) steps.push_back(std::make_unique<WholeTokens>());
       decoder(steps, state);
     }

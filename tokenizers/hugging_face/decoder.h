@@ -11,10 +11,10 @@
 
 namespace vitrine::hugging_face {
 
-// The text of a token, or a part of that text, between two steps of decoding.
+// The text of a token, or a part of this text, between two steps of decoding.
 struct DecodedPiece {
   std::string text;
-  bool continues = false;  // the piece belongs to the token of the piece before
+  bool continues = false;  // the piece belongs to the previous piece's token
 };
 using DecodedPieces = std::vector<DecodedPiece>;
 
@@ -38,7 +38,7 @@ using Decoder = std::function<void(DecodeSteps&, const DecoderState&)>;
 
 // Reads the "decoder". `place` names the file in errors. Throws FormatError or TokenizerError.
 Decoder read_decoder(const JsonValue& json, const std::string& place);
-// Returns the decoder for files without a "decoder", which puts spaces between tokens.
+// Returns the decoder for files without a "decoder". This decoder puts spaces between tokens.
 Decoder space_decoder();
 
 }  // namespace vitrine::hugging_face

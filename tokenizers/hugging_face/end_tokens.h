@@ -1,4 +1,4 @@
-// Finds the tokens that begin and end a text. A tokenizer.json does not name them.
+// Finds the tokens that begin and end a text. A tokenizer.json does not name these tokens.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ struct EndTokens {
   std::optional<TokenId> eos;
 };
 
-// Guesses the begin and end tokens. The begin token is the first token whose name contains "bos" or
-// "begin", and the end token is the first one whose name contains "eos" or "end". Prefers names
-// that also contain "text". If no name matches, returns <s> and </s>.
+// Guesses the begin token from a name with "bos" or "begin", and the end token from a name with
+// "eos" or "end". Prefers names that also contain "text", then the first match. Without a match,
+// the tokens are <s> and </s>.
 EndTokens guess_end_tokens(const std::vector<SpecialToken>& tokens);
 
 // Reads "bos_token" and "eos_token" of a tokenizer_config.json. Throws FormatError, for example if

@@ -1,5 +1,5 @@
-// Settings of both the Metaspace pre-tokenizer and the Metaspace decoder. Metaspace writes spaces
-// as a visible character, mostly U+2581.
+// Settings of the pre-tokenizer and the decoder Metaspace. Metaspace writes spaces as a visible
+// character, mostly U+2581.
 #pragma once
 
 #include <string>

@@ -14,12 +14,12 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// The fixed cost of splitting a text into graphemes, in steps of TextBudget.
+// Fixed cost of splitting a text into graphemes, in steps of TextBudget.
 constexpr uint64_t kStepsToSplitGraphemes = 500;
 
 using MakeNormalizer = Normalizer (*)(const JsonValue& step, const std::string& place);
 
-// Calls visit(out, character) for each character of `text`. Returns `out`, which visit() fills.
+// Calls visit(out, character) for each character of `text`, and returns `out`.
 template <class Visit>
 std::string each_character(std::string_view text, Visit visit) {
   std::string out;
@@ -86,7 +86,7 @@ Normalizer make_strip_normalizer(const JsonValue& step, const std::string&) {
   const bool left = step.at("strip_left").boolean();
   const bool right = step.at("strip_right").boolean();
   return [left, right](std::string& text, TextBudget&) {
-    size_t first = std::string::npos;  // bounds of the text that remains
+    size_t first = std::string::npos;  // bounds of the remaining text
     size_t last = 0;
     for (size_t i = 0; i < text.size();) {
       const Character character = character_at(text, i);
@@ -105,7 +105,6 @@ Normalizer make_strip_normalizer(const JsonValue& step, const std::string&) {
   };
 }
 
-// Makes a normalizer with SentencePiece's rules for neural machine translation.
 Normalizer make_nmt_normalizer(const JsonValue&, const std::string&) {
   static constexpr CharacterRange kDropped[] = {{0x01, 0x08}, {0x0B, 0x0B}, {0x0E, 0x1F},
                                                 {0x7F, 0x7F}, {0x8F, 0x8F}, {0x9F, 0x9F}};

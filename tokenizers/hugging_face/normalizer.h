@@ -1,4 +1,4 @@
-// Reads the "normalizer" of a tokenizer.json: the steps that change a text before it is split.
+// The "normalizer" of a tokenizer.json changes a text before it is split.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace vitrine::hugging_face {
 
-// A function that changes a well-formed text in place. Thread-safe.
+// Changes a well-formed text in place. Thread-safe.
 using Normalizer = std::function<void(std::string&, TextBudget&)>;
 
 // Reads the "normalizer". `place` names the file in errors. Throws FormatError or TokenizerError.

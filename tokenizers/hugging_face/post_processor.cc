@@ -8,16 +8,16 @@ namespace {
 
 struct FrameState {
   TextFrame tokens;
-  bool has_template = false;  // a template adds tokens
+  bool has_template = false;
 };
 
 using ReadFrame = void (*)(const JsonValue& step, FrameState& frame);
 
-// Puts the tokens of this step outside the tokens that earlier steps put around the text.
+// Puts the tokens of this step outside the tokens of earlier steps.
 void surround(const JsonValue& step, FrameState& frame, const TextFrame& outer) {
   if (outer.before.empty() && outer.after.empty()) return;
-  // Hugging Face's library treats the parts of a template as separate texts. Therefore, later steps
-  // that add tokens are refused.
+  // Hugging Face's library treats the parts of a template as separate texts, so later steps cannot
+  // add tokens.
   if (frame.has_template) step.fail("adds tokens after a template, which is not supported");
   auto& [before, after] = frame.tokens;
   before.insert(before.begin(), outer.before.begin(), outer.before.end());

@@ -1,4 +1,4 @@
-// Reads the "post_processor" of a tokenizer.json: the tokens that are put around a text.
+// The "post_processor" of a tokenizer.json puts tokens around a text.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct TextFrame {
   std::vector<TokenId> after;
 };
 
-// Reads the tokens for single texts. Ignores the tokens for pairs of texts. Throws FormatError.
+// Ignores the tokens for pairs of texts. Throws FormatError.
 TextFrame read_post_processor(const JsonValue& json);
 
 }  // namespace vitrine::hugging_face

@@ -41,7 +41,6 @@ void each_text(TextPieces& pieces, Change change) {
   }
 }
 
-// Returns the total number of bytes in the pieces that are not tokens.
 size_t size_of_text(const TextPieces& pieces) {
   size_t bytes = 0;
   for (const TextPiece& piece : pieces) bytes += piece.id ? 0 : piece.text.size();

@@ -1,5 +1,5 @@
-// The "pre_tokenizer" of a tokenizer.json: splits text into words, which the model encodes one by
-// one.
+// The "pre_tokenizer" of a tokenizer.json splits text into words. The model encodes each word
+// separately.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace vitrine::hugging_face {
 
-// A function that splits pieces of text into words. Thread-safe.
+// Splits pieces of text into words. Thread-safe.
 using PreTokenizer = std::function<void(TextPieces&, TextBudget&)>;
 
 // Reads the "pre_tokenizer". `place` names the file in errors. Throws FormatError or

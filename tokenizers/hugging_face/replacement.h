@@ -9,16 +9,15 @@
 
 namespace vitrine::hugging_face {
 
-// Reads a string that will be inserted into texts. Fails if the string has more than 256 bytes.
+// Reads a string that steps insert into texts. Throws if the string has more than 256 bytes.
 const std::string& read_content(const JsonValue& json);
-// Reads a string that must be a single character.
+// Throws if the string is not a single character.
 const std::string& one_character(const JsonValue& json);
 
 class Replacement {
  public:
   Replacement(const JsonValue& step, const std::string& place);
-  // Replaces the matches in a text. Checks the size of the result. The caller must charge the
-  // budget for the result.
+  // Checks the size of the result. The caller must charge the budget for the result.
   std::string apply(std::string_view text, TextBudget& budget) const;
 
  private:

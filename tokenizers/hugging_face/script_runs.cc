@@ -11,7 +11,7 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// The reference, which is Hugging Face's library, uses the scripts of Unicode 9.
+// Hugging Face's library uses the scripts of Unicode 9.
 constexpr uint8_t kReferenceVersion = 9;
 
 struct OtherScript {
@@ -19,8 +19,7 @@ struct OtherScript {
   UScriptCode script;
 };
 
-// Characters whose script in the reference differs from their script in ICU, which implements a
-// later version of Unicode.
+// Characters to which Hugging Face's library and ICU give different scripts.
 constexpr OtherScript kOthers[] = {
     {0x0589, USCRIPT_COMMON},      // Armenian full stop
     {0x061C, USCRIPT_COMMON},      // Arabic letter mark
@@ -29,7 +28,7 @@ constexpr OtherScript kOthers[] = {
     {0x30FC, USCRIPT_HAN},         // prolonged sound mark, Common in Unicode
 };
 
-// Returns the script of a character, or nullopt if the character belongs to the preceding script.
+// Returns nullopt if the character belongs to the script of the preceding character.
 std::optional<UScriptCode> script_of(char32_t c) {
   if (c == ' ') return std::nullopt;
   const auto* other = std::ranges::find(kOthers, c, &OtherScript::character);

@@ -58,7 +58,7 @@ SeparatorFinder matches_of(const std::string& expression, const std::string& pla
 
 SeparatorFinder read_pattern(const JsonValue& json, const std::string& place) {
   const auto [kind, value] = json.variant();
-  // An empty string is read as an empty regular expression, which matches between all characters.
+  // An empty string counts as an empty regular expression. It matches between all characters.
   if (kind == "String" && !value.string().empty()) return occurrences_of(value.string());
   if (kind != "Regex" && kind != "String") json.fail("is neither a String nor a Regex");
   return matches_of(value.string(), place);

@@ -5,13 +5,13 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// A separator, or a text before, between or after the separators.
+// A separator, or a text before, between or after separators.
 struct PiecePart {
   TextRange range;
   bool separates;
 };
 
-// Divides the text into separators and the texts between them. Separators may be empty.
+// Divides the text into separators, which may be empty, and the texts between separators.
 std::vector<PiecePart> parts_of(std::string_view text, const std::vector<TextRange>& separators,
                                 bool invert) {
   std::vector<PiecePart> parts;
@@ -41,7 +41,7 @@ void merge_neighbors(std::vector<PiecePart>& parts, SplitBehavior behavior) {
     }
     if (joins) {
       merged.back().range.end = part.range.end;
-      // With kMergedWithNext, a separator that was merged with the next text counts as text.
+      // A separator counts as text after kMergedWithNext has merged it with the next text.
       merged.back().separates = part.separates && behavior != SplitBehavior::kMergedWithNext;
     } else {
       merged.push_back(part);

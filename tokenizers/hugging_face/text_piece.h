@@ -13,11 +13,10 @@ namespace vitrine::hugging_face {
 struct TextPiece {
   std::string text;
   std::optional<TokenId> id = {};  // set: the piece is a token, and no step changes it
-  bool at_start = false;           // the piece begins where the whole text begins
+  bool at_start = false;           // the piece begins at the start of the whole text
 };
 using TextPieces = std::vector<TextPiece>;
 
-// How separators are treated when a piece is split.
 enum class SplitBehavior {
   kRemoved,
   kIsolated,
@@ -26,8 +25,8 @@ enum class SplitBehavior {
   kContiguous,
 };
 
-// Splits every piece that is not a token, and drops empty pieces. If `invert` is true, the
-// separators are not the ranges that `find` returns, but the texts between them.
+// Splits the pieces that are not tokens, and drops empty pieces. If `invert` is true, the texts
+// between the ranges of `find` are the separators.
 void split_pieces(TextPieces& pieces, const SeparatorFinder& find, SplitBehavior behavior,
                   TextBudget& budget, bool invert = false);
 

@@ -16,7 +16,7 @@ namespace vitrine {
 namespace hugging_face {
 namespace {
 
-// Reads a member. Returns a default value if the member is absent or null.
+// Returns a default value if the member is absent or null.
 template <class Read>
 auto read_optional(const JsonValue& json, const char* key, Read read) {
   return json.holds(key) ? read(json.at(key)) : decltype(read(json.at(key)))();
@@ -47,8 +47,7 @@ class TokenStream final : public DecodeStream {
   std::string finish() override { return run({}, true); }
 
  private:
-  // The budget allows this many bytes for each token in addition to the token's text, because
-  // decoding steps may insert spaces.
+  // Extra bytes of the budget for each token. Decoding steps may insert spaces.
   static constexpr size_t kBytesPerToken = 16;
 
   std::string run(DecodedPieces pieces, bool is_end) {
@@ -77,7 +76,7 @@ class TokenStream final : public DecodeStream {
   const Tokenizer& tokenizer_;
   const AddedTokens& added_;
   bool skip_special_;
-  TextBudget budget_;  // for all tokens of the stream
+  TextBudget budget_;  // one budget for all tokens of the stream
   DecodeSteps steps_;
 };
 

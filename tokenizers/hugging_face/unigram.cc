@@ -1,5 +1,4 @@
-// Implements Unigram, which finds the sequence of tokens whose log probabilities have the highest
-// sum.
+// Implements Unigram: the tokens of a word have the highest sum of log probabilities.
 #include <algorithm>
 #include <limits>
 
@@ -10,9 +9,9 @@
 namespace vitrine::hugging_face {
 namespace {
 
-// An unknown character scores this much less than the least probable token.
+// The score of an unknown character is this much below the lowest score of a token.
 constexpr double kUnknownPenalty = 10;
-// Maximum size of a token in bytes. A lookup can take as many steps as the longest token has bytes.
+// Maximum size of a token in bytes. A lookup takes at most this many steps.
 constexpr size_t kMaxUnigramBytes = 1024;
 
 class Unigram final : public WordModel {
@@ -50,7 +49,7 @@ class Unigram final : public WordModel {
   }
 
  private:
-  // The best sequence of tokens that ends at a position in the word: its score and its last token.
+  // The best sequence of tokens that ends at a position in the word.
   struct Node {
     double score = 0;
     size_t begin = 0;  // position of the last token

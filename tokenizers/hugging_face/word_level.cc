@@ -1,4 +1,4 @@
-// Implements the WordLevel model, in which each token is a word.
+// Implements WordLevel: each token is a word.
 #include "tokenizers/hugging_face/word_model.h"
 #include "vitrine/tokenizer.h"
 

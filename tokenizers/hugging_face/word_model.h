@@ -1,4 +1,4 @@
-// The "model" of a tokenizer.json: turns a word into token ids.
+// The "model" of a tokenizer.json turns a word into token ids.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace vitrine::hugging_face {
 class WordModel {
  public:
   virtual ~WordModel() = default;
-  // Appends the token ids of a word to `ids`. `word` is well-formed text.
+  // Appends the token ids of `word`, which must be well-formed text, to `ids`.
   virtual void encode(std::string_view word, std::vector<TokenId>& ids,
                       TextBudget& budget) const = 0;
 
@@ -32,7 +32,7 @@ class WordModel {
 
 // Reads the "model". `place` names the file in errors. Throws FormatError or TokenizerError.
 std::unique_ptr<WordModel> read_word_model(const JsonValue& json, const std::string& place);
-// Returns the model's type. Old files do not name the type, so it is derived from other members.
+// Returns the model's type. Old files do not name the type, so other members determine it.
 std::string word_model_type(const JsonValue& json);
 
 std::unique_ptr<WordModel> read_bpe(const JsonValue& json, const std::string& place);
@@ -40,12 +40,12 @@ std::unique_ptr<WordModel> read_unigram(const JsonValue& json, const std::string
 std::unique_ptr<WordModel> read_word_level(const JsonValue& json, const std::string& place);
 std::unique_ptr<WordModel> read_word_piece(const JsonValue& json, const std::string& place);
 
-// Reads a vocabulary: a JSON object that maps tokens to ids.
+// Reads a JSON object that maps tokens to ids.
 TokenTable read_vocabulary(const JsonValue& json, const std::string& place);
-// Returns the string with this key, or "" if it is absent or null.
+// Returns "" if the string is absent or null.
 std::string optional_string(const JsonValue& json, const char* key);
-// Returns the ids of the byte tokens, such as "<0x0A>", for the bytes of `text`. Returns nullopt if
-// the table lacks the token of a byte.
+// Returns the ids of the byte tokens of `text`, such as "<0x0A>". Returns nullopt if the table
+// lacks the token of a byte.
 std::optional<std::vector<TokenId>> ids_of_bytes(const TokenTable& tokens, std::string_view text,
                                                  TextBudget& budget);
 

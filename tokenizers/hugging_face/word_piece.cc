@@ -1,5 +1,4 @@
-// Implements WordPiece, which splits a word from left to right. Each step takes the longest token
-// that is a prefix of the rest of the word.
+// Implements WordPiece: each token is the longest prefix of the rest of the word.
 #include <algorithm>
 
 #include "tokenizers/byte_trie.h"
@@ -11,15 +10,14 @@ namespace {
 
 constexpr size_t kDefaultMaxCharacters = 100;
 
-// Finds the longest token at every position of a word in one pass. Reads the word backward, and
-// searches for the reversed tokens with the Aho-Corasick algorithm. A reversed token ends where the
-// token begins.
+// Finds the longest token at every position of a word in one pass. Reads the word backward and
+// searches for reversed tokens with the Aho-Corasick algorithm.
 class LongestTokens {
  public:
-  // Uses the tokens that begin with `prefix`, but removes the prefix from them. The prefix marks
-  // tokens that do not begin a word, and the word's text does not contain it.
+  // Uses the tokens that begin with `prefix`, without the prefix. The prefix marks tokens inside of
+  // a word.
   LongestTokens(const TokenTable& tokens, std::string_view prefix) {
-    std::vector<std::string> reversed(tokens.size());  // by id
+    std::vector<std::string> reversed(tokens.size());  // indexed by token id
     std::vector<ByteTrie::Entry> entries;
     for (size_t id = 0; id < tokens.size(); ++id) {
       const std::string* text = tokens.text(static_cast<TokenId>(id));
@@ -39,7 +37,7 @@ class LongestTokens {
     }
   }
 
-  // For each position of `text`, returns the longest token that begins there, or kNoValue.
+  // Returns the longest token that begins at each position of `text`, or kNoValue.
   std::vector<TokenId> find(std::string_view text) const {
     std::vector<TokenId> found(text.size());
     ByteTrie::Node node = ByteTrie::kRoot;
@@ -51,8 +49,8 @@ class LongestTokens {
   }
 
  private:
-  // Appends `byte` to the string of `node`. Returns the node of the longest suffix of the new
-  // string that is in the trie.
+  // Appends `byte` to the string of `node`. Returns the node of the longest suffix of this string
+  // in the trie.
   ByteTrie::Node next(ByteTrie::Node node, uint8_t byte) const {
     for (;; node = suffixes_[node]) {
       const ByteTrie::Node child = trie_.child(node, byte);
@@ -61,9 +59,9 @@ class LongestTokens {
   }
 
   ByteTrie trie_;
-  // Maps each node to the node of the longest proper suffix of its string that is in the trie.
+  // The node of the longest proper suffix of each node's string.
   std::vector<ByteTrie::Node> suffixes_;
-  std::vector<TokenId> longest_;  // by node: the longest token that ends there
+  std::vector<TokenId> longest_;  // indexed by node: the longest token that ends at the node
 };
 
 class WordPiece final : public WordModel {
