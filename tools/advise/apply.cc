@@ -20,7 +20,7 @@
 namespace vitrine::tools {
 namespace {
 
-constexpr double kVerifySeconds = 1.5;  // for a line, at most
+constexpr double kVerifySeconds = 1.5;  // maximum per piece of advice
 
 std::string range_text(const Interval& interval) {
   return fmt::format("{:.3f} to {:.3f}", interval.low, interval.high);
@@ -44,8 +44,7 @@ size_t index_of(const std::string& text, const std::vector<Advice>& advice) {
   return static_cast<size_t>(found - advice.begin());
 }
 
-// The program of a variant. If the variant changes no options of `vitrine lower`, its program is
-// the baseline's, and `lowered` is empty.
+// The program of a variant. `lowered` is empty if the variant runs the baseline's program.
 struct MadeProgram {
   Variant variant;
   std::optional<LoweredProgram> lowered;
@@ -53,7 +52,6 @@ struct MadeProgram {
   const LoweredProgram* program() const { return lowered ? &*lowered : nullptr; }
 };
 
-// Applies `change` to the baseline and makes the program.
 MadeProgram make(const Baseline& baseline, const Variant& change) {
   MadeProgram made{.variant = merged(baseline.context().baseline, change), .lowered = {}};
   if (!change.lowering.empty()) made.lowered = baseline.lower(made.variant);
@@ -122,9 +120,9 @@ VerifiedLine measure(Baseline& baseline, const MadeProgram& made, std::string na
           .outputs = trial.outputs.text};
 }
 
-// Returns the expected time ratio if the pieces of advice with the indices `lines` are applied
-// together. If this combination was not measured, combines `ratios`, the ratios of the single
-// pieces.
+// Returns the expected time ratio of several pieces of advice together. Uses the measured
+// combination if `lines` match it. Otherwise combines `ratios`, which has the ratio of each single
+// piece.
 Interval predicted_together(std::vector<size_t> lines, std::span<const Interval> ratios,
                             const std::optional<Combination>& together) {
   std::ranges::sort(lines);
@@ -133,7 +131,6 @@ Interval predicted_together(std::vector<size_t> lines, std::span<const Interval>
   return combined_ratio(ratios);
 }
 
-// Merges the changes of all the given pieces of advice into one change.
 Variant combination(const std::vector<size_t>& lines, const std::vector<Advice>& advice) {
   Variant change;
   for (const size_t line : lines) change = merged(std::move(change), *advice[line].change);

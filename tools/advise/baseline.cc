@@ -28,7 +28,7 @@
 namespace vitrine::tools {
 namespace {
 
-// Returns the size of the last-level cache, or 0 if it is unknown.
+// Returns the size of the last-level cache, or 0 if the size is unknown.
 uint64_t last_level_cache() {
   uint64_t bytes = 0;
   for (const int index : {2, 3}) {
@@ -49,8 +49,7 @@ bool is_model(std::optional<FileKind> kind) {
   return kind == FileKind::kExportedModel || kind == FileKind::kNativeModel;
 }
 
-// Returns the size of the record that pte_lower wrote into the program's file, or 0 if the file
-// contains no record.
+// Returns the size of the record in the program's file, or 0 without a record.
 uint64_t size_of_record(const Program& program, const std::filesystem::path& path) {
   const std::unique_ptr<DataSource> file = check(map_file(path.c_str()));
   const DataBuffer bytes = check(file->read(0, file->size()));
@@ -108,8 +107,8 @@ void Baseline::open() {
   context_.exported = &source_->program();
 }
 
-// Lowers the source with the options of the baseline. If this fails only because of the backend,
-// lowers without the backend.
+// Lowers the source with the baseline's options. If only the backend fails, lowers without the
+// backend.
 void Baseline::lower_first() {
   if (!source_) return;
   try {
@@ -136,8 +135,8 @@ void Baseline::lower_first() {
   }
 }
 
-// Drops the exported model of a program. Call this if the exported model cannot be lowered. Adds a
-// note that advice that needs this model is left out.
+// Drops an exported model that cannot be lowered. Adds a note: advice that needs the model is
+// missing.
 void Baseline::leave_out_source(const std::string& error) {
   notes_.push_back(
       fmt::format("advice that needs the exported model was left out, because that model cannot be "
@@ -213,8 +212,7 @@ void Baseline::run_profile() {
   context_.program_bytes = context_.is_file
                                ? std::filesystem::file_size(options_.run.model, ignored)
                                : lowered_.bytes.size();
-  // For a bundle, record_bytes stays 0, because size_of_record() cannot read a program inside a
-  // bundle's file.
+  // size_of_record() cannot read a program inside a bundle's file.
   if (!context_.is_file) {
     context_.record_bytes = lowered_.model.emitted.record_bytes;
   } else if (session.bundle() == nullptr) {
@@ -261,8 +259,7 @@ void Baseline::use_device(DeviceProfile device) {
 
 void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trace) {
   inputs_.emplace(make_inputs(session, method, options_.run, trace));
-  // Keeps inputs from the user or from a bundle. Also keeps the inputs with which a device recorded
-  // its profile.
+  // Keeps inputs from the user, from a bundle, or from the profile of a device.
   if (context_.has_inputs || session.bundle() != nullptr || !options_.profile.empty()) return;
   std::optional<DecoderShape> shape = decoder_shape(session.program(), method, context_.facts);
   if (!shape) return;
@@ -287,13 +284,12 @@ void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trac
       inputs_.emplace(std::move(inputs));
       return;
     } catch (const ToolError&) {
-      // The program rejected inputs of this shape, so the loop tries the other shape. If both are
-      // rejected, `inputs_` keeps its random values.
+      // The program rejected this shape. If both shapes fail, `inputs_` keeps random values.
     }
   }
 }
 
-// Measures how the time of a token grows with its position, and adds a note about the growth.
+// Measures how a token's time grows with its position, and adds a note.
 void Baseline::compare_positions(Method& method, const DecoderShape& shape) {
   constexpr size_t kRuns = 15;
   const auto time_at = [&](int64_t position) {
@@ -332,8 +328,7 @@ void Baseline::compare_chunks(Method& method, const DecoderShape& whole) {
       method, options_.run, chunk_sizes(std::min(max, whole.context)), [&](int64_t tokens) {
         DecoderShape shape = whole;
         shape.tokens[1] = static_cast<int32_t>(tokens);
-        // Some programs take a position for each token, others only the position of the first
-        // token.
+        // Programs take the positions of all tokens or only the position of the first token.
         if (whole.positions[0] > 1) shape.positions[0] = shape.tokens[1];
         return decoder_inputs(method, shape, 0);
       });
@@ -350,8 +345,7 @@ void Baseline::compare_batches(Method& method) {
   notes_.push_back("time per sample, by batch size: " + item_times_text(context_.batch_times));
 }
 
-// Adds a note for each dynamic size that is at one of its bounds, because real inputs may have
-// other sizes.
+// Adds a note for each dynamic size at a bound, because real inputs may have other sizes.
 void Baseline::note_extreme_sizes() {
   for (const ModelFacts::DynamicSize& size : context_.facts.dynamic_sizes) {
     if (size.used == 0 || (size.used != size.min && size.used != size.max)) continue;

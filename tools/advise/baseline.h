@@ -1,4 +1,4 @@
-// Loads and profiles the baseline, which is the program that advice would change.
+// Loads and profiles the baseline: the program that advice would change.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace vitrine::tools {
 class Baseline {
  public:
   // Lowers an exported model, and profiles the program. `options` must outlive the object. Throws
-  // HostError. Throws NotLowerable if the model cannot be lowered even without a backend.
+  // HostError, or NotLowerable if the model cannot be lowered even without a backend.
   explicit Baseline(const AdviseOptions& options);
   Baseline(const Baseline&) = delete;
   Baseline& operator=(const Baseline&) = delete;
@@ -33,23 +33,21 @@ class Baseline {
   const LoweredProgram& lowered() const { return lowered_; }
   RunnableProgram program() const;
   const InputSet& inputs() const { return *inputs_; }
-  // Returns the inputs of the run as calibration data for trials.
+  // Returns the run's inputs as calibration data for trials.
   aot::CalibrationData stand_in() const;
-  // The reason why times that are measured now on this machine cannot be trusted. Empty if they can
-  // be trusted.
+  // The reason why measurements on this machine are unreliable. Empty if measurements are reliable.
   const std::string& disturbance() const { return disturbance_; }
-  // Notes about the build and about advice that was left out, as sentences.
+  // Notes about the build and about missing advice, as sentences.
   const std::vector<std::string>& notes() const { return notes_; }
 
   // Lowers the model with the options of `variant`. Throws HostError.
   LoweredProgram lower(const Variant& variant) const;
-  // Runs the baseline and the variant alternately. If `lowered` is null, the variant runs the
-  // baseline's program.
+  // Runs the baseline and the variant alternately. A null `lowered` means the baseline's program.
   TrialResult compare(const Variant& variant, const LoweredProgram* lowered, double seconds);
   // True if the advice is for the device that recorded options.profile.
   bool is_for_device() const { return device_.has_value(); }
-  // Predicts the time ratio on the device, based on the runs of compare(). Preconditions: compare()
-  // was called, and is_for_device() is true.
+  // Predicts the time ratio on the device from the runs of compare(). Preconditions: compare() was
+  // called, and is_for_device() is true.
   DevicePrediction predict(const LoweredProgram& lowered, const Interval& ratio);
   Pools& pools() { return pools_; }
 
@@ -78,7 +76,6 @@ class Baseline {
   std::vector<std::string> notes_;
 };
 
-// Returns the number of threads that a variant sets, or `threads` if it sets none.
 size_t threads_of(const Variant& variant, size_t threads);
 
 }  // namespace vitrine::tools

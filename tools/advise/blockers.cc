@@ -26,7 +26,7 @@ using aot::Graph;
 using aot::Node;
 
 struct Remedy {
-  std::string_view op;  // start of its name
+  std::string_view op;  // start of the operator's name
   std::string_view text;
 };
 
@@ -74,7 +74,7 @@ constexpr std::array kRemedies = {
 std::string name_of(const Node& node) {
   const aot::Target target = node.target();
   if (target.dialect() != Dialect::kHigherOrder) return target.name();
-  // auto_functionalized(my.op, ...) calls its first argument, the operator my.op.
+  // The first argument of auto_functionalized(my.op, ...) is the operator.
   const Argument* first = node.arg(0);
   const auto* called = first == nullptr ? nullptr : first->get<aot::Target>();
   if (called != nullptr) return called->name();
@@ -82,7 +82,6 @@ std::string name_of(const Node& node) {
                                                     : "higher_order." + target.name();
 }
 
-// Copies the metadata of `like` to `made`.
 Node* with_meta(Node* made, const Node& like) {
   made->meta = like.meta;
   return made;
@@ -104,7 +103,7 @@ Node* add_user_input(ExportedProgram& program, const Node& like, aot::Value valu
   return made;
 }
 
-// Makes a program whose only call is `node`. The operands of the call become inputs.
+// Makes a program whose only call is `node`. The call's operands become inputs.
 ExportedProgram program_of(const Node& node, const ExportedProgram& from) {
   ExportedProgram made;
   made.range_constraints = from.range_constraints;
@@ -128,7 +127,7 @@ ExportedProgram program_of(const Node& node, const ExportedProgram& from) {
     const auto tensor = owner.tensors().find(operand->attribute());
     if (tensor != owner.tensors().end()) made.graph->tensors().insert(*tensor);
   }
-  // Copies the operands, so that the in-place call does not change inputs of the program.
+  // The in-place call must not change inputs of the program.
   if (aot::is_in_place(node.target())) {
     for (auto& [operand, input] : inputs) {
       if (input->tensor() == nullptr) continue;
@@ -169,7 +168,7 @@ bool is_marker(const Node& node) {
   return node.target() == aot::getitem() || node.target().name().starts_with("torch._functorch.");
 }
 
-// Lowers the program without a backend. Returns the error, which is empty if lowering succeeds.
+// Lowers without a backend. Returns an empty text if lowering succeeds.
 std::string error_of(ExportedProgram program) {
   aot::Methods methods;
   methods.emplace("forward", std::move(program));
@@ -212,7 +211,6 @@ class BlockerSearch {
   }
 
  private:
-  // Returns true if a call of the graph is blocked.
   bool check_graph(const Graph& graph) {
     bool blocked = false;
     std::set<std::string> blocked_subgraphs;
@@ -256,7 +254,7 @@ class BlockerSearch {
     if (!line.empty() && std::ranges::count(same->lines, line) == 0) same->lines.push_back(line);
   }
 
-  // A copy of the model in which the results of blocked calls are replaced with inputs.
+  // Returns a copy of the model in which inputs replace the results of blocked calls.
   ExportedProgram without_blocked() const {
     ExportedProgram rest = program_.copy();
     for (const std::string& name : removed_) {

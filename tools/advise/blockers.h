@@ -10,29 +10,29 @@
 
 namespace vitrine::tools {
 
-// Calls to one operator that all fail for the same reason.
+// Calls to one operator that fail for the same reason.
 struct Blocker {
   std::string op;                  // "aten.bincount.default"
   std::string reason;              // the error of lowering, without the place
   std::string remedy;              // what to write instead
-  std::vector<std::string> lines;  // of the user's model, each once: "model.py:12"
+  std::vector<std::string> lines;  // lines of the user's model, each once: "model.py:12"
   size_t calls = 0;
 };
 
 struct Blockers {
   std::vector<Blocker> all;  // sorted by the number of calls; ties are in graph order
-  // The error that remains if the blocked calls are removed and the model takes their results as
-  // inputs. Empty if the model can then be lowered.
+  // The error that remains if inputs replace the results of blocked calls. Empty if the model can
+  // then be lowered.
   std::string other_error;
-  // True if the time limit was reached before all calls were checked.
+  // True if the time limit ended the checks early.
   bool is_incomplete = false;
 };
 
-// Lowers each call of `program` by itself, without a backend. Then lowers the model without the
-// calls that failed. Stops checking calls when `seconds` have passed.
+// Lowers each call of `program` by itself, without a backend, for at most `seconds`. Then lowers
+// the model without the failed calls.
 Blockers find_blockers(const aot::ExportedProgram& program, double seconds = 20);
 
-// Suggests a replacement for calls to `op`, which fail with `error`.
+// Suggests a replacement for calls to `op` that fail with `error`.
 std::string remedy_for(std::string_view op, std::string_view error);
 
 }  // namespace vitrine::tools

@@ -1,5 +1,4 @@
-// Describes the kind of this build. Programs run slower in builds with assertions, with a sanitizer
-// or without optimization than in release builds.
+// The kind of this build. Assertions, sanitizers and missing optimization make programs slow.
 #pragma once
 
 #include <string>
@@ -15,10 +14,9 @@ struct BuildKind {
 
 BuildKind this_build();
 
-// Returns sentences about the build, for notes.
+// Returns sentences about the build.
 std::vector<std::string> build_notes(const BuildKind& build);
-// Returns the reason why times that are measured with this build cannot be trusted; empty if they
-// can be trusted.
+// Returns the reason why measurements with this build are unreliable, or an empty text.
 std::string build_disturbance(const BuildKind& build);
 
 }  // namespace vitrine::tools

@@ -1,4 +1,4 @@
-// Makes inputs for the decoder of a language model: token ids and a position.
+// Makes a decoder's inputs: token ids and a position.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,11 @@ struct DecoderShape {
   std::vector<int32_t> positions;  // sizes of the input of positions
 };
 
-// Returns nullopt unless the method is a decoder with caches: it has two integer inputs, token ids
-// and a position, and the program or `facts` gives the context length.
+// Returns nullopt unless the method is a decoder with caches: two integer inputs (token ids and a
+// position), and a context length in the program or in `facts`.
 std::optional<DecoderShape> decoder_shape(const std::shared_ptr<const Program>& program,
                                           const Method& method, const ModelFacts& facts);
 
-// Returns the token ids and the position. Throws ToolError.
 std::vector<Array> decoder_inputs(const Method& method, const DecoderShape& shape,
                                   int64_t position);
 

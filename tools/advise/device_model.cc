@@ -12,15 +12,14 @@
 namespace vitrine::tools {
 namespace {
 
-// Logarithms of the factors by which a time may differ from its prediction. The factors are
-// assumptions (docs/advice.md).
+// Logarithms of the assumed factors between predicted and true times (docs/advice.md).
 const double kNewKernel = std::log(1.5);   // another kernel of the same operator and dtype
-const double kOtherDtype = std::log(2.0);  // int8 or f16 instead of f32: instructions differ
+const double kOtherDtype = std::log(2.0);  // int8 or f16 instead of f32
 const double kUnknownBalance = std::log(2.0);
 constexpr double kQuantile = 1.645;    // 90 % of a normal distribution
 constexpr double kMinRowShare = 1e-3;  // smaller rows are noise
 
-// Returns a key for the row. Rows that have the same key do the same work with the same kernel.
+// Rows with equal keys do the same work with the same kernel.
 std::string key_of(const inspector::ProfileRow& row) {
   std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", static_cast<int>(row.where), row.delegate,
                                 row.kernel, row.library, full_op_of(row));
@@ -29,7 +28,6 @@ std::string key_of(const inspector::ProfileRow& row) {
   return key;
 }
 
-// Returns the number of kernels and delegate calls in a run.
 size_t entries_of(const inspector::Profile& profile) {
   const auto kernels = std::ranges::count_if(profile.rows, [](const inspector::ProfileRow& row) {
     return row.where != inspector::Where::kDelegate;
@@ -106,7 +104,7 @@ Interval DeviceModel::factor_of(const inspector::ProfileRow& row) const {
 DevicePrediction DeviceModel::predict(const inspector::Profile& changed,
                                       const Interval& ratio) const {
   DevicePrediction result;
-  std::map<std::string, std::vector<double>> left;  // shares there of rows that are not matched
+  std::map<std::string, std::vector<double>> left;  // device's shares of unmatched rows
   for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) left[row->key].push_back(row->there);
   Interval share{fixed_, fixed_};
   for (const inspector::ProfileRow& row : changed.rows) {
@@ -120,7 +118,7 @@ DevicePrediction DeviceModel::predict(const inspector::Profile& changed,
     }
     const Interval factor = factor_of(row);
     double low = row.share * ratio.low * factor.low;
-    // A kernel cannot be faster than the device's limit of float32 arithmetic allows.
+    // The device's limit of float32 arithmetic is a lower bound of a kernel's time.
     if (is_float32(row)) low = std::max(low, row.cost->flops * flops_share_);
     share.low += low;
     share.high += std::max(row.share * ratio.high * factor.high, low);
@@ -132,7 +130,7 @@ DevicePrediction DeviceModel::predict(const inspector::Profile& changed,
   result.removed = rows_.size() - result.kept;
 
   // Estimates the time outside all rows in two ways: from the number of kernels and delegate calls,
-  // and from the time outside all rows on this machine.
+  // and from the same time on this machine.
   const size_t entries = entries_of(changed);
   Interval overhead{overhead_there_, overhead_there_};
   if (entries != entries_ && entries_ > 0) {

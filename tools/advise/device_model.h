@@ -1,5 +1,5 @@
-// Predicts how a change to a program affects its time on a device, from a profile that the device
-// recorded and from runs on this machine. docs/advice.md has the formulas.
+// Predicts how a change affects a program's time on a device, from the device's profile and from
+// runs on this machine (docs/advice.md).
 #pragma once
 
 #include <cstddef>
@@ -13,28 +13,28 @@
 namespace vitrine::tools {
 
 struct DevicePrediction {
-  Interval ratio;      // of the times on the device with and without the change
+  Interval ratio;      // changed / baseline time on the device
   size_t kept = 0;     // rows that both programs have
   size_t removed = 0;  // rows of the baseline only
   size_t added = 0;    // rows of the changed program only
-  Interval factor;     // the share there, divided by the share here, of the added rows
+  Interval factor;     // device's share / local share of added rows
 };
 
 class DeviceModel {
  public:
-  // `there` and `here` are profiles of the same program. `there` was recorded on the device, and
-  // `here` on this machine.
+  // The profile `there` is from the device, and the profile `here` of the same program is from this
+  // machine.
   DeviceModel(const inspector::Profile& there, const inspector::Profile& here);
 
-  // `changed` was profiled on this machine. `ratio` is its time divided by the baseline's time on
-  // this machine.
+  // `changed` is a profile from this machine. `ratio` is the changed program's time divided by the
+  // baseline's time on this machine.
   DevicePrediction predict(const inspector::Profile& changed, const Interval& ratio) const;
 
  private:
   // Totals of the rows of one operator, or of all rows.
   struct Group {
     double there = 0, here = 0;   // shares of a run
-    double sum = 0, squares = 0;  // of the logarithms of there / here, weighted by `weight`
+    double sum = 0, squares = 0;  // sums of log(there / here), weighted by `weight`
     double weight = 0;
     bool has_float32 = false, has_other = false;
 
@@ -49,7 +49,7 @@ class DeviceModel {
 
   Interval factor_of(const inspector::ProfileRow& row) const;
 
-  std::vector<BaselineRow> rows_;  // of the profile of this machine
+  std::vector<BaselineRow> rows_;  // rows of this machine's profile
   double fixed_ = 0;               // share of rows that only the device has
   double overhead_there_ = 0, overhead_here_ = 0;
   size_t entries_ = 0;

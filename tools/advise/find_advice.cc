@@ -12,8 +12,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Predicts how much time --optimize saves, based on the number of calls that it removes. Returns an
-// empty text, or the reason why a prediction is missing: no calls are removed, or lowering fails.
+// Predicts the saving of --optimize from the number of removed calls. Returns an empty text, or the
+// reason why a prediction is impossible.
 std::string model_optimization(const Baseline& baseline, Advice& advice) try {
   const Context& context = baseline.context();
   const LoweredProgram lowered = baseline.lower(merged(context.baseline, *advice.change));
@@ -54,8 +54,7 @@ Findings model_advice(const Baseline& baseline, std::vector<Advice> all) {
       advice.saved.reset();
       why = "is estimated to save less than 1 % (--no_trials)";
     }
-    // Advice with an unknown saving is kept only if options cannot apply it and it tells the user
-    // what to do instead.
+    // Advice with an unknown saving is kept only if the user must change the model.
     if (advice.saved || (!advice.change && !advice.how.empty())) {
       findings.advice.push_back(std::move(advice));
     } else {

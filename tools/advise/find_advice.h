@@ -1,4 +1,4 @@
-// Collects the advice of all rules, tries it, and ranks it.
+// Collects, tries and ranks the advice of all rules.
 #pragma once
 
 #include <optional>
@@ -10,31 +10,30 @@
 
 namespace vitrine::tools {
 
-// Pieces of advice that save time together and do not change the outputs, the best first.
+// Advice that saves time together without changing the outputs, the best first.
 struct Combination {
   std::vector<size_t> lines;       // numbers, from 1
-  Advice advice;                   // the change of all lines, as measured in one program
-  std::vector<std::string> steps;  // a sentence for each line that was tried
+  Advice advice;                   // the merged change, measured in one program
+  std::vector<std::string> steps;  // a sentence for each tried piece of advice
 };
 
 struct Findings {
   std::vector<Advice> advice;        // best first
-  std::vector<Dismissed> useless;    // tried: brings nothing or costs time
-  std::vector<Dismissed> not_tried;  // with the reason
+  std::vector<Dismissed> useless;    // tried: saves nothing or costs time
+  std::vector<Dismissed> not_tried;  // each element has the reason
   std::optional<Combination> together;
   bool is_interrupted = false;
 };
 
-// Runs trials until all changes are tried or about options.seconds have passed. Ctrl-C ends the
-// trials but keeps the advice found so far.
+// Runs trials for about options.seconds. Ctrl-C ends the trials but keeps the advice found so far.
 Findings find_advice(Baseline& baseline, const AdviseOptions& options);
 
-// Returns the advice of all rules. Merges pieces of advice that make the same change.
+// Merges advice of different rules that makes the same change.
 std::vector<Advice> collect_advice(const Context& context);
 
-// Sorts advice: advice about time comes first, then advice about loading, memory and files. Each
-// group is sorted by the midpoint of the interval of the saving. Advice that needs data from the
-// user comes last in its group. Sets Advice::excludes.
+// Sorts advice by gain: time, then loading, memory and files. Within a gain, advice that needs the
+// user's data is last, and larger savings (midpoint of the interval) are first. Sets
+// Advice::excludes.
 void rank_advice(std::vector<Advice>& advice);
 
 }  // namespace vitrine::tools

@@ -9,14 +9,13 @@
 namespace vitrine::tools {
 namespace {
 
-// The minimum time in ns to hand work to another thread.
+// Minimum time in ns to hand work to another thread.
 constexpr double kDispatchNs = 1000;
 
-// The minimum time in ns to quantize the activations of a layer.
+// Minimum time in ns to quantize the activations of a layer.
 constexpr double kConversionNs = 200;
 
-// Delegates and matrix products divide their work among threads. Other kernels often run on one
-// thread.
+// Delegates and matrix products run on several threads. Other kernels often run on one thread.
 bool can_be_divided(const inspector::ProfileRow& row) {
   return row.where == inspector::Where::kDelegate || (row.cost && row.cost->flops > 0);
 }
@@ -42,7 +41,7 @@ Interval saved_by_smaller_weights(const RowSum& rows, double ratio) {
 }
 
 Interval saved_by_fewer_calls(const Context& context, size_t calls) {
-  std::vector<std::pair<double, double>> kernels;  // time of a call, calls in a run
+  std::vector<std::pair<double, double>> kernels;  // time of a call, calls per run
   for (const inspector::ProfileRow& row : context.profile.rows) {
     if (row.where != inspector::Where::kKernel || row.calls <= 0) continue;
     kernels.emplace_back(time_of(context, row) / row.calls, row.calls);

@@ -1,5 +1,5 @@
-// Estimates, without a trial, how much a change saves. The intervals are wide: from no gain to the
-// most that the model of the machine allows. docs/advice.md has the formulas.
+// Estimates savings without a trial. The intervals are wide: from no gain to the best case of the
+// machine's model (docs/advice.md).
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,25 @@
 
 namespace vitrine::tools {
 
-// Returns the time that `threads` threads save, or 0 if the program already uses at least as many.
-// At best, each delegate and matrix product takes context.threads / threads of its present time,
-// plus a microsecond per call to wake the threads, but not more than its present time. At worst,
-// only the time to wake the threads is added.
+// Returns the time that `threads` threads save, or 0 if the program already uses as many threads.
+// At best, each delegate and matrix product takes context.threads / threads of its time, plus a
+// microsecond per call to wake threads, but never more time than before. At worst, only waking the
+// threads adds time.
 Interval saved_by_threads(const Context& context, size_t threads);
 
-// Returns the time that smaller weights may save in these rows. `ratio` is the new size of the
-// weights divided by the old size.
+// Returns the time that smaller weights save in these rows. `ratio` is the new size divided by the
+// old size. Let Q be the minimum time to quantize the activations.
 //
-// - Best case: the time of the rows * (1 - ratio), or 0 if that is not more than the minimum time
-//   to quantize the activations.
-// - Worst case: a loss (negative) of this minimum time plus a tenth of the rows' time.
+// - Best case: the time of the rows * (1 - ratio), or 0 if this is not more than Q.
+// - Worst case: a loss (negative) of Q plus a tenth of the rows' time.
 Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 
-// Returns the time that removing `calls` calls saves. The low end is the time of the `calls`
-// cheapest kernel calls of the profile, or 0 if the program has delegates. The high end is the time
-// of the `calls` most expensive kernel calls plus the time outside all rows.
+// Returns the saving of removing `calls` calls. Low: the time of the `calls` cheapest kernel calls,
+// or 0 if the program has delegates. High: the time of the `calls` most expensive kernel calls plus
+// the time outside all rows.
 Interval saved_by_fewer_calls(const Context& context, size_t calls);
 
-// Sets advice.ratio to the time ratio that advice.saved implies, so that --verify can check this
-// ratio. Widens the interval by kBetweenMeasurements, because two measurements differ.
+// Sets advice.ratio from advice.saved for --verify. Adds kBetweenMeasurements to the interval.
 void set_modeled_ratio(const Context& context, Advice& advice);
 
 }  // namespace vitrine::tools

@@ -13,7 +13,7 @@
 namespace vitrine::tools {
 namespace {
 
-// The parsed command line. parse_advise_values() converts the texts of some options.
+// The parsed command line. parse_advise_values() converts texts of options.
 struct AdviseLine {
   AdviseOptions options;
   std::string model;

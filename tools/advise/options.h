@@ -18,7 +18,7 @@ struct AdviseOptions {
   std::optional<Settings> baseline;
   std::vector<std::string> calibrate;
   std::filesystem::path profile;  // --profile, recorded on a device; may be empty
-  double seconds = 15;            // for all trials together
+  double seconds = 15;            // time limit for all trials together
   bool has_trials = true;
   bool is_forced = false;  // advise on a busy machine
   std::vector<std::string> apply;
@@ -28,8 +28,8 @@ struct AdviseOptions {
   ReportOptions report;
 };
 
-// Returns nullopt if the tool must exit with *exit_code: after --help, or if the command line is
-// invalid. Reports an invalid command line on stderr.
+// Returns nullopt if the tool must exit with *exit_code: after --help, or after an invalid command
+// line, which is reported on stderr.
 std::optional<AdviseOptions> parse_advise_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

@@ -1,4 +1,4 @@
-// Finds the vector instructions of this processor that speed up XNNPACK's kernels.
+// Finds this processor's vector instructions that speed up XNNPACK's kernels.
 #pragma once
 
 #include <string>

@@ -27,15 +27,14 @@ std::vector<const inspector::ProfileRow*> compared_rows(const inspector::Profile
   return rows;
 }
 
-// Returns the name of a row, without the variant of the kernel, which depends on the processor.
+// Drops the kernel's variant, which depends on the processor.
 std::string name_of(const inspector::ProfileRow& row, bool has_ops) {
   if (row.where == inspector::Where::kKernel) return row.kernel;
   if (has_ops) return full_op_of(row);
   return row.kernel.substr(0, row.kernel.find(" ("));
 }
 
-// Returns a measure of a row's work: its operations plus its bytes. Returns nullopt if the cost of
-// the row is unknown.
+// Returns a row's operations plus its bytes, or nullopt if the cost is unknown.
 std::optional<double> work_of(const inspector::ProfileRow& row) {
   return row.cost ? std::optional(row.cost->flops + row.cost->bytes) : std::nullopt;
 }

@@ -1,4 +1,3 @@
-// Compares the programs of two profiles.
 #pragma once
 
 #include <string>
@@ -8,8 +7,8 @@
 namespace vitrine::tools {
 
 // Describes the first difference between the programs of two profiles. Returns an empty text if the
-// digests of the programs are equal, or if their method names, inputs, outputs, operators and
-// amounts of work are equal. `device` was recorded on another machine, and `here` on this machine.
+// digests are equal, or if method names, inputs, outputs, operators and amounts of work are equal.
+// The profile `device` is from another machine, and the profile `here` is from this machine.
 std::string program_difference(const inspector::Profile& device, const inspector::Profile& here);
 
 }  // namespace vitrine::tools

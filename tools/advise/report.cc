@@ -131,8 +131,8 @@ Json settings_json(const Settings& settings) {
   return list;
 }
 
-// Returns the options of `vitrine lower` that make the changed program, or null if the program
-// stays the same.
+// Returns the `vitrine lower` options of the changed program, or null if the program stays the
+// same.
 Json program_json(const Context& context, const std::optional<Variant>& change) {
   if (!change || change->lowering.empty()) return {};
   return settings_json(merged(context.baseline, *change).lowering);

@@ -1,4 +1,3 @@
-// Makes the page of the baseline's profile, with the advice at its top.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the interval of the saving, as fractions of the baseline's figure. The page draws it as a
-// bar.
+// Returns the saving's interval for a bar, as fractions of the baseline's figure.
 Json part_json(const Advice& advice) {
   if (!advice.saved || advice.of <= 0) return {};
   const double low = std::clamp(advice.saved->low / advice.of, 0.0, 1.0);
@@ -57,7 +55,7 @@ Json panel_json(const Baseline& baseline, const Findings& findings) {
 std::string advice_html(const Baseline& baseline, const Findings& findings) {
   const inspector::Profile& profile = baseline.context().profile;
   std::string style(html::kStyle);
-  // Hides the timeline section if the profile was read from a file and has no timeline.
+  // Profiles from files may lack a timeline.
   if (profile.timeline.empty()) style += "#timeline-section { display: none; }\n";
   const inspector::PageHead head = {
       .elements = html::kElements,

@@ -13,10 +13,10 @@ namespace vitrine::tools {
 namespace {
 
 struct OpRatio {
-  std::string_view start;  // of the name of the op
+  std::string_view start;  // start of the op's name
   Interval ratio;
 };
-// The table of delegate_ratio(). The first entry whose `start` begins the name of the op applies.
+// The table of delegate_ratio(). The first entry whose `start` begins the op's name applies.
 constexpr std::array<OpRatio, 10> kRatios = {{{"conv", {0.31, 0.9}},
                                               {"addmm", {0.85, 1.0}},
                                               {"linear", {0.85, 1.0}},

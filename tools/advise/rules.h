@@ -1,6 +1,6 @@
-// Declares the rules of `vitrine advise`. A rule is a function in a file of tools/advise/rules. It
-// reads a Context and returns advice, with a modeled gain if it can compute one. Trials then
-// replace modeled gains with measured ones. docs/advice.md says how to write a rule.
+// A rule of `vitrine advise` is a function in a file of tools/advise/rules. The function reads a
+// Context and returns advice, with a modeled gain if possible. Trials replace modeled gains.
+// docs/advice.md says how to write a rule.
 #pragma once
 
 #include <span>
@@ -17,10 +17,9 @@ struct Rule {
   std::vector<Advice> (*advise)(const Context& context);
 };
 
-// All rules in the order of their trials: the most promising first.
+// Returns all rules in the order of their trials, the most promising rule first.
 std::span<const Rule> all_rules();
 
-// The rules, one per file.
 std::vector<Advice> advise_attention(const Context& context);
 std::vector<Advice> advise_batch(const Context& context);
 std::vector<Advice> advise_borders(const Context& context);

@@ -16,7 +16,6 @@
 namespace vitrine::tools {
 namespace {
 
-// Returns the mean time of a run.
 double run_ns(Method& method, const RunnerOptions& options, InputSet& inputs, size_t count = 1) {
   const uint64_t start = platform::now_ns();
   for (size_t i = 0; i < count; ++i) {
@@ -37,16 +36,16 @@ SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
                         const std::function<std::vector<Array>(int64_t size)>& inputs,
                         double seconds) {
   constexpr double kRounds = 6;
-  constexpr double kSamples = 15;       // of a size in a round, at most
+  constexpr double kSamples = 15;       // maximum per size and round
   constexpr double kMinSampleNs = 1e5;  // a sample of short runs is a mean of several
   struct Size {
     InputSet inputs;
     size_t samples;
-    size_t runs;  // of a sample
+    size_t runs;  // number of runs per sample
   };
   SizeTimes times;
   std::vector<Size> measured;
-  constexpr double kMaxFactor = 5;  // of `seconds`, for the runs that are not counted
+  constexpr double kMaxFactor = 5;  // limit for uncounted runs, in multiples of `seconds`
   const double start = static_cast<double>(platform::now_ns());
   const double share_ns = seconds * 1e9 / (kRounds * static_cast<double>(sizes.size()));
   for (const int64_t size : sizes) {
@@ -62,7 +61,7 @@ SizeTimes measure_sizes(Method& method, const RunnerOptions& options,
            .runs = static_cast<size_t>(runs)});
       times.push_back({.size = size, .rounds = {}});
     } catch (const ToolError&) {
-      // Skips a size that the method refuses, for example because it is out of bounds.
+      // The method refuses sizes that are out of bounds.
     }
   }
   for (int round = 0; round < kRounds; ++round) {

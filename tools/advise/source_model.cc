@@ -93,8 +93,7 @@ void add_written_buffers(const aot::ExportedProgram& program, ModelFacts& facts)
   for (const aot::OutputSpec& output : program.signature.outputs) {
     if (output.kind != aot::OutputSpec::Kind::kBufferMutation) continue;
     ++facts.written_buffers;
-    // The dims of a cache are the batch, then heads and tokens in either order, and then the size
-    // of a head.
+    // Dims of a cache: batch, heads and tokens in either order, size of a head.
     const auto buffer = program.state_dict.find(output.target);
     const auto constant = program.constants.find(output.target);
     const aot::TensorData* data = buffer != program.state_dict.end()    ? &buffer->second

@@ -16,18 +16,17 @@ namespace vitrine::tools {
 struct LoweredProgram {
   std::vector<std::byte> bytes;
   aot::LoweredModel model;
-  uint64_t planned_bytes = 0;  // of the method that runs
-  double seconds = 0;          // that lowering took
+  uint64_t planned_bytes = 0;  // memory plan of the method that runs
+  double seconds = 0;          // duration of lowering
 };
 
 class SourceModel {
  public:
-  // Reads an exported model. The method of a .pt2 file has no name in the file, and gets the name
-  // `method`. Throws HostError.
+  // Reads an exported model. `method` becomes the name of a .pt2 file's method. Throws HostError.
   SourceModel(std::filesystem::path file, std::string method);
 
-  // Lowers the model in the same way as `vitrine lower FILE SETTINGS`. If the settings name no
-  // calibration data, static int8 is calibrated with `stand_in`. Throws HostError.
+  // Lowers the model as `vitrine lower FILE SETTINGS` does. Static int8 without calibration data
+  // uses `stand_in`. Throws HostError.
   LoweredProgram lower(const Settings& settings, const aot::CalibrationData& stand_in = {}) const;
 
   ModelFacts facts() const;
@@ -40,9 +39,8 @@ class SourceModel {
   aot::Methods methods_;
 };
 
-// Adds facts about the buffers that a program writes: their number, and the length, size and dtype
-// of caches. Needs a lowered program, because the signature of an exported program does not list
-// buffers that in-place calls write.
+// Adds the number of written buffers, and the length, size and dtype of caches. Needs a lowered
+// program, because an exported signature does not list buffers that in-place calls write.
 void add_written_buffers(const aot::ExportedProgram& program, ModelFacts& facts);
 
 }  // namespace vitrine::tools

@@ -11,9 +11,9 @@
 
 namespace vitrine::tools {
 
-// Returns the path of the stored advice, in the folder of default_cache_file(). Each combination of
-// model, method, source, baseline, number of threads, inputs, calibration files and device has its
-// own path. Returns an empty path if the folder is unknown or if the model has no digest.
+// Returns a path in the folder of default_cache_file(). Each combination of model, method, source,
+// baseline, number of threads, inputs, calibration files and device has its own path. Empty if the
+// folder is unknown or the model lacks a digest.
 std::filesystem::path advice_file(const Context& context);
 
 // Writes the text of advice_json(). Ignores errors.
@@ -23,7 +23,7 @@ struct StoredAdvice {
   Findings findings;
   std::string date;
 };
-// Reads stored advice. Returns nullopt if the file does not exist or does not contain advice.
+// Returns nullopt if the file does not exist or does not contain advice.
 std::optional<StoredAdvice> stored_advice(const std::filesystem::path& file);
 
 }  // namespace vitrine::tools

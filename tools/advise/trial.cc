@@ -21,17 +21,16 @@ namespace vitrine::tools {
 namespace {
 
 constexpr size_t kBlocks = 6;
-constexpr size_t kMinPairs = 3;       // in a block
-constexpr size_t kMaxPairs = 200;     // in a block
+constexpr size_t kMinPairs = 3;       // minimum per block
+constexpr size_t kMaxPairs = 200;     // maximum per block
 constexpr double kMinSampleNs = 1e5;  // a sample of short runs is a mean of several
-// A worker without work spins for 0.25 ms before it sleeps (docs/performance.md). This wait is
-// twice as long, so that all idle workers sleep at its end.
+// An idle worker spins for 0.25 ms before it sleeps (docs/performance.md).
 constexpr std::chrono::microseconds kUntilWorkersSleep(500);
 
 double now() { return static_cast<double>(platform::now_ns()); }
 
-// Differences below this limit count as rounding. The limit is relative to the root mean square of
-// the expected values.
+// Smaller differences count as rounding. The limit is relative to the root mean square of the
+// expected values.
 double rounding_limit(const std::string& type) {
   return type.starts_with("f16") || type.starts_with("bf16") ? 1e-2 : 1e-4;
 }
@@ -58,9 +57,8 @@ OutputChange describe_change(const std::vector<inspector::OutputDifference>& out
   return change;
 }
 
-// Takes one sample: the mean time of `count` runs of `side`. If the other program has its own
-// thread pool, first waits until that pool's workers sleep. Then wakes the pool of `side` with an
-// unmeasured run.
+// Returns the mean time of `count` runs of `side`. First waits until the workers of another
+// program's pool sleep, and wakes the pool of `side` with an unmeasured run.
 double sample(LoadedProgram& side, size_t count, bool has_other_pool) {
   if (has_other_pool) {
     std::this_thread::sleep_for(kUntilWorkersSleep);
@@ -123,7 +121,7 @@ TrialResult run_trial(const RunnableProgram& a, const RunnableProgram& b,
     const bool has_other_pool = one->pool() != other->pool();
     double run_ns = one->run(1) + other->run(1);
     if (block == 0) {
-      // Compares the outputs of the first runs, which both programs start in their initial state.
+      // Both programs start their first runs in their initial state.
       result.outputs = describe_change(compare_outputs(one->method(), other->method()));
       result.memory_change = memory_of(other->method()) - memory_of(one->method());
     }

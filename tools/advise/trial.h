@@ -17,14 +17,14 @@
 
 namespace vitrine::tools {
 
-// A program and its number of threads. `bytes` must outlive every LoadedProgram that uses them.
+// `bytes` must outlive every LoadedProgram that uses the bytes.
 struct RunnableProgram {
   std::span<const std::byte> bytes;  // empty: the file of RunnerOptions::model
   size_t threads = 0;
 };
 
-// Thread pools by number of threads. Programs with the same number share a pool, because idle
-// workers of a second pool would disturb runs.
+// Thread pools by number of threads. Programs share pools, because idle workers of a second pool
+// would disturb runs.
 class Pools {
  public:
   std::shared_ptr<ThreadPool> get(size_t threads);
@@ -57,18 +57,17 @@ struct TrialResult {
   size_t pairs = 0;
   double a_ns = 0, b_ns = 0;  // medians
   OutputChange outputs;
-  double memory_change = 0;  // bytes that B needs more than A, weights in the file not counted
+  double memory_change = 0;  // bytes that B needs more than A, without weights in the file
 
   Interval ratio() const { return predict_ratio(blocks); }
 };
 
-// Returns the bytes of memory that a loaded method holds.
 double memory_of(const Method& method);
 
-// Runs A and B on the same inputs, in pairs. The order within a pair is random. Runs pairs for
-// about `seconds`, but runs at least six pairs. The pairs are divided into blocks. If loading is
-// quick, each block loads both programs again, so that the addresses of their data vary. Ctrl-C
-// ends the trial after a pair. Throws ToolError if a program cannot run.
+// Runs A and B on the same inputs, in at least six pairs of random order, for about `seconds`.
+// Blocks divide the pairs. If loading is quick, each block loads both programs again, so that
+// addresses of data vary. Ctrl-C ends the trial after a pair. Throws ToolError if a program cannot
+// run.
 TrialResult run_trial(const RunnableProgram& a, const RunnableProgram& b,
                       const RunnerOptions& options, Pools& pools, const InputSet& inputs,
                       double seconds);

@@ -19,11 +19,11 @@
 namespace vitrine::tools {
 namespace {
 
-constexpr double kTrialSeconds = 0.7;     // at most
-constexpr double kMinShareOfBytes = 0.2;  // a smaller file or less memory is advice from here on
+constexpr double kTrialSeconds = 0.7;     // maximum duration of a trial
+constexpr double kMinShareOfBytes = 0.2;  // minimum share of a saving of memory or file size
 // Smaller relative gains are not reported as advice.
 constexpr double kMinGain = 0.01;
-// A change may cost time if the upper bound of its time ratio exceeds kMaxEqualRatio.
+// A change may cost time if the upper bound of its time ratio exceeds this limit.
 constexpr double kMaxEqualRatio = 1.06;
 
 double seconds_now() { return static_cast<double>(platform::now_ns()) * 1e-9; }
@@ -54,12 +54,12 @@ std::string first_line(std::string text) {
   return text.substr(0, text.find(';'));
 }
 
-// A new folder for packed weights, which the destructor removes.
+// A new folder for packed weights. The destructor removes the folder.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "vitrine_advise_").string();
-    name.append(6, 'X');  // mkdtemp() replaces these characters
+    name.append(6, 'X');  // mkdtemp() replaces the X
     if (mkdtemp(name.data()) == nullptr) {
       throw ToolError("cannot create a temporary folder for packed weights");
     }
@@ -78,7 +78,6 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Tries one change after another until the time limit is reached.
 class Trials {
  public:
   Trials(Baseline& baseline, const AdviseOptions& options, Findings& findings)
@@ -104,8 +103,7 @@ class Trials {
       attempt(std::move(advice));
     } catch (const HostError& error) {
       const std::string why = first_line(error.what());
-      // The advice exclude_OPERATOR fails if lowering replaces this operator before delegation. The
-      // failure is not listed.
+      // The advice exclude_OPERATOR fails if lowering replaces the operator before delegation.
       const bool has_no_such_op =
           failed_.name.starts_with("exclude_") && why.ends_with("the model has no such operator");
       if (!has_no_such_op) dismiss(failed_, why);
@@ -115,8 +113,8 @@ class Trials {
   // The baseline's median time in each trial.
   const std::vector<double>& baseline_times() const { return baseline_times_; }
 
-  // Combines the pieces of advice that do not change the outputs. Adds them one by one, and leaves
-  // out each one that does not save time.
+  // Combines advice that does not change the outputs. Adds one piece after another, and keeps each
+  // piece that saves time.
   void try_together() {
     constexpr size_t kMaxLines = 5;
     Combination all;
@@ -130,7 +128,7 @@ class Trials {
       all.steps.push_back(fmt::format("#{} {}: {}", i + 1, one.name, result));
     }
     if (all.lines.empty()) return;
-    // The combination is compared with the same baseline time as each piece of advice.
+    // The combination has the same baseline time as each piece of advice.
     Advice& advice = all.advice;
     advice.of = findings_.advice.front().of;
     advice.saved =
@@ -139,7 +137,7 @@ class Trials {
   }
 
  private:
-  // Returns a text that says whether the piece of advice was added to the combination, and why.
+  // Returns a text that says if the advice was added to the combination, and why.
   std::string add_to(Combination& all, size_t index) {
     const Advice& one = findings_.advice[index];
     if (!one.outputs.is_safe) {
@@ -189,8 +187,7 @@ class Trials {
     set_ratio(advice, variant, lowered ? &*lowered : nullptr);
   }
 
-  // Measures the ratio of times on this machine. If the advice is for a device, predicts the ratio
-  // on the device.
+  // Measures the ratio of times on this machine, or predicts the ratio on the device.
   void set_ratio(Advice& advice, const Variant& variant, const LoweredProgram* lowered) {
     set_measured(compare(variant, lowered), advice);
     if (lowered == nullptr || !baseline_.is_for_device()) return;
@@ -266,8 +263,8 @@ class Trials {
     keep(std::move(advice));
   }
 
-  // Compares the load times with and without the cache file. The first load with the file creates
-  // it and is not counted.
+  // Compares load times with and without the cache file. The first load creates the file and is not
+  // counted.
   void try_loading(Advice advice, const Variant& variant) {
     constexpr int kLoads = 5;
     const TemporaryFolder folder;
@@ -279,7 +276,7 @@ class Trials {
       const LoadedProgram before(baseline_.program(), options_.run, baseline_.pools(),
                                  baseline_.inputs());
       const LoadedProgram after(baseline_.program(), cached, baseline_.pools(), baseline_.inputs());
-      if (i == 0) continue;  // it wrote the file
+      if (i == 0) continue;  // this load wrote the file
       ratios.push_back(after.load_ns() / before.load_ns());
       times.push_back(before.load_ns());
     }
@@ -302,8 +299,7 @@ class Trials {
   std::vector<double> baseline_times_;
 };
 
-// Computes all savings of time from one baseline time, so that pieces of advice can be compared.
-// The baseline time is the median over the trials.
+// Computes all savings of time from one baseline time, the median over the trials.
 void use_common_baseline(const std::vector<double>& times, double profiled, Findings& findings) {
   if (times.empty() || profiled <= 0) return;
   const double common = median_of(times);
@@ -372,7 +368,7 @@ void sort_tried(Advice advice, const Context& context, Findings& findings) {
                           : fmt::format("undecided for {}: {}", context.device, of_time)});
     return;
   }
-  // A change that does not affect the time is still useful if it saves memory or file size.
+  // Without an effect on time, a change must save memory or file size.
   const auto saves = [&](Gain gain, double change, double of) {
     if (-change <= kMinShareOfBytes * of) return false;
     advice.gain = gain;

@@ -1,4 +1,4 @@
-// Lowers and runs the changes that rules propose, and sorts the changes by their savings.
+// Tries the changes that rules propose, and sorts the changes by their savings.
 #pragma once
 
 #include <vector>
@@ -12,20 +12,19 @@
 namespace vitrine::tools {
 
 // Tries each change of `all`, ranks the useful changes, and tries them together. Stops after about
-// options.seconds, or after Ctrl-C, and keeps the results so far.
+// options.seconds or Ctrl-C, with the results so far.
 void try_advice(std::vector<Advice> all, Baseline& baseline, const AdviseOptions& options,
                 Findings& findings);
 
 // Adds a tried change to `findings`. The change is advice if it certainly saves time, or if it
-// saves memory or file size without costing time. Otherwise, adds the change to `findings.useless`,
-// with the reason.
+// saves memory or file size without costing time. Otherwise, the change is added to
+// `findings.useless` with the reason.
 void sort_tried(Advice advice, const Context& context, Findings& findings);
 
-// Stores the results of `trial` in `advice`: the time ratio, the saved time, the change of memory
-// and the effect on the outputs.
+// Stores the time ratio, the saved time, the change of memory and the effect on the outputs.
 void set_measured(const TrialResult& trial, Advice& advice);
 
-// Replaces the ratio measured on this machine with the prediction for the context's device.
+// Replaces this machine's ratio with the prediction for the context's device.
 void set_predicted(const DevicePrediction& prediction, const Context& context, Advice& advice);
 
 }  // namespace vitrine::tools

@@ -1,4 +1,4 @@
-// Advice for a model that cannot be lowered: suggests changes that make lowering possible.
+// Advice for a model that cannot be lowered.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ class NotLowerable : public ToolError {
   NotLowerable(const std::filesystem::path& model, const std::string& error, Blockers blockers);
 
   const std::string& model() const { return model_; }  // name of the file
-  const std::string& error() const { return error_; }  // of the lowering
+  const std::string& error() const { return error_; }  // error of lowering
   const Blockers& blockers() const { return blockers_; }
 
  private:

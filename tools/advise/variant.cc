@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 10> kRepeatable = {
     "--backend",  "--backend-option", "--only-op",  "--exclude-op", "--dynamic",
     "--max-size", "--operator",       "--metadata", "--calibrate",  "--keep"};
 
-// True if a change adds values of this option to those of the baseline. False for --backend: the
-// backends of a change replace those of the baseline.
+// True if a change adds values of this option to the baseline's values. False for --backend,
+// because a change replaces the baseline's backends.
 bool is_repeatable(std::string_view option) {
   return option != "--backend" && std::ranges::count(kRepeatable, option) != 0;
 }
@@ -26,7 +26,7 @@ bool has_no_backend(const Settings& settings) {
   return std::ranges::count(settings, Setting{"--backend", "none"}) != 0;
 }
 
-// True if `settings` set an option that has an effect only with a backend.
+// True if an option of `settings` has an effect only with a backend.
 bool needs_backend(const Settings& settings) {
   return std::ranges::any_of(settings, [](const Setting& setting) {
     return setting.option == "--backend-option" || setting.option == "--only-op" ||

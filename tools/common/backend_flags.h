@@ -1,4 +1,3 @@
-// Adds and parses the command-line flags for backend options.
 #pragma once
 
 #include <string>
@@ -18,10 +17,10 @@ struct BackendFlags {
   std::string weights_cache;           // --weights_cache: a file, or empty
   std::vector<std::string> libraries;  // --load: libraries of operators and backends
 
-  // Loads the libraries that --load names. Throws ToolError.
+  // Loads the libraries of --load. Throws ToolError.
   void load_libraries() const;
-  // Parses `options`. The result refers to the texts in `options`. Throws ToolError for a text that
-  // is not of the form KEY=VALUE.
+  // The result refers to the texts in `options`. Throws ToolError for a text without the form
+  // KEY=VALUE.
   std::vector<BackendOption> parsed() const;
 };
 

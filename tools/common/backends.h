@@ -1,4 +1,4 @@
-// Lists the backends that tools run: backends of this build, and backends that main() adds.
+// Lists the backends of this build, and backends that main() adds.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ void load_extension(const std::string& path);
 // Adds a backend, which must live until the process ends. Not thread-safe.
 void add_backend(const BackendInterface& backend);
 
-// Returns the backends of this build and the backends that main() added. The reference stays valid
-// until the process ends.
+// Returns the backends of this build and of add_backend(). The reference stays valid until the
+// process ends.
 const BackendRegistry& all_backends();
 
 }  // namespace vitrine::tools

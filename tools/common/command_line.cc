@@ -51,7 +51,7 @@ void respell_options(const CLI::App& app, std::vector<std::string>& arguments) {
   }
 }
 
-// Returns an error about the arguments that are neither options nor expected files. Empty if all
+// Returns an error about arguments that are neither options nor expected files. Empty if all
 // arguments are known.
 std::string unknown_arguments(const CLI::App& app) {
   std::vector<std::string> texts;
@@ -80,7 +80,7 @@ constexpr const char* kExitStatus =
     "  2   a result violates a limit, such as --fail_above\n"
     "  64  the command line is wrong";
 
-// Disables the new help layout of later CLI11 versions, which joins paragraphs and rewraps lines.
+// Later CLI11 versions have a help layout that joins paragraphs and rewraps lines.
 template <class Formatter>
 void keep_layout(Formatter& formatter) {
   if constexpr (requires { formatter.enable_description_formatting(false); }) {
@@ -93,8 +93,7 @@ void keep_layout(Formatter& formatter) {
 }
 
 // Writes options as "--names TYPE", with the default in the description, in lines of at most
-// kHelpWidth columns. CLI11's own formatter adds notes such as "REQUIRED", "Excludes: ..." and
-// "{value}", and does not break lines.
+// kHelpWidth columns. CLI11 adds notes such as "REQUIRED" and "{value}", and does not break lines.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
@@ -139,8 +138,8 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-// Returns a validator that accepts the numbers for which `fits` returns true. Texts that are not
-// numbers are left to CLI11, which rejects them.
+// Returns a validator that accepts the numbers for which `fits` returns true. CLI11 rejects texts
+// that are not numbers.
 template <class Fits>
 CLI::Validator number_check(Fits fits, const std::string& expected) {
   return {[fits, expected](std::string& text) {
@@ -219,7 +218,7 @@ int run_tool(const char* name, const std::function<int()>& run) try {
 } catch (const std::exception& error) {
   std::fflush(stdout);
   print_error(error.what());
-  if (cancel_flag()) std::raise(SIGINT);  // so that a shell script ends, too
+  if (cancel_flag()) std::raise(SIGINT);  // the signal also ends a shell script
   return kExitFailed;
 }
 

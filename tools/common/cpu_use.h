@@ -1,4 +1,4 @@
-// Measures whether this process got as much processor time as it needed.
+// Measures if this process got as much processor time as it needed.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct CpuUse {
   double waited_ns = 0;  // time that ready threads waited for a processor; 0 if unknown
 };
 
-// Measures the process's use of processors since this object was constructed.
+// Measures the process's use of processors since construction.
 class CpuMeter {
  public:
   CpuMeter();
@@ -23,12 +23,11 @@ class CpuMeter {
   CpuUse start_;
 };
 
-// Returns the number of processors that the affinity and the control groups of this process allow.
+// Returns the number of processors that the process's affinity and control groups allow.
 size_t allowed_processors();
 
-// Returns a warning for the top of a report if the process got too little processor time for
-// `threads` threads. Otherwise returns an empty string. Assumes that at least one thread computes
-// at any time. Ignores losses of less than 5 ms.
+// Returns a warning if the process got too little processor time for `threads` threads, else an
+// empty string. Assumes that a thread computes at any time. Ignores losses of less than 5 ms.
 std::string cpu_shortage(const CpuUse& use, size_t threads, size_t processors);
 
 }  // namespace vitrine::tools

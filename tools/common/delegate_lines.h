@@ -1,4 +1,4 @@
-// Describes the delegates of a program, and finds delegates whose backend this build lacks.
+// Describes a program's delegates, and finds delegates whose backend this build lacks.
 #pragma once
 
 #include <span>
@@ -12,21 +12,20 @@
 
 namespace vitrine::tools {
 
-// Returns the input for payload readers: the backend's name, the payload and the compile options of
-// the delegate. The result is valid while the program is alive.
+// Returns the backend's name, the payload and the compile options. Valid while the program is
+// alive.
 delegates::PayloadInput payload_input(const schema::program::BackendDelegate& delegate,
                                       std::span<const std::byte> payload);
 
 enum class DelegateChoice : uint8_t { kAll, kMissing };  // kMissing: this build lacks the backend
 
-// Returns a line for each delegate of the method that `choice` selects: "delegate 0: VulkanBackend:
-// Vulkan graph, 8 operators (aten.linear.default, ...), 6 constants: 6376 bytes". `external` has
-// the data of .ptd files; it may be null.
+// Returns a line for each selected delegate of the method: "delegate 0: VulkanBackend: Vulkan
+// graph, 8 operators (aten.linear.default, ...), 6 constants: 6376 bytes". `external` has the data
+// of .ptd files, or is null.
 std::vector<std::string> delegate_lines(const Program& program, std::string_view method,
                                         const NamedDataMap* external, DelegateChoice choice);
 
-// Returns a line that counts the kernel calls of the method: "kernels: 3 calls (aten::add.out x2,
-// aten::softmax.out)".
+// Counts the method's kernel calls: "kernels: 3 calls (aten::add.out x2, aten::softmax.out)".
 std::string kernel_line(const Program& program, std::string_view method);
 
 }  // namespace vitrine::tools

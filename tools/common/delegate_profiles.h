@@ -1,5 +1,5 @@
-// Lists the delegate profiles that tools use. The list covers the backends of this build, known
-// backends that Vitrine does not run, and backends that main() adds.
+// Delegate profiles for backends of this build, for known backends that Vitrine does not run, and
+// for backends that main() adds.
 #pragma once
 
 #include "inspector/join/delegate_profile.h"
@@ -7,7 +7,7 @@
 
 namespace vitrine::tools {
 
-// Adds a backend and its profile. Both must live until the process ends. Not thread-safe.
+// Backend and profile must live until the process ends. Not thread-safe.
 void add_backend(const BackendInterface& backend, const inspector::DelegateProfile& profile);
 
 inspector::DelegateProfiles all_delegate_profiles();

@@ -1,4 +1,4 @@
-// Finds similar words, for suggestions after a typing mistake.
+// Finds similar words for typing mistakes.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace vitrine::tools {
 
-// Returns the Levenshtein distance: the number of letters to insert, remove or replace.
+// Returns the Levenshtein distance.
 inline size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -25,7 +25,7 @@ inline size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Returns the word most similar to `unknown`, or an empty string if none is similar.
+// Returns the word most similar to `unknown`, or an empty string if no word is similar.
 template <class Words>
 std::string_view nearest_word(const Words& words, std::string_view unknown) {
   std::string_view nearest;

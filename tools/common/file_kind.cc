@@ -92,8 +92,7 @@ FileKind kind_of_archive(std::span<const std::byte> bytes) try {
   return FileKind::kArchive;
 }
 
-// Recognizes JSON files that tools wrote. The kind follows from the first members of the JSON
-// object.
+// The first members of a tool's JSON file determine the kind.
 std::optional<FileKind> kind_of_json(std::span<const std::byte> bytes) {
   constexpr size_t kHeadBytes = 64;
   const std::string_view head(reinterpret_cast<const char*>(bytes.data()),

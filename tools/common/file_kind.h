@@ -1,4 +1,3 @@
-// Recognizes the kind of a file by its bytes.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +20,7 @@ enum class FileKind : uint8_t {
   kForeignPayload,  // payload of a delegate that Vitrine does not run
   kExportedModel,   // .pt2
   kNativeModel,     // .ptn
-  // Tools recognize files of the kinds below, but cannot describe their contents.
+  // Tools recognize the following kinds, but cannot describe their contents.
   kProfile,       // JSON of a profile
   kTokenProfile,  // JSON of a token profile
   kArchive,       // another zip archive
@@ -31,20 +30,19 @@ enum class FileKind : uint8_t {
   kElf,           // a compiled program or library
 };
 
-// Returns the kind of a file according to the identifiers in its bytes, or nullopt if the kind is
-// unknown. A damaged archive counts as kArchive.
+// Returns nullopt if the identifiers in the bytes are unknown. A damaged archive counts as
+// kArchive.
 std::optional<FileKind> find_file_kind(std::span<const std::byte> bytes);
 
-// Returns the kind of a file whose contents tools can describe. For any other file, throws a
-// ToolError that begins with `name`. The error names the kind; if the kind is unknown, it shows the
-// file's first bytes.
+// Returns the kind of a file that tools can describe. For other files, throws a ToolError that
+// begins with `name` and has the kind or the file's first bytes.
 FileKind kind_of_file(std::span<const std::byte> bytes, const std::string& name);
 
-// "program (.pte)"
+// Names a kind of file: "program (.pte)".
 const char* kind_name(FileKind kind);
 
-// Returns a message about a file of the wrong kind, with advice: "m.pt2: expected a program (.pte),
-// found an exported model (.pt2): lower it with 'vitrine lower m.pt2 ...'".
+// Returns a message with advice: "m.pt2: expected a program (.pte), found an exported model (.pt2):
+// lower it with 'vitrine lower m.pt2 ...'".
 std::string wrong_kind_text(const std::filesystem::path& file, const char* expected,
                             FileKind found);
 

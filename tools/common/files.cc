@@ -21,12 +21,11 @@ struct Close {
 };
 using File = std::unique_ptr<std::FILE, Close>;
 
-// Maximum number of bytes that are read from a pipe or a device.
 constexpr size_t kMaxStreamedBytes = size_t{1} << 28;
 
 constexpr size_t kBufferBytes = size_t{1} << 16;
 
-// Reads a pipe or a device, whose size is unknown.
+// Reads a pipe or a device of unknown size.
 std::vector<std::byte> read_stream(const std::filesystem::path& path) {
   const File file(std::fopen(path.c_str(), "rbe"));
   std::vector<std::byte> bytes;
@@ -79,7 +78,7 @@ void check_outputs(std::span<const std::filesystem::path> outputs,
                    std::span<const std::filesystem::path> inputs) {
   const auto same = [](const std::filesystem::path& a, const std::filesystem::path& b) {
     std::error_code ignored;
-    if (std::filesystem::is_other(a, ignored)) return false;  // such as /dev/null
+    if (std::filesystem::is_other(a, ignored)) return false;  // a device such as /dev/null
     return std::filesystem::equivalent(a, b, ignored) ||
            std::filesystem::absolute(a, ignored).lexically_normal() ==
                std::filesystem::absolute(b, ignored).lexically_normal();

@@ -1,4 +1,3 @@
-// Reads and writes whole files.
 #pragma once
 
 #include <cstddef>
@@ -15,31 +14,29 @@
 
 namespace vitrine::tools {
 
-// Returns the bytes of a file, a pipe or a device. Throws ToolError, which names the file. Pipes
-// and devices may have at most 256 MiB.
+// Reads a file, or at most 256 MiB of a pipe or device. Throws a ToolError that names the file.
 std::vector<std::byte> read_file(const std::filesystem::path& path);
 
-// Writes a temporary file in the same folder and renames it (platform::NewFile). Readers never see
-// a partial file, and a failed run leaves the old file unchanged. Follows symbolic links. Writes
-// directly to a path that is not a regular file, such as /dev/null or a pipe.
+// Writes a temporary file in the same folder and renames it (platform::NewFile), so that a failed
+// run leaves the old file unchanged. Follows symbolic links. Writes directly to a path that is not
+// a regular file, such as /dev/null.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-// Throws ToolError if an output is also an input, or if two outputs are the same file. Ignores
-// empty paths. Devices and pipes may be named twice.
+// Throws ToolError if an output is also an input or another output. Ignores empty paths, devices
+// and pipes.
 void check_outputs(std::span<const std::filesystem::path> outputs,
                    std::span<const std::filesystem::path> inputs);
 
-// Flushes standard output. Throws ToolError if flushing or an earlier write failed, for example
-// because the disk is full.
+// Throws ToolError if flushing or an earlier write failed, for example because the disk is full.
 void flush_standard_output();
 
 // Prints a text that may contain names and values from files. Replaces bytes that could control the
-// terminal (see make_printable()). Tools print all messages and values with this function.
+// terminal (see make_printable()).
 void print_text(std::FILE* file, std::string text);
 
-// Writes a file in the same way as write_file(), but piece by piece. The destructor removes the
-// file unless commit() was called. Throws ToolError, which names the file.
+// Writes a file piece by piece, as write_file() does. The destructor removes the file unless
+// commit() was called. Throws a ToolError that names the file.
 class NewFile {
  public:
   explicit NewFile(const std::filesystem::path& path);
@@ -51,8 +48,7 @@ class NewFile {
   void append(std::string_view text);
   // Writes all buffered bytes. append() must not be called afterwards.
   void finish();
-  // The path of the temporary file that holds the bytes until commit(). Empty if the target is a
-  // device or a pipe.
+  // The file with the bytes until commit(). Empty if the target is a device or a pipe.
   std::filesystem::path temporary_path() const {
     const char* path = file_.temporary_path();
     return path == nullptr ? std::filesystem::path() : path;
@@ -69,12 +65,11 @@ class NewFile {
   uint64_t size_ = 0;
 };
 
-// A group of files. No file gets its final name before all files are written.
+// A group of files. All files are written before any file gets its final name.
 class NewFiles {
  public:
-  // The returned reference stays valid when more files are added.
+  // The reference stays valid when more files are added.
   NewFile& add(const std::filesystem::path& path) { return files_.emplace_back(path); }
-  // Writes all buffered bytes to the files.
   void finish();
   void commit();
 

@@ -14,7 +14,7 @@
 namespace vitrine::tools {
 namespace {
 
-// Parses sizes: "2x16" -> {2, 16}. Returns nullopt if `text` has another form.
+// Parses "2x16" -> {2, 16}. Returns nullopt for other texts.
 std::optional<std::vector<int32_t>> parse_sizes(std::string_view text) {
   std::vector<int32_t> sizes;
   const char* at = text.data();

@@ -1,4 +1,3 @@
-// Reads input data from files that the command line names.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +12,7 @@
 
 namespace vitrine::tools {
 
-// A file of input data: "a.bin" or, for an input with a dynamic shape, "a.bin:2x16". "-" is
-// standard input.
+// Input data: "a.bin" or, for a dynamic shape, "a.bin:2x16". "-" is standard input.
 struct InputSpec {
   std::filesystem::path file;
   std::optional<std::vector<int32_t>> sizes;
@@ -22,15 +20,14 @@ struct InputSpec {
 // Parses an input of the command line. `option` is the option's name in errors. Throws ToolError.
 InputSpec parse_input_spec(const std::string& text, const char* option);
 
-// Converts an array to input `index`. The array's dtype and rank must be those of `info`. `label`
-// names the option and the file in errors. Throws ToolError.
+// Throws ToolError unless the array's dtype and rank match `info`. `label` names the option and the
+// file in errors.
 Array to_input(const NumpyArray& array, size_t index, const TensorInfo& info,
                const std::string& label);
 
-// Reads input `index` from a .npy file or from a file of raw row-major elements. A .npy file must
-// have the dtype and rank of `info`. Its sizes must also equal those of `info` unless the shape is
-// dynamic. Raw elements have the dtype of `info`. Their sizes are given by `spec` if it has sizes,
-// and by `info` otherwise. Throws ToolError.
+// Reads input `index` from a .npy file or from raw row-major elements. A .npy file must have the
+// dtype and rank of `info`, and its sizes unless the shape is dynamic. Raw elements have the dtype
+// of `info` and the sizes of `spec`, or else of `info`. Throws ToolError.
 Array read_input(const InputSpec& spec, size_t index, const TensorInfo& info, const char* option);
 
 }  // namespace vitrine::tools

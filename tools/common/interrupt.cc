@@ -9,8 +9,7 @@
 namespace vitrine::tools {
 namespace {
 
-// The signal handler reads `temporary_files`, so the paths are in static memory and not on the
-// heap.
+// The signal handler reads `temporary_files`, so the paths are in static memory.
 struct TemporaryFile {
   std::atomic<bool> is_used = false;
   char path[PATH_MAX];

@@ -9,8 +9,8 @@
 namespace vitrine::tools {
 namespace {
 
-// The 95th percentiles of Student's t distribution with 1, 2, ... degrees of freedom. They give
-// two-sided intervals of 90 %.
+// 95th percentiles of Student's t distribution with 1, 2, ... degrees of freedom, for two-sided
+// intervals of 90 %.
 constexpr std::array kQuantiles = {6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81};
 
 double quantile(size_t degrees) { return kQuantiles[std::min(degrees, kQuantiles.size()) - 1]; }

@@ -1,5 +1,4 @@
-// Computes intervals of time ratios from blocks of paired runs of two programs, and combines the
-// intervals of several changes.
+// Computes intervals of time ratios of two programs, and combines intervals of several changes.
 #pragma once
 
 #include <span>
@@ -15,18 +14,17 @@ struct Interval {
   double middle() const { return (low + high) / 2; }
 };
 
-// The relative difference that can occur between the measured times of two equal programs
-// (docs/benchmarks.md, "False alarms").
+// Relative difference between two measurements of equal programs (docs/benchmarks.md, "False
+// alarms").
 inline constexpr double kBetweenMeasurements = 0.05;
 
-// Returns the interval in which a second measurement of the same ratio is expected. `blocks` has
-// the median ratio of each block of runs. docs/advice.md has the formula. Precondition: `blocks` is
-// not empty, and its ratios are positive.
+// Returns the interval in which a second measurement of the ratio is expected (docs/advice.md).
+// `blocks` has the median ratio of each block of runs. Precondition: `blocks` is not empty, and its
+// ratios are positive.
 Interval predict_ratio(std::span<const double> blocks);
 
-// Predicts the time ratio of several changes together from the ratio of each change. If the changes
-// are independent, their ratios multiply (lower bound). If they save the same time, only the best
-// change counts (upper bound).
+// Predicts the time ratio of several changes together. Low: the product of the ratios (independent
+// changes). High: the best single ratio (changes that save the same time).
 Interval combined_ratio(std::span<const Interval> ratios);
 
 }  // namespace vitrine::tools

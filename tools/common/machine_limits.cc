@@ -25,18 +25,17 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 2;  // of the cache file; version 1 could have figures measured under load
+constexpr int kVersion = 2;  // version of the cache file; version 1 may have wrong figures
 constexpr int kTrials = 30;
 constexpr double kMaxNs = 2e9;  // time limit for all trials of a figure
-// The duration of a trial in ns. A trial this short often runs without interruption, even on a busy
-// machine.
+// Duration of a trial in ns. Short trials often run without interruption, even on a busy machine.
 constexpr double kTrialNs = 4e6;
 constexpr double kMinCpuShare = 0.97;
 constexpr size_t kCopyBufferBytes = size_t{64} << 20;  // larger than most processors' caches
 constexpr size_t kCopyBytes = size_t{1} << 20;
 
 struct Trial {
-  double ns = 0;             // from the common start to the last end
+  double ns = 0;             // time from the common start to the last end
   bool is_disturbed = true;  // a thread waited for a processor
 };
 
@@ -66,8 +65,8 @@ Trial timed(uint32_t threads, size_t count, Work work) {
   return {static_cast<double>(platform::now_ns() - start), is_disturbed};
 }
 
-// Returns the best rate of all trials that were not disturbed, in units of work per nanosecond,
-// summed over all threads. Returns 0 if other programs disturbed all trials.
+// Returns the best rate of the undisturbed trials, in units of work per ns, summed over all
+// threads. Returns 0 if other programs disturbed all trials.
 template <class Work>
 double best_rate(uint32_t threads, Work work) {
   size_t count = 1;
@@ -91,7 +90,7 @@ json read_cache(const std::filesystem::path& file) {
   json cache;
   try {
     const std::vector<std::byte> bytes = read_file(file);
-    // The parser cannot read std::byte directly, because libc++ lacks character traits for it.
+    // libc++ lacks character traits for std::byte.
     const auto* text = reinterpret_cast<const char*>(bytes.data());
     cache = json::parse(text, text + bytes.size(), nullptr, false);
   } catch (const ToolError&) {
@@ -109,7 +108,7 @@ void write_cache(const std::filesystem::path& file, const json& cache) {
   try {
     write_file(file, cache.dump(1) + "\n");
   } catch (const ToolError&) {
-    // If the cache cannot be written, the next call measures the limits again.
+    // The next call measures the limits again.
   }
 }
 

@@ -1,4 +1,4 @@
-// Measures the limits of this machine: float32 multiply-adds and copied bytes per second.
+// Measures this machine's limits: float32 multiply-adds and copied bytes per second.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,30 @@
 
 namespace vitrine::tools {
 
-// Returns the processor's name, or its architecture if the name is unknown.
+// Returns the processor's name, or the architecture if the name is unknown.
 std::string machine_name();
 
-// Measures the number of multiplications and additions of `dtype` per second on `threads` threads
-// (tools/common/multiply_add.h). Returns 0 if the processor has no instruction for `dtype`, or if a
-// thread had to wait for a processor in each trial.
+// Measures the multiplications and additions of `dtype` per second (multiply_add.h). Returns 0 if
+// the processor has no instruction for `dtype`, or if a thread had to wait for a processor in each
+// trial.
 double measure_operations(uint32_t threads, ScalarType dtype);
 
-// Measures the limits on `threads` threads. Takes about half a second, and up to four seconds on a
-// busy machine. Ignores trials in which a thread had to wait for a processor. If all trials of a
-// limit were ignored, that limit is 0.
+// Takes about half a second, and up to four seconds on a busy machine. Ignores trials in which a
+// thread waited for a processor. A limit is 0 if all of its trials were ignored.
 inspector::MachineLimits measure_machine_limits(uint32_t threads);
 
-// Returns the limits that the file `cache` has for this processor and number of threads. If it has
-// none, or if `measure_again` is set, measures and stores the limits. Ignores a cache that cannot
-// be read or written. An empty path means no cache. A limit is 0, and nothing is stored, if the
-// machine was too busy to measure it.
+// Returns the limits in the file `cache` for this processor and number of threads. Measures and
+// stores the limits if the cache lacks them or `measure_again` is set. Ignores errors of the cache.
+// An empty path means no cache. If the machine is too busy, a limit is 0 and nothing is stored.
 inspector::MachineLimits machine_limits(uint32_t threads, const std::filesystem::path& cache,
                                         bool measure_again = false);
 
-// Returns the limits for a profile. If the machine was too busy to measure them, returns nullopt
-// and adds a warning to `warnings`.
+// If the machine is too busy, returns nullopt and adds a warning to `warnings`.
 std::optional<inspector::MachineLimits> limits_for_profile(uint32_t threads,
                                                            std::vector<std::string>& warnings);
 
-// Returns $XDG_CACHE_HOME/vitrine/machine_limits.json. If the variable is not an absolute path,
-// uses ~/.cache instead. Without a home folder, returns an empty path.
+// Returns vitrine/machine_limits.json in $XDG_CACHE_HOME, if that is an absolute path, or else in
+// ~/.cache. Without a home folder, returns an empty path.
 std::filesystem::path default_cache_file();
 
 }  // namespace vitrine::tools

@@ -1,4 +1,3 @@
-// Computes the median of measured times or ratios.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +6,8 @@
 
 namespace vitrine::tools {
 
-// Returns the median. For an even number of values, this is the mean of the two middle values.
-// Precondition: the list is not empty.
+// For an even number of values, returns the mean of the two middle values. Precondition: the list
+// is not empty.
 inline double median_of(std::vector<double> values) {
   std::ranges::sort(values);
   const size_t half = values.size() / 2;

@@ -28,7 +28,7 @@ class PlanReader {
     for (const int64_t bytes : *plan_.non_const_buffer_sizes()) {
       result_.buffers.push_back(static_cast<uint64_t>(bytes));
     }
-    // Drops the first buffer, which the format reserves.
+    // The format reserves the first buffer.
     if (!result_.buffers.empty()) result_.buffers.erase(result_.buffers.begin());
     for (const fbs::Chain* chain : *plan_.chains()) read_chain(*chain);
     result_.num_instructions = next_;
@@ -109,7 +109,7 @@ class PlanReader {
     if (tensor.sizes() != nullptr) sizes.assign(tensor.sizes()->begin(), tensor.sizes()->end());
     uint64_t bytes = element_size(dtype);
     for (const int32_t size : sizes) bytes *= static_cast<uint64_t>(size);
-    // A planned tensor with initial data is state, which is always alive.
+    // A planned tensor with initial data is state.
     const bool is_state = tensor.data_buffer_idx() != 0;
     result_.tensors.push_back({.value = index,
                                .type = describe(dtype, sizes),

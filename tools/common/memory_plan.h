@@ -1,4 +1,3 @@
-// Reads the memory plan of a method, with the lifetimes of its tensors, for the inspector.
 #pragma once
 
 #include "inspector/join/profile.h"
@@ -6,11 +5,10 @@
 
 namespace vitrine::tools {
 
-// Returns the memory plan with the lifetime of each tensor: from the first to the last instruction
-// that uses the tensor. Inputs are alive from the start of the method, outputs until its end, and
-// state always. A tensor that is alive at any instruction of a loop is alive during the entire
-// loop. Instructions are numbered across all chains of the method. Precondition: the program is
-// verified.
+// Returns the memory plan with the first and the last instruction that use each tensor. Inputs are
+// alive from the start of the method, outputs until its end, and state always. A tensor that is
+// alive in a loop is alive during the entire loop. Instructions are numbered across all chains.
+// Precondition: the program is verified.
 inspector::MemoryPlan memory_plan(const MethodMeta& method);
 
 }  // namespace vitrine::tools

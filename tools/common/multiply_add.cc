@@ -14,12 +14,12 @@
 namespace vitrine::tools {
 namespace {
 
-// The number of independent chains of multiply-adds. 12 chains hide the latency of two arithmetic
-// units, and their vectors fit into 16 registers with the factor and the summand.
+// Number of independent chains of multiply-adds. 12 chains hide the latency of two arithmetic units
+// and fit into 16 registers with the factor and the summand.
 constexpr size_t kChains = 12;
 
-// The bits of the factor and the summand of f16, bf16 and i8 chains: two f16 numbers, both 0.5. The
-// variables are volatile, so that the compiler cannot compute the chains in advance.
+// Bits of the factor and the summand of f16, bf16 and i8 chains: two f16 numbers, both 0.5.
+// volatile keeps the compiler from computing the chains in advance.
 template <class T>
 volatile T g_factor = 0x38003800;
 template <>
@@ -31,9 +31,9 @@ volatile float g_summand<float> = 0.001F;
 template <class T>
 volatile T g_sink;
 
-// Defines the function `name`, which runs kChains independent chains. STEP updates the vector `x`
-// of a chain from `x`, `factor` and `summand`, which are vectors of T. Because a template argument
-// cannot set the size of a vector or the target features of a function, this is a macro.
+// Defines the function `name` with kChains independent chains. STEP updates the vector `x` of a
+// chain from `x`, `factor` and `summand`, which are vectors of T. Template arguments cannot set
+// sizes of vectors or target features.
 #define VITRINE_CHAINS(name, features, T, bytes, STEP)                            \
   features void name(size_t rounds) {                                             \
     typedef T Vector __attribute__((vector_size(bytes)));                         \
@@ -53,8 +53,7 @@ volatile T g_sink;
     g_sink<T> = sum[0];                                                           \
   }
 
-// Defines a function whose step is one instruction in assembly, because not every supported
-// compiler has an intrinsic for it.
+// Defines a function whose step is one assembly instruction. Some compilers lack intrinsics.
 #define VITRINE_INSTRUCTION(name, features, bytes, text) \
   VITRINE_CHAINS(name, features, uint32_t, bytes,        \
                  asm(text                                \
@@ -88,8 +87,7 @@ bool has_avx2() {
 }
 bool has_avx512() { return __builtin_cpu_supports("avx512f") != 0; }
 
-// Returns true if leaf 7 of CPUID sets bit `bit` of register `part`. Registers 0 to 3 are EAX, EBX,
-// ECX and EDX.
+// True if leaf 7 of CPUID sets bit `bit` of register `part` (0 to 3: EAX, EBX, ECX, EDX).
 template <unsigned subleaf, size_t part, unsigned bit>
 bool has_feature() {
   unsigned registers[4] = {};
@@ -97,7 +95,7 @@ bool has_feature() {
   return (registers[part] >> bit & 1U) != 0;
 }
 
-// For each dtype, the variant with the widest vectors comes first.
+// The widest vectors of a dtype are first.
 constexpr Variant kVariants[] = {
     {ScalarType::kFloat, 16, has_avx512, run_f32_avx512},
     {ScalarType::kFloat, 8, has_avx2, run_f32_avx2},

@@ -1,5 +1,5 @@
-// Runs independent chains of multiply-adds in the processor's widest vectors, to measure its peak
-// arithmetic rate. multiply_add.cc is compiled with separate flags.
+// Runs independent chains of multiply-adds in the widest vectors, to measure the peak arithmetic
+// rate. multiply_add.cc has its own compiler flags.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace vitrine::tools {
 
 struct MultiplyAdd {
-  size_t operations = 0;                 // in one round; a multiply-add counts as two
+  size_t operations = 0;                 // operations in one round; a multiply-add counts as two
   void (*run)(size_t rounds) = nullptr;  // null if the processor has no instruction for the dtype
 };
 

@@ -19,15 +19,16 @@ struct NumpyArray {
   std::vector<std::byte> bytes;  // little-endian and row-major
 };
 
-// Reads an array. Accepts versions 1 to 3 of the format, C and Fortran order, and little-endian
-// dtypes that tensors can have. Throws ToolError, whose text begins with `source`.
+// Accepts versions 1 to 3 of the format, C and Fortran order, and little-endian dtypes of tensors.
+// Throws a ToolError that begins with `source`.
 NumpyArray parse_npy(std::span<const std::byte> file, const std::string& source);
 
-// Converts the sizes of the array to int32_t, the type of a tensor's sizes. If a size is too large,
-// throws ToolError, whose text begins with `source`.
+// Converts the sizes to int32_t. Throws a ToolError that begins with `source` if a size is too
+// large.
 std::vector<int32_t> tensor_sizes(const NumpyArray& array, const std::string& source);
 
-// Returns the arrays of an archive, keyed by name without ".npy". Throws ToolError and FormatError.
+// Reads the arrays of an archive. The keys are names without ".npy". Throws ToolError and
+// FormatError.
 std::map<std::string, NumpyArray> read_npz(const std::filesystem::path& file);
 
 }  // namespace vitrine::tools

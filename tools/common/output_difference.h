@@ -1,4 +1,3 @@
-// Measures the differences between the outputs of two methods.
 #pragma once
 
 #include <vector>
@@ -8,8 +7,8 @@
 
 namespace vitrine::tools {
 
-// Measures how much `b` differs from the reference `a`. Compares elements in logical order, so
-// dtypes and dim orders may differ. Both methods must have been executed.
+// Measures how much `b` differs from the reference `a`. Elements are in logical order: dtypes and
+// dim orders may differ. Both methods must have been executed.
 inspector::OutputDifference compare_values(const EValue& a, const EValue& b);
 std::vector<inspector::OutputDifference> compare_outputs(const Method& a, const Method& b);
 

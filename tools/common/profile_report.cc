@@ -137,7 +137,7 @@ std::string make_report(const inspector::Comparison& comparison, const inspector
       return inspector::report_comparison_csv(comparison, a, b);
     case ReportFormat::kHtml:
       return inspector::report_comparison_html(comparison, a, b, options.graph);
-    default:  // check_fits_comparison() rejects the others
+    default:  // check_fits_comparison() rejects other formats
       return inspector::report_comparison(comparison, a, b, table_options(options));
   }
 }
@@ -151,7 +151,7 @@ std::string make_report(const inspector::ValueComparison& comparison, const insp
       return inspector::report_values_csv(comparison, a, b);
     case ReportFormat::kHtml:
       return inspector::report_values_html(comparison, a, b);
-    default:  // check_fits_comparison() rejects the others
+    default:  // check_fits_comparison() rejects other formats
       return inspector::report_values(comparison, a, b, table_options(options));
   }
 }
@@ -159,8 +159,7 @@ std::string make_report(const inspector::ValueComparison& comparison, const insp
 void write_report(std::string_view text, const ReportOptions& options) {
   if (options.file.empty()) {
     std::string clean(text);
-    // Tables keep their control characters, which set colors. The names in tables were already made
-    // printable.
+    // Tables need control characters for colors. Names in tables are already printable.
     if (options.format != ReportFormat::kTable) make_printable(clean);
     for (size_t at = 0; (at = text.find("\r\n", at)) != std::string_view::npos; ++at) {
       clean[at] = '\r';  // keeps CSV's line ends
@@ -192,7 +191,7 @@ bool exceeds(const inspector::Comparison& comparison, std::optional<double> limi
                                : fmt::format("record {} {}s of each", minimum, comparison.sample)));
     return false;
   }
-  // If the limit is 1 or more, it is exceeded only if the report also calls B slower.
+  // A limit of 1 or more is exceeded only if the report also calls B slower.
   const bool is_slower = ratio.verdict == inspector::Verdict::kSlower || *limit < 1;
   if (is_slower && ratio.is_above(*limit)) {
     print_note(fmt::format("B takes {:.3f} times as long as A ({:.3f} to {:.3f}); the limit is {}",

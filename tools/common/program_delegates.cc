@@ -17,8 +17,8 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Returns the names of the operators in the delegate's payload. Returns an empty list if the
-// payload is damaged or does not have exactly one graph.
+// Returns the payload's operators. The list is empty if the payload is damaged or does not have
+// exactly one graph.
 std::vector<std::string> operators_of(const Program& program,
                                       const fbs::BackendDelegate& delegate) {
   std::vector<std::string> names;

@@ -1,5 +1,5 @@
-// Lists the operators in the delegates of a program. The inspector uses them to identify the
-// operators in traces that other runtimes recorded.
+// Lists the operators in a program's delegates. The inspector needs these lists for traces of other
+// runtimes.
 #pragma once
 
 #include <string_view>
@@ -9,9 +9,8 @@
 
 namespace vitrine::tools {
 
-// Returns the delegates that the method's first chain calls, indexed by instruction. The result is
-// empty if the program does not have the method. The list of operators is empty for XNNPACK
-// delegates, and for delegates whose payload cannot be read as a single graph.
+// Returns the delegates that the method's first chain calls, indexed by instruction. Empty if the
+// method is missing. XNNPACK delegates, and payloads that are not a single graph, have empty lists.
 inspector::ProgramDelegates program_delegates(const Program& program, std::string_view method);
 
 }  // namespace vitrine::tools

@@ -41,7 +41,7 @@ uint64_t product(const Sizes& sizes) {
   return elements;
 }
 
-// Compares a method of a program with the method's record, and finds the first contradiction.
+// Finds the first contradiction between a method and its record.
 class MethodCheck {
  public:
   MethodCheck(const Program& program, const MethodMeta& meta, const etrecord::MethodRecord& record)
@@ -67,7 +67,7 @@ class MethodCheck {
                : nullptr;
   }
 
-  // Returns the id of the backend that the instruction calls; empty for other instructions.
+  // Returns the backend that the instruction calls, or an empty text.
   std::string_view backend_of(const fbs::Instruction* instruction) const {
     const auto* call = instruction == nullptr ? nullptr : instruction->instr_args_as_DelegateCall();
     return call == nullptr ? std::string_view()
@@ -119,10 +119,10 @@ class MethodCheck {
     return "";
   }
 
-  // Checks the payload nodes that have a debug handle. The handle must be in `handles`, which the
-  // record lists for the call. If nodes of the record have the same handle, at least one must have
-  // an op of the payload node's type, and at least one must have a result with as many elements as
-  // the payload node's output, or with a dynamic size.
+  // Checks the payload nodes with debug handles. A handle must be in `handles`, which the record
+  // lists for the call. If record nodes have this handle, at least one must have an op of the
+  // payload node's type, and at least one must have a result with the same number of elements or a
+  // dynamic size.
   std::string check_payload(int32_t index, const std::vector<DebugHandle>& handles) {
     const auto& call = *instruction(index)->instr_args_as_DelegateCall();
     const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));
@@ -187,8 +187,8 @@ class MethodCheck {
     return result;
   }
 
-  // Returns the number of elements of the kernel's result if the result is one tensor of a fixed
-  // size, else nullopt.
+  // Returns the number of elements of the kernel's result, or nullopt if the result is not one
+  // tensor of a fixed size.
   std::optional<uint64_t> result_of(const fbs::KernelCall& call) const {
     if (call.args() == nullptr || call.args()->size() == 0) return std::nullopt;
     const int32_t last = call.args()->Get(call.args()->size() - 1);
@@ -201,11 +201,10 @@ class MethodCheck {
     return product(*tensor->sizes());
   }
 
-  // Compares each kernel with the record's nodes of the same name and debug handle. If there are
-  // such nodes, one must have a result with as many elements as the kernel's result, or with a
-  // dynamic size. Some kernels have no such node, because lowering decomposes ops after it makes
-  // the record. Such kernels fail the check only if there are at least two of them, and they are
-  // more than 80 % of all kernels.
+  // Compares each kernel with the record's nodes of the same name and debug handle. A node must
+  // have a result with the same number of elements or a dynamic size. Lowering decomposes ops after
+  // making the record, so kernels may lack nodes. The check fails only if at least two kernels, and
+  // more than 80 % of all kernels, lack nodes.
   std::string check_kernels() {
     size_t compared = 0;
     size_t wrong = 0;
@@ -228,8 +227,7 @@ class MethodCheck {
     return fmt::format("{} of {} kernels do not match the ops in the record", wrong, compared);
   }
 
-  // The record's graph first returns the buffers that the method writes, and then the method's
-  // outputs.
+  // The record's graph returns the written buffers before the method's outputs.
   std::string check_outputs() {
     const std::vector<size_t>& outputs = record_.graph.outputs;
     if (record_.graph.nodes.empty()) return "";  // the record has only the maps of the method
@@ -298,8 +296,8 @@ std::optional<etrecord::EtRecord> record_for_program(const Program& program,
                              expected.empty() ? "none" : expected));
   }
   if (record.digest == expected && !expected.empty()) return record;
-  // A record file from `vitrine strip` does not contain a digest. The stripped program stores the
-  // digest of the whole record file instead.
+  // A record from `vitrine strip` does not contain a digest. The stripped program has the digest of
+  // the record file.
   if (record.digest.empty() && !expected.empty() && digest_of(read_file(file)) == expected) {
     return record;
   }

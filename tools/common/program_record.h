@@ -1,5 +1,5 @@
-// Reads a program's record, which names the program's ops, and checks that the record belongs to
-// the program.
+// Reads the record with the names of a program's ops, and checks that the record belongs to the
+// program.
 #pragma once
 
 #include <filesystem>
@@ -12,20 +12,18 @@
 
 namespace vitrine::tools {
 
-// Returns the record that pte_lower wrote into the program (docs/formats/program.md), or nullopt if
-// the program has none. Throws FormatError if the record is damaged.
+// Returns the record that pte_lower wrote into the program (docs/formats/program.md), or nullopt.
+// Throws FormatError if the record is damaged.
 std::optional<etrecord::EtRecord> embedded_record(const Program& program);
 
-// Returns the record in `file` or, if `file` is empty, the embedded record. Throws ToolError if the
-// record in `file` certainly belongs to another program. Adds a warning to `warnings` if it is
-// uncertain to which program the record belongs. Rules: docs/formats/etrecord.md, "Does a record
-// belong to a program?".
+// Returns the record in `file` or, if `file` is empty, the embedded record. Throws ToolError if
+// `file` certainly belongs to another program. Adds a warning to `warnings` if this is uncertain.
+// Rules: docs/formats/etrecord.md, "Does a record belong to a program?".
 std::optional<etrecord::EtRecord> record_for_program(const Program& program,
                                                      const std::filesystem::path& file,
                                                      std::vector<std::string>& warnings);
 
-// Returns a sentence about the first contradiction between the program and the record, or an empty
-// text. Does not compare digests.
+// Describes the first contradiction, or returns an empty text. Does not compare digests.
 std::string contradiction(const Program& program, const etrecord::EtRecord& record);
 
 }  // namespace vitrine::tools

@@ -14,7 +14,7 @@ namespace vitrine::tools {
 namespace {
 
 constexpr uint64_t kFirstNs = 2'000'000'000;
-constexpr uint64_t kPauseNs = 200'000'000;  // at least this long between two texts
+constexpr uint64_t kPauseNs = 200'000'000;  // minimum time between two texts
 
 }  // namespace
 

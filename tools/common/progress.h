@@ -1,4 +1,3 @@
-// Shows the progress of long work.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +5,8 @@
 
 namespace vitrine::tools {
 
-// After two seconds, prints one line on stderr with the percentage of completed work and the
-// remaining time. Prints nothing if stderr is not a terminal. The destructor removes the line.
+// After two seconds, prints a line on stderr with the percentage and the remaining time. Prints
+// nothing if stderr is not a terminal. The destructor removes the line.
 class Progress {
  public:
   explicit Progress(std::string what);  // "running"
@@ -15,7 +14,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Reports that `done` of `all` steps are complete. Most calls print nothing and take little time.
+  // Reports that `done` of `all` steps are complete. Most calls print nothing and are cheap.
   void update(size_t done, size_t all);
   void clear();
 
@@ -27,7 +26,7 @@ class Progress {
   uint64_t last_ns_;  // time of the last text
 };
 
-// Returns the text of the line: "running: 45 %, 1 min 05 s left".
+// Formats the progress: "running: 45 %, 1 min 05 s left".
 std::string progress_text(const std::string& what, size_t done, size_t all, double elapsed_s);
 
 }  // namespace vitrine::tools

@@ -1,4 +1,4 @@
-// Fills in the facts about a run that every report shows: version, date, machine, model, inputs.
+// Facts about a run in every report: version, date, machine, model, inputs.
 #pragma once
 
 #include <filesystem>
@@ -12,12 +12,11 @@ namespace vitrine::tools {
 // Returns "vitrine 0.1.0 (commit 0123456789ab)", or "vitrine 0.1.0" if the commit is unknown.
 std::string tool_version();
 
-// Returns the text of --version, three lines: the version, the commit with its date, and the commit
-// of XNNPACK.
+// Returns three lines: the version, the commit with its date, and the commit of XNNPACK.
 std::string version_text();
 
-// Sets the tool, the date, the machine, the model digest and the origin of input values. Leaves out
-// the digest if `model` is not a regular file. Throws ToolError if the file cannot be read.
+// Sets the tool, the date, the machine, the model digest and the origin of input values. Only a
+// regular file has a digest. Throws ToolError if the file cannot be read.
 void add_provenance(inspector::RunInfo& run, const std::filesystem::path& model,
                     const std::string& input_values);
 

@@ -1,5 +1,4 @@
-// Adds the command-line options for the reports of tools/common/profile_report.h, which several
-// tools share.
+// Adds the command-line options for the reports of profile_report.h.
 #pragma once
 
 #include <optional>
@@ -13,21 +12,20 @@ namespace vitrine::tools {
 // Adds --format, --output, --width, --group_by, --top, --filter, --costs and --ids.
 void add_report_options(const OptionGroup& group, ReportOptions& options);
 
-// Chooses the format by the extension of the file, unless --format is given. Must be called after
+// Unless --format is given, the extension of the file determines the format. Call this after
 // parsing. The file name "-" means standard output.
 void choose_format(const CLI::App& app, ReportOptions& options);
 
-// Adds --legend, which explains the terms of reports. --legend works without other arguments.
+// Adds --legend, which explains the terms of reports and works without other arguments.
 void add_legend(const OptionGroup& group);
 
-// Adds --fail_above, which sets `limit`. Pass the limit to exceeds() in profile_report.h.
+// Adds --fail_above, which sets `limit` for exceeds().
 void add_fail_above(const OptionGroup& group, std::optional<double>& limit);
 
-// Parses the limit of --fail_below: "30dB" or "30". Throws ValidationError.
+// Parses "30dB" or "30" for --fail_below. Throws ValidationError.
 double parse_db(const std::string& text);
 
-// Throws ValidationError unless the format is kTable or kJson. The message begins with `what`, for
-// example "with --verify, expected".
+// Throws a ValidationError that begins with `what`: "with --verify, expected".
 void check_is_table_or_json(const ReportOptions& options, const char* what);
 // Throws ValidationError if the command line sets an option that comparisons would ignore.
 void check_fits_comparison(const ReportOptions& options);

@@ -23,8 +23,7 @@ constexpr std::array<std::string_view, 3> kExtensions = {".bin", ".npy", ".npz"}
   throw ToolError(fmt::format("{} {}: {}", query.option, path.string(), text));
 }
 
-// Returns true if name `a` sorts before name `b`. Numbers within names sort by value: "2" comes
-// before "10".
+// Orders names. Numbers within names sort by value: "2" comes before "10".
 bool is_before(const std::string& a, const std::string& b) {
   size_t i = 0;
   size_t j = 0;

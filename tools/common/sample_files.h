@@ -20,18 +20,16 @@
 namespace vitrine::tools {
 
 struct SampleFiles {
-  std::string name;                          // for messages
+  std::string name;                          // name of the sample in messages
   std::vector<std::filesystem::path> files;  // one per input, or one .npz file
 
   bool is_archive() const;
 };
 
 struct SampleQuery {
-  const char* option;  // for errors, "--calibrate"
-  std::string_view
-      prefix;  // if names of a folder's files begin with it, the other files are ignored
-  // Names of the model's tensor inputs. For programs (.pte), which do not name inputs, pass "0",
-  // "1", ...
+  const char* option;       // name of the option in errors: "--calibrate"
+  std::string_view prefix;  // if files of a folder have this prefix, other files are ignored
+  // Names of the model's tensor inputs. A .pte does not name inputs: pass "0", "1", ...
   std::vector<std::string> inputs;
 };
 
@@ -40,9 +38,9 @@ struct SampleQuery {
 std::vector<SampleFiles> find_samples(const std::vector<std::string>& paths,
                                       const SampleQuery& query);
 
-// Moves the array for query.inputs[input] out of `arrays` and returns it. The array must have the
-// input's name or the name "arr_<input>". If the model has only one input, a single array may have
-// any name. Throws a ToolError that names `file`.
+// Moves the array for query.inputs[input] out of `arrays`. The array has the input's name or the
+// name "arr_<input>". A single array for a single input may have any name. Throws a ToolError that
+// names `file`.
 NumpyArray take_array(const std::filesystem::path& file, const SampleQuery& query, size_t input,
                       std::map<std::string, NumpyArray>& arrays);
 

@@ -51,7 +51,7 @@ Session::Session(const SessionOptions& options)
   load_ns_ = platform::now_ns() - start - lowering_ns_;
 }
 
-// Returns the bytes of a program. Unpacks bundled programs and lowers exported models.
+// Opens the file of a model. Unpacks bundled programs and lowers exported models.
 std::unique_ptr<DataSource> Session::open_model(const SessionOptions& options) {
   if (!options.program.empty()) return check(view_buffer(options.program));
   const std::filesystem::path& path = options.model;

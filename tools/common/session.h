@@ -1,4 +1,4 @@
-// Session loads a program and its methods with all kernels and backends of this build.
+// Loads a program and its methods with all kernels and backends of this build.
 #pragma once
 
 #include <filesystem>
@@ -16,16 +16,14 @@
 
 namespace vitrine::tools {
 
-// The backend that tools use if the command line does not name one.
 extern const char* const kDefaultBackend;
 
-// Lowers an exported model to a program in memory. `backend` is a name that `pte_lower --backend`
-// accepts. If `backend` is null, the program calls only kernels. If the model is a .pt2, its method
-// gets the name `method`. Throws a HostError.
+// Lowers an exported model to a program. `backend` is a name for `pte_lower --backend`, or null for
+// kernels only. The method of a .pt2 gets the name `method`. Throws a HostError.
 using ModelLowering = std::vector<std::byte> (*)(const std::filesystem::path& model,
                                                  const std::string& method, const char* backend);
-// Sets the function with which sessions lower exported models (.pt2, .ptn). Tools that do not link
-// the ahead-of-time code do not call this function, and refuse such files. Not thread-safe.
+// Sets the function that lowers exported models (.pt2, .ptn). Tools without ahead-of-time code do
+// not call this function, and refuse such files. Not thread-safe.
 void set_model_lowering(ModelLowering lowering);
 ModelLowering model_lowering();  // null if this program cannot lower
 
@@ -36,12 +34,12 @@ struct SessionOptions {
   std::vector<BackendOption> backend_options = {};  // their texts must outlive the session
   bool optimized_kernels = true;
   MethodLimits limits = {};
-  // Allows methods with outputs that no instruction writes. load_method() then prints a warning.
+  // Allows outputs that no instruction writes. load_method() then prints a warning.
   bool accept_unwritten_outputs = false;
   std::shared_ptr<ThreadPool> pool = {};  // null: the session creates one with `threads`
   bool fixed_threads = false;             // the pool uses ThreadPool::Use::kAlways
-  // The bytes of the program. If they are set, `model` is only the program's name in messages. The
-  // bytes must outlive the session.
+  // The bytes of the program, which must outlive the session. `model` is then only a name for
+  // messages.
   std::span<const std::byte> program = {};
 };
 
@@ -54,15 +52,13 @@ class Session {
   // The bundled program, or null if the model is a plain program. Valid while the session is alive.
   const bundled::BundledProgram* bundle() const { return bundle_ ? &*bundle_ : nullptr; }
   const std::shared_ptr<ThreadPool>& pool() const { return pool_; }
-  // Time in ns to open and load the program, without the time to lower it.
+  // Time in ns to open and load the program, without lowering.
   uint64_t load_ns() const { return load_ns_; }
-  // Time in ns to open and map the file. load_ns() includes this time, and the time to verify the
-  // program.
+  // Time in ns to open and map the file. load_ns() also includes the verification.
   uint64_t open_ns() const { return open_ns_; }
 
-  // Loads a method. Allocates memory for outputs that are not memory-planned.
-  // If the program's methods share state, only one of them may execute at a time. The session must
-  // outlive the method. `tracer` may be null.
+  // Allocates memory for outputs that are not memory-planned. Methods that share state must not
+  // execute at the same time. The session must outlive the method. `tracer` may be null.
   std::unique_ptr<Method> load_method(const std::string& name, EventTracer* tracer = nullptr);
 
  private:

@@ -1,4 +1,3 @@
-// Quotes words of commands that tools print or run.
 #pragma once
 
 #include <string>

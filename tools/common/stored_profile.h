@@ -1,4 +1,3 @@
-// Reads stored profiles and traces from files, for comparisons.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +7,7 @@
 
 namespace vitrine::tools {
 
-// True if the file is a stored profile (JSON) or a trace (ETDump). Throws ToolError if it cannot be
+// True for a stored profile (JSON) or a trace (ETDump). Throws ToolError if the file cannot be
 // read.
 bool is_stored_profile(const std::filesystem::path& file);
 

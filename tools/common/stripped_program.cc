@@ -27,7 +27,7 @@ constexpr uint32_t kLengthWithSegmentBytes = 32;
   throw ToolError(fmt::format("the record cannot be removed: {}", reason));
 }
 
-// Returns the alignment of an offset: the largest power of two that divides it.
+// Returns the largest power of two that divides the offset.
 uint64_t alignment_of(uint64_t offset) { return offset & (~offset + 1); }
 
 uint64_t round_up_to(uint64_t offset, uint64_t alignment) {
@@ -35,7 +35,7 @@ uint64_t round_up_to(uint64_t offset, uint64_t alignment) {
 }
 
 // Changes a u64 field of a table. Throws ToolError if the table lacks the field and `value` is not
-// 0, the default.
+// the default 0.
 template <class Table>
 void set_field(const Table* table, flatbuffers::voffset_t field, uint64_t value) {
   auto* mutable_table = reinterpret_cast<flatbuffers::Table*>(const_cast<Table*>(table));
@@ -78,7 +78,7 @@ class Stripper {
   }
 
  private:
-  // A segment that follows the record, with its old and new offset from header_.segment_base.
+  // A segment after the record. Offsets are relative to header_.segment_base.
   struct Move {
     uint32_t index;
     uint64_t from;
@@ -114,7 +114,6 @@ class Stripper {
     }
   }
 
-  // Computes the new offsets of the segments after the record.
   void plan_moves() {
     const fbs::DataSegment& record = *root_->segments()->Get(record_);
     const uint64_t end = record.offset() + record.size();
@@ -143,8 +142,7 @@ class Stripper {
     segment_bytes_ = written;
   }
 
-  // The record's segment stays in the list with size 0, so that the indices of other segments stay
-  // valid.
+  // The record's segment stays with size 0, so that other segments keep their indices.
   void change_head() {
     set_segment(record_, kept_, 0);
     for (const Move& move : moves_) set_segment(move.index, move.to, move.size);
@@ -163,8 +161,8 @@ class Stripper {
   }
 
   // Removes the record from the list of named data. Each item of the list stores the distance from
-  // the item to its data. Items after the record move one position toward the start of the list, so
-  // their distances grow by the size of an item.
+  // the item to its data. Items after the record move toward the start, so their distances grow by
+  // an item's size.
   void remove_entry() {
     constexpr uint32_t kItem = sizeof(flatbuffers::uoffset_t);
     const uint32_t count = root_->named_data()->size();
@@ -184,7 +182,7 @@ class Stripper {
   std::span<const std::byte> file_;
   ExtendedHeader header_;
   std::vector<std::byte> head_;         // everything before the segments
-  const fbs::Program* root_ = nullptr;  // in head_
+  const fbs::Program* root_ = nullptr;  // points into head_
   uint32_t entry_;                      // index in the list of named data
   uint32_t record_ = 0;                 // index of its segment
   uint64_t kept_ = 0;                   // the end of the segments before the record

@@ -11,14 +11,13 @@
 
 namespace vitrine::tools {
 
-// Removes the record from a program and passes the remaining bytes to `sink`, piece by piece.
-// `file` contains the bytes of `program`. The other segments keep their index, bytes and alignment.
-// Segments after the record move toward the start of the file. The program keeps the record's
-// digest, so that tools recognize the record in another file.
+// Passes the program's bytes without the record to `sink`, piece by piece. `file` contains the
+// bytes of `program`. Other segments keep their index, bytes and alignment, but may move. The
+// program keeps the record's digest, so that tools recognize the record in another file.
 //
-// Returns the part of `file` that is the record. If the program does not contain a record, returns
-// nullopt and does not call `sink`. Throws ToolError before the first call of `sink` if segments
-// overlap or if the record's segment contains other data.
+// Returns the record, which is a part of `file`. Without a record, returns nullopt and does not
+// call `sink`. Throws ToolError before the first call of `sink` if segments overlap or if the
+// record's segment contains other data.
 std::optional<std::span<const std::byte>> strip_record(
     const Program& program, std::span<const std::byte> file,
     const std::function<void(std::span<const std::byte>)>& sink);

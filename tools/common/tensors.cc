@@ -36,8 +36,7 @@ void fill_random(Array& array, std::mt19937_64& generator) {
       fill(+[](double x) { return BFloat16(static_cast<float>(x)); });
       break;
     default:
-      // Sets the lowest byte of each element to 0 or 1. In little-endian order, this is the first
-      // byte.
+      // Sets each element to 0 or 1. The lowest byte is the first byte (little-endian).
       for (size_t i = 0; i < data.size(); i += array.tensor().element_size()) {
         data[i] = static_cast<std::byte>(generator() & 1u);
       }

@@ -1,4 +1,4 @@
-// Defines the exception that tools throw, and functions that convert errors of the runtime to it.
+// The exception of tools, and conversions of the runtime's errors.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace vitrine::tools {
 class ToolError : public HostError {
  public:
   using HostError::HostError;
-  // Returns an error as text: "InvalidProgram (0x23): execution_plan[0]...".
+  // The message is "InvalidProgram (0x23): execution_plan[0]...".
   explicit ToolError(const Error& error);
   ToolError(const std::string& text, ErrorCode code) : HostError(text), code_(code) {}
-  // The code of the runtime's error; kInternal if the error is not from the runtime.
+  // The code of the runtime's error, or kInternal for other errors.
   ErrorCode code() const { return code_; }
 
  private:

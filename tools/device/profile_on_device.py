@@ -154,7 +154,7 @@ class DeviceFolder:
 
     def run(self, arguments, cores, timeout):
         """Runs the program and returns its output. Pins it to `cores` unless the list is empty."""
-        # A hexadecimal mask is the only form that every taskset (toybox, busybox, util-linux) accepts.
+        # Every taskset (toybox, busybox, util-linux) accepts a hexadecimal mask.
         pin = ["taskset", f"{sum(1 << core for core in cores):x}"] if cores else []
         command = pin + [f"./{self.program}", *arguments]
         self.is_running = True

@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PT_INTERP = 3
 MACHINES = {3: "x86", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}  # values of e_machine in ELF files
 
-# Maps a processor (from `uname -m` or an Android ABI) to the machine types of executables that it can run, best first.
+# Machine types of executables that a processor (`uname -m` or an Android ABI) can run, best first.
 RUNNABLE_MACHINES = {
     "aarch64": ("aarch64", "arm"), "arm64": ("aarch64", "arm"), "armv8l": ("arm",), "armv7l": ("arm",),
     "x86_64": ("x86_64",), "riscv64": ("riscv64",),

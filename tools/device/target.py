@@ -8,7 +8,7 @@ from transport import DeviceError
 SETTLED_READINGS = 3
 SETTLED_CELSIUS = 1.0
 
-# These scripts use only POSIX shell and features that toybox, busybox and coreutils share.
+# Uses only POSIX shell and features that toybox, busybox and coreutils share.
 FACTS = r"""
 echo "machine $(uname -m)"
 echo "model $(getprop ro.product.model 2>/dev/null || tr -d '\0' < /proc/device-tree/model 2>/dev/null)"
@@ -94,7 +94,7 @@ def state_of(device, facts, cpus):
             celsius = int(value[0]) / 1000
             if 0 < celsius < 150:  # disabled sensors report other values
                 zones.append((name, celsius))
-    # Prefers the chip's sensors, because the temperatures of batteries and chargers do not limit the cores.
+    # Temperatures of batteries and chargers do not limit the cores.
     chip = [celsius for name, celsius in zones if "cpu" in name or "soc" in name]
     celsius = max(chip or [celsius for _, celsius in zones], default=None)
     return State(tuple(sorted(set(governors))), tuple(limited), celsius)

@@ -1,4 +1,4 @@
-// executor_runner: runs a program, profiles it, and compares it with another.
+// executor_runner: runs a program, profiles it, and compares two programs.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -31,8 +31,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Runs the method once by default, because more runs could change the outputs of a program that
-// keeps state. `tracer` may be null.
+// Runs the method once by default, because more runs could change the outputs of a program with
+// state. `tracer` may be null.
 void run_plain(Method& method, InputSet& inputs, EventTracer* tracer,
                const RunnerOptions& options) {
   const size_t warmup = options.warmup.value_or(0);
@@ -70,7 +70,7 @@ int run_verification(Session& session, const RunnerOptions& options) {
   return report.passed() ? 0 : kExitBeyondLimit;
 }
 
-// Runs the method and writes the results that the options ask for. Returns the exit code.
+// Runs the method and writes the requested results. Returns the exit code.
 int run_method(Session& session, const RunnerOptions& options) {
   const bool traced = options.profile || !options.etdump.empty();
   std::optional<ValueBuffer> values;
@@ -106,8 +106,8 @@ int run_method(Session& session, const RunnerOptions& options) {
   return 0;
 }
 
-// Prints a description of two programs to stderr: options.replaced, and the program in `session`
-// that runs in its place. Throws a ToolError if the interfaces of the two programs differ.
+// Describes options.replaced and the program in `session`, which runs instead, on stderr. Throws a
+// ToolError if the interfaces of the two programs differ.
 void print_replacement(const Session& session, const RunnerOptions& options) {
   const std::filesystem::path& file = options.replaced;
   const Session replaced({.model = file, .data = options.data, .threads = 1});

@@ -22,9 +22,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Runs A and B in pairs. The order within a pair is random, so that other processes do not always
-// interrupt the same program. The random order also keeps the sign test of the time ratios valid if
-// consecutive runs are correlated.
+// Runs A and B in pairs of random order, so that other processes do not always interrupt the same
+// program. The random order keeps the sign test valid if consecutive runs are correlated.
 ProfiledRuns run_alternately(TracedProgram& a, TracedProgram& b, const RunnerOptions& options) {
   ProfiledRuns result;
   size_t warmup = options.warmup.value_or(1);
@@ -56,7 +55,6 @@ ProfiledRuns run_alternately(TracedProgram& a, TracedProgram& b, const RunnerOpt
   return result;
 }
 
-// Writes the comparison of the ops' outputs and returns the exit code.
 int report_value_comparison(const TracedRun& a, const TracedRun& b,
                             std::vector<inspector::OutputDifference> outputs, uint64_t dropped,
                             const RunnerOptions& options) {
@@ -88,8 +86,7 @@ int compare_with_stored(const inspector::Profile& run, const RunnerOptions& opti
 }
 
 int run_comparison(const RunnerOptions& options) {
-  // Both programs share a thread pool, because idle workers of a second pool would spin during the
-  // runs.
+  // Idle workers of a second thread pool would spin during the runs.
   SessionOptions sessions = session_options(options);
   TracedProgram a(sessions, options);
   sessions.model = options.compare;

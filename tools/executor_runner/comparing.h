@@ -7,13 +7,12 @@
 
 namespace vitrine::tools {
 
-// Compares the ops of options.model with the ops of options.compare, which must be set. Compares
-// the times or, with --debug_outputs, the outputs. Returns 0, or kExitBeyondLimit if --fail_above
-// is exceeded or the SQNR of an op is below --min_sqnr. Throws ToolError.
+// Compares options.model with options.compare, which must be set: the times of ops or, with
+// --debug_outputs, their outputs. Returns kExitBeyondLimit if --fail_above is exceeded or an op's
+// SQNR is below --min_sqnr, else 0. Throws ToolError.
 int run_comparison(const RunnerOptions& options);
 
-// Compares A with B. A is the stored profile or trace in the file options.compare. B is a profile
-// of this run.
+// A is the stored profile or trace in options.compare. B is this run.
 int compare_with_stored(const inspector::Profile& run, const RunnerOptions& options);
 
 }  // namespace vitrine::tools

@@ -13,8 +13,8 @@ void execute(Method& method, const RunnerOptions& options) {
   if (error.ok()) return;
   const auto ns = static_cast<double>(platform::now_ns() - start);
   const ToolError failure(error);
-  // All exceeded limits give the same error code. The elapsed time shows if the exceeded limit was
-  // --timeout. The factor 0.9 allows for differences between clocks.
+  // All limits give the same error code. The elapsed time shows if --timeout was exceeded. The
+  // factor 0.9 allows for differences between clocks.
   const bool is_late = options.timeout && ns > 0.9e9 * *options.timeout;
   if (!is_late || error.code() != ErrorCode::kOutOfResources) throw failure;
   throw ToolError(fmt::format("{}; raise --timeout ({} s)", failure.what(), *options.timeout),

@@ -1,4 +1,3 @@
-// Executes a method within the limit of --timeout.
 #pragma once
 
 #include "tools/executor_runner/options.h"
@@ -6,8 +5,8 @@
 
 namespace vitrine::tools {
 
-// Executes `method`. Precondition: a session with session_options(options), which contain the time
-// limit, loaded the method. Throws ToolError.
+// Executes `method` within --timeout. A session with session_options(options) must have loaded the
+// method. Throws ToolError.
 void execute(Method& method, const RunnerOptions& options);
 
 }  // namespace vitrine::tools

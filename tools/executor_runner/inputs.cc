@@ -27,7 +27,7 @@ std::string expected_input(const Method& method, size_t index) {
   return describe(info.dtype, info.sizes);
 }
 
-// Rounds the time limit up, because a limit of 0 means "unlimited".
+// Rounds up, because a limit of 0 means "unlimited".
 uint64_t milliseconds(std::optional<double> seconds) {
   constexpr double kMaxSeconds = 1e9;
   return static_cast<uint64_t>(std::ceil(1000 * std::min(seconds.value_or(0), kMaxSeconds)));

@@ -22,7 +22,7 @@
 namespace vitrine::tools {
 namespace {
 
-// Returns the names of the folders, lists or archives that contain the samples.
+// Sets the names of the folders, lists or archives that contain the samples.
 void name_samples(NumericsResult& result, size_t samples, const RunnerOptions& options) {
   std::vector<std::string> paths;
   for (const InputSpec& input : options.inputs) paths.push_back(input.file.string());
@@ -70,7 +70,6 @@ std::string comparison_report(const NumericsResult& a, const NumericsResult& b,
   }
 }
 
-// Returns the options for the second program, which --compare names.
 RunnerOptions options_of_compared(const RunnerOptions& options) {
   RunnerOptions other = options;
   other.model = options.compare;
@@ -102,7 +101,7 @@ int run_numerics(const RunnerOptions& given) {
       measure_numerics(runs, samples, options.report.format == ReportFormat::kHtml);
   uint64_t dropped = 0;
   bool is_below = false;
-  bool is_measured = true;  // at least one operator of each program
+  bool is_measured = true;  // at least one operator of each program was measured
   for (NumericsResult& result : results) {
     if (options.has_samples) name_samples(result, result.numerics.samples.size(), options);
     dropped += result.dropped_values;

@@ -6,12 +6,11 @@
 namespace vitrine::tools {
 
 // Runs options.model once and options.reference twice, and writes the report. The reference is a
-// program, or an exported model that is lowered in memory without a backend. If options.compare is
-// set, also measures the program that it names, and writes both results side by side.
+// program, or an exported model that is lowered without a backend. With options.compare, measures
+// two programs and writes both results side by side.
 //
-// Returns 0, or kExitBeyondLimit if the SQNR of an operator in either program is below
-// --fail_below. This SQNR covers the error that the operator itself makes, without the error of its
-// inputs. Throws ToolError.
+// Returns kExitBeyondLimit if the SQNR of an operator's own error, without the error of its inputs,
+// is below --fail_below. Otherwise returns 0. Throws ToolError.
 int run_numerics(const RunnerOptions& options);
 
 }  // namespace vitrine::tools

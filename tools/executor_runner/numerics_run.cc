@@ -122,7 +122,7 @@ NumericsResult NumericsRun::measure(const NumericsSample& sample,
   comparison.outputs = compare_outputs(*reference.method, *program.method);
   if (!comparison.has_figures()) throw ToolError(inspector::kNothingCompared);
 
-  // Uses a new session, because the first run may have changed the program's state.
+  // The first run may have changed the program's state.
   TracedProgram again(sessions, options_);
   again.inputs.emplace(*again.method, *program.inputs);
   ValueReplacer replacer(inspector::replacements(comparison, reference_run.profile));

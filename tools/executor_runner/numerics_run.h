@@ -1,5 +1,5 @@
-// Measures the errors of a program's operators against a reference, for executor_runner --numerics
-// and for vitrine.numerics() in Python.
+// Measures operators' errors against a reference, for executor_runner --numerics and
+// vitrine.numerics().
 #pragma once
 
 #include <cstddef>
@@ -28,21 +28,20 @@ struct NumericsResult {
   uint64_t dropped_values = 0;
 };
 
-// A sample: one set of inputs.
 struct NumericsSample {
-  std::string name;  // empty if it is the only one and has no name
+  std::string name;  // may be empty for a single sample
   std::function<InputSet(TracedProgram& program)> make_inputs;
 };
 
-// If options.has_samples is set, returns the samples in the files of options.inputs. Otherwise,
-// returns one sample with the inputs that make_inputs() chooses. `options` and `session` must
-// outlive the result. Throws ToolError. `option` is the name of the option in error texts.
+// Returns the samples in the files of options.inputs if options.has_samples is set, else one sample
+// from make_inputs(). `options` and `session` must outlive the result. `option` is the option's
+// name in errors. Throws ToolError.
 std::vector<NumericsSample> find_numerics_samples(const RunnerOptions& options,
                                                   const SessionOptions& session,
                                                   const char* option = "--inputs");
 
-// If options.reference is an exported model, lowers it and returns the bytes of the program. If it
-// is a program, returns an empty list. Throws HostError.
+// Returns the lowered program, or an empty list if options.reference is a program already. Throws
+// HostError.
 std::vector<std::byte> lower_reference(const RunnerOptions& options);
 
 // A program (options.model) and its reference (options.reference).
@@ -54,8 +53,8 @@ class NumericsRun {
               std::span<const std::byte> lowered)
       : options_(options), session_(session), lowered_(lowered) {}
 
-  // Runs the program once and the reference twice. If `inputs` is empty, sets it to the inputs that
-  // `sample` makes. Throws HostError.
+  // Runs the program once and the reference twice. Stores the inputs of `sample` in `inputs` if
+  // `inputs` is empty. Throws HostError.
   NumericsResult measure(const NumericsSample& sample, std::unique_ptr<InputSet>& inputs) const;
   // Profiles the program without capturing values.
   inspector::Profile measure_times(const InputSet& inputs) const;

@@ -17,7 +17,6 @@
 namespace vitrine::tools {
 namespace {
 
-// An option that requires at least one of several other options.
 struct OptionRequirement {
   const char* option;
   std::vector<const char*> any_of;
@@ -95,7 +94,7 @@ void check_combination(const CLI::App& app) {
   }
 }
 
-// The values of the command line. parse_values() converts those that are not yet in `options`.
+// The values of the command line. parse_values() converts the values that are not yet in `options`.
 struct CommandLine {
   RunnerOptions options;
   std::string model;
@@ -278,7 +277,7 @@ void check_files(const RunnerOptions& options) {
   for (const InputSpec& input : options.inputs) read.push_back(input.file);
   std::vector<std::filesystem::path> written = {options.report.file, options.etdump,
                                                 options.debug_buffer};
-  // --output_file BASE writes BASE-<number>.bin. These files must not overwrite input files.
+  // The files BASE-<number>.bin of --output_file BASE must not overwrite input files.
   for (const std::filesystem::path& file : read) {
     const std::string name = file.string();
     if (options.output_base.empty() || !name.starts_with(options.output_base + "-")) continue;

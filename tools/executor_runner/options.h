@@ -24,7 +24,7 @@ struct RunnerOptions {
   bool has_samples = false;        // the inputs are folders, lists or archives of samples
   std::optional<size_t> test_set;  // index of the test set of a bundled program
   std::vector<std::filesystem::path> data;
-  std::string output_base;  // if empty, outputs are not written
+  std::string output_base;  // an empty text means that outputs are not written
   std::optional<size_t> executions;
   std::optional<size_t> warmup;
   size_t threads = 0;
@@ -34,8 +34,7 @@ struct RunnerOptions {
   BackendFlags backend;
   bool portable = false;  // run without optimized kernels
   bool accept_unwritten_outputs = false;
-  // The program that `model` replaces because backends are missing. Empty without
-  // --replace_delegates.
+  // The program that `model` replaces. Empty without --replace_delegates.
   std::filesystem::path replaced;
   bool method_is_given = false;
   std::optional<PrintOutput> print_output;
@@ -45,7 +44,7 @@ struct RunnerOptions {
   bool debug_outputs = false;
   bool numerics = false;
   bool value_summaries = false;
-  std::filesystem::path reference;  // for --numerics
+  std::filesystem::path reference;  // reference of --numerics
   std::filesystem::path reference_etrecord;
   std::vector<std::filesystem::path> reference_data;
   std::optional<double> fail_below;  // dB
@@ -61,13 +60,13 @@ struct RunnerOptions {
   std::optional<double> rtol;
   std::optional<double> atol;
   std::optional<double> min_sqnr;      // dB
-  std::filesystem::path debug_buffer;  // if empty, the trace's name plus .data
+  std::filesystem::path debug_buffer;  // an empty path means the trace's name plus .data
   size_t debug_buffer_bytes;
   size_t trace_records;
 };
 
-// Returns nullopt if the tool must exit with *exit_code: after --help, or if the command line is
-// invalid. Reports an invalid command line on stderr.
+// Returns nullopt if the tool must exit with *exit_code: after --help, or after an invalid command
+// line, which is reported on stderr.
 std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

@@ -1,4 +1,3 @@
-// Prints, writes and describes the outputs of a run.
 #pragma once
 
 #include <string>
@@ -10,9 +9,9 @@
 namespace vitrine::tools {
 
 std::vector<std::string> describe_outputs(const Method& method);
-// Formats the outputs for standard output. The text ends with a newline unless it is empty.
+// The text ends with a newline unless it is empty.
 std::string print_outputs(const Method& method, PrintOutput what);
-// Writes each output that is a tensor to BASE-<index>.bin, in row-major order. Throws ToolError.
+// Writes each tensor output to BASE-<index>.bin in row-major order. Throws ToolError.
 void write_outputs(const Method& method, const std::string& base);
 
 }  // namespace vitrine::tools

@@ -1,4 +1,4 @@
-// Implements --profile: runs a method and makes a profile from the trace.
+// Implements --profile.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace vitrine::tools {
 
-// Runs `method`, which must have been loaded with `trace` as its tracer. Returns the facts about
-// the runs that are not in the trace, for profile_of_trace(). Throws ToolError.
+// Runs `method`, whose tracer must be `trace`. Returns the facts that are not in the trace. Throws
+// ToolError.
 inspector::RunInfo profiled_runs(const Session& session, Method& method, InputSet& inputs,
                                  TraceBuffer& trace, const RunnerOptions& options);
 
-// Makes the profile from the bytes of an ETDump, in the same way as pte_inspect. The record is
-// options.etrecord, or the one that the program contains. Throws HostError.
+// Makes the profile from an ETDump. The record is options.etrecord, or the program's own record.
+// Throws HostError.
 inspector::Profile profile_of_trace(std::span<const std::byte> dump, inspector::RunInfo runs,
                                     const Program& program, const RunnerOptions& options);
 

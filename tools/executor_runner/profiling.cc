@@ -16,8 +16,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Traces the first run, while caches are cold and memory is not mapped yet. Marks the run as a
-// warm-up in the trace, and returns its time in ns.
+// Traces the first run as a warm-up: caches are cold and memory is not mapped yet. Returns the time
+// of the run in ns.
 uint64_t timed_cold_run(Method& method, InputSet& inputs, TraceBuffer& trace,
                         const RunnerOptions& options) {
   inputs.apply(method);
@@ -38,7 +38,6 @@ uint64_t timed_run(Method& method, InputSet& inputs, EventTracer* tracer,
   return platform::now_ns() - start;
 }
 
-// Returns the time in ns that it takes to read the processor's counter.
 double counter_reading_ns() {
   constexpr int kReadings = 1000;
   uint64_t best = UINT64_MAX;
@@ -50,8 +49,8 @@ double counter_reading_ns() {
   return static_cast<double>(best) / kReadings;
 }
 
-// Returns how many times tracing read the processor's counter during the last traced run. Tracing
-// reads the counter once for each record, once more for each delegate call, and twice for the run.
+// Returns how often tracing read the processor's counter in the last traced run: once for each
+// record, once more for each delegate call, and twice for the run.
 double num_readings(const TraceBuffer& trace) {
   if (trace.blocks().empty()) return 0;
   const TraceBuffer::Block& run = trace.blocks().back();
@@ -60,8 +59,7 @@ double num_readings(const TraceBuffer& trace) {
   return static_cast<double>(run.count + run.dropped) + static_cast<double>(delegates) + 2;
 }
 
-// The overhead of tracing is measured only with at least this number of traced runs. With fewer
-// runs, a single slow run would dominate the result.
+// With fewer traced runs, a single slow run would dominate the overhead.
 constexpr size_t kMinRunsForOverhead = 5;
 
 }  // namespace
@@ -88,7 +86,7 @@ ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
                   : timed_run(method, inputs, nullptr, options);
     if (i == 0 && !options.warmup) result.warmup = num_warmup_runs(last);
   }
-  if (last == 0) last = static_cast<uint64_t>(kSecond);  // without a warm-up, assume long runs
+  if (last == 0) last = static_cast<uint64_t>(kSecond);  // without a warm-up, runs may be long
   const size_t runs = options.executions.value_or(num_runs_within(2 * kSecond, last, 5, 50));
   if (runs == 0) throw ToolError("a profile needs at least one run");
   std::vector<double> traced;

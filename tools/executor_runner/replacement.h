@@ -1,5 +1,4 @@
-// Implements --replace_delegates: runs another program of the same model in place of a program
-// whose backends are missing.
+// Implements --replace_delegates: runs another program of the same model if backends are missing.
 #pragma once
 
 #include <filesystem>
@@ -9,12 +8,11 @@
 
 namespace vitrine::tools {
 
-// Checks that the method has the same inputs and outputs in both programs. Throws a ToolError with
-// the first difference.
+// Checks that the method has equal inputs and outputs in both programs. Throws a ToolError with the
+// first difference.
 void check_same_interface(const Program& program, const Program& replacement,
                           const std::string& method);
 
-// Describes the delegates and kernels of the program, and then those of its replacement.
 std::string describe_replacement(const Program& program, const std::filesystem::path& file,
                                  const Program& replacement,
                                  const std::filesystem::path& replacement_file,

@@ -1,4 +1,4 @@
-// TracedProgram runs and traces a program. TracedRun is the trace joined with the program's record.
+// TracedProgram runs and traces a program. TracedRun joins the trace with the program's record.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,7 @@ namespace vitrine::tools {
 struct TracedProgram {
   static constexpr size_t kMaxSummaries = 8192;  // 7 MB
 
-  // Loads the program and prepares tracing. Also captures the values of ops if
-  // options.debug_outputs is set. `options` must outlive the object.
+  // Captures the values of ops if options.debug_outputs is set. `options` must outlive the object.
   TracedProgram(const SessionOptions& session_options, const RunnerOptions& options,
                 ValueBuffer::Content content = ValueBuffer::Content::kValues);
 
@@ -46,8 +45,8 @@ struct TracedRun {
   inspector::ValueRun values(const std::string& method) const;
 };
 
-// Reads the trace of `side`. `name` is the program's name in reports, and `model` is its file.
-// `etrecord` is the file of the program's record. If it is empty, uses the record in the program.
+// Reads the trace of `side`. `name` is the program's name in reports, `model` its file, and
+// `etrecord` its record file. Without this file, uses the program's own record.
 TracedRun read_run(const TracedProgram& side, const std::string& name,
                    const std::filesystem::path& model, const std::filesystem::path& etrecord,
                    size_t warmup, const RunnerOptions& options);

@@ -12,7 +12,7 @@ namespace {
 using etdump::DebugTensor;
 using inspector::RecomputedTensor;
 
-// Calls visit(offset) with the offset of each element in memory, in row-major order.
+// Calls visit(offset in memory) for each element in row-major order.
 template <class Visit>
 void for_each_offset(const Tensor& tensor, Visit visit) {
   std::vector<int64_t> index(tensor.rank(), 0);
@@ -46,8 +46,8 @@ void store(std::byte* to, double value) {
   std::memcpy(to, &converted, sizeof converted);
 }
 
-// Overwrites the tensor with `value`, and converts between floating-point dtypes. Returns false if
-// the numbers of elements differ, or if the dtypes differ and are not both floating-point.
+// Overwrites the tensor with `value`. Converts between floating-point dtypes. Returns false if the
+// numbers of elements or other dtypes differ.
 bool replace(Tensor& tensor, const DebugTensor& value) {
   const bool converts = is_floating(tensor.dtype()) && is_floating(value.dtype);
   if (!converts && tensor.dtype() != value.dtype) return false;

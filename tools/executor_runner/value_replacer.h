@@ -1,4 +1,4 @@
-// Replaces results of a reference's ops with the values that another program computed
+// Replaces results of a reference's ops with another program's values
 // (inspector/compare/numerics.h).
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace vitrine::tools {
 
-// Replaces some results of the reference. Stores each original result before overwriting it.
+// Stores each original result before overwriting it.
 class ValueReplacer final : public EventTracer {
  public:
   using Values = std::map<inspector::ReferenceResult, const etdump::DebugTensor*>;

@@ -17,11 +17,10 @@ namespace {
 
 using etdump::DebugTensor;
 
-// Returns the summaries that `run` recorded in `values`, in run order. Adds the type and the
-// profile row of each value.
+// Returns the summaries that `run` recorded in `values`, in run order, with types and profile rows.
 inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueBuffer& values,
                                               const std::string& method) {
-  // The tensors in the trace and in `values` have the same order.
+  // The trace and `values` have the same order.
   std::vector<const DebugTensor*> tensors;
   for (const etdump::Block& block : run.trace.blocks) {
     for (const etdump::DebugEvent& event : block.debug_events) {
@@ -36,17 +35,16 @@ inspector::SummarizedValues summarized_values(const TracedRun& run, const ValueB
   for (const ValueBuffer::Entry& entry : values.entries()) {
     if (entry.kind == ValueBuffer::Entry::Kind::kTensor) entry_of[tensors.at(next++)] = &entry;
   }
-  // Calls recorded_values() without the program's record, so that each value is listed only once.
-  // With the record, a value may be listed several times, once for each node that may have computed
-  // it.
+  // With the program's record, recorded_values() may list a value once for each node that may have
+  // computed it.
   const inspector::ValueRun of_run = run.values(method);
   inspector::SummarizedValues result;
   const inspector::RecordedValues recorded =
       inspector::recorded_values(of_run.profile, of_run.trace, nullptr);
   for (const inspector::RecordedValue& value : recorded.values) {
     const auto entry = entry_of.find(value.tensor);
-    // Skips an output of a delegate if an operator inside the delegate recorded a value for the
-    // same row of the profile.
+    // Skips a delegate's output if an operator inside the delegate recorded a value for the same
+    // row.
     const bool is_repeated = !value.origin && value.row && recorded.has_values_of(*value.row);
     if (is_repeated || !value.row || entry == entry_of.end() ||
         entry->second->summary_offset == ValueBuffer::Entry::kNoData) {

@@ -15,7 +15,7 @@
 namespace vitrine::tools {
 namespace {
 
-// The expected elements of an output, in row-major order. If `sizes` is empty, any sizes match.
+// Elements in row-major order. Empty `sizes` match any sizes.
 struct ExpectedOutput {
   ScalarType dtype;
   std::optional<std::vector<int32_t>> sizes;
@@ -51,7 +51,7 @@ OutputCheck check_output(const EValue& value, const ExpectedOutput& expected,
   const std::vector<std::byte> bytes = row_major_bytes(actual);
   check.difference = inspector::measure_difference(
       {actual.dtype(), bytes}, {expected.dtype, expected.bytes}, check.tolerance);
-  // If --min_sqnr is the only limit, individual elements may deviate by any amount.
+  // With --min_sqnr as the only limit, single elements may deviate by any amount.
   const bool by_element = !options.min_sqnr || options.rtol || options.atol;
   if (options.min_sqnr && !(check.difference->sqnr_db >= *options.min_sqnr)) {
     check.failure = fmt::format("SQNR is below {} dB", *options.min_sqnr);
@@ -135,7 +135,7 @@ void verify_bundle(Session& session, const RunnerOptions& options, VerificationR
   }
 }
 
-// Reads a .npy file, or a file of raw row-major elements that have the dtype of output `index`.
+// Reads a .npy file, or raw row-major elements with the dtype of output `index`.
 ExpectedOutput read_expected(const std::filesystem::path& file, const Method& method,
                              size_t index) {
   std::vector<std::byte> bytes = read_file(file);

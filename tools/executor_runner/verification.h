@@ -1,4 +1,4 @@
-// Runs test sets and compares every output with the expected one.
+// Runs test sets and compares every output with the expected output.
 #pragma once
 
 #include <optional>
@@ -25,26 +25,24 @@ struct OutputCheck {
 struct VerificationReport {
   std::string model;
   size_t test_sets = 0;
-  size_t without_expected = 0;  // test sets with inputs only, which are run but not compared
+  size_t without_expected = 0;  // test sets without expected outputs: run but not compared
   std::vector<OutputCheck> checks;
 
   size_t failures() const;
   bool passed() const { return failures() == 0; }
 };
 
-// Verifies the program of `session`. For a bundled program, runs the test sets that --method_name
-// and --test_set select. The test sets of a method run in order on one loaded method, because the
-// program may have state. If --expected_output is given or the program is not bundled, --inputs and
-// --expected_output form the only test set. Throws ToolError if a test set is invalid or cannot be
-// run, or if there is nothing to compare.
+// Verifies the program of `session`. A bundled program runs the test sets that --method_name and
+// --test_set select, in order on one loaded method, because the program may have state. If
+// --expected_output is given or the program is not bundled, --inputs and --expected_output form the
+// only test set. Throws ToolError if a test set is invalid or cannot be run, or if there is nothing
+// to compare.
 VerificationReport verify(Session& session, const RunnerOptions& options);
-// Verifies the program of `session` with the test sets of `suite`.
 VerificationReport verify(Session& session, const bundled::TestSuite& suite,
                           const RunnerOptions& options);
 
 std::string verification_table(const VerificationReport& report);
-// Returns the report as JSON. docs/formats/bundled_program.md, "Running and verifying", describes
-// the members.
+// Returns JSON (docs/formats/bundled_program.md, "Running and verifying").
 std::string verification_json(const VerificationReport& report);
 
 }  // namespace vitrine::tools

@@ -15,7 +15,7 @@ std::string tolerance_text(const OutputCheck& check) {
   return fmt::format("{:.0e} + {:.0e} rel", check.tolerance.atol, check.tolerance.rtol);
 }
 
-// Converts a number to JSON. Infinity (such as the SQNR of equal tensors) and NaN become null.
+// Infinity (such as the SQNR of equal tensors) and NaN become null.
 nlohmann::json number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
 }

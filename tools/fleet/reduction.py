@@ -87,7 +87,7 @@ def regressions(devices, baseline, candidate, rate, min_change):
     lines = []
     for key, group in change.groupby(OP, observed=True, sort=True):
         logs = group["change"].to_numpy()
-        # Tests for a slowdown by more than `min_change`. Smaller slowdowns do not matter.
+        # Tests for a slowdown by more than `min_change`.
         lines.append(dict(_named(key), devices=len(logs), ratio=float(numpy.exp(numpy.median(logs))),
                           p=significance.signed_rank(logs - numpy.log(1 + min_change))))
     rates = significance.false_discovery_rates([line["p"] for line in lines])

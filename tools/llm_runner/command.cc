@@ -35,8 +35,8 @@ namespace {
 
 std::atomic<TextGenerator*> interrupted_generator = nullptr;
 
-// The first Ctrl-C ends the generation of text or, in a chat, the wait for the user's next message.
-// The second Ctrl-C cancels the execution of the model, and the third one ends the process.
+// The first Ctrl-C ends the generation or, in a chat, the wait for the user's message. The second
+// Ctrl-C cancels the execution, and the third Ctrl-C ends the process.
 class InterruptGuard {
  public:
   explicit InterruptGuard(TextGenerator& generator) {
@@ -62,7 +62,7 @@ class InterruptGuard {
   struct sigaction before_ = {};
 };
 
-// Returns `format` with each {} replaced by `line`.
+// Replaces each {} in `format` with `line`.
 std::string formatted_turn(std::string_view format, std::string_view line) {
   std::string turn;
   for (size_t at = 0; (at = format.find("{}")) != std::string_view::npos;) {
@@ -73,7 +73,7 @@ std::string formatted_turn(std::string_view format, std::string_view line) {
   return turn += format;
 }
 
-// Shows the progress of long prompts. Forwards all events to the profiler, if there is one.
+// Shows the progress of long prompts. Forwards all events to the profiler, if present.
 class PrefillProgress : public GenerationObserver {
  public:
   void set_next(GenerationObserver* next) { next_ = next; }
@@ -108,7 +108,6 @@ int64_t wall_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-// Returns pseudo-random ids from a fixed seed.
 std::vector<TokenId> random_ids(size_t count, size_t vocabulary) {
   std::mt19937_64 generator;
   std::vector<TokenId> ids(count);
@@ -116,7 +115,6 @@ std::vector<TokenId> random_ids(size_t count, size_t vocabulary) {
   return ids;
 }
 
-// Loads a program and its tokenizer, and runs the task that the command line specifies.
 class LlmRunner {
  public:
   explicit LlmRunner(const LlmOptions& options)
@@ -164,8 +162,7 @@ class LlmRunner {
   }
 
  private:
-  // Reads --encoder_input and passes it to the encoder. An empty prompt is then replaced by the
-  // model's start id, if the model has one.
+  // Passes --encoder_input to the encoder. The model's start id then replaces an empty prompt.
   void read_features() {
     const Method* const encoder = loaded_.encoder();
     const bool takes_features = encoder != nullptr && !decoder_->info().encodes_prompt;
@@ -206,8 +203,7 @@ class LlmRunner {
     print_statistics(result);
   }
 
-  // Returns the stream for the generated text: stderr if stdout gets a machine-readable report,
-  // else stdout.
+  // Generated text goes to stderr if a machine-readable report uses stdout.
   std::FILE* text_file() const {
     const ReportOptions& report = options_.report;
     const bool has_report = options_.profile && report.format != ReportFormat::kTable;
@@ -228,7 +224,7 @@ class LlmRunner {
     Generation result = prompt_ids_.empty()
                             ? generator_->generate(prompt, options_.generate, on_first)
                             : generator_->generate(prompt_ids_, options_.generate, on_first);
-    prefill_.finish();  // if the prompt was interrupted
+    prefill_.finish();  // an interrupted prompt leaves a progress line
     return result;
   }
 
@@ -276,7 +272,7 @@ class LlmRunner {
   std::unique_ptr<RunnerProfile> profile_;  // null without --profile and --etdump_path
   std::unique_ptr<Tokenizer> tokenizer_;
   Array features_;                   // input of the encoder
-  std::vector<TokenId> prompt_ids_;  // if not empty, used instead of the prompt
+  std::vector<TokenId> prompt_ids_;  // replace the prompt unless the list is empty
   MethodDecoder* decoder_ = nullptr;
   PrefillProgress prefill_;
   std::unique_ptr<TextGenerator> generator_;

@@ -21,11 +21,11 @@ namespace {
 constexpr size_t kFirstBytesPerToken = 8;
 constexpr size_t kMaxBytesPerToken = 64;  // bounds the part of the file that is read
 constexpr size_t kMinBytes = size_t{1} << 16;
-// If encoding and decoding a text changes its length by more than this fraction, a note says so.
-// Smaller changes are normal: most tokenizers drop a line break at the end, and some join spaces.
+// If encoding and decoding change a text's length by a larger fraction, a note reports the change.
+// Most tokenizers drop a line break at the end, and some join spaces.
 constexpr double kMaxUnnotedShare = 0.01;
 
-// Returns the offset of the first byte that is not part of a valid UTF-8 character.
+// Returns the offset of the first byte that is not valid UTF-8.
 std::optional<size_t> first_invalid(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const CodePoint point = first_code_point(text.substr(at));
@@ -35,7 +35,7 @@ std::optional<size_t> first_invalid(std::string_view text) {
   return std::nullopt;
 }
 
-// Reads the first `count` bytes of the file. Sets `is_complete` if the file has no more bytes.
+// Reads the first `count` bytes. Sets `is_complete` if the file has no more bytes.
 std::string read_start(const std::filesystem::path& path, size_t count, bool& is_complete) {
   std::ifstream file(path, std::ios::binary);
   std::string text(count + 1, '\0');
@@ -46,13 +46,13 @@ std::string read_start(const std::filesystem::path& path, size_t count, bool& is
   text.resize(static_cast<size_t>(file.gcount()));
   is_complete = text.size() <= count;
   if (is_complete) return text;
-  // Cuts the text before a space or line break, to keep characters and words whole.
+  // Cuts before a space or line break, to keep characters and words whole.
   const size_t space = text.find_last_of(" \n", count);
   text.resize(space == std::string::npos || space == 0 ? count : space);
   return text;
 }
 
-// Reads a pipe or a device, which can be read only once.
+// A pipe or a device can be read only once.
 std::string read_all(const std::filesystem::path& path, bool& is_complete) {
   const std::vector<std::byte> bytes = read_file(path);
   is_complete = true;

@@ -14,17 +14,17 @@ namespace vitrine::tools {
 
 struct EvaluatedFile {
   std::string name;
-  uint64_t bytes = 0;         // of the part of the file that was read
+  uint64_t bytes = 0;         // size of the part of the file that was read
   bool is_truncated = false;  // the file has more tokens than the limit
   std::vector<TokenId> ids;
   std::vector<double> token_bytes;  // bytes of the text for each id
   std::vector<std::string> notes;
 };
 
-// Encodes the file as plain text: names of special tokens are ordinary characters. Reads only about
-// as many bytes as `max_tokens` tokens need. If decoding all tokens gives a longer or shorter text,
-// scales token_bytes by the ratio of the original length to the decoded length. Throws ToolError if
-// the file is empty or cannot be read, and TokenizerError if the text cannot be encoded.
+// Encodes the file as plain text: names of special tokens are ordinary characters. Reads only the
+// bytes that about `max_tokens` tokens need. Scales token_bytes by original length / decoded
+// length. Throws ToolError if the file is empty or cannot be read, and TokenizerError if the text
+// cannot be encoded.
 EvaluatedFile read_evaluated_file(const std::filesystem::path& path, const Tokenizer& tokenizer,
                                   size_t max_tokens);
 

@@ -1,4 +1,3 @@
-// Formats figures that may be infinite or NaN, for reports.
 #pragma once
 
 #include <cmath>
@@ -8,7 +7,7 @@ namespace vitrine::tools {
 
 inline constexpr double kPercent = 100;
 
-// Returns a figure as JSON. Infinity and NaN become null, because JSON cannot represent them.
+// Returns null for infinity and NaN, which JSON cannot represent.
 inline nlohmann::ordered_json finite_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }

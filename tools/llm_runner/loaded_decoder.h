@@ -1,4 +1,4 @@
-// Loads a language model: opens its session and loads its methods and its tokenizer.
+// Loads a language model: its session, its methods and its tokenizer.
 #pragma once
 
 #include <functional>
@@ -12,29 +12,27 @@
 
 namespace vitrine::tools {
 
-// Returns the tracer to use while the method with this index is loaded, or null. The tracer is
-// removed after loading.
+// Returns the tracer for loading the method with this index, or null.
 using LoadTracer = std::function<EventTracer*(size_t method)>;
 
-// Returns the session's options for the model that `options` names.
 SessionOptions session_options(const LlmOptions& options);
 
-// Loads the tokenizer, or returns null if options.tokenizer is empty. Throws ToolError if
-// options.tokenizer has its default value and that file does not exist.
+// Loads the tokenizer. Returns null if options.tokenizer is empty. Throws ToolError if the default
+// tokenizer file does not exist.
 std::unique_ptr<Tokenizer> find_tokenizer(const LlmOptions& options);
 
 class LoadedDecoder {
  public:
   explicit LoadedDecoder(const SessionOptions& session) : session_(session) {}
 
-  // Loads the methods that `options` names, and prints the decoder's notes. Call this once, before
-  // decoder(). `tokenizer` may be null. It provides the id of the prompt's placeholder tokens,
-  // which the rows of an encoder's output replace. Throws ToolError or GenerationError.
+  // Loads the methods of `options`, and prints the decoder's notes. Call this once, before
+  // decoder(). `tokenizer` may be null. The tokenizer has the id of the placeholder tokens for an
+  // encoder's rows. Throws ToolError or GenerationError.
   void load(const LlmOptions& options, const Tokenizer* tokenizer, const LoadTracer& tracer = {});
 
   Session& session() { return session_; }
   MethodDecoder& decoder() { return *decoder_; }
-  // All loaded methods. The first method decodes.
+  // The first method decodes.
   const std::vector<std::unique_ptr<Method>>& methods() const { return methods_; }
   Method* encoder() const { return encoder_; }   // one of methods(), or null
   uint64_t init_ns() const { return init_ns_; }  // time to load the methods

@@ -17,7 +17,7 @@
 namespace vitrine::tools {
 namespace {
 
-// Values of the command line. Members other than `options` are converted to LlmOptions later.
+// Values of the command line. Members other than `options` become LlmOptions later.
 struct LlmCommandLine {
   LlmOptions options;
   std::string prompt_file;
@@ -195,8 +195,7 @@ std::vector<TokenId> parse_ids(const std::string& text) {
   return ids;
 }
 
-// Reads flags as ExecuTorch's runner does. Flags begin with one dash or two. If a flag is repeated,
-// its last value counts.
+// Reads flags as ExecuTorch's runner does: one dash or two, and the last value of a repeated flag.
 void read_like_stock_flags(CLI::App& app, std::vector<std::string>& arguments) {
   for (std::string& argument : arguments) {
     const std::string name = argument.substr(0, argument.find('='));
@@ -277,7 +276,7 @@ std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_cod
   read_like_stock_flags(app, arguments);
   if (!parse_command_line(app, std::move(arguments), check, exit_code)) return std::nullopt;
   LlmOptions options = std::move(line.options);
-  // A chat ignores the default of --seq_len, because a chat may use the entire context.
+  // A chat may use the entire context, so it ignores the default of --seq_len.
   const bool has_bound = !options.chat || app.count("--seq_len") != 0;
   if (options.generate.max_new_tokens < 0 && has_bound) options.generate.seq_len = line.seq_len;
   if (options.tokenizer.empty() && options.prompt_ids.empty() && options.random_prompt == 0 &&

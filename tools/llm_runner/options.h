@@ -1,4 +1,4 @@
-// Parses the command line of llm_runner: the flags of ExecuTorch's llama_main, and further options.
+// Parses the flags of ExecuTorch's llama_main, and further options.
 #pragma once
 
 #include <filesystem>
@@ -14,22 +14,22 @@
 
 namespace vitrine::tools {
 
-// The tokenizer file that ExecuTorch's runner reads by default.
+// The default tokenizer file of ExecuTorch's runner.
 inline constexpr const char* kDefaultTokenizer = "tokenizer.bin";
 
 struct LlmOptions {
   std::filesystem::path model;
   std::vector<std::filesystem::path> data;
-  std::filesystem::path tokenizer;  // if empty, prompt and answer are ids
+  std::filesystem::path tokenizer;  // an empty path means that prompt and answer are ids
   DecoderMethodNames methods;
   MethodDecoderOptions decoder;
   std::optional<InputSpec> features;  // input of the encoder
   std::string row_token;  // placeholder for the encoder's rows; if empty, the tokenizer decides
   std::string prompt;
-  std::vector<TokenId> prompt_ids;  // if not empty, used instead of the prompt
+  std::vector<TokenId> prompt_ids;  // replace the prompt unless the list is empty
   size_t random_prompt = 0;         // length of a prompt of random ids; 0: none
   bool chat = false;
-  std::string chat_format;  // text of a turn; {} is replaced by the line that was typed
+  std::string chat_format;  // text of a turn; the user's line replaces {}
   bool print_ids = false;
   bool warmup = false;
   bool portable = false;
@@ -39,22 +39,22 @@ struct LlmOptions {
   bool roofline = false;
   bool numerics = false;
   std::filesystem::path etdump;    // file for the trace of the kept steps; may be empty
-  std::filesystem::path etrecord;  // if empty, the record that the program contains is used
+  std::filesystem::path etrecord;  // an empty path means the program's own record
   std::vector<std::filesystem::path>
-      compare;  // two saved profiles, one to compare with this run, or with `perplexity` a program
+      compare;  // two saved profiles, one profile for this run, or with `perplexity` a program
   std::optional<double> fail_above;          // limit on the ratio of decode times, for --compare
   std::filesystem::path perplexity;          // text to score; may be empty
   std::filesystem::path reference;           // exact model for `numerics`
-  std::filesystem::path reference_etrecord;  // like `etrecord`
+  std::filesystem::path reference_etrecord;  // the reference's ETRecord
   std::optional<double> fail_below;          // limit in dB for `numerics`
   size_t stride = 0;                         // tokens that a window scores; 0: as many as possible
-  size_t max_tokens = size_t{1} << 20;       // of the scored text
+  size_t max_tokens = size_t{1} << 20;       // limit on the tokens of the scored text
   ReportOptions report;
   GenerateOptions generate;
 };
 
-// Returns nullopt if the tool must exit with *exit_code: after --help, or if the command line is
-// invalid. Reports an invalid command line on stderr. Throws ToolError.
+// Returns nullopt if the tool must exit with *exit_code: after --help, or after an invalid command
+// line, which is reported on stderr. Throws ToolError.
 std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

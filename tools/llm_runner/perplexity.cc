@@ -19,9 +19,9 @@
 namespace vitrine::tools {
 namespace {
 
-constexpr size_t kTokensBefore = 12;  // of the text before the largest divergence
+constexpr size_t kTokensBefore = 12;  // tokens of text to show before the largest divergence
 
-// Figures of a model for the scored tokens, one element per token.
+// A model's figures, one element per scored token.
 struct TokenValues {
   std::vector<double> nats, bits, top;
 };

@@ -1,4 +1,4 @@
-// Scores a text file with a language model, or with two side by side (--perplexity).
+// Scores a text file with one or two language models (--perplexity).
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 namespace vitrine::tools {
 
 struct ModelFigures {
-  std::string name;       // of the file
-  RatioEstimate nats;     // per token; e^nats is the perplexity
-  RatioEstimate bits;     // per byte
-  RatioEstimate top;      // share of tokens that were the most probable ones
+  std::string name;       // name of the model's file
+  RatioEstimate nats;     // mean per token; e^nats is the perplexity
+  RatioEstimate bits;     // mean per byte
+  RatioEstimate top;      // share of tokens that were the most probable token
   size_t impossible = 0;  // tokens with probability 0
   uint64_t model_ns = 0;  // time inside of the model
 };
@@ -39,12 +39,12 @@ struct Perplexity {
   std::optional<PairFigures> pair;
 };
 
-// Returns the figures of an evaluation. `models` are the names of the models.
+// `models` are the names of the models.
 Perplexity summarize(EvaluatedFile file, EvaluatedText scores, const Tokenizer& tokenizer,
                      const std::vector<std::string>& models);
 
-// Runs the evaluation that the options ask for and reports it. Returns the exit code. Throws
-// ToolError, TokenizerError or GenerationError.
+// Runs and reports the evaluation. Returns the exit code. Throws ToolError, TokenizerError or
+// GenerationError.
 int run_perplexity(const LlmOptions& options);
 
 std::string report_perplexity(const Perplexity& result, const inspector::TableOptions& options);

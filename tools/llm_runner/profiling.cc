@@ -40,7 +40,7 @@ std::string text_of(const llm::TokenComparison& comparison, const ReportOptions&
       return llm::report_token_comparison_csv(comparison);
     case ReportFormat::kHtml:
       return llm::report_token_comparison_html(comparison);
-    default:  // check_profiling_flags() rejects the others
+    default:  // check_profiling_flags() rejects other formats
       return llm::report_token_comparison(comparison, table_options(options));
   }
 }
@@ -58,8 +58,7 @@ int write_comparison(const llm::SavedTokens& a, const llm::SavedTokens& b,
   return exceeds(comparison.tokens, options.fail_above) ? kExitBeyondLimit : 0;
 }
 
-// Adds up the memory of the methods. Packed weights, workspaces and state that methods share count
-// once.
+// Adds up the memory of the methods. Shared packed weights, workspaces and state count once.
 inspector::MemoryInfo memory_of(const std::vector<std::unique_ptr<Method>>& methods) {
   MemoryUsage sum;
   for (const auto& method : methods) method->add_memory_usage(sum);

@@ -13,20 +13,19 @@
 
 namespace vitrine::tools {
 
-// Compares the two saved profiles of options.compare. Returns the exit code. Throws HostError.
+// Compares the two profiles of options.compare. Returns the exit code. Throws HostError.
 int compare_saved(const LlmOptions& options);
 
 class RunnerProfile {
  public:
-  // Makes a RunnerProfile if the options ask for a profile or a trace. Otherwise, returns null.
+  // Returns null unless the options ask for a profile or a trace.
   static std::unique_ptr<RunnerProfile> make(const LlmOptions& options);
-  // Reads the profile that --compare names, if any. Throws HostError if the profile cannot be read.
+  // Reads the profile of --compare, if any. Throws HostError if the profile cannot be read.
   explicit RunnerProfile(const LlmOptions& options);
 
   llm::TokenProfiler& profiler() { return profiler_; }
-  // Reports the steps since the profiler was attached to the methods. `methods[i]` must be the
-  // method of `profiler().tracer(i)`. `init_ns` is the time that loading the methods took. Returns
-  // the exit code.
+  // Reports the steps since the profiler was attached. `methods[i]` must be the method of
+  // `profiler().tracer(i)`. `init_ns` is the time to load the methods. Returns the exit code.
   int report(const Session& session, const std::vector<std::unique_ptr<Method>>& methods,
              const DecoderInfo& info, uint64_t init_ns);
 

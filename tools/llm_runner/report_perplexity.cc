@@ -32,7 +32,7 @@ std::string estimate_text(const RatioEstimate& estimate, double factor, int deci
   return fmt::format("{} ± {:.{}f}", value, *estimate.error * factor, decimals);
 }
 
-// Formats exp(estimate.value) and, if the error is known, its confidence interval.
+// Formats exp(estimate.value) and, if known, its confidence interval.
 std::string power_text(const RatioEstimate& estimate, int decimals) {
   const std::string value = fmt::format("{:.{}f}", std::exp(estimate.value), decimals);
   if (!estimate.error) return value;
@@ -75,8 +75,7 @@ std::string figures_table(const Perplexity& result, const inspector::TableOption
       {"nats per token", "nats/token"},
       [](const ModelFigures& m) { return estimate_text(m.nats, 1, 4, false); },
       pair ? estimate_text(pair->nats, 1, 4, true) : "");
-  // For two models, omits the confidence intervals of the perplexities, because readers can compute
-  // them from the row "nats per token".
+  // For two models, the row "nats per token" implies the perplexities' confidence intervals.
   add(
       {"perplexity", "perplexity"},
       [&](const ModelFigures& m) {

@@ -1,4 +1,4 @@
-// Finds out for each call of a model whether the XNNPACK backend accepts it and, if not, why.
+// Finds the calls of a model that XNNPACK accepts, and the reasons why XNNPACK rejects other calls.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,22 @@ namespace vitrine::tools {
 
 struct DelegationReasons {
   struct Call {
-    std::string op;       // of the edge dialect: "aten.mul.Scalar"
+    std::string op;       // op of the edge dialect: "aten.mul.Scalar"
     std::string why_not;  // the text of pte_lower --explain; empty if XNNPACK takes the call
   };
-  std::map<uint32_t, std::vector<Call>> of_handle;          // by debug handle
-  std::map<std::string, std::vector<Call>> of_source = {};  // by aot::source_of()
+  std::map<uint32_t, std::vector<Call>> of_handle;          // calls by debug handle
+  std::map<std::string, std::vector<Call>> of_source = {};  // calls by aot::source_of()
 };
 
-// Converts the program to the edge dialect and partitions it like pte_lower --backend xnnpack, but
-// does not write payloads. The nodes of `program` must have sources (aot::remember_sources). Throws
-// an AotError.
+// Converts the program to the edge dialect and partitions it as pte_lower --backend xnnpack does.
+// The nodes of `program` must have sources (aot::remember_sources). Throws an AotError.
 DelegationReasons delegation_reasons(aot::ExportedProgram program);
 
-inline constexpr const char* kReasonFact = "XNNPACK backend";  // what the text is about
+inline constexpr const char* kReasonFact = "XNNPACK backend";  // label of reason_text()
 
-// Returns one line for each different `why_not` of `calls`: "does not take it: REASON", or "takes
-// it" if `why_not` is empty. If there are several lines, each names its ops instead of "it". The
-// result is empty if `calls` is empty.
+// Returns a line for each different `why_not` of `calls`: "does not take it: REASON" or "takes it".
+// With several lines, each line names its ops instead of "it". The result is empty if `calls` is
+// empty.
 std::string reason_text(const std::vector<DelegationReasons::Call>& calls);
 
 }  // namespace vitrine::tools

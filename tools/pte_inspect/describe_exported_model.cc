@@ -1,5 +1,5 @@
-// Describes an exported model (.pt2): its graphs and weights. Reads both layouts: the archive of
-// torch 2.8 and later, and the flat zip file of earlier versions.
+// Describes the graphs and weights of an exported model (.pt2). Reads the archive of torch 2.8 and
+// later, and the flat zip file of earlier versions.
 #include <fmt/format.h>
 
 #include <map>
@@ -21,7 +21,7 @@ constexpr char kFlatModel[] = "serialized_exported_program.json";
 
 std::string tensor_text(const JsonValue& meta) { return aot::to_text(aot::read_tensor_meta(meta)); }
 
-// Describes the inputs or outputs of one kind, such as "user_input", with their shapes.
+// Describes inputs or outputs of one kind, such as "user_input", with their shapes.
 Json arguments(const JsonValue& specs, const char* kind, const JsonValue& graph) {
   Json list = Json::array();
   specs.each_item([&](const JsonValue& spec) {
@@ -78,7 +78,7 @@ void add_model(const ZipArchive& archive, const std::string& member, const std::
   json["models"].push_back(model_json(name, document.root()));
 }
 
-// Describes a payload configuration: {"config": {name: {path_name, tensor_meta}}}.
+// Describes {"config": {name: {path_name, tensor_meta}}}.
 void add_payload(const ZipArchive& archive, const std::string& member, Json& list) {
   const std::string label = fmt::format("{}: {}", archive.source(), member);
   const JsonDocument document(archive.read(member, kMaxJsonBytes).text(), label);

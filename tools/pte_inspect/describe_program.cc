@@ -60,8 +60,7 @@ Json arguments_json(const MethodMeta& meta, bool inputs) {
   return list;
 }
 
-// The payloads that were already described. Each payload is described only once, because many
-// delegates of a hostile file may name the same payload.
+// Describes each payload only once. Many delegates of a hostile file may name the same payload.
 class DescribedPayloads {
  public:
   using Key = std::tuple<std::string, fbs::DataLocation, uint32_t>;
@@ -115,7 +114,7 @@ class MethodDescriber {
   }
 
  private:
-  // The calls to one operator: their number, and the dtypes of their arguments.
+  // Number of calls to one operator, and the dtypes of their arguments.
   struct OperatorCalls {
     size_t count = 0;
     std::set<std::string> dtypes;
@@ -153,7 +152,7 @@ class MethodDescriber {
     }
   }
 
-  // Precondition: the tensor is verified. Otherwise, its size could overflow.
+  // The size of an unverified tensor could overflow.
   static uint64_t bytes_of(const fbs::Tensor& tensor) {
     uint64_t bytes = element_size(static_cast<ScalarType>(tensor.scalar_type()));
     for (const int32_t size : *tensor.sizes()) bytes *= static_cast<uint64_t>(size);
@@ -197,10 +196,9 @@ class MethodDescriber {
     return list;
   }
 
-  // Lists the outputs that no instruction writes. Loading the method can find more such outputs,
-  // because this function assumes that kernels and unknown backends write all of their arguments.
-  // An output that no instruction names may be a view of another tensor, so it is omitted if its
-  // memory overlaps another tensor.
+  // Lists the outputs that no instruction writes. Assumes that kernels and unknown backends write
+  // all of their arguments, so the list may be incomplete. Omits outputs whose memory overlaps
+  // another tensor, because they may be views.
   Json unwritten_outputs() {
     for (uint32_t i = 0; i < size_of(plan_.inputs()); ++i) touched_.insert(plan_.inputs()->Get(i));
     std::set<int32_t> lost;  // listed by delegates whose payloads do not define them
@@ -222,8 +220,7 @@ class MethodDescriber {
     return list;
   }
 
-  // Returns true if the delegate's payload has a value for this argument, or if the payload is
-  // unknown.
+  // True if the delegate's payload has a value for this argument, or if the payload is unknown.
   bool defines(int32_t delegate, size_t argument) const {
     const auto known = externals_.find(delegate);
     if (known == externals_.end()) return true;
@@ -242,7 +239,7 @@ class MethodDescriber {
     return false;
   }
 
-  // A tensor's range of planned memory. Empty if the tensor is not planned.
+  // Empty if the tensor is not planned.
   struct MemoryRange {
     uint32_t memory = 0;
     uint64_t begin = 0;
@@ -256,7 +253,7 @@ class MethodDescriber {
     return {info->memory_id(), begin, begin + bytes_of(tensor)};
   }
 
-  // Limits the total work. In a hostile file, many calls may share one long list of arguments.
+  // In a hostile file, many calls may share one long list of arguments.
   void count_arguments(size_t count) {
     arguments_ += count;
     if (arguments_ <= kMaxArguments) return;
@@ -322,8 +319,7 @@ class MethodDescriber {
     std::vector<bool> externals;  // true for arguments that the payload defines
   };
 
-  // Describes the graph of a payload. A damaged payload becomes an "error", so that the other
-  // delegates are still described.
+  // A damaged payload becomes an "error", so that other delegates are still described.
   PayloadGraph read_graph(std::span<const std::byte> bytes) {
     try {
       const XnnpackGraph graph = load_xnnpack_graph(bytes, "payload", steps_);
@@ -359,7 +355,7 @@ class MethodDescriber {
   Counts instructions_, values_;
   std::map<int32_t, OperatorCalls> operator_calls_;
   std::map<int32_t, std::vector<std::span<const int32_t>>> delegate_calls_;  // their arguments
-  std::map<int32_t, std::vector<bool>> externals_;  // of delegates whose payloads are known
+  std::map<int32_t, std::vector<bool>> externals_;  // indexed by delegate, if its payload is known
   std::set<int32_t> touched_;                   // inputs, and values that an instruction may write
   std::map<uint32_t, size_t> planned_tensors_;  // keyed by memory id
   std::map<uint32_t, uint64_t> planned_bytes_;

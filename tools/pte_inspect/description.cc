@@ -57,7 +57,7 @@ void describe_bundle(const OpenedFile& file, Json& json) {
 
 void describe_named_data(const OpenedFile& file, Json& json) {
   const auto data = load_named_data(file);
-  // The flatbuffer can be read without checks, because load_named_data() has verified it.
+  // load_named_data() has verified the flatbuffer.
   const auto* root = schema::flat_tensor::GetFlatTensor(file.bytes.data());
   json["version"] = root->version();
   json["segments"] = root->segments()->size();

@@ -1,8 +1,7 @@
-// Describes a file as one JSON document, which pte_inspect prints (--json) or converts to text
-// (description_text.h).
+// Describes a file as a JSON document for --json and for description_text.h.
 //
-// Every description has the keys "file", "kind" and "bytes"; docs/inspecting.md lists the other
-// keys of each kind. Names come from files and may contain any bytes.
+// Every description has the keys "file", "kind" and "bytes". docs/inspecting.md lists other keys.
+// Names from files may contain any bytes.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +23,7 @@ struct OpenedFile {
   std::string name;
   std::span<const std::byte> bytes;
   const NamedDataMap* data = nullptr;  // external weights of a program; may be null
-  // If true, describe_file() loads a program's delegates to report their memory
+  // If true, describe_file() loads a program's delegates and reports their memory
   // (prepared_delegates.h).
   bool prepares_delegates = false;
 };

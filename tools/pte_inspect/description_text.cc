@@ -75,7 +75,7 @@ class Printer {
     return std::move(out_);
   }
 
-  // Returns, as text, the description of a program inside another file.
+  // Returns the description of a program inside another file.
   std::string print_program(const Json& json) {
     program(json);
     return std::move(out_);
@@ -209,7 +209,6 @@ class Printer {
     for (const Json& reason : unknown) line("          not in it: ", {text(reason)});
   }
 
-  // Formats the count of instructions of each kind.
   static std::vector<std::string> instructions(const Json& counts) {
     constexpr std::pair<std::string_view, std::string_view> kWords[] = {
         {"KernelCall", "kernel call"},
@@ -268,7 +267,7 @@ class Printer {
           counted(delegate["calls"], "call"),
           fmt::format("payload {} ({})", bytes_of(delegate["bytes"]), text(delegate["location"]))};
       for (const Json& spec : delegate["compile_specs"]) {
-        if (delegate.contains("payload")) break;  // it has the options with their values
+        if (delegate.contains("payload")) break;  // the payload has the options with their values
         facts.push_back(fmt::format("option {} ({})", text(spec["key"]), bytes_of(spec["bytes"])));
       }
       line("    ", facts);
@@ -279,8 +278,7 @@ class Printer {
     }
   }
 
-  // Prints the payload of a backend other than XNNPACK. If the payload contains a program, also
-  // prints the program.
+  // Prints a payload of a backend other than XNNPACK, and the program in the payload, if any.
   void print_payload(const Json& json, const std::string& indent) {
     out_ += foreign_payload_text(json["payload"], indent, options_);
     if (!json.contains("program")) return;

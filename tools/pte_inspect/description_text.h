@@ -15,11 +15,10 @@ struct TextOptions {
   bool all = false;  // print all rows of long tables
 };
 
-// `json` is a result of describe_file.
+// `json` is a result of describe_file().
 std::string description_text(const Json& json, const TextOptions& options);
 
-// Returns the operators that the described programs call, one per line ("aten::add.out"), sorted
-// and without duplicates.
+// Returns the called operators, one per line ("aten::add.out"), sorted and without duplicates.
 std::string operator_lines(const std::vector<Json>& descriptions);
 
 // Formats a size: "17.4 kB".

@@ -16,8 +16,7 @@ namespace {
 namespace fbs = schema::program;
 using inspector::printable;
 
-// Returns the source nodes of an instruction, without duplicates, in the order of the instruction's
-// handles.
+// Returns the source nodes of an instruction, without duplicates, in the order of its handles.
 std::vector<const etrecord::EdgeNode*> nodes_of(const etrecord::MethodRecord& record,
                                                 int32_t instruction) {
   std::vector<const etrecord::EdgeNode*> nodes;

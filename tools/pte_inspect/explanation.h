@@ -1,4 +1,3 @@
-// Explains which source ops each delegate of a program runs.
 #pragma once
 
 #include <string>
@@ -8,8 +7,8 @@
 
 namespace vitrine::tools {
 
-// Returns a text with each method's delegates and kernels in order. Lists the source ops that each
-// delegate runs. The record must belong to the program.
+// Returns each method's delegates and kernels in order, and the source ops of each delegate. The
+// record must belong to the program.
 std::string explanation_text(const Program& program, const etrecord::EtRecord& record);
 
 }  // namespace vitrine::tools

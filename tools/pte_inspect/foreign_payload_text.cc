@@ -63,7 +63,7 @@ class PayloadPrinter {
     line("", head, kDot);
   }
 
-  // Returns the inputs or outputs of the first graph, which is the payload's entry point.
+  // The first graph is the payload's entry point.
   std::vector<std::string> tensors(const char* which) const {
     std::vector<std::string> parts;
     if (payload_["graphs"].empty()) return parts;
@@ -88,8 +88,7 @@ class PayloadPrinter {
     line("", sums, kDot);
   }
 
-  // Converts {"Conv2d": 35, "Add": 2} to a list of texts, "Conv2d x35," and "Add x2". Each text but
-  // the last ends with a comma.
+  // Converts {"Conv2d": 35, "Add": 2} to "Conv2d x35," and "Add x2".
   std::vector<std::string> frequencies(const char* key) const {
     std::vector<std::pair<std::string, size_t>> sorted;
     for (const auto& [name, count] : payload_[key].items()) {

@@ -1,4 +1,4 @@
-// Converts the description of a payload to text, for backends that Vitrine does not run.
+// Converts payloads of backends that Vitrine does not run to text.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace vitrine::tools {
 
-// Returns lines that begin with `indent`. `payload` is the member "payload" of payload_json().
+// Lines begin with `indent`. `payload` is the member "payload" of payload_json().
 std::string foreign_payload_text(const Json& payload, const std::string& indent,
                                  const TextOptions& options);
 

@@ -119,7 +119,7 @@ std::filesystem::path file_of(size_t trace, const std::vector<std::filesystem::p
   return files[std::min(trace, files.size() - 1)];
 }
 
-// Reads the program at `path`, and adds its delegates and its embedded record to `run` and `facts`.
+// Adds the program's delegates and embedded record to `run` and `facts`.
 void add_program(const std::filesystem::path& path, TracedRun& run,
                  inspector::ProfileOptions& facts) {
   const MappedFile file(path);
@@ -135,7 +135,7 @@ void add_program(const std::filesystem::path& path, TracedRun& run,
   }
 }
 
-// Reads a trace or a stored profile. `index` is its index among the files on the command line.
+// Reads a trace or a stored profile with this index on the command line.
 TracedRun read_trace(const OpenedFile& file, const std::string& name, size_t index,
                      const InspectOptions& options) {
   const std::filesystem::path etrecord = file_of(index, options.etrecords);
@@ -168,9 +168,8 @@ TracedRun read_trace(const OpenedFile& file, const std::string& name, size_t ind
   return result;
 }
 
-// Reads the outputs of ops in both traces. Returns false if a trace has no outputs, or if the file
-// with their data is missing. In both cases, throws a ToolError instead if --debug_buffer or
-// --min_sqnr is given.
+// Reads the outputs of ops in both traces. Returns false if a trace has no outputs or lacks its
+// data file. With --debug_buffer or --min_sqnr, throws a ToolError instead.
 bool read_values(TracedRun& a, TracedRun& b, const InspectOptions& options) {
   TracedRun* sides[] = {&a, &b};
   for (size_t i = 0; i < 2; ++i) {
@@ -229,8 +228,8 @@ Inspection compare(const InspectOptions& options) {
   }
   result.text = make_report(comparison, a.profile, b.profile, report);
   if (exceeds(comparison, options.fail_above)) result.exit_code = kExitBeyondLimit;
-  // A CSV file or a page holds only one comparison: the values if --min_sqnr or --debug_buffer is
-  // given, and the times otherwise.
+  // A CSV file or a page holds one comparison: values with --min_sqnr or --debug_buffer, else
+  // times.
   const bool has_both = report.format == ReportFormat::kTable || json;
   const bool has_values = has_both || options.min_sqnr || !options.debug_buffers.empty();
   if (!has_values || !read_values(a, b, options)) return result;
@@ -253,7 +252,7 @@ Inspection compare(const InspectOptions& options) {
   return result;
 }
 
-// Describes a trace. Adds its profile if the trace has a complete run.
+// Adds the profile if the trace has a complete run.
 std::string describe_with_profile(const OpenedFile& file, const InspectOptions& options) {
   const std::string name = std::filesystem::path(file.name).filename().string();
   if (options.has_format) {
@@ -275,7 +274,7 @@ std::string describe_with_profile(const OpenedFile& file, const InspectOptions& 
   }
 }
 
-// Adds the profile of a trace as "profile". This member is null if the trace lacks a complete run.
+// Adds "profile", which is null if the trace lacks a complete run.
 void add_profile(const OpenedFile& file, const InspectOptions& options, Json& json) {
   json["profile"] = nullptr;
   const std::string name = std::filesystem::path(file.name).filename().string();

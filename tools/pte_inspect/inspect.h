@@ -1,4 +1,3 @@
-// Runs the task that the command line of pte_inspect asks for.
 #pragma once
 
 #include <string>
@@ -8,7 +7,7 @@
 namespace vitrine::tools {
 
 struct Inspection {
-  std::string text;   // goes to standard output or to the file of --output
+  std::string text;   // text for standard output or the file of --output
   int exit_code = 0;  // 1: --verify failed; 2: beyond --fail_above or --min_sqnr
 };
 

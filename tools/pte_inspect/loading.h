@@ -17,8 +17,7 @@
 
 namespace vitrine::tools {
 
-// A view of the given bytes if they have the alignment that programs need; otherwise, an aligned
-// copy.
+// A view of the bytes if they have the alignment that programs need, else an aligned copy.
 class AlignedBytes {
  public:
   explicit AlignedBytes(std::span<const std::byte> bytes);
@@ -39,9 +38,8 @@ struct XnnpackGraph {
   xnnpack::Payload payload;
   xnnpack::Graph graph;
 };
-// Loads a payload. Throws a ToolError that begins with `label`. `steps` limits the work. Even a
-// small payload can cause much work, because it may refer to scales elsewhere in the file. All
-// payloads of a file share one budget (default_load_steps).
+// Throws a ToolError that begins with `label`. `steps` limits the work: a small payload may refer
+// to many scales elsewhere. All payloads of a file share one budget (default_load_steps).
 XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& label,
                                 Budget& steps);
 XnnpackGraph load_xnnpack_graph(const OpenedFile& payload);
@@ -49,8 +47,7 @@ XnnpackGraph load_xnnpack_graph(const OpenedFile& payload);
 std::string describe_value(const xnnpack::Value& value);
 Json xnnpack_json(const XnnpackGraph& graph);
 
-// Returns the arguments of a kernel or delegate call. Empty if the file omits the list of
-// arguments, which is valid.
+// Returns the arguments of a call. A valid file may omit the list of arguments.
 template <class Call>
 std::span<const int32_t> arguments_of(const Call& call) {
   if (call.args() == nullptr) return {};

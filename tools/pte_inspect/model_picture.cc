@@ -18,7 +18,7 @@ namespace {
 using inspector::GraphPicture;
 using NodeKind = GraphPicture::Kind;
 
-// Returns the type of a node's result: "f32[1,3,s0]". Empty if the result is not a tensor.
+// Formats the type of a node's result: "f32[1,3,s0]". Empty if the result is not a tensor.
 std::string type_of(const aot::Node& node) {
   const aot::TensorSpec* spec = node.tensor();
   if (spec == nullptr) return "";

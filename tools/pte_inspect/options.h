@@ -28,8 +28,8 @@ struct InspectOptions {
   bool all = false;
   std::vector<std::filesystem::path> data;       // external weights (.ptd)
   std::vector<std::filesystem::path> etrecords;  // one for all traces, or one per trace
-  std::vector<std::filesystem::path> programs;   // of the traces: one for all, or one per trace
-  std::filesystem::path trace;                   // for the colors of a page; may be empty
+  std::vector<std::filesystem::path> programs;   // traced programs: one for all, or one per trace
+  std::filesystem::path trace;                   // trace for the colors of a page; may be empty
   std::filesystem::path source;                  // exported model of a drawn program; may be empty
   std::string method = "forward";
   ReportOptions report;
@@ -39,8 +39,8 @@ struct InspectOptions {
   std::optional<double> min_sqnr;  // dB
 };
 
-// Returns nullopt if the tool must exit with *exit_code: after --help, or if the command line is
-// invalid. Reports an invalid command line on stderr.
+// Returns nullopt if the tool must exit with *exit_code: after --help, or after an invalid command
+// line, which is reported on stderr.
 std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

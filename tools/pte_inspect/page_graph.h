@@ -1,4 +1,3 @@
-// Draws the graph of a program for the pages of reports.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +8,9 @@
 
 namespace vitrine::tools {
 
-// Returns the data for the Graph tab of a page (inspector::graph_tab_data): the picture from
-// picture.h, or the reason why it cannot be drawn. `etrecord` and `figures` may be empty. If
-// `figures` are errors of values, the picture omits times, because recording values slows runs.
+// Returns the data for a page's Graph tab (inspector::graph_tab_data): the picture, or the reason
+// why the picture is missing. `etrecord` and `figures` may be empty. With errors of values in
+// `figures`, the picture omits times, because recording values slows runs.
 std::string page_graph(const std::filesystem::path& program, const std::filesystem::path& etrecord,
                        const inspector::Profile& profile,
                        const inspector::RowFigures& figures = {});

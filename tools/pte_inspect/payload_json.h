@@ -1,4 +1,4 @@
-// Describes, as JSON, the payloads of backends that Vitrine does not run.
+// Describes payloads of backends that Vitrine does not run.
 #pragma once
 
 #include <string>
@@ -9,12 +9,11 @@
 
 namespace vitrine::tools {
 
-// Returns {"payload": {...}}, or {"error": ...} if the payload is damaged. docs/inspecting.md lists
-// the members.
+// Returns {"payload": {...}}, or {"error": ...} for a damaged payload (docs/inspecting.md).
 Json payload_json(const delegates::PayloadInput& input);
 
-// Returns the operators of a "payload", one per line: "[0] aten.relu.default(%3) -> %4 f32[1,8]".
-// If the payload has several graphs, a line without a number precedes the operators of each graph.
+// Returns an operator per line: "[0] aten.relu.default(%3) -> %4 f32[1,8]". If the payload has
+// several graphs, a line without a number precedes each graph's operators.
 std::vector<std::string> payload_lines(const Json& payload);
 
 }  // namespace vitrine::tools

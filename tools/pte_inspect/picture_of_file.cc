@@ -21,8 +21,8 @@ namespace vitrine::tools {
 
 namespace {
 
-// Returns which calls of a model XNNPACK accepts, and why it rejects the others. If the model
-// cannot be converted, adds a warning and returns nullopt.
+// Finds the calls that XNNPACK accepts. If the model cannot be converted, adds a warning and
+// returns nullopt.
 std::optional<DelegationReasons> reasons_of(const aot::ExportedProgram& model,
                                             std::vector<std::string>& warnings) {
   try {

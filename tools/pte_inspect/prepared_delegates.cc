@@ -17,15 +17,13 @@ namespace {
 
 namespace fbs = schema::program;
 
-// The limit on memory is the available memory, but at most kMemoryPerFile plus kMemoryPerFileByte
-// for each byte of the file. The first term is for intermediate tensors, whose sizes do not depend
-// on the file's size. The second term is for packed weights, which can be several times as large as
-// the stored weights.
+// Memory is limited to the available memory, and to kMemoryPerFile for intermediate tensors plus
+// kMemoryPerFileByte per byte of the file for packed weights. Packed weights can be several times
+// as large as stored weights.
 constexpr uint64_t kMemoryPerFileByte = 8;
 constexpr uint64_t kMemoryPerFile = uint64_t{1} << 30;
 
-// Limits the length of printed backend ids, because many delegates of a hostile file may share a
-// long id.
+// Many delegates of a hostile file may share a long backend id.
 constexpr size_t kMaxIdBytes = 80;
 constexpr size_t kMaxReasons = 32;
 
@@ -38,8 +36,7 @@ bool has_fixed_size(const fbs::EValue& value) {
   return tensor == nullptr || tensor->shape_dynamism() == fbs::TensorShapeDynamism::STATIC;
 }
 
-// Returns, for each delegate of the method, true if it is called and its arguments have fixed sizes
-// in all calls.
+// True for each delegate that is called, always with arguments of fixed sizes.
 std::vector<bool> delegates_with_fixed_sizes(const fbs::ExecutionPlan& plan) {
   const size_t count = size_of(plan.delegates());
   std::vector<bool> is_called(count);

@@ -1,8 +1,7 @@
-// Finds out how much memory the delegates of a program need, without running the program.
+// Finds how much memory a program's delegates need, without running the program.
 //
-// The backends of this build load each payload and plan its memory. The figures are exact for this
-// machine. They can differ on other processors, because the layout of packed weights depends on the
-// processor.
+// The backends of this build load each payload and plan its memory. The figures depend on the
+// processor, because the layout of packed weights does.
 #pragma once
 
 #include <memory>
@@ -23,12 +22,10 @@ class DelegatePreparer {
   // thread pool cannot be created.
   DelegatePreparer(const Program& program, const NamedDataMap* external);
 
-  // Returns the memory of the method's delegates while all of them are loaded:
-  // {"how": "prepared on this machine", "threads": 2, "packed_weights_bytes": 4608,
-  //  "workspace_bytes": 384, "constants_bytes": 0, "unknown": []}. "unknown" lists the delegates
-  // that the figures leave out, with the reasons: "delegate 1: this build lacks VulkanBackend". All
-  // methods of a program share one memory limit and one work limit, because a hostile file may name
-  // a payload many times (docs/trust.md).
+  // Returns the memory of the method's loaded delegates: {"how": "prepared on this machine",
+  // "threads": 2, "packed_weights_bytes": 4608, "workspace_bytes": 384, "constants_bytes": 0,
+  // "unknown": []}. "unknown" lists missing delegates with reasons: "delegate 1: this build lacks
+  // VulkanBackend". All methods of a program share limits on memory and work (docs/trust.md).
   Json prepare(const schema::program::ExecutionPlan& plan);
 
  private:

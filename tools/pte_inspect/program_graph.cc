@@ -22,8 +22,8 @@ namespace {
 namespace fbs = schema::program;
 using inspector::printable;
 
-constexpr size_t kShownItems = 8;                     // of a list
-constexpr size_t kMaxGraphBytes = size_t{128} << 20;  // per method
+constexpr size_t kShownItems = 8;                     // maximum number of shown items of a list
+constexpr size_t kMaxGraphBytes = size_t{128} << 20;  // limit per method
 
 std::string value_name(size_t index) { return fmt::format("%{}", index); }
 
@@ -69,7 +69,7 @@ class MethodGraph {
     for (const int32_t index : *from) to.push_back(static_cast<size_t>(index));
   }
 
-  // Adds the tensors of a value: the value itself, or the items of a list.
+  // Adds a tensor, or the tensors of a list.
   void tensors_of(int32_t index, std::vector<size_t>& tensors) const {
     if (index < 0) return;
     const fbs::EValue& from = value(index);
@@ -138,8 +138,7 @@ class MethodGraph {
     }
   }
 
-  // Limits the size of the graph's text. In a hostile file, many instructions may share one long
-  // list.
+  // In a hostile file, many instructions may share one long list.
   void charge(size_t bytes) {
     if (bytes > kMaxGraphBytes - charged_) {
       throw ToolError(fmt::format("method {}: the text of the graph exceeds the limit of {} bytes",
@@ -172,8 +171,7 @@ class MethodGraph {
     defined_.insert(to.outputs.begin(), to.outputs.end());
   }
 
-  // The last argument of a kernel call is the result. Leaves out `out` arguments, which are the
-  // same tensors as the result.
+  // The last argument of a kernel call is the result. `out` arguments are the same tensors.
   void read_kernel_arguments(std::span<const int32_t> args, bool in_place,
                              GraphInstruction& instruction) {
     if (args.empty()) return;
@@ -231,7 +229,6 @@ class MethodGraph {
     }
   }
 
-  // Adds the operators of a backend that Vitrine does not run.
   void read_foreign(const delegates::PayloadInput& input, GraphInstruction& instruction) {
     charge(input.bytes.size());
     const Json json = payload_json(input);
@@ -240,7 +237,7 @@ class MethodGraph {
       charge(line.size());
       instruction.inside.push_back(std::move(line));
     }
-    // Each graph gets a copy of the tensors' names. The copies count toward kMaxGraphBytes.
+    // Each graph has a copy of the tensors' names. The copies count toward kMaxGraphBytes.
     charge(json["payload"]["graphs"].size() * json["payload"]["tensors"].size() *
            sizeof(std::string));
     instruction.payload = graphs_of_payload(json["payload"]);
@@ -367,7 +364,7 @@ std::string graph_dot(const std::vector<ProgramGraph>& graphs) {
     const ProgramGraph& graph = graphs[g];
     dot += fmt::format("  subgraph cluster_{} {{\n    label={};\n", g,
                        dot_string(printable(graph.name)));
-    std::vector<std::string> producer(graph.values.size());  // the node that wrote the value last
+    std::vector<std::string> producer(graph.values.size());  // the last node that wrote the value
     for (const size_t input : graph.inputs) {
       producer[input] = fmt::format("g{}_in{}", g, input);
       dot += fmt::format("    {} [shape=ellipse, label={}];\n", producer[input],

@@ -22,8 +22,8 @@ using inspector::GraphPicture;
 using NodeKind = GraphPicture::Kind;
 
 constexpr size_t kNone = GraphPicture::kNoParent;
-constexpr size_t kShownOps = 12;      // of a list of source ops
-constexpr size_t kMaxSources = 2000;  // of an instruction; a record may repeat nodes without limit
+constexpr size_t kShownOps = 12;      // maximum length of a list of source ops
+constexpr size_t kMaxSources = 2000;  // limit per instruction; a record may repeat nodes
 
 // Returns the longest module path that contains both modules: "features.0".
 std::string common_path(std::string_view a, std::string_view b) {
@@ -91,15 +91,13 @@ class ProgramPicture {
     if (from != kNone && from != to) picture_.edges.push_back({from, to, type});
   }
 
-  // The profile rows of a node and the sum of their times.
   struct MeasuredRows {
     double ns = 0;
     std::vector<inspector::RowOfQueue> rows;
   };
   using RowTimes = std::map<std::pair<int32_t, std::string>, MeasuredRows>;
 
-  // Adds the rows of a device queue. Only the rows of the first queue count toward the device times
-  // of nodes.
+  // Only the first device queue counts toward the device times of nodes.
   void add_queue(const inspector::Profile& queue) {
     if (picture_.device_queue.empty()) {
       picture_.device_queue = queue.queue;
@@ -152,7 +150,6 @@ class ProgramPicture {
     return nodes_of(found->second);
   }
 
-  // Returns the source nodes of a node of a payload.
   std::vector<const EdgeNode*> nodes_of_operator(const GraphInstruction& call,
                                                  const GraphInstruction& op) const {
     using inspector::OperatorIdentity;
@@ -200,15 +197,13 @@ class ProgramPicture {
     if (sources.size() == 1) add_fact(node, "schema", schema_text(sources.front()->target));
   }
 
-  // Says why the source ops of a kernel are not delegated.
   void add_reasons(const std::vector<const EdgeNode*>& sources, GraphPicture::Node& node) const {
     if (reasons_ == nullptr) return;
     std::vector<DelegationReasons::Call> calls;
     for (const EdgeNode* source : sources) {
       const auto found = reasons_->of_handle.find(source->debug_handle);
       if (found == reasons_->of_handle.end()) continue;
-      // All ops that came from one source node have the same handle, so their names are compared
-      // too.
+      // Ops from one source node have the same handle, so their names must match too.
       std::ranges::copy_if(found->second, std::back_inserter(calls), [&](const auto& call) {
         return call.op == source->target && inspector::short_name(call.op) == node.label;
       });
@@ -242,7 +237,7 @@ class ProgramPicture {
         add_delegate(graph, instruction, parent, producers);
       } else {
         const size_t node = add_op(graph, instruction, parent, producers);
-        if (instruction.name.find("::") != std::string::npos) {  // else a jump or a move
+        if (instruction.name.find("::") != std::string::npos) {  // a kernel, not a jump or a move
           add_fact(picture_.nodes[node], "kernel", instruction.name);
           picture_.nodes[node].backend = "kernels";
         }
@@ -294,8 +289,8 @@ class ProgramPicture {
     add_fact(op, "kernel", row.kernel);
   }
 
-  // Connects the node to the producers of its inputs. Records the size of its constants and the
-  // type of its result.
+  // Connects the node to its inputs' producers. Records the size of its constants and its result's
+  // type.
   void connect(const ProgramGraph& graph, const GraphInstruction& instruction, size_t node,
                Producers& producers) {
     GraphPicture::Node& op = picture_.nodes[node];
@@ -324,8 +319,8 @@ class ProgramPicture {
     delegate.backend = call.name;
     add_fact(delegate, "position", call.id);
     add_sources(nodes_of_instruction(call), delegate);
-    // Connects the payload to the method's graph only if the payload is a single graph and has a
-    // value for each argument of the delegate.
+    // A payload is connected to the method's graph only if it is a single graph and has a value for
+    // each argument of the delegate.
     const ProgramGraph* inside = call.payload.size() == 1 ? &call.payload.front() : nullptr;
     if (inside != nullptr && inside->externals.size() != call.tensors.size()) inside = nullptr;
     const Producers before = producers;
@@ -346,8 +341,7 @@ class ProgramPicture {
         }
       }
     }
-    // Adds the remaining rows, which match no node of the payload, to the rows and time of the
-    // delegate.
+    // Rows that match no node of the payload belong to the delegate.
     while (has_times_ && call.instruction) {
       const auto rest = times_.lower_bound({*call.instruction, ""});
       if (rest == times_.end() || rest->first.first != *call.instruction) break;
@@ -360,8 +354,8 @@ class ProgramPicture {
     }
   }
 
-  // Adds the nodes of a payload. `outside` has the producers of the delegate's arguments, or is
-  // null if the payload is not connected to them.
+  // `outside` has the producers of the delegate's arguments, or is null if the payload is not
+  // connected to the producers.
   void add_payload(const GraphInstruction& call, const ProgramGraph& payload, size_t parent,
                    const Producers* outside) {
     inner_.assign(payload.values.size(), kNone);
@@ -370,7 +364,7 @@ class ProgramPicture {
       if (value < inner_.size()) inner_[value] = (*outside)[call.tensors[i]];
     }
     const size_t first = picture_.nodes.size();
-    std::map<uint32_t, size_t> op_count;  // by debug handle
+    std::map<uint32_t, size_t> op_count;  // number of ops by debug handle
     for (const GraphInstruction& op : payload.instructions) ++op_count[op.debug_handle];
     for (const GraphInstruction& instruction : payload.instructions) {
       const size_t node = add_op(payload, instruction, parent, inner_);
@@ -396,15 +390,15 @@ class ProgramPicture {
     }
   }
 
-  Producers inner_;  // of the payload that was added last
+  Producers inner_;  // producers of the last payload
   const etrecord::EtRecord* record_;
   const inspector::Profile* profile_;
   const std::map<std::string, DelegationReasons>& all_reasons_;
-  const DelegationReasons* reasons_ = nullptr;  // of this method
+  const DelegationReasons* reasons_ = nullptr;  // reasons of the current method
   bool has_times_ = false;                      // the profile measured this method
-  // The profile rows that are not assigned to a node yet, by instruction and identifier.
+  // Profile rows without a node, by instruction and identifier.
   RowTimes times_;
-  RowTimes device_rows_;  // by instruction and index of the payload's operator
+  RowTimes device_rows_;  // rows by instruction and index of the payload's operator
   const etrecord::MethodRecord* method_ = nullptr;
   GraphPicture picture_;
 };

@@ -57,8 +57,7 @@ class Verifier {
   }
 
  private:
-  // Runs a check and returns true if it passed. Adds the check's result first, so that the results
-  // of nested checks follow it.
+  // Returns true if the check passed. Adds the check's result before the results of nested checks.
   bool run_check(std::string name, const std::function<void()>& run) {
     const size_t index = results_.size();
     results_.push_back({std::move(name), ""});
@@ -71,8 +70,7 @@ class Verifier {
     }
   }
 
-  // Reads the payload of a backend other than XNNPACK. The constants that the payload names must
-  // exist.
+  // Reads a payload of a backend other than XNNPACK. The constants in the payload must exist.
   void verify_foreign(const Program& program, const schema::program::BackendDelegate& delegate,
                       std::span<const std::byte> bytes, const std::string& method,
                       Budget& steps) const {
@@ -121,8 +119,7 @@ class Verifier {
         if (!method.ok()) {
           throw ToolError(method.take_error().in("%s: %s", file.name.c_str(), name.c_str()));
         }
-        // Only a warning with the code kInvalidProgram means that the program is faulty. Other
-        // warnings depend on the machine.
+        // The code kInvalidProgram means a faulty program. Other warnings depend on the machine.
         const Error& warning = (*method)->warning();
         if (warning.code() == ErrorCode::kInvalidProgram) throw ToolError(warning);
       });

@@ -1,4 +1,4 @@
-// Runs the same checks as loading a file, and reports each result.
+// Runs the checks of loading a file, and reports each result.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ struct CheckResult {
   std::string error;  // names the position; empty if the check passed
 };
 
-// Reads a program and the payloads of its delegates, and loads every method with the kernels and
-// backends of this build. `data` has the external tensors of a program; it may be null. Other files
-// are read in full. Reports errors in the file as results, without throwing.
+// Reads a program and its payloads, and loads every method with the kernels and backends of this
+// build. `data` has external tensors, or is null. Other files are read in full. Errors in the file
+// are results, not exceptions.
 std::vector<CheckResult> verify_file(const OpenedFile& file, const NamedDataMap* data);
 
 }  // namespace vitrine::tools

@@ -24,13 +24,12 @@ std::shared_ptr<const aot::Partitioner> make_xnnpack(BackendOptions options) {
   return make({}, options);
 }
 
-// Makes a partitioner that corresponds to ExecuTorch's XnnpackDynamicallyQuantizedPartitioner.
+// Corresponds to ExecuTorch's XnnpackDynamicallyQuantizedPartitioner.
 std::shared_ptr<const aot::Partitioner> make_xnnpack_dynamic(BackendOptions options) {
   return make({.precisions = aot::xnnpack::kDynamic, .per_op = true}, options);
 }
 
-// Makes a partitioner that also delegates calls inside branches. ExecuTorch's partitioner leaves
-// these calls to kernels.
+// Also delegates calls inside branches. ExecuTorch's partitioner leaves these calls to kernels.
 std::shared_ptr<const aot::Partitioner> make_xnnpack_branches(BackendOptions options) {
   return make({.in_branches = true}, options);
 }

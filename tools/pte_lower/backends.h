@@ -1,5 +1,4 @@
-// Lists the backends for which tools can lower models: backends of this build, and backends that
-// main() adds.
+// Lists the backends for lowering: backends of this build, and backends that main() adds.
 #pragma once
 
 #include <memory>
@@ -12,13 +11,12 @@
 
 namespace vitrine::tools {
 
-// Options of backends (--backend-option). A backend ignores options that are not in its
-// BackendRow::options.
+// Texts of --backend-option. A backend ignores options that are not in its BackendRow::options.
 using BackendOptions = std::span<const std::string>;
 
 struct BackendRow {
-  std::string_view name;  // on the command line
-  std::string_view help;  // for --help
+  std::string_view name;  // name on the command line
+  std::string_view help;  // text for --help
   std::shared_ptr<const aot::Partitioner> (*make_partitioner)(BackendOptions options);
   std::vector<std::string_view> options = {};
 };
@@ -26,10 +24,9 @@ struct BackendRow {
 // Not thread-safe.
 void add_lowering_backend(const BackendRow& row);
 
-// Returns the rows of all backends. The result is valid until a backend is added.
+// The result is valid until a backend is added.
 std::span<const BackendRow> lowering_backends();
-// Returns the row of the backend with this name. If the name is unknown, throws a ToolError that
-// lists the known backends.
+// Throws a ToolError that lists the known backends if the name is unknown.
 const BackendRow& lowering_backend(std::string_view name);
 // Makes one partitioner for each backend, in order. Throws a ToolError for an unknown backend, and
 // for an option that none of the backends has.

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// If some files in a folder have this prefix, only these files are calibration data.
+// If files in a folder have this prefix, other files are ignored.
 constexpr std::string_view kCalibrationPrefix = "calib_";
 
 struct ModelInput {
@@ -44,8 +44,7 @@ ModelInputs inputs_of(const aot::ExportedProgram& program) {
   return inputs;
 }
 
-// Computes an input's sizes from the number of bytes in a raw file. At most one size may be
-// dynamic.
+// Computes an input's sizes from the bytes in a raw file. At most one size may be dynamic.
 std::vector<int64_t> sizes_of_bytes(const fs::path& file, const ModelInput& input, uint64_t bytes) {
   std::vector<int64_t> sizes;
   std::optional<size_t> dynamic;

@@ -10,8 +10,8 @@
 
 namespace vitrine::tools {
 
-// Returns calibration data that reads each sample when it is needed, and checks its shapes, dtypes
-// and values. Throws ToolErrors that name the option --calibrate and the file.
+// The result reads each sample when it is needed, and checks its shapes, dtypes and values.
+// ToolErrors name the option --calibrate and the file.
 aot::CalibrationData find_calibration_data(const std::vector<std::string>& paths,
                                            const aot::ExportedProgram& program);
 

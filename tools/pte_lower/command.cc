@@ -30,8 +30,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Shows the current step in a line. The next step overwrites this line. Prints nothing if stderr is
-// not a terminal.
+// Shows the current step in a line on stderr, if that is a terminal. The next step overwrites the
+// line.
 class ProgressLine {
  public:
   ProgressLine() : is_terminal_(isatty(STDERR_FILENO) != 0) {}
@@ -53,8 +53,7 @@ class ProgressLine {
   bool is_terminal_;
 };
 
-// Adds the .ptd files to the output, in the folder of the program. Runners read such files with
-// --data_path. Returns the temporary paths of the files.
+// Writes the .ptd files to the program's folder. Returns the temporary paths of the files.
 std::vector<std::filesystem::path> add_external_files(const aot::LoweredModel& model,
                                                       const std::filesystem::path& program,
                                                       NewFiles& files) {
@@ -67,8 +66,7 @@ std::vector<std::filesystem::path> add_external_files(const aot::LoweredModel& m
   return paths;
 }
 
-// Chooses the precision of each part (--quantize auto) and stores it in `lowering`. Returns 0 on
-// success, and otherwise the exit code of the tool.
+// Stores the precisions of --quantize auto in `lowering`. Returns the exit code.
 int choose_precisions(const aot::Methods& methods, const LoweringOptions& options, NewFiles& files,
                       aot::LowerOptions& lowering) {
   AutoOptions search = *options.search;

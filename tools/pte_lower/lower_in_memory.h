@@ -1,4 +1,3 @@
-// Lowers a model in memory, for tools that run it directly.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +7,8 @@
 
 namespace vitrine::tools {
 
-// Lowers a model as `pte_lower --method METHOD=MODEL --backend BACKEND` does. If `backend` is null,
-// no call is delegated. The program contains its record, from which profiles take the source ops
-// and modules. Throws a HostError.
+// Lowers a model as `pte_lower --method METHOD=MODEL --backend BACKEND` does, or without delegates
+// if `backend` is null. The program contains its record for profiles. Throws a HostError.
 std::vector<std::byte> lower_in_memory(const std::filesystem::path& model,
                                        const std::string& method, const char* backend);
 

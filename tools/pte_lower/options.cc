@@ -26,7 +26,7 @@ std::string backends_help() {
   return text;
 }
 
-// Adds a method from a text such as "decode=decode.pt2".
+// Parses a method and its file: "decode=decode.pt2".
 void add_method(const std::string& text, LoweringOptions& options) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
@@ -50,8 +50,8 @@ std::variant<int64_t, bool, double> parse_constant(std::string_view text) {
   return real;
 }
 
-// Parses metadata: a value such as "get_max_seq_len=2048", or a list such as "get_eos_ids=2,7". A
-// list of one value ends with a comma: "get_eos_ids=2,".
+// Parses a value such as "get_max_seq_len=2048", or a list such as "get_eos_ids=2,7". A list of one
+// value ends with a comma: "get_eos_ids=2,".
 aot::ConstantMethod parse_constant_method(const std::string& text) try {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
@@ -80,8 +80,8 @@ std::vector<std::string> checked_backends(const std::vector<std::string>& names)
   return names;
 }
 
-// CLI11 stores simple options in `options`, and the texts of other options in the other members.
-// parse_values() converts these texts and stores the values in `options`.
+// CLI11 stores simple options in `options`, and texts in other members. parse_values() converts the
+// texts.
 struct CommandLine {
   LoweringOptions options;
   std::string model;
@@ -104,8 +104,8 @@ CLI::Option* add_list(CLI::App& app, const char* name, std::vector<std::string>&
   return app.add_option(name, to, help)->allow_extra_args(false);
 }
 
-// Adds an option that sets `flag` to false. Does not use CLI11's syntax "--name{false}", because
-// the help would show "{false}".
+// Adds an option that sets `flag` to false. The help would show "{false}" of CLI11's
+// "--name{false}".
 void add_unset(CLI::App& app, const char* name, bool& flag, const char* help) {
   app.add_flag_callback(
       name, [&flag] { flag = false; }, help);
@@ -179,7 +179,6 @@ void add_rewriting_options(CLI::App& app, CommandLine& line) {
   add_auto_options(app, line.search);
 }
 
-// Parses --quantize, --calibrate, --keep and the options of --quantize auto.
 void parse_quantize_options(CommandLine& line) {
   LoweringOptions& options = line.options;
   if (line.quantize == "auto") {

@@ -1,4 +1,3 @@
-// Parses the command line of pte_lower.
 #pragma once
 
 #include <filesystem>
@@ -40,15 +39,15 @@ struct LoweringOptions {
   bool explain_places = false;  // lists each call
 };
 
-// Returns nullopt if the tool must exit with *exit_code: after --help, or if the command line is
-// invalid. Reports an invalid command line on stderr.
+// Returns nullopt if the tool must exit with *exit_code: after --help, or after an invalid command
+// line, which is reported on stderr.
 std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int* exit_code);
-// Takes the arguments without the name of the tool.
+// `arguments` excludes the name of the tool.
 std::optional<LoweringOptions> parse_lowering_options(std::vector<std::string> arguments,
                                                       int* exit_code);
 
-// Converts the options for aot::lower(). Does not set the members `calibration`, `progress` and
-// `sink`. `options` must outlive the call to aot::lower().
+// Does not set the members `calibration`, `progress` and `sink`. `options` must outlive the call to
+// aot::lower().
 aot::LowerOptions to_lower_options(const LoweringOptions& options);
 
 }  // namespace vitrine::tools

@@ -13,7 +13,7 @@
 namespace vitrine::tools {
 namespace {
 
-// Formats a size for people: "1.4 MB".
+// Formats a size: "1.4 MB".
 std::string size_text(uint64_t bytes) {
   constexpr std::array kUnits = {"bytes", "kB", "MB", "GB", "TB"};
   if (bytes < 1000) return fmt::format("{} bytes", bytes);
@@ -23,7 +23,7 @@ std::string size_text(uint64_t bytes) {
   return fmt::format("{:.{}f} {}", size, size < 10 ? 2 : 1, kUnits[unit]);
 }
 
-// Returns the method's name as a heading, or nothing if the model has only one method.
+// Returns the method's name as a heading, or nothing for a model with one method.
 std::string heading(const aot::LoweredModel& model, const std::string& method) {
   return model.methods.size() == 1 ? "" : fmt::format("{}\n", method);
 }
@@ -38,8 +38,7 @@ std::string for_each_method(const aot::LoweredModel& model, Text text) {
   return all;
 }
 
-// Lists the changes that --attention and --optimize made. If neither option was given, returns an
-// empty text.
+// Lists the changes of --attention and --optimize. Returns an empty text without these options.
 std::string changes_text(const aot::LoweredModel& model, const std::string& method) {
   const auto found = model.changes.find(method);
   if (found == model.changes.end()) return "";
@@ -47,8 +46,8 @@ std::string changes_text(const aot::LoweredModel& model, const std::string& meth
   return "Optimized:\n" + aot::format_changes(found->second);
 }
 
-// Lists the calls that --quantize int8 left in float, by reason. Returns an empty text if the model
-// is not quantized to int8.
+// Lists the calls that --quantize int8 left in float, by reason. Empty if the model is not
+// quantized to int8.
 std::string float_calls_text(const aot::LoweredModel& model, const std::string& method,
                              bool with_calls) {
   const auto found = model.int8.find(method);
@@ -72,8 +71,8 @@ std::string float_calls_text(const aot::LoweredModel& model, const std::string& 
   return text;
 }
 
-// Counts the delegated subgraphs and nodes inside branches, because delegation_info() counts only
-// those outside. Returns an empty text if branches have no delegates.
+// Counts the delegated subgraphs and nodes inside branches, which delegation_info() does not count.
+// Returns an empty text if branches have no delegates.
 std::string branches_text(const aot::Graph& graph) {
   size_t delegates = 0;
   size_t nodes = 0;

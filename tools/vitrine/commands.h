@@ -1,5 +1,4 @@
-// Declares the main functions of the tools. `vitrine` and the executables of the individual tools
-// call these functions.
+// Main functions of the tools, for `vitrine` and for the tools' own executables.
 #pragma once
 
 namespace vitrine::tools {

@@ -31,7 +31,7 @@ constexpr const char* kHelp =
     "  of traces and profiles:    vitrine inspect --help\n"
     "  of token profiles:         vitrine chat --help\n";
 
-// Returns the kind of the file, or nullopt if it is unknown.
+// Returns the kind of a file, or nullopt if the kind is unknown.
 std::optional<FileKind> kind_of(const char* path) {
   const std::unique_ptr<DataSource> file = check(map_file(path));
   const DataBuffer bytes = check(file->read(0, file->size()));
@@ -64,7 +64,7 @@ int compare(int argc, char** argv) {
     return kExitUsage;
   }
   if (is_program(b)) {
-    // If A is a stored profile, executor_runner runs only B. Otherwise, it runs both programs.
+    // executor_runner runs only B if A is a stored profile.
     if (std::ranges::count(given, "--debug_outputs") == 0) arguments.push_back(profile_option);
     arguments.insert(arguments.end(),
                      {argv[is_program(a) ? 1 : 2], compare_option, argv[is_program(a) ? 2 : 1]});

@@ -1,5 +1,5 @@
-// vitrine: one command that has the tools as subcommands. If argv[0] names a tool, it runs that
-// tool. For example, pte_lower may be a link to `vitrine`.
+// vitrine has the tools as subcommands. If argv[0] names a tool, such as a link pte_lower, vitrine
+// runs that tool.
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ constexpr std::array<ToolName, 4> kTools = {{{"executor_runner", executor_runner
                                              {"pte_inspect", pte_inspect},
                                              {"pte_lower", pte_lower}}};
 
-// Runs llm_runner with --chat, unless an argument selects another task of llm_runner.
+// Runs llm_runner with --chat, unless an argument selects another task.
 int chat(int argc, char** argv) {
   constexpr std::array<std::string_view, 11> kTasks = {
       "--prompt",  "--random_prompt", "--chat", "--perplexity", "--numerics", "--compare",
@@ -62,7 +62,7 @@ struct Command {
   std::string_view name;
   std::string_view about;
   Main run;
-  const char* first_argument = nullptr;  // an option to insert before those of the user
+  const char* first_argument = nullptr;  // an option to insert before the user's options
 };
 constexpr std::array<Command, 9> kCommands = {
     {{"run", "run a program, or an exported model", executor_runner},
@@ -142,7 +142,7 @@ int run_command(const Command& command, int argc, char** argv) {
   return command.run(count, arguments.data());
 }
 
-// bench is built, but not installed, because it needs the test programs of the source tree.
+// bench needs the test programs of the source tree, so it is not installed.
 int run_bench(char** argv) {
   const std::filesystem::path bench =
       std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bench";

@@ -1,9 +1,9 @@
-// Implements the command `vitrine strip`.
+// Implements `vitrine strip`.
 #pragma once
 
 namespace vitrine::tools {
 
-// Removes the record from a program: the names that only profiles need. Returns the exit code.
+// Removes a program's record, which only profiles need. Returns the exit code.
 int strip(int argc, char** argv);
 
 }  // namespace vitrine::tools

@@ -1,5 +1,4 @@
-// vitrine_run: runs a program. This tool links no host library, so it is also an example of a small
-// runner.
+// vitrine_run: runs a program. This small example of a runner does not link a host library.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -14,7 +13,7 @@
 namespace vitrine::tools {
 namespace {
 
-// Prints text that may come from files. Replaces control characters and invalid UTF-8.
+// Prints text from files. Replaces control characters and invalid UTF-8.
 void print_text(std::FILE* file, std::string text) {
   make_printable(text);
   std::fputs(text.c_str(), file);
@@ -24,7 +23,7 @@ Error wrong_input(const std::string& text, const char* why) {
   return Error::make(ErrorCode::kInvalidArgument, "%s: %s", text.c_str(), why);
 }
 
-// Parses sizes such as "2x16".
+// Parses "2x16".
 bool parse_sizes(std::string_view text, std::vector<int32_t>& sizes) {
   sizes.clear();
   for (const char* at = text.data(); at <= text.data() + text.size(); ++at) {
@@ -39,8 +38,8 @@ bool parse_sizes(std::string_view text, std::vector<int32_t>& sizes) {
   return false;
 }
 
-// Reads a tensor from the file that `text` names: "a.bin", or "a.bin:2x16" to set the sizes. If
-// `text` is empty, all elements of the tensor are zero.
+// Reads "a.bin", or "a.bin:2x16" with sizes. If `text` is empty, all elements of the tensor are
+// zero.
 Result<Value> read_array(const TensorInfo& info, const std::string& text) {
   std::vector<int32_t> sizes(info.sizes.begin(), info.sizes.end());
   if (text.empty()) {

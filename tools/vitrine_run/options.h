@@ -1,4 +1,3 @@
-// Parses the command line of vitrine_run.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +11,14 @@ struct RunOptions {
   std::string method = "forward";
   std::vector<std::string> inputs;  // "a.bin", "a.bin:2x16" or a number
   std::vector<std::string> data;    // .ptd files
-  std::string output_file;          // if empty, outputs are only printed
+  std::string output_file;          // an empty text means that outputs are only printed
   size_t threads = 0;               // 0: the number of performance cores
   size_t runs = 1;
 };
 
 enum class CommandLine : unsigned char { kRun, kHelp, kWrong };
 
-// Parses the command line. If the command line is wrong, prints the reason to standard error and
-// returns kWrong.
+// If the command line is wrong, prints the reason to standard error and returns kWrong.
 CommandLine parse_run_options(int argc, char** argv, RunOptions& options);
 
 }  // namespace vitrine::tools

@@ -1,5 +1,4 @@
-// The HTML, CSS and JavaScript of the advice at the top of a profile's page. The build embeds them
-// from the files of this folder.
+// HTML, CSS and JavaScript of the advice in a profile's page, embedded from this folder's files.
 #pragma once
 
 #include <string_view>

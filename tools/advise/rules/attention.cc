@@ -1,6 +1,5 @@
-// Suggests computing attention with one operator, llama::custom_sdpa, instead of products and a
-// softmax. The operator does not write the scores to memory, and reads only the filled part of a
-// cache.
+// Suggests llama::custom_sdpa for attention instead of products and a softmax. This operator does
+// not write the scores to memory, and reads only the filled part of a cache.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

@@ -1,5 +1,4 @@
-// Suggests a size for a dynamic batch. A run of several samples reads the weights once, and enters
-// each delegate once.
+// Suggests a size for a dynamic batch. A run reads the weights and enters each delegate only once.
 #include <fmt/format.h>
 
 #include "tools/advise/rules.h"
@@ -9,7 +8,7 @@ namespace vitrine::tools {
 
 std::vector<Advice> advise_batch(const Context& context) {
   if (context.batch_times.size() < 2) return {};
-  // Reads the batch size from any input, because all inputs have the same one.
+  // All inputs have the same batch size.
   int64_t used = 0;
   for (const ModelFacts::DynamicSize& size : context.facts.dynamic_sizes) {
     if (size.dim == 0) used = size.used;

@@ -1,6 +1,5 @@
-// Finds time that is lost at the borders of delegates: the time to enter and leave delegates, and
-// the time of layout changes at their inputs. --optimize removes calls that split delegates. It
-// also moves views, which do not compute anything, out of delegates.
+// Finds time that is lost at the borders of delegates: entering, leaving, and layout changes of
+// inputs. --optimize removes calls that split delegates, and moves views out of delegates.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +14,7 @@ std::vector<Advice> advise_borders(const Context& context) {
   if (context.profile.delegate_calls.size() < 2) return {};
   const RowSum layouts =
       sum_rows(context, [](const inspector::ProfileRow& row) { return row.is_inserted; });
-  double entering = 0;  // the time of the calls that is in no row
+  double entering = 0;  // time of the calls outside all rows
   for (const inspector::DelegateCall& call : context.profile.delegate_calls) {
     entering += context.profile.typical(call.time);
   }

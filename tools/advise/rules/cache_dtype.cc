@@ -1,5 +1,5 @@
-// Suggests a smaller dtype for a decoder's caches of keys and values. Smaller values take less
-// memory, and attention reads fewer bytes.
+// Suggests a smaller dtype for a decoder's caches of keys and values. Smaller values save memory
+// and reads.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"
@@ -24,8 +24,7 @@ std::vector<Advice> advise_cache_dtype(const Context& context) {
                   .method = "bytes of the caches in both dtypes",
                   .confidence = Confidence::kModeled};
   };
-  // An int8 cache has a scale and a zero point for each head of each token. Together they take 5 to
-  // 16 bytes.
+  // An int8 cache has a scale and a zero point (5 to 16 bytes) for each head of each token.
   const auto values = static_cast<double>(facts.cache_values);
   const Interval int8 = {(1 + 5 / values) / 4, (1 + 16 / values) / 4};
   std::vector<Advice> all = {advice(

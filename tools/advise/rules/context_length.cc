@@ -1,5 +1,4 @@
-// Finds decoders with such a long context that attention over the cache takes more than half of a
-// token's time.
+// Finds decoders whose context is so long that attention takes more than half of a token's time.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"
@@ -12,7 +11,7 @@ std::vector<Advice> advise_context_length(const Context& context) {
   const PositionTimes& times = *context.positions;
   const double dominates = times.dominating_position();
   if (dominates <= 0 || dominates >= static_cast<double>(times.last)) return {};
-  // Computes the saving for the position of the baseline's run, the middle of the context.
+  // The baseline's run is in the middle of the context.
   const double growth = (times.last_ns - times.first_ns) / 2;
   return {{.name = "context_length",
            .what = fmt::format("attention takes more than half of a token's time after about "

@@ -1,13 +1,11 @@
-// Suggests XNNPACK for a program without delegates. XNNPACK executes most models several times as
-// fast as Vitrine's kernels, because it fuses operators and packs weights only once.
+// Suggests XNNPACK for a program without delegates. XNNPACK fuses operators and packs weights once.
 #include "tools/advise/rows.h"
 #include "tools/advise/rules.h"
 
 namespace vitrine::tools {
 namespace {
 
-// Suggests lowering the model again if the program already has delegates. They may come from
-// another version of Vitrine or from another partitioner.
+// Delegates may come from another version of Vitrine or from another partitioner.
 std::vector<Advice> lower_again(const Context& context) {
   if (!context.is_file || !context.can_lower()) return {};
   return {{.name = "lower_again",

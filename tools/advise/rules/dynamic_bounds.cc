@@ -1,5 +1,4 @@
-// Suggests smaller bounds of dynamic sizes if the bounds are far above the sizes in use. Memory is
-// planned for the bounds.
+// Suggests smaller bounds of dynamic sizes. Memory is planned for the bounds.
 #include <fmt/format.h>
 
 #include "tools/advise/rules.h"

@@ -1,5 +1,5 @@
-// Finds operators that are slower inside a delegate than in Vitrine's kernels, for example softmax.
-// Also finds models that are so small that entering a delegate costs more than the delegate saves.
+// Finds operators that are slower inside a delegate, for example softmax. Also finds models for
+// which entering a delegate costs more than it saves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,9 +19,8 @@ std::vector<Advice> advise_excluded_ops(const Context& context) {
   for (const inspector::ProfileRow& row : context.profile.rows) {
     if (row.where != inspector::Where::kDelegate || row.is_inserted) continue;
     const std::string op = full_op_of(row);
-    // Skips linear layers: excluding a layer does not help, because lowering decomposes it and
-    // delegates its parts. Also skips names of XNNPACK's operators, which --exclude-op does not
-    // accept. Rows have these names if the program has no record of its source ops.
+    // Lowering decomposes an excluded linear layer and delegates the parts. Without a record of
+    // source ops, rows have XNNPACK's names, and --exclude-op does not accept these names.
     const bool is_known = op.starts_with("aten.") && op != "aten.linear.default";
     if (is_known) times[op] += time_of(context, row);
   }

@@ -1,5 +1,4 @@
-// Suggests removing the record of names and source lines from a program, because only profiles need
-// it.
+// Suggests removing the record of names and source lines. Only profiles need the record.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

@@ -1,5 +1,5 @@
-// Suggests a warm-up run after loading, before the first real input. The first run is slow, because
-// it allocates workspaces, reads the pages of the weights and wakes the threads.
+// Suggests a warm-up run after loading. The first run allocates workspaces, reads the pages of the
+// weights and wakes the threads.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

@@ -1,5 +1,5 @@
-// Finds float operators inside an int8 model. The conversions before and after them can cost more
-// than int8 saves.
+// Finds float operators in an int8 model. Conversions before and after these operators can cost
+// more than int8 saves.
 #include <fmt/format.h>
 
 #include <map>
@@ -10,8 +10,7 @@
 namespace vitrine::tools {
 namespace {
 
-// Conversions for dynamic activations (QD8) do not count, because they are part of a quantized
-// layer.
+// Conversions for dynamic activations (QD8) are part of a quantized layer.
 bool is_conversion(const inspector::ProfileRow& row) {
   const std::string op = op_of(row);
   return (op.find("quantize") != std::string::npos || op == "Convert") &&

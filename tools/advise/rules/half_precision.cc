@@ -1,5 +1,5 @@
-// Suggests half precision. XNNPACK delegates bf16 only if an option allows it, and its f16 kernels
-// need instructions for f16.
+// Suggests half precision. For bf16, XNNPACK needs an option. For f16, XNNPACK needs f16
+// instructions.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"
@@ -39,7 +39,7 @@ Advice convert_to_f16(const Context& context, const RowSum& rows) {
 
 std::vector<Advice> advise_half_precision(const Context& context) {
   constexpr double kMinShare = 0.2;
-  constexpr uint64_t kMinWeights = 1'000'000;  // smaller ones stay in a cache
+  constexpr uint64_t kMinWeights = 1'000'000;  // smaller weights stay in a cache
   if (!context.can_lower() || context.facts.is_quantized) return {};
   std::vector<Advice> all;
   const bool allows_bf16 =

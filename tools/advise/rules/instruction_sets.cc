@@ -1,5 +1,5 @@
-// Finds instructions that this processor lacks and that would speed up XNNPACK's kernels. A target
-// device may have these instructions, so its times may differ from times on this machine.
+// Finds instructions that this processor lacks and that speed up XNNPACK. Times differ on a device
+// that has these instructions.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

@@ -1,6 +1,6 @@
-// Suggests static int8, which needs a quarter of the bytes of f32. Processors with VNNI or dot
-// products compute several times as many int8 operations per second. The scales of activations come
-// from calibration data. If the calibration data is random, times are right but outputs are wrong.
+// Suggests static int8. int8 needs a quarter of f32's bytes. Processors with VNNI or dot products
+// compute int8 several times as fast. Scales of activations come from calibration data: with random
+// data, times are right but outputs are wrong.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

@@ -1,5 +1,4 @@
-// Suggests --optimize, which removes copies, simplifies attention, rewrites calls, and makes a
-// smaller memory plan.
+// Suggests --optimize: fewer copies, simpler attention, rewritten calls, and a smaller memory plan.
 #include "tools/advise/rows.h"
 #include "tools/advise/rules.h"
 

@@ -1,5 +1,5 @@
-// Finds unnecessary outputs: inputs that the model returns, and outputs that it returns twice. Each
-// of these outputs costs a copy and memory.
+// Finds outputs that repeat an input or another output. Each of these outputs costs a copy and
+// memory.
 #include <fmt/format.h>
 
 #include <algorithm>

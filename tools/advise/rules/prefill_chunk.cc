@@ -1,5 +1,4 @@
-// Suggests how many prompt tokens a decoder should process in one run. A run of several tokens
-// reads the weights only once.
+// Suggests the number of prompt tokens per run. A run reads the weights only once.
 #include <fmt/format.h>
 
 #include "tools/advise/rules.h"

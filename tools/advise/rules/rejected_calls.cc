@@ -1,5 +1,4 @@
-// Finds calls that a backend refused, and suggests changes to the model that make the backend
-// accept these calls.
+// Finds calls that a backend refused, and suggests changes to the model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,8 +29,7 @@ std::vector<RejectedCalls> rejected_calls(const aot::LoweredModel& lowered,
   if (found == lowered.rejections.end()) return all;
   for (const aot::Rejection& rejection : found->second) {
     if (rejection.node == nullptr || !rejection.node->is_call()) continue;
-    // Skips calls that XNNPACK accepts with the option enable_bf16, because the half_precision rule
-    // tries this option.
+    // The half_precision rule tries enable_bf16.
     if (rejection.remedy.find("enable_bf16") != std::string::npos) continue;
     const std::string op = rejection.node->target().name();
     auto same = std::ranges::find_if(all, [&](const RejectedCalls& calls) {
@@ -50,7 +48,7 @@ std::string short_op(const std::string& op) {
   return op.substr(start, op.find('.', start) - start);
 }
 
-// Returns the source lines of the rows: "model.py:28, model.py:40".
+// Lists the source lines of rows: "model.py:28, model.py:40".
 std::string lines_of(const Context& context, const RowSum& rows) {
   constexpr size_t kShown = 3;
   std::vector<std::string> lines;
@@ -109,8 +107,8 @@ std::vector<Advice> advise_rejected_calls(const Context& context) {
   if (context.lowered == nullptr) return without_reasons(context);
   for (const RejectedCalls& calls : rejected_calls(*context.lowered, context.method)) {
     const std::string kernel = "::" + short_op(calls.op) + ".";
-    // If lowering replaces one call with several calls, all of them have the same debug handle.
-    // Therefore, the kernel's name must match too.
+    // All calls into which lowering splits one call have the same debug handle. Therefore, the
+    // kernel's name must match too.
     const RowSum rows = sum_rows(context, [&](const inspector::ProfileRow& row) {
       return row.where == inspector::Where::kKernel &&
              row.kernel.find(kernel) != std::string::npos &&

@@ -1,5 +1,4 @@
-// Finds calls that repeat the computation of an earlier call, and calls that depend only on
-// weights. The results of these calls need to be computed only once.
+// Finds calls that repeat an earlier call's computation, and calls that depend only on weights.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,14 +50,13 @@ struct CallList {
 bool is_computation(const Node& node) {
   if (!node.is_call() || !aot::is_pure(node) || node.tensor() == nullptr) return false;
   if (node.target().dialect() != aot::Dialect::kAten || aot::is_view(node.target())) return false;
-  // Ignores repeated quantize and dequantize calls. Sharing their results would keep backends from
-  // recognizing quantized operators.
+  // Shared results would keep backends from recognizing quantized operators.
   if (aot::is_quantization(node.target())) return false;
   const Operator* op = aot::operator_of(node.target());
   return op != nullptr && !op->is_nondeterministic;
 }
 
-// True if a call of the graph writes memory. Equal calls can then have different results.
+// Equal calls can have different results if a call of the graph writes memory.
 bool has_writes(const aot::Graph& graph) {
   return std::ranges::any_of(graph.nodes(), [](const Node& node) {
     return node.is_call() && (aot::is_in_place(node.target()) || aot::writes_arguments(node));
@@ -87,8 +85,7 @@ CallList repeated_calls(const aot::Graph& graph) {
     }
     return true;
   };
-  // Each call is compared with at most this many earlier calls of the same operator. Otherwise, the
-  // search would take too long for graphs with many different calls of one operator.
+  // Limits the time for graphs with many different calls of one operator.
   constexpr size_t kMaxCompared = 1000;
   for (const Node& node : graph.nodes()) {
     if (!node.is_call() || !aot::is_pure(node) || node.tensor() == nullptr) continue;

@@ -1,5 +1,5 @@
-// Suggests another number of threads. Small models do not gain from several threads, and a pool
-// with one thread per processor becomes slow when other processes run.
+// Suggests another number of threads. Small models do not gain from several threads, and one thread
+// per processor is slow when other processes run.
 #include <fmt/format.h>
 
 #include <utility>
@@ -19,8 +19,7 @@ std::vector<Advice> advise_threads(const Context& context) {
                   .why = fmt::format("the model runs on {} of {} processors", context.threads,
                                      context.processors),
                   .change = Variant{.running = {{"--threads", std::to_string(threads)}}}};
-    // An estimate for fewer threads is missing: their gain depends on other running processes, so
-    // only a trial can measure it.
+    // The gain of fewer threads depends on other processes, so only a trial can measure it.
     if (threads > context.threads) {
       advice.saved = saved_by_threads(context, threads);
       advice.method =

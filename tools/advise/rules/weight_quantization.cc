@@ -1,5 +1,5 @@
-// Suggests int8 or int4 for the weights of linear layers. The activations are quantized
-// dynamically. If a layer has few input rows, most of its time is spent reading its weights.
+// Suggests int8 or int4 weights with dynamic activations for linear layers. A layer with few input
+// rows spends most of its time on reading weights.
 #include <fmt/format.h>
 
 #include "base/text/number_texts.h"
@@ -31,11 +31,10 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
         why.empty() ? "" : "; ", bytes_text(static_cast<double>(facts.weight_bytes)),
         bytes_text(static_cast<double>(context.cache_bytes)));
   }
-  // The size of quantized weights, relative to f32 weights. kInt8 is also the estimated relative
-  // time of an int8 convolution, because a vector register holds four times as many int8 values as
-  // f32 values.
+  // Size of quantized weights relative to f32. kInt8 also estimates the relative time of an int8
+  // convolution: a vector register holds four times as many int8 values.
   constexpr double kInt8 = 0.25;
-  constexpr double kInt4 = 4.5 / 32;  // 4 bits, and a scale of 16 bits for 32 values
+  constexpr double kInt4 = 4.5 / 32;  // a 16-bit scale for 32 values
   const auto advice = [&](const char* name, const char* scheme, const char* what,
                           const RowSum& changed, double ratio) {
     Advice made{.name = name,

@@ -1,4 +1,4 @@
-// Suggests a file with packed weights. Mapping this file avoids packing the weights at load time.
+// Suggests a file with packed weights, so that loading does not have to pack the weights.
 #include <fmt/format.h>
 
 #include "tools/advise/rows.h"

@@ -26,8 +26,8 @@ class CacheReader {
  public:
   explicit CacheReader(const DataCache& cache) : cache_(cache) {}
 
-  // Returns the index of the position dimension: 1 for ExecuTorch's operators, else the dimension
-  // whose size is `context`.
+  // Returns the position dimension: 1 for ExecuTorch's operators, else the dimension of size
+  // `context`.
   std::optional<size_t> position_dim(size_t context) const {
     const Tensor& values = *cache_.values.tensor;
     if (values.rank() != 4) return std::nullopt;
@@ -126,8 +126,8 @@ CacheError compare(const DataCache& a, const DataCache& b, size_t context,
   return error;
 }
 
-// Assumes that each pair of successive caches belongs to one layer. Takes the names of layers from
-// `layers`. If `layers` is too short, the remaining layers get names such as "attention 2".
+// Assumes that each pair of successive caches belongs to one layer. Without enough names in
+// `layers`, the names are "attention 2" and similar.
 void name_by_order(std::vector<DataCache>& caches, std::span<const std::string> layers) {
   for (size_t i = 0; i < caches.size(); ++i) {
     const size_t layer = i / 2;
@@ -137,8 +137,8 @@ void name_by_order(std::vector<DataCache>& caches, std::span<const std::string> 
   }
 }
 
-// If each layer has two caches, returns the names of the layers in the order of their caches.
-// Otherwise, returns an empty list.
+// Returns the layers in the order of their caches, or an empty list unless each layer has two
+// caches.
 std::vector<std::string> layers_of_two(std::span<const DataCache> caches) {
   std::vector<std::string> layers;
   for (const DataCache& cache : caches) {

@@ -1,4 +1,4 @@
-// Compares the caches of keys and values of two programs after they ran on the same tokens.
+// Compares the caches of keys and values of two programs after the same tokens.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace vitrine::llm {
 enum class CacheRole : uint8_t { kUnknown, kKeys, kValues };
 
 struct FoundCache {
-  int32_t instruction = 0;  // the first one that writes the cache
+  int32_t instruction = 0;  // the first instruction that writes the cache
   const Tensor* tensor = nullptr;
   std::string layer = {};  // "layers.0"; empty if unknown
   CacheRole role = CacheRole::kUnknown;
@@ -46,13 +46,12 @@ struct DataCache {
   const Tensor* zero_points = nullptr;
 };
 
-// Joins each int8 cache with a cache of scales and, if there are any, a cache of zero points. Both
-// have rows of one element. The first int8 cache is joined with the first cache of scales, and so
-// on. Joins nothing unless each int8 cache has a cache of scales, and either all or none have a
-// cache of zero points.
+// Joins each int8 cache, in order, with a cache of scales and a cache of zero points. Caches of
+// scales and zero points have rows of one element. Joins nothing unless each int8 cache has a cache
+// of scales, and all or none have a cache of zero points.
 std::vector<DataCache> data_caches(std::span<const FoundCache> caches);
 
-// A range of positions, [begin, end).
+// A half-open range [begin, end).
 using PositionRange = std::pair<size_t, size_t>;
 
 struct CacheError {
@@ -61,15 +60,13 @@ struct CacheError {
   bool is_paired_by_noise = false;
   std::string type_a, type_b;  // "i8[1,256,2,16]"
   std::vector<inspector::TensorDifference> ranges;
-  std::string why_not;  // reason for missing figures; empty if there are figures
+  std::string why_not;  // reason for missing figures; else empty
 };
 
-// Compares the caches of program B with those of the reference A, as real numbers. `context` is the
-// number of positions of the caches. In each layer, pairs caches by role. If the roles are unknown,
-// pairs the two caches of a layer so that the noise is smallest, because programs write keys and
-// values in different orders. Without layer names, each pair of successive caches forms a layer. If
-// there are no caches, or if the programs have different numbers of caches, returns an empty list
-// and sets `why_not`.
+// Compares the caches of program B with the reference A, as real numbers. `context` is the number
+// of positions. Pairs the caches of a layer by role or, if the roles are unknown, so that the noise
+// is smallest. Without layer names, each pair of successive caches forms a layer. Without caches,
+// or for different numbers of caches, returns an empty list and sets `why_not`.
 std::vector<CacheError> compare_caches(std::span<const FoundCache> a, std::span<const FoundCache> b,
                                        size_t context, std::span<const PositionRange> ranges,
                                        std::string& why_not);

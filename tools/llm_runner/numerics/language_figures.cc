@@ -13,8 +13,8 @@ using llm::CacheRole;
 using llm::LanguageNumerics;
 using llm::LayerErrors;
 
-// Returns the key cache or the value cache of a layer, or null if the layer lacks it. If the roles
-// are unknown, the first cache counts as keys and the second as values.
+// Returns a layer's key or value cache, or null. If the roles are unknown, the first cache counts
+// as keys and the second cache as values.
 const CacheError* find_cache(const LayerErrors& layer, CacheRole role) {
   const auto found = std::ranges::find(layer.caches, role, &CacheError::role);
   if (found != layer.caches.end()) return &*found;

@@ -19,8 +19,7 @@ using inspector::ProfileRow;
 constexpr std::array<std::string_view, 5> kAttentionModules = {"attention", "attn", "self_attn",
                                                                "self_attention", "SDPA"};
 
-// Rates how likely a value is to be the attention result, or the output, of its layer. If several
-// values share the highest rating, the last one is used.
+// Rates how likely a value is its layer's attention result or output. Ties: the last value wins.
 enum Fit : uint8_t { kUnfit, kFits, kFitsWell };
 
 struct NamedValue {
@@ -81,7 +80,6 @@ LayerErrors& layer(LanguageNumerics& all, const std::string& name) {
   return all.layers.back();
 }
 
-// Returns the node that computes a value, or null.
 const etrecord::EdgeNode* producer_of(const etrecord::EdgeGraph& graph, size_t value) {
   for (const etrecord::EdgeNode& node : graph.nodes) {
     if (std::ranges::count(node.results, value) != 0) return &node;
@@ -102,7 +100,7 @@ bool is_update(const etrecord::EdgeNode& node) {
 const etrecord::EdgeNode* find_update(const etrecord::EdgeGraph& graph, size_t value) {
   constexpr int kMaxSteps = 16;
   for (int step = 0; step < kMaxSteps; ++step) {
-    // An update writes to its cache argument. `value` may be this argument instead of the result.
+    // `value` may be the cache argument of an update instead of its result.
     for (const etrecord::EdgeNode& node : graph.nodes) {
       const std::vector<size_t>* cache = is_update(node) ? argument_of(node, "cache") : nullptr;
       if (cache != nullptr && cache->front() == value) return &node;
@@ -115,8 +113,8 @@ const etrecord::EdgeNode* find_update(const etrecord::EdgeGraph& graph, size_t v
   return nullptr;
 }
 
-// Returns the roles of the caches that attention operators read. A cache is identified by the debug
-// handle of the instruction that updates it.
+// Returns the roles of the caches that attention operators read. The key is the debug handle of the
+// instruction that updates the cache.
 std::map<uint32_t, CacheRole> cache_roles(const etrecord::EdgeGraph& graph) {
   constexpr std::pair<std::string_view, CacheRole> kArguments[] = {{"key", CacheRole::kKeys},
                                                                    {"value", CacheRole::kValues}};

@@ -1,5 +1,4 @@
-// Measures how a language model differs from a reference on the same tokens, by position and by
-// layer.
+// Measures how a language model differs from a reference, by position and by layer.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +12,14 @@
 
 namespace vitrine::llm {
 
-// Errors of one layer, such as "layers.0". The reference's values are the expected ones.
+// Errors of one layer, such as "layers.0", relative to the reference's values.
 struct LayerErrors {
   std::string name;
-  // Errors over all recorded positions, as if the values of all positions formed one tensor.
+  // Errors over all recorded positions, as if all values formed one tensor.
   std::optional<inspector::TensorDifference> attention, output;
   std::string attention_op, output_op;           // "custom_sdpa layers.0.attention.SDPA"
   std::vector<std::optional<double>> output_db;  // SQNR at each recorded position
-  std::vector<CacheError> caches;                // in the order in which the program writes them
+  std::vector<CacheError> caches;                // caches in the order of the program's writes
 };
 
 struct PositionBlock {
@@ -34,7 +33,7 @@ struct PositionBlock {
 struct LanguageNumerics {
   std::string program, reference;  // names
   size_t tokens = 0;
-  std::vector<size_t> recorded;  // positions with recorded values: the last one of each block
+  std::vector<size_t> recorded;  // positions with recorded values: the last position of each block
   std::vector<PositionBlock> blocks;
   std::vector<LayerErrors> layers;
   inspector::Alignment alignment = inspector::Alignment::kHandles;
@@ -43,20 +42,18 @@ struct LanguageNumerics {
   std::vector<std::string> notes;
 };
 
-// Adds the differences of one step. The step's position is all.recorded[index].
+// Adds the differences at the position all.recorded[index].
 //
-// The attention of a layer is the last value of the layer's attention operators. Without such
-// operators, it is the last value in a module with a name such as attention, attn or self_attn. The
-// output of a layer is the last value of the layer's own module. If that module computes no value,
-// the output is the last value in the layer.
+// A layer's attention is the last value of its attention operators or, without such operators, of a
+// module such as attention, attn or self_attn. A layer's output is the last value of its own module
+// or, without such a value, of the layer.
 void add_layers(LanguageNumerics& all, const inspector::ValueComparison& comparison,
                 const inspector::Profile& reference, size_t index);
 
-// Sets each cache's layer from the module of the instruction that writes the cache. Sets the
-// cache's role if the record has an attention operator that reads the cache as keys or as values.
+// Sets each cache's layer from the module of the instruction that writes the cache. Sets the role
+// if an attention operator of the record reads the cache as keys or values.
 void name_caches(std::vector<FoundCache>& caches, const inspector::ValueRun& run);
 
-// Adds the errors of each cache to its layer.
 void add_caches(LanguageNumerics& all, std::vector<CacheError> caches);
 
 // Splits [0, tokens) into at most `count` ranges, whose lengths differ by at most 1.

@@ -1,4 +1,3 @@
-// Reports a language model's errors as JSON, as CSV and as a page.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -27,8 +26,8 @@ using nlohmann::ordered_json;
 constexpr int kLanguageNumericsJsonVersion = 1;
 constexpr int kNoIndent = -1;
 
-// Infinite and NaN figures become null. `equal` explains a null sqnr_db. It is true if the tensors
-// are equal. It is false if a tensor has a NaN or an infinity, or if the reference has only zeros.
+// Infinite and NaN figures become null. A null sqnr_db means equal tensors if `equal` is true.
+// Otherwise, a tensor has a NaN or an infinity, or the reference has only zeros.
 ordered_json difference_json(const std::optional<TensorDifference>& difference) {
   if (!difference) return {};
   const bool has_figures = std::isfinite(difference->sqnr_db);
@@ -103,7 +102,7 @@ std::string dump(const ordered_json& json, int indent) {
   return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-// Returns a line of the CSV file, or an empty text without figures.
+// Returns a line, or an empty text without figures.
 std::string csv_line(const char* value, const std::string& layer, const std::string& positions,
                      const std::string& divergence,
                      const std::optional<TensorDifference>& figures) {

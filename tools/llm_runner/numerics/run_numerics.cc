@@ -21,10 +21,9 @@
 namespace vitrine::tools {
 namespace {
 
-constexpr size_t kBlocks = 6;  // of positions
+constexpr size_t kBlocks = 6;  // blocks of positions
 
-// If the reference is an exported model, lowers it without a backend and returns the program's
-// bytes. Returns an empty list if the reference is a program.
+// Returns the bytes of the lowered reference, or an empty list if the reference is a program.
 std::vector<std::byte> lower_reference(const LlmOptions& options) {
   const std::unique_ptr<DataSource> file = check(map_file(options.reference.c_str()));
   const DataBuffer bytes = check(file->read(0, file->size()));
@@ -93,7 +92,7 @@ class NumericsRun {
   }
 
  private:
-  // Returns the tokens of the prompt, followed by the tokens that the reference generates.
+  // Returns the prompt's tokens, followed by the tokens that the reference generates.
   std::vector<TokenId> find_text() {
     std::vector<TokenId> text = options_.prompt_ids;
     if (text.empty() && tokenizer_) {
@@ -163,8 +162,7 @@ class NumericsRun {
       kl = kl_divergence(a, b);
       block.same_top += a.top == b.top ? 1 : 0;
     } catch (const GenerationError& error) {
-      // Continues after a NaN in the logits, because the errors of the layers show the source of
-      // the NaN.
+      // Continues after a NaN in the logits: the errors of the layers show the source.
       if (result_.notes.empty()) {
         result_.notes.push_back(fmt::format("logits of the {}, first at position {}: {}", side,
                                             position, error.what()));
@@ -172,7 +170,7 @@ class NumericsRun {
     }
     const auto done = static_cast<double>(position - block.range.first);
     block.mean_kl = (block.mean_kl * done + kl) / (done + 1);
-    // A NaN counts as the largest divergence. If divergences are equal, the first position wins.
+    // A NaN counts as the largest divergence. Ties: the first position wins.
     if (position == block.range.first || (!std::isnan(block.max_kl) && !(kl <= block.max_kl))) {
       block.max_kl = kl;
       block.max_kl_at = position;
@@ -212,7 +210,7 @@ class NumericsRun {
   const LlmOptions& options_;
   std::unique_ptr<Tokenizer> tokenizer_;
   std::unique_ptr<TracedDecoder> program_, reference_;
-  std::vector<llm::FoundCache> caches_a_, caches_b_;  // of the reference and the program
+  std::vector<llm::FoundCache> caches_a_, caches_b_;  // caches of the reference and of the program
   llm::LanguageNumerics result_;
 };
 

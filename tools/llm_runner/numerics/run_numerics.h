@@ -8,17 +8,17 @@
 
 namespace vitrine::tools {
 
-// Runs the comparison and writes its report. Returns the exit code: kExitBeyondLimit if a figure is
-// below --fail_below. Throws ToolError, GenerationError, TokenizerError or HostError.
+// Writes the report. Returns kExitBeyondLimit if a figure is below --fail_below, else 0. Throws
+// ToolError, GenerationError, TokenizerError or HostError.
 int run_language_numerics(const LlmOptions& options);
 
 std::string report_language_numerics(const llm::LanguageNumerics& numerics,
                                      const inspector::TableOptions& options);
 std::string report_language_numerics_json(const llm::LanguageNumerics& numerics);
-// Returns CSV. Each layer has lines for its attention, its output and each block of positions of
-// its caches. For the logits, each block of positions has a line.
+// Returns CSV with a line for each layer's attention, each layer's output, and each block of
+// positions of caches and logits.
 std::string report_language_numerics_csv(const llm::LanguageNumerics& numerics);
-// Returns a page for a browser. The page needs no network and no other files.
+// The page needs no network and no other files.
 std::string report_language_numerics_html(const llm::LanguageNumerics& numerics);
 
 }  // namespace vitrine::tools

@@ -20,7 +20,7 @@
 
 namespace vitrine::tools {
 
-// The trace of one step, joined with the program's record. The trace contains all values.
+// The trace of one step with all values, joined with the program's record.
 struct RecordedStep {
   etdump::EtDump trace;
   inspector::Profile profile;
@@ -31,8 +31,8 @@ struct RecordedStep {
 
 class TracedDecoder {
  public:
-  // Loads the model and the ETRecord in the file `etrecord`. If `etrecord` is empty, uses the
-  // record in the program, if there is one.
+  // Loads the model and the ETRecord. If `etrecord` is empty, uses the program's own record, if
+  // present.
   TracedDecoder(const SessionOptions& session, const LlmOptions& options,
                 const Tokenizer* tokenizer, std::string name,
                 const std::filesystem::path& etrecord);
@@ -42,12 +42,12 @@ class TracedDecoder {
   const std::vector<llm::FoundCache>& caches() const { return finder_.caches(); }
   // Feeds text[position] and returns the logits after this token.
   std::span<const float> feed(std::span<const TokenId> text, size_t position);
-  // Does the same as feed(), and also records all values.
+  // Feeds text[position], and records all values.
   std::span<const float> feed_recorded(std::span<const TokenId> text, size_t position);
-  // Does the same as feed(), and also finds the caches.
+  // Feeds text[position], and finds the caches.
   std::span<const float> feed_finding_caches(std::span<const TokenId> text, size_t position);
   RecordedStep recorded();
-  // Returns how many values of recorded steps did not fit into memory.
+  // Number of values of recorded steps that did not fit into memory.
   uint64_t dropped_values() const { return dropped_values_; }
   std::shared_ptr<ThreadPool> pool() { return loaded_.session().pool(); }
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -61,7 +61,7 @@ class TracedDecoder {
   ValueBuffer values_;
   TraceBuffer trace_;
   LoadedDecoder loaded_;
-  std::vector<TraceRecord> loading_;  // what backends logged while decode was loaded
+  std::vector<TraceRecord> loading_;  // trace records of backends while decode was loaded
   llm::CacheFinder finder_;
   uint64_t dropped_values_ = 0;
   std::vector<std::string> warnings_;

@@ -22,20 +22,18 @@ using inspector::ProfileRow;
 
 constexpr uint64_t kMinFittedSteps = 16;
 
-// The kinds of figures that a phase has for each trace record (see StepSums). joined_sums() writes
-// them to an artificial trace, each kind as one run. The inspector joins this trace with the
-// ETRecord.
+// Figures of a phase for each trace record (see StepSums). joined_sums() writes each kind of figure
+// as one run of an artificial trace, which the inspector joins with the ETRecord.
 enum SumRun : uint8_t { kTotal, kUsual, kByPosition, kCalls, kSlopeError, kNumRuns };
 
 constexpr double kMaxTimesMedian = 2;  // a longer token counts as disturbed
 constexpr double kMaxCorrelation = 0.95;
 
-// Factor for the sort keys of rows that ran only in prefill. It makes these keys so small that the
-// rows come after the rows of decode.
+// Factor for the sort keys of rows that ran only in prefill, so that these rows are last.
 constexpr double kAfterDecode = 1e-9;
 
-// Factor by which the artificial trace multiplies CostLine::error. The errors are below 1 ns per
-// position, but a trace can only store whole ns.
+// The artificial trace stores CostLine::error times this factor. Errors are below 1 ns per
+// position, but a trace stores whole ns.
 constexpr double kErrorScale = 1e6;
 
 std::vector<std::byte> bytes_of(const TraceBuffer& trace) {
@@ -126,8 +124,8 @@ class TokenProfileMaker {
     return line;
   }
 
-  // Returns the factor by which the errors of slopes grow because the times of successive decode
-  // tokens are correlated. Assumes an autoregressive process of order 1.
+  // Returns the factor by which the correlation of successive decode tokens raises the errors of
+  // slopes. Assumes an autoregressive process of order 1.
   double noise_factor() const {
     const std::optional<CostLine> line = fit(profiler_.wall(Phase::kDecode));
     if (!line) return 1;
@@ -186,7 +184,7 @@ class TokenProfileMaker {
     const Profile joined = joined_sums(tracer, phase, method.name);
     joined_notes_.insert(joined_notes_.end(), joined.notes.begin(), joined.notes.end());
     std::map<RowKey, size_t> occurrences;
-    std::vector<size_t> made_rows;  // for each joined row, its index in result_.rows
+    std::vector<size_t> made_rows;  // index in result_.rows for each joined row
     const size_t first_new = result_.rows.size();
     double error = sample(joined.wall_samples, kSlopeError);
     for (const ProfileRow& row : joined.rows) {
@@ -252,8 +250,8 @@ class TokenProfileMaker {
     }
   }
 
-  // Assigns each element of `weights` to the operator at the same index. The sizes differ if nodes
-  // were fused; then the slowest operator gets the sum of the weights.
+  // Assigns each weight to the operator at the same index. If nodes were fused, the sizes differ,
+  // and the slowest operator gets the sum.
   static void assign_weights(const std::vector<double>& weights,
                              const std::vector<TokenRow*>& operators) {
     if (weights.size() == operators.size()) {
@@ -273,8 +271,7 @@ class TokenProfileMaker {
     return count == 0 ? 0 : sum / static_cast<double>(count);
   }
 
-  // Returns the module of a kernel of the decoding method, or an empty text if the module is
-  // unknown.
+  // Returns the module of a decode kernel, or an empty text if the module is unknown.
   std::string module_at(int32_t instruction) const {
     for (size_t i = 0; i < result_.rows.size(); ++i) {
       const ProfileRow& named = result_.names.rows[i];
@@ -286,9 +283,8 @@ class TokenProfileMaker {
     return {};
   }
 
-  // Sets the layer of each cache whose layer is unknown, from the module that writes or reads the
-  // cache. If neither module is in a layer, uses "attention 0" for the caches that the first
-  // attention call reads, "attention 1" for the second, and so on.
+  // Sets unknown layers of caches from the module that writes or reads the cache. Without such a
+  // layer, the n-th attention call names its caches "attention n", from 0.
   void name_caches() {
     std::map<int32_t, size_t> attentions;
     for (const CacheBuffer& cache : result_.caches) attentions.emplace(cache.reader, 0);
@@ -330,8 +326,7 @@ class TokenProfileMaker {
     result_.token = inspector::statistics_of(std::move(ns), count);
   }
 
-  // Compares attention, whose time grows with the position, to the mean time of the matrix products
-  // with weights.
+  // Compares attention, whose time grows with the position, to the matrix products with weights.
   void compare_attention() {
     Times attention;
     AttentionGrowth found;
@@ -369,8 +364,7 @@ class TokenProfileMaker {
     }
   }
 
-  // Joins the trace of one method with the record. The runs of the trace are the kept steps in
-  // which the method ran.
+  // Joins the trace of one method's kept steps with the record.
   void add_kept_runs(size_t method) {
     const std::vector<const KeptStep*> kept = profiler_.tracer(method).kept();
     if (!std::ranges::any_of(kept, has_records)) return;
@@ -390,7 +384,6 @@ class TokenProfileMaker {
     result_.kept.push_back(std::move(runs));
   }
 
-  // Adds a note about decode steps that took more than twice the median time.
   void note_disturbed() {
     size_t count = 0;
     double more = 0;
@@ -420,7 +413,7 @@ class TokenProfileMaker {
   }
 
   void add_notes(const std::vector<std::string>& notes) {
-    // Drops notes about runs, because each run of the artificial trace consists of sums.
+    // Each run of the artificial trace consists of sums, so notes about runs are wrong.
     const auto is_about_runs = [](const std::string& note) {
       return note.find("runs took more than twice the median") != std::string::npos ||
              note.starts_with("not all runs executed") || note.starts_with("rows add up to more");
@@ -436,7 +429,7 @@ class TokenProfileMaker {
   const PhaseSums& decode_;
   std::map<RowKey, size_t> row_of_;
   double noise_factor_ = 1;
-  size_t method_ = 0;  // index of the method whose rows are being added
+  size_t method_ = 0;  // method whose rows are being added
   std::vector<std::string> joined_notes_;
   TokenProfile result_;
 };

@@ -96,8 +96,8 @@ class MethodBytesReader {
     return plan_.operators()->Get(static_cast<uint32_t>(call.op_index()))->name()->string_view();
   }
 
-  // Returns a tensor argument of the call, or null if the index is out of range or the argument is
-  // not a tensor.
+  // Returns a tensor argument, or null if the index is out of range or the argument is not a
+  // tensor.
   const fbs::Tensor* argument(const fbs::KernelCall& call, int index) const {
     if (index < 0 || static_cast<uint32_t>(index) >= size_of(call.args())) return nullptr;
     const int32_t value = call.args()->Get(static_cast<uint32_t>(index));
@@ -138,7 +138,7 @@ class MethodBytesReader {
     KernelBytes bytes;
     bytes.is_lookup = std::ranges::count(kLookups, name) != 0;
     bytes.is_attention = known != nullptr && known->is_attention;
-    std::set<int32_t> seen;  // an out argument appears twice, as argument and as result
+    std::set<int32_t> seen;  // an out argument appears twice
     for (uint32_t i = 0; i < size_of(call.args()); ++i) {
       const int32_t value = call.args()->Get(i);
       if (value < 0 || !seen.insert(value).second) continue;
@@ -165,8 +165,7 @@ class MethodBytesReader {
     bytes.weights += bytes.is_lookup && has_rows ? all / constant.sizes()->Get(0) : all;
   }
 
-  // True if the call reads or writes all positions of a cache. Kernels with a mask also read the
-  // positions that the mask excludes.
+  // True if the call accesses all positions of a cache, including positions that a mask excludes.
   bool reads_all(const fbs::KernelCall& call, const CacheOperator* known) const {
     return known == nullptr || known->writes_all || argument(call, known->mask_arg) != nullptr;
   }
@@ -210,7 +209,7 @@ class MethodBytesReader {
     }
   }
 
-  // True if no method has counted the constant yet. Constants without a key are never shared.
+  // True if no method has counted the constant. Constants without a key are never shared.
   bool is_uncounted(const xnnpack::Value& value, const schema::xnnpack::XNNGraph& graph) const {
     if (value.constant >= size_of(graph.constant_data())) return true;
     const auto* key = graph.constant_data()->Get(value.constant)->named_key();
@@ -219,8 +218,8 @@ class MethodBytesReader {
 
   const Program& program_;
   const fbs::ExecutionPlan& plan_;
-  std::set<std::string>& seen_;  // constants that any method has counted
-  Budget steps_;                 // bounds the work: a payload may declare many scales outside of it
+  std::set<std::string>& seen_;              // constants that any method has counted
+  Budget steps_;                             // payloads may declare many scales
   std::map<PlannedAddress, size_t> caches_;  // index in MethodBytes::caches
   std::set<int32_t> delegates_;              // indices of the delegates read so far
   MethodBytes bytes_;

@@ -1,4 +1,3 @@
-// Reports a comparison of token profiles as CSV and HTML.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// Makes the machine-readable reports of a token profile: JSON, CSV and trace events.
+// Reports a token profile as JSON, CSV and trace events.
 #include <fmt/format.h>
 
 #include "inspector/report/report_timeline.h"

@@ -1,5 +1,4 @@
-// Makes the HTML page of a token profile. First, the page shows sums over all steps. Then it shows
-// the kept steps of each method.
+// Makes the HTML page of a token profile: sums over all steps, then each method's kept steps.
 #include "inspector/report/report_html.h"
 #include "tools/llm_runner/profile/html/token_page.h"
 #include "tools/llm_runner/profile/report_tokens.h"
@@ -42,7 +41,6 @@ Json head_json(const TokenProfile& profile) {
   return json;
 }
 
-// Returns the parts that make up a kept step's time.
 inspector::PageSteps::Parts parts_of(const KeptTimes& times) {
   inspector::PageSteps::Parts parts = {{"rows", times.rows}, {"unattributed", times.unattributed}};
   for (size_t i = 0; i < kStepParts; ++i) {
@@ -51,8 +49,8 @@ inspector::PageSteps::Parts parts_of(const KeptTimes& times) {
   return parts;
 }
 
-// Returns the times of all decode tokens. For a token whose step was kept, also gives the index of
-// this step among the runs of kept.profile.
+// Returns the times of all decode tokens. A token with a kept step also has this step's index among
+// the runs of kept.profile.
 inspector::PageSteps decode_steps(const TokenProfile& profile, const KeptRuns& kept) {
   inspector::PageSteps page;
   page.what = "time of each decode token by position";

@@ -22,7 +22,7 @@ using inspector::wrap;
 
 constexpr double kThousand = 1000;
 
-// Ranks of columns: narrow tables leave out the columns with the highest rank first.
+// Narrow tables leave out the columns with the highest rank first.
 enum Rank : size_t {
   kPeakRank = 1,
   kRateRank,
@@ -34,7 +34,7 @@ enum Rank : size_t {
   kRowsRank,
 };
 
-// The title of the first column in a table whose rows are grouped by `by`.
+// The title of the first column if rows are grouped by `by`.
 struct NameColumn {
   GroupBy by;
   const char* title;
@@ -298,13 +298,12 @@ class TokenTable {
     }
   }
 
-  // Draws a curve of token times: the medians of up to 40 equal parts of the decode phase.
+  // Draws the medians of up to 40 equal parts of the decode phase.
   void write_curve() {
     constexpr size_t kMaxStretches = 40;
     constexpr size_t kLevels = 8;
     const std::vector<StepWall>& all = profile_.walls[kDecode];
-    constexpr size_t kTexts =
-        46;  // maximum width of the texts around the curve, for 6-digit positions
+    constexpr size_t kTexts = 46;  // maximum width of the texts around the curve
     const size_t fitting = width_ > kTexts ? width_ - kTexts : 1;
     const size_t count = std::min({all.size(), kMaxStretches, fitting});
     std::vector<double> medians;
@@ -316,8 +315,7 @@ class TokenTable {
       std::ranges::nth_element(ns, ns.begin() + static_cast<std::ptrdiff_t>(ns.size() / 2));
       medians.push_back(ns[ns.size() / 2]);
     }
-    // Limits the curve's height to twice the median, so that one slow part does not flatten the
-    // rest of the curve.
+    // One slow part must not flatten the rest of the curve.
     const double top = std::min(std::ranges::max(medians), 2 * profile_.token.p50);
     std::string curve;
     for (const double ns : medians) {

@@ -50,9 +50,8 @@ void StepTracer::begin_block(const char* name) {
   if (std::string_view(name) == kExecuteBlock) is_loading_ = false;
 }
 
-// True if `count` records with this identity are the group that is expected next, and the step has
-// room for them. Most steps log the same groups in the same order, so this check avoids most
-// searches for groups.
+// True if `count` records with this identity are the next expected group, and the step has room.
+// Most steps log the same groups in the same order, so this check avoids most searches.
 bool StepTracer::is_next(const Identity& identity, size_t count) const {
   return next_ != end_ && count_ + count <= kMaxRecordsPerStep && next_->count == count &&
          next_->identity == identity;
@@ -137,8 +136,8 @@ void StepTracer::end_step(const GenerationStep& step, const StepPartTimes& parts
   phase.last_position = std::max(phase.last_position, position);
 }
 
-// Finds or adds the group with this key. Returns true if the group is new; the caller must then add
-// its records.
+// Finds or adds the group with this key. Returns true if the group is new. The caller must then add
+// the group's records.
 bool StepTracer::add_group(const GroupKey& key, size_t count, size_t* group) {
   std::vector<RecordGroup>& all = groups_[phase_];
   const auto [found, is_new] = indices_[phase_].try_emplace(key, all.size());

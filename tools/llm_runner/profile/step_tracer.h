@@ -1,5 +1,5 @@
-// StepTracer summarizes the trace records of a method in bounded memory. It keeps sums over all
-// steps of a phase, and the records of a few steps.
+// Summarizes a method's trace records in bounded memory: sums over all steps of a phase, and the
+// records of a few steps.
 #pragma once
 
 #include <array>
@@ -18,7 +18,6 @@ namespace vitrine::llm {
 
 enum class Phase : uint8_t { kPrefill, kDecode };
 inline constexpr size_t kPhases = 2;
-// The phases as array indices.
 inline constexpr size_t kPrefill = static_cast<size_t>(Phase::kPrefill);
 inline constexpr size_t kDecode = static_cast<size_t>(Phase::kDecode);
 
@@ -34,8 +33,8 @@ enum class StepPart : uint8_t {
 inline constexpr size_t kStepParts = 6;
 using StepPartTimes = std::array<uint64_t, kStepParts>;  // ns, indexed by StepPart
 
-// Totals over all steps of a phase: of one record, of one StepPart, or of the wall times. A step is
-// usual if TokenProfiler::is_usual() returned true for it. Costs are fitted only to usual steps.
+// Totals over all steps of a phase: of one record, of one StepPart, or of the wall times. Costs are
+// fitted only to usual steps: TokenProfiler::is_usual() is true.
 struct StepSums {
   uint64_t calls = 0;
   uint64_t total_ns = 0;
@@ -45,7 +44,6 @@ struct StepSums {
   uint64_t last_step = UINT64_MAX;
   uint64_t last_step_ns = 0;  // time of all calls in that step
 
-  // `step` is the index of the step within its phase.
   void add(uint64_t ns, uint64_t position, bool is_usual, uint64_t step) {
     ++calls;
     total_ns += ns;
@@ -59,9 +57,9 @@ struct StepSums {
 };
 
 struct PhaseSums {
-  // The distinct records of the phase's steps, in order of their first appearance.
+  // Distinct records of the phase's steps, in order of their first appearance.
   std::vector<TraceRecord> records;
-  std::vector<StepSums> sums;  // one element for each record
+  std::vector<StepSums> sums;  // one element per record
   uint64_t steps = 0;
   uint64_t tokens = 0;
   // The following members cover only usual steps:
@@ -75,13 +73,13 @@ struct PhaseSums {
 struct KeptStep {
   GenerationStep step;
   StepPartTimes parts{};
-  uint64_t index = 0;  // among the steps of its phase
+  uint64_t index = 0;  // index among the steps of the phase
   std::vector<TraceRecord> records;
 };
 
 class StepTracer final : public EventTracer {
  public:
-  // Limit on the number of records per step, not counting the records for Method::execute itself.
+  // Limit on the number of records per step, without the records for Method::execute itself.
   static constexpr size_t kMaxRecordsPerStep = size_t{1} << 16;
   // A phase keeps a regular sample of at most kMaxSampled steps, and the kMaxSlowest slowest steps.
   static constexpr size_t kMaxSampled = 8;
@@ -92,9 +90,9 @@ class StepTracer final : public EventTracer {
   void record_operators(const TracedOperators& all) override;
   bool wants_results() const override { return false; }
 
-  // Begins a step. All records up to end_step() belong to the step.
+  // All records up to end_step() belong to the step.
   void begin_step(Phase phase);
-  // Ends the step. `position` is the position of the last token fed.
+  // `position` is the position of the last token fed.
   void end_step(const GenerationStep& step, const StepPartTimes& parts, uint64_t position,
                 bool is_usual);
 
@@ -102,8 +100,8 @@ class StepTracer final : public EventTracer {
   uint64_t executed_ns() const { return executed_ns_; }
   const std::vector<TraceRecord>& loading() const { return loading_; }
   const PhaseSums& phase(Phase phase) const { return phases_[static_cast<size_t>(phase)]; }
-  // Returns the kept steps in chronological order: a regular sample and the slowest steps, without
-  // duplicates. All tracers of a profiler keep the same steps.
+  // Returns the kept steps in chronological order, without duplicates. All tracers of a profiler
+  // keep the same steps.
   std::vector<const KeptStep*> kept() const;
   // Number of records dropped because a step exceeded kMaxRecordsPerStep.
   uint64_t dropped() const { return dropped_; }
@@ -135,7 +133,7 @@ class StepTracer final : public EventTracer {
   using GroupIndex = std::unordered_map<GroupKey, size_t, GroupKeyHash>;
 
   // A group that the current step has logged. The first record starts at `start_ns`. Each later
-  // record starts where the previous one ends.
+  // record starts where the previous record ends.
   struct LoggedGroup {
     uint64_t start_ns;
     size_t group;
@@ -158,10 +156,9 @@ class StepTracer final : public EventTracer {
   // The following members describe the current step:
   std::unique_ptr<LoggedGroup[]> logged_;
   size_t logged_count_ = 0;
-  std::unique_ptr<uint64_t[]> ends_ns_;  // one element for each record
-  size_t count_ = 0;                     // of records
-  // `next_` is the group that is expected next, and `end_` is the end of the phase's groups. Both
-  // are null outside of steps.
+  std::unique_ptr<uint64_t[]> ends_ns_;  // one element per record
+  size_t count_ = 0;                     // number of records
+  // The next expected group, and the end of the phase's groups. Null outside of steps.
   const RecordGroup* next_ = nullptr;
   const RecordGroup* end_ = nullptr;
   size_t phase_ = 0;
@@ -171,8 +168,8 @@ class StepTracer final : public EventTracer {
   uint64_t dropped_ = 0;
   std::vector<TraceRecord> loading_;
   std::array<PhaseSums, kPhases> phases_;
-  // Groups in order of their first appearance. The tracer reads groups for every token, so they are
-  // stored apart from the records, which are larger.
+  // Groups in order of their first appearance. The tracer reads groups for every token, so groups
+  // are stored apart from the larger records.
   std::array<std::vector<RecordGroup>, kPhases> groups_;
   std::array<GroupIndex, kPhases> indices_;
   std::array<uint64_t, kPhases> strides_ = {1, 1};

@@ -56,8 +56,7 @@ void read_decoded(const JsonValue& tokens, SavedTokens& result) {
   });
 }
 
-// True if the profile was joined with a record. Without a record, every row belongs to the root
-// module.
+// Without a record, every row belongs to the root module.
 bool knows_modules(const SavedTokens& side) { return !side.record.empty(); }
 
 class Comparer {
@@ -107,7 +106,7 @@ class Comparer {
     return has_modules_ ? op + "  " + row.groups.at(GroupBy::kModule) : op;
   }
 
-  // Compares tokens only at positions that both profiles have, because later positions cost more.
+  // Later positions cost more, so only positions of both profiles are comparable.
   void compare_decoded() {
     std::array<std::vector<double>, 2> ns;
     for (const bool is_b : {false, true}) {

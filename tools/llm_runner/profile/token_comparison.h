@@ -1,9 +1,8 @@
-// Compares two token profiles phase by phase, for example of two quantization schemes, numbers of
-// threads or prompt lengths.
+// Compares two token profiles phase by phase: for example quantization schemes, numbers of threads
+// or prompt lengths.
 //
-// Adds up the rows that share a key, such as the op, and compares the sums. In each phase and
-// profile,
-//   sum of rows + sum of the times outside of the model == wall.
+// Adds up the rows that share a key, such as the op. In each phase and profile,
+// sum of rows + sum of the times outside of the model == wall.
 #pragma once
 
 #include <array>
@@ -28,7 +27,7 @@ struct SavedRow {
   double usual_ns = 0;                               // total of decode's usual steps
 };
 
-// A token profile, read from the JSON that report_token_json() writes.
+// A token profile from report_token_json().
 struct SavedTokens {
   std::string label;  // "old.json"
   std::string model, method, record;
@@ -36,7 +35,7 @@ struct SavedTokens {
   int64_t max_context = 0;
   std::array<int64_t, kPhases> steps{};
   std::array<int64_t, kPhases> tokens{};
-  int64_t usual_steps = 0;  // usual steps of the decode phase
+  int64_t usual_steps = 0;
   SavedRow wall;
   double first_token_ns = 0;  // time to the first token after the first prompt
   double token_p50 = 0, token_p99 = 0;
@@ -45,8 +44,8 @@ struct SavedTokens {
   std::vector<SavedRow> outside;  // unattributed, then the parts
 };
 
-// Reads a token profile. Throws a FormatError that begins with `label` if `json` is not a token
-// profile. `label` is usually the name of the file.
+// Throws a FormatError that begins with `label`, usually a file name, if `json` is not a token
+// profile.
 SavedTokens read_saved_tokens(std::string_view json, const std::string& label);
 
 struct ComparedTokens {
@@ -60,13 +59,12 @@ struct ComparedTokens {
 struct TokenComparison {
   SavedTokens a, b;
   std::string matched_by;
-  // True if decode's figures cover only usual (undisturbed) steps. Otherwise, they cover all steps.
+  // True if decode's figures cover only usual (undisturbed) steps.
   bool is_over_usual = false;
   std::vector<ComparedTokens> rows;  // in the order of A, then rows that only B has
   std::vector<ComparedTokens> outside;
   ComparedTokens wall;
-  // tokens.wall compares the times of decode tokens at the positions that both A and B have.
-  // tokens.ops is empty.
+  // tokens.wall compares decode tokens at the positions of both profiles. tokens.ops is empty.
   inspector::Comparison tokens;
   std::vector<std::string> notes;
 };
@@ -80,19 +78,19 @@ inline constexpr int kTokenComparisonJsonVersion = 1;
 // Writes one table for each phase, with the largest change first.
 std::string report_token_comparison(const TokenComparison& comparison,
                                     const inspector::TableOptions& options = {});
-// Returns the comparison as JSON. Times are in ns per token.
+// Times are in ns per token.
 std::string report_token_comparison_json(const TokenComparison& comparison);
-// Returns CSV. Each phase has one line for each row, one for each time outside of the model, and
-// one for the wall time. Times are in ns per token.
+// Returns CSV. Each phase has a line for each row, each time outside of the model, and the wall
+// time. Times are in ns per token.
 std::string report_token_comparison_csv(const TokenComparison& comparison);
 // Writes a page without scripts, with a table for each phase.
 std::string report_token_comparison_html(const TokenComparison& comparison);
 
-// Returns the indices of the rows that ran in the phase, with the largest change first.
+// Returns the rows that ran in the phase, with the largest change first.
 std::vector<size_t> order_by_change(const TokenComparison& comparison, size_t phase);
 // Returns the times of a row in one phase, as inspector::ComparedColumns needs them.
 inspector::ComparedOp compared_op(const ComparedTokens& row, size_t phase);
-// side_facts() describes a profile's program and its settings. side_speeds() describes its speeds.
+// side_facts() describes a program and its settings. side_speeds() describes its speeds.
 std::vector<std::string> side_facts(const SavedTokens& side);
 std::vector<std::string> side_speeds(const SavedTokens& side);
 

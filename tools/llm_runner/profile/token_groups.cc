@@ -76,7 +76,7 @@ std::vector<MemoryPart> memory_parts(const TokenProfile& profile) {
   double cache = 0;
   for (const CacheBuffer& buffer : profile.caches) cache += static_cast<double>(buffer.bytes);
   const inspector::MemoryInfo memory = profile.run.memory.value_or(inspector::MemoryInfo{});
-  // The caches are part of planned memory, but are reported separately.
+  // Caches are part of planned memory, but are reported separately.
   const double activations = std::max(0.0, static_cast<double>(memory.planned) - cache);
   std::vector<MemoryPart> parts = {{"weights in the file", profile.weights_in_file},
                                    {"packed", static_cast<double>(memory.packed_weights)},

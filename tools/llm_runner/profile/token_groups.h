@@ -10,21 +10,20 @@
 namespace vitrine::llm {
 
 struct TokenGroup : TokenCost {
-  std::string name;  // printable; the op if rows are not grouped (GroupBy::kNone)
-  // The following texts are set only if rows are not grouped.
+  std::string name;  // printable; the op if rows are not grouped
+  // These texts are set only if rows are not grouped.
   std::string place, module, kernel, short_kernel;
   size_t rows = 0;
 };
 
 struct TokenGroups {
-  // The groups, sorted by decode time, largest first. Without grouping, these are the rows in run
-  // order.
+  // Sorted by decode time, largest first. Ungrouped rows are in run order.
   std::vector<TokenGroup> groups;
-  TokenGroup others;  // sum of the groups beyond View::top and the rows that the filter excludes
+  TokenGroup others;  // groups beyond View::top, and rows that the filter excludes
 };
 TokenGroups group_tokens(const TokenProfile& profile, inspector::View view);
 
-// Caches of one layer. A cache whose layer is unknown forms a group under its own name.
+// Caches of one layer. A cache of an unknown layer forms a group under its own name.
 struct CacheLayer {
   std::string name;  // printable
   size_t buffers = 0;
@@ -32,15 +31,15 @@ struct CacheLayer {
 };
 std::vector<CacheLayer> cache_layers(const TokenProfile& profile);
 
-// Consecutive layers whose caches have equally many buffers and equally many bytes.
+// Consecutive layers with equal numbers of buffers and bytes.
 struct CacheSpan {
   std::string name;  // "layers.0 to layers.3"
   size_t layers = 1;
-  uint64_t bytes = 0;  // per layer
+  uint64_t bytes = 0;  // bytes per layer
 };
 std::vector<CacheSpan> cache_spans(const TokenProfile& profile);
 
-// A kind of memory that the methods hold. memory_parts() omits kinds with 0 bytes.
+// memory_parts() omits kinds of memory with 0 bytes.
 struct MemoryPart {
   const char* name;
   double bytes = 0;

@@ -1,4 +1,4 @@
-// Makes JSON values that the JSON report and the page of a token profile share.
+// JSON values that the JSON report and the page of a token profile share.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -41,7 +41,7 @@ void TokenProfiler::end_step(const GenerationStep& step) {
   const uint64_t wall = prompt_ns_ + step.end_ns - last_end_ns_;
   const uint64_t position = static_cast<uint64_t>(step.position) + step.tokens - 1;
   const bool usual = is_usual(step, wall);
-  // Names of the parts of a step, in the order of StepPart.
+  // Times of the parts of a step, in the order of StepPart.
   const StepPartTimes ns = {
       prompt_ns_,
       between,
@@ -64,8 +64,8 @@ void TokenProfiler::end_step(const GenerationStep& step) {
 
 // Returns false for decode steps that the cost fit excludes:
 // - the first step after each prompt, which sets up shapes
-// - among the other steps, the first kMinRecent, because a median needs earlier steps
-// - disturbed steps, which took more than twice the median of recent steps
+// - the first kMinRecent other steps, because a median needs earlier steps
+// - steps that took more than twice the median of recent steps
 bool TokenProfiler::is_usual(const GenerationStep& step, uint64_t wall_ns) {
   if (step.is_prefill) return true;
   const bool is_first = std::exchange(is_first_decode_, false);

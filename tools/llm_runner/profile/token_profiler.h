@@ -1,11 +1,11 @@
-// TokenProfiler observes a TextGenerator and traces its methods. It sums the time in each op of the
-// model, and the time outside of the model.
+// Observes a TextGenerator and traces its methods. Sums the time in each op, and outside of the
+// model.
 //
-//   TokenProfiler profiler;
-//   auto method = Method::load(program, "forward", {.tracer = &profiler.tracer()});
-//   generator.set_observer(&profiler);
-//   generator.generate(...);
-//   TokenProfile profile = make_token_profile(profiler, ...);
+// TokenProfiler profiler;
+// auto method = Method::load(program, "forward", {.tracer = &profiler.tracer()});
+// generator.set_observer(&profiler);
+// generator.generate(...);
+// TokenProfile profile = make_token_profile(profiler, ...);
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@
 
 namespace vitrine::llm {
 
-// The wall time of one step. It begins at the end of the previous step or, for a prompt's first
-// step, at the call to generate().
+// The wall time of a step begins at the end of the previous step or, for a prompt's first step, at
+// the call to generate().
 struct StepWall {
   uint64_t position = 0;  // position of the first token fed
   uint64_t start_ns = 0;
@@ -27,8 +27,8 @@ struct StepWall {
 
 class TokenProfiler final : public GenerationObserver {
  public:
-  // Returns the tracer for the decoder's method with this index. Creates the tracer if it does not
-  // exist yet; the tracers of all methods must exist before the first step. References stay valid.
+  // Returns the tracer of the decoder's method with this index, and creates the tracer if
+  // necessary. All tracers must exist before the first step. References stay valid.
   StepTracer& tracer(size_t method = 0);
   const StepTracer& tracer(size_t method = 0) const { return tracers_[method]; }
 
@@ -39,13 +39,11 @@ class TokenProfiler final : public GenerationObserver {
   const StepSums& part(Phase phase, StepPart part) const {
     return parts_[static_cast<size_t>(phase)][static_cast<size_t>(part)];
   }
-  // Sums of the wall times of steps.
   const StepSums& wall(Phase phase) const { return wall_[static_cast<size_t>(phase)]; }
-  // The wall times of all steps.
   const std::vector<StepWall>& walls(Phase phase) const {
     return walls_[static_cast<size_t>(phase)];
   }
-  // For each call of generate(), the time to the first token.
+  // The time to the first token of each call of generate().
   const std::vector<uint64_t>& first_token_ns() const { return first_token_ns_; }
 
  private:
@@ -60,7 +58,7 @@ class TokenProfiler final : public GenerationObserver {
   uint64_t prompt_ns_ = 0;  // time to tokenize the prompt; 0 after its first step
   uint64_t last_end_ns_ = 0;
   bool is_first_decode_ = true;
-  std::array<uint64_t, 31> recent_{};  // ring buffer with the wall times of recent decode steps
+  std::array<uint64_t, 31> recent_{};  // wall times of recent decode steps, as a ring buffer
   size_t recent_count_ = 0;
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kMaxOutput = 1 << 20;  // bytes that are kept
 
-// Returns the last word of a text. Words are separated by white space.
+// Words are separated by white space.
 std::string_view last_word(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   const size_t end = text.find_last_not_of(kSpace);
@@ -34,7 +34,7 @@ std::string_view last_word(std::string_view text) {
 
 double run_accuracy(const std::string& command, std::span<const std::byte> program,
                     const std::filesystem::path& near) {
-  NewFile file(near);  // the destructor removes it
+  NewFile file(near);  // the destructor removes the file
   file.append(program);
   file.finish();
   const std::filesystem::path path = file.temporary_path();

@@ -8,10 +8,9 @@
 
 namespace vitrine::tools {
 
-// Writes the program to a temporary file in the same folder as the file `near`. Runs `command` in a
-// shell, with the path of the temporary file as the last argument. Returns the last word that the
-// command prints, as a number. Throws a ToolError if the command fails, or if this word is not a
-// finite number.
+// Writes the program to a temporary file in the folder of `near`. Runs `command` in a shell, with
+// this file as the last argument. Returns the last word of the output as a number. Throws a
+// ToolError if the command fails or the word is not a finite number.
 double run_accuracy(const std::string& command, std::span<const std::byte> program,
                     const std::filesystem::path& near);
 

@@ -17,7 +17,7 @@ LevelFigures figures_at(const PartFigures& part, size_t level) {
   return level == 0 ? LevelFigures{} : part.levels[level - 1];
 }
 
-// Returns the saving of a change divided by the noise that it adds.
+// Returns the saving of a change divided by the added noise.
 double gain(const LevelFigures& from, const LevelFigures& to) {
   const double saved = to.saved - from.saved;
   if (saved <= 0) return saved;
@@ -29,7 +29,7 @@ struct RankedStep {
   double gain = 0;
 };
 
-// Returns the steps in which one part loses precision, in order. The first step begins in float.
+// Returns the steps in which one part loses precision, from float on.
 std::vector<RankedStep> steps_of(const std::vector<PartFigures>& parts, size_t index) {
   const PartFigures& part = parts[index];
   std::vector<RankedStep> steps;
@@ -50,8 +50,8 @@ std::vector<RankedStep> steps_of(const std::vector<PartFigures>& parts, size_t i
       }
     }
     if (best == level) break;
-    // The gains of a part's steps never rise, except by a rounding error. The minimum removes such
-    // errors, so that sorting by gain keeps the order of the steps.
+    // Gains of a part's steps never rise, except by a rounding error. The minimum keeps the order
+    // of steps when they are sorted by gain.
     last_gain = std::min(last_gain, best_gain);
     steps.push_back({{index, best}, last_gain});
     level = best;
@@ -66,7 +66,6 @@ std::vector<RankedStep> steps_of(const std::vector<PartFigures>& parts, size_t i
   return steps;
 }
 
-// Measures each selection only once, and remembers the best one.
 class Search {
  public:
   Search(const std::vector<PartFigures>& parts, const Goal& goal,
@@ -74,7 +73,6 @@ class Search {
          const std::function<bool()>& is_stopped)
       : parts_(parts), goal_(goal), measure_(measure), is_stopped_(is_stopped) {}
 
-  // Returns true if the program with this selection meets the bound.
   bool keeps_bound(const Selection& selection) {
     auto found = known_.find(selection);
     if (found == known_.end()) {
@@ -95,9 +93,9 @@ class Search {
       return selection;
     };
     const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
-    // The program with the first `kept` steps should meet the bound, and the program with the first
-    // `lost` steps should miss it. Steps that save nothing come last. Under a bound on cost, they
-    // are tried only if the steps that save something do not suffice.
+    // The program with the first `kept` steps should meet the bound. The program with the first
+    // `lost` steps should miss the bound. Under a bound on cost, steps that save nothing are tried
+    // last.
     size_t kept = wants_many ? 0 : saving_steps(steps);
     size_t lost = wants_many ? steps.size() : 0;
     bool is_kept = keeps_bound(first(kept));
@@ -114,7 +112,7 @@ class Search {
     }
   }
 
-  // Returns the number of steps before the first one that saves nothing.
+  // Returns the number of steps before the first step that saves nothing.
   size_t saving_steps(const std::vector<Step>& steps) const {
     Selection selection(parts_.size());
     size_t count = 0;
@@ -128,8 +126,7 @@ class Search {
     return count;
   }
 
-  // Tries one program for each scheme. All parts that support the scheme use it, and all other
-  // parts are float.
+  // Tries one program for each scheme: parts that do not support the scheme stay float.
   void try_uniform() {
     std::set<std::string> schemes;
     for (const PartFigures& part : parts_) {
@@ -148,8 +145,8 @@ class Search {
     }
   }
 
-  // Tries up to `max_swaps` variants of the best program, the most promising first. Each variant
-  // changes the precision of one part.
+  // Tries up to `max_swaps` variants of the best program, the most promising first. A variant
+  // changes one part.
   void swap(size_t max_swaps) {
     for (size_t i = 0; i < max_swaps && best_->is_met && !is_stopped_(); ++i) {
       const std::optional<Selection> next = best_swap();
@@ -161,8 +158,7 @@ class Search {
   const Choice& best() const { return *best_; }
 
  private:
-  // Returns the best selection with the most promising change that was not tried yet, or nullopt if
-  // there is none.
+  // Returns the best selection with the most promising untried change, or nullopt.
   std::optional<Selection> best_swap() const {
     const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
     std::optional<Selection> next;
@@ -175,8 +171,8 @@ class Search {
         Selection selection = best_->selection;
         selection[part] = level;
         if (!is_useful || !std::isfinite(to.noise) || known_.contains(selection)) continue;
-        // Under a bound on cost, prefers changes after which the program probably still meets the
-        // bound. Among these, prefers the change that removes the most noise per unit of cost.
+        // Under a bound on cost, prefers changes that probably meet the bound, then changes that
+        // remove the most noise per unit of cost.
         const double cost = best_->measured.cost + from.saved - to.saved;
         const std::pair key(wants_many || cost <= goal_.bound,
                             wants_many ? gain(from, to)
@@ -219,8 +215,8 @@ std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts) {
   for (size_t i = 0; i < parts.size(); ++i) {
     for (const RankedStep& each : steps_of(parts, i)) ranked.push_back(each);
   }
-  // The sort keeps the steps of each part in order: their gains never rise, and between two steps
-  // with the same gain, the later one does not have less noise.
+  // The stable sort keeps the order of a part's steps: gains never rise, and noise does not fall
+  // between steps of equal gain.
   std::ranges::stable_sort(ranked, [&](const RankedStep& a, const RankedStep& b) {
     const auto key = [&](const RankedStep& each) {
       const PartFigures& part = parts[each.step.part];

@@ -26,7 +26,7 @@ constexpr std::string_view kFloat = "float";
 constexpr std::string_view kFlops = "FLOPs";
 constexpr std::string_view kBytes = "bytes";
 
-// "aten.add_.Tensor" becomes "aten.add.Tensor", because programs do not contain in-place operators.
+// "aten.add_.Tensor" becomes "aten.add.Tensor": programs do not contain in-place operators.
 std::string functional_name(std::string name) {
   const size_t at = name.find("_.");
   return at == std::string::npos ? name : name.erase(at, 1);
@@ -37,8 +37,8 @@ bool is_inside(std::string_view module, std::string_view outer) {
          (module.size() == outer.size() || module[outer.size()] == '.');
 }
 
-// Returns the part that a profile row belongs to, or null. A row inside the module of a part
-// belongs to this part. Other rows belong to the part that is named after their operator.
+// Returns the part whose module contains a profile row, else the part that is named after the row's
+// operator, else null.
 const ModelPart* part_of(const ProfileRow& row, const std::vector<ModelPart>& parts) {
   if (row.main_op >= std::min(row.source_ops.size(), row.modules.size())) return nullptr;
   const std::string& module = row.modules[row.main_op];
@@ -79,7 +79,7 @@ std::vector<std::string> input_texts(const aot::CalibrationSample& sample) {
   return texts;
 }
 
-// Returns how the model that was profiled differs from `program`; empty if no difference is known.
+// Describes how the profiled model differs from `program`. Empty if no difference is known.
 std::string model_difference(const Profile& profile, const aot::ExportedProgram& program,
                              const std::vector<ModelPart>& parts,
                              const aot::CalibrationSample& sample) {
@@ -125,10 +125,9 @@ PartWork work_of(const ModelPart& part, const Profile& profile,
   return work;
 }
 
-// Describes the first part whose work differs between two profiles; empty if no difference is
-// known. Two models with the same module names can differ in the widths of their layers. Compares
-// bytes only if `compares_bytes` is set, because the bytes of a part also depend on the precision
-// of neighboring operators.
+// Describes the first part whose work differs between two profiles, or returns an empty text. Two
+// models with the same module names can have layers of different widths. Compares bytes only if
+// `compares_bytes` is true, because bytes also depend on the precision of neighboring operators.
 std::string work_difference(const Profile& device, const Profile& here, bool compares_bytes,
                             const std::vector<ModelPart>& parts) {
   constexpr double kTolerance = 1e-2;

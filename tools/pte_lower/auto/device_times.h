@@ -1,4 +1,4 @@
-// Computes times of a model's parts on a device, from profiles that were recorded there.
+// Computes times of a model's parts on a device, from the device's profiles.
 #pragma once
 
 #include <functional>
@@ -14,19 +14,19 @@
 
 namespace vitrine::tools {
 
-// Maps the name of a part to its scheme. Parts without an entry are float.
+// Maps part names to schemes. Parts without an entry are float.
 using PartSchemes = std::map<std::string, std::string>;
 
-// Predicts the time of a program: the time of the float program minus the time that the schemes of
-// the parts save. A scheme also saves time outside of the parts. Each part that uses the scheme
-// adds a share of this saving, in proportion to the time of the part in float.
+// Predicts a program's time: the float program's time minus the savings of the parts. A scheme also
+// saves time outside of the parts; each part with the scheme adds a share of this saving, in
+// proportion to the part's time in float.
 class DeviceTimes {
  public:
-  // `files` has "float=FILE", and "SCHEME=FILE" for one or more other schemes. FILE is a profile
-  // from the device, of the program that uses the scheme in all parts that support it.
-  // `profile_here(scheme)` profiles the same program on this machine. Each part must have the same
-  // FLOPs in both profiles. If the scheme is float, each part must also have the same bytes. Throws
-  // a ToolError that names `--device_times` if a profile cannot be read or is of another model.
+  // `files` has "float=FILE", and "SCHEME=FILE" for other schemes. FILE is the device's profile of
+  // the program with the scheme in all parts that support it. `profile_here(scheme)` profiles the
+  // same program on this machine. Parts must have the same FLOPs in both profiles and, for float,
+  // the same bytes. Throws a ToolError that names `--device_times` if a profile is unreadable or of
+  // another model.
   DeviceTimes(std::span<const std::string> files, const aot::ExportedProgram& program,
               const std::vector<ModelPart>& parts, const aot::CalibrationSample& sample,
               const std::function<inspector::Profile(const std::string& scheme)>& profile_here);
@@ -39,13 +39,12 @@ class DeviceTimes {
  private:
   struct Scheme {
     std::map<std::string, double> parts;  // ms of each part
-    double rest_saved =
-        0;  // ms saved outside of the parts, for each ms that the parts take in float
+    double rest_saved = 0;  // ms saved outside of the parts, per ms of the parts in float
   };
 
   std::string device_;
   double float_ms_ = 0;
-  std::map<std::string, Scheme> schemes_;  // with "float"
+  std::map<std::string, Scheme> schemes_;  // schemes by name, with "float"
 };
 
 }  // namespace vitrine::tools

@@ -24,7 +24,7 @@ namespace vitrine::tools {
 namespace {
 
 constexpr size_t kMinPairs = 5;
-constexpr size_t kBlocks = 40;  // of pairs
+constexpr size_t kBlocks = 40;  // number of blocks of pairs
 constexpr double kNsPerMs = 1e6;
 
 bool is_float(ScalarType dtype) {
@@ -149,7 +149,7 @@ TimeRatio Comparison::time_ratio(const ProgramBytes& program, const TimeBudget& 
   std::vector<double> ratios;
   std::vector<double> reference;
   while (ratios.size() < kMinPairs || (ratios.size() < budget.max_pairs && has_time())) {
-    // Alternates which of `a` and `b` runs first, because the first run of a pair can be slower.
+    // The first run of a pair can be slower, so `a` and `b` alternate.
     const bool is_first = ratios.size() % 2 == 0;
     double of_a = is_first ? run_ms(a) : 0;
     const double of_b = run_ms(b);
@@ -175,7 +175,7 @@ TimeRatio time_ratio_of(const std::vector<double>& ratios) {
   }
   std::vector<double> sorted = medians;
   std::ranges::sort(sorted);
-  // A sign test: with 95 % confidence, the true median is between the sorted values with the ranks
+  // Sign test: with 95 % confidence, the true median is between the sorted values with the ranks
   // n/2 - 0.98 sqrt(n) and n/2 + 0.98 sqrt(n).
   const auto n = static_cast<double>(sorted.size());
   const double below = n / 2 - 0.98 * std::sqrt(n);

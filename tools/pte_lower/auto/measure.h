@@ -16,8 +16,7 @@ namespace vitrine::tools {
 
 using ProgramBytes = std::vector<std::byte>;
 
-// Limits a time measurement, which runs a program and the reference in pairs. At least five pairs
-// run, even if they exceed a limit.
+// Limits a measurement of pairs of runs. At least five pairs run, even beyond a limit.
 struct TimeBudget {
   double ms = 0;
   size_t max_pairs = 0;
@@ -43,21 +42,21 @@ class Comparison {
   Comparison(const aot::CalibrationData& data, size_t count, std::string method,
              ProgramBytes reference);
 
-  // Returns the sum of the squared errors, divided by the sum of the squared reference values. Both
-  // sums include all float outputs of all samples. The result is infinite if a value is finite in
-  // one program, but NaN or infinite in the other.
+  // Returns the sum of squared errors divided by the sum of squared reference values. The sums
+  // include all float outputs of all samples. The result is infinite if a value is finite in only
+  // one program.
   double noise(const ProgramBytes& program) const;
-  // Runs `program` and the reference in pairs on the first sample, within the budget. Other work on
-  // the machine slows both runs of a pair, so the median ratio of the pairs hardly changes.
+  // Runs `program` and the reference in pairs on the first sample. Other work on the machine slows
+  // both runs of a pair, so the median ratio hardly changes.
   TimeRatio time_ratio(const ProgramBytes& program, const TimeBudget& budget);
-  // Runs the program once on the first sample, and returns the profile of this run.
+  // Runs the program once on the first sample.
   inspector::Profile profile(const ProgramBytes& program) const;
-  // Returns the median time of the reference over all calls of time_ratio(). Precondition: at least
-  // one call.
+  // Returns the reference's median time over all calls of time_ratio(). Precondition: at least one
+  // call.
   Milliseconds reference_time() const;
 
  private:
-  using Outputs = std::vector<std::vector<std::byte>>;  // one for each tensor output
+  using Outputs = std::vector<std::vector<std::byte>>;  // one element per tensor output
   struct Loaded;
 
   Outputs run(Loaded& loaded, size_t sample) const;
@@ -66,23 +65,21 @@ class Comparison {
   size_t count_;
   std::string method_;
   ProgramBytes reference_;
-  std::vector<ScalarType> dtypes_;    // of the outputs
+  std::vector<ScalarType> dtypes_;    // dtypes of the outputs
   std::vector<Outputs> expected_;     // indexed by sample
   std::vector<double> reference_ms_;  // the median in each call of time_ratio()
 };
 
-// Computes a time ratio from `ratios`, which has the ratio of each pair of runs, in the order of
-// the runs. TimeRatio::ratio is the median. Neighboring pairs are not independent, so the other
-// members use the medians of up to 40 blocks of consecutive pairs. `is_significant` is true if
-// these medians differ from 1 in a sign test at 95 %. Precondition: `ratios` is not empty, and its
-// elements are positive.
+// `ratios` has the ratio of each pair of runs, in order. TimeRatio::ratio is the median.
+// Neighboring pairs are not independent, so other members use the medians of up to 40 blocks of
+// consecutive pairs. `is_significant` is the result of a sign test of these medians against 1 at 95
+// %. Precondition: `ratios` is not empty, and its elements are positive.
 TimeRatio time_ratio_of(const std::vector<double>& ratios);
 
-// Multiplies a ratio by the time of the reference. The interval of the product assumes that the
-// errors of the two factors are independent.
+// Multiplies a ratio by the reference's time. Assumes independent errors of the factors.
 Milliseconds time_of(const TimeRatio& ratio, const Milliseconds& reference);
 
-// Returns 10 log10(1 / noise), which is infinite if the noise is 0.
+// Returns 10 log10(1 / noise). Infinite if the noise is 0.
 double decibels(double noise);
 
 }  // namespace vitrine::tools

@@ -1,4 +1,3 @@
-// Parses the options of pte_lower --quantize auto.
 #pragma once
 
 #include <string>
@@ -9,9 +8,9 @@
 
 namespace vitrine::tools {
 
-inline constexpr size_t kDefaultSamples = 32;  // to measure with
+inline constexpr size_t kDefaultSamples = 32;  // number of samples to measure with
 
-// The values of the options, as text. Empty if an option was not given.
+// The texts of the options. Empty if an option was not given.
 struct AutoTexts {
   std::string at_least;
   std::string at_most_bytes;
@@ -27,8 +26,7 @@ void add_auto_options(CLI::App& app, AutoTexts& texts);
 // True if the command line has an option that needs --quantize auto.
 bool has_auto_options(const AutoTexts& texts);
 
-// `arguments` is the command line without the name of the program. Throws ToolErrors that name the
-// option.
+// `arguments` excludes the name of the program. Throws ToolErrors that name the option.
 AutoOptions parse_auto_options(const AutoTexts& texts, const std::vector<std::string>& arguments);
 
 }  // namespace vitrine::tools

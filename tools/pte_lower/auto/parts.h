@@ -15,17 +15,15 @@ struct ModelPart {
   bool has_linear = false;
   bool has_embedding = false;
   bool has_other = false;  // convolutions, or the part is an operator
-  // True if the rows of all linear layers and embeddings can be divided into groups of 32 values
-  // that share a scale.
+  // True if the rows of all linear layers and embeddings can be divided into groups of 32 values.
   bool has_groups = true;
 
   bool has_int8() const { return has_linear || has_other; }
 };
 
-// Returns the modules that call convolutions, linear layers or embeddings, in graph order, and then
-// the add, mul and cat operators that the model calls. If such a module contains another one, only
-// the outer module is returned. Layers that the root module calls are omitted, because no rule can
-// name the root.
+// Returns the modules with convolutions, linear layers or embeddings in graph order, then the add,
+// mul and cat operators. Omits modules inside such modules, and layers of the root module, which no
+// rule can name.
 std::vector<ModelPart> parts_of(const aot::ExportedProgram& program);
 
 // The schemes to measure: "f16", "int8", "int8_dynamic", "8da4w:32", "embedding:8".

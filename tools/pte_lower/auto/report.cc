@@ -42,7 +42,7 @@ const char* unit_text(Unit unit) {
   return "";
 }
 
-// Returns a text such as "at least 35 dB".
+// Describes the bound: "at least 35 dB".
 std::string bound_text(const AutoOptions& options) {
   const bool is_quality = options.goal.kind == Goal::Kind::kAtLeastQuality;
   return fmt::format("{} {:.10g} {}", is_quality ? "at least" : "at most", options.goal.bound,

@@ -21,8 +21,8 @@ namespace vitrine::tools {
 namespace {
 
 constexpr size_t kMaxSwaps = 8;
-// Budgets for measuring time ratios. With a bound on time, the search uses the `kDecisive` budgets.
-// Their `max_pairs` is so large that only `ms` limits a measurement.
+// Budgets for measuring time ratios. A search with a bound on time uses the `kDecisive` budgets.
+// Only `ms` limits these measurements, because `max_pairs` is very large.
 constexpr TimeBudget kPart{.ms = 60, .max_pairs = 2000};
 constexpr TimeBudget kResult{.ms = 1000, .max_pairs = 2000};
 constexpr size_t kManyPairs = 100'000;
@@ -80,11 +80,11 @@ class PrecisionSearch {
  private:
   struct Rules {
     std::string quantize;           // empty: float
-    std::vector<std::string> keep;  // of --keep
+    std::vector<std::string> keep;  // rules of --keep
   };
 
-  // Lowers the model. Calibration uses the first `samples` samples. If `removes_unused` is true,
-  // removes unused tensors first, as quantization to int8 always does.
+  // Calibration uses the first `samples` samples. `removes_unused` removes unused tensors first, as
+  // quantization to int8 always does.
   ProgramBytes lower(const Rules& rules, size_t samples, bool removes_unused = false) const {
     aot::LowerOptions options = lowering_;
     options.calibration.count = samples;
@@ -121,7 +121,7 @@ class PrecisionSearch {
     return comparison_.profile(lower(rules_of(schemes), options));
   }
 
-  // Returns rules that give parts their schemes. Parts without a scheme stay float.
+  // Returns the rules that give parts their schemes. Parts without a scheme stay float.
   Rules rules_of(const PartSchemes& schemes) const {
     if (schemes.empty()) return {};
     const bool has_int8 = std::ranges::any_of(
@@ -132,8 +132,8 @@ class PrecisionSearch {
       const std::string scheme = found == schemes.end() ? "float" : found->second;
       const bool is_int8 = scheme.starts_with("int8");
       if (scheme != "int8" && scheme != "float") rules.keep.push_back(part.name + '=' + scheme);
-      // A scheme other than f16 and bf16 may apply to only some calls of the part. If another part
-      // is int8, the other calls of this part would become int8 too, so a rule keeps them in float.
+      // A scheme other than f16 and bf16 may skip calls of the part. These calls would become int8
+      // if another part is int8, so a rule keeps these calls in float.
       const bool has_rest =
           scheme.starts_with("8da4w") ? part.has_other : part.has_int8() && !is_half(scheme);
       if (has_int8 && !is_int8 && has_rest) rules.keep.push_back(part.name + "=float");
@@ -149,8 +149,7 @@ class PrecisionSearch {
     return schemes;
   }
 
-  // Returns the schemes to try for a part. With --device_times, only schemes that have a profile
-  // from the device are tried.
+  // With --device_times, only schemes with a profile from the device are tried.
   std::vector<std::string> tried_schemes(const ModelPart& part) const {
     std::vector<std::string> schemes = schemes_of(part);
     if (device_) {
@@ -161,8 +160,8 @@ class PrecisionSearch {
 
   bool is_stopped() const { return options_.is_stopped && options_.is_stopped(); }
 
-  // For each part and each of its schemes, lowers and measures the model in which only this part
-  // has this scheme. Returns false if the search was stopped.
+  // Measures each scheme of each part in a model that is otherwise float. Returns false if the
+  // search was stopped.
   bool measure_parts() {
     Progress progress("measuring the parts");
     size_t all = 0;
@@ -189,7 +188,8 @@ class PrecisionSearch {
     return true;
   }
 
-  // Returns nullopt if the scheme does not apply to any call of the part.
+  // Measures a scheme of a part. Returns nullopt if the scheme does not apply to any call of the
+  // part.
   std::optional<AutoLevel> measure_level(const std::string& name, const std::string& scheme) {
     ProgramBytes program;
     try {
@@ -200,8 +200,7 @@ class PrecisionSearch {
     AutoLevel level;
     level.scheme = scheme;
     level.noise = comparison_.noise(program);
-    // Quantization to int8 also removes unused tensors. Their bytes must not count as a saving of
-    // the part, so int8 is compared with a float program without unused tensors.
+    // Quantization to int8 also removes unused tensors, which is not a saving of the part.
     const size_t float_bytes =
         scheme.starts_with("int8") ? lean_float_bytes_ : float_program_.size();
     level.saved_bytes = static_cast<double>(float_bytes) - static_cast<double>(program.size());
@@ -218,8 +217,7 @@ class PrecisionSearch {
     return level.time.is_significant ? reference.median * (1 - level.time.ratio) : 0;
   }
 
-  // Computes times from the measured ratios and the median time of the reference over the whole
-  // search.
+  // Computes times from the ratios and the reference's median time over the whole search.
   void set_times(AutoResult& result) {
     if (device_) {
       result.device = device_->device();
@@ -285,7 +283,7 @@ class PrecisionSearch {
     if (!device_ || device_->has_scheme("int8")) {
       try {
         result.results.push_back(final_program("int8", {"int8", {}}, int8_schemes()));
-      } catch (const aot::NothingToQuantize&) {  // only embeddings
+      } catch (const aot::NothingToQuantize&) {  // the model has only embeddings
       }
     }
     result.results.push_back(final_program("chosen", rules, chosen));
@@ -324,8 +322,7 @@ class PrecisionSearch {
         std::to_string(selection.size() - static_cast<size_t>(std::ranges::count(selection, 0U))),
         program);
     set_time(made, program, schemes, by_time_ ? kDecisiveStep : kPart);
-    // Compares the bound with the upper end of the time interval, so that another measurement
-    // probably meets the bound too.
+    // The upper end of the interval makes it probable that another measurement meets the bound too.
     const Milliseconds ms = device_ ? made.ms : time_of(made.time, reference_);
     const double cost = by_time_ ? ms.repeated.high : static_cast<double>(made.bytes);
     const Measured measured{.quality = made.score.value_or(decibels(made.noise)), .cost = cost};
@@ -351,7 +348,7 @@ class PrecisionSearch {
   bool by_time_;
   size_t samples_;
   ProgramBytes float_program_;
-  size_t lean_float_bytes_;  // of the float program without unused tensors
+  size_t lean_float_bytes_;  // size of the float program without unused tensors
   Comparison comparison_;
   Milliseconds reference_;  // measured with the parts; the search compares all programs with it
   std::vector<ModelPart> names_;

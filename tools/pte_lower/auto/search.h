@@ -1,5 +1,5 @@
-// pte_lower --quantize auto: chooses the precision of each part of a model under a bound, by
-// measuring lowered programs.
+// --quantize auto: chooses the precision of each part of a model under a bound, by measuring
+// lowered programs.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct AutoOptions {
   enum class Unit { kDecibels, kScore, kBytes, kMilliseconds };
   Goal goal;
   Unit unit = Unit::kDecibels;
-  size_t samples = 0;  // at most this many are used for measuring
-  // Returns the user's score of a program. Higher is better. May be null.
+  size_t samples = 0;  // maximum number of samples for measuring
+  // The user's score of a program. Higher is better. May be null.
   std::function<double(std::span<const std::byte> program)> score;
   // Returns true if the search must end with its results so far. May be null.
   std::function<bool()> is_stopped;
@@ -30,18 +30,17 @@ struct AutoOptions {
   std::filesystem::path report;        // JSON or a page (.html); may be empty
   std::vector<std::string> arguments;  // the command line without quantization
   std::vector<std::string> calibrate;  // paths of calibration data
-  // Profiles from a device, as SCHEME=FILE. If they are given, the search uses times of the device
-  // instead of times on this machine.
+  // Profiles from a device, as SCHEME=FILE. If the list is not empty, times come from these
+  // profiles.
   std::vector<std::string> device_times;
 };
 
-// A precision of a part.
 struct AutoLevel {
   std::string scheme;      // "int8", "8da4w:32"
-  double noise = 0;        // at the outputs, if only this part has this precision
-  double saved_bytes = 0;  // by this part alone
-  TimeRatio time = {};     // with only this part in this precision
-  double saved_ms = 0;     // 0 if it is within the noise of the measurement
+  double noise = 0;        // noise at the outputs if only this part has this precision
+  double saved_bytes = 0;  // bytes that this part alone saves
+  TimeRatio time = {};     // time if only this part has this precision
+  double saved_ms = 0;     // 0 if within the noise of the measurement
 };
 
 struct AutoPart {
@@ -53,7 +52,7 @@ struct AutoPart {
 struct AutoProgram {
   std::string name;  // "float", "int8", "chosen"; of a step, the number of quantized parts
   double noise = 0;
-  std::optional<double> score = std::nullopt;  // with a score of the user
+  std::optional<double> score = std::nullopt;  // set if the user has a score
   size_t bytes = 0;
   TimeRatio time = {};
   Milliseconds ms = {};
@@ -61,22 +60,20 @@ struct AutoProgram {
 
 struct AutoResult {
   bool is_met = false;
-  // False if the chosen program meets a bound on time, but another measurement may exceed the
-  // bound. This is the case if the time comes from profiles of a device, or if the interval of the
-  // time contains the bound.
+  // False if another measurement may exceed the bound on time: the time comes from a device's
+  // profiles, or the interval of the time contains the bound.
   bool is_certain = true;
-  bool is_interrupted = false;       // then `results` are empty, and `parts` may be incomplete
-  std::vector<AutoPart> parts;       // in the order of their first step
+  bool is_interrupted = false;       // `results` is then empty, and `parts` may be incomplete
+  std::vector<AutoPart> parts;       // parts in the order of their first step
   std::vector<AutoProgram> steps;    // the programs that the search measured, in order
   std::vector<AutoProgram> results;  // float, all int8, chosen
   size_t samples = 0;                // used for measuring
   std::string quantize;              // "int8", "float"; empty if all parts stay float
   std::vector<std::string> keep;     // rules of --keep
-  std::string device;                // whose profiles have the times; empty: this machine
+  std::string device;                // device of the times; empty: this machine
 };
 
-// `methods` must contain one method, and `lowering` must contain calibration data. Throws
-// HostErrors.
+// `methods` must contain one method, and `lowering` calibration data. Throws HostErrors.
 AutoResult search_precisions(const aot::Methods& methods, const aot::LowerOptions& lowering,
                              const AutoOptions& options);
 

@@ -1,5 +1,5 @@
-// The page that shows a language model's errors. The build generates the two strings below from
-// files in this folder and in inspector/report/html.
+// The page of a language model's errors. The build generates its strings from this folder and from
+// inspector/report/html.
 #pragma once
 
 #include <string_view>

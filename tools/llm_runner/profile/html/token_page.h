@@ -1,5 +1,4 @@
-// The HTML, CSS and JavaScript at the top of a token profile's page. The build embeds them from the
-// files of this folder.
+// HTML, CSS and JavaScript at the top of a token profile's page, embedded from this folder's files.
 #pragma once
 
 #include <string_view>
