@@ -18,7 +18,7 @@ CONFIGURE = cmake --preset $(PRESET) $(if $(PIN),-DVITRINE_XNNPACK_PIN=$(PIN)) $
 
 .PHONY: build all setup configure demo demo-llm test check coverage packages sizes bench ratchet format lint clean
 
-# Builds what is installed and the examples; `make test` builds the rest.
+# Builds what is installed and the examples.
 build: configure
 	cmake --build --preset $(PRESET) --target products
 
@@ -32,7 +32,6 @@ setup:
 configure: setup
 	@$(CONFIGURE)
 
-# Builds only the programs that it runs.
 demo: configure
 	cmake --build --preset $(PRESET) --target vitrine_example_lower_a_model executor_runner pte_inspect
 	$(BUILD)/bin/vitrine_example_lower_a_model mobilenet_v2 $(BUILD)/mobilenet_v2.pte
@@ -86,7 +85,8 @@ bench: configure
 	  $(BUILD)/bin/bench --out $(BUILD)/bench.json $(BENCH)
 	python3 bench/page.py $(BUILD)/bench.json
 
-# Fails if the runtime chooses a kernel that is clearly slower than another, and bench/slow_choices.txt does not list it.
+# Fails if the runtime chooses a kernel that is clearly slower than another kernel. bench/slow_choices.txt lists
+# exceptions.
 ratchet: configure
 	cmake --build --preset $(PRESET) --target bench
 	$(BUILD)/bin/bench --short --section operators --threads 1 --out $(BUILD)/ratchet.json
@@ -97,7 +97,8 @@ format:
 	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cc')
 
 # SINCE=<commit> checks only files that changed after that commit, latest first; MOST=<n> checks at most n files.
-# clang-tidy reads the preset that compiles each file separately, and skips files that this preset leaves out. Options and names of warnings that only GCC has are not findings.
+# clang-tidy reads the preset that compiles each file separately, and skips files that this preset leaves out. It does
+# not know the options and warnings that only GCC has.
 lint: PRESET = debug
 lint: format configure
 	cmake --build --preset debug --target vitrine_schema_headers
