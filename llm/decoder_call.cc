@@ -84,8 +84,9 @@ DecoderCall::DecoderCall(Method& method, const DecoderFeeders& feeders,
     : method_(method), feeders_(feeders) {
   const size_t count = method.num_inputs();
   if (!inputs.empty() && inputs.size() != count) {
-    throw GenerationError(fmt::format("method {} has {} inputs, but {} input kinds were given",
-                                      name(), count, inputs.size()));
+    throw GenerationError(
+        fmt::format("method {} has {} inputs, but the number of given input kinds is {}", name(),
+                    count, inputs.size()));
   }
   for (size_t i = 0; i < count; ++i) {
     const std::optional<DecoderInput> input = inputs.empty() ? detect_input(i) : inputs[i];

@@ -7,7 +7,8 @@
 
 namespace vitrine::vulkan {
 
-// The event of a shader dispatch. Its texts point into the event's identifier.
+// The parsed identifier of a trace event for a shader dispatch. Its strings point into the
+// identifier.
 struct DispatchEvent {
   std::string_view kernel;  // for example "binary_add_texture3d_float"
   std::string_view op;      // for example "aten.add.Tensor"; empty in old traces

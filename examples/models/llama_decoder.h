@@ -25,9 +25,9 @@ struct LlamaOptions {
   // quantize_kv_cache does. Scales and zero points are in separate caches of shape [1, length,
   // key_heads, 1].
   ScalarType cache = ScalarType::kFloat;
-  // Multiplies the weights of the last layer's `wv` and divides the weights of its `wo`, and thus
-  // multiplies its cached values. With an f32 cache, a power of two does not change the logits.
-  // Requires group == 0.
+  // A factor for the values that the last layer caches. The weights of its `wv` are multiplied by
+  // the factor, and the weights of its `wo` are divided by the factor. If the cache is f32 and the
+  // factor is a power of two, the logits do not change. Requires group == 0.
   float value_factor = 1;
 };
 

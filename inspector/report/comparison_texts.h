@@ -34,7 +34,8 @@ const char* alignment_name(Alignment alignment);
 // Returns "too_few_runs", "no_change", "faster" or "slower".
 const char* verdict_name(Verdict verdict);
 
-// The text for kNoChange if the interval of B/A excludes 1.
+// The text for kNoChange if the interval of B/A excludes 1: there is a change, but perhaps a small
+// one.
 inline constexpr const char* kSmallChange = "the change may be less than 2 %";
 
 // Returns "2 pairs of runs are too few to decide" or "2 runs of A and 5 of B are too few to

@@ -73,7 +73,7 @@ struct Epilogue {
   float beta;  // 0 if nothing is added
   Matrix added;
 
-  // True if the addend is one row for all rows of the sums.
+  // True if the same row is added to every row of the product.
   bool is_bias(int64_t rows) const {
     return beta == 1 && added.column_stride == 1 && (added.row_stride == 0 || rows == 1);
   }

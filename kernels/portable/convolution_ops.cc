@@ -15,9 +15,9 @@ struct GradientOperands {
   const Tensor& elements;  // elements under the windows: input, or grad_output if transposed
 };
 
-// Sets gradient[a, b, tap] to a sum over all images and windows. A term is the product of the
-// window's element in channel a of operands.windows, and the element under `tap` in
-// operands.elements, in channel b of a's group.
+// Sets gradient[a, b, tap] to a sum over all images and windows. Each term multiplies two elements:
+// - of operands.windows: the element of this window, in channel a;
+// - of operands.elements: the element under `tap`, in channel b of the group that contains a.
 template <class T>
 void sum_weight_gradient(const GradientOperands& operands, const ConvolutionWindow& window,
                          Tensor& gradient) {

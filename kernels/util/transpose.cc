@@ -106,8 +106,8 @@ int64_t line_offset(const std::byte* first, int64_t stride) {
   return stride % kLineBytes == 0 && offset % kVectorBytes == 0 ? offset : 0;
 }
 
-// True if the result exceeds the cache and can be stored past the cache. Such stores do not read
-// the destination first.
+// True if the result is larger than the cache and aligned for stores that bypass the cache. Such
+// stores do not read the destination first.
 bool may_stream(const std::byte* to, int64_t stride, int64_t bytes) {
 #ifdef __SSE2__
   return bytes >= kMinStreamedBytes && stride % kLineBytes == 0 &&

@@ -150,8 +150,9 @@ TEST(DecoderInputs, RejectsInputKindsThatContradictTensorShapes) {
     return [&file, inputs] { LoadedModel(file, {.inputs = inputs}); };
   };
   EXPECT_NO_THROW(with({kIds, kPosition})());
-  EXPECT_THAT(with({kIds}), ThrowsMessage<GenerationError>(
-                                "method forward has 2 inputs, but 1 input kinds were given"));
+  EXPECT_THAT(with({kIds}),
+              ThrowsMessage<GenerationError>(
+                  "method forward has 2 inputs, but the number of given input kinds is 1"));
   EXPECT_THAT(
       with({kPosition, kIds}),
       ThrowsMessage<GenerationError>("method forward: input 0 (i64[1,15]) cannot be a position"));

@@ -226,7 +226,8 @@ TEST(AutoChoiceTest, EachPartStepsThroughTheLevelsOnItsConvexHull) {
   // Steps with higher savings per unit of noise come first: 50 / 1e-4, 30 / 1e-3, 20 / 9e-4.
   EXPECT_THAT(steps_of({layer, part("other", 1e-3, 30)}),
               ElementsAre(Pair(0, 3), Pair(1, 1), Pair(0, 1)));
-  // Neither level of this part saves anything, so the only step leads to the level with less noise.
+  // Both levels of this part have negative savings, so the only step leads to the level with less
+  // noise.
   EXPECT_THAT(steps_of({{.name = "grows", .levels = {{"a", 1e-3, -1}, {"b", 1e-4, -2}}}}),
               ElementsAre(Pair(0, 2)));
   EXPECT_THAT(steps_of({{.name = "broken", .levels = {{"a", INFINITY, 9}}}}), IsEmpty());

@@ -9,7 +9,7 @@
 
 namespace vitrine::hugging_face {
 
-// Reads a string that steps insert into texts. Throws if the string has more than 256 bytes.
+// Reads a string that a tokenizer inserts into texts. Throws if the string has more than 256 bytes.
 const std::string& read_content(const JsonValue& json);
 // Throws if the string is not a single character.
 const std::string& one_character(const JsonValue& json);

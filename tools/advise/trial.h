@@ -64,10 +64,10 @@ struct TrialResult {
 
 double memory_of(const Method& method);
 
-// Runs A and B on the same inputs, in at least six pairs of random order, for about `seconds`.
-// Blocks divide the pairs. If loading is quick, each block loads both programs again, so that
-// addresses of data vary. Ctrl-C ends the trial after a pair. Throws ToolError if a program cannot
-// run.
+// Runs A and B on the same inputs, in at least six pairs of random order, for about `seconds`. The
+// pairs are run in blocks. If loading is quick, both programs are loaded again for each block, so
+// that addresses of data vary. Ctrl-C ends the trial after a pair. Throws ToolError if a program
+// cannot run.
 TrialResult run_trial(const RunnableProgram& a, const RunnableProgram& b,
                       const RunnerOptions& options, Pools& pools, const InputSet& inputs,
                       double seconds);

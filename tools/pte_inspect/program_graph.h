@@ -40,7 +40,7 @@ struct ProgramGraph {
 
 std::vector<ProgramGraph> graphs_of_program(const Program& program);
 ProgramGraph graph_of_xnnpack(const XnnpackGraph& graph);
-// `payload` is a "payload" of payload_json.h.
+// `payload` is the value of the key "payload" in the JSON of payload_json.h.
 std::vector<ProgramGraph> graphs_of_payload(const Json& payload);
 
 std::string graph_text(const ProgramGraph& graph);

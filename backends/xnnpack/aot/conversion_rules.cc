@@ -29,7 +29,7 @@ std::optional<Rejection> check_range(const Node& quantize) {
   return Rejection{
       fmt::format("its quantized range is {} to {}, but XNNPACK supports only -128 to 127",
                   params.quant_min, params.quant_max),
-      "quantize activations to -128 to 127"};
+      "quantize activations to the range -128 to 127"};
 }
 
 std::optional<Rejection> check_int8(const Node& conversion) try {

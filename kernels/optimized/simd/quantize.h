@@ -15,8 +15,8 @@ struct Quantization {
 };
 void quantize(const float* in, const Quantization& quantization, uint8_t* out, int64_t count);
 
-// Sets out to the low byte of clamp(round(in * inverse + zero_point), lowest, highest), in double.
-// Rounds ties to even. NaN counts as 0.
+// Each element of `out` is the low byte of clamp(round(in * inverse + zero_point), lowest,
+// highest). Computes in double. Rounds ties to even. NaN counts as 0.
 struct ShiftedQuantization {
   double inverse;
   double zero_point;

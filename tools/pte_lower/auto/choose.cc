@@ -158,7 +158,8 @@ class Search {
   const Choice& best() const { return *best_; }
 
  private:
-  // Returns the best selection with the most promising untried change, or nullopt.
+  // Returns the best selection after its most promising untried change, or nullopt if all changes
+  // were tried.
   std::optional<Selection> best_swap() const {
     const bool wants_many = goal_.kind == Goal::Kind::kAtLeastQuality;
     std::optional<Selection> next;

@@ -1,5 +1,5 @@
-// The page of a language model's errors. The build generates its strings from this folder and from
-// inspector/report/html.
+// Parts of the HTML page that shows the numerical errors of a language model. The build generates
+// these strings from the files in this folder and in inspector/report/html.
 #pragma once
 
 #include <string_view>
