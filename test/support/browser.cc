@@ -24,6 +24,7 @@ for (const kind of ['error', 'warn']) console[kind] = (...texts) => problems.pus
 
 // Runs after the test's script and writes the result into the page.
 constexpr char kReport[] = R"(
+seen.overflow ??= document.documentElement.scrollWidth - innerWidth;
 seen.problems = window.problems;
 const result = document.createElement('pre');
 result.id = 'result';
@@ -85,13 +86,12 @@ json drive(const std::string& browser, std::string page, const ScratchFolder& sc
   }
   json seen = json::parse(from_base64(dom.substr(begin + open.size())));
   EXPECT_EQ(seen.at("problems"), json::array());
-  EXPECT_LE(seen.value("overflow", 0), 0) << "the page scrolls sideways";
+  EXPECT_LE(seen.at("overflow").get<int>(), 0) << "the page scrolls sideways";
   return seen;
 }
 
 std::string visit_graph(const std::string& open, const std::string& row) {
   return open + R"(
-seen.overflow = document.documentElement.scrollWidth - innerWidth;
 addEventListener('load', () => {
   const inner = document.querySelector('#graph-section iframe').contentWindow, {picture} = inner;
   const isHidden = () => document.getElementById('graph-section').hidden;

@@ -15,9 +15,9 @@ namespace vitrine::test {
 std::string find_browser();
 
 // Opens the page in a window of this size ("390,844") and runs `script` after the page's scripts.
-// Returns the object `seen`, to which the script can add values. Expects that seen.overflow is not
-// positive and that seen.problems is empty. seen.problems lists errors, warnings and blocked
-// requests.
+// Returns the object `seen`, to which the script can add values. Expects that the page does not
+// scroll sideways (seen.overflow, measured after the script unless the script sets it) and that
+// seen.problems is empty. seen.problems lists errors, warnings and blocked requests.
 nlohmann::json drive(const std::string& browser, std::string page, const ScratchFolder& scratch,
                      const char* window, const std::string& script);
 
