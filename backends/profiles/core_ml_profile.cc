@@ -16,7 +16,7 @@ constexpr DeviceQueue kEstimate = {
 
 // Returns the MIL operator of "<first output>:ios17.conv" without its opset: "conv".
 std::string_view mil_operator(std::string_view symbol) {
-  symbol.remove_prefix(symbol.rfind(':') + 1);
+  symbol.remove_prefix(symbol.rfind(':') + 1);  // npos + 1 is 0
   const size_t dot = symbol.find('.');
   const bool has_opset =
       symbol.starts_with("ios") && dot != symbol.npos && dot > 3 &&

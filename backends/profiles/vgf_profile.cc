@@ -39,7 +39,7 @@ class VgfProfile final : public inspector::DelegateProfile {
     meaning.kind = phase->kind;
     meaning.phase = phase->name;
     meaning.covers_call = phase->covers_call;
-    meaning.kernel = phase->event;
+    meaning.kernel = phase->event;  // replaces the metadata, which can be a whole document
     return meaning;
   }
 };

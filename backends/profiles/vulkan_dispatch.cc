@@ -12,7 +12,8 @@ std::optional<uint64_t> number_in(std::string_view text) {
   return value;
 }
 
-// Returns the text after the last occurrence of `key`.
+// Returns the text after the last occurrence of `key`. Earlier occurrences may be in unescaped
+// strings of the operator's arguments.
 std::optional<std::string_view> behind(std::string_view text, std::string_view key) {
   const size_t at = text.rfind(key);
   if (at == text.npos) return std::nullopt;

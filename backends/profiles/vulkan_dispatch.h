@@ -10,9 +10,9 @@ namespace vitrine::vulkan {
 // The parsed identifier of a trace event for a shader dispatch. Its strings point into the
 // identifier.
 struct DispatchEvent {
-  std::string_view kernel;  // for example "binary_add_texture3d_float"
-  std::string_view op;      // for example "aten.add.Tensor"; empty in old traces
-  std::optional<uint64_t> operator_id;
+  std::string_view kernel;              // for example "binary_add_texture3d_float"
+  std::string_view op;                  // for example "aten.add.Tensor"; empty in old traces
+  std::optional<uint64_t> operator_id;  // counts the operators of all delegates in a process
   std::optional<uint64_t> node_id;      // index among the payload's operators
   std::optional<uint64_t> dispatch_id;  // position in the delegate's list of executions
   bool is_json = false;                 // traces before 1.1 have "<kernel>_<dispatch id>" instead

@@ -19,9 +19,10 @@ class FirstOperator {
   FirstOperator(std::span<const DispatchEvent> events, std::span<const std::string> payload)
       : events_(events), payload_(payload) {}
 
-  // Returns the most likely id of the payload's first operator, or nullopt. A candidate gets one
-  // point for each event whose name matches the payload under this candidate. In a tie, the id
-  // after the first input copy wins.
+  // Returns the most likely id of the payload's first operator, or nullopt if no operator name
+  // matches. A candidate gets one point for each event whose operator name equals the payload's
+  // name at the index that follows from the candidate. In a tie, the id after the first input copy
+  // wins, because the delegate's operators follow the copies.
   std::optional<uint64_t> find() const {
     std::optional<uint64_t> best;
     size_t best_score = 0;

@@ -10,8 +10,8 @@
 
 namespace vitrine::vulkan {
 
-// Returns the payload operator of each event. Copies between layouts and unknown operators give
-// nullopt. `payload` lists the payload's operator names. If `payload` is empty, operators are
+// Returns the payload's operator for each event. An unknown operator or a copy between layouts
+// gives nullopt. `payload` lists the payload's operator names. If `payload` is empty, operators are
 // numbered in the order of their ids.
 std::vector<std::optional<inspector::PayloadOperator>> payload_positions(
     std::span<const DispatchEvent> events, std::span<const std::string> payload);

@@ -136,7 +136,8 @@ constexpr std::string_view kUnaryOps[] = {"abs",
                                           "sqrt",
                                           "tanh"};
 
-// Kernels of matrix products. A short name replaces these names with the algorithm, such as "GEMM".
+// Kernels of matrix products. If the full name contains an algorithm, such as "GEMM", the short
+// name has the algorithm instead of these words.
 constexpr std::string_view kProducts[] = {"Batch Matrix Multiply", "Convolution",
                                           "Dynamic Fully Connected", "Fully Connected"};
 

@@ -16,8 +16,8 @@ struct LlamaOptions {
   int64_t words = 256;  // size of the vocabulary
   int64_t length = 64;  // number of positions in the cache
   // Number of consecutive elements of a weight row that share a scale. If 0, the embedding and the
-  // linear layers have f32 weights. Otherwise, `group` divides `features` and `hidden`, weights are
-  // int4, and linear layers quantize their inputs to int8 per token (torchao's 8da4w).
+  // linear layers have f32 weights. Otherwise, `group` must divide `features` and `hidden`, their
+  // weights are int4, and linear layers quantize their inputs to int8 per token (torchao's 8da4w).
   int64_t group = 32;
   uint64_t seed = 1;
   // Dtype of the cache. If it is f32, f16 or bf16, attention is computed in this dtype. If it is
@@ -25,9 +25,9 @@ struct LlamaOptions {
   // quantize_kv_cache does. Scales and zero points are in separate caches of shape [1, length,
   // key_heads, 1].
   ScalarType cache = ScalarType::kFloat;
-  // A factor for the values that the last layer caches. The weights of its `wv` are multiplied by
-  // the factor, and the weights of its `wo` are divided by the factor. If the cache is f32 and the
-  // factor is a power of two, the logits do not change. Requires group == 0.
+  // Factor for the cached values of the last layer. The weights of the layer's `wv` are multiplied
+  // by this factor, and the weights of its `wo` are divided by this factor. With an f32 cache, a
+  // power of two does not change the logits. Requires group == 0.
   float value_factor = 1;
 };
 

@@ -83,7 +83,7 @@ struct Block {
   int64_t out;
   int64_t stride;
   int64_t expansion;
-  double mean_square;
+  double mean_square;  // mean square of the input
 };
 Node* inverted_residual(ModelBuilder& build, Layers& layers, const std::string& name, Node* x,
                         const Block& block) {
@@ -114,7 +114,7 @@ struct Stage {
   int64_t expansion;
   int64_t channels;
   int repeats;
-  int64_t stride;
+  int64_t stride;  // stride of the first block
 };
 constexpr std::array<Stage, 7> kStages = {{{1, 16, 1, 1},
                                            {6, 24, 2, 2},

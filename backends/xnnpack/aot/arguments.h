@@ -36,7 +36,8 @@ size_t count_dynamic(const TensorSpec& spec);
 // Returns null for all other nodes.
 const TensorData* static_data(const ExportedProgram& program, const Node* node);
 
-// A faster static_data(). Stays valid if the program moves, but not if its signature changes.
+// A faster static_data(). Stays valid if the program is moved. Not valid for a copy of the program,
+// or after a change of the signature.
 class Parameters {
  public:
   explicit Parameters(const ExportedProgram& program);

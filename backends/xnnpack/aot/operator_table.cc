@@ -5,8 +5,8 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// XNNPACK 4ea82e5 asserts these bounds for int8 additions (src/microparams-init.c). Vitrine's
-// runtime accepts more scales (runtime/reader/scale_checks.cc).
+// XNNPACK 4ea82e5 asserts these bounds for int8 additions and subtractions
+// (src/microparams-init.c). Vitrine's runtime accepts more scales (runtime/reader/scale_checks.cc).
 bool adds_scales(float a, float b, float result) {
   const auto is_near = [&](float scale) {
     const float ratio = scale / result;

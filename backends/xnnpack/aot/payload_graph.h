@@ -22,6 +22,7 @@ using Datatype = fb::XNNDatatype;
 
 inline constexpr uint32_t kNoValue = UINT32_MAX;
 using vitrine::xnnpack::kInsertedHandle;
+// XNNPACK's flags.
 inline constexpr uint32_t kTransposeWeights = 0x01;
 inline constexpr uint32_t kAlignCorners = 0x08;
 inline constexpr uint32_t kKeepDims = 0x40;
@@ -117,8 +118,8 @@ struct PayloadGraph {
 // value is both an input and an output.
 void arrange_layouts(PayloadGraph& graph);
 
-// Removes nodes with unused results and unused values. Numbers the remaining values in the order of
-// their first use.
+// Removes unused values, and nodes whose results are unused. Numbers the remaining values in the
+// order of their first use.
 void remove_unused(PayloadGraph& graph);
 
 }  // namespace vitrine::aot::xnnpack

@@ -34,7 +34,7 @@ uint32_t overhang(uint32_t input, uint32_t output, uint32_t padding, uint32_t ke
 void translate_average_pool(Translator& t, Node& node, const NodeKinds& kinds) {
   PayloadNode made = t.make(node, kinds[0]);
   made.window = read_window(t, node);
-  made.window.dilation_height = made.window.dilation_width = 0;
+  made.window.dilation_height = made.window.dilation_width = 0;  // average pooling has no dilation
   made.flags = kKeepDims;
   t.append_call(node, std::move(made));
 }

@@ -27,7 +27,7 @@ class Preprocessing {
   // The output specs that the enclosing program expects. The passes do not change these specs.
   const std::vector<TensorSpec>& outputs() const { return outputs_; }
 
-  // Returns a constant as row-major f32. Throws AotError for other nodes and other dtypes.
+  // Returns a float constant as row-major f32. Throws AotError for other nodes and other dtypes.
   std::vector<float> floats(const Node& node) const;
   // Adds a constant, which is stored in the same file as the constant `source`.
   Node* add_constant(std::string_view name, std::vector<int64_t> sizes, ScalarType dtype,

@@ -66,7 +66,8 @@ bool is_computed_param(const Node* node) {
   return source != nullptr && is_choose_params(*source);
 }
 
-// Determines the kind from torchao's block sizes. A block shares a scale and a zero point.
+// Determines the kind from torchao's block sizes. The elements of a block share a scale and a zero
+// point.
 void read_blocks(const Node& node, QuantParams& params) {
   const Node* input = operand(node, 0);
   const std::vector<int64_t> block = Call(node).integers("block_size");

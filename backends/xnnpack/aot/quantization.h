@@ -20,7 +20,7 @@ struct QuantParams {
   int64_t zero_point = 0;  // valid for kPerTensor with constant parameters
   int64_t axis = 0;        // valid for kPerChannel
   int64_t block_size = 0;  // valid for kPerBlock, along dim 1
-  Node* scales = nullptr;
+  Node* scales = nullptr;  // null if the scale is a number
   Node* zero_points = nullptr;
   int64_t quant_min = 0;
   int64_t quant_max = 0;
@@ -33,7 +33,7 @@ struct QuantParams {
   }
 };
 
-// Throws an AotError that names the node and the invalid argument.
+// Throws AotError if an argument is invalid. The message names the node and the argument.
 QuantParams quant_params(const Node& node);
 
 }  // namespace vitrine::aot::xnnpack

@@ -26,10 +26,11 @@ class Translator {
   // quantize and dequantize calls around `node`. The caller adds the payload node with append().
   PayloadNode make(const Node& node, NodeKind kind);
   void append(PayloadNode node) { graph_.nodes.push_back(std::move(node)); }
-  // Completes `made` and appends it to the graph. Its input is the first argument of `node`, and
-  // its output is the result of `node`.
+  // Completes `made` and appends it to the graph. The first argument of `node` becomes the first
+  // input of `made`, and the result of `node` becomes its output.
   void append_call(Node& node, PayloadNode made);
-  // Returns the value that `node` reads for `input`: the quantized value if `node` runs in int8.
+  // Returns the value that `node` reads for `input`. If `node` runs in int8 and `input` is a
+  // dequantize call, this is the quantized value.
   uint32_t input_of(const Node& node, Node& input);
   uint32_t output_of(const Node& node);
   // Adds a value that differs from the output of `node` only in its dims.

@@ -36,8 +36,8 @@ ArrangedFilter arranged_filter(const Bytes& bytes, size_t width, const FilterSha
 // Quantizes biases to int32. `scales` has one element, or one element per channel.
 Bytes quantized_bias(const std::vector<float>& bias, const std::vector<float>& scales);
 
-// Packs rows of int8 values from -8 to 7 into 4 bits per value, as value + 8. The low four bits
-// hold the even columns. Throws AotError if a value is out of range.
+// Packs rows of `columns` int8 values from -8 to 7 into 4 bits per value, as value + 8. The low
+// four bits of a byte hold an even column. Throws AotError if a value is out of range.
 Bytes packed_int4(const Bytes& bytes, size_t columns);
 
 // Rounds to nearest, ties to even.

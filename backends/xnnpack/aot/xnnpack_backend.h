@@ -9,9 +9,9 @@ namespace vitrine::aot {
 // data. Expects graphs that XnnpackPartitioner made. An AotError names the node that cannot be
 // translated. Thread-safe.
 //
-// The run-time half logs one debug handle per payload node. The delegate map gives the debug
-// handles of all its source nodes, or, for kInsertedHandle, of the nodes that need inserted layout
-// changes.
+// The run-time half logs one debug handle per payload node. For each logged handle, the delegate
+// map lists the debug handles of all source nodes of the payload node. For kInsertedHandle, the map
+// lists the debug handles of the nodes that need the inserted layout changes.
 class XnnpackBackend final : public Backend {
  public:
   std::string id() const override { return vitrine::xnnpack::kBackendId; }

@@ -6,8 +6,8 @@
 
 namespace vitrine::aot::xnnpack {
 
-// The parameters of a batch norm with fixed statistics, one per channel: (x - mean) / sqrt(variance
-// + eps) * weight + bias.
+// The parameters of a batch norm with fixed statistics, one per channel. The result is
+// (x - mean) / sqrt(variance + eps) * weight + bias.
 struct ChannelStatistics {
   std::vector<float> means;
   std::vector<float> variances;

@@ -56,7 +56,7 @@ void split_concatenations(Preprocessing& p) {
     const int64_t axis = Call(node).integer("dim");
     const size_t dim = wrapped_dim(node, axis, rank);
     const Node* quantize = quantized_result(node);
-    size_t done = 0;
+    size_t done = 0;  // items before this index are concatenated in items[done]
     while (items.size() - done > kMaxInputs) {
       const auto begin = items.begin() + static_cast<std::ptrdiff_t>(done);
       ArgumentList first(begin, begin + kMaxInputs);

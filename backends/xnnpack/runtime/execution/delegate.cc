@@ -199,8 +199,8 @@ Error XnnpackDelegate::check_and_execute(const BackendExecutionContext& context,
                        "the delegate has %u arguments, but is called with %zu",
                        graph_.external_count, arguments.size());
   }
-  bool shapes_changed = !std::exchange(shapes_valid_, false);  // stays true until everything has
-                                                               // succeeded
+  // shapes_valid_ stays false until everything has succeeded.
+  bool shapes_changed = !std::exchange(shapes_valid_, false);
   if (!unchanged) VITRINE_RETURN_IF_ERROR(arguments_.check(arguments, &shapes_changed));
   const std::lock_guard lock(workspace_->mutex);
   if (!runtime_) {

@@ -46,8 +46,8 @@ class XnnpackDelegate final : public Delegate {
 
   bool is_output(size_t index) const override;
 
-  // Writes the file of the weights cache, if there is one and it is out of date. Returns
-  // AccessFailed if the file cannot be written; the delegate still works.
+  // Writes the file of the weights cache if the cache has a file and the file is out of date.
+  // Returns AccessFailed if the file cannot be written; the delegate still works.
   Error finish_load() override;
   Error plan_memory() override;
   void report_memory(DelegateMemory& report) const override;

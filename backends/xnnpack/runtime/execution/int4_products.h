@@ -1,6 +1,6 @@
 // Matrix products of int8 activations and int4 weights with a scale per block, for x86 with
 // AVX512-VNNI. XNNPACK's kernels multiply eight inputs at a time and must add two partial sums
-// after every block. These kernels multiply four inputs at a time.
+// after every block. Vitrine's kernels multiply four inputs at a time.
 #pragma once
 
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
@@ -15,7 +15,8 @@ inline constexpr size_t kInt4ProductRows = 12;
 // Strides are in bytes. `quantization` has one element per row.
 MultiplyInt4 fast_int4_products();
 
-// Makes XNNPACK use these products. Call directly after XNNPACK is initialized.
+// Makes XNNPACK use these products. Call after XNNPACK is initialized and before other threads use
+// it.
 void use_fast_int4_products();
 
 }  // namespace vitrine::xnnpack

@@ -1,7 +1,8 @@
-// Protects against failed allocations that XNNPACK does not check: three lists for memory plans in
-// 4ea82e5, and a list of each dynamically quantized convolution in 4ea82e5 and 92a7ad5. Vitrine's
-// allocator keeps memory in reserve for these lists and records failures. The allocator also bounds
-// the workspace, whose size is unknown until XNNPACK allocates it. Test: FaultWalkTest.
+// Protects against failed allocations that XNNPACK does not check: three lists for memory plans
+// (XNNPACK 4ea82e5), and a list of each dynamically quantized convolution (XNNPACK 4ea82e5 and
+// 92a7ad5). Vitrine's allocator keeps memory in reserve for these lists and records failures. The
+// allocator also bounds the workspace, whose size is unknown until XNNPACK allocates it. Test:
+// FaultWalkTest.
 #pragma once
 
 #include <xnnpack.h>
@@ -25,7 +26,8 @@ class MemoryReserve {
 
   // Returns false if memory runs out.
   bool add(size_t bytes);
-  // Returns the smallest block of at least `bytes` bytes, or null. The caller frees the block.
+  // Returns the smallest block of at least `bytes` bytes, or null. If add() was called with enough
+  // bytes for each request, all requests succeed, in any order. The caller frees the block.
   void* take(size_t bytes);
 
   // Records an unaligned allocation. In a reshape, XNNPACK allocates the planner's lists

@@ -1,4 +1,4 @@
-// Options for loading XNNPACK delegates. ExecuTorch's backend uses the same keys.
+// Options for loading XNNPACK delegates. The first three keys come from ExecuTorch.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@ enum class WorkspaceSharing : uint8_t {
 };
 
 struct Options {
+  // The option "workspace_sharing_mode": 0, 1 or 2.
   WorkspaceSharing workspace_sharing = WorkspaceSharing::kPerProgram;
   // The option "weight_cache_enabled": delegates that pack the same constants in the same way share
   // one copy.
@@ -26,7 +27,8 @@ struct Options {
   std::string_view packed_cache_path;
   // The option "vitrine_kernels": use Vitrine's kernels where they are faster (own_kernels.h).
   bool vitrine_kernels = true;
-  // The option "exact": exclude less accurate kernels, such as own_kernels/winograd.h.
+  // The option "exact": exclude kernels that are less accurate than plain sums of products
+  // (own_kernels/winograd.h).
   bool exact = false;
   // The option "choices": the path of a table that selects kernels (kernel_choices.h). Empty:
   // built-in rules select kernels.

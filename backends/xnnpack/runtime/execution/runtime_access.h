@@ -1,7 +1,8 @@
 // Access to XNNPACK's private structures, which only own_kernels.cc and own_kernels/ access without
 // this header. Each supported version of XNNPACK has a file that implements this header and asserts
-// its assumptions about XNNPACK: runtime_access_debian.cc and runtime_access_upstream.cc. Builds
-// with VITRINE_XNNPACK_PRIVATE_HEADERS=OFF use runtime_access_public.cc.
+// its assumptions about XNNPACK: runtime_access_debian.cc (XNNPACK 4ea82e5, November 2024) and
+// runtime_access_upstream.cc (XNNPACK 92a7ad5, July 2026). Builds with
+// VITRINE_XNNPACK_PRIVATE_HEADERS=OFF use runtime_access_public.cc.
 #pragma once
 
 #include <xnnpack.h>
@@ -90,9 +91,9 @@ void stop_profiling(xnn_runtime_t runtime);
 // Computes the sizes of all values and of the operators' temporary memory from the sizes of the
 // inputs. Unlike xnn_reshape_runtime(), does not assign memory to the values.
 //
-// In a runtime with threads, calls `may_use_threads` for each operator. If that call returns false,
-// the operator's tasks and temporary memory are sized for one thread, and the operator must run
-// without threads.
+// In a runtime with threads, calls `may_use_threads` for each operator when the shapes of the
+// operator's values are known. If that call returns false, the operator's tasks and temporary
+// memory are sized for one thread, and the operator must run without threads.
 xnn_status reshape_operators(xnn_runtime_t runtime,
                              bool (*may_use_threads)(xnn_runtime_t, const RuntimeOperator&));
 // Bytes that a value or an operator's temporary memory needs in the workspace, including the bytes
@@ -124,7 +125,7 @@ struct StridedCopy {
   size_t row_count;
   size_t* rows_per_task;
 };
-// Empty for other operators, and after set_strided_copy().
+// Empty if the operator does not copy rows with a fixed stride, and after set_strided_copy().
 std::optional<StridedCopy> strided_copy_of(xnn_operator_t op);
 // A function that copies `count` rows, starting at row `first`. strided_rows() reads `context`.
 using CopyRows = void (*)(const void* context, size_t first, size_t count);

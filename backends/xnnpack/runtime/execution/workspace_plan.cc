@@ -18,9 +18,9 @@ bool live_together(const MemoryBlock& a, const MemoryBlock& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// Returns true if a softmax would be slow when its result overwrites its input. If vectors do not
-// divide the row length, the AVX-512 kernel ends each row with a masked store. In place, the first
-// load of the next row waits for that store.
+// Returns true if a softmax would be slow when its result overwrites its input. If the row length
+// is not a multiple of the vector length, the AVX-512 kernel ends each row with a masked store. In
+// place, the first load of the next row waits for that store.
 bool stalls_in_place(const RuntimeValue& from) {
   constexpr size_t kVectorFloats = 16;
   constexpr size_t kLongRow = 256;  // for long rows, the stall is short and the memory is large

@@ -122,9 +122,9 @@ struct Node {
   enum class Fusion : uint8_t { kUnfused, kSigmoid, kProduct };
   Fusion fusion = Fusion::kUnfused;
 
-  // Set by OwnKernels::plan(). kPacked: XNNPACK packs the weights. kOwn: one of Vitrine's kernels
-  // runs the node at all sizes, with its own weights. kOwnWithoutTables: like kOwn, and the kernel
-  // does not need XNNPACK's pointer tables (operator_tables.h).
+  // Set by OwnKernels::plan(). kPacked: XNNPACK packs the weights. kOwn: XNNPACK does not pack the
+  // weights, because a Vitrine kernel runs the node at all sizes. kOwnWithoutTables: like kOwn, and
+  // the kernel does not need XNNPACK's pointer tables (operator_tables.h).
   enum class Weights : uint8_t { kPacked, kOwn, kOwnWithoutTables };
   Weights weights = Weights::kPacked;
 

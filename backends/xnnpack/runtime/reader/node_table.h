@@ -17,13 +17,14 @@
 namespace vitrine::xnnpack {
 
 // A supported combination of datatypes. The last entry of `inputs` also applies to further inputs.
-// A missing bias ignores its entry.
+// The entry of a missing bias is ignored.
 struct Signature {
   std::array<xnn_datatype, 3> inputs;
   std::array<xnn_datatype, 2> outputs;
 };
 
-// Fills in the parameters of a node, with ids instead of indices. A missing bias is kNone.
+// Fills in the parameters of a node. Its inputs and outputs are ids, not yet indices. A missing
+// bias is kNone.
 using DecodeNode = Error (*)(const void* table, Node& node);
 // Checks the input shapes and the parameters that depend on them, then sets the output shapes.
 // Attention also fails if the packed keys would exceed `max_bytes`.

@@ -1,4 +1,4 @@
-// A hash table by digest, with linear probing. Reports failed allocations.
+// A hash table with digests as keys and linear probing. Reports failed allocations.
 #pragma once
 
 #include "backends/xnnpack/runtime/reader/digest.h"

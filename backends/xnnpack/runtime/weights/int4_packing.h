@@ -1,4 +1,5 @@
-// Packs int4 weights with a scale per block, like XNNPACK but in a quarter of the time.
+// Packs int4 weights with a scale per block. The packed bytes are the same as XNNPACK's, but
+// packing takes a quarter of the time.
 #pragma once
 
 #include "backends/xnnpack/runtime/execution/runtime_access.h"

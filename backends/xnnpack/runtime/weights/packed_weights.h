@@ -26,13 +26,14 @@ class PackedWeights {
   // loaded and before the provider is used. `own_bytes` is the expected total size of the blocks
   // for insert_own().
   Error identify(const Graph& graph, size_t own_bytes);
-  // True if a Vitrine kernel runs the filter's node (Node::weights). XNNPACK then gets the address
-  // of the filter instead of packed weights, so XNNPACK's kernels must not run the node.
+  // True if XNNPACK does not pack this filter, because a Vitrine kernel runs the node
+  // (Node::weights). XNNPACK then gets the address of the filter instead of packed weights, so
+  // XNNPACK's kernels must not run the node.
   bool is_unpacked(const void* filter) const;
 
   // Returns the cached block of `bytes` bytes that a Vitrine kernel made from the filter, or null.
-  // `layout` identifies the kernel and its layout of the weights. The key of the block also
-  // contains the parameters of the filter's node.
+  // `layout` identifies the kernel's layout of the weights. It need not cover the parameters of the
+  // filter's node, because the key of the block also contains these parameters.
   const std::byte* find_own(const void* filter, uint32_t layout, size_t bytes);
   // Returns zeroed memory for insert_own(), or null if memory runs out.
   std::byte* reserve_own(size_t bytes) { return static_cast<std::byte*>(reserve(bytes)); }

@@ -1,6 +1,7 @@
 // Describes everything that determines how XNNPACK packs the weights of a node. XNNPACK does not
-// check the size of a block from a cache, so a lookup also compares this geometry. A collision of
-// digests can make results wrong, but cannot cause an access outside a block.
+// check the size of a block from a cache, so a lookup also compares the geometry that determines
+// the size. A collision of digests can make results wrong, but cannot cause an access outside a
+// block.
 #pragma once
 
 #include <array>

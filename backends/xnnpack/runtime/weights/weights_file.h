@@ -53,8 +53,8 @@ struct WeightsFileContent {
   CheckedVector<std::pair<Digest, Digest>> contents;
 };
 
-// Replaces the file atomically. Returns AccessFailed with the system's reason, or if the path names
-// a file that is not a weights cache.
+// Replaces the file atomically. Returns AccessFailed if this fails, with the system's reason, or if
+// the path names a file that is not a weights cache.
 Error write_weights_file(const char* path, const WeightsFileContent& content);
 
 }  // namespace vitrine::xnnpack

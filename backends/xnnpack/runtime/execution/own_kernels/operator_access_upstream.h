@@ -42,7 +42,7 @@ inline const xnn_ukernel_gemm& gemm_kernel_of(const xnn_operator& op) {
 inline gemm_context& gemm_context_of(xnn_operator& op) { return op.dynamic_context.gemm->gemm; }
 
 inline bool is_unary(const xnn_operator& op, xnn_unary_operator function) {
-  // Among the functions that Vitrine replaces, only f32 has 4 bytes.
+  // For the functions that Vitrine replaces, f32 is XNNPACK's only type of 4 bytes.
   constexpr uint8_t kLog2Bytes = 2;
   return op.type == xnn_operator_type_unary_elementwise &&
          op.unary_elementwise.op_type == function &&
@@ -70,6 +70,7 @@ inline bool runs_simple_tiles(const xnn_operator& op, const xnn_dwconv_config& c
   return config.minmax == op.ukernel.dwconv.ukernel &&
          config.primary_tile == convolution.kernel_height * convolution.kernel_width;
 }
+// The stride in bytes from one pixel of the int8 result to the next.
 inline size_t depthwise_pixel_stride(const dwconv_context& context) {
   return context.output_pixel_stride;
 }

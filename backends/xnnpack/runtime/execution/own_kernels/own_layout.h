@@ -9,9 +9,9 @@
 namespace vitrine::xnnpack::own_kernels {
 
 // Returns the identifier of a weight layout in a cache of packed weights. `winograd_tile` is the
-// tile size of Winograd's algorithm, or 0 for other kernels. The cache also identifies each block
-// by its filter and node. Increase kVersion if a layout changes: files may contain blocks in the
-// old layout.
+// tile size of Winograd's algorithm, or 0 for other kernels. The identifier need not contain the
+// kernel: the cache also identifies a block by its filter, and the filter's node determines the
+// kernel. Increase kVersion if a layout changes: files may contain blocks in the old layout.
 inline uint32_t own_layout(int64_t winograd_tile = 0) {
   constexpr uint32_t kOwn = 0x56000000;  // distinguishes own layouts from XNNPACK's seeds
   constexpr uint32_t kVersion = 1;

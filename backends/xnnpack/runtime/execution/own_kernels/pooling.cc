@@ -58,9 +58,9 @@ void use_lines(xnn_operator& op, Context& context,
   compute.task_2d = reinterpret_cast<pthreadpool_task_2d_t>(line);
 }
 
-// Returns the windows of one line of the result. `table` points to the pixels of the windows, and
-// `offset` is added to each pointer, in bytes. `bounds` holds the minimum and the maximum of the
-// results.
+// Returns the windows of one line of the result. `table` holds pointers to the pixels of the
+// windows, and `offset` is added to each pointer, in bytes. `bounds` holds the minimum and the
+// maximum of the results.
 template <class T, class Context, class Bounds>
 simd::PixelWindows<T> windows_of_line(const Context& context, size_t image, size_t y,
                                       const T* const* table, size_t offset, const Bounds& bounds) {
@@ -106,9 +106,9 @@ bool is_average_pooling(const xnn_operator& op) {
                                        : xnn_microkernel_type_average_pooling);
 }
 
-// Finds the pointers for line `y` of the result. A line whose windows extend past the upper or
-// lower edge has pointers of its own. All other lines share pointers, to which `offset` bytes are
-// added.
+// Finds the pointers for line `y` of the result in XNNPACK's table. A line whose windows extend
+// past the upper or lower edge of the image has pointers of its own. All other lines share
+// pointers, to which `offset` bytes are added.
 struct TableLine {
   template <class Context>
   TableLine(const Context& context, size_t y) {

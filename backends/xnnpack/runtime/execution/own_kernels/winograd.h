@@ -38,8 +38,8 @@ struct WinogradSize {
 // for kernels with f16 arithmetic (ARM, AVX512-FP16), which were not measured.
 double winograd_direct_time(bool is_half);
 
-// Returns the tile size for a convolution: 2, 4, or 0 if Winograd's algorithm is not clearly
-// faster. `direct` is the result of winograd_direct_time(). The result depends only on the
+// Returns the tile size for a convolution, 2 or 4. Returns 0 if Winograd's algorithm is not clearly
+// faster or if `direct`, the result of winograd_direct_time(), is 0. The result depends only on the
 // arguments, not on the device.
 int64_t choose_winograd_tile(int64_t in_channels, int64_t out_channels, const WinogradSize& size,
                              double direct);
@@ -57,9 +57,9 @@ class Winograd {
   bool runs_always(xnn_operator_t op) const;
   void drop_tables(xnn_runtime_t runtime) const;
   // Makes the operators call Vitrine's kernel and writes the kernel's name to their elements of
-  // `names`. `names` has one element for each operator that runs. Skips operators without a shape
-  // or work. An operator with XNNPACK's weights is also skipped if choose_winograd_tile() now
-  // returns another tile size than at load.
+  // `names`. `names` has one element for each operator that runs. Skips operators that have not
+  // been reshaped or have nothing to compute. An operator with XNNPACK's weights is also skipped if
+  // choose_winograd_tile() now returns another tile size than at load.
   void use(xnn_runtime_t runtime, const char** names);
 
   size_t weight_bytes() const { return weight_bytes_; }
