@@ -102,7 +102,7 @@ Error Array::copy_from(std::span<const std::byte> bytes) {
     return Error();
   }
   VITRINE_ASSIGN_OR_RETURN(Array source, make(target.dtype(), target.sizes(), {}));
-  source.mutable_tensor().set_data(const_cast<std::byte*>(bytes.data()));
+  source.mutable_tensor().set_data(const_cast<std::byte*>(bytes.data()));  // only read
   copy_elements(source.tensor(), target);
   return Error();
 }
@@ -124,7 +124,8 @@ const Tensor& Array::tensor() const {
 
 Tensor& Array::mutable_tensor() {
   if (state_ != nullptr) return state_->tensor;
-  // The tensor of an empty Array. Each call clears this tensor, so a caller's changes are lost.
+  // All empty Arrays of a thread share this tensor. Each call clears the tensor, so that changes do
+  // not affect other empty Arrays.
   static thread_local Tensor none;
   none = Tensor();
   return none;

@@ -9,7 +9,8 @@ namespace vitrine {
 
 class BackendOptions {
  public:
-  // Copies the options and their texts. Returns InvalidArgument if this build lacks a backend.
+  // Copies the options and their texts. Returns InvalidArgument if this build lacks the backend of
+  // an option.
   static Result<BackendOptions> copy_of(std::span<const BackendOption> options);
 
   // The options are valid while this object exists, even if the object is moved.

@@ -8,7 +8,7 @@
 namespace vitrine {
 
 // Both registries exist until the process ends. Both functions are thread-safe. If `optimized` is
-// false, the registry has only the portable kernels.
+// false, the registry omits the optimized kernels, so that the portable kernels run instead.
 const KernelRegistry& builtin_kernels(bool optimized = true);
 const BackendRegistry& builtin_backends();
 // Adds the kernels and backends of a library to the registries of this build. Not thread-safe.

@@ -253,7 +253,7 @@ vitrine_error* describe(const vitrine_module* module, const char* method, ValueS
   Result<std::string_view> name = is_input ? module->module.input_name(method, index)
                                            : module->module.output_name(method, index);
   if (!name.ok()) return wrap(name.take_error());
-  if (!name->empty()) info.name = name->data();
+  if (!name->empty()) info.name = name->data();  // zero-terminated
   *out = info;
   return nullptr;
 }
@@ -348,6 +348,7 @@ size_t vitrine_module_num_methods(const vitrine_module* module) {
   return module == nullptr ? 0 : module->module.num_methods();
 }
 
+// Strings in a flatbuffer are zero-terminated.
 const char* vitrine_module_method_name(const vitrine_module* module, size_t index) {
   return module == nullptr ? nullptr : module->module.method_name(index).data();
 }
@@ -391,6 +392,7 @@ vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
     return wrap(Error::make(ErrorCode::kInvalidArgument, "%s: input %zu of kind %d has no value",
                             method, i, static_cast<int>(given[i].kind)));
   }
+  // Such an output would overwrite the input and leak its array.
   if (share_memory(given, std::span(outputs, num_outputs))) {
     return wrap(Error::make(ErrorCode::kInvalidArgument,
                             "%s: an input and an output are the same vitrine_value", method));

@@ -27,6 +27,7 @@ auto identity(const TraceRecord& record) {
                     record.delegate_debug_id, text_of(record.name), metadata_of(record));
 }
 
+// Hashes only the fields in which records usually differ.
 uint64_t hash_of(const TraceRecord& record, size_t position, uint64_t seed) {
   const auto pair = [](auto a, auto b) {
     return static_cast<uint64_t>(static_cast<uint32_t>(a)) << 32 | static_cast<uint32_t>(b);

@@ -39,7 +39,8 @@ class JsonText {
     return *this;
   }
   JsonText& operator+=(char added) { return *this += std::string_view(&added, 1); }
-  // Ends a list or object: replaces the comma after the last element with `brackets`.
+  // Ends a list or object: removes the comma after the last element, if any, and appends
+  // `brackets`.
   void finish(std::string_view brackets) {
     if (!text_.empty() && text_.back() == ',') {
       static_cast<void>(text_.resize(text_.size() - 1));  // shrinks: cannot fail

@@ -10,7 +10,7 @@
 namespace vitrine {
 namespace {
 
-constexpr uint32_t kPatches = 100;
+constexpr uint32_t kPatches = 100;  // patch versions per minor version
 
 }  // namespace
 

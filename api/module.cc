@@ -207,8 +207,8 @@ Error Module::State::Loaded::set_array(size_t index, const Array& array) {
     const TensorInfo info = method->meta().input_tensor(index);
     const bool has_layout = info.dim_order.size() != array.sizes().size() ||
                             array.tensor().same_dim_order(method->input(index).unchecked_tensor());
-    // An input without planned memory reads the array's memory directly. Borrowed memory is copied,
-    // because it may lack readable bytes after the tensor.
+    // The program reads an input without planned memory directly from the array. Borrowed memory is
+    // copied, because it may lack readable bytes after the tensor.
     if (!has_layout || (!info.is_memory_planned && !array.owns_memory())) {
       const auto order = has_layout ? array.tensor().dim_order() : info.dim_order;
       Array& copy = staged[index];
@@ -373,7 +373,7 @@ Result<const Method*> Module::run(std::string_view name, const void* inputs, siz
     VITRINE_RETURN_IF_ERROR(loaded->set_input(i, read_input(inputs, i)), "%.*s", length,
                             name.data());
   }
-  VITRINE_RETURN_IF_ERROR(method.execute());
+  VITRINE_RETURN_IF_ERROR(method.execute());  // its errors name the method
   VITRINE_RETURN_IF_ERROR(loaded->check_outputs(), "%.*s", length, name.data());
   return static_cast<const Method*>(&method);
 }

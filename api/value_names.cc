@@ -107,7 +107,8 @@ std::optional<uint32_t> hex4(std::string_view text) {
   return code;
 }
 
-// Decodes the escapes of a JSON string. An unknown escape becomes its character.
+// Decodes the escapes of a JSON string. The result is never longer than the string. An unknown
+// escape becomes its character.
 Error unescape(std::string_view text, CheckedVector<char>& plain) {
   VITRINE_RETURN_IF_ERROR(plain.resize(text.size()));
   char* out = plain.data();

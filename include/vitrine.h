@@ -148,8 +148,9 @@ typedef struct vitrine_options {
    * an option, the first call of each method fails. If a key is repeated, the last one applies. */
   const vitrine_backend_option* backend_options;
   size_t num_backend_options;
-  /* Limits for each method, against hostile files (docs/trust.md, "Limits"): bytes of memory, list
-   * elements that loading reads, and instructions per run. 0 selects the default. */
+  /* Limits for each method, against hostile files (docs/trust.md, "Limits"): bytes of memory, steps
+   * of loading (reading one list element is one step), and instructions per run. 0 selects the
+   * default. */
   uint64_t max_memory_bytes;
   uint64_t max_load_steps;
   uint64_t max_instructions_per_run;

@@ -77,13 +77,13 @@ struct Operator {
 std::span<const Operator> operators();
 // Finds an operator by its target, such as "aten.add.Tensor". Null if unknown.
 const Operator* find_operator(std::string_view target);
-// Finds the functional form of an in-place target: "aten.add.Tensor" for "aten.add_.Tensor". Null
-// if not found.
+// Finds the functional form of an in-place target: "aten.add.Tensor" for "aten.add_.Tensor". Both
+// operators have the same arguments. Null if not found.
 const Operator* find_functional(std::string_view target);
 
-// Returns an operator with this signature, which the table need not contain. Equal signatures
-// return the same operator. The kernel of "my::op" is "my::op.out". The kernel of "my::op.one" is
-// "my::op.one_out". The kernel of an operator without results has the operator's name. Throws
+// Returns an operator with this signature, which the table need not contain. Calls with the same
+// text return the same operator. The kernel of "my::op" is "my::op.out". The kernel of "my::op.one"
+// is "my::op.one_out". The kernel of an operator without results has the operator's name. Throws
 // std::invalid_argument if `signature` is invalid, lacks a namespace, writes an argument that is
 // not a single tensor, or has a result that is not a new tensor.
 const Operator& declared_operator(std::string_view signature);

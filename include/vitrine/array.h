@@ -79,7 +79,7 @@ class Array {
   std::span<const int32_t> sizes() const { return tensor().sizes(); }
   int64_t numel() const { return tensor().numel(); }
   bool owns_memory() const;
-  // The elements in memory order.
+  // The elements in memory order, like data().
   std::span<const std::byte> bytes() const;
   std::span<std::byte> mutable_bytes();
   // Returns InvalidType if the elements are not of type T, and InvalidState if the Array is empty.

@@ -121,7 +121,7 @@ class Delegate {
   // Called once, after all delegates of a method were made. An error does not stop loading.
   // Method::warning() returns the error.
   virtual Error finish_load() { return Error(); }
-  // Allocates the memory for an execution with the largest declared sizes in advance.
+  // Allocates, in advance, the memory for an execution with the largest declared sizes.
   // report_memory() then counts this memory even before the first execution. At the end of loading,
   // the executor calls plan_memory() once for each delegate call whose arguments all have fixed
   // sizes. An error stops loading.

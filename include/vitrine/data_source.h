@@ -24,7 +24,7 @@ class DataBuffer {
   DataBuffer& operator=(DataBuffer&& other) noexcept;
   ~DataBuffer();
   // Allocates an uninitialized buffer that owns its memory. The memory is 64-byte aligned and has
-  // slack.
+  // slack: has_slack() is true.
   static Result<DataBuffer> allocate(size_t size);
 
   std::span<const std::byte> bytes() const { return bytes_; }

@@ -55,7 +55,7 @@ struct TracedOperator {
 
 // The operators of one call to a delegate, in the order in which they ran.
 struct TracedOperators {
-  // Calls that run the same operators pass the same list, at the same address.
+  // Calls of one delegate that run the same operators pass the same list, at the same address.
   std::span<const TracedOperator> operators;
   std::span<const uint64_t> ends_ns;  // when each operator ended
   uint64_t start_ns = 0;              // when the first operator began

@@ -65,7 +65,7 @@ struct Kernel {
 
   const char* name;  // "aten::add.out"
   Function function;
-  uint16_t num_arguments;  // arguments of the instruction, including the trailing argument
+  uint16_t num_arguments;  // arguments of the instruction, including any trailing argument
   uint32_t outputs = 0;    // bit n: the kernel writes the tensors of argument n
   uint32_t results = 0;    // bit n: argument n is an `EValue&` or a ChangedTensor
 };

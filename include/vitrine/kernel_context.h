@@ -83,8 +83,8 @@ class KernelContext {
   // of the same size from the same bytes.
   //
   // Returns null data, without an error, if `from` is not a constant or if the memory budget is too
-  // small. If the system has no memory left, also reports an error. Otherwise, results could depend
-  // on the free memory of the system.
+  // small. If the system has no memory left, returns null data and reports an error, so that
+  // results do not depend on the free memory of the system.
   Derived derive(const Tensor& from, uint64_t key, size_t bytes);
   // Sets the storage of derived data, which must outlive the context. If `data` is null, derived
   // data is not stored. The executor calls this.

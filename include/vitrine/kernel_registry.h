@@ -25,8 +25,8 @@ struct KernelTable {
 
   static constexpr uint32_t kAllDtypes = UINT32_MAX;
   std::span<const Kernel* const> kernels;
-  // Bit n is set if the kernels were built for ScalarType n. A method that passes a tensor of
-  // another dtype cannot be loaded.
+  // Bit n is set if the kernels were built for ScalarType n. A method that passes the kernels a
+  // tensor of another dtype cannot be loaded.
   uint32_t dtypes = kAllDtypes;
 };
 

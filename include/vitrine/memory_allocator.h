@@ -64,6 +64,7 @@ class HeapArena final : public MemoryAllocator {
   // all of them together, if the memory budget allows.
   void rewind(const Mark& mark);
 
+  // Bytes of all chunks.
   size_t reserved() const { return reserved_; }
   // The largest value of reserved() so far.
   size_t max_reserved() const { return max_reserved_; }

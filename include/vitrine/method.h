@@ -49,8 +49,8 @@ struct MethodLimits {
   // with their packed weights and workspaces. Default: the memory that is available to the process
   // at load.
   uint64_t max_memory_bytes = 0;
-  // Maximum number of list elements that loading reads. Default: 16 per byte of the files, plus a
-  // million.
+  // Maximum amount of work for loading. Reading one list element is one step of work. Default: 16
+  // steps per byte of the files, plus a million.
   uint64_t max_load_steps = 0;
   // Maximum number of instructions in one execution. Default: 10 million.
   uint64_t max_instructions_per_run = 0;
@@ -66,8 +66,8 @@ struct MethodOptions {
   const BackendRegistry* backends = nullptr;
   const NamedDataMap* external_data = nullptr;  // the content of a .ptd file
   ThreadPool* pool = nullptr;
-  // Options of backends. Loading returns InvalidArgument if a backend of the method does not know a
-  // key. Options of other backends are ignored.
+  // Options of backends. Loading returns InvalidArgument if a backend of the method does not know
+  // the key of one of its options. Options of other backends are ignored.
   std::span<const BackendOption> backend_options = {};
   // Traces loading and execution. See set_tracer().
   EventTracer* tracer = nullptr;
@@ -154,8 +154,9 @@ class Method {
   // MethodLimits::max_memory_bytes would be exceeded.
   Error allocate_outputs();
 
-  // Runs the method, after undoing changes of values and memory by earlier executions. Stops at the
-  // first instruction that fails. The error names the instruction.
+  // Runs the method. If an earlier execution replaced values or moved tensors to other memory,
+  // these changes are undone first. Stops at the first instruction that fails. The error names the
+  // instruction.
   //
   // Returns InvalidState if an input is not set. Inputs stay set, except inputs that share planned
   // memory with values that the program writes. Set these inputs before each execution. Returns

@@ -7,10 +7,11 @@
 //   if (!outputs.ok()) return fail(outputs.error().message());
 //   auto logits = outputs->at(0).array()->data<float>();
 //
-// To choose kernels or memory, use Program and Method (vitrine/method.h). Methods share state if
-// the program was exported with shared buffers (vitrine/shared_state.h).
+// A Module uses all kernels and backends of this build. To choose kernels or memory, use Program
+// and Method (vitrine/method.h). Methods share state if the program was exported with shared
+// buffers (vitrine/shared_state.h).
 //
-// Functions return errors and do not throw, even if memory runs out. Exception: in a caller that is
+// Functions return errors and do not throw, even if memory runs out. However, in a caller that is
 // compiled without exceptions, filling a std::string or std::vector ends the process when memory
 // runs out.
 //
@@ -152,6 +153,7 @@ class Module {
 
   // The first Method::warning() of the loaded methods, or success. Valid until the next call.
   const Error& warning() const;
+  // The sum over all loaded methods.
   MemoryUsage memory_usage() const;
 
   // Must not be called on a Module that was moved from.

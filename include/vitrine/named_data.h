@@ -32,15 +32,16 @@ class NamedDataMap {
   virtual Result<DataBuffer> get(std::string_view key) const = 0;
   // Returns nullopt if the bytes are not a tensor, and NotFound for an unknown key.
   virtual Result<std::optional<TensorLayout>> layout(std::string_view key) const = 0;
-  // Identifies the files of the map and their versions, like DataSource::stamp(). release() is like
-  // DataSource::release() for the bytes of a key, and ignores unknown keys.
+  // Identifies the files of the map and their versions. As in DataSource::stamp(), 0 means unknown.
   virtual uint64_t stamp() const { return 0; }
+  // Tells the map that the bytes of `key` are not needed soon, like DataSource::release(). Unknown
+  // keys are ignored.
   virtual void release(std::string_view /*key*/) const {}
   // Total size of the map's files, or 0 without files.
   virtual uint64_t file_bytes() const { return 0; }
 };
 
-// Searches the first map, then the second map. Both may be null, and must outlive this object.
+// Searches the first map, then the second map. Either may be null. Both must outlive this object.
 class MergedNamedData final : public NamedDataMap {
  public:
   MergedNamedData(const NamedDataMap* first, const NamedDataMap* second)

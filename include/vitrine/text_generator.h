@@ -82,13 +82,13 @@ struct SamplerOptions {
   // top_p. Ignored if top_k is set.
   float top_p = 0.9F;
   size_t top_k = 0;  // samples from the top_k most probable tokens; 0: no such limit
-  // Seed of the random numbers. If a call repeats the last seed of its conversation, the sequence
-  // of random numbers continues. If unset, the seed comes from the clock.
+  // Seed of the random numbers. If the seed equals the last seed that a call of this conversation
+  // set, the sequence of random numbers continues. If unset, the seed comes from the clock.
   std::optional<uint64_t> seed = {};
 };
 
 struct GenerateOptions {
-  int64_t max_new_tokens = -1;  // -1: only the context is a limit
+  int64_t max_new_tokens = -1;  // -1: only the context and seq_len are limits
   int64_t seq_len = -1;         // maximum length of prompt and new tokens together; -1: the context
   SamplerOptions sampling = {};
   EncodeOptions encode = {};  // a template's prefix is added to the first prompt only
@@ -97,8 +97,8 @@ struct GenerateOptions {
 
 struct NewToken {
   TokenId id;
-  // The complete characters so far. The bytes of an incomplete character are returned with a later
-  // token.
+  // The complete characters that this token adds. The bytes of an incomplete character are returned
+  // with a later token.
   std::string_view text;
 };
 using TokenCallback = std::function<void(const NewToken&)>;
@@ -123,9 +123,9 @@ struct GenerationStatistics {
 // CLOCK_MONOTONIC, in chronological order.
 struct GenerationStep {
   bool is_prefill = false;  // the step feeds the prompt; the last such step yields the first token
-  int64_t position = 0;
-  size_t tokens = 0;
-  int64_t prompt_end = 0;  // for a prefill: the position after the prompt's last token
+  int64_t position = 0;     // position of the first token that the step feeds
+  size_t tokens = 0;        // number of tokens that the step feeds
+  int64_t prompt_end = 0;   // for a prefill: the position after the prompt's last token
   uint64_t start_ns = 0;
   uint64_t fed_ns = 0;      // the model has returned its logits
   uint64_t sampled_ns = 0;  // this time and the next two equal fed_ns if no token is sampled
@@ -140,7 +140,7 @@ class GenerationObserver {
   // Called when the prompt has been tokenized, at `encoded_ns`. `start_ns` is when generate() was
   // called.
   virtual void on_prompt(uint64_t start_ns, uint64_t encoded_ns) = 0;
-  // Called before a step, when only `start_ns` is set.
+  // Called before a step. `start_ns` is the only time that is set already.
   virtual void begin_step(const GenerationStep& step) = 0;
   virtual void end_step(const GenerationStep& step) = 0;
 };
@@ -177,8 +177,8 @@ class TextGenerator {
   Generation generate(std::span<const TokenId> prompt, const GenerateOptions& options,
                       const TokenCallback& on_token = {});
 
-  // Stops the current call to generate() after the current token. If the prompt is not completely
-  // fed, generate() feeds no further part and returns no new token. The fed part of the prompt
+  // Stops the current call to generate() after the current token. If parts of the prompt remain,
+  // generate() does not feed them and returns no new token. The part of the prompt that was fed
   // stays in the conversation. May be called from any thread and from a signal handler.
   void stop() { stop_ = true; }
   // Starts a new conversation, which ignores cached keys and values.

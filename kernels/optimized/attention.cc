@@ -104,7 +104,7 @@ class BlockedAttention {
     int64_t batch;
     int64_t token;
     int64_t tokens;
-    int64_t head;
+    int64_t head;  // the first key head
     int64_t part;
   };
 

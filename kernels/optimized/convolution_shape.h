@@ -37,7 +37,8 @@ inline bool is_plane(const Layout& layout) {
           layout.strides[2] == layout.sizes[4] * layout.sizes[3] * layout.strides[4]);
 }
 
-// Computes one matrix product of weights and patches for each image and group.
+// Computes a non-transposed convolution: one matrix product of weights and patches for each image
+// and group.
 void convolve_as_product(KernelContext& context, const ConvolutionShape& shape);
 
 // Computes a non-transposed convolution with packed weights. Converts images that are not

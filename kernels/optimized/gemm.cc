@@ -100,6 +100,7 @@ class BlockedProduct {
     return panel_memory() + (operands_.wants_scratch() ? shape_.rows : 0);
   }
 
+  // Computes one work item. `packed` is the index of the panel in the worker's memory, or -1.
   void multiply(int64_t item, float* memory, int64_t& packed) const {
     const Panel panel = prepare_panel(blocking_.panel(item), memory, packed);
     const int64_t band = blocking_.band(item);
@@ -194,7 +195,7 @@ class BlockedProduct {
 // unless all operands can be used in place.
 bool multiply_in_place(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_t depth,
                        const GemmOperands& operands) {
-  // Products with more tiles are faster as a BlockedProduct.
+  // Products with more tiles than the limit below are faster as a BlockedProduct.
   const int64_t vectors = divide_up(columns, shape.lanes);
   const int64_t tiles = divide_up(vectors, simd::kGemmMaxVectors);
   if (tiles > (rows <= shape.rows ? kMaxPanelTiles : 1) || operands.wants_scratch()) return false;

@@ -60,7 +60,7 @@ class GemmOperands {
 void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
           const GemmOperands& operands);
 
-// The result is nullopt on overflow.
+// Number of floats in a packed right side, or nullopt on overflow.
 std::optional<int64_t> packed_size(int64_t columns, int64_t depth);
 // Packs the right side into vectors of adjacent columns: [vectors, depth, lanes].
 void pack_columns(KernelContext& context, int64_t columns, int64_t depth,

@@ -70,8 +70,8 @@ struct Result {
 
 struct Epilogue {
   float alpha;
-  float beta;  // 0 if nothing is added
-  Matrix added;
+  float beta;    // 0 if nothing is added
+  Matrix added;  // a Float matrix
 
   // True if the same row is added to every row of the product.
   bool is_bias(int64_t rows) const {

@@ -30,6 +30,7 @@ struct Matrix {
     return static_cast<const std::byte*>(data) +
            (row * row_stride + column * column_stride) * static_cast<int64_t>(element_size(dtype));
   }
+  // Precondition: dtype is Float.
   const float* floats(int64_t row, int64_t column) const {
     return static_cast<const float*>(data) + row * row_stride + column * column_stride;
   }

@@ -42,8 +42,8 @@ class Bands {
   // Number of floats in a copy of a band, or 0 if bands need no copies.
   int64_t copy_size() const { return copy_rows_ * padded_[1]; }
 
-  // Returns the windows of a band. The windows read `copy` if copy_size() is not 0. Otherwise, they
-  // read the plane. Fills `copy` with lines of the plane and `padding`.
+  // Returns the windows of a band. If copy_size() is not 0, fills `copy` with lines of the plane
+  // and with `padding`, and the windows read `copy`. Otherwise, the windows read the plane.
   simd::Windows windows(const float* plane, int64_t band, float padding, float* copy) const {
     const PoolWindow& w = window_;
     const int64_t first = first_line(band);

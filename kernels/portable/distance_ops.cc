@@ -78,6 +78,7 @@ void distances(const BatchShape& batches, const Tensor& x1, const Tensor& x2, do
   });
 }
 
+// compute_mode selects an algorithm but not the result.
 void cdist_forward_out(KernelContext& context, const Tensor& x1, const Tensor& x2, double p,
                        std::optional<int64_t> /*compute_mode*/, Tensor& out) {
   if (x1.rank() < 2 || x2.rank() < 2 || x1.size(x1.rank() - 1) != x2.size(x2.rank() - 1)) {

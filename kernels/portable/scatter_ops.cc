@@ -62,6 +62,7 @@ void for_each_index(KernelContext& context, const Tensor& target, size_t dim, co
   });
 }
 
+// sparse_grad affects only gradients.
 void gather_out(KernelContext& context, const Tensor& self, int64_t dim, const Tensor& index,
                 bool /*sparse_grad*/, Tensor& out) {
   const std::optional<size_t> axis = normalize_dim(context, dim, self.rank());

@@ -1,5 +1,5 @@
-// The linear layers of torchao: quantize each row of the activations to int8 and multiply the row
-// by packed int4 or int8 weights.
+// The linear layers of torchao, which quantize each row of the activations to int8 and multiply the
+// row by packed int4 or int8 weights.
 #include <array>
 #include <limits>
 

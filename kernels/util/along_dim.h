@@ -30,6 +30,7 @@ struct LineFormat {
 template <class T>
 class Line {
  public:
+  // Strides are in elements.
   Line(const LineFormat& format, const std::byte* in, int64_t in_stride, std::byte* out,
        int64_t out_stride, int64_t length)
       : format_(format),

@@ -20,10 +20,10 @@ namespace vitrine {
 // elements. Repeated dimensions have stride 0.
 void broadcast_strides(const Tensor& tensor, size_t rank, std::span<int64_t> strides);
 
-// Broadcasts `tensor` to the shape of `out`, with elements in memory order. Returns n if element i
-// of `out` is element i % n of `tensor`: out.numel() for equal layouts, 3 for [1,3] in [2,3], 1 for
-// a single element. Returns 0 if there is no such n (for example, for [2,1] in [2,3]), if `tensor`
-// does not broadcast, or if `out` has no elements.
+// Returns the number n for which element i of `out` corresponds to element i % n of `tensor`, if
+// `tensor` is broadcast to `out` and elements are counted in memory order: out.numel() for equal
+// layouts, 3 for [1,3] in [2,3], 1 for a single element. Returns 0 if there is no such n (for
+// example, for [2,1] in [2,3]), if `tensor` does not broadcast, or if `out` has no elements.
 int64_t repeat_period(const Tensor& tensor, const Tensor& out);
 
 // Fails the context unless `tensor` broadcasts to `sizes`. Call this after resizing the outputs,

@@ -71,6 +71,7 @@ template <class List>
                               const char* name);
 [[nodiscard]] bool check_sizes(KernelContext& context, const Tensor& tensor,
                                std::span<const int32_t> sizes, const char* name);
+// Fails unless is_row_major(tensor) is true.
 [[nodiscard]] bool check_contiguous(KernelContext& context, const Tensor& tensor, const char* name);
 // Fails unless the elements of both tensors have the same order in memory.
 [[nodiscard]] bool check_same_dim_order(KernelContext& context, const Tensor& a, const Tensor& b);

@@ -59,7 +59,7 @@ class ScalarElement {
 [[nodiscard]] bool copy_broadcast(KernelContext& context, const Tensor& from, Tensor& to,
                                   const Layout& to_layout);
 
-// Sets all elements to the scalar, converted to the dtype of `to`.
+// Sets the elements of `to_layout` to the scalar, converted to the dtype of `to`.
 [[nodiscard]] bool fill_elements(KernelContext& context, const Scalar& value, Tensor& to,
                                  const Layout& to_layout);
 

@@ -29,6 +29,7 @@ namespace vitrine {
 // An element-wise operator with its C++ types erased.
 struct Elementwise {
   static constexpr size_t kMaxInputs = 3;
+  // Applies `op` to `count` contiguous elements.
   using Run = void (*)(const void* op, const void* const* inputs, void* out, int64_t count);
 
   Run run;

@@ -13,6 +13,7 @@
 
 namespace vitrine {
 
+// A tile of sums stays in registers. A block of each operand is packed at a time.
 inline constexpr int64_t kGemmTileRows = 4;
 inline constexpr int64_t kGemmTileColumns = 8;
 inline constexpr int64_t kGemmBlockDepth = 128;
@@ -24,11 +25,11 @@ template <class Sum>
 class GemmOperands {
  public:
   // Sets panel[d * kGemmTileRows + r] = left(row + r, depth + d) for r < count and d < depth_count.
-  // The caller has zeroed the panel.
+  // The caller has set the other elements of the panel to zero.
   virtual void load_rows(int64_t row, int64_t count, int64_t depth, int64_t depth_count,
                          Sum* panel) = 0;
   // Sets panel[d * kGemmTileColumns + c] = right(depth + d, column + c) for c < count and d <
-  // depth_count. The caller has zeroed the panel.
+  // depth_count. The caller has set the other elements of the panel to zero.
   virtual void load_columns(int64_t column, int64_t count, int64_t depth, int64_t depth_count,
                             Sum* panel) = 0;
   // Sets result(row, column + i) = sums[i] for i < count <= kGemmBlockColumns. May modify `sums`.

@@ -30,7 +30,7 @@ struct GroupNorm {
 // Normalizes groups. The caller has checked the arguments.
 using NormalizeGroups = void (*)(KernelContext& context, const GroupNorm& arguments);
 
-// Supports any dtype. The statistics have the type double.
+// Supports any dtype. Computes the statistics in double.
 void normalize_groups(KernelContext& context, const GroupNorm& arguments);
 
 // aten::native_group_norm.out, computed by `normalize`.

@@ -26,7 +26,7 @@ struct LayerNorm {
 // Normalizes rows. The caller has checked the arguments.
 using NormalizeRows = void (*)(KernelContext& context, const LayerNorm& arguments);
 
-// Supports any dtype. The statistics have the type double.
+// Supports any dtype. Computes the statistics in double.
 void normalize_rows(KernelContext& context, const LayerNorm& arguments);
 
 // aten::native_layer_norm.out, computed by `normalize`.

@@ -36,8 +36,8 @@ struct Moments {
   double variance(double correction) const;
 };
 
-// Mean and variance of `self` over the dimensions in `dims`. The divisor of the variance is count -
-// correction. `mean` may be null. All dtypes must be floating.
+// Mean and variance of `self` over the dimensions in `dims`, or in the bit mask `mask`. The divisor
+// of the variance is count - correction. `mean` may be null. All dtypes must be floating.
 void variance(KernelContext& context, const Tensor& self,
               std::optional<std::span<const int64_t>> dims, double correction, bool keepdim,
               Tensor* var, Tensor* mean);

@@ -21,14 +21,14 @@ namespace vitrine {
 
 class PackedWeights {
  public:
-  static constexpr int64_t kRows = 8;
+  static constexpr int64_t kRows = 8;  // rows per block
   static constexpr int64_t kPacketColumns = 16;
 
   struct Shape {
     int64_t rows;
     int64_t columns;
     int64_t group_size;  // columns that share a scale
-    int64_t bits;
+    int64_t bits;        // 4 or 8
   };
 
   // Checks `shape` and the header, and that the `size` bytes at `data` match the shape. `name` is

@@ -12,8 +12,8 @@
 
 namespace vitrine {
 
-// The input positions begin, begin + step, ... < end of an output element in one dimension. All
-// positions are inside the input.
+// The input positions that an output element reads in one dimension: begin, begin + step, and so
+// on, below `end`. All positions are inside the input.
 struct PoolRange {
   int64_t begin;
   int64_t end;

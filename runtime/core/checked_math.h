@@ -39,7 +39,7 @@ template <std::integral A, std::integral B, std::integral R>
 // overflow, nor do sizes with added alignment and slack.
 inline constexpr uint64_t kMaxBytes = SIZE_MAX / 2 - 4095;
 
-// True if [offset, offset + size) is inside [0, limit), without overflow.
+// True if [offset, offset + size) is inside [0, limit). offset + size may overflow.
 [[nodiscard]] constexpr bool range_fits(uint64_t offset, uint64_t size, uint64_t limit) {
   return offset <= limit && size <= limit - offset;
 }

@@ -1,4 +1,4 @@
-// Heap sort: little code, and O(n log n) time for any order of the n items.
+// Heap sort: little code, and O(n log n) time for any order of the n items. Not stable.
 #pragma once
 
 #include <cstddef>

@@ -123,7 +123,7 @@ bool MethodLoader::ResultKeeper::find_ranges() {
   if (!find_changes()) return false;
   ranges_ = loader_.scratch_.allocate_array<PlannedRange>(method_.values_.size());
   for (uint32_t i = 0; i < ranges_.size(); ++i) {
-    // A step may replace the value, so the value does not have planned memory of its own.
+    // A value that a step may replace does not have planned memory of its own.
     if (!loader_.exchanged_[i]) ranges_[i] = loader_.planned_range(i);
   }
   return !ranges_.empty();

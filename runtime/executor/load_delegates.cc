@@ -36,8 +36,8 @@ Result<std::unique_ptr<Delegate>> MethodLoader::load_delegate(const fbs::Backend
                                                               BackendInitContext& context) {
   VITRINE_ASSIGN_OR_RETURN(const DataBuffer payload,
                            ProgramAccess::payload(program_, *delegate.processed()));
-  // Each delegate is charged for its payload. Several delegates may share a payload and copy it.
-  // Backends also charge for each element that they read.
+  // Each delegate is charged for its payload, because several delegates may share a payload and
+  // each may copy it. Backends also charge for each element that they read.
   VITRINE_RETURN_IF_ERROR(charge_bytes(payload.bytes().size()));
   const uint32_t num_specs = size_of(delegate.compile_specs());
   const std::span<CompileSpec> specs = arena_.allocate_array<CompileSpec>(num_specs);

@@ -26,7 +26,7 @@ inline const IndexVector* tensors_of_list(const fbs::EValue& value) {
   return list != nullptr ? list->items() : nullptr;
 }
 
-// Bit n of `outputs` (Kernel::outputs) is argument n.
+// True if the kernel writes the argument. `outputs` is Kernel::outputs.
 inline bool is_written(uint32_t outputs, uint32_t argument) {
   return argument < 32 && (outputs >> argument & 1u) != 0;
 }
@@ -137,6 +137,7 @@ class MethodLoader {
   Error no_memory(const char* what) const;
   // Charges the load budget. Returns OutOfResources if MethodLimits::max_load_steps is used up.
   Error charge_steps(uint64_t steps);
+  // Charges the load budget for bytes that are read or copied.
   Error charge_bytes(uint64_t bytes);
 
   Method& method_;

@@ -28,7 +28,7 @@ struct Method::Input {
 
 struct Method::PlannedBuffer {
   std::byte* data = nullptr;  // may be null
-  uint64_t readable = 0;
+  uint64_t readable = 0;      // number of readable bytes from `data` on
 };
 
 struct Method::ChainSteps {

@@ -1,5 +1,5 @@
-// Sets or allocates the memory of outputs that are not memory-planned, and moves results into this
-// memory.
+// Sets or allocates the memory of outputs that are not memory-planned, and copies results that are
+// elsewhere into this memory.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>

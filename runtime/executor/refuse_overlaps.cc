@@ -64,7 +64,7 @@ class MethodLoader::OverlapCheck {
   struct TrackedValue {
     uint32_t begin = 0;
     uint32_t end = 0;             // equal to `begin` if the value is not tracked
-    uint32_t intact_since = 0;    // the value is intact since this write; 0 if unknown
+    uint32_t intact_since = 0;    // the value was intact after this write; 0 if unknown
     uint32_t last_overwrite = 0;  // time of its last write over other values; 0 if none
     uint32_t writer = 0;          // the last step that wrote the entire value
   };

@@ -56,7 +56,7 @@ size_t shared_bytes(const Program& program) {
   uint64_t bytes = 0;
   size_t sharing = 0;
   for (const fbs::ExecutionPlan* plan : *ProgramAccess::root(program).execution_plan()) {
-    if (size_of(plan->non_const_buffer_sizes()) <= kSharedMemoryId) continue;  // constants
+    if (size_of(plan->non_const_buffer_sizes()) <= kSharedMemoryId) continue;  // no shared buffer
     const uint64_t size = shared_size(*plan);
     if (size == 0 || (sharing != 0 && size != bytes) || has_shared_input(*plan)) return 0;
     bytes = size;
@@ -66,7 +66,7 @@ size_t shared_bytes(const Program& program) {
 }
 
 // Returns the tensors of the shared buffer, sorted and without duplicates. Returns no tensors if
-// two different tensors overlap, because executions then overwrite a tensor with the other.
+// two different tensors overlap, because executions then overwrite one tensor with the other.
 Result<SharedMemory::StateTensors> find_tensors(const Program& program) {
   using StateTensor = SharedMemory::StateTensor;
   const auto for_each = [&program](auto&& visit) {

@@ -55,8 +55,8 @@ Error MethodLoader::sort_written_ranges() {
 bool MethodLoader::overlaps_written(uint32_t value) const {
   const PlannedRange range = planned_range(value);
   // `after` is the first written range that begins at or after the end of `range`. The range before
-  // `after` ends at the largest end so far. It therefore overlaps `range` if any written range
-  // does.
+  // `after` has the largest end so far (sort_written_ranges()), so it overlaps `range` if any
+  // written range does.
   const auto after = std::lower_bound(written_ranges_.begin(), written_ranges_.end(),
                                       PlannedRange{range.buffer, range.end, range.end});
   return after != written_ranges_.begin() && std::prev(after)->buffer == range.buffer &&

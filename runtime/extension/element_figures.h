@@ -81,6 +81,7 @@ class Distribution {
 
   template <class T, class PairsOf>
   void add_block(std::span<const T> elements, PairsOf pairs_of);
+  // Adds the tables to the histogram and clears the tables.
   void clear_tables();
 
   Bins bins_;

@@ -1,4 +1,4 @@
-// Reads times in nanoseconds. All wall times are those of CLOCK_MONOTONIC.
+// Reads times in nanoseconds. All wall times in this file are those of CLOCK_MONOTONIC.
 #pragma once
 
 #include <cstdint>

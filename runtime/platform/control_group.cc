@@ -49,8 +49,8 @@ void read_file(const Group& group, const char* file_name, char (&text)[kMaxFileB
   read_start(path, text, sizeof text);
 }
 
-// Reads up to two numbers from the beginning of a file. Stops at the word "max". Other numbers stay
-// unchanged, for example if the file is missing.
+// Reads up to two numbers from the beginning of a file. Stops at the word "max". Numbers that are
+// not read stay unchanged, for example if the file is missing.
 void read_numbers(const Group& group, const char* file_name, long long* first, long long* second) {
   char text[kMaxFileBytes];
   read_file(group, file_name, text);
@@ -116,7 +116,8 @@ bool contains_name(const char* names, const char* name) {
     if (!is_v2 && !contains_name(names, controller.name)) continue;
     ++path;
     Group group{root, is_v2 ? "" : controller.name, path, std::strlen(path)};
-    // A missing folder does not set a limit. In a container, parent folders may be missing.
+    // A missing folder does not set a limit. In a container, folders of the path may be missing,
+    // because only the container's own group is mounted.
     while (true) {
       result = std::min(result, limit_of(group, controller, is_v2));
       if (group.path_size == 0) break;

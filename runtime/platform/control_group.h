@@ -10,7 +10,8 @@
 
 namespace vitrine::platform {
 
-// Number of bytes that this process may still use. Cached pages of files count as free.
+// Number of bytes that this process may still use. The memory that a group uses is subtracted from
+// the group's limit. Cached pages of files count as free.
 uint64_t control_group_memory(const char* root = "");
 
 // Number of processors that this process may keep busy: CPU quota / period, rounded up.

@@ -25,8 +25,8 @@ class File {
   uint64_t modified_ns() const { return modified_ns_; }
   // True if only this user and root can write to the file.
   bool is_private() const { return private_; }
-  // False if another change could get the same modification time, because the last change is so
-  // recent.
+  // False if the last change is so recent that another change could get the same modification time
+  // and thus the same stamp.
   bool is_settled() const { return settled_; }
   // Sets the modification time, in whole seconds since 1970. Does nothing if the file has changed
   // since it was opened, or if the system does not allow the change.

@@ -1,7 +1,7 @@
 // Calls the code for the best instruction set of this machine.
 //
 // Highway's own dispatch needs Highway's shared library, which slows down the start of every
-// process.
+// process that links it.
 #pragma once
 
 #include <hwy/highway.h>

@@ -28,7 +28,7 @@ class Walk {
     const std::span fields(shapes_.fields + shapes_.starts[which],
                            shapes_.fields + shapes_.starts[which + 1]);
     for (size_t i = 0; i < fields.size(); ++i) {
-      const uint64_t entry = 4 + 2 * i;
+      const uint64_t entry = 4 + 2 * i;  // the vtable begins with two sizes: its own, the table's
       const uint64_t offset = entry < vtable_bytes ? read<uint16_t>(vtable + entry) : 0;
       const uint64_t here = offset != 0 ? position + offset : kNowhere;
       if (here != kNowhere && !field(here, before, fields[i])) return false;

@@ -1,7 +1,8 @@
 // Verifies that all offsets in a flatbuffer point into the flatbuffer.
 //
 // Performs the checks of the flatbuffers library's verifier, and checks the alignment of 8-byte
-// elements. schema/table_shapes.py generates the arrays (TableShapes) that describe a schema.
+// elements. schema/table_shapes.py generates the arrays (TableShapes) that describe a schema. The
+// arrays are much smaller than the code that flatc generates.
 // Format: https://flatbuffers.dev/internals.
 #pragma once
 
@@ -22,7 +23,7 @@ struct FieldShape {
     kVector,  // vector of scalars; `argument` is the size of an element in bytes
     kTable,   // `argument` is the index of the table's shape
     kTables,  // vector of tables; `argument` is the index of their shape
-    // A union. The table's previous field is the union's type. Type t has the shape
+    // A union. The table's previous field is the union's type. The shape of type t has the index
     // TableShapes::unions[argument + t - 1]. Values of types above `count` are not verified.
     kUnion,
   };

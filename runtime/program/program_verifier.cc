@@ -390,7 +390,7 @@ class ProgramVerifier {
         if (!in_range(call.cond_value_index(), count)) {
           return invalid("cond_value_index: no such value");
         }
-        // A jump past the last instruction ends the chain.
+        // A jump to the position after the last instruction ends the chain.
         return in_range(call.destination_instruction(), num_instructions + 1)
                    ? Error()
                    : invalid("destination_instruction: outside the chain");

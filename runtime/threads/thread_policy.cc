@@ -21,7 +21,7 @@ constexpr uint64_t kSampleNs = 2'000'000;  // interval at which long runs record
 constexpr uint64_t kFirstPauseNs = 10'000'000;
 constexpr uint64_t kMaxPauseNs = 500'000'000;
 // In the last kCheckNs of a pause, the policy measures how long callers wait for a processor. A
-// wait of at least kMinTakenNs and an eighth of the measured time extends the pause.
+// wait of at least kMinTakenNs, and at least an eighth of the measured time, extends the pause.
 constexpr uint64_t kCheckNs = 10'000'000;
 constexpr int64_t kMinTakenNs = 1'000'000;
 // The next pause is twice as long if the time since the last pause is less than kQuietPauses times

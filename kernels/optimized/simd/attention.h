@@ -56,7 +56,8 @@ float weigh(float* scores, const float* mask, int64_t count, int64_t padded_coun
 
 // Like weigh(), but for `rows` queries, a multiple of attention_lanes(). The score of query r and
 // key n is scores[n * rows + r]. Query r attends to the first visible[r] of `count` keys. Other
-// weights are zero. The caller must multiply earlier sums of query r by factors[r].
+// weights are zero. Sets factors[r] to the factor by which the caller must multiply earlier sums of
+// query r.
 void weigh_columns(float* scores, int64_t rows, int64_t count, const float* visible,
                    RunningSoftmax* softmax, float* factors);
 

@@ -8,8 +8,9 @@ namespace vitrine::optimized::simd {
 
 using Convert = void (*)(const void* from, void* to, int64_t count);
 
-// These functions convert between floats and elements of `dtype` (Half, BFloat16 or Float). The
-// result is null for other dtypes. from_float() rounds to nearest, ties to even. NaN stays NaN.
+// to_float() returns the function that converts elements of `dtype` (Half, BFloat16 or Float) to
+// floats. from_float() returns the inverse function, which rounds to nearest, ties to even. NaN
+// stays NaN. Both return null for other dtypes.
 Convert to_float(ScalarType dtype);
 Convert from_float(ScalarType dtype);
 

@@ -43,6 +43,7 @@ inline int64_t depthwise_line(int64_t width, int64_t step, int64_t side) {
 constexpr int64_t kDepthwiseSlack = 64;
 void depthwise_plane(const DepthwisePlane& plane);
 
+// Sets to[i] = from[2 * i] for i < count.
 void take_every_other(const float* from, int64_t count, float* to);
 
 // Computes consecutive pixels of a convolution with contiguous channels. For p < count and

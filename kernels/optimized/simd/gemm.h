@@ -7,8 +7,8 @@
 namespace vitrine::optimized::simd {
 
 struct GemmShape {
-  int64_t rows;
-  int64_t lanes;
+  int64_t rows;   // rows of the largest tile
+  int64_t lanes;  // floats in a vector
 };
 GemmShape gemm_shape();
 
@@ -35,10 +35,10 @@ struct GemmTile {
   int64_t sums_stride;
   const float* start;  // initial sum of each row; null means zero
   int64_t left_step = 1;
-  // The right side is prefetched by this many floats. 0 means no prefetching.
+  // The right side is prefetched this many floats ahead. 0 means no prefetching.
   int64_t right_ahead = 0;
   int64_t vector_stride = 0;  // 0 means lanes: the vectors of a row are contiguous
-  // Number of columns in `sums`. The right side is always read in full vectors.
+  // Number of columns that are written to `sums`. The right side is always read in full vectors.
   int64_t columns = kAllColumns;
   const float* bias = nullptr;  // initial sum of each column, if `start` is null; null means zero
 };

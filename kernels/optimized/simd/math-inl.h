@@ -169,7 +169,7 @@ HWY_INLINE V logarithm(D d, V x) {
   const V p = polynomial(d, y, 7.0376836292e-2F, -1.1514610310e-1F, 1.1676998740e-1F,
                          -1.2420140846e-1F, 1.4249322787e-1F, -1.6668057665e-1F, 2.0000714765e-1F,
                          -2.4999993993e-1F, 3.3333331174e-1F);
-  // Adds n ln(2), which is split as in reduce_exponent().
+  // Adds n ln(2). ln(2) is split as in reduce_exponent().
   V rest = hn::MulAdd(n, hn::Set(d, -2.12194440e-4F), hn::Mul(hn::Mul(p, y), z));
   rest = hn::NegMulAdd(z, hn::Set(d, 0.5F), rest);
   return hn::MulAdd(n, hn::Set(d, 0.693359375F), hn::Add(y, rest));

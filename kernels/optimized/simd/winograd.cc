@@ -39,7 +39,7 @@ struct WinogradResult {
   float min, max;
   T* out;
   int64_t line_stride, pixel_stride;
-  int64_t lines, columns;
+  int64_t lines, columns;  // lines and columns of the tile that are inside the image
   int64_t channels;
 };
 

@@ -4,8 +4,9 @@
 // Sources: Winograd, "Arithmetic Complexity of Computations", 1980; Lavin and Gray, "Fast
 // Algorithms for Convolutional Neural Networks", 2015.
 //
-// The rounding error is at most four times the error of a plain sum of products. The common points
-// 0, +-1, +-2 and infinity would about double the error.
+// The rounding error is at most four times the error of a plain sum of products. Tiles of 4 use the
+// points 0, +-2/3, +-3/2 and infinity. The common points 0, +-1, +-2 and infinity would about
+// double the error.
 //
 // The layout of images is N, H, W, C. An infinity or a NaN in the input can affect every result of
 // a tile.
@@ -33,6 +34,7 @@ struct WinogradPanel {
 int64_t winograd_panels(const WinogradShape& shape);
 WinogradPanel winograd_panel(const WinogradShape& shape, int64_t panel);
 
+// Number of tiles that are multiplied at a time.
 int64_t winograd_tile_step();
 
 // Number of floats in the transformed weights, and in the scratch memory for `tiles` tiles.
