@@ -150,7 +150,6 @@ class MethodLoader {
   uint32_t missing_dtypes_ = 0;  // bit n: a needed kernel was not built for ScalarType n
   std::span<bool> written_;      // by value: a step writes the value
   std::span<bool> exchanged_;    // by value: a step may replace the value with another value
-  std::span<bool> rewritten_;    // by value: steps write the value more than once
   std::span<bool> viewed_;       // by value: a step may make another tensor share its memory
   std::span<PlannedRange> written_ranges_;
   bool has_unknown_writes_ = false;  // a kernel does not declare its outputs
