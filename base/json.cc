@@ -55,8 +55,8 @@ std::string quote_python_numbers(std::string_view text) {
   return quoted;
 }
 
-// Searches `value` and its descendants for `wanted`. Appends the keys and indices from `value` to
-// `wanted` to `path`.
+// Searches `value` and its descendants for the object `wanted`. If found, returns true and appends
+// the keys and indices that lead to `wanted` to `path`.
 bool find_path(const nlohmann::json& value, const nlohmann::json& wanted, std::string& path) {
   if (&value == &wanted) return true;
   const size_t length = path.size();

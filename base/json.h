@@ -31,8 +31,8 @@ class JsonDocument {
   std::string source_;
 };
 
-// A value in a document. The document must outlive the JsonValue. Accessors of another type throw
-// FormatError.
+// A value in a document. The document must outlive the JsonValue. An accessor throws FormatError if
+// the value has another type.
 class JsonValue {
  public:
   JsonValue(const nlohmann::json& value, const JsonDocument& document)

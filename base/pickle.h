@@ -10,8 +10,8 @@
 
 namespace vitrine {
 
-// Nodes refer to each other by their index in Pickle::nodes. Nodes can form cycles, so callers must
-// bound their walks.
+// Nodes refer to each other by their index in Pickle::nodes. Nodes can be shared and form cycles,
+// so callers must bound their walks.
 struct PickleNode {
   enum class Kind : uint8_t {
     kMark,

@@ -27,7 +27,7 @@ struct SavedTensor {
 // FormatErrors begin with `source`.
 class SavedObjects {
  public:
-  // Tensors whose storage is larger than `max_storage_bytes` are errors.
+  // tensor() throws if the tensor's storage is larger than `max_storage_bytes`.
   SavedObjects(SharedBytes archive, std::string source, uint64_t max_storage_bytes);
 
   const PickleNode& root() const { return pickle_.nodes[pickle_.root]; }

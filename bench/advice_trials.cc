@@ -5,8 +5,8 @@
 // ADVICE.json is the output of `vitrine advise MODEL --format json`. The tool measures the changes
 // in ADVICE.json that have a predicted ratio and need only options. It also measures other
 // time-saving changes that need only the model file. The changed program and the baseline run
-// alternately for SECONDS per change. Prints one JSON object per change. Its "ratio" is the median
-// time of the changed program divided by the median time of the baseline.
+// alternately for SECONDS per change. Prints one JSON object per change. Its "ratio" is the time
+// of the changed program divided by the time of the baseline (median over blocks of runs).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -3,8 +3,9 @@
 // Splits the values, in order, into about sqrt(number of values) blocks (batch means; Flegal and
 // Jones, "Batch means and spectral variance estimators in Markov chain Monte Carlo", 2010). The
 // variance of the blocks' sums includes correlations within blocks. While the sums of neighboring
-// blocks are correlated (r > 1.645 / sqrt(blocks)), halves the number of blocks, down to eight. The
-// interval uses Student's t distribution with blocks - 1 degrees of freedom.
+// blocks are correlated (r > 1.645 / sqrt(blocks)), halves the number of blocks, but keeps at
+// least eight blocks. The interval uses Student's t distribution with blocks - 1 degrees of
+// freedom.
 #pragma once
 
 #include <cstddef>

@@ -42,8 +42,8 @@ class DecoderCall {
 
   // Runs the method and returns the vocabulary() logits of the last id, valid until the next call.
   // The model's encoder, if present, must have been executed. A method with a fixed length gets ids
-  // padded to max_ids(). `rows` is empty, or has an element per token: the encoder's row that
-  // replaces the token, or -1.
+  // padded to max_ids(). `rows` is empty, or has an element per token: the index of the encoder's
+  // row that replaces the token, or -1.
   std::span<const float> feed(std::span<const TokenId> tokens, int64_t position,
                               std::span<const int64_t> rows = {});
   // Returns the logits after token `index` of the last feed(), valid until the next call. Throws

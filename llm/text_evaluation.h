@@ -3,9 +3,9 @@
 //
 // A text longer than the context is fed in windows. Each window begins with the options' prefix. If
 // the prefix has P tokens and the context has C tokens, a window holds F = C - P tokens of the
-// text. The first window scores all its tokens, except the first token if P = 0. Each further
-// window scores the next `stride` tokens. At least F - stride + 1 tokens of the text precede a
-// scored token in its window.
+// text. The first window scores its tokens of the text and the next token, but not the text's first
+// token if P = 0. Each further window scores the next `stride` tokens. At least F - stride + 1
+// tokens of the text precede each of these tokens in the window.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ using EvaluationObserver = std::function<bool(size_t scored, size_t all)>;
 // - a model has an encoder that reads prompts;
 // - a model fails;
 // - a logit is NaN or plus infinity, or all logits of a token are minus infinity. The message names
-// the token's index.
+//   the token's index.
 EvaluatedText evaluate_text(DecoderModel& a, DecoderModel* b, std::span<const TokenId> text,
                             const EvaluationOptions& options,
                             const EvaluationObserver& observer = {});

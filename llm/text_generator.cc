@@ -76,8 +76,8 @@ class TextGenerator::Run {
       generator_.observer_->on_prompt(start_ns_, platform::now_ns());
     }
     const bool encodes_prompt = generator_.model_.info().encodes_prompt;
-    // An answer to a prompt without an encoder continues the prompt, so the answer's first space is
-    // kept.
+    // If no encoder reads the prompt, the answer continues the prompt, so the answer's first space
+    // is kept.
     if (generator_.tokenizer_ != nullptr) {
       stream_ = generator_.tokenizer_->stream({.continues = !encodes_prompt});
     }
@@ -174,8 +174,8 @@ Generation TextGenerator::generate(std::string_view prompt, const GenerateOption
   return run.run(encode(prompt, options.encode));
 }
 
-// A prompt that continues a conversation gets no template tokens before it. An empty prompt gets no
-// template tokens at all, so that the model continues its last answer.
+// A prompt that continues a conversation gets no template tokens before it. If such a prompt is
+// empty, it gets no template tokens at all, so that the model continues its last answer.
 std::vector<TokenId> TextGenerator::encode(std::string_view prompt, EncodeOptions options) const {
   options.continues = position() != 0 && !model_.info().encodes_prompt;
   if (options.continues && prompt.empty()) options.add_template = false;

@@ -36,7 +36,7 @@ double kl_divergence(const ScoredLogits& a, const ScoredLogits& b) {
     const double probability = std::exp(log_a);
     if (probability > 0) kl += probability * (log_a - (b.logits[i] - b.log_sum));
   }
-  return std::max(kl, 0.0);
+  return std::max(kl, 0.0);  // rounding can make the sum negative
 }
 
 }  // namespace vitrine

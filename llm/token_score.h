@@ -21,8 +21,8 @@ struct ScoredLogits {
 };
 
 // Returns the Kullback-Leibler divergence of B from A: the sum of p * ln(p / q) over all ids, where
-// p and q are probabilities in `a` and `b`. `a` and `b` must have equally many logits. Returns
-// infinity if q is 0 and p is positive.
+// p and q are the id's probabilities in `a` and `b`. `a` and `b` must have equal numbers of logits.
+// Returns infinity if `b` has a logit of minus infinity for an id with a positive p.
 double kl_divergence(const ScoredLogits& a, const ScoredLogits& b);
 
 }  // namespace vitrine

@@ -72,8 +72,8 @@ class PythonProgram {
   std::unique_ptr<RecordedRun> record_values(const std::string& method,
                                              const std::filesystem::path& record,
                                              uint64_t max_bytes, const py::args& arguments);
-  // Loads the program once more for each sample (a tuple of inputs), and measures its operators'
-  // errors.
+  // Loads the program once more for each sample (a tuple of inputs), and measures the errors of the
+  // program's operators.
   std::unique_ptr<PythonNumerics> numerics(const NumericsSettings& settings,
                                            const py::list& samples);
   // Loads the program once more, runs it once, and compares its outputs with `expected`.

@@ -1,4 +1,4 @@
-// A trie finds its strings that are prefixes of a text.
+// A trie of strings. It finds all of its strings that are prefixes of a text.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Reads llama2.c's tokenizer file after the header of ExecuTorch's export.
+// Reads llama2.c's binary tokenizer file, with the header that ExecuTorch's export adds.
 #pragma once
 
 #include <memory>

@@ -24,7 +24,7 @@ bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')
 
 // Bounds on the work of matching an item, such as a character or a group.
 struct ItemWork {
-  uint64_t repeats = 0;       // sum of the counts, each times the counts around it
+  uint64_t repeats = 0;       // sum of the counts, each multiplied by the counts around it
   bool is_unbounded = false;  // has a repeat without an upper bound, or a back reference
   bool scans = false;         // has a look-around whose work grows with the text
 
@@ -277,7 +277,7 @@ class WorkScanner {
   std::string_view pattern_;
   std::string_view rest_;
   std::vector<OpenGroup> groups_;
-  std::optional<ItemWork> item_;  // a quantifier may follow this item
+  std::optional<ItemWork> item_;  // the last item, which a quantifier may follow
   size_t num_quantifiers_ = 0;    // number of the last item's quantifiers
   size_t num_groups_ = 0;
   size_t num_scans_ = 0;

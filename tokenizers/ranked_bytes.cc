@@ -32,7 +32,7 @@ class RankedBytesTokenizer final : public Tokenizer {
       }
       entries.push_back({std::move(token.bytes), token.rank});
     }
-    // Special tokens are not parts of words.
+    // The table omits special tokens, because they are not parts of words.
     const size_t count = entries.size();
     tokens_ = TokenTable(std::move(entries), place);
     if (tokens_.distinct() != count) {

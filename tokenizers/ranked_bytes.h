@@ -33,7 +33,7 @@ std::unique_ptr<Tokenizer> make_ranked_bytes_tokenizer(RankedBytes description,
                                                        const std::string& place);
 
 // Reads tiktoken's file. Each line has a token in base64 and its rank. The pattern and the names of
-// the 256 special tokens are Llama 3's. Special tokens follow the highest rank.
+// the 256 special tokens are Llama 3's. The ids of special tokens follow the highest rank.
 std::unique_ptr<Tokenizer> read_tiktoken(std::string_view text, const std::string& place);
 // Reads Mistral's tekken.json. It contains the pattern and the special tokens, which have the first
 // ids.

@@ -80,7 +80,7 @@ std::string join_kept(const std::vector<PathPart>& parts) {
   return text;
 }
 
-// A text that must stay on one line. The separator is not printed at the start of a line.
+// A text that must stay on one line. The separator precedes the text, except at a line's start.
 struct Piece {
   std::string_view separator, text;
 };
@@ -170,7 +170,7 @@ std::string cut_path(std::string_view path, size_t width) {
       if (used <= width || part.weight != weight) continue;
       part.is_kept = false;
       used -= display_width(part.text);
-      if (&part != parts.data()) used -= 1;  // the separator
+      if (&part != parts.data()) used -= 1;  // the separator; the first separator becomes "…"
     }
   }
   if (used <= width) return join_kept(parts);

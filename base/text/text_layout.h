@@ -45,7 +45,7 @@ std::string wrap(std::string_view first, const std::vector<std::string>& parts,
 // Wraps running text as wrap() does, but breaks lines at spaces.
 std::string wrap_words(std::string_view first, std::string_view text, size_t width);
 
-// Returns a line "note: ..." for each note. Makes the notes printable.
+// Returns "note: ..." for each note, wrapped to lines. Makes the notes printable.
 std::string wrap_notes(const std::vector<std::string>& notes, size_t width);
 
 // Replaces the names after the first `max` with a text such as "3 more". Never returns "1 more": a

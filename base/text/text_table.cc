@@ -174,8 +174,8 @@ void TextTable::widen_names(Layout& layout, const NaturalWidths& natural, size_t
   }
 }
 
-// Returns a layout in which each column of names has its minimum width, or nullopt if the layout
-// exceeds `width`.
+// Returns a layout in which no column of names is cut below its minimum width, or nullopt if the
+// layout exceeds `width`.
 std::optional<TextTable::Layout> TextTable::fit(const std::vector<bool>& is_shown,
                                                 const NaturalWidths& natural,
                                                 const std::vector<size_t>& min_widths,

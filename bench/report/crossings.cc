@@ -15,9 +15,9 @@ struct Point {
 };
 
 // Returns the size from which the delegate is faster, ignoring differences within the noise. Let S
-// be the largest size at which the delegate is slower. Returns 0 if S does not exist, and nullopt
-// if the delegate is not faster at any size above S. Otherwise interpolates between S and the next
-// size on logarithmic scales.
+// be the largest size at which the delegate is slower. If S does not exist, returns 0, or nullopt
+// if the delegate is not faster at any size. If S exists, interpolates between S and the next size
+// on logarithmic scales, or returns nullopt if the delegate is not faster at any size above S.
 std::optional<double> crossing(std::vector<Point> points) {
   std::ranges::sort(points, {}, &Point::work);
   size_t first = points.size();

@@ -16,7 +16,7 @@ class Chain {
  public:
   explicit Chain(int steps, EventTracer* tracer = nullptr);
   Method& method() { return *method_; }
-  void load();
+  void load();  // loads the method again
   void set_input(size_t index);
   // Calls the kernel of aten::add.out `times` times, without the executor.
   void call_kernel(int times);

@@ -1,4 +1,5 @@
-// Implements WordPiece: each token is the longest prefix of the rest of the word.
+// Implements WordPiece: splits a word from left to right. Each step takes the longest token that is
+// a prefix of the rest of the word.
 #include <algorithm>
 
 #include "tokenizers/byte_trie.h"
@@ -11,7 +12,8 @@ namespace {
 constexpr size_t kDefaultMaxCharacters = 100;
 
 // Finds the longest token at every position of a word in one pass. Reads the word backward and
-// searches for reversed tokens with the Aho-Corasick algorithm.
+// searches for reversed tokens with the Aho-Corasick algorithm. A reversed token ends where the
+// token begins.
 class LongestTokens {
  public:
   // Uses the tokens that begin with `prefix`, without the prefix. The prefix marks tokens inside of

@@ -259,7 +259,7 @@ void Baseline::use_device(DeviceProfile device) {
 
 void Baseline::choose_inputs(Session& session, Method& method, TraceBuffer& trace) {
   inputs_.emplace(make_inputs(session, method, options_.run, trace));
-  // Keeps inputs from the user, from a bundle, or from the profile of a device.
+  // Keeps inputs from the user or a bundle, and inputs with which a device recorded its profile.
   if (context_.has_inputs || session.bundle() != nullptr || !options_.profile.empty()) return;
   std::optional<DecoderShape> shape = decoder_shape(session.program(), method, context_.facts);
   if (!shape) return;

@@ -76,6 +76,7 @@ class Baseline {
   std::vector<std::string> notes_;
 };
 
+// Returns the number of threads that a variant sets, or `threads` if it sets none.
 size_t threads_of(const Variant& variant, size_t threads);
 
 }  // namespace vitrine::tools

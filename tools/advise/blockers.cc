@@ -211,6 +211,7 @@ class BlockerSearch {
   }
 
  private:
+  // Returns true if the graph has a blocked call.
   bool check_graph(const Graph& graph) {
     bool blocked = false;
     std::set<std::string> blocked_subgraphs;

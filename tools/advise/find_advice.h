@@ -25,14 +25,15 @@ struct Findings {
   bool is_interrupted = false;
 };
 
-// Runs trials for about options.seconds. Ctrl-C ends the trials but keeps the advice found so far.
+// Tries all changes, for at most about options.seconds. Ctrl-C ends the trials but keeps the advice
+// found so far.
 Findings find_advice(Baseline& baseline, const AdviseOptions& options);
 
 // Merges advice of different rules that makes the same change.
 std::vector<Advice> collect_advice(const Context& context);
 
-// Sorts advice by gain: time, then loading, memory and files. Within a gain, advice that needs the
-// user's data is last, and larger savings (midpoint of the interval) are first. Sets
+// Sorts advice: advice with a known saving first, then by Advice::gain. Within a gain, advice that
+// needs the user's data is last, and larger savings (midpoint of the interval) are first. Sets
 // Advice::excludes.
 void rank_advice(std::vector<Advice>& advice);
 

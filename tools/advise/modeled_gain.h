@@ -29,7 +29,7 @@ Interval saved_by_smaller_weights(const RowSum& rows, double ratio);
 // the time outside all rows.
 Interval saved_by_fewer_calls(const Context& context, size_t calls);
 
-// Sets advice.ratio from advice.saved for --verify. Adds kBetweenMeasurements to the interval.
+// Sets advice.ratio from advice.saved for --verify. Widens the interval by kBetweenMeasurements.
 void set_modeled_ratio(const Context& context, Advice& advice);
 
 }  // namespace vitrine::tools

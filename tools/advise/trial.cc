@@ -57,8 +57,8 @@ OutputChange describe_change(const std::vector<inspector::OutputDifference>& out
   return change;
 }
 
-// Returns the mean time of `count` runs of `side`. First waits until the workers of another
-// program's pool sleep, and wakes the pool of `side` with an unmeasured run.
+// Returns the mean time of `count` runs of `side`. If the other program has its own pool, first
+// waits until that pool's workers sleep, and wakes the pool of `side` with an unmeasured run.
 double sample(LoadedProgram& side, size_t count, bool has_other_pool) {
   if (has_other_pool) {
     std::this_thread::sleep_for(kUntilWorkersSleep);

@@ -23,7 +23,8 @@ struct Variant {
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 
-// Parses "--backend xnnpack --optimize". Throws ToolError for other words.
+// Parses "--backend xnnpack --optimize". Throws ToolError if a word is neither an option nor
+// an option's value.
 Settings parse_settings(std::string_view text);
 
 // Returns the first option with different values in both changes, or an empty string. Values of a

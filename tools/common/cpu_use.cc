@@ -15,8 +15,8 @@
 namespace vitrine::tools {
 namespace {
 
-// Returns the time that ready threads waited for a processor: the second field of the files
-// /proc/self/task/<id>/schedstat.
+// Returns the time that ready threads waited for a processor: the sum of the second fields of the
+// files /proc/self/task/<id>/schedstat.
 double waited_ns() {
   double sum = 0;
   std::error_code error;

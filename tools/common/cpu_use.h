@@ -27,7 +27,8 @@ class CpuMeter {
 size_t allowed_processors();
 
 // Returns a warning if the process got too little processor time for `threads` threads, else an
-// empty string. Assumes that a thread computes at any time. Ignores losses of less than 5 ms.
+// empty string. Assumes that at least one thread computes at any time. Ignores losses of less than
+// 5 ms.
 std::string cpu_shortage(const CpuUse& use, size_t threads, size_t processors);
 
 }  // namespace vitrine::tools

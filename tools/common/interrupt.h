@@ -27,7 +27,8 @@ void remove_files_on_interrupt();
 // ends the process.
 void stop_then_remove_files_on_interrupt();
 
-// Adds a path to the temporary files that signal handlers remove. Ignores paths after the eighth.
+// Adds a path to the list of temporary files that signal handlers remove. Ignores the path if the
+// list has eight paths.
 void add_temporary_file(const char* path);
 void forget_temporary_file(const char* path);
 

@@ -90,7 +90,7 @@ std::pair<std::string, std::string> short_names(const std::filesystem::path& a,
                                                 const std::filesystem::path& b);
 
 // Returns true if the whole interval of the wall times' ratio B / A is above `limit`. For a limit
-// of 1 or more, the report must also call B slower. Prints a note to stderr if only the median is
+// of 1 or more, the report must also call B slower. Prints a note to stderr if the median ratio is
 // above the limit, or if there are too few runs to decide.
 bool exceeds(const inspector::Comparison& comparison, std::optional<double> limit);
 

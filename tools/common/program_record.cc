@@ -201,7 +201,7 @@ class MethodCheck {
     return product(*tensor->sizes());
   }
 
-  // Compares each kernel with the record's nodes of the same name and debug handle. A node must
+  // Compares each kernel with the record's nodes of the same name and debug handle. One node must
   // have a result with the same number of elements or a dynamic size. Lowering decomposes ops after
   // making the record, so kernels may lack nodes. The check fails only if at least two kernels, and
   // more than 80 % of all kernels, lack nodes.

@@ -8,7 +8,7 @@ from transport import DeviceError
 SETTLED_READINGS = 3
 SETTLED_CELSIUS = 1.0
 
-# Uses only POSIX shell and features that toybox, busybox and coreutils share.
+# The scripts use only POSIX shell and features that toybox, busybox and coreutils share.
 FACTS = r"""
 echo "machine $(uname -m)"
 echo "model $(getprop ro.product.model 2>/dev/null || tr -d '\0' < /proc/device-tree/model 2>/dev/null)"

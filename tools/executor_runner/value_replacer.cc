@@ -47,7 +47,7 @@ void store(std::byte* to, double value) {
 }
 
 // Overwrites the tensor with `value`. Converts between floating-point dtypes. Returns false if the
-// numbers of elements or other dtypes differ.
+// numbers of elements differ, or if the dtypes differ and are not both floating-point.
 bool replace(Tensor& tensor, const DebugTensor& value) {
   const bool converts = is_floating(tensor.dtype()) && is_floating(value.dtype);
   if (!converts && tensor.dtype() != value.dtype) return false;

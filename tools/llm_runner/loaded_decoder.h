@@ -12,7 +12,8 @@
 
 namespace vitrine::tools {
 
-// Returns the tracer for loading the method with this index, or null.
+// Returns the tracer for loading the method with this index, or null. The tracer is removed after
+// loading.
 using LoadTracer = std::function<EventTracer*(size_t method)>;
 
 SessionOptions session_options(const LlmOptions& options);

@@ -41,7 +41,7 @@ struct LlmOptions {
   std::filesystem::path etdump;    // file for the trace of the kept steps; may be empty
   std::filesystem::path etrecord;  // an empty path means the program's own record
   std::vector<std::filesystem::path>
-      compare;  // two saved profiles, one profile for this run, or with `perplexity` a program
+      compare;  // two saved profiles, one to compare with this run, or with `perplexity` a program
   std::optional<double> fail_above;          // limit on the ratio of decode times, for --compare
   std::filesystem::path perplexity;          // text to score; may be empty
   std::filesystem::path reference;           // exact model for `numerics`

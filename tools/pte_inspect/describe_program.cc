@@ -152,7 +152,7 @@ class MethodDescriber {
     }
   }
 
-  // The size of an unverified tensor could overflow.
+  // Precondition: the tensor is verified, so that its size cannot overflow.
   static uint64_t bytes_of(const fbs::Tensor& tensor) {
     uint64_t bytes = element_size(static_cast<ScalarType>(tensor.scalar_type()));
     for (const int32_t size : *tensor.sizes()) bytes *= static_cast<uint64_t>(size);

@@ -1,4 +1,4 @@
-// Converts payloads of backends that Vitrine does not run to text.
+// Converts descriptions of payloads to text, for backends that Vitrine does not run.
 #pragma once
 
 #include <string>

@@ -24,8 +24,9 @@ class DelegatePreparer {
 
   // Returns the memory of the method's loaded delegates: {"how": "prepared on this machine",
   // "threads": 2, "packed_weights_bytes": 4608, "workspace_bytes": 384, "constants_bytes": 0,
-  // "unknown": []}. "unknown" lists missing delegates with reasons: "delegate 1: this build lacks
-  // VulkanBackend". All methods of a program share limits on memory and work (docs/trust.md).
+  // "unknown": []}. "unknown" lists the delegates that the figures leave out, with reasons:
+  // "delegate 1: this build lacks VulkanBackend". All methods of a program share limits
+  // on memory and work (docs/trust.md).
   Json prepare(const schema::program::ExecutionPlan& plan);
 
  private:

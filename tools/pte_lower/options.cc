@@ -104,8 +104,8 @@ CLI::Option* add_list(CLI::App& app, const char* name, std::vector<std::string>&
   return app.add_option(name, to, help)->allow_extra_args(false);
 }
 
-// Adds an option that sets `flag` to false. The help would show "{false}" of CLI11's
-// "--name{false}".
+// Adds an option that sets `flag` to false. Does not use CLI11's syntax "--name{false}", because
+// the help would show "{false}".
 void add_unset(CLI::App& app, const char* name, bool& flag, const char* help) {
   app.add_flag_callback(
       name, [&flag] { flag = false; }, help);

@@ -64,7 +64,7 @@ int compare(int argc, char** argv) {
     return kExitUsage;
   }
   if (is_program(b)) {
-    // executor_runner runs only B if A is a stored profile.
+    // If A is a stored profile, executor_runner runs only B. Otherwise, it runs both programs.
     if (std::ranges::count(given, "--debug_outputs") == 0) arguments.push_back(profile_option);
     arguments.insert(arguments.end(),
                      {argv[is_program(a) ? 1 : 2], compare_option, argv[is_program(a) ? 2 : 1]});

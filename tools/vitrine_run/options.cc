@@ -104,7 +104,8 @@ CommandLine parse_run_options(int argc, char** argv, RunOptions& options) {
       }
     }
     if (option->list == nullptr) continue;
-    // Values end at the next argument with two dashes. A value may be a negative number.
+    // The values end at the next argument that starts with two dashes. A value may be a negative
+    // number.
     while (i + 1 < argc && !std::string_view(argv[i + 1]).starts_with("--")) {
       (options.*option->list).emplace_back(argv[++i]);
     }

@@ -1,4 +1,5 @@
-// Suggests a size for a dynamic batch. A run reads the weights and enters each delegate only once.
+// Suggests a size for a dynamic batch. A run of several samples reads the weights, and enters each
+// delegate, only once.
 #include <fmt/format.h>
 
 #include "tools/advise/rules.h"

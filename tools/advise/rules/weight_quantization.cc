@@ -34,7 +34,7 @@ std::vector<Advice> advise_weight_quantization(const Context& context) {
   // Size of quantized weights relative to f32. kInt8 also estimates the relative time of an int8
   // convolution: a vector register holds four times as many int8 values.
   constexpr double kInt8 = 0.25;
-  constexpr double kInt4 = 4.5 / 32;  // a 16-bit scale for 32 values
+  constexpr double kInt4 = 4.5 / 32;  // 4 bits, and a 16-bit scale for 32 values
   const auto advice = [&](const char* name, const char* scheme, const char* what,
                           const RowSum& changed, double ratio) {
     Advice made{.name = name,

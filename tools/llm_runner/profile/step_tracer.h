@@ -44,6 +44,7 @@ struct StepSums {
   uint64_t last_step = UINT64_MAX;
   uint64_t last_step_ns = 0;  // time of all calls in that step
 
+  // `step` is the index of the step within its phase.
   void add(uint64_t ns, uint64_t position, bool is_usual, uint64_t step) {
     ++calls;
     total_ns += ns;

@@ -64,7 +64,8 @@ struct TokenComparison {
   std::vector<ComparedTokens> rows;  // in the order of A, then rows that only B has
   std::vector<ComparedTokens> outside;
   ComparedTokens wall;
-  // tokens.wall compares decode tokens at the positions of both profiles. tokens.ops is empty.
+  // tokens.wall compares decode tokens at the positions that both profiles have. tokens.ops is
+  // empty.
   inspector::Comparison tokens;
   std::vector<std::string> notes;
 };

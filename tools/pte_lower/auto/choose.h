@@ -11,7 +11,7 @@ namespace vitrine::tools {
 // A precision of a part, with its effect on a model that is otherwise float.
 struct LevelFigures {
   std::string scheme;  // "int8", "8da4w:32"
-  double noise = 0;    // error power / power at the outputs
+  double noise = 0;    // power of the error at the outputs / power of the outputs
   double saved = 0;    // bytes or milliseconds; may be negative
 };
 
@@ -37,7 +37,7 @@ struct Goal {
   bool is_met(const Measured& by) const;
   // Returns true if `a` is better than `b`. If both meet the bound, the better program has lower
   // cost (bound on quality) or higher quality (bound on cost). If neither meets the bound, the
-  // nearer program is better.
+  // program nearer to the bound is better.
   bool is_better(const Measured& a, const Measured& b) const;
 };
 

@@ -72,8 +72,8 @@ class Comparison {
 
 // `ratios` has the ratio of each pair of runs, in order. TimeRatio::ratio is the median.
 // Neighboring pairs are not independent, so other members use the medians of up to 40 blocks of
-// consecutive pairs. `is_significant` is the result of a sign test of these medians against 1 at 95
-// %. Precondition: `ratios` is not empty, and its elements are positive.
+// consecutive pairs. `is_significant` is true if these medians differ from 1 in a sign test at
+// 95 %. Precondition: `ratios` is not empty, and its elements are positive.
 TimeRatio time_ratio_of(const std::vector<double>& ratios);
 
 // Multiplies a ratio by the reference's time. Assumes independent errors of the factors.
