@@ -1,6 +1,6 @@
 // Measures the changes that `vitrine advise` predicts, for bench/advice.py:
 //
-// advice_trials ADVICE.json SECONDS MODEL [options of vitrine advise]
+//   advice_trials ADVICE.json SECONDS MODEL [options of vitrine advise]
 //
 // ADVICE.json is the output of `vitrine advise MODEL --format json`. The tool measures the changes
 // in ADVICE.json that have a predicted ratio and need only options. It also measures other

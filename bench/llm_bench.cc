@@ -1,7 +1,7 @@
 // Times single tokens of a decoder at several cache lengths.
 //
-// llm_bench [--rounds N] [--cache f32|f16|bf16|i8] [--keep FILE] [--trace] [--method NAME]
-// [model.pte]
+//   llm_bench [--rounds N] [--cache f32|f16|bf16|i8] [--keep FILE] [--trace] [--method NAME]
+//             [model.pte]
 //
 // Without a model, the tool builds a model: 12 layers, 768 features, 12 query heads, 4 key heads,
 // 2048 hidden features, 32,000 words, 4-bit weights in groups of 32, and a cache of 2048 positions.

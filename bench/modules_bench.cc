@@ -1,6 +1,6 @@
 // Compares multithreaded modules with single-threaded modules.
 //
-// modules_bench [--modules 2,4] [--threads 2] [--rounds N] [--ms N] [--processes] MODEL.pte...
+//   modules_bench [--modules 2,4] [--threads 2] [--rounds N] [--ms N] [--processes] MODEL.pte...
 //
 // Every module runs its model in a loop on its own thread, with its own thread pool. Each round
 // measures both kinds of modules, in alternating order. The ratios are medians over the rounds.

@@ -14,11 +14,11 @@ namespace vitrine {
 // replacements, each followed by a NUL. All numbers are little-endian. The trie is a double array
 // of Darts-clone. It maps texts to the offsets of their replacements. Each unit is a u32:
 //
-// bits 0..7    the byte that leads to this unit
-// bit 8        1 if a text ends with this byte; its value is then the unit at `base`
-// bit 9        1 if the offset is in multiples of 256
-// bits 10..30  the offset; `base` is the index of this unit XOR the offset
-// bit 31       1 if this unit is a value: bits 0..30 are then the offset of a replacement
+//   bits 0..7    the byte that leads to this unit
+//   bit 8        1 if a text ends with this byte; its value is then the unit at `base`
+//   bit 9        1 if the offset is in multiples of 256
+//   bits 10..30  the offset; `base` is the index of this unit XOR the offset
+//   bit 31       1 if this unit is a value: bits 0..30 are then the offset of a replacement
 //
 // The next byte b of a text leads to the unit with the index base XOR b.
 class CharacterMap {

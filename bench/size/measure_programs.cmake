@@ -1,6 +1,6 @@
 # Prints the sizes of the stripped executables in <root>/build/<preset>/bin. Each limit in the file <limits> is for one
 # preset, executable and value of VITRINE_XNNPACK_PIN. Fails if an executable exceeds its limit.
-# cmake -Droot=. -Dpreset=release -Dlimits=programs.txt -P measure_programs.cmake
+#   cmake -Droot=. -Dpreset=release -Dlimits=programs.txt -P measure_programs.cmake
 find_program(strip strip REQUIRED)
 execute_process(COMMAND c++ -dumpversion OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCH "^[0-9]+" version "${version}")

@@ -2,7 +2,7 @@
 // or prompt lengths.
 //
 // Adds up the rows that share a key, such as the op. In each phase and profile,
-// sum of rows + sum of the times outside of the model == wall.
+//   sum of rows + sum of the times outside of the model == wall.
 #pragma once
 
 #include <array>

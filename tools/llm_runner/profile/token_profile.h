@@ -1,7 +1,7 @@
 // The cost of a language model's tokens in prefill and in decode.
 //
 // In each phase, and in each kept step, exactly
-// sum of rows + unattributed + sum of parts == wall.
+//   sum of rows + unattributed + sum of parts == wall.
 // `rows` are kernels and operators that a method logged. `unattributed` is the remaining time in
 // Method::execute. `parts` are outside of Method::execute.
 #pragma once

@@ -1,11 +1,11 @@
 // Observes a TextGenerator and traces its methods. Sums the time in each op, and outside of the
 // model.
 //
-// TokenProfiler profiler;
-// auto method = Method::load(program, "forward", {.tracer = &profiler.tracer()});
-// generator.set_observer(&profiler);
-// generator.generate(...);
-// TokenProfile profile = make_token_profile(profiler, ...);
+//   TokenProfiler profiler;
+//   auto method = Method::load(program, "forward", {.tracer = &profiler.tracer()});
+//   generator.set_observer(&profiler);
+//   generator.generate(...);
+//   TokenProfile profile = make_token_profile(profiler, ...);
 #pragma once
 
 #include <array>

@@ -61,7 +61,7 @@ std::vector<Step> greedy_steps(const std::vector<PartFigures>& parts);
 
 // Returns the best program of this search:
 // 1. Apply the first steps of greedy_steps(): as many as a bound on quality allows, or as few as a
-// bound on cost requires. Bisection finds this number.
+//    bound on cost requires. Bisection finds this number.
 // 2. For each scheme, try the program that uses the scheme in all parts that support it.
 // 3. Up to `max_swaps` times, try another precision for one part of the best program.
 // Compares programs by `measure`, because figures of parts may not add up. The returned program may
