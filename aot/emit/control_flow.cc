@@ -40,8 +40,9 @@ const TensorSpec& tensor_of(const Node& loop, const Argument& argument) {
   return *argument.node()->tensor();
 }
 
-// Checks that `inner`, a tensor of the loop body, matches `outer` without its `first` leading dims.
-// Ignores dynamic sizes, because the two graphs may use different symbols for a size.
+// Checks that `inner`, a tensor of the loop body, has the dtype of `outer`, and the sizes of
+// `outer` without its `first` leading dims. Ignores dynamic sizes, because the two graphs may use
+// different symbols for a size.
 void check_sizes(const Node& loop, const char* what, const TensorSpec& outer, size_t first,
                  const Node* inner) {
   const TensorSpec* spec = inner == nullptr ? nullptr : inner->tensor();

@@ -45,7 +45,8 @@ struct EmitOptions {
   bool emit_record_digest = false;
   struct MemoryPlanning {
     bool greedy = true;  // false: tensors never share memory
-    // Uses the smaller of the plans of plan_greedy() and plan_tight(). Needs `greedy`.
+    // Uses the smaller of the plans of plan_greedy() and plan_tight(). Has no effect unless
+    // `greedy` is set.
     bool tight = false;
     // Lets element-wise calls overwrite an operand that no later node reads, unless this increases
     // planned memory.

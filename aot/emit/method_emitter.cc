@@ -265,7 +265,8 @@ class MethodEmitter {
     return index;
   }
 
-  // Emits a jump to branch 2 if the condition is false, branch 1, a jump to the end, and branch 2.
+  // Emits, in this order: a jump to branch 2 that is taken if the condition is false, branch 1, a
+  // jump to the end, and branch 2.
   void emit_condition(const Node& node) {
     const Argument* given = node.arg(0);
     const Ids results = values_.make_results(node);
@@ -381,11 +382,13 @@ class MethodEmitter {
     add_kernel_call(node, "_operator.eq", {counter, length, is_done});
     add_instruction(node, JumpFalseCall{is_done, static_cast<int32_t>(begin)});
     if (skip_body) destination_of(*skip_body) = static_cast<int32_t>(plan_.instructions.size());
-    // Sets the counter to 0 for the next execution. The counter equals the length here.
+    // Sets the counter to 0 for the next execution. The counter equals the length here, even if the
+    // body was skipped.
     add_kernel_call(node, "_operator.sub", {counter, length, counter});
   }
 
-  // Emits the condition, a jump to the end if false, the body, and a jump to the condition.
+  // Emits, in this order: the condition, a jump to the end that is taken if the condition is false,
+  // the body, and a jump to the condition.
   void emit_while_loop(const Node& node) {
     const WhileLoop loop = while_loop_of(node);
     const Ids results = values_.make_results(node);

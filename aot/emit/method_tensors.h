@@ -75,7 +75,8 @@ class MethodTensors {
   };
   std::vector<Lifetime> lifetimes(const Graph& graph) const;
   void plan(const Graph& graph, bool greedy, uint64_t& end);
-  // Makes a second plan, in which element-wise calls overwrite operands. Keeps the smaller plan.
+  // Makes a second plan, in which element-wise calls overwrite operands. Restores the first plan if
+  // the second plan needs more memory.
   void plan_in_place(const Graph& graph);
   struct StorageOffset {
     size_t storage;

@@ -382,7 +382,8 @@ class ProgramWriter {
 }  // namespace
 
 void write_program(const ProgramParts& parts, const EmitOptions& options, const ByteSink& sink) {
-  // FlatBufferBuilder aborts the process at 2 GiB, so larger tables throw an error here.
+  // FlatBufferBuilder aborts the process at 2 GiB. Therefore, this code first estimates the size of
+  // the tables, and throws an error above 1 GiB.
   constexpr uint64_t kMaxInTable = uint64_t{1} << 30;
   uint64_t in_table = 0;
   for (const ExecutionPlan& plan : parts.plans) {

@@ -34,6 +34,7 @@ ordered_json ancestors_json(const std::vector<Ancestor>& ancestors) {
 }
 
 std::string target_text(Target target) {
+  // Each memory.view was a view_copy in the source program.
   if (target.is("memory.view")) return "executorch.exir.dialects.edge.ops.aten.view_copy.default";
   if (target.dialect() == Dialect::kEdge) {
     return fmt::format("executorch.exir.dialects.edge.ops.{}", target.name());

@@ -18,7 +18,8 @@ namespace vitrine::aot {
 struct LoweredBackendModule;
 
 // A graph owns its nodes and subgraphs. The addresses of nodes are stable. Placeholders come first,
-// then calls and get_attr nodes in topological order, then one output node. Not thread-safe.
+// then calls and get_attr nodes in topological order, then one output node. Setting arguments
+// updates the lists of users. Not thread-safe.
 class Graph {
  public:
   Graph() = default;

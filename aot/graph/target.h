@@ -65,7 +65,8 @@ bool has_kernel(Target target);
 // True for operators that quantize, dequantize or choose quantization parameters. Partitioners
 // recognize quantized calls by these operators, so earlier passes must keep the operators.
 bool is_quantization(Target target);
-// True if the operator writes to its first argument. For unknown operators, the name decides.
+// True if the operator writes to its first argument. An unknown operator counts as in-place if its
+// name ends in a single underscore.
 bool is_in_place(Target target);
 
 // True for unknown operators outside the aten namespace, which may write to any argument.

@@ -50,7 +50,7 @@ TensorSpec contiguous_spec(ScalarType dtype, std::vector<SymInt> sizes);
 // strides are equal or cannot be compared.
 std::vector<uint8_t> dim_order_of(const TensorSpec& spec);
 // Returns the tensor's dim order in the program. Channels-last tensors keep their order. All other
-// tensors become row-major.
+// tensors become row-major, because kernels support only these two orders.
 std::vector<uint8_t> kept_dim_order(const TensorSpec& spec);
 // Returns a text such as "f32[1, 3, s0]".
 std::string to_text(const TensorSpec& spec);

@@ -25,10 +25,10 @@ using FileOfWeight = std::function<std::string(const InputSpec&)>;
 void tag_external_constants(ExportedProgram& program, const FileOfWeight& file_of);
 
 // Copies each weight that has the tag `tag` if any user has another tag or no tag. Users with equal
-// tags form a group. The first user's group keeps the weight, which gets the group's tag. Each
-// other group gets a copy with the group's tag: a new placeholder "<name>_copy_<n>" before the
-// weight. Throws AotError if the weight must not be copied, because it is mutated or marked
-// NodeMeta::no_copy.
+// tags form a group; users without a tag form a group, too. The first user's group keeps the
+// weight, which gets the group's tag. Each other group gets a copy with the group's tag: a new
+// placeholder "<name>_copy_<n>" before the weight. Throws AotError if the weight must not be
+// copied, because it is mutated or marked NodeMeta::no_copy.
 void duplicate_shared_constants(ExportedProgram& program, std::string_view tag);
 
 }  // namespace vitrine::aot

@@ -7,8 +7,9 @@
 namespace vitrine::aot {
 
 // Sorts nodes topologically, like torch.fx's legalize_graph. A node is ready when all its inputs
-// are sorted. Ready nodes that compute or check single numbers come first, and then the nodes that
-// became ready earlier. Throws an AotError that names a node that depends on itself.
+// are sorted. Ready nodes that compute or check single numbers come first. The other ready nodes
+// follow in the order in which they became ready. Throws an AotError that names a node that depends
+// on itself.
 void legalize(Graph& graph);
 // Sorts the users of each node by position, as in a copy of the graph.
 void settle(Graph& graph);

@@ -31,7 +31,8 @@ struct PartitionResult {
 class Partitioner {
  public:
   virtual ~Partitioner() = default;
-  // Sets NodeMeta::delegation_tag in the graph and its subgraphs. Must not change anything else.
+  // Sets NodeMeta::delegation_tag of the nodes to delegate, also in subgraphs. Must not change
+  // anything else.
   virtual PartitionResult partition(ExportedProgram& program) const = 0;
   // Returns the operators that must not be decomposed (EdgeOptions::ops_to_keep).
   virtual OpsToKeep ops_to_keep(const ExportedProgram&) const { return {}; }

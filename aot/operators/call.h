@@ -32,7 +32,7 @@ class Call {
   const Argument* find(std::string_view name) const;
   // Finds an argument by its position in the signature.
   const Argument* find(size_t index) const;
-  // Returns the passed value, the signature's default, or None.
+  // Returns the passed value, or else the signature's default, or else None.
   Argument value(std::string_view name) const;
 
   // Returns the node of a tensor argument. Null if the argument is missing or not a tensor.

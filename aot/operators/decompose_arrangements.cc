@@ -5,8 +5,9 @@
 
 namespace vitrine::aot::decompositions {
 
-// Splits a tensor into `sections` chunks, or at the positions in `indices`. The first chunks may be
-// one element longer. Only tensor_split takes the dim as an argument.
+// Decomposes tensor_split, hsplit, vsplit and dsplit, which split a tensor into `sections` chunks
+// or at the positions in `indices`. The first of the `sections` chunks may be one element longer.
+// Only tensor_split takes the dim as an argument.
 void split_anywhere(Decomposition& to) {
   Node* x = to.self();
   const std::string_view op = to.node().target().op();

@@ -142,8 +142,8 @@ void inverse_real_fourier_transform(Decomposition& to) {
 }
 
 // Cuts the signal into windows of n_fft elements, which begin every hop_length elements. Multiplies
-// each window by the window function, and computes its Fourier transform. The result is [batch?,
-// frequencies, windows].
+// each window by the window function, and computes the Fourier transform of the product. The result
+// is [batch?, frequencies, windows].
 void short_time_transform(Decomposition& to) {
   Node* x = to.self();
   const Frames frames = read_frames(to);

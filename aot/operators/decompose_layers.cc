@@ -72,7 +72,8 @@ TensorSpec vector_spec(ScalarType dtype, const SymInt& size) {
 void batch_norm(Decomposition& to) {
   const TensorSpec spec = to.spec();
   if (to.boolean("training")) {
-    // A batch norm without running statistics uses the statistics of its input.
+    // A batch norm without running statistics uses the statistics of its input, even in evaluation
+    // mode.
     if (!to.arg("running_mean").is_none())
       to.refuse("training mode is not supported; export the model in evaluation mode");
     Node* norm = to.make(

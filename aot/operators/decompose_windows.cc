@@ -25,8 +25,8 @@ Volume read_volume(Decomposition& to) {
   return volume;
 }
 
-// Pools `slices` along the depth. `along_depth` pools the columns of images with the shape [batch *
-// channels, 1, depth, height * width].
+// Pools `slices` along the depth. `along_depth` pools the columns of images with the shape
+// [batch * channels, 1, depth, height * width].
 template <class Pool>
 Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool along_depth) {
   const Sizes sizes = slices->tensor()->sizes;

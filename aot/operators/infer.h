@@ -10,7 +10,8 @@ namespace vitrine::aot {
 // True if infer() supports the operator. Edge operators count as the ATen operators that they wrap,
 // and "_copy" operators count as their views.
 bool can_infer(Target target);
-// True if each element of the result depends only on operand elements at the same index.
+// True if each element of the result depends only on the elements of the broadcast operands at the
+// same index.
 bool is_elementwise(Target target);
 // Infers the results of a call. Throws an AotError that names the operator if the call is not
 // supported or not valid.

@@ -92,7 +92,7 @@ class Folder {
     return std::ranges::all_of(nodes, [&](const Node* node) { return known_.contains(node); });
   }
 
-  // Removes calls whose results are too large, and calls that depend on these calls.
+  // Removes from `known_` the calls whose results are too large, and all calls that depend on them.
   void drop_growing_calls() {
     for (Node& node : program_.graph->nodes()) {
       if (!known_.contains(&node)) continue;

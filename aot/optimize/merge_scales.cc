@@ -9,8 +9,8 @@
 namespace vitrine::aot {
 namespace {
 
-// Outside these limits, the product of two factors could overflow or underflow where separate
-// multiplications do not.
+// Limits for the product of two factors. Outside these limits, multiplying a tensor by the product
+// could overflow or underflow where two separate multiplications do not.
 constexpr double kMinFactor = 1.0 / 65536;
 constexpr double kMaxFactor = 65536;
 

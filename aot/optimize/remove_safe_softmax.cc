@@ -53,7 +53,8 @@ class ScoreAnalysis {
  public:
   explicit ScoreAnalysis(const ExportedProgram& program) : program_(program) {}
 
-  // True if every row of `scores` has an unmasked element. Matrix products do not mask elements.
+  // True if every row of `scores` is known to have an unmasked element. Results of matrix products
+  // count as unmasked.
   bool has_unmasked_rows(const Node* scores) const {
     constexpr std::array<std::string_view, 5> kProducts = {
         "aten.bmm.default", "aten.mm.default", "aten.addmm.default", "aten.linear.default",
@@ -112,7 +113,7 @@ class ScoreAnalysis {
       const Node* scores = tensor_arg(sum, 1 - side);
       const TensorData* data = mask_data(sum, mask, scores);
       if (data == nullptr || data->dtype != ScalarType::kFloat) continue;
-      // A mask in the scores could mask the elements that this mask leaves unmasked.
+      // Another mask in the scores could mask the elements that this mask leaves unmasked.
       return !may_contain_masks(scores) &&
              each_row_has<float>(*data, [](float x) { return std::isfinite(x); });
     }

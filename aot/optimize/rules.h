@@ -21,7 +21,8 @@ void remove_expansions(ExportedProgram& program, Changes& changes);
 void share_results(ExportedProgram& program, Changes& changes, bool keep_constants);
 // If no row of a safe softmax can be fully masked, removes the calls that handle such rows.
 void remove_safe_softmax(ExportedProgram& program, Changes& changes);
-// If both operands of a matrix product are multiplied by numbers, multiplies only one operand.
+// If both operands of a matrix product are multiplied by numbers, multiplies only one operand, by
+// the product of the numbers.
 void merge_scales(ExportedProgram& program, Changes& changes);
 // Rewrites calls for backends: x * 2 as x * tensor(2), select as a view of a slice, and split as
 // slices. The partitions around such a call can then become one partition.

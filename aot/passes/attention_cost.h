@@ -13,8 +13,8 @@ struct AttentionShape {
   bool is_delegated = false;         // a backend would execute products and softmax
 };
 
-// True if measurements (docs/performance.md) suggest that llama::custom_sdpa is faster. False if
-// the symbolic sizes allow both answers.
+// True if measurements (docs/performance.md) suggest that llama::custom_sdpa is faster than matrix
+// products. False if the symbolic sizes allow both answers.
 bool is_faster_as_operator(const AttentionShape& shape, const RangeConstraints& ranges);
 
 }  // namespace vitrine::aot

@@ -72,6 +72,7 @@ class ViewElider {
     });
   }
 
+  // The address of a cond's result depends on the branch that runs.
   static bool is_cond_result(const Node* tensor) {
     if (tensor != nullptr && tensor->calls(getitem())) tensor = tensor->need(0).node();
     return tensor != nullptr && tensor->is_call() && tensor->target().is("cond");

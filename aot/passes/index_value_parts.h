@@ -35,7 +35,8 @@ inline std::optional<Conditions> opposite(const Conditions& conditions) {
   return Conditions{std::move(*sum)};
 }
 
-// True if adding the number to a key's score gives the key the softmax weight 0.
+// True if adding the number to a key's score gives the key the softmax weight 0, unless all other
+// keys are masked, too.
 inline bool is_masking(double number) {
   return number <= static_cast<double>(std::numeric_limits<float>::lowest()) * 0.99;
 }

@@ -58,7 +58,8 @@ IndexValues::Result IndexValues::uniform(const Node& node, const Call& call) {
   return is_float(spec) ? Result(constant_value(*number)) : std::nullopt;
 }
 
-// Conversions, copies and expansions keep the value, because axes count from the last dim.
+// Handles conversions, copies and expansions. Expansions do not change axes, because axes count
+// from the last dim.
 IndexValues::Result IndexValues::same_elements(const Node& node, const Call& call) {
   const Node& self = call.node("self");
   const Result value = of(&self);

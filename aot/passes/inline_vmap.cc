@@ -1,6 +1,7 @@
 // Removes the wrappers of torch.vmap. Converts calls for one sample to calls for the whole batch.
 //
-// A batched tensor has one leading dim per vmap, outermost first, and then the sample's dims.
+// A batched tensor has one leading dim for each vmap that batches the tensor, outermost first, and
+// then the sample's dims.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -56,7 +56,7 @@ class KvCaches {
   // Returns the cache whose `view` is `node`, or null.
   const KvCache* cache_of(const Node* node) const;
   // Returns `start` as an integer or a node if the only write to the cache has the same start and
-  // count and runs before `at`. Otherwise returns empty.
+  // count and runs before `at`. Otherwise, the result is empty.
   std::optional<Argument> start_of_write(const KvCache& cache, const LinearSum& start,
                                          const SymInt& count, const Node& at) const;
   // Returns the names of the buffers whose shape flatten_cache() changed.

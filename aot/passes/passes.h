@@ -73,7 +73,7 @@ void to_edge_targets(ExportedProgram& program);
 // Like to_edge_targets(), but also renames calls like FX, and subgraphs to submodule_<n>.
 void to_edge_dialect(ExportedProgram& program);
 // Numbers the source nodes from 1 in order of appearance (docs/formats/pt2.md). Each call and each
-// get_attr node of a subgraph gets the number as its debug handle.
+// get_attr node of a subgraph gets the number of its source node as its debug handle.
 void generate_debug_handles(ExportedProgram& program);
 // Returns the name and graph id of a node's source node, or an empty text without a source. Nodes
 // with the same source have the same debug handle.
@@ -82,7 +82,9 @@ std::string source_of(const Node& node);
 // Replaces each auto_functionalized_v2 call with the wrapped call. If the old value of an argument
 // is read later, the new call writes to a copy of the argument.
 void write_in_place(ExportedProgram& program);
+// Copies results of loop bodies that the loop could overwrite before it reads them.
 void copy_carried(ExportedProgram& program);
+// Copies results of branches that other nodes could overwrite before they are read.
 void copy_branch_results(ExportedProgram& program);
 // At the end of the graph, adds calls to aten.copy_ that write the new values of mutated buffers.
 void write_back_buffers(ExportedProgram& program);

@@ -22,7 +22,8 @@ struct EdgeOptions {
   std::function<void(ExportedProgram& program)> rewrite;
 };
 
-// Converts training IR or core ATen to the edge dialect. AotErrors name the pass and the node.
+// Converts training IR or core ATen to the edge dialect, and adds debug handles. AotErrors name the
+// pass and the node.
 void to_edge(ExportedProgram& program, const EdgeOptions& options = {});
 // Throws AotError if a call whose decomposition a partitioner prevented is not in a delegate.
 void require_kept_ops_lowered(const ExportedProgram& program,
@@ -30,7 +31,7 @@ void require_kept_ops_lowered(const ExportedProgram& program,
 
 struct ExecutableOptions {
   bool elide_views = true;  // true: views share the memory of their inputs unless they are outputs
-  bool reinplace = false;   // true: index_put overwrites its input if nothing reads it later
+  bool reinplace = false;   // true: index_put overwrites an input that nothing reads later
 };
 
 // Converts an edge program to the emitter's input: views share memory, buffers are written back.

@@ -73,7 +73,7 @@ class Quantizer {
   struct Use {
     Node* call = nullptr;
     WeightScheme scheme;
-    size_t rule = 0;  // index of the scheme's rule, or the number of rules
+    size_t rule = 0;  // index of the rule that gave the scheme; the number of rules if none did
   };
   struct Uses {
     std::vector<Use> linears;

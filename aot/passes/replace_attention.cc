@@ -29,7 +29,8 @@ struct Attention {
   bool reads_part_of_cache = false;
 };
 
-// Returns the keys or values before the model repeats them for each query head, or `node`.
+// Returns the keys or values before the model repeats them for each query head, or `node` if the
+// model does not repeat them.
 Node* unrepeated(Node* node, const Node& call) {
   const AttentionRows rows = trace_rows(node);
   const bool is_plain = rows.is_repeated && !rows.is_transposed && rows.prefix == nullptr;
@@ -262,7 +263,8 @@ class AttentionReplacer {
   }
 
   // If the position of the first query is known, sets found.start, removes the mask and returns
-  // true. Otherwise returns false, and clears the caches in `found` if only a part of them is read.
+  // true. Otherwise returns false, and sets the caches in `found` to null if attention reads only a
+  // part of them.
   bool find_causal_start(Attention& found, const Node& call) {
     const std::optional<LinearSum> from = causal_start(found, call);
     const SymInt& count = found.query->tensor()->sizes[kPosition];

@@ -12,10 +12,12 @@
 namespace vitrine::aot {
 
 enum class ScaleRule : uint8_t {
-  // torchao's "hqq_scale_only", in f32. Starts with max |w| / 2^(bits-1). Then repeats two steps 20
-  // times: quantizes the group, and computes the scale with the least squared error.
+  // torchao's "hqq_scale_only", which ExecuTorch's export of language models uses, in f32. Starts
+  // with max |w| / 2^(bits-1). Then repeats two steps 20 times: quantizes the group, and computes
+  // the scale with the least squared error.
   kHqq,
-  // torchao's "affine": max |w| / (2^(bits-1) - 0.5) in the weight's dtype.
+  // torchao's "affine", which its quantize_() uses: max |w| / (2^(bits-1) - 0.5) in the weight's
+  // dtype.
   kAffine,
 };
 

@@ -24,7 +24,8 @@ struct HalfOptions {
   bool is_empty() const;
 };
 
-// For each rule, the kind of model part that the pattern names. Empty if nothing matches.
+// For each rule, the kind of model part that the pattern names. An element is empty if its pattern
+// matches nothing.
 using RuleKinds = std::vector<std::optional<PartKind>>;
 
 // Call this before to_edge(), because rules name operators of the imported program.

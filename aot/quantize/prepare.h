@@ -5,9 +5,9 @@
 
 namespace vitrine::aot {
 
-// Folds batch norms into the layers before them. The new weights equal PyTorch's bit for bit.
-// Unlike PyTorch, keeps a batch norm if its layer has other users. Makes new weights for layers
-// that share a weight but not the batch norm.
+// Folds batch norms into the convolutions and linear layers before them. The new weights equal
+// PyTorch's bit for bit. Unlike PyTorch, keeps a batch norm if its layer has other users. Makes new
+// weights for layers that share a weight but not the batch norm.
 void fold_batch_norms_into_layers(ExportedProgram& program);
 
 // Replaces numbers in aten.add.Tensor and aten.mul.Tensor with stored tensors, named

@@ -256,14 +256,16 @@ class Writer {
     return wire::CreateRunData(builder_, name_offset, bundled_input_index, allocators, events);
   }
 
-  // Writes each text once per address and length, but not once per content.
+  // Writes a text unless a text with the same address and length was written. Does not detect equal
+  // texts at different addresses.
   fb::Offset<fb::Vector<uint8_t>> bytes(std::string_view data) {
     const auto [entry, is_new] = by_address_.try_emplace({data.data(), data.size()});
     if (is_new) entry->second = create_bytes(data);
     return entry->second;
   }
 
-  // Writes each text once. Texts that this writer composes may reuse an address.
+  // Writes each text once. Compares contents, because texts that this writer composes may have the
+  // same address.
   fb::Offset<fb::Vector<uint8_t>> shared_bytes(std::string_view data) {
     const auto [entry, is_new] = by_text_.try_emplace(std::string(data));
     if (is_new) entry->second = create_bytes(data);

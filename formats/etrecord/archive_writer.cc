@@ -54,7 +54,7 @@ std::string deflated(std::string_view content, int strategy) {
     return {};
   }
   std::string packed(content.size(), '\0');
-  // deflate() does not write to its input
+  // deflate() does not write to its input.
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
   stream.avail_in = static_cast<uInt>(content.size());
   stream.next_out = reinterpret_cast<Bytef*>(packed.data());
@@ -65,8 +65,8 @@ std::string deflated(std::string_view content, int strategy) {
   return packed.size() < content.size() ? packed : std::string();
 }
 
-// Readers refuse members with a high compression ratio (base/zip_archive.h). Above kMaxRatio, this
-// function uses only Huffman codes, which reach a ratio of at most 8.
+// Readers refuse members with a high compression ratio (base/zip_archive.h). If default compression
+// exceeds kMaxRatio, this function uses only Huffman codes, which reach a ratio of at most 8.
 std::string packed_within_ratio(std::string_view content) {
   constexpr size_t kMaxRatio = 100;
   std::string packed = deflated(content, Z_DEFAULT_STRATEGY);

@@ -97,8 +97,8 @@ Module innermost_module(std::string_view stack) {
   return {normalized_module_path(path), std::string(last.substr(last_comma + 1))};
 }
 
-// Returns the last frame of a stack trace without its folder: "model.py:167" from the line `  File
-// "/a/model.py", line 167, in forward`.
+// Returns the last frame of a stack trace without its folder: "model.py:167" for
+//   File "/a/model.py", line 167, in forward
 std::string innermost_source_line(std::string_view trace) {
   constexpr std::string_view kFile = "File \"";
   constexpr std::string_view kLine = "\", line ";

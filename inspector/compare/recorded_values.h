@@ -44,7 +44,8 @@ struct RecordedValues {
 // - If a handle belongs to one node and to no delegate call, the results of the last instruction
 //   with the handle belong to the node.
 // - Otherwise, if an op has as many kernels as nodes, its kernels and nodes are paired in order.
-// - The remaining nodes belong to the only delegate call that has the handle.
+//   The remaining nodes belong to the delegate call that has the handle, if there is exactly one
+//   such call.
 //
 // The outputs of a delegate call are the results that the program returns or that nodes outside of
 // the call use, in graph order. If the recorded outputs do not match these results in number and

@@ -403,7 +403,7 @@ class Aligner {
     return is_one ? ops[0].module : "";
   }
 
-  // Adds each unaligned row to the set with the other side's ops of the row's module. There must be
+  // Adds each unaligned row to the set with the other side's ops of the row's module, if there is
   // exactly one such set.
   void join_by_module() {
     std::map<size_t, std::pair<bool, bool>> has_rows_of;  // by set: has rows of A, has rows of B
@@ -453,6 +453,8 @@ class Aligner {
     for (size_t i = 0; i < a_.size(); ++i) groups[sets_.root(i)].rows_a.push_back(i);
     for (size_t i = 0; i < b_.size(); ++i) groups[sets_.root(node_b(i))].rows_b.push_back(i);
 
+    // Sorts the groups by their first rows of A. A group with only rows of B follows the nearest
+    // group with rows of A that precedes it in B.
     using Position = std::tuple<size_t, bool, size_t>;
     std::vector<std::pair<Position, RowGroup>> placed;
     std::set<size_t> done;

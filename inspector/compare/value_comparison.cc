@@ -276,8 +276,8 @@ class Matcher {
       Followers of_b = has_nodes ? followers(*pair.b, b_, values_b_, *users_b)
                                  : next_followers(*pair.b, b_, values_b_, group_of_b_);
       // One side may run an activation such as hardswish as one op, and the other side as several
-      // ops. These ops were not folded into the preceding op, so they are erased from the list. A
-      // batch norm is never part of an activation, so it stays in the list.
+      // ops. These ops were not folded into the preceding op, so they are erased from `of_a` or
+      // `of_b`. A batch norm is never part of an activation, so it stays.
       const auto is_part = [](const Follower& follower) { return follower.op != "batch_norm"; };
       if (has_nodes && users_b->has_composite(*pair.b->node)) std::erase_if(of_a, is_part);
       if (has_nodes && users_a->has_composite(*pair.a->node)) std::erase_if(of_b, is_part);

@@ -5,9 +5,9 @@
 // them. Otherwise, they are matched by the rows of their source op (row_alignment.h). Tensors that
 // only one run recorded, such as values inside a delegate, are not compared.
 //
-// If one run folded the next op into an op (folded_users.h), the results of the op are not
-// comparable. For a convolution with a folded batch norm, the batch norm's result is compared
-// instead. All other values that are not comparable are listed with the reason.
+// If one run may have folded an op into the preceding op (folded_users.h), the results of the
+// preceding op are not comparable. For a convolution with a folded batch norm, the batch norm's
+// result is compared instead. All other values that are not comparable are listed with the reason.
 #pragma once
 
 #include <cstddef>

@@ -30,8 +30,9 @@ std::vector<std::optional<Cost>> row_costs(const std::vector<RowSource>& rows,
 bool beats_limits(const Profile& profile);
 
 // Returns the shortest time that the machine's limits allow, divided by the measured time `ns`. The
-// longer time of arithmetic and memory traffic counts. The result can exceed 1 if data stays in
-// caches. Returns nullopt if a limit was not measured. Only f32 arithmetic has a measured limit.
+// shortest time is that of the arithmetic or of the memory traffic, whichever is longer. The result
+// can exceed 1 if data stays in caches. Returns nullopt if a limit was not measured. Only f32
+// arithmetic has a measured limit.
 std::optional<double> share_of_limits(const Cost& cost, double ns, const MachineLimits& limits);
 
 }  // namespace vitrine::inspector

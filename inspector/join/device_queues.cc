@@ -100,7 +100,8 @@ class QueueSplitter {
   }
 
   // Updates ProfileRow::inserted_for_row after rows have moved. Resets the member if the row that
-  // it refers to is now in another profile. `number` is NewIndex::profile.
+  // it refers to is now in another profile. `number` is the number of `profile`, as in
+  // NewIndex::profile.
   void renumber(Profile& profile, size_t number) {
     for (ProfileRow& row : profile.rows) {
       if (!row.inserted_for_row.has_value()) continue;

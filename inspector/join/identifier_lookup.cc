@@ -31,7 +31,7 @@ NodesByName nodes_by_name(const etrecord::EdgeGraph& graph, const std::vector<si
   NodesByName names;
   for (const size_t node : nodes) {
     const std::string_view name = graph.nodes[node].name;
-    names.emplace(name.substr(name.rfind('/') + 1), node);
+    names.emplace(name.substr(name.rfind('/') + 1), node);  // npos + 1 is 0
   }
   return names;
 }

@@ -14,9 +14,10 @@ struct OperatorMapChoice {
   std::string why_none;  // why the oldest operator map does not match; empty if a map was chosen
 };
 
-// Returns the newest of `maps` that matches the operators of a call. A map matches if it lists at
-// most the operators that ran, and if each listed operator logged its debug handle in the map.
-// `maps` must not be empty. `identifiers` are the integers that the operators logged, in order.
+// Returns the newest of `maps` that matches the operators of a call. A map matches if it lists no
+// more operators than ran, and if each listed operator logged the debug handle that the map gives
+// for it. `maps` must not be empty. `identifiers` are the integers that the operators logged, in
+// order.
 OperatorMapChoice choose_operator_map(std::span<const OperatorMapText> maps,
                                       std::span<const int32_t> identifiers);
 

@@ -208,8 +208,8 @@ class BoxMaker {
   }
 
   // Adds boxes for the submodules that contain `members`. If `is_module` is true, also adds a box
-  // around them. `label` is the text of this box: the module's name, preceded by the names of its
-  // parents that have no box.
+  // for the module that contains all members. `label` is the text of this box: the module's name,
+  // preceded by the names of its parents that have no box.
   void split(const std::vector<size_t>& members, const std::vector<Pair>& edges, size_t depth,
              size_t parent, const std::string& label, bool is_module) {
     Links links(0);

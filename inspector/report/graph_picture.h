@@ -47,7 +47,7 @@ struct GraphPicture {
   struct Edge {
     size_t from = 0;
     size_t to = 0;
-    std::string type;
+    std::string type;  // type of the tensor
     friend auto operator<=>(const Edge&, const Edge&) = default;
   };
 

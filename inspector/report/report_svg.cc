@@ -55,7 +55,7 @@ std::vector<Bar> bars_of(const Profile& profile, const View& view) {
 std::string shortened(std::string name) {
   if (name.size() <= kMaxName) return name;
   size_t end = kMaxName;
-  // continuation bytes of UTF-8
+  // Moves back over continuation bytes, so that no UTF-8 character is cut.
   while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
   return name.substr(0, end) + "…";
 }

@@ -18,8 +18,8 @@ struct PackedFile {
 // characters in reverse order. Paths are relative to the root folder. Throws a FormatError if the
 // index is damaged.
 std::vector<PackedFile> read_container(Bytes payload);
-// Returns true if the payload may be a container. The index starts with a brace and the key
-// "nodes", so a container ends with "sedon"{ before any padding.
+// Returns true if the payload may be a container. The reversed index starts with a brace and the
+// key "nodes", so a container ends with "sedon"{ before any padding.
 bool may_be_container(Bytes payload);
 
 // Returns the first file whose path is `suffix` or ends with "/" and `suffix`, or null.

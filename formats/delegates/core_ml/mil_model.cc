@@ -28,7 +28,7 @@ constexpr NumberName kOpsets[] = {
 
 struct NamedValue {
   size_t tensor = SIZE_MAX;
-  std::string text;
+  std::string text;  // text of a small constant
 };
 
 PayloadTensor read_type(Bytes type, size_t depth = 0) {
@@ -68,7 +68,7 @@ PayloadTensor read_type(Bytes type, size_t depth = 0) {
 
 struct Literal {
   PayloadTensor tensor;
-  std::string text;
+  std::string text;  // text of a small immediate value
   uint64_t bytes = 0;
   bool is_blob = false;
   std::string_view file;

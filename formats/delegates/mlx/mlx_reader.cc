@@ -94,7 +94,7 @@ class FieldReader {
       return operand.flag(2) ? value(operand.number<uint32_t>(0), field)
                              : tensor(operand.number<uint32_t>(1), field);
     }
-    switch (operand.number<uint8_t>(3)) {
+    switch (operand.number<uint8_t>(3)) {  // type K
       case 0:
         return fmt::format("{}", operand.number<int64_t>(0));
       case 1:

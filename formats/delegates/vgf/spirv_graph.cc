@@ -200,7 +200,7 @@ class ModuleReader {
   std::map<uint32_t, uint32_t> constants_;
   std::map<uint32_t, std::vector<uint32_t>> composites_;
   std::map<uint32_t, PayloadTensor> types_;
-  std::map<uint32_t, size_t> values_;
+  std::map<uint32_t, size_t> values_;  // indices of tensors
 };
 
 }  // namespace

@@ -87,7 +87,7 @@ Framing read_framing(Bytes bytes) {
         "Vulkan header: the constants at byte {} begin before the flatbuffer ends at {}", constants,
         uint64_t{graph} + graph_bytes));
   }
-  // With size 0 in the header, the rest of the payload is constants.
+  // If the header states the size 0, the runtime treats the rest of the payload as constants.
   if (constant_bytes == 0 && constants < bytes.size()) constant_bytes = bytes.size() - constants;
   if (constant_bytes == 0) return {range_of(bytes, graph, graph_bytes, "Vulkan flatbuffer"), {}};
   return {range_of(bytes, graph, graph_bytes, "Vulkan flatbuffer"),
@@ -284,7 +284,7 @@ class VulkanGraph {
   FlatFile file_;
   PayloadDescription result_;
   std::vector<FlatTable> constants_, values_;
-  std::vector<size_t> positions_;
+  std::vector<size_t> positions_;       // index of each value's tensor
   std::map<int32_t, uint64_t> memory_;  // largest member of each shared allocation
 };
 
