@@ -9,6 +9,7 @@
 #include "runtime/executor/load_steps.h"
 #include "schema/program_generated.h"
 #include "test/support/program_builder.h"
+#include "test/support/results.h"
 #include "test/support/test_kernels.h"
 #include "vitrine/method.h"
 
@@ -122,22 +123,29 @@ test::AlignedBytes file_of(Make make, uint32_t size) {
   return {begin, begin + out.GetSize()};
 }
 
-// Returns the same weight for every key.
-class Weights final : public NamedDataMap {
+constexpr int32_t kLargeBytes = 1 << 20;
+
+// Returns the same weight of kLargeBytes bytes for every key. A tensor with fewer bytes uses the
+// first bytes of the weight.
+class LargeWeight final : public NamedDataMap {
  public:
+  // If `is_read` is true, each get() returns a new buffer, like a map that reads from a file.
+  // Otherwise, all buffers share memory, like those of a mapped file.
+  LargeWeight(int32_t elements, bool is_read) : sizes_{elements}, is_read_(is_read) {}
   size_t size() const override { return 1; }
-  std::string_view key(size_t) const override { return "k"; }
+  std::string_view key(size_t) const override { return "w"; }
   Result<DataBuffer> get(std::string_view) const override {
-    return DataBuffer(std::as_bytes(std::span(&element_, 1)));
+    return is_read_ ? DataBuffer::allocate(kLargeBytes) : Result(DataBuffer(bytes_));
   }
   Result<std::optional<TensorLayout>> layout(std::string_view) const override {
     return std::optional(TensorLayout{ScalarType::kFloat, sizes_, dim_order_});
   }
 
  private:
-  float element_ = 1;
-  std::vector<int32_t> sizes_{1};
+  test::AlignedBytes bytes_ = test::AlignedBytes(kLargeBytes);
+  std::vector<int32_t> sizes_;
   std::vector<uint8_t> dim_order_{0};
+  bool is_read_;
 };
 
 // Accepts every payload without reading it.
@@ -164,20 +172,17 @@ struct Cost {
 
 Cost cost_of(Make make, uint32_t size) {
   const test::AlignedBytes file = file_of(make, size);
-  const auto program = Program::load(*view_buffer(file));
-  EXPECT_TRUE(program.ok()) << program.error().message();
-  if (!program.ok()) return {0, program.error().code()};
-  const Weights weights;
+  const auto program = test::require(Program::load(*view_buffer(file)));
+  const LargeWeight weights(1, false);
   const TakesAll backend;
   BackendRegistry backends;
   EXPECT_TRUE(backends.add(&backend).ok());
   const auto load = [&](uint64_t steps) {
-    MethodOptions options;
-    options.kernels = &test::test_kernels();
-    options.backends = &backends;
-    options.external_data = &weights;
-    options.limits.max_load_steps = steps;
-    return Method::load(*program, "forward", options).take_error().code();
+    const MethodOptions options{.kernels = &test::test_kernels(),
+                                .backends = &backends,
+                                .external_data = &weights,
+                                .limits = {.max_load_steps = steps}};
+    return Method::load(program, "forward", options).take_error().code();
   };
   // Finds the smallest limit with which loading does not run out of steps. If every smaller limit
   // fails, the result is the default limit.
@@ -215,31 +220,6 @@ TEST(LoadStepsTest, GrowLinearlyEvenIfItemsAreShared) {
   }
 }
 
-constexpr int32_t kLargeBytes = 1 << 20;
-
-// Returns the same weight of kLargeBytes bytes for every key. A tensor with fewer bytes uses the
-// first bytes of the weight.
-class LargeWeight final : public NamedDataMap {
- public:
-  // If `is_read` is true, each get() returns a new buffer, like a map that reads from a file.
-  // Otherwise, all buffers share memory, like those of a mapped file.
-  LargeWeight(int32_t elements, bool is_read) : sizes_{elements}, is_read_(is_read) {}
-  size_t size() const override { return 1; }
-  std::string_view key(size_t) const override { return "w"; }
-  Result<DataBuffer> get(std::string_view) const override {
-    return is_read_ ? DataBuffer::allocate(kLargeBytes) : Result(DataBuffer(bytes_));
-  }
-  Result<std::optional<TensorLayout>> layout(std::string_view) const override {
-    return std::optional(TensorLayout{ScalarType::kFloat, sizes_, dim_order_});
-  }
-
- private:
-  test::AlignedBytes bytes_ = test::AlignedBytes(kLargeBytes);
-  std::vector<int32_t> sizes_;
-  std::vector<uint8_t> dim_order_{0};
-  bool is_read_;
-};
-
 // Describes tensors that share bytes of a file. Loading reads or copies the bytes for each tensor.
 struct SharedBytes {
   enum class From { kProgram, kMappedFile, kReadFile };
@@ -268,14 +248,12 @@ struct SharedBytes {
     }
     for (uint64_t i = 0; i < num_tensors; ++i) method.tensor(tensor);
     const test::AlignedBytes file = builder.build();
-    const auto program = Program::load(*view_buffer(file));
-    EXPECT_TRUE(program.ok()) << program.error().message();
+    const auto program = test::require(Program::load(*view_buffer(file)));
     const LargeWeight weight(elements, from == From::kReadFile);
-    MethodOptions options;
-    options.kernels = &test::test_kernels();
-    options.external_data = &weight;
-    options.limits.max_load_steps = max_load_steps;
-    return Method::load(*program, "forward", options).take_error().code();
+    const MethodOptions options{.kernels = &test::test_kernels(),
+                                .external_data = &weight,
+                                .limits = {.max_load_steps = max_load_steps}};
+    return Method::load(program, "forward", options).take_error().code();
   }
 };
 

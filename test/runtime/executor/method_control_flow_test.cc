@@ -4,6 +4,7 @@ namespace vitrine {
 namespace {
 
 using test::Planned;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -19,7 +20,6 @@ class MethodControlFlowTest : public test::MethodTest {
   }
   std::unique_ptr<Method> run(const MethodOptions& options = {}) {
     auto method = load(options);
-    if (method == nullptr) return nullptr;
     EXPECT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
     error_ = method->execute();
     return method;
@@ -87,14 +87,13 @@ TEST_F(MethodControlFlowTest, KernelsCannotReplaceATensorWithANumber) {
 TEST_F(MethodControlFlowTest, JumpsFormLoops) {
   forward_.chains[0].clear();
   const int one = forward_.integer(1);
-  const int five = forward_.integer(5);
   const int count = forward_.integer(0);
   const int done = forward_.boolean(false);
-  const int body = 1;
-  forward_.move(five, count);
-  forward_.kernel_call(forward_.op("test::add", "out"), {out_, x_, out_, out_});
-  forward_.kernel_call(forward_.op("test::sub", "Scalar"), {count, one, count});
-  forward_.kernel_call(forward_.op("test::less", "Scalar"), {count, one, done});
+  forward_.move(forward_.integer(5), count);
+  const int body = forward_.next_instruction();
+  add(out_, x_, out_);
+  call("test::sub.Scalar", {count, one, count});
+  call("test::less.Scalar", {count, one, done});
   forward_.jump_false(done, body);
   const auto method = run_without_error();
   EXPECT_THAT(output(*method), ElementsAre(5, 10, 15, 20, 25, 30));
@@ -115,15 +114,10 @@ TEST_F(MethodControlFlowTest, JumpsFormBranches) {
 }
 
 TEST_F(MethodControlFlowTest, BoolTensorIsTrueIfAllElementsAreTrue) {
-  struct Case {
-    test::Bytes elements;
-    bool holds;
-  };
-  for (const auto& [elements, holds] :
-       {Case{{std::byte{1}, std::byte{1}}, true}, Case{{std::byte{1}, std::byte{0}}, false},
-        Case{{std::byte{1}, std::byte{2}}, true}, Case{{}, true}}) {
+  for (const auto& [elements, holds] : std::vector<std::pair<std::vector<uint8_t>, bool>>{
+           {{1, 1}, true}, {{1, 0}, false}, {{1, 2}, true}, {{}, true}}) {
     start_over();
-    const uint32_t data = builder_.constant(elements);
+    const uint32_t data = builder_.constant(test::bytes_of(elements));
     const int condition = forward_.tensor({.dtype = ScalarType::kBool,
                                            .sizes = {static_cast<int32_t>(elements.size())},
                                            .data = data});
@@ -144,20 +138,19 @@ TEST_F(MethodControlFlowTest, RejectsConditionsThatAreNotBool) {
     forward_.chains[0].clear();
     forward_.jump_false(condition, 1);
     run();
-    EXPECT_EQ(error_.code(), ErrorCode::kInvalidProgram);
-    EXPECT_STREQ(
-        error_.message(),
-        "forward, chain 0, instruction 0 (jump): the condition must be a Bool or a bool tensor "
-        "with memory");
+    EXPECT_THAT(error_,
+                test::FailsWith(ErrorCode::kInvalidProgram,
+                                "forward, chain 0, instruction 0 (jump): the condition must be a "
+                                "Bool or a bool tensor with memory"));
   }
 }
 
 TEST_F(MethodControlFlowTest, StopsEndlessLoops) {
   forward_.jump_false(forward_.boolean(false), 0);
   run({.limits = {.max_instructions_per_run = 1000}});
-  EXPECT_EQ(error_.code(), ErrorCode::kInvalidProgram);
-  EXPECT_THAT(error_.message(), HasSubstr("stopped after 1000 instructions"));
-  EXPECT_THAT(error_.message(), HasSubstr("chain 0, instruction 0"));
+  EXPECT_THAT(error_, test::FailsWith(ErrorCode::kInvalidProgram,
+                                      AllOf(HasSubstr("stopped after 1000 instructions"),
+                                            HasSubstr("chain 0, instruction 0"))));
   run();
   EXPECT_THAT(error_.message(), HasSubstr("stopped after 10000000 instructions"));
 }

@@ -24,22 +24,16 @@ class MethodTest : public testing::Test {
 
   std::shared_ptr<const Program> build() {
     files_.push_back(builder_.build());
-    auto program = Program::load(*view_buffer(files_.back()));
-    EXPECT_TRUE(program.ok()) << program.error().message();
-    return program.ok() ? *program : nullptr;
+    return require(Program::load(*view_buffer(files_.back())));
   }
   // Loads the method with the test's kernels and backend, unless `options` specifies others.
   Result<std::unique_ptr<Method>> try_load(MethodOptions options = {}) {
-    const std::shared_ptr<const Program> program = build();
-    if (!program) return Error::make(ErrorCode::kInternal, "the program does not load");
     if (options.kernels == nullptr) options.kernels = &test_kernels();
     if (options.backends == nullptr) options.backends = &backends_;
-    return Method::load(program, "forward", options);
+    return Method::load(build(), "forward", options);
   }
   std::unique_ptr<Method> load(const MethodOptions& options = {}) {
-    auto method = try_load(options);
-    EXPECT_TRUE(method.ok()) << method.error().message();
-    return method.ok() ? std::move(*method) : nullptr;
+    return require(try_load(options));
   }
 
   // Resets the specification of the method to an empty one.
@@ -48,15 +42,34 @@ class MethodTest : public testing::Test {
     forward_.name = "forward";
   }
 
-  // out = x * factor. Both tensors are f32[2,3] in planned memory.
-  void build_scaling(int64_t factor = 2) {
-    forward_.buffer_sizes = {0, 64};
-    x_ = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 0}});
-    out_ = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 32}});
+  // Adds an input x_ and an output out_ of these sizes. They are at bytes 0 and `out_offset` of
+  // memory 1, which has `memory_bytes` bytes.
+  void add_x_and_out(const std::vector<int32_t>& sizes, int64_t memory_bytes = 64,
+                     uint64_t out_offset = 32) {
+    forward_.buffer_sizes = {0, memory_bytes};
+    x_ = forward_.tensor({.sizes = sizes, .planned = Planned{1, 0}});
+    out_ = forward_.tensor({.sizes = sizes, .planned = Planned{1, out_offset}});
     forward_.inputs = {x_};
     forward_.outputs = {out_};
-    forward_.kernel_call(forward_.op("test::scale", "out"),
-                         {x_, forward_.integer(factor), out_, out_});
+  }
+  // out = x * factor. Both tensors are f32[2,3] in planned memory.
+  void build_scaling(int64_t factor = 2) {
+    add_x_and_out({2, 3});
+    scale(x_, out_, factor);
+  }
+
+  void call(const std::string& op, std::vector<int32_t> args) {
+    const size_t dot = std::min(op.find('.'), op.size());
+    const std::string overload = dot < op.size() ? op.substr(dot + 1) : "";
+    forward_.kernel_call(forward_.op(op.substr(0, dot), overload), std::move(args));
+  }
+  void scale(int32_t from, int32_t to, int64_t factor = 2) {
+    call("test::scale.out", {from, forward_.integer(factor), to, to});
+  }
+  void add(int32_t a, int32_t b, int32_t to) { call("test::add.out", {a, b, to, to}); }
+  int delegate(uint8_t factor, std::vector<CompileSpecSpec> specs = {}) {
+    return forward_.delegate(
+        {.id = "TestBackend", .payload = multiply_by(factor), .compile_specs = std::move(specs)});
   }
 
   EValue value(std::vector<int32_t> sizes, const std::vector<float>& elements) {
@@ -99,16 +112,6 @@ class PlanTest : public MethodTest {
     forward_.inputs.push_back(at(offset, count));
     return forward_.inputs.back();
   }
-  void call(const std::string& op, std::vector<int32_t> args) {
-    const size_t dot = std::min(op.find('.'), op.size());
-    const std::string overload = dot < op.size() ? op.substr(dot + 1) : "";
-    forward_.kernel_call(forward_.op(op.substr(0, dot), overload), std::move(args));
-  }
-  void scale(int32_t from, int32_t to) {
-    call("test::scale.out", {from, forward_.integer(2), to, to});
-  }
-  void add(int32_t a, int32_t b, int32_t to) { call("test::add.out", {a, b, to, to}); }
-
   MethodOptions options() const { return {.kernels = kernels_, .check_plan = &refuse_overlaps}; }
 
   const KernelRegistry* kernels_ = &test_kernels();

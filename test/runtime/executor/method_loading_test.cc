@@ -31,10 +31,9 @@ TEST_F(MethodLoadingTest, ErrorNamesEverythingThatIsMissing) {
 
 TEST_F(MethodLoadingTest, ErrorNamesAHundredMissingOperators) {
   for (int i = 0; i < 100; ++i) forward_.op("aten::an_operator_number_" + std::to_string(i), "out");
-  const auto method = try_load();
-  ASSERT_FALSE(method.ok());
+  const Error error = try_load().take_error();
   for (int i = 0; i < 100; ++i) {
-    EXPECT_THAT(method.error().message(),
+    EXPECT_THAT(error.message(),
                 HasSubstr("aten::an_operator_number_" + std::to_string(i) + ".out"));
   }
 }
@@ -49,16 +48,13 @@ TEST_F(MethodLoadingTest, ErrorNamesMissingBackends) {
 // The comparison of ids must not stop at a NUL.
 TEST_F(MethodLoadingTest, ComparesBackendIdsBeyondAnEmbeddedNul) {
   forward_.delegate({.id = std::string("TestBackend\0x", 13), .payload = multiply_by(1)});
-  const auto method = try_load();
-  ASSERT_FALSE(method.ok());
-  EXPECT_EQ(method.error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(try_load().take_error().code(), ErrorCode::kNotFound);
 }
 
 TEST_F(MethodLoadingTest, ReportsMissingOperatorsWithoutRegistries) {
   build_scaling();
-  const auto method = Method::load(build(), "forward", {});
-  ASSERT_FALSE(method.ok());
-  EXPECT_THAT(method.error().message(), HasSubstr("test::scale.out"));
+  EXPECT_THAT(Method::load(build(), "forward", {}).take_error().message(),
+              HasSubstr("test::scale.out"));
 }
 
 TEST_F(MethodLoadingTest, UnknownMethodErrorListsExistingMethods) {
@@ -111,12 +107,10 @@ TEST_F(MethodLoadingTest, LoadsEveryKindOfValue) {
 TEST_F(MethodLoadingTest, ReturnsNoneForInputAndOutputIndicesOutOfRange) {
   build_scaling();
   const auto method = load();
-  ASSERT_FALSE(method->input(0).is_none());
-  ASSERT_FALSE(method->output(0).is_none());
-  EXPECT_TRUE(method->input(method->num_inputs()).is_none());
-  EXPECT_TRUE(method->input(SIZE_MAX).is_none());
-  EXPECT_TRUE(method->output(method->num_outputs()).is_none());
-  EXPECT_TRUE(method->output(SIZE_MAX).is_none());
+  for (const size_t index : {size_t{0}, size_t{1}, SIZE_MAX}) {
+    EXPECT_EQ(method->input(index).is_none(), index > 0) << index;
+    EXPECT_EQ(method->output(index).is_none(), index > 0) << index;
+  }
 }
 
 TEST_F(MethodLoadingTest, LimitsTheMemoryOfTheMethod) {
@@ -153,18 +147,11 @@ class MethodDelegatesTest : public test::MethodTest {
  protected:
   // The backend computes out = x * factor.
   void build_delegate(test::DelegateSpec spec) {
-    forward_.buffer_sizes = {0, 64};
-    x_ = forward_.tensor({.sizes = {2, 3}, .planned = test::Planned{1, 0}});
-    out_ = forward_.tensor({.sizes = {2, 3}, .planned = test::Planned{1, 32}});
-    forward_.inputs = {x_};
-    forward_.outputs = {out_};
+    add_x_and_out({2, 3});
     forward_.free(x_);
     forward_.delegate_call(forward_.delegate(std::move(spec)), {x_, out_});
   }
-  Error run(Method& method) {
-    VITRINE_RETURN_IF_ERROR(method.set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})));
-    return method.execute();
-  }
+  EValue x_value() { return value({2, 3}, {1, 2, 3, 4, 5, 6}); }
 };
 
 TEST_F(MethodDelegatesTest, RunWithInlineAndSegmentPayloads) {
@@ -173,8 +160,7 @@ TEST_F(MethodDelegatesTest, RunWithInlineAndSegmentPayloads) {
     start_over();
     build_delegate({.id = "TestBackend", .location = location, .payload = multiply_by(3)});
     const auto method = load();
-    ASSERT_TRUE(run(*method).ok());
-    EXPECT_THAT(output(*method), ElementsAre(3, 6, 9, 12, 15, 18));
+    EXPECT_THAT(run(*method, x_value()), ElementsAre(3, 6, 9, 12, 15, 18));
     EXPECT_TRUE(backend_.last_init().payload_is_aligned);
   }
 }
@@ -218,7 +204,8 @@ TEST_F(MethodDelegatesTest, ErrorNamesADelegateThatDoesNotLoad) {
 TEST_F(MethodDelegatesTest, ErrorNamesAFailingDelegateAndInstruction) {
   build_delegate({.id = "TestBackend", .payload = multiply_by(3), .compile_specs = {{"fail", {}}}});
   const auto method = load();
-  EXPECT_STREQ(run(*method).message(),
+  ASSERT_TRUE(method->set_input(0, x_value()).ok());
+  EXPECT_STREQ(method->execute().message(),
                "forward, chain 0, instruction 1 (delegate TestBackend): told to fail");
 }
 

@@ -13,10 +13,9 @@ namespace {
 
 using test::bytes_of;
 using test::Planned;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr uint64_t kNoLimit = UINT64_MAX;
 
 class PlannedMemoryTest : public test::MethodTest {
  protected:
@@ -33,12 +32,8 @@ TEST_F(PlannedMemoryTest, MayBelongToTheCaller) {
   alignas(16) std::array<std::byte, 64> memory{};
   const std::array buffers{std::span<std::byte>(memory)};
   const auto method = load({.planned_memory = buffers});
-  ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
-  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(run(*method, value({2, 3}, {1, 2, 3, 4, 5, 6})), ElementsAre(2, 4, 6, 8, 10, 12));
   EXPECT_EQ(method->output(0).unchecked_tensor().raw_data(), memory.data() + 32);
-  float last = 0;
-  std::memcpy(&last, memory.data() + 52, sizeof last);
-  EXPECT_EQ(last, 12);
 }
 
 TEST_F(PlannedMemoryTest, RejectsBuffersOfWrongSizeAlignmentOrCount) {
@@ -102,7 +97,6 @@ TEST_F(PlannedMemoryTest, ResetWritesEachByteOnce) {
   forward_.outputs = {add(kBytes + 16, 0)};
   for (int i = 0; i < 2000; ++i) add(kBytes, 16 * static_cast<uint64_t>(i % 2));
   const auto method = load();
-  ASSERT_NE(method, nullptr);
   Tensor& ones = factory_.make(ScalarType::kByte, {kBytes});
   std::memset(ones.mutable_raw_data(), 1, kBytes);
   ASSERT_TRUE(method->set_input(0, EValue(&ones)).ok());
@@ -119,7 +113,6 @@ TEST_F(PlannedMemoryTest, IsLimitedByTheBudget) {
       refusal({.limits = {.max_memory_bytes = 2'000'000}}, ErrorCode::kMemoryAllocationFailed),
       HasSubstr("no memory for planned memory"));
   const auto method = load({.limits = {.max_memory_bytes = 2'100'000}});
-  ASSERT_NE(method, nullptr);
   const MemoryUsage usage = method->memory_usage();
   EXPECT_EQ(usage.planned, 2'000'000u);
   EXPECT_EQ(usage.budget, 2'100'000u);
@@ -132,13 +125,8 @@ TEST_F(PlannedMemoryTest, TemporaryMemoryMatchesKernelRequests) {
   constexpr int32_t kCount = 10'000;
   constexpr uint64_t kCopy = kCount * sizeof(float);
   start_over();
-  forward_.buffer_sizes = {0, 2 * kCopy};
-  x_ = forward_.tensor({.sizes = {kCount}, .planned = Planned{1, 0}});
-  out_ = forward_.tensor({.sizes = {kCount}, .planned = Planned{1, kCopy}});
-  forward_.inputs = {x_};
-  forward_.outputs = {out_};
-  forward_.kernel_call(forward_.op("test::scale_scratch", "out"),
-                       {x_, forward_.integer(2), out_, out_});
+  add_x_and_out({kCount}, 2 * kCopy, kCopy);
+  call("test::scale_scratch.out", {x_, forward_.integer(2), out_, out_});
   const auto method = load();
   EXPECT_EQ(method->memory_usage().temporary, 0u);
   constexpr uint64_t kAligned = 2 * (kCopy + alignof(float));  // includes padding for alignment
@@ -147,13 +135,12 @@ TEST_F(PlannedMemoryTest, TemporaryMemoryMatchesKernelRequests) {
     EXPECT_THAT(run(*method, value({kCount}, std::vector<float>(kCount, 3))), testing::Each(6.f));
     const MemoryUsage usage = method->memory_usage();
     EXPECT_EQ(usage.temporary, kAligned);
-    EXPECT_LE(usage.taken,
-              before + kAligned);  // the first parts are replaced by one block, which is kept
+    // One block replaces the first parts and is kept.
+    EXPECT_LE(usage.taken, before + kAligned);
   }
   const MemoryUsage usage = method->memory_usage();
   EXPECT_EQ(usage.taken, usage.planned + usage.metadata + usage.temporary);
-  const MethodOptions bounded{.limits = {.max_memory_bytes = usage.taken - 1}};
-  const auto refused = load(bounded);
+  const auto refused = load({.limits = {.max_memory_bytes = usage.taken - 1}});
   ASSERT_TRUE(refused->set_input(0, value({kCount}, std::vector<float>(kCount, 3))).ok());
   EXPECT_THAT(refused->execute(),
               test::FailsWith(ErrorCode::kMemoryAllocationFailed,
@@ -163,12 +150,11 @@ TEST_F(PlannedMemoryTest, TemporaryMemoryMatchesKernelRequests) {
 // The first sum of buffer sizes overflows size_t. The other sums are too large to allocate.
 TEST_F(PlannedMemoryTest, RejectsHugeSizesWithoutWrapAround) {
   constexpr auto kMax = static_cast<int64_t>(kMaxBytes);
-  forward_.buffer_sizes = {0, 64, kMax, kMax, kMax};
-  refusal({.limits = {.max_memory_bytes = kNoLimit}}, ErrorCode::kMemoryAllocationFailed);
-  forward_.buffer_sizes = {0, 64, kMax, kMax - 120, 64};
-  refusal({.limits = {.max_memory_bytes = kNoLimit}}, ErrorCode::kMemoryAllocationFailed);
-  forward_.buffer_sizes = {0, kMax};
-  refusal({.limits = {.max_memory_bytes = kNoLimit}}, ErrorCode::kMemoryAllocationFailed);
+  for (const std::vector<int64_t>& sizes :
+       {std::vector<int64_t>{0, 64, kMax, kMax, kMax}, {0, 64, kMax, kMax - 120, 64}, {0, kMax}}) {
+    forward_.buffer_sizes = sizes;
+    refusal({.limits = {.max_memory_bytes = UINT64_MAX}}, ErrorCode::kMemoryAllocationFailed);
+  }
 }
 
 TEST_F(PlannedMemoryTest, IsZeroedAndAligned) {
@@ -186,13 +172,11 @@ TEST_F(PlannedMemoryTest, IsZeroedAndAligned) {
 TEST_F(PlannedMemoryTest, StateIsSeparateForEachMethodAndStartsAtItsInitialValueOrZero) {
   for (const bool initial : {true, false}) {
     start_over();
-    forward_.buffer_sizes = {0, 64};
-    x_ = forward_.tensor({.sizes = {2}, .planned = Planned{1, 0}});
-    const uint32_t data = initial ? builder_.initial_state(bytes_of<float>({10, 10})) : 0;
-    out_ = forward_.tensor({.sizes = {2}, .planned = Planned{1, 32}, .data = data});
-    forward_.inputs = {x_};
-    forward_.outputs = {out_};
-    forward_.kernel_call(forward_.op("test::add", "out"), {out_, x_, out_, out_});
+    add_x_and_out({2});
+    if (initial) {
+      forward_.values[1].tensor.data = builder_.initial_state(bytes_of<float>({10, 10}));
+    }
+    add(out_, x_, out_);
     const float start = initial ? 10 : 0;
     const std::shared_ptr<const Program> program = build();
     const MethodOptions options{.kernels = &test::test_kernels()};
@@ -237,15 +221,11 @@ class FakeExternalData final : public NamedDataMap {
 class ConstantsTest : public test::MethodTest {
  protected:
   // out = x + constant
-  void build_sum(test::TensorSpec constant, const char* op = "test::add") {
-    forward_.buffer_sizes = {0, 96};
-    x_ = forward_.tensor({.sizes = {2}, .planned = Planned{1, 0}});
-    out_ = forward_.tensor({.sizes = {2}, .planned = Planned{1, 32}});
+  void build_sum(test::TensorSpec constant, const char* op = "test::add.out") {
+    add_x_and_out({2}, 96);
     constant.sizes = {2};
     constant_ = forward_.tensor(std::move(constant));
-    forward_.inputs = {x_};
-    forward_.outputs = {out_};
-    forward_.kernel_call(forward_.op(op, "out"), {x_, constant_, out_, out_});
+    call(op, {x_, constant_, out_, out_});
   }
   void expect_sum(const MethodOptions& options = {}) {
     EXPECT_THAT(run(*test::require(try_load(options)), value({2}, {1, 2})), ElementsAre(11, 22));
@@ -262,51 +242,51 @@ class ConstantsTest : public test::MethodTest {
   FakeExternalData external_;
 };
 
-TEST_F(ConstantsTest, AreReadFromTheSegmentOrFromTheFlatbuffer) {
+TEST_F(ConstantsTest, AreReadFromTheSegmentFromTheFlatbufferOrFromExternalData) {
   builder_.constant(bytes_of<float>({7}));
   build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
   expect_sum();
   builder_.legacy_constants = true;
   expect_sum();
+  start_over();
+  external_.tensors["w"] = {{2}, {0}, aligned({10, 20})};
+  build_sum({.external = "w"});
+  expect_sum({.external_data = &external_});
 }
 
 // If the kernel's second argument is a constant of the program, the kernel keeps a copy of this
 // argument.
 TEST_F(ConstantsTest, KernelsCanKeepCopiesOfConstants) {
   constexpr auto kPacked = DelegateMemory::Kind::kPackedWeights;
-  const auto kept_bytes = [this](const MethodOptions& options) -> size_t {
+  const auto kept_bytes = [this](const MethodOptions& options) {
     const auto method = load(options);
-    if (method == nullptr) return SIZE_MAX;
     const uint64_t taken = method->memory_usage().taken;
-    for (int run = 0; run < 2; ++run) {
-      EXPECT_TRUE(method->set_input(0, value({2}, {1, 2})).ok());
-      EXPECT_TRUE(method->execute().ok());
-      EXPECT_THAT(output(*method), ElementsAre(11, 22));
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_THAT(run(*method, value({2}, {1, 2})), ElementsAre(11, 22));
     }
     const MemoryUsage usage = method->memory_usage();
     EXPECT_EQ(usage.taken - taken, usage.delegates.bytes(kPacked));
     return usage.delegates.bytes(kPacked);
   };
-  build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))}, "test::add_derived");
+  build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))}, "test::add_derived.out");
   EXPECT_GE(kept_bytes({}), 2 * sizeof(float));
 
   start_over();
   external_.tensors["w"] = {{2}, {0}, aligned({10, 20})};
-  build_sum({.external = "w"}, "test::add_derived");
+  build_sum({.external = "w"}, "test::add_derived.out");
   EXPECT_EQ(kept_bytes({.external_data = &external_}), 0U);
 
   start_over();
   build_sum({.planned = Planned{1, 64}, .data = builder_.initial_state(bytes_of<float>({10, 20}))},
-            "test::add_derived");
+            "test::add_derived.out");
   EXPECT_EQ(kept_bytes({}), 0U);
 }
 
 // Each execution doubles the state after the kernel has read it.
 TEST_F(ConstantsTest, KernelsCannotKeepCopiesOfStates) {
   build_sum({.planned = Planned{1, 64}, .data = builder_.initial_state(bytes_of<float>({10, 20}))},
-            "test::add_derived");
-  forward_.kernel_call(forward_.op("test::add", "out"),
-                       {constant_, constant_, constant_, constant_});
+            "test::add_derived.out");
+  add(constant_, constant_, constant_);
   const auto method = load();
   EXPECT_THAT(run(*method, value({2}, {1, 2})), ElementsAre(11, 22));
   EXPECT_THAT(run(*method, value({2}, {1, 2})), ElementsAre(21, 42));
@@ -339,8 +319,7 @@ TEST_F(ConstantsTest, KernelsCannotWriteConstants) {
 
 TEST_F(ConstantsTest, DelegatesCannotWriteConstants) {
   build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
-  forward_.delegate_call(forward_.delegate({.id = "TestBackend", .payload = test::multiply_by(3)}),
-                         {x_, constant_});  // the delegate may write this argument
+  forward_.delegate_call(delegate(3), {x_, constant_});  // the delegate may write this argument
   EXPECT_THAT(
       try_load(),
       test::FailsWith(
@@ -351,18 +330,9 @@ TEST_F(ConstantsTest, DelegatesCannotWriteConstants) {
 
 TEST_F(ConstantsTest, DelegatesCanReadConstants) {
   build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
-  forward_.delegate_call(forward_.delegate({.id = "TestBackend",
-                                            .payload = test::multiply_by(3),
-                                            .compile_specs = {{"inputs", {std::byte{1}}}}}),
-                         {constant_, out_});
+  forward_.delegate_call(delegate(3, {{"inputs", {std::byte{1}}}}), {constant_, out_});
   const auto method = load();
   EXPECT_THAT(run(*method, value({2}, {1, 2})), ElementsAre(30, 60));
-}
-
-TEST_F(ConstantsTest, AreReadFromExternalData) {
-  external_.tensors["w"] = {{2}, {0}, aligned({10, 20})};
-  build_sum({.external = "w"});
-  expect_sum({.external_data = &external_});
 }
 
 TEST_F(ConstantsTest, CopiesOfExternalDataCountTowardTheBudget) {
@@ -376,17 +346,14 @@ TEST_F(ConstantsTest, CopiesOfExternalDataCountTowardTheBudget) {
   const MethodOptions options{.external_data = &external_,
                               .limits = {.max_memory_bytes = kCount * kBytes}};
   const auto mapped = load(options);
-  ASSERT_NE(mapped, nullptr);
   EXPECT_LT(mapped->memory_usage().taken, uint64_t{kBytes});
   external_.gives_copies = true;
-  const auto refused = try_load(options);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code(), ErrorCode::kMemoryAllocationFailed);
-  EXPECT_THAT(refused.error().message(), HasSubstr("values[19]: no memory for external data"));
-  EXPECT_THAT(refused.error().message(),
-              HasSubstr("of the 2000000 bytes that max_memory_bytes allows"));
+  EXPECT_THAT(
+      try_load(options),
+      test::FailsWith(ErrorCode::kMemoryAllocationFailed,
+                      AllOf(HasSubstr("values[19]: no memory for external data"),
+                            HasSubstr("of the 2000000 bytes that max_memory_bytes allows"))));
   const auto read = load({.external_data = &external_});
-  ASSERT_NE(read, nullptr);
   EXPECT_EQ(read->memory_usage().taken, mapped->memory_usage().taken + kCount * kBytes);
 }
 
@@ -404,8 +371,7 @@ TEST_F(ConstantsTest, ExecutionFailsAfterAFailedReset) {
   build_sum({.planned = Planned{1, 64}, .external = "w"});
   const auto method = load({.external_data = &external_});
   const EValue x = value({2}, {1, 2});
-  ASSERT_TRUE(method->set_input(0, x).ok());
-  ASSERT_TRUE(method->execute().ok());
+  run(*method, x);
   const auto kept = std::exchange(external_.tensors, {});
   EXPECT_THAT(method->reset_state().message(),
               HasSubstr("values[2]: the program has no named data for key w"));
@@ -425,14 +391,15 @@ TEST_F(ConstantsTest, ExternalDataMustMatchTheProgram) {
   build_sum({.external = "w"});
   EXPECT_THAT(refusal({}), HasSubstr("forward, values[2]: weight w is stored outside"));
   EXPECT_THAT(refusal({.external_data = &external_}), HasSubstr("no such key"));
-  external_.tensors["w"] = {{2, 1}, {0, 1}, aligned({10, 20})};
-  EXPECT_THAT(refusal({.external_data = &external_}),
-              HasSubstr("a different dtype, shape or dim order"));
-  external_.tensors["w"] = {{2}, {1}, aligned({10, 20})};
-  EXPECT_THAT(refusal({.external_data = &external_}),
-              HasSubstr("a different dtype, shape or dim order"));
-  external_.tensors["w"] = {{2}, {0}, aligned({10})};
-  EXPECT_THAT(refusal({.external_data = &external_}), HasSubstr("too short"));
+  constexpr const char* kOtherLayout = "a different dtype, shape or dim order";
+  const std::pair<FakeExternalData::Tensor, const char*> cases[] = {
+      {{{2, 1}, {0, 1}, aligned({10, 20})}, kOtherLayout},
+      {{{2}, {1}, aligned({10, 20})}, kOtherLayout},
+      {{{2}, {0}, aligned({10})}, "too short"}};
+  for (const auto& [tensor, message] : cases) {
+    external_.tensors["w"] = tensor;
+    EXPECT_THAT(refusal({.external_data = &external_}), HasSubstr(message));
+  }
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace vitrine {
 namespace {
 
-using test::Planned;
+using test::FailsWith;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -49,12 +49,12 @@ class CancelTest : public test::MethodTest {
 };
 
 TEST_F(CancelTest, EndsTheExecutionInProgress) {
+  EXPECT_STREQ(error_code_name(kCanceled), "Canceled");
   const auto method = load({.limits = kEndless});
   for (int i = 0; i < 3; ++i) {
-    const Error error = execute_and_cancel(*method);
-    EXPECT_STREQ(error_code_name(error.code()), "Canceled");
-    EXPECT_EQ(error.code(), kCanceled);
-    EXPECT_THAT(error.message(), HasSubstr("forward, chain 0, instruction 1 (jump): canceled"));
+    EXPECT_THAT(
+        execute_and_cancel(*method),
+        FailsWith(kCanceled, HasSubstr("forward, chain 0, instruction 1 (jump): canceled")));
     ASSERT_TRUE(execute(*method, true).ok());  // the request was consumed
     EXPECT_THAT(output(*method), ElementsAre(2, 4, 6, 8, 10, 12));
   }
@@ -71,9 +71,8 @@ TEST_F(CancelTest, SharedFlagEndsExecutionsUntilItIsCleared) {
   const auto method = load({.limits = kEndless, .cancel_flag = &flag});
   EXPECT_EQ(execute_and_cancel(*method).code(), kCanceled);
   EXPECT_TRUE(flag);
-  const Error error = execute(*method, true);
-  EXPECT_EQ(error.code(), kCanceled);
-  EXPECT_THAT(error.message(), HasSubstr("instruction 0"));  // no instruction ran
+  EXPECT_THAT(execute(*method, true), FailsWith(kCanceled, HasSubstr("instruction 0")))
+      << "no instruction may run";
   flag = false;
   EXPECT_TRUE(execute(*method, true).ok());
 }
@@ -86,9 +85,9 @@ TEST_F(CancelTest, DeadlineEndsEachExecution) {
     const auto start = std::chrono::steady_clock::now();
     const Error error = execute(*method, false);
     EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(30));
-    EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
-    EXPECT_THAT(error.message(), HasSubstr("instruction 1 (jump): the run takes longer than "
-                                           "max_milliseconds_per_run allows"));
+    EXPECT_THAT(error, FailsWith(ErrorCode::kOutOfResources,
+                                 HasSubstr("instruction 1 (jump): the run takes longer than "
+                                           "max_milliseconds_per_run allows")));
   }
   EXPECT_TRUE(execute(*method, true).ok());
   limits.max_milliseconds_per_run = UINT64_MAX;
@@ -99,16 +98,10 @@ TEST_F(CancelTest, DeadlineEndsEachExecution) {
 // state.
 TEST_F(MethodThreadsTest, ThreadsShareAProgram) {
   constexpr int kRuns = 500;
-  forward_.buffer_sizes = {0, 96};
-  x_ = forward_.tensor({.sizes = {2}, .planned = Planned{1, 0}});
-  out_ = forward_.tensor({.sizes = {2}, .planned = Planned{1, 32}});
-  const int constant =
-      forward_.tensor({.sizes = {2}, .data = builder_.constant(test::bytes_of<float>({1, 1}))});
-  forward_.inputs = {x_};
-  forward_.outputs = {out_};
-  const int add = forward_.op("test::add", "out");
-  forward_.kernel_call(add, {out_, x_, out_, out_});
-  forward_.kernel_call(add, {out_, constant, out_, out_});
+  add_x_and_out({2});
+  add(out_, x_, out_);
+  const uint32_t ones = builder_.constant(test::bytes_of<float>({1, 1}));
+  add(out_, forward_.tensor({.sizes = {2}, .data = ones}), out_);
   const test::TemporaryFile file(builder_.build());
   const auto program = test::require(Program::load(*open_file(file.path())));
 

@@ -7,7 +7,6 @@ namespace {
 
 using schema::program::TensorShapeDynamism;
 using test::allocation_count;
-using test::multiply_by;
 using test::Planned;
 
 class NoAllocationTest : public test::MethodTest {
@@ -27,12 +26,11 @@ class NoAllocationTest : public test::MethodTest {
     const int few = forward_.boolean(false);
     forward_.inputs = {x_};
     forward_.outputs = {out_};
-    forward_.kernel_call(forward_.op(kernel, "out"), {x_, forward_.integer(2), between, between});
-    forward_.delegate_call(forward_.delegate({.id = "TestBackend", .payload = multiply_by(3)}),
-                           {between, out_});
-    forward_.kernel_call(forward_.op("test::size", "int"), {x_, forward_.integer(0), rows});
+    call(kernel, {x_, forward_.integer(2), between, between});
+    forward_.delegate_call(delegate(3), {between, out_});
+    call("test::size.int", {x_, forward_.integer(0), rows});
     forward_.move(rows, forward_.integer(0));
-    forward_.kernel_call(forward_.op("test::less", "Scalar"), {rows, forward_.integer(100), few});
+    call("test::less.Scalar", {rows, forward_.integer(100), few});
     forward_.jump_false(few, 0);
     forward_.free(between);
   }
@@ -61,7 +59,7 @@ TEST_F(NoAllocationTest, AllocationCounterIncludesMallocAndNew) {
 }
 
 TEST_F(NoAllocationTest, FirstRunAllocatesNothingIfKernelsNeedNoTemporaryMemory) {
-  build_all("test::scale");
+  build_all("test::scale.out");
   TraceBuffer trace;
   const auto method = load({.tracer = &trace});
   for (const int32_t rows : {64, 1, 30, 64}) EXPECT_EQ(allocations_of_run(*method, rows), 0);
@@ -70,7 +68,7 @@ TEST_F(NoAllocationTest, FirstRunAllocatesNothingIfKernelsNeedNoTemporaryMemory)
 }
 
 TEST_F(NoAllocationTest, RecordingValuesAllocatesNothing) {
-  build_all("test::scale");
+  build_all("test::scale.out");
   ValueBuffer values(size_t{1} << 16, 64);
   TraceBuffer trace(TraceBuffer::kDefaultRecords, TraceBuffer::kDefaultBlocks, &values);
   const auto method = load({.tracer = &trace});
@@ -80,7 +78,7 @@ TEST_F(NoAllocationTest, RecordingValuesAllocatesNothing) {
 
 // The first run allocates the temporary memory of kernels; later runs reuse it.
 TEST_F(NoAllocationTest, SecondRunAllocatesNothingEvenIfKernelsNeedTemporaryMemory) {
-  build_all("test::scale_scratch");
+  build_all("test::scale_scratch.out");
   const auto method = load();
   EXPECT_GT(allocations_of_run(*method, 64), 0);
   // If the runs did not reuse memory, one of these 100 runs would need another allocation.

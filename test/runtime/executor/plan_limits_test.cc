@@ -30,8 +30,7 @@ TEST_F(PlanLimitsTest, ReportsFailedAllocation) {
   const int32_t x = input(0);
   for (int i = 0; i < 200; ++i) scale(x, at(32));
   const auto program = build();
-  MethodOptions bounded = options();
-  bounded.check_plan = nullptr;
+  MethodOptions bounded{.kernels = kernels_};
   bounded.limits.max_memory_bytes = least([&](uint64_t bytes) {
     bounded.limits.max_memory_bytes = bytes;
     return Method::load(program, "forward", bounded).ok();
@@ -54,8 +53,7 @@ class PlanStepsTest : public test::PlanTest {
     const int32_t out = at(32 * static_cast<uint64_t>(size));
     for (int32_t i = 0; i < size; ++i) {
       scale(large, out);
-      const int32_t small = at(16 * static_cast<uint64_t>(i));
-      scale(out, small);
+      scale(out, at(16 * static_cast<uint64_t>(i)));
     }
     const auto program = build();
     MethodOptions bounded = options();

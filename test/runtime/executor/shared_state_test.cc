@@ -1,5 +1,6 @@
 #include <array>
 #include <atomic>
+#include <functional>
 #include <thread>
 
 #include "test/runtime/executor/method_fixture.h"
@@ -33,14 +34,18 @@ constexpr const Kernel* kGateTable[] = {&kernel_pass_gate};
 // in memory 2.
 class SharedStateTest : public test::MethodTest {
  protected:
-  void build_two(uint64_t second_offset = 0, uint64_t second_bytes = kStateBytes) {
-    add_to_state(forward_, 0, kStateBytes);
-    add_to_state(second_, second_offset, second_bytes);
+  void start_over() {
+    MethodTest::start_over();
+    second_ = {};
+    second_.name = "second";
   }
-  void add_to_state(MethodSpec& method, uint64_t offset, uint64_t bytes, uint32_t data = 0) {
-    method.buffer_sizes = {0, 64, static_cast<int64_t>(bytes)};
+  void build_two(uint32_t data = 0) {
+    for (MethodSpec* method : {&forward_, &second_}) add_to_state(*method, data);
+  }
+  void add_to_state(MethodSpec& method, uint32_t data = 0) {
+    method.buffer_sizes = {0, 64, kStateBytes};
     const int x = method.tensor({.sizes = {2}, .planned = Planned{1, 0}});
-    const int state = method.tensor({.sizes = {2}, .planned = Planned{2, offset}, .data = data});
+    const int state = method.tensor({.sizes = {2}, .planned = Planned{2, 0}, .data = data});
     method.inputs = {x};
     method.outputs = {state};
     method.kernel_call(method.op("test::add", "out"), {state, x, state, state});
@@ -95,8 +100,7 @@ TEST_F(SharedStateTest, MethodsWithoutACommonStateAreIndependent) {
 
 TEST_F(SharedStateTest, StartsWithTheInitialValueAfterTheFirstLoadAndAfterAReset) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
-  add_to_state(forward_, 0, kStateBytes, data);
-  add_to_state(second_, 0, kStateBytes, data);
+  build_two(data);
   // A buffer that only the second method has.
   const int own = second_.tensor({.sizes = {2}, .planned = Planned{2, 32}, .data = data});
   second_.outputs.push_back(own);
@@ -117,12 +121,10 @@ TEST_F(SharedStateTest, StartsWithTheInitialValueAfterTheFirstLoadAndAfterAReset
 TEST_F(SharedStateTest, ViewsAndEmptyTensorsDoNotSetAnInitialValue) {
   for (const std::vector<int32_t>& sizes : {std::vector<int32_t>{2, 1}, {0}}) {
     start_over();
-    second_ = {};
-    second_.name = "second";
     const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
     for (MethodSpec* method : {&forward_, &second_}) {
       method->tensor({.sizes = sizes, .planned = Planned{2, 0}});
-      add_to_state(*method, 0, kStateBytes, data);
+      add_to_state(*method, data);
     }
     make_state();
     EXPECT_EQ(run(*over("forward", state_.get()), 1), 11) << sizes.size();
@@ -134,8 +136,7 @@ TEST_F(SharedStateTest, ViewsAndEmptyTensorsDoNotSetAnInitialValue) {
 // second method's initial values as steps, because a reset copies them.
 TEST_F(SharedStateTest, InitialValuesOfOtherMethodsCountTowardTheBudget) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
-  add_to_state(forward_, 0, kStateBytes, data);
-  add_to_state(second_, 0, kStateBytes, data);
+  build_two(data);
   constexpr int kStates = 1000;
   for (int i = 1; i < kStates; ++i) {
     second_.tensor({.sizes = {2}, .planned = Planned{2, 0}, .data = data});
@@ -185,9 +186,7 @@ TEST_F(SharedStateTest, RejectsMoreMemoryThanTheMachineHas) {
     return;
   }
   program_ = build();
-  const auto state = SharedState::create(program_);
-  ASSERT_FALSE(state.ok());
-  EXPECT_EQ(state.error().code(), ErrorCode::kMemoryAllocationFailed);
+  EXPECT_EQ(SharedState::create(program_).take_error().code(), ErrorCode::kMemoryAllocationFailed);
 }
 
 TEST_F(SharedStateTest, EnforcesTheMemoryLimit) {
@@ -212,29 +211,28 @@ TEST_F(SharedStateTest, CannotBeUsedWithAnotherProgram) {
 // Each program breaks a rule for shared state (vitrine/shared_state.h), so the methods share
 // nothing.
 TEST_F(SharedStateTest, ProgramsThatBreakARuleHaveNoSharedState) {
-  const auto expect_nothing_shared = [this](const char* reason, const auto& change) {
+  const std::pair<const char*, std::function<void()>> changes[] = {
+      {"different sizes", [this] { second_.buffer_sizes[2] += 64; }},
+      {"overlapping tensors", [this] { second_.values[1].tensor.planned->offset = 4; }},
+      {"an input in memory 2",
+       [this] {
+         second_.inputs = {second_.tensor({.sizes = {2}, .planned = Planned{2, 32}})};
+       }},
+      {"a single method",
+       [this] {
+         start_over();
+         add_to_state(forward_);
+         second_.buffer_sizes = {0, 64};
+       }},
+      {"an additional buffer", [this] { forward_.buffer_sizes.push_back(64); }}};
+  for (const auto& [reason, change] : changes) {
     SCOPED_TRACE(reason);
     start_over();
-    second_ = {};
-    second_.name = "second";
+    build_two();
     change();
     make_state();
     EXPECT_EQ(state_, nullptr);
-  };
-  expect_nothing_shared("different sizes", [this] { build_two(0, kStateBytes + 64); });
-  expect_nothing_shared("overlapping tensors", [this] { build_two(4); });
-  expect_nothing_shared("an input in memory 2", [this] {
-    build_two();
-    second_.inputs = {second_.tensor({.sizes = {2}, .planned = Planned{2, 32}})};
-  });
-  expect_nothing_shared("a single method", [this] {
-    add_to_state(forward_, 0, kStateBytes);
-    second_.buffer_sizes = {0, 64};
-  });
-  expect_nothing_shared("an additional buffer", [this] {
-    build_two();
-    forward_.buffer_sizes.push_back(64);
-  });
+  }
 }
 
 TEST_F(SharedStateTest, StaysUsableAfterAFailedLoad) {
@@ -279,9 +277,7 @@ TEST_F(SharedStateTest, NextLoadSetsTheInitialValueAfterAFailedLoad) {
         {.kernels = &test::test_kernels(), .external_data = &data, .shared_state = state_.get()});
   };
   for (const char* name : {"forward", "forward", "second"}) {
-    const auto method = try_both(name);
-    ASSERT_FALSE(method.ok());
-    EXPECT_THAT(method.error().message(), HasSubstr("the disk is broken"));
+    EXPECT_THAT(try_both(name).take_error().message(), HasSubstr("the disk is broken"));
   }
   data.is_whole = true;
   const auto second = test::require(try_both("second"));
@@ -299,22 +295,21 @@ TEST_F(SharedStateTest, NoMethodExecutesAfterAFailedReset) {
   data.is_whole = true;
   const MethodOptions options{
       .kernels = &test::test_kernels(), .external_data = &data, .shared_state = state_.get()};
-  const auto first = Method::load(program_, "forward", options);
-  const auto second = Method::load(program_, "second", options);
-  ASSERT_TRUE(first.ok() && second.ok());
-  EXPECT_EQ(run(**first, 1), 11);
-  EXPECT_EQ(run(**second, 1), 12);
+  const auto first = test::require(Method::load(program_, "forward", options));
+  const auto second = test::require(Method::load(program_, "second", options));
+  EXPECT_EQ(run(*first, 1), 11);
+  EXPECT_EQ(run(*second, 1), 12);
   data.is_whole = false;
-  ASSERT_EQ((*second)->reset_state().code(), ErrorCode::kAccessFailed);
+  ASSERT_EQ(second->reset_state().code(), ErrorCode::kAccessFailed);
   data.is_whole = true;
-  EXPECT_EQ((*first)->execute().code(), ErrorCode::kInvalidState);
-  ASSERT_TRUE((*first)->reset_state().ok());
-  EXPECT_EQ(run(**first, 1), 11);
-  ASSERT_TRUE((*second)->set_input(0, value({2}, {1, 1})).ok());
-  EXPECT_EQ((*second)->execute().code(), ErrorCode::kInvalidState)
+  EXPECT_EQ(first->execute().code(), ErrorCode::kInvalidState);
+  ASSERT_TRUE(first->reset_state().ok());
+  EXPECT_EQ(run(*first, 1), 11);
+  ASSERT_TRUE(second->set_input(0, value({2}, {1, 1})).ok());
+  EXPECT_EQ(second->execute().code(), ErrorCode::kInvalidState)
       << "the reset of its own memory failed";
-  ASSERT_TRUE((*second)->reset_state().ok());
-  EXPECT_EQ(run(**second, 2), 12);
+  ASSERT_TRUE(second->reset_state().ok());
+  EXPECT_EQ(run(*second, 2), 12);
 }
 
 TEST_F(SharedStateTest, OnlyOneMethodAtATimeUsesTheState) {
@@ -326,28 +321,27 @@ TEST_F(SharedStateTest, OnlyOneMethodAtATimeUsesTheState) {
   Gate the_gate;
   gate = &the_gate;
   const MethodOptions options{.kernels = &kernels, .shared_state = state_.get()};
-  const auto first = Method::load(program_, "forward", options);
-  const auto second = Method::load(program_, "second", options);
-  ASSERT_TRUE(first.ok() && second.ok());
-  ASSERT_TRUE((*first)->set_input(0, value({2}, {1, 1})).ok());
-  ASSERT_TRUE((*second)->set_input(0, value({2}, {1, 1})).ok());
+  const auto first = test::require(Method::load(program_, "forward", options));
+  const auto second = test::require(Method::load(program_, "second", options));
+  ASSERT_TRUE(first->set_input(0, value({2}, {1, 1})).ok());
+  ASSERT_TRUE(second->set_input(0, value({2}, {1, 1})).ok());
   Error in_thread;
-  std::thread thread([&] { in_thread = (*second)->execute(); });
+  std::thread thread([&] { in_thread = second->execute(); });
   the_gate.is_in.wait(false);
-  const Error refused = (*first)->execute();
+  const Error refused = first->execute();
   const auto loaded = Method::load(program_, "forward", options);
   the_gate.may_go = true;
   the_gate.may_go.notify_all();
   thread.join();
   EXPECT_TRUE(in_thread.ok());
-  EXPECT_EQ(refused.code(), ErrorCode::kInvalidState);
-  EXPECT_STREQ(refused.message(),
-               "forward: another method is using the shared state; wait until it is done");
-  ASSERT_FALSE(loaded.ok());
-  EXPECT_THAT(loaded.error().message(),
+  EXPECT_THAT(
+      refused,
+      test::FailsWith(ErrorCode::kInvalidState,
+                      "forward: another method is using the shared state; wait until it is done"));
+  EXPECT_THAT(test::error_of(loaded).message(),
               HasSubstr("forward: another method is using the shared state"));
-  EXPECT_TRUE((*first)->execute().ok());
-  EXPECT_EQ(output(**first)[0], 2);
+  EXPECT_TRUE(first->execute().ok());
+  EXPECT_EQ(output(*first)[0], 2);
 }
 
 }  // namespace
