@@ -12,11 +12,13 @@
 namespace vitrine {
 namespace {
 
-TEST(Error, DefaultIsSuccess) {
-  const Error error;
-  EXPECT_TRUE(error.ok());
-  EXPECT_EQ(error.code(), ErrorCode::kOk);
-  EXPECT_STREQ(error.message(), "");
+TEST(Error, DefaultIsSuccessEvenWithALocation) {
+  const Error errors[] = {Error(), Error().in("here")};
+  for (const Error& error : errors) {
+    EXPECT_TRUE(error.ok());
+    EXPECT_EQ(error.code(), ErrorCode::kOk);
+    EXPECT_STREQ(error.message(), "");
+  }
 }
 
 TEST(Error, KeepsCodeAndFormattedText) {
@@ -31,12 +33,6 @@ TEST(Error, LocationsPrecedeTheMessage) {
   error = std::move(error).in("execution_plan[%d]", 0);
   EXPECT_STREQ(error.message(), "execution_plan[0]: values[37]: is missing");
   EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
-}
-
-TEST(Error, AddingALocationToSuccessHasNoEffect) {
-  const Error error = Error().in("here");
-  EXPECT_TRUE(error.ok());
-  EXPECT_STREQ(error.message(), "");
 }
 
 TEST(Error, CutsLongMessages) {

@@ -6,6 +6,7 @@
 #include <deque>
 #include <string>
 
+#include "test/support/results.h"
 #include "vitrine/kernel_registry.h"
 
 namespace vitrine {
@@ -43,9 +44,8 @@ TEST(BackendRegistry, RejectsADuplicateId) {
   const NamedBackend again("One");
   BackendRegistry registry;
   ASSERT_TRUE(registry.add(&one).ok());
-  const Error error = registry.add(&again);
-  EXPECT_EQ(error.code(), ErrorCode::kRegistrationAlreadyRegistered);
-  EXPECT_THAT(error.message(), HasSubstr("One"));
+  EXPECT_THAT(registry.add(&again),
+              test::FailsWith(ErrorCode::kRegistrationAlreadyRegistered, HasSubstr("One")));
   EXPECT_EQ(registry.find("One"), &one);
 }
 
@@ -87,10 +87,10 @@ TEST(KernelRegistry, FindsOnlyCompleteNames) {
 TEST(KernelRegistry, ReportsWhenItIsFull) {
   KernelRegistry registry;
   for (int i = 0; i < 16; ++i) ASSERT_TRUE(registry.add("t", kSlow).ok());
-  const Error error = registry.add("one_more", kSlow);
-  EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
-  EXPECT_STREQ(error.message(),
-               "cannot register kernel table one_more: at most 16 tables are supported");
+  EXPECT_THAT(registry.add("one_more", kSlow),
+              test::FailsWith(ErrorCode::kOutOfResources,
+                              "cannot register kernel table one_more: "
+                              "at most 16 tables are supported"));
 }
 
 }  // namespace

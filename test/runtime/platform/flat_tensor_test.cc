@@ -25,6 +25,7 @@ namespace {
 namespace flat = schema::flat_tensor;
 using test::AlignedBytes;
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -91,10 +92,8 @@ AlignedBytes write(const FileSpec& spec) {
   store(32, uint64_t{base});
   store(40, uint64_t{24});
   file.resize(base);
-  for (const float value : {1.f, 2.f, 3.f, 4.f, 5.f, 6.f}) {
-    file.resize(file.size() + sizeof value);
-    std::memcpy(file.data() + file.size() - sizeof value, &value, sizeof value);
-  }
+  const test::Bytes elements = test::bytes_of<float>({1, 2, 3, 4, 5, 6});
+  file.insert(file.end(), elements.begin(), elements.end());
   file.shrink_to_fit();
   return file;
 }
@@ -126,10 +125,7 @@ TEST(FlatTensor, ReturnsTensorsAndLayouts) {
   EXPECT_EQ((*layout)->dtype, ScalarType::kFloat);
   EXPECT_THAT((*layout)->sizes, ElementsAre(2, 3));
   const auto data = test::require(map->get("w"));
-  ASSERT_EQ(data.size(), 24u);
-  float last = 0;
-  std::memcpy(&last, data.data() + 20, sizeof last);
-  EXPECT_EQ(last, 6.f);
+  EXPECT_THAT(data.bytes(), ElementsAreArray(test::bytes_of<float>({1, 2, 3, 4, 5, 6})));
   EXPECT_EQ(map->get("other").error().code(), ErrorCode::kNotFound);
   EXPECT_THAT(map->layout("other").error().message(), HasSubstr("other"));
 }
@@ -384,10 +380,10 @@ TEST(KeyIndexTest, LongKeysTakeMoreThanOneStepEach) {
   const CountingMap map(std::vector<std::string>(100, std::string(64000, 'x')));
   KeyIndex index;
   Budget steps(64000 + 100);
-  const Error error = index.build(map, steps);
-  EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
-  EXPECT_THAT(error.message(),
-              StartsWith("named_data[64]: checking the file takes more than 64100 steps"));
+  EXPECT_THAT(
+      index.build(map, steps),
+      test::FailsWith(ErrorCode::kOutOfResources,
+                      StartsWith("named_data[64]: checking the file takes more than 64100 steps")));
 }
 
 }  // namespace

@@ -151,8 +151,7 @@ TEST(Program, AlignsPayloads) {
 
 TEST(Program, ReportsFilesThatAreNotPrograms) {
   const AlignedBytes tiny(63);
-  EXPECT_THAT(load(tiny).error().message(), HasSubstr("63 bytes"));
-  EXPECT_EQ(load(tiny).error().code(), ErrorCode::kInvalidProgram);
+  EXPECT_THAT(load(tiny), test::FailsWith(ErrorCode::kInvalidProgram, HasSubstr("63 bytes")));
   const AlignedBytes zeros(100);
   EXPECT_THAT(load(zeros).error().message(), HasSubstr("no identifier ET12"));
   AlignedBytes other = sample().build();
@@ -226,16 +225,13 @@ TEST(ExtendedHeader, AcceptsLongerHeaders) {
 }
 
 TEST(ExtendedHeader, IsEmptyWithoutTheMagicNumber) {
-  const auto header = read_extended_header(head("eh01", 32));
-  ASSERT_TRUE(header.ok());
-  EXPECT_FALSE(header->has_value());
+  EXPECT_FALSE(test::require(read_extended_header(head("eh01", 32))).has_value());
 }
 
 TEST(ExtendedHeader, RejectsHeadersThatAreTooShort) {
-  const auto header = read_extended_header(head("eh00", 23));
-  ASSERT_FALSE(header.ok());
-  EXPECT_EQ(header.error().code(), ErrorCode::kInvalidProgram);
-  EXPECT_STREQ(header.error().message(), "extended header (byte 12): length 23 is below 24");
+  EXPECT_THAT(read_extended_header(head("eh00", 23)),
+              test::FailsWith(ErrorCode::kInvalidProgram,
+                              "extended header (byte 12): length 23 is below 24"));
 }
 
 class MethodMetaTest : public testing::Test {
@@ -275,67 +271,62 @@ class MethodMetaTest : public testing::Test {
     forward.chains.emplace_back();
     forward.free(planned);
     file_ = builder_.build();
+    program_ = test::require(load(file_));
   }
+  MethodMeta meta() const { return *program_->method_meta("forward"); }
 
   ProgramBuilder builder_;
   AlignedBytes file_;
+  std::shared_ptr<const Program> program_;
 };
 
 TEST_F(MethodMetaTest, DescribesInputsAndOutputs) {
-  const auto program = test::require(Program::load(*view_buffer(file_)));
-  const MethodMeta meta = *program->method_meta("forward");
-  ASSERT_EQ(meta.num_inputs(), 7u);
-  const std::vector<Tag> inputs{Tag::kTensor, Tag::kTensor, Tag::kInt,   Tag::kNone,
-                                Tag::kBool,   Tag::kDouble, Tag::kString};
-  for (size_t i = 0; i < inputs.size(); ++i) EXPECT_EQ(meta.input_tag(i), inputs[i]) << i;
-  ASSERT_EQ(meta.num_outputs(), 7u);
-  const std::vector<Tag> outputs{
-      Tag::kTensor,   Tag::kTensor,     Tag::kListInt,           Tag::kListDouble,
-      Tag::kListBool, Tag::kListTensor, Tag::kListOptionalTensor};
-  for (size_t i = 0; i < outputs.size(); ++i) EXPECT_EQ(meta.output_tag(i), outputs[i]) << i;
+  std::vector<Tag> inputs, outputs;
+  for (size_t i = 0; i < meta().num_inputs(); ++i) inputs.push_back(meta().input_tag(i));
+  for (size_t i = 0; i < meta().num_outputs(); ++i) outputs.push_back(meta().output_tag(i));
+  EXPECT_THAT(inputs, ElementsAre(Tag::kTensor, Tag::kTensor, Tag::kInt, Tag::kNone, Tag::kBool,
+                                  Tag::kDouble, Tag::kString));
+  EXPECT_THAT(outputs, ElementsAre(Tag::kTensor, Tag::kTensor, Tag::kListInt, Tag::kListDouble,
+                                   Tag::kListBool, Tag::kListTensor, Tag::kListOptionalTensor));
 
-  const TensorInfo info = meta.input_tensor(0);
+  const TensorInfo info = meta().input_tensor(0);
   EXPECT_EQ(info.dtype, ScalarType::kHalf);
   EXPECT_THAT(info.sizes, ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(info.dim_order, ElementsAre(0, 2, 3, 1));
   EXPECT_EQ(info.dynamism, ShapeDynamism::kDynamicBound);
   EXPECT_EQ(info.nbytes, 48u);
   EXPECT_TRUE(info.is_memory_planned);
-  EXPECT_FALSE(meta.input_tensor(1).is_memory_planned);
-  EXPECT_EQ(meta.input_tensor(1).dynamism, ShapeDynamism::kStatic);
-  EXPECT_TRUE(meta.output_tensor(0).is_memory_planned)
+  EXPECT_FALSE(meta().input_tensor(1).is_memory_planned);
+  EXPECT_EQ(meta().input_tensor(1).dynamism, ShapeDynamism::kStatic);
+  EXPECT_TRUE(meta().output_tensor(0).is_memory_planned)
       << "a constant needs no memory from the caller";
-  EXPECT_TRUE(meta.output_tensor(1).is_memory_planned)
+  EXPECT_TRUE(meta().output_tensor(1).is_memory_planned)
       << "an external constant needs no memory from the caller";
 }
 
 TEST_F(MethodMetaTest, DescribesBuffersOperatorsAndDelegates) {
-  const auto program = test::require(Program::load(*view_buffer(file_)));
-  const MethodMeta meta = *program->method_meta("forward");
-  ASSERT_EQ(meta.num_planned_buffers(), 2u);
-  EXPECT_EQ(meta.planned_buffer_size(0), 96u);
-  EXPECT_EQ(meta.planned_buffer_size(1), 32u);
-  ASSERT_EQ(meta.num_operators(), 2u);
-  EXPECT_THAT(meta.operator_name(0), Pair("aten::add", "out"));
-  EXPECT_THAT(meta.operator_name(1), Pair("aten::sym_size", ""));
-  ASSERT_EQ(meta.num_delegates(), 1u);
-  EXPECT_EQ(meta.delegate_id(0), "XnnpackBackend");
-  EXPECT_EQ(meta.num_instructions(), 2u);
+  ASSERT_EQ(meta().num_planned_buffers(), 2u);
+  EXPECT_EQ(meta().planned_buffer_size(0), 96u);
+  EXPECT_EQ(meta().planned_buffer_size(1), 32u);
+  ASSERT_EQ(meta().num_operators(), 2u);
+  EXPECT_THAT(meta().operator_name(0), Pair("aten::add", "out"));
+  EXPECT_THAT(meta().operator_name(1), Pair("aten::sym_size", ""));
+  ASSERT_EQ(meta().num_delegates(), 1u);
+  EXPECT_EQ(meta().delegate_id(0), "XnnpackBackend");
+  EXPECT_EQ(meta().num_instructions(), 2u);
 }
 
 TEST_F(MethodMetaTest, ReturnsEmptyDescriptionsForIndicesOutOfRange) {
-  const auto program = test::require(Program::load(*view_buffer(file_)));
-  const MethodMeta meta = *program->method_meta("forward");
   for (const size_t past : {size_t{7}, SIZE_MAX}) {
-    EXPECT_EQ(meta.input_tag(past), Tag::kNone);
-    EXPECT_EQ(meta.output_tag(past), Tag::kNone);
-    EXPECT_EQ(meta.input_tensor(past).nbytes, 0u);
-    EXPECT_EQ(meta.output_tensor(past).nbytes, 0u);
+    EXPECT_EQ(meta().input_tag(past), Tag::kNone);
+    EXPECT_EQ(meta().output_tag(past), Tag::kNone);
+    EXPECT_EQ(meta().input_tensor(past).nbytes, 0u);
+    EXPECT_EQ(meta().output_tensor(past).nbytes, 0u);
   }
   for (const size_t past : {size_t{2}, SIZE_MAX}) {
-    EXPECT_EQ(meta.planned_buffer_size(past), 0u);
-    EXPECT_THAT(meta.operator_name(past), Pair("", ""));
-    EXPECT_EQ(meta.delegate_id(past - 1), "");
+    EXPECT_EQ(meta().planned_buffer_size(past), 0u);
+    EXPECT_THAT(meta().operator_name(past), Pair("", ""));
+    EXPECT_EQ(meta().delegate_id(past - 1), "");
   }
 }
 

@@ -28,33 +28,13 @@ Offset<fbs::EValue> number(FlatBufferBuilder& out) {
 }
 
 // The following functions return a plan of about `size` tables. All tables share one list of `size`
-// items.
-Plan shared_int_lists(FlatBufferBuilder& out, uint32_t size) {
+// items. In this function, the tables are lists, which `kCreate` makes, of the item `kItem`.
+template <auto kCreate, fbs::KernelTypes kKind, class T, T kItem = 0>
+Plan shared_lists(FlatBufferBuilder& out, uint32_t size) {
   Plan plan{{number(out)}, {}};
-  const auto items = out.CreateVector(std::vector<int64_t>(size));
+  const auto items = out.CreateVector(std::vector<T>(size, kItem));
   for (uint32_t i = 0; i < size; ++i) {
-    plan.values.push_back(
-        fbs::CreateEValue(out, fbs::KernelTypes::IntList, fbs::CreateIntList(out, items).Union()));
-  }
-  return plan;
-}
-
-Plan shared_bool_lists(FlatBufferBuilder& out, uint32_t size) {
-  Plan plan;
-  const auto items = out.CreateVector(std::vector<uint8_t>(size));
-  for (uint32_t i = 0; i < size; ++i) {
-    plan.values.push_back(fbs::CreateEValue(out, fbs::KernelTypes::BoolList,
-                                            fbs::CreateBoolList(out, items).Union()));
-  }
-  return plan;
-}
-
-Plan shared_optional_lists(FlatBufferBuilder& out, uint32_t size) {
-  Plan plan;
-  const auto items = out.CreateVector(std::vector<int32_t>(size, -1));
-  for (uint32_t i = 0; i < size; ++i) {
-    plan.values.push_back(fbs::CreateEValue(out, fbs::KernelTypes::OptionalTensorList,
-                                            fbs::CreateOptionalTensorList(out, items).Union()));
+    plan.values.push_back(fbs::CreateEValue(out, kKind, kCreate(out, items).Union()));
   }
   return plan;
 }
@@ -107,7 +87,10 @@ Cost cost_of(Plan (*make)(FlatBufferBuilder&, uint32_t), uint32_t size, size_t p
 TEST(VerificationSteps, GrowLinearlyEvenIfItemsAreShared) {
   using Make = Plan (*)(FlatBufferBuilder&, uint32_t);
   for (const Make make :
-       {Make{shared_int_lists}, Make{shared_bool_lists}, Make{shared_optional_lists},
+       {Make{shared_lists<fbs::CreateIntList, fbs::KernelTypes::IntList, int64_t>},
+        Make{shared_lists<fbs::CreateBoolList, fbs::KernelTypes::BoolList, uint8_t>},
+        Make{shared_lists<fbs::CreateOptionalTensorList, fbs::KernelTypes::OptionalTensorList,
+                          int32_t, -1>},
         Make{shared_arguments}, Make{shared_chains}}) {
     const Cost small = cost_of(make, 1000);
     const Cost large = cost_of(make, 4000);

@@ -28,7 +28,7 @@ uint64_t cpu_ns = 0;
 
 class ThreadPolicyTest : public testing::Test {
  protected:
-  void SetUp() override {
+  ThreadPolicyTest() {
     wall_ns = 100 * kMillisecond;
     cpu_ns = kMillisecond;
   }
@@ -61,10 +61,10 @@ class ThreadPolicyTest : public testing::Test {
 
   ThreadPolicy::Demand demand;
   const ThreadPolicy::Clocks clocks{[] { return wall_ns; }, [] { return cpu_ns; }};
+  ThreadPolicy policy{2, 2, demand, clocks};  // two threads on two processors
 };
 
 TEST_F(ThreadPolicyTest, SmallRegionsRunOnTheCallingThread) {
-  ThreadPolicy policy(2, 2, demand, clocks);
   ThreadPolicy::Run run;
   for (int i = 0; i < 100; ++i) EXPECT_FALSE(policy.allows(run, kMinWork - 1));
   EXPECT_EQ(run.work_ns, 0U);
@@ -75,7 +75,6 @@ TEST_F(ThreadPolicyTest, SmallRegionsRunOnTheCallingThread) {
 }
 
 TEST_F(ThreadPolicyTest, EachRunUsesWorkersAfterEnoughWork) {
-  ThreadPolicy policy(2, 2, demand, clocks);
   for (int i = 0; i < 3; ++i) {
     ThreadPolicy::Run run;
     EXPECT_FALSE(policy.allows(run, kMinWork));
@@ -114,7 +113,6 @@ TEST_F(ThreadPolicyTest, SmallRegionsUseWorkersThatStillSpin) {
 }
 
 TEST_F(ThreadPolicyTest, SmallRegionsDoNotUseWorkersRightAfterAPause) {
-  ThreadPolicy policy(2, 2, demand, clocks);
   runs_until_pause(policy, kMillisecond, kMillisecond / 10);
   for (int i = 0; i < 5; ++i) ASSERT_FALSE(run(policy, kMillisecond, kMillisecond));
   pass(20 * kMillisecond, 0);
@@ -125,7 +123,6 @@ TEST_F(ThreadPolicyTest, SmallRegionsDoNotUseWorkersRightAfterAPause) {
 }
 
 TEST_F(ThreadPolicyTest, CountsRunsWithEnoughWorkForSeveralThreads) {
-  ThreadPolicy policy(2, 2, demand, clocks);
   ThreadPolicy::Run run;
   policy.allows(run, kMinWork);
   EXPECT_EQ(demand.runs, 0U);
@@ -209,7 +206,6 @@ TEST_F(ThreadPolicyTest, PausesIfWaitingCostsMoreThanWorkersSave) {
 }
 
 TEST_F(ThreadPolicyTest, TimeBetweenRunsDoesNotCountAsWaitingForAProcessor) {
-  ThreadPolicy policy(2, 2, demand, clocks);
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(run(policy, kMillisecond, kMillisecond));
     pass(50 * kMillisecond, 0);
@@ -217,7 +213,6 @@ TEST_F(ThreadPolicyTest, TimeBetweenRunsDoesNotCountAsWaitingForAProcessor) {
 }
 
 TEST_F(ThreadPolicyTest, CanPauseWithinALongRun) {
-  ThreadPolicy policy(2, 2, demand, clocks);
   ThreadPolicy::Run run;
   int regions = 0;
   while (regions < 1000 && policy.allows(run, kLargeWork)) {
@@ -245,7 +240,6 @@ TEST_F(ThreadPolicyTest, PauseCausedByAnotherRunDoesNotCountAsWaitingForAProcess
 }
 
 TEST_F(ThreadPolicyTest, StaysPausedWhileTheOnlyThreadWaitsForAProcessor) {
-  ThreadPolicy policy(2, 2, demand, clocks);
   runs_until_pause(policy, kMillisecond, kMillisecond / 10);
   for (int i = 0; i < 100; ++i) {
     ASSERT_FALSE(run(policy, 4 * kMillisecond, 2 * kMillisecond)) << "run " << i;
@@ -254,7 +248,6 @@ TEST_F(ThreadPolicyTest, StaysPausedWhileTheOnlyThreadWaitsForAProcessor) {
 }
 
 TEST_F(ThreadPolicyTest, ShortWaitsDoNotExtendThePause) {
-  ThreadPolicy policy(2, 2, demand, clocks);
   runs_until_pause(policy, kMillisecond, kMillisecond / 10);
   int runs = 0;
   while (runs < 1000 && !run(policy, kMillisecond, kMillisecond / 10)) ++runs;
@@ -262,7 +255,6 @@ TEST_F(ThreadPolicyTest, ShortWaitsDoNotExtendThePause) {
 }
 
 TEST_F(ThreadPolicyTest, PausesGetLongerAfterRepeatedLosses) {
-  ThreadPolicy policy(2, 2, demand, clocks);
   uint64_t previous = 0;
   for (const uint64_t expected : {10, 20, 40, 80, 160, 320, 500, 500}) {
     const int runs = runs_until_pause(policy, kMillisecond, kMillisecond / 10);
@@ -287,22 +279,19 @@ TEST(ThreadPool, ZeroSelectsPerformanceCores) {
   EXPECT_EQ(pool->threads(), cores);
 }
 
-TEST(ThreadPool, HasTheRequestedNumberOfThreads) {
-  const auto pool = test::require(ThreadPool::create(3, ThreadPool::Use::kAlways));
-  EXPECT_EQ(pool->threads(), 3u);
-  EXPECT_NE(pool->handle(), nullptr);
+TEST(ThreadPool, HasTheRequestedNumberOfThreadsAndWorkersIfThereAreSeveral) {
+  for (const auto& [threads, use] :
+       {std::pair(size_t{1}, ThreadPool::Use::kAdaptive), {3, ThreadPool::Use::kAlways}}) {
+    const auto pool = test::require(ThreadPool::create(threads, use));
+    EXPECT_EQ(pool->threads(), threads);
+    EXPECT_EQ(pool->handle() != nullptr, threads > 1);
+  }
 }
 
 TEST(ThreadPool, AdaptivePoolHasNoMoreThreadsThanProcessors) {
   const auto pool = test::require(ThreadPool::create(1024));
   EXPECT_GE(pool->threads(), 2u);
   EXPECT_LE(pool->threads(), std::max(2u, std::thread::hardware_concurrency()));
-}
-
-TEST(ThreadPool, OneThreadHasNoWorkers) {
-  const auto pool = test::require(ThreadPool::create(1));
-  EXPECT_EQ(pool->threads(), 1u);
-  EXPECT_EQ(pool->handle(), nullptr);
 }
 
 TEST(ThreadPool, RejectsTooManyThreads) {
