@@ -288,9 +288,9 @@ TEST(LargeConvolution, ComputesEveryBlock) {
   std::vector<float> weights;
   for (int32_t o = 0; o < kOut; ++o) weights.insert(weights.end(), kChannels, float(o));
   Tensor& weight = call.make<float>({kOut, kChannels, 1, 1}, weights);
-  Tensor& out = call.make(ScalarType::kFloat, {1, kOut, kSize, kSize});
-  ASSERT_TRUE(succeeds(call.run("aten::convolution.out", input, weight, call.none(), call.ints({1}),
-                                call.ints({0}), call.ints({1}), false, call.ints({0}), 1, out)));
+  Tensor& out = call.output_of(ScalarType::kFloat, {1, kOut, kSize, kSize}, "aten::convolution.out",
+                               input, weight, call.none(), call.ints({1}), call.ints({0}),
+                               call.ints({1}), false, call.ints({0}), 1);
   for (int32_t o = 0; o < kOut; ++o) {
     for (int32_t i = 0; i < kSize * kSize; ++i) {
       ASSERT_EQ(out.data<float>()[o * kSize * kSize + i], float(o * kChannels));

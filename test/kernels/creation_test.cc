@@ -72,8 +72,8 @@ TYPED_TEST_SUITE(Uniform, Floating);
 TYPED_TEST(Uniform, ReturnsNumbersBelowOne) {
   KernelCall call;
   constexpr int32_t kCount = 1'000'000;
-  Tensor& out = call.make(scalar_type_of<TypeParam>, {kCount});
-  ASSERT_TRUE(succeeds(call.run("aten::rand.out", call.ints({kCount}), out)));
+  Tensor& out =
+      call.output_of(scalar_type_of<TypeParam>, {kCount}, "aten::rand.out", call.ints({kCount}));
   double sum = 0;
   for (const TypeParam number : values_of<TypeParam>(out)) {
     const auto value = static_cast<double>(number);

@@ -12,8 +12,7 @@ TEST(Elementwise, ErfOfErfinvReturnsTheInput) {
   KernelCall call;
   const std::vector<double> points = {-0.999, -0.71, -0.3, 0, 0.5, 0.7, 0.9999999};
   Tensor& self = call.make<double>({7}, points);
-  Tensor& out = call.make(ScalarType::kDouble, {7});
-  ASSERT_TRUE(succeeds(call.run("aten::erfinv.out", self, out)));
+  Tensor& out = call.output_of(ScalarType::kDouble, {7}, "aten::erfinv.out", self);
   for (size_t i = 0; i < points.size(); ++i) {
     EXPECT_NEAR(std::erf(values_of<double>(out)[i]), points[i], 1e-15) << points[i];
   }
@@ -43,8 +42,7 @@ TEST(Elementwise, AddsLongTensorsOfDifferentDtypes) {
   }
   Tensor& a = call.make<int32_t>({1000}, ints);
   Tensor& b = call.make<float>({1000}, floats);
-  Tensor& out = call.make(ScalarType::kFloat, {1000});
-  ASSERT_TRUE(succeeds(call.run("aten::add.out", a, b, 1, out)));
+  Tensor& out = call.output_of(ScalarType::kFloat, {1000}, "aten::add.out", a, b, 1);
   EXPECT_EQ(values_of<float>(out), expected);
 }
 
@@ -106,8 +104,7 @@ TEST(Elementwise, TreatsAnyNonZeroBoolByteAsTrue) {
   Tensor& a = call.make<uint8_t>({3}, {0, 1, 2});
   Tensor& as_bool = call.make(ScalarType::kBool, {3});
   std::copy_n(a.unchecked_data<uint8_t>(), 3, as_bool.unchecked_mutable_data<uint8_t>());
-  Tensor& out = call.make(ScalarType::kBool, {3});
-  ASSERT_TRUE(succeeds(call.run("aten::logical_not.out", as_bool, out)));
+  Tensor& out = call.output_of(ScalarType::kBool, {3}, "aten::logical_not.out", as_bool);
   EXPECT_EQ(values_of<bool>(out), (std::vector<bool>{true, false, false}));
 }
 
@@ -169,8 +166,8 @@ TEST(Elementwise, SigmoidBackwardMatchesDifferenceQuotient) {
   KernelCall call;
   Tensor& gradient = call.make<float>({1}, {2});
   Tensor& y = call.make<float>({5}, results);
-  Tensor& out = call.make(ScalarType::kFloat, {5});
-  ASSERT_TRUE(succeeds(call.run("aten::sigmoid_backward.grad_input", gradient, y, out)));
+  Tensor& out =
+      call.output_of(ScalarType::kFloat, {5}, "aten::sigmoid_backward.grad_input", gradient, y);
   const std::vector<float> found = values_of<float>(out);
   for (size_t i = 0; i < points.size(); ++i) {
     const double slope = (sigmoid(points[i] + 1e-4) - sigmoid(points[i] - 1e-4)) / 2e-4;

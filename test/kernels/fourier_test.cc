@@ -85,16 +85,15 @@ TEST_F(Fourier, MatchesDefinitionAtAnyLength) {
       const ScalarType complex = is_double ? ScalarType::kComplexDouble : ScalarType::kComplexFloat;
       const double tolerance = (is_double ? 1e-14 : 1e-6) * std::sqrt(n) * (3 + std::log2(n));
       Tensor& real = random_tensor(part, {2, n, 3});
-      Tensor& half = call.make(complex, {2, n / 2 + 1, 3});
-      ASSERT_TRUE(succeeds(call.run("aten::_fft_r2c.out", real, call.ints({1}), 0, true, half)));
-      Tensor& all = call.make(complex, {2, n, 3});
-      ASSERT_TRUE(succeeds(call.run("aten::_fft_r2c.out", real, call.ints({-2}), 0, false, all)));
+      Tensor& half = call.output_of(complex, {2, n / 2 + 1, 3}, "aten::_fft_r2c.out", real,
+                                    call.ints({1}), 0, true);
+      Tensor& all =
+          call.output_of(complex, {2, n, 3}, "aten::_fft_r2c.out", real, call.ints({-2}), 0, false);
       Tensor& signal = random_tensor(complex, {2, n, 3});
-      Tensor& backward = call.make(complex, {2, n, 3});
-      ASSERT_TRUE(
-          succeeds(call.run("aten::_fft_c2c.out", signal, call.ints({1}), 2, false, backward)));
-      Tensor& again = call.make(part, {2, n, 3});
-      ASSERT_TRUE(succeeds(call.run("aten::_fft_c2r.out", half, call.ints({1}), 2, n, again)));
+      Tensor& backward = call.output_of(complex, {2, n, 3}, "aten::_fft_c2c.out", signal,
+                                        call.ints({1}), 2, false);
+      Tensor& again =
+          call.output_of(part, {2, n, 3}, "aten::_fft_c2r.out", half, call.ints({1}), 2, n);
       for (int64_t line = 0; line < 2; ++line) {
         for (int64_t inner = 0; inner < 3; ++inner) {
           Signal expected = transformed(line_of(real, line, inner), -1);
@@ -115,10 +114,10 @@ TEST_F(Fourier, MatchesDefinitionAtAnyLength) {
 // lengths.
 TEST_F(Fourier, TransformsSeveralDimensions) {
   Tensor& x = random_tensor(ScalarType::kFloat, {1, 6, 10});
-  Tensor& out = call.make(ScalarType::kComplexFloat, {1, 6, 6});
-  ASSERT_TRUE(succeeds(call.run("aten::_fft_r2c.out", x, call.ints({1, 2}), 1, true, out)));
-  Tensor& again = call.make(ScalarType::kFloat, {1, 6, 10});
-  ASSERT_TRUE(succeeds(call.run("aten::_fft_c2r.out", out, call.ints({1, 2}), 1, 10, again)));
+  Tensor& out = call.output_of(ScalarType::kComplexFloat, {1, 6, 6}, "aten::_fft_r2c.out", x,
+                               call.ints({1, 2}), 1, true);
+  Tensor& again = call.output_of(ScalarType::kFloat, {1, 6, 10}, "aten::_fft_c2r.out", out,
+                                 call.ints({1, 2}), 1, 10);
   for (int64_t j = 0; j < 6; ++j) {
     for (int64_t k = 0; k < 6; ++k) {
       std::complex<double> sum = 0;
@@ -139,9 +138,7 @@ TEST_F(Fourier, ThreadsDoNotChangeResults) {
   Tensor& alone = call.make(ScalarType::kComplexFloat, {200, 201, 1});
   Tensor& together = call.make(ScalarType::kComplexFloat, {200, 201, 1});
   ASSERT_TRUE(succeeds(call.run("aten::_fft_r2c.out", x, call.ints({1}), 0, true, alone)));
-  auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
-  ASSERT_TRUE(pool.ok());
-  call.pool = pool->get();
+  call.use_threads();
   ASSERT_TRUE(succeeds(call.run("aten::_fft_r2c.out", x, call.ints({1}), 0, true, together)));
   EXPECT_EQ(std::memcmp(alone.raw_data(), together.raw_data(), alone.nbytes()), 0);
 }

@@ -21,40 +21,16 @@ using Arguments = std::vector<Argument>;
 
 inline std::vector<int64_t> hostile_ints(size_t rank) {
   const auto r = static_cast<int64_t>(rank);
-  return {INT64_MIN,
-          INT64_MIN + 1,
-          INT32_MIN,
-          -r - 1,
-          -r,
-          -2,
-          -1,
-          0,
-          1,
-          2,
-          3,
-          r,
-          1 << 20,
-          INT32_MAX,
-          int64_t{1} << 31,
-          int64_t{1} << 32,
-          int64_t{1} << 62,
-          INT64_MAX - 1,
-          INT64_MAX};
+  constexpr int64_t kMin = INT64_MIN, kMax = INT64_MAX;
+  constexpr int64_t kBit31 = int64_t{1} << 31, kBit32 = int64_t{1} << 32, kBit62 = int64_t{1} << 62;
+  return {kMin, kMin + 1, INT32_MIN, -r - 1,    -r,     -2,     -1,     0,        1,   2,
+          3,    r,        1 << 20,   INT32_MAX, kBit31, kBit32, kBit62, kMax - 1, kMax};
 }
 
-constexpr double kHostileDoubles[] = {std::numeric_limits<double>::quiet_NaN(),
-                                      std::numeric_limits<double>::infinity(),
-                                      -std::numeric_limits<double>::infinity(),
-                                      1e300,
-                                      -1e300,
-                                      0x1p63,
-                                      -0x1p63,
-                                      0x1p31,
-                                      -1.5,
-                                      0.0,
-                                      -0.0,
-                                      5e-324,
-                                      1e-40};
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kHostileDoubles[] = {kNan,   kInf, -kInf, 1e300, -1e300, 0x1p63, -0x1p63,
+                                      0x1p31, -1.5, 0.0,   -0.0,  5e-324, 1e-40};
 
 constexpr int64_t kHostileTypes[] = {INT64_MIN, -129, -128, -1,  30,  31,
                                      127,       128,  255,  256, 261, INT64_MAX};

@@ -39,8 +39,8 @@ TEST(Index, MasksSelectAlongTheMaskedDimensions) {
   Tensor& mask = call.make(ScalarType::kBool, {4});
   std::ranges::copy(std::initializer_list<uint8_t>{0, 1, 255, 0},  // any byte but zero is true
                     mask.unchecked_mutable_data<uint8_t>());
-  Tensor& out = call.make(ScalarType::kFloat, {2});
-  ASSERT_TRUE(succeeds(call.run("aten::index.Tensor_out", self, call.tensors({&mask}, true), out)));
+  Tensor& out = call.output_of(ScalarType::kFloat, {2}, "aten::index.Tensor_out", self,
+                               call.tensors({&mask}, true));
   EXPECT_THAT(values_of<float>(out), ElementsAre(1, 2));
 }
 
@@ -167,18 +167,16 @@ TEST(ScatterReduce, SupportsEveryReductionOfFloatsAndIntegers) {
       Tensor& index = call.make<int64_t>({6}, indices);
       Tensor& floats = call.make<float>({4}, {self.begin(), self.end()});
       Tensor& more = call.make<float>({6}, {src.begin(), src.end()});
-      Tensor& out = call.make(ScalarType::kFloat, {4});
-      ASSERT_TRUE(succeeds(call.run("aten::scatter_reduce.two_out", floats, 0, index, more, reduce,
-                                    include_self, out)));
+      Tensor& out = call.output_of(ScalarType::kFloat, {4}, "aten::scatter_reduce.two_out", floats,
+                                   0, index, more, reduce, include_self);
       const auto expected = scattered(self, indices, src, reduce, include_self, false);
       EXPECT_THAT(values_of<float>(out),
                   testing::Pointwise(testing::FloatEq(),
                                      std::vector<float>(expected.begin(), expected.end())));
       Tensor& integers = call.make<int32_t>({4}, {-7, 2, 3, 9});
       Tensor& more_integers = call.make<int32_t>({6}, {5, -3, 1, 4, -6, 2});
-      Tensor& result = call.make(ScalarType::kInt, {4});
-      ASSERT_TRUE(succeeds(call.run("aten::scatter_reduce.two_out", integers, 0, index,
-                                    more_integers, reduce, include_self, result)));
+      Tensor& result = call.output_of(ScalarType::kInt, {4}, "aten::scatter_reduce.two_out",
+                                      integers, 0, index, more_integers, reduce, include_self);
       EXPECT_THAT(values_of<int32_t>(result),
                   testing::Pointwise(testing::Eq(),
                                      scattered(self, indices, src, reduce, include_self, true)));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <string_view>
 #include <vector>
@@ -12,14 +13,30 @@
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
 #include "runtime/extension/derived_data.h"
+#include "test/support/results.h"
 #include "test/support/tensor_factory.h"
 #include "vitrine/evalue.h"
 #include "vitrine/kernel_registry.h"
+#include "vitrine/thread_pool.h"
 
 namespace vitrine::test {
 
 inline constexpr auto kBad = ErrorCode::kInvalidArgument;
 inline constexpr auto kDynamic = ShapeDynamism::kDynamicBound;
+
+// Use succeeds() as in EXPECT_TRUE(succeeds(call.run(...))), which prints the error if the call
+// fails.
+inline testing::AssertionResult succeeds(const Error& error) {
+  if (error.ok()) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << error_code_name(error.code()) << ": " << error.message();
+}
+inline testing::AssertionResult fails(const Error& error, ErrorCode code, std::string_view text) {
+  if (error.code() == code &&
+      std::string_view(error.message()).find(text) != std::string_view::npos) {
+    return testing::AssertionSuccess();
+  }
+  return testing::AssertionFailure() << error_code_name(error.code()) << ": " << error.message();
+}
 
 class KernelCall : public TensorFactory {
  public:
@@ -30,6 +47,21 @@ class KernelCall : public TensorFactory {
   Error run(std::string_view name, Args&&... args) {
     std::vector<EValue> values{value_of(args)...};
     return run_values(name, values);
+  }
+  // Runs a kernel whose last argument is a new output of this dtype and shape. Expects success and
+  // returns the output.
+  template <class... Args>
+  Tensor& output_of(ScalarType dtype, const std::vector<int32_t>& sizes, std::string_view name,
+                    Args&&... args) {
+    Tensor& out = make(dtype, sizes);
+    EXPECT_TRUE(succeeds(run(name, args..., out))) << name;
+    return out;
+  }
+
+  // Lets kernels use three threads.
+  void use_threads() {
+    threads_ = require(ThreadPool::create(3, ThreadPool::Use::kAlways));
+    pool = threads_.get();
   }
 
   EValue result;               // result of an operator without `out`
@@ -77,21 +109,9 @@ class KernelCall : public TensorFactory {
     temporary_bytes = temp.max_reserved();
     return context.take_error();
   }
-};
 
-// Use succeeds() as in EXPECT_TRUE(succeeds(call.run(...))), which prints the error if the call
-// fails.
-inline testing::AssertionResult succeeds(const Error& error) {
-  if (error.ok()) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << error_code_name(error.code()) << ": " << error.message();
-}
-inline testing::AssertionResult fails(const Error& error, ErrorCode code, std::string_view text) {
-  if (error.code() == code &&
-      std::string_view(error.message()).find(text) != std::string_view::npos) {
-    return testing::AssertionSuccess();
-  }
-  return testing::AssertionFailure() << error_code_name(error.code()) << ": " << error.message();
-}
+  std::unique_ptr<ThreadPool> threads_;
+};
 
 // Returns 0, 1, 2, ...
 inline std::vector<float> count_up(size_t count) {

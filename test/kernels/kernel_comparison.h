@@ -56,22 +56,11 @@ class Random {
   }
   // Returns a random float. All signs, exponents and special values occur.
   double any() {
-    static constexpr float kSpecial[] = {0.0F,
-                                         -0.0F,
-                                         1.0F,
-                                         -1.0F,
-                                         0.5F,
-                                         2.5F,
-                                         88.8F,
-                                         -104.5F,
-                                         std::numeric_limits<float>::infinity(),
-                                         -std::numeric_limits<float>::infinity(),
-                                         std::numeric_limits<float>::quiet_NaN(),
-                                         std::numeric_limits<float>::denorm_min(),
-                                         -std::numeric_limits<float>::denorm_min(),
-                                         std::numeric_limits<float>::min(),
-                                         std::numeric_limits<float>::max(),
-                                         std::numeric_limits<float>::lowest()};
+    using Limits = std::numeric_limits<float>;
+    constexpr float kInf = Limits::infinity(), kNan = Limits::quiet_NaN();
+    constexpr float kTiny = Limits::denorm_min(), kMin = Limits::min(), kMax = Limits::max();
+    static constexpr float kSpecial[] = {0.0F, -0.0F, 1.0F, -1.0F, 0.5F,   2.5F, 88.8F, -104.5F,
+                                         kInf, -kInf, kNan, kTiny, -kTiny, kMin, kMax,  -kMax};
     // Uses only one random number per element, because tests create millions of elements.
     const uint64_t bits = engine_();
     const uint64_t kind = bits % 128;

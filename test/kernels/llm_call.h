@@ -35,6 +35,10 @@ class Llm : public testing::TestWithParam<bool> {
   Random random_{7};
 };
 
+inline std::string kernels_name(const testing::TestParamInfo<bool>& tested) {
+  return tested.param ? "Optimized" : "Portable";
+}
+
 inline double at(const Tensor& t, int64_t b, int64_t i, int64_t h, int64_t d) {
   return static_cast<double>(
       t.data<float>()[((b * t.size(1) + i) * t.size(2) + h) * t.size(3) + d]);

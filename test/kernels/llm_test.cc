@@ -16,10 +16,6 @@ using testing::Each;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Llm, testing::Bool(), [](const auto& tested) {
-  return tested.param ? "Optimized" : "Portable";
-});
-
 // Compares `out` with the definition of attention, row by row.
 void expect_attention(const Tensor& q, const Tensor& k, const Tensor& v, int64_t start,
                       const Tensor* mask, bool causal, double scale, const Tensor& out,
@@ -54,35 +50,40 @@ void expect_attention(const Tensor& q, const Tensor& k, const Tensor& v, int64_t
   }
 }
 
-TEST_P(Llm, CausalAttentionStartsAtTheGivenPosition) {
-  Tensor& q = random_tensor({2, 3, 6, 20});
-  Tensor& k = random_tensor({2, 12, 2, 20});
-  Tensor& v = random_tensor({2, 12, 2, 20});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 3, 6, 20});
-  ASSERT_TRUE(succeeds(attend(q, k, v, 5, EValue(), true, EValue(), out)));
-  expect_attention(q, k, v, 5, nullptr, true, 1 / std::sqrt(20.0), out);
+class Attention : public Llm {
+ protected:
+  // Calls the operator with random tensors of these sizes, and compares the result with the
+  // definition. If `scale` is None, the definition's scale is 1 / sqrt(width).
+  void expect_attention_of(const Sizes& queries, const Sizes& keys, int64_t start, Tensor* mask,
+                           bool causal, const EValue& scale = EValue()) {
+    Tensor& q = random_tensor(queries);
+    Tensor& k = random_tensor(keys);
+    Tensor& v = random_tensor(keys);
+    Tensor& out = call.make(ScalarType::kFloat, queries);
+    const EValue bias = mask == nullptr ? EValue() : EValue(mask);
+    ASSERT_TRUE(succeeds(attend(q, k, v, start, bias, causal, scale, out)));
+    expect_attention(q, k, v, start, mask, causal,
+                     scale.is_none() ? 1 / std::sqrt(queries[3]) : scale.unchecked_double(), out);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Llm, testing::Bool(), kernels_name);
+INSTANTIATE_TEST_SUITE_P(Kernels, Attention, testing::Bool(), kernels_name);
+
+TEST_P(Attention, StartsAtTheGivenPositionIfCausal) {
+  expect_attention_of({2, 3, 6, 20}, {2, 12, 2, 20}, 5, nullptr, true);
 }
 
 // Keys at or after start_pos + tokens are ignored, even if the call is not causal.
-TEST_P(Llm, AttentionIgnoresKeysAfterTheLastToken) {
-  Tensor& q = random_tensor({1, 2, 2, 8});
-  Tensor& k = random_tensor({1, 9, 1, 8});
-  Tensor& v = random_tensor({1, 9, 1, 8});
-  Tensor& out = call.make(ScalarType::kFloat, {1, 2, 2, 8});
-  ASSERT_TRUE(succeeds(attend(q, k, v, 4, EValue(), false, EValue(0.25), out)));
-  expect_attention(q, k, v, 4, nullptr, false, 0.25, out);
+TEST_P(Attention, IgnoresKeysAfterTheLastToken) {
+  expect_attention_of({1, 2, 2, 8}, {1, 9, 1, 8}, 4, nullptr, false, EValue(0.25));
 }
 
-TEST_P(Llm, AttentionAddsTheMaskForAllKeys) {
-  Tensor& q = random_tensor({2, 3, 4, 8});
-  Tensor& k = random_tensor({2, 300, 2, 8});
-  Tensor& v = random_tensor({2, 300, 2, 8});
+TEST_P(Attention, AddsTheMaskForAllKeys) {
   Tensor& mask = random_tensor({3, 300});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 3, 4, 8});
   // Masks the first 290 keys for the second token, so that whole blocks of keys are masked.
   for (int n = 0; n < 290; ++n) mask.mutable_data<float>()[300 + n] = -kInfinity;
-  ASSERT_TRUE(succeeds(attend(q, k, v, 0, EValue(&mask), false, EValue(), out)));
-  expect_attention(q, k, v, 0, &mask, false, 1 / std::sqrt(8.0), out);
+  expect_attention_of({2, 3, 4, 8}, {2, 300, 2, 8}, 0, &mask, false);
 }
 
 TEST_P(Llm, FullyMaskedRowReturnsNan) {

@@ -13,17 +13,15 @@ namespace {
 
 class Hadamard : public Llm {};
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Hadamard, testing::Bool(), [](const auto& tested) {
-  return tested.param ? "Optimized" : "Portable";
-});
+INSTANTIATE_TEST_SUITE_P(Kernels, Hadamard, testing::Bool(), kernels_name);
 
 // Returns the columns of the transform's matrix, by transforming unit vectors.
 std::vector<float> columns(KernelCall& call, int32_t size) {
   Tensor& unit = call.make<float>(
       {size, size}, std::vector<float>(static_cast<size_t>(size) * static_cast<size_t>(size)));
   for (int i = 0; i < size; ++i) unit.mutable_data<float>()[i * size + i] = 1;
-  Tensor& out = call.make(ScalarType::kFloat, {size, size});
-  EXPECT_TRUE(succeeds(call.run("llama::fast_hadamard_transform.out", unit, out)));
+  Tensor& out =
+      call.output_of(ScalarType::kFloat, {size, size}, "llama::fast_hadamard_transform.out", unit);
   return values_of<float>(out);
 }
 
@@ -67,13 +65,12 @@ TEST_P(Hadamard, MultiplesOf28GiveOrthogonalMatrices) {
 // Transforms many rows on several threads. Expects each result to be the product of the row and the
 // matrix from columns().
 TEST_P(Hadamard, SeveralThreadsTransformManyRowsCorrectly) {
-  auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
-  ASSERT_TRUE(pool.ok());
+  const auto pool = require(ThreadPool::create(3, ThreadPool::Use::kAlways));
   for (const int32_t size : {1, 2, 4, 8, 64, 512, 28, 56, 112, 224, 448, 896}) {
     SCOPED_TRACE(size);
     call.pool = nullptr;
     const std::vector<float> matrix = columns(call, size);
-    call.pool = pool->get();
+    call.pool = pool.get();
     const int32_t rows = 3 + 20'000 / size;
     Tensor& x = random_tensor({rows, size});
     Tensor& out = call.make(ScalarType::kFloat, {rows, size});
@@ -149,14 +146,11 @@ class DeltaRule : public Llm {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Kernels, DeltaRule, testing::Bool(), [](const auto& tested) {
-  return tested.param ? "Optimized" : "Portable";
-});
+INSTANTIATE_TEST_SUITE_P(Kernels, DeltaRule, testing::Bool(), kernels_name);
 
 TEST_P(DeltaRule, MatchesEquations) {
-  auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
-  ASSERT_TRUE(pool.ok());
-  for (ThreadPool* const threads : {static_cast<ThreadPool*>(nullptr), pool->get()}) {
+  const auto pool = require(ThreadPool::create(3, ThreadPool::Use::kAlways));
+  for (ThreadPool* const threads : {static_cast<ThreadPool*>(nullptr), pool.get()}) {
     call.pool = threads;
     for (const DeltaSizes& sizes : {DeltaSizes{2, 3, 4, 5},
                                     {3, 9, 16, 64},

@@ -53,8 +53,8 @@ TYPED_TEST(Mm, MatchesTheDefinition) {
     const auto columns = static_cast<int32_t>(n);
     Tensor& left = call.make<TypeParam>({rows, depth}, a);
     Tensor& right = call.make<TypeParam>({depth, columns}, b);
-    Tensor& out = call.make(scalar_type_of<TypeParam>, {rows, columns});
-    ASSERT_TRUE(succeeds(call.run("aten::mm.out", left, right, out)));
+    Tensor& out =
+        call.output_of(scalar_type_of<TypeParam>, {rows, columns}, "aten::mm.out", left, right);
     const auto values = values_of<TypeParam>(out);
     for (size_t i = 0; i < values.size(); ++i) {
       ASSERT_EQ(static_cast<double>(values[i]),
@@ -77,8 +77,7 @@ TEST(MatrixProduct, AccumulatesF16InF32) {
   ones.insert(ones.begin(), Half(2048.0f));
   Tensor& a = call.make<Half>({1, 2049}, ones);
   Tensor& b = call.make<Half>({2049, 1}, std::vector<Half>(2049, Half(1.0f)));
-  Tensor& out = call.make(ScalarType::kHalf, {1, 1});
-  ASSERT_TRUE(succeeds(call.run("aten::mm.out", a, b, out)));
+  Tensor& out = call.output_of(ScalarType::kHalf, {1, 1}, "aten::mm.out", a, b);
   EXPECT_EQ(float(out.data<Half>()[0]), 4096.0f);
 }
 

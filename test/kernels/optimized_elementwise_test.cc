@@ -60,44 +60,22 @@ class OptimizedElementwise : public testing::TestWithParam<ScalarType> {};
 
 // Calls four kernels with each element of kLayouts, with and without threads.
 TEST_P(OptimizedElementwise, MatchesPortableKernelsInEveryLayout) {
-  using Call = void (*)(Comparison & c, const Layouts& layouts);
-  constexpr Call kCalls[] = {
-      [](Comparison& c, const Layouts& layouts) {
-        const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
-        const auto b = c.tensor(GetParam(), layouts.b.sizes, layouts.b.order);
-        const auto out = c.out(GetParam(), layouts.out.sizes, layouts.out.order);
-        c.run("aten::add.out", {}, a, b, EValue(int64_t{1}), out);
-      },
-      [](Comparison& c, const Layouts& layouts) {
-        const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
-        const auto b = c.tensor(GetParam(), layouts.b.sizes, layouts.b.order);
-        const auto out = c.out(ScalarType::kBool, layouts.out.sizes, layouts.out.order);
-        c.run("aten::lt.Tensor_out", {}, b, a, out);
-      },
-      [](Comparison& c, const Layouts& layouts) {
-        const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
-        const auto out = c.out(GetParam(), layouts.out.sizes, layouts.out.order);
-        c.run("aten::add.Scalar_out", {}, a, EValue(1.5), EValue(int64_t{2}), out);
-      },
-      [](Comparison& c, const Layouts& layouts) {
-        const auto condition = c.tensor(ScalarType::kBool, layouts.b.sizes, layouts.b.order);
-        const auto a = c.tensor(GetParam(), layouts.a.sizes, layouts.a.order);
-        const auto b = c.tensor(GetParam(), {1});
-        const auto out = c.out(GetParam(), layouts.out.sizes, layouts.out.order);
-        c.run("aten::where.self_out", {}, condition, a, b, out);
-      },
-  };
-  auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
-  ASSERT_TRUE(pool.ok());
-  for (const Call& call : kCalls) {
-    uint32_t seed = 0;
-    for (const Layouts& layouts : kLayouts) {
-      SCOPED_TRACE(testing::Message()
-                   << "call " << &call - kCalls << ", layout " << &layouts - kLayouts);
-      for (ThreadPool* const threads : {pool->get(), static_cast<ThreadPool*>(nullptr)}) {
-        Comparison c(++seed, threads);
-        call(c, layouts);
-      }
+  const auto pool = require(ThreadPool::create(3, ThreadPool::Use::kAlways));
+  uint32_t seed = 0;
+  for (const auto& [a_layout, b_layout, out_layout] : kLayouts) {
+    SCOPED_TRACE(testing::Message() << "layout " << seed / 2);
+    for (ThreadPool* const threads : {pool.get(), static_cast<ThreadPool*>(nullptr)}) {
+      Comparison c(++seed, threads);
+      const auto a = c.tensor(GetParam(), a_layout.sizes, a_layout.order);
+      const auto b = c.tensor(GetParam(), b_layout.sizes, b_layout.order);
+      const auto condition = c.tensor(ScalarType::kBool, b_layout.sizes, b_layout.order);
+      const auto one = c.tensor(GetParam(), {1});
+      const auto out = c.out(GetParam(), out_layout.sizes, out_layout.order);
+      const auto flags = c.out(ScalarType::kBool, out_layout.sizes, out_layout.order);
+      c.run("aten::add.out", {}, a, b, EValue(int64_t{1}), out);
+      c.run("aten::lt.Tensor_out", {}, b, a, flags);
+      c.run("aten::add.Scalar_out", {}, a, EValue(1.5), EValue(int64_t{2}), out);
+      c.run("aten::where.self_out", {}, condition, a, one, out);
     }
   }
 }

@@ -255,25 +255,17 @@ void quantization(Comparison& c, const std::string& name) {
   const auto from = c.tensor(back ? bytes : real, sizes, order);
   const auto out = c.out(back ? real : bytes, sizes, order);
   const EValue dtype(static_cast<int64_t>(bytes));
-  const auto call = [&](const auto& scale, const auto& zero_point) {
-    if (channels && back) {
-      return c.run(name, {}, from, scale, zero_point, EValue(axis), EValue(low), EValue(high),
-                   dtype, EValue(), out);
-    }
-    if (channels) {
-      return c.run(name, {}, from, scale, zero_point, EValue(axis), EValue(low), EValue(high),
-                   dtype, out);
-    }
+  const auto call = [&](const auto&... parameters) {
     if (back) {
-      return c.run(name, {}, from, scale, zero_point, EValue(low), EValue(high), dtype, EValue(),
-                   out);
+      return c.run(name, {}, from, parameters..., EValue(low), EValue(high), dtype, EValue(), out);
     }
-    c.run(name, {}, from, scale, zero_point, EValue(low), EValue(high), dtype, out);
+    c.run(name, {}, from, parameters..., EValue(low), EValue(high), dtype, out);
   };
   if (!tensors) return call(EValue(random.real(0.01, 0.2)), EValue(random.integer(-20, 120)));
   const auto scales = c.tensor(ScalarType::kDouble, {count}, {}, Values::kPositive);
   const auto zero_points = c.tensor(ScalarType::kLong, {count});
   Comparison::fill<int64_t>(zero_points, [&] { return random.integer(-20, 120); });
+  if (channels) return call(scales, zero_points, EValue(axis));
   call(scales, zero_points);
 }
 
@@ -345,15 +337,13 @@ const std::map<std::string, Generator>& generators() {
     put("upsample_nearest2d.vec_out", upsample);
     put("gather.out", gather);
     put("permute_copy.out", permute);
-    for (const char* direction : {"quantize", "dequantize"}) {
-      (*table)["quantized_decomposed::" + std::string(direction) + "_per_token.out"] =
-          quantize_per_token;
-    }
     (*table)["quantized_decomposed::choose_qparams_per_token_asymmetric.out"] = choose_per_token;
     table->emplace("llama::custom_sdpa.out", custom_sdpa);
     table->emplace("llama::sdpa_with_kv_cache.out", sdpa_with_kv_cache);
     table->emplace("llama::custom_quantized_sdpa.out", custom_quantized_sdpa);
     for (const char* direction : {"quantize", "dequantize"}) {
+      (*table)["quantized_decomposed::" + std::string(direction) + "_per_token.out"] =
+          quantize_per_token;
       for (const char* overload : {"per_tensor.out", "per_tensor.Tensor_out", "per_channel.out"}) {
         (*table)["quantized_decomposed::" + std::string(direction) + "_" + overload] = quantization;
       }
@@ -369,13 +359,12 @@ TEST_P(Optimized, MatchesPortableKernels) {
   const std::string& name = GetParam();
   const auto generator = generators().find(name);
   ASSERT_NE(generator, generators().end()) << "no cases for " << name;
-  auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
-  ASSERT_TRUE(pool.ok());
+  const auto pool = require(ThreadPool::create(3, ThreadPool::Use::kAlways));
   double worst = 0;
   const uint32_t cases = name.starts_with("llama::") ? 100 : 300;  // the reference is slow
   for (uint32_t seed = 0; seed < cases && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE("case " + std::to_string(seed));
-    Comparison c(seed, seed % 2 == 0 ? pool->get() : nullptr);
+    Comparison c(seed, seed % 2 == 0 ? pool.get() : nullptr);
     generator->second(c, name);
     worst = std::max(worst, c.worst_ulps);
   }

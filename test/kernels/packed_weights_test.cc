@@ -101,18 +101,17 @@ class PackedWeightsTest : public Llm {
 INSTANTIATE_TEST_SUITE_P(Kernels, PackedWeightsTest, testing::Values(false));
 
 TEST_P(PackedWeightsTest, LinearMatchesProductOfQuantizedRows) {
-  auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
-  ASSERT_TRUE(pool.ok());
+  const auto pool = require(ThreadPool::create(3, ThreadPool::Use::kAlways));
   for (const FloatWeights& shape :
        {FloatWeights{32, 96, 32, 4, false}, {40, 32, 32, 8, true}, {13, 64, 16, 4, true}}) {
     const FloatWeights weights = random_weights(random_, shape);
-    call.pool = shape.rows == 13 ? pool->get() : nullptr;
+    call.pool = shape.rows == 13 ? pool.get() : nullptr;
     const auto n = static_cast<int32_t>(shape.rows), k = static_cast<int32_t>(shape.columns);
     Tensor& x = random_tensor({5, k});
-    Tensor& out = call.make(ScalarType::kFloat, {5, n});
-    ASSERT_TRUE(succeeds(call.run(
+    Tensor& out = call.output_of(
+        ScalarType::kFloat, {5, n},
         "torchao::_linear_8bit_act_" + std::to_string(shape.bits) + "bit_weight.out", x,
-        packed(ScalarType::kChar, {pack(weights)}), shape.group, shape.rows, shape.columns, out)));
+        packed(ScalarType::kChar, {pack(weights)}), shape.group, shape.rows, shape.columns);
     for (int row = 0; row < 5; ++row) {
       const float* const values = x.data<float>() + row * k;
       // Quantizing a row changes each element by at most half of a quantization step.

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "test/support/results.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine {
@@ -15,9 +16,7 @@ namespace {
 constexpr int64_t kMuchWork = 100 * kParallelWork;
 
 std::unique_ptr<ThreadPool> pool_of(size_t threads) {
-  auto pool = ThreadPool::create(threads, ThreadPool::Use::kAlways);
-  EXPECT_TRUE(pool.ok());
-  return std::move(*pool);
+  return test::require(ThreadPool::create(threads, ThreadPool::Use::kAlways));
 }
 
 TEST(Parallel, RunsEveryItemOnceWithDistinctWorkers) {

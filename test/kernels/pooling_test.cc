@@ -45,11 +45,10 @@ TEST(Pooling, MaxReturnsMinusInfinityForWindowsOutsideImage) {
        {static_cast<const KernelRegistry*>(nullptr), &optimized_kernels()}) {
     call.registry = registry;
     Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 1000});
-    Tensor& indices = call.make(ScalarType::kLong, {1, 1, 1, 1000});
-    ASSERT_TRUE(succeeds(call.run("aten::max_pool2d_with_indices.out",
-                                  call.make<float>({1, 1, 1, 1000}, count_up(1000)),
-                                  call.ints({2, 1}), call.ints({1, 1}), call.ints({2147483, 0}),
-                                  call.ints({4294966, 1}), false, out, indices)));
+    Tensor& indices = call.output_of(
+        ScalarType::kLong, {1, 1, 1, 1000}, "aten::max_pool2d_with_indices.out",
+        call.make<float>({1, 1, 1, 1000}, count_up(1000)), call.ints({2, 1}), call.ints({1, 1}),
+        call.ints({2147483, 0}), call.ints({4294966, 1}), false, out);
     for (int64_t x = 0; x < 1000; ++x) {
       EXPECT_EQ(out.data<float>()[x], -std::numeric_limits<float>::infinity());
       EXPECT_EQ(indices.data<int64_t>()[x], 2147483000 + x);

@@ -5,7 +5,6 @@
 
 #include "test/kernels/kernel_cases.h"
 #include "test/kernels/kernel_comparison.h"
-#include "vitrine/thread_pool.h"
 
 namespace vitrine::test {
 namespace {
@@ -169,9 +168,7 @@ TEST(QuantizedValues, EmbeddingsUnpackRows) {
 
 // Uses rows of several chunks, groups that begin within a byte, and several threads.
 TEST_F(Quantized, EmbeddingsMatchFormula) {
-  auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
-  ASSERT_TRUE(pool.ok());
-  call.pool = pool->get();
+  call.use_threads();
   struct EmbeddingCase {
     const char* name;
     int bits;

@@ -106,9 +106,9 @@ TEST(Upsample, AntialiasedBicubicModeUsesTheKeysCubicFilter) {
   const std::vector<float> elements = {3, -1, 4, 1, -5, 9, 2, 6, -5, 3, 5};
   Tensor& self = call.make<float>({1, 1, 1, 11}, elements);
   for (const int32_t count : {3, 5, 11, 17}) {
-    Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, count});
-    ASSERT_TRUE(succeeds(call.run("aten::_upsample_bicubic2d_aa.out", self, call.ints({1, count}),
-                                  false, call.none(), call.none(), out)));
+    Tensor& out =
+        call.output_of(ScalarType::kFloat, {1, 1, 1, count}, "aten::_upsample_bicubic2d_aa.out",
+                       self, call.ints({1, count}), false, call.none(), call.none());
     EXPECT_THAT(
         values_of<float>(out),
         Pointwise(testing::FloatNear(2e-5f), resized_line(elements, static_cast<size_t>(count))));
@@ -124,9 +124,8 @@ TEST(Upsample, AntialiasedBicubicModeUsesTheKeysCubicFilter) {
 TEST(Upsample, AntialiasedDoesNotReadPastTheEndOfALongRow) {
   KernelCall call;
   Tensor& self = call.make<int8_t>({1, 1, 1, 16'777'219}, std::vector<int8_t>(16'777'219));
-  Tensor& out = call.make(ScalarType::kChar, {1, 1, 1, 1});
-  EXPECT_TRUE(succeeds(call.run("aten::_upsample_bilinear2d_aa.out", self, call.ints({1, 1}), false,
-                                call.none(), call.none(), out)));
+  Tensor& out = call.output_of(ScalarType::kChar, {1, 1, 1, 1}, "aten::_upsample_bilinear2d_aa.out",
+                               self, call.ints({1, 1}), false, call.none(), call.none());
   EXPECT_EQ(out.data<int8_t>()[0], 0);
 }
 
@@ -151,9 +150,8 @@ class GridSampler : public testing::Test {
   // Samples the image at half its height. The range of x from -1 to 1 spans the width.
   float sample(float x, int64_t interpolation, int64_t padding, bool align_corners) {
     Tensor& grid = call.make<float>({1, 1, 1, 2}, {x, 0});
-    Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 1});
-    EXPECT_TRUE(succeeds(call.run("aten::grid_sampler_2d.out", image, grid, interpolation, padding,
-                                  align_corners, out)));
+    Tensor& out = call.output_of(ScalarType::kFloat, {1, 1, 1, 1}, "aten::grid_sampler_2d.out",
+                                 image, grid, interpolation, padding, align_corners);
     return out.data<float>()[0];
   }
 };
@@ -248,9 +246,9 @@ TEST(VolumeSampler, InterpolatesAmongEightElements) {
   for (const int mode : {0, 1}) {
     for (const int padding : {0, 1}) {
       for (const bool align_corners : {false, true}) {
-        Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 2, 3});
-        ASSERT_TRUE(succeeds(
-            call.run("aten::grid_sampler_3d.out", input, grid, mode, padding, align_corners, out)));
+        Tensor& out =
+            call.output_of(ScalarType::kFloat, {1, 1, 1, 2, 3}, "aten::grid_sampler_3d.out", input,
+                           grid, mode, padding, align_corners);
         std::vector<float> expected;
         for (size_t i = 0; i < 18; i += 3) {
           expected.push_back(

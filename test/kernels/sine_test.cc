@@ -30,8 +30,7 @@ class Sine : public testing::TestWithParam<Function> {
     EXPECT_STREQ(call.registry->find(GetParam().name).table, "optimized");
     const auto count = static_cast<int32_t>(angles.size());
     Tensor& self = call.make<float>({count}, angles);
-    Tensor& out = call.make(ScalarType::kFloat, {count});
-    EXPECT_TRUE(succeeds(call.run(GetParam().name, self, out)));
+    Tensor& out = call.output_of(ScalarType::kFloat, {count}, GetParam().name, self);
     return {out.data<float>(), out.data<float>() + count};
   }
 

@@ -3,23 +3,19 @@
 #include <cstring>
 
 #include "test/kernels/kernel_comparison.h"
-#include "vitrine/thread_pool.h"
 
 namespace vitrine::test {
 namespace {
 
 class TemporaryMemory : public testing::Test {
  protected:
-  void SetUp() override {
-    auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
-    ASSERT_TRUE(pool.ok());
-    pool_ = std::move(*pool);
+  TemporaryMemory() {
+    call.use_threads();
     call.registry = &optimized_kernels();
     for (const char* op : {"aten::bmm.out", "aten::convolution.out", "aten::linear.out",
                            "aten::upsample_bilinear2d.vec_out"}) {
-      ASSERT_STREQ(call.registry->find(op).table, "optimized") << op;
+      EXPECT_STREQ(call.registry->find(op).table, "optimized") << op;
     }
-    call.pool = pool_.get();
   }
 
   Tensor& zeros(std::vector<int32_t> sizes) {
@@ -51,9 +47,6 @@ class TemporaryMemory : public testing::Test {
 
   KernelCall call;
   ScalarType dtype = ScalarType::kFloat;
-
- private:
-  std::unique_ptr<ThreadPool> pool_;
 };
 
 constexpr ScalarType kDtypes[] = {ScalarType::kFloat, ScalarType::kHalf, ScalarType::kBFloat16};

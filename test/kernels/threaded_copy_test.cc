@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "test/kernels/kernel_call.h"
-#include "vitrine/thread_pool.h"
 
 namespace vitrine::test {
 namespace {
@@ -13,12 +12,7 @@ using Indices = std::vector<int64_t>;
 
 class ThreadedCopy : public testing::Test {
  protected:
-  void SetUp() override {
-    auto made = ThreadPool::create(3, ThreadPool::Use::kAlways);
-    ASSERT_TRUE(made.ok());
-    pool_ = std::move(*made);
-    call.pool = pool_.get();
-  }
+  ThreadedCopy() { call.use_threads(); }
 
   // Makes a tensor whose elements identify their positions.
   template <class Element>
@@ -30,9 +24,6 @@ class ThreadedCopy : public testing::Test {
   }
 
   KernelCall call;
-
- private:
-  std::unique_ptr<ThreadPool> pool_;
 };
 
 int64_t offset_of(const Tensor& tensor, const Indices& index) {
@@ -78,15 +69,21 @@ void permute_in_every_order(KernelCall& call, Tensor& self) {
   } while (std::ranges::next_permutation(order).found);
 }
 
-TEST_F(ThreadedCopy, PermutesInEveryOrder) {
+TEST_F(ThreadedCopy, PermutesInEveryOrderWithAndWithoutThreads) {
   permute_in_every_order<uint8_t>(call, numbered<uint8_t>({3, 67, 18, 50}));
   permute_in_every_order<int32_t>(call, numbered<int32_t>({12, 37, 5, 21}));
+  call.pool = nullptr;
+  const std::vector<int32_t> sizes = {3, 37, 18, 16};
+  permute_in_every_order<uint8_t>(call, numbered<uint8_t>(sizes));
+  permute_in_every_order<int16_t>(call, numbered<int16_t>(sizes));
+  permute_in_every_order<int32_t>(call, numbered<int32_t>(sizes));
+  permute_in_every_order<int64_t>(call, numbered<int64_t>(sizes));
 }
 
 TEST_F(ThreadedCopy, TransposesMatrixLargerThanCache) {
   Tensor& self = numbered<int32_t>({2052, 2080});
-  Tensor& out = call.make(ScalarType::kInt, {2080, 2052});
-  ASSERT_TRUE(succeeds(call.run("aten::transpose_copy.int_out", self, 0, 1, out)));
+  Tensor& out =
+      call.output_of(ScalarType::kInt, {2080, 2052}, "aten::transpose_copy.int_out", self, 0, 1);
   expect_elements<int32_t>(
       out, [&](const Indices& index) { return self.data<int32_t>()[index[1] * 2080 + index[0]]; });
 }
@@ -126,21 +123,20 @@ TEST_F(ThreadedCopy, ConcatenatesAlongEveryDim) {
 
 TEST_F(ThreadedCopy, SlicesExpandsAndConvertsTensors) {
   Tensor& self = numbered<int32_t>({301, 600});
-  Tensor& halves = call.make(ScalarType::kInt, {301, 300});
-  ASSERT_TRUE(succeeds(call.run("aten::slice_copy.Tensor_out", self, 1, 1, 600, 2, halves)));
+  Tensor& halves = call.output_of(ScalarType::kInt, {301, 300}, "aten::slice_copy.Tensor_out", self,
+                                  1, 1, 600, 2);
   expect_elements<int32_t>(halves, [&](const Indices& index) {
     return self.data<int32_t>()[index[0] * 600 + 2 * index[1] + 1];
   });
 
   Tensor& column = numbered<int32_t>({301, 1});
-  Tensor& wide = call.make(ScalarType::kInt, {2, 301, 600});
-  ASSERT_TRUE(
-      succeeds(call.run("aten::expand_copy.out", column, call.ints({2, -1, 600}), false, wide)));
+  Tensor& wide = call.output_of(ScalarType::kInt, {2, 301, 600}, "aten::expand_copy.out", column,
+                                call.ints({2, -1, 600}), false);
   expect_elements<int32_t>(wide,
                            [&](const Indices& index) { return column.data<int32_t>()[index[1]]; });
 
   Tensor& transposed = call.make(ScalarType::kFloat, {301, 600}, {1, 0});
-  ASSERT_TRUE(succeeds(call.run("dim_order_ops::_to_dim_order_copy.out", self, false,
+  EXPECT_TRUE(succeeds(call.run("dim_order_ops::_to_dim_order_copy.out", self, false,
                                 call.ints({1, 0}), transposed)));
   expect_elements<float>(transposed, [&](const Indices& index) {
     return static_cast<float>(self.data<int32_t>()[offset_of(self, index)]);
