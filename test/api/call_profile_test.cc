@@ -13,6 +13,7 @@
 #include "runtime/platform/file.h"
 #include "runtime/program/program_access.h"
 #include "test/support/corpus.h"
+#include "test/support/results.h"
 #include "vitrine/module.h"
 
 namespace vitrine {
@@ -21,44 +22,36 @@ namespace {
 using Kind = TraceRecord::Kind;
 using Row = CallProfile::Row;
 using nlohmann::json;
+using test::require;
 using test::sample;
 
-TraceRecord record_of(Kind kind, const char* name, std::string_view metadata, uint64_t ns) {
-  TraceRecord record;
-  record.kind = kind;
-  record.name = name;
-  record.metadata = metadata.data();
-  record.metadata_size = static_cast<uint32_t>(metadata.size());
-  record.start_ns = 1000;
-  record.end_ns = 1000 + ns;
-  record.chain_index = kind == Kind::kScope ? kUnsetChainIndex : 0;
-  return record;
+TraceRecord record_of(Kind kind, const char* name, std::string_view metadata, uint64_t ns,
+                      int32_t instruction = kUnsetInstructionId) {
+  return {.start_ns = 1000,
+          .end_ns = 1000 + ns,
+          .name = name,
+          .metadata = metadata.data(),
+          .metadata_size = static_cast<uint32_t>(metadata.size()),
+          .chain_index = kind == Kind::kScope ? kUnsetChainIndex : 0,
+          .instruction_id = instruction,
+          .kind = kind};
 }
 
 TraceRecord kernel(int32_t instruction, uint64_t ns) {
-  TraceRecord record = record_of(Kind::kKernelCall, "aten::add.out", "portable", ns);
-  record.instruction_id = instruction;
-  return record;
+  return record_of(Kind::kKernelCall, "aten::add.out", "portable", ns, instruction);
 }
 
 TraceRecord inside(int32_t instruction, int32_t identifier, uint64_t ns) {
-  TraceRecord record = record_of(Kind::kDelegateOperator, nullptr, "Convolution", ns);
-  record.instruction_id = instruction;
+  TraceRecord record = record_of(Kind::kDelegateOperator, nullptr, "Convolution", ns, instruction);
   record.delegate_debug_id = identifier;
   return record;
 }
 
 TraceRecord delegate(int32_t instruction, uint64_t ns) {
-  TraceRecord record = record_of(Kind::kDelegateCall, "XnnpackBackend", "", ns);
-  record.instruction_id = instruction;
-  return record;
+  return record_of(Kind::kDelegateCall, "XnnpackBackend", "", ns, instruction);
 }
 
-json parsed(CallProfile& profile) {
-  const auto text = profile.json();
-  EXPECT_TRUE(text.ok());
-  return json::parse(text->begin(), text->end());
-}
+json parsed(CallProfile& profile) { return json::parse(require(profile.json())); }
 
 void run(CallProfile& profile, std::initializer_list<TraceRecord> records, uint64_t ns) {
   profile.begin_block("Execute");
@@ -136,9 +129,7 @@ TEST(CallProfile, AcceptsInstructionsInAnyOrder) {
     }
     profile.record(record_of(Kind::kScope, "Method::execute", "", 5));
   }
-  const auto methods = profile.methods();
-  ASSERT_TRUE(methods.ok());
-  const auto rows = methods->front().rows;
+  const auto rows = require(profile.methods()).front().rows;
   ASSERT_EQ(rows.size(), 3U * kCount);
   for (size_t i = 0; i < rows.size(); ++i) {
     ASSERT_EQ(rows[i].instruction, static_cast<int32_t>(i / 3));
@@ -263,10 +254,8 @@ class CallRecorder final : public EventTracer {
 
 struct Profiled {
   explicit Profiled(const std::string& name, size_t runs) {
-    auto loaded =
-        Module::load(sample(name + "/model.pte").c_str(), {.threads = 1, .tracer = &profile});
-    EXPECT_TRUE(loaded.ok()) << loaded.error().message();
-    module.emplace(std::move(*loaded));
+    module = require(
+        Module::load(sample(name + "/model.pte").c_str(), {.threads = 1, .tracer = &profile}));
     for (size_t i = 0; i < runs; ++i) call();
   }
   void call() {
@@ -285,10 +274,9 @@ struct Profiled {
     return inputs;
   }
   CallProfile::MethodCalls forward() {
-    const auto methods = profile.methods();
-    EXPECT_TRUE(methods.ok()) << methods.error().message();
-    EXPECT_EQ(methods->size(), 1);
-    return methods->front();
+    const auto methods = require(profile.methods());
+    EXPECT_EQ(methods.size(), 1);
+    return methods.front();
   }
 
   CallProfile profile;

@@ -30,16 +30,11 @@ MATCHER(IsNear, "") {
 }
 
 Module load(const std::string& name, ModuleOptions options = {}) {
-  auto module = Module::load(sample(name + "/model.pte").c_str(), std::move(options));
-  EXPECT_TRUE(module.ok()) << module.error().message();
-  return std::move(*module);
+  return test::require(Module::load(sample(name + "/model.pte").c_str(), std::move(options)));
 }
 
 Array array_of(const std::string& file, Sizes sizes) {
-  const std::vector<float> floats = read_floats(sample(file));
-  auto array = Array::copy_of<float>(floats, sizes);
-  EXPECT_TRUE(array.ok()) << array.error().message();
-  return *array;
+  return test::require(Array::copy_of<float>(read_floats(sample(file)), sizes));
 }
 
 std::vector<float> floats_of(const Value& value) {
@@ -91,9 +86,8 @@ TEST(Module, MethodsShareTheStateOfTheProgram) {
   const test::AlignedBytes file = builder.build();
   auto module = test::require(Module::load(file));
   const auto add = [&](const char* name, float value) {
-    const auto outputs = module.call(name, {*Array::copy_of<float>({&value, 1}, {1})});
-    EXPECT_TRUE(outputs.ok()) << outputs.error().message();
-    return outputs.ok() ? floats_of(outputs->at(0))[0] : 0;
+    const Array x = *Array::copy_of<float>({&value, 1}, {1});
+    return floats_of(test::require(module.call(name, {x})).at(0))[0];
   };
   EXPECT_EQ(add("add_one", 1), 1);
   EXPECT_EQ(add("add_two", 2), 3);

@@ -119,9 +119,7 @@ TEST_F(SecondCallsTest, RestoresInputsThatACallChangedToViews) {
   Floats two = {2, 2, 2, 2};
   set(0, one);
   set(1, two);
-  for (int run = 0; run < 2; ++run) {
-    EXPECT_THAT(run_again(), Each(2));
-  }
+  for (int run = 0; run < 2; ++run) EXPECT_THAT(run_again(), Each(2));
 }
 
 TEST_F(SecondCallsTest, SettingAnInputDoesNotOverwriteAnotherInput) {
@@ -428,9 +426,7 @@ TEST_F(SecondCallsTest, InputsReadThroughAViewKeepTheirValues) {
   load();
   Floats given = {1, 2, 3, 4};
   set(0, given);
-  for (int run = 0; run < 2; ++run) {
-    EXPECT_THAT(run_again(), ElementsAre(1, 2, 3, 4));
-  }
+  for (int run = 0; run < 2; ++run) EXPECT_THAT(run_again(), ElementsAre(1, 2, 3, 4));
 }
 
 }  // namespace

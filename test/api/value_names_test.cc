@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "test/support/corpus.h"
+#include "test/support/results.h"
 #include "vitrine/module.h"
 
 namespace vitrine {
@@ -32,10 +33,9 @@ std::string dict(const std::string& keys, const std::vector<std::string>& childr
 }
 
 std::vector<std::string> names_in(const std::string& tree, size_t count) {
-  const Result<ValueNames> names = ValueNames::of_tree(tree, count);
-  EXPECT_TRUE(names.ok()) << names.error().message();
+  const ValueNames names = test::require(ValueNames::of_tree(tree, count));
   std::vector<std::string> list;
-  for (size_t i = 0; i < count; ++i) list.emplace_back(names->at(i));
+  for (size_t i = 0; i < count; ++i) list.emplace_back(names.at(i));
   return list;
 }
 std::vector<std::string> names_of(const std::string& root, size_t count) {
@@ -130,14 +130,12 @@ TEST(ValueNames, IgnoreKeysIfChildrenCannotBeCounted) {
 }
 
 std::vector<std::string> names_in_file(const std::string& path, bool inputs) {
-  auto module = Module::load(path.c_str());
-  EXPECT_TRUE(module.ok()) << module.error().message();
-  const auto meta = module->method_meta("forward");
-  EXPECT_TRUE(meta.ok()) << meta.error().message();
+  auto module = test::require(Module::load(path.c_str()));
+  const MethodMeta meta = test::require(module.method_meta("forward"));
   std::vector<std::string> names;
-  for (size_t i = 0; i < (inputs ? meta->num_inputs() : meta->num_outputs()); ++i) {
+  for (size_t i = 0; i < (inputs ? meta.num_inputs() : meta.num_outputs()); ++i) {
     names.emplace_back(
-        *(inputs ? module->input_name("forward", i) : module->output_name("forward", i)));
+        *(inputs ? module.input_name("forward", i) : module.output_name("forward", i)));
   }
   return names;
 }
@@ -147,10 +145,9 @@ TEST(ValueNames, AreReadFromPrograms) {
   const std::string language_model = test::sample("kjv_8da4w/model.pte");
   EXPECT_THAT(names_in_file(language_model, true), ElementsAre("", "input_pos"));
   EXPECT_THAT(names_in_file(language_model, false), ElementsAre(""));
-  auto module = Module::load(language_model.c_str());
-  ASSERT_TRUE(module.ok());
-  EXPECT_EQ(*module->input_name("forward", 7), "");
-  EXPECT_EQ(module->input_name("backward", 0).error().code(), ErrorCode::kInvalidArgument);
+  auto module = test::require(Module::load(language_model.c_str()));
+  EXPECT_EQ(*module.input_name("forward", 7), "");
+  EXPECT_EQ(module.input_name("backward", 0).error().code(), ErrorCode::kInvalidArgument);
 }
 
 TEST(ValueNames, AreReadFromCorpusPrograms) {
