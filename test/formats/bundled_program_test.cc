@@ -5,32 +5,30 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "schema/bundled_program_generated.h"
 #include "test/support/corpus.h"
+#include "test/support/program_builder.h"
+#include "test/support/read_json.h"
 #include "test/support/read_text.h"
+#include "test/support/results.h"
 
 namespace vitrine::bundled {
 namespace {
 
 namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::bundled_program;
+using test::Bytes;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-using Bytes = std::vector<std::byte>;
-
 Bytes read_bytes(const std::filesystem::path& file) {
-  const std::string text = test::read_text(file);
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
+  return test::bytes_of(test::read_text(file));
 }
 
 Bytes copy(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
@@ -53,21 +51,11 @@ struct Sample {
 };
 
 std::string error_of(std::span<const std::byte> bytes) {
-  try {
-    parse_bundled_program(bytes, "x.bpte");
-  } catch (const BundledProgramError& error) {
-    return error.what();
-  }
-  return "";
+  return test::thrown<BundledProgramError>([&] { parse_bundled_program(bytes, "x.bpte"); });
 }
 
 std::string error_of_writing(const BundledProgram& bundle) {
-  try {
-    write_bundled_program(bundle);
-  } catch (const BundledProgramError& error) {
-    return error.what();
-  }
-  return "";
+  return test::thrown<BundledProgramError>([&] { write_bundled_program(bundle); });
 }
 
 const BundledTensor& tensor(const BundledValue& value) { return std::get<BundledTensor>(value); }
@@ -252,7 +240,7 @@ TEST(BundledProgramCorpus, BundlesContainTheBytesOfTheSeparateFiles) {
       if (folder.string().find("/v0.5.0/bundled_linear_relu") == std::string::npos) {
         EXPECT_EQ(copy(bundle.program), read_bytes(folder / "model.pte"));
       }
-      const auto info = nlohmann::json::parse(std::ifstream(folder / "case.json"));
+      const auto info = test::read_json(folder / "case.json");
       ASSERT_EQ(bundle.suites.size(), 1u);
       ASSERT_EQ(bundle.suites[0].sets.size(), info["calls"].size());
       const auto expect_tensors = [&](const std::vector<BundledValue>& values,

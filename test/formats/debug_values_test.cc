@@ -12,6 +12,7 @@
 #include "formats/etdump/etdump_writer.h"
 #include "formats/etdump/extensions.h"
 #include "schema/etdump_generated.h"
+#include "test/support/results.h"
 #include "test/support/tensor_factory.h"
 
 namespace vitrine::etdump {
@@ -37,9 +38,8 @@ class DebugValuesTest : public testing::Test {
                    .kind = TraceRecord::Kind::kKernelCall});
   }
   EtDump read_back() const {
-    Result<std::vector<uint8_t>> bytes = write_etdump(trace_);
-    EXPECT_TRUE(bytes.ok());
-    EtDump dump = parse_etdump(std::as_bytes(std::span(bytes->data(), bytes->size())));
+    const std::vector<uint8_t> bytes = test::require(write_etdump(trace_));
+    EtDump dump = parse_etdump(std::as_bytes(std::span(bytes)));
     attach_debug_data(dump, values_.data());
     return dump;
   }
@@ -206,14 +206,11 @@ std::string error_of(fb::FlatBufferBuilder& builder, fb::Offset<wire::Value> val
       wire::CreateRunData(builder, 0, -1, 0, builder.CreateVector(std::vector{event}));
   builder.Finish(wire::CreateETDump(builder, 0, builder.CreateVector(std::vector{block})),
                  wire::ETDumpIdentifier());
-  try {
+  return test::thrown<EtDumpError>([&] {
     EtDump dump =
         parse_etdump(std::as_bytes(std::span(builder.GetBufferPointer(), builder.GetSize())));
     attach_debug_data(dump, std::vector<std::byte>(buffer), "x.data");
-  } catch (const EtDumpError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 std::string error_of_tensor(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides,

@@ -14,6 +14,7 @@
 #include "schema/etdump_generated.h"
 #include "test/support/corpus.h"
 #include "test/support/damaged_bytes.h"
+#include "test/support/results.h"
 
 namespace vitrine::etdump {
 namespace {
@@ -100,12 +101,7 @@ TEST(EtDumpReader, DumpOutlivesTheParsedBytes) {
 }
 
 std::string error_of(std::span<const std::byte> bytes) {
-  try {
-    parse_etdump(bytes, "x.etdp");
-  } catch (const EtDumpError& error) {
-    return error.what();
-  }
-  return "";
+  return test::thrown<EtDumpError>([&] { parse_etdump(bytes, "x.etdp"); });
 }
 
 TEST(EtDumpReader, RejectsBytesThatAreNotAnETDump) {

@@ -10,6 +10,7 @@
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/extensions.h"
 #include "schema/etdump_generated.h"
+#include "test/support/results.h"
 
 namespace vitrine {
 namespace {
@@ -19,9 +20,8 @@ using etdump::EtDump;
 using etdump::ProfileEvent;
 
 EtDump round_trip(const TraceBuffer& trace) {
-  Result<std::vector<uint8_t>> bytes = write_etdump(trace);
-  EXPECT_TRUE(bytes.ok()) << bytes.error().message();
-  return etdump::parse_etdump(std::as_bytes(std::span(bytes->data(), bytes->size())));
+  const std::vector<uint8_t> bytes = test::require(write_etdump(trace));
+  return etdump::parse_etdump(std::as_bytes(std::span(bytes)));
 }
 
 std::vector<std::string> names(const etdump::Block& block) {
@@ -54,13 +54,12 @@ TraceRecord delegate_operator(const char* name, int32_t id, const char* metadata
 TEST(EtDumpWriter, WritesSizePrefixAndIdentifier) {
   TraceBuffer trace(4, 4);
   trace.record(kernel("aten::add.out", 0, 1, 2));
-  const auto bytes = write_etdump(trace);
-  ASSERT_TRUE(bytes.ok());
+  const std::vector<uint8_t> bytes = test::require(write_etdump(trace));
   uint32_t prefix = 0;
-  std::memcpy(&prefix, bytes->data(), sizeof prefix);
-  EXPECT_EQ(prefix + 4, bytes->size());
-  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes->data()) + 8, 4), "ED00");
-  flatbuffers::Verifier verifier(bytes->data(), bytes->size());
+  std::memcpy(&prefix, bytes.data(), sizeof prefix);
+  EXPECT_EQ(prefix + 4, bytes.size());
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()) + 8, 4), "ED00");
+  flatbuffers::Verifier verifier(bytes.data(), bytes.size());
   EXPECT_TRUE(schema::etdump::VerifySizePrefixedETDumpBuffer(verifier));
 }
 
@@ -112,9 +111,8 @@ TEST(EtDumpWriter, OmitsNamesOfDelegateCallsAndWritesOneIdentifierPerOperator) {
                 .chain_index = 0,
                 .instruction_id = 3,
                 .kind = Kind::kDelegateCall});
-  Result<std::vector<uint8_t>> bytes = write_etdump(trace);
-  ASSERT_TRUE(bytes.ok());
-  const auto* dump = schema::etdump::GetSizePrefixedETDump(bytes->data());
+  const std::vector<uint8_t> bytes = test::require(write_etdump(trace));
+  const auto* dump = schema::etdump::GetSizePrefixedETDump(bytes.data());
   ASSERT_EQ(dump->run_data()->size(), 1u);
   const auto& events = *dump->run_data()->Get(0)->events();
   ASSERT_EQ(events.size(), 3u);

@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "test/support/damaged_bytes.h"
 #include "test/support/read_json.h"
 #include "test/support/record_builder.h"
+#include "test/support/results.h"
 
 namespace vitrine::etrecord {
 namespace {
@@ -56,12 +56,7 @@ Members sample_without(const std::string& member) {
 }
 
 std::string error_of(const std::vector<std::byte>& bytes) {
-  try {
-    parse_etrecord(bytes, "x.etrecord");
-  } catch (const FormatError& error) {
-    return error.what();
-  }
-  return "";
+  return test::thrown<FormatError>([&] { parse_etrecord(bytes, "x.etrecord"); });
 }
 
 std::string error_with(const std::string& member, const std::string& content) {
@@ -181,8 +176,7 @@ TEST(EtRecord, AcceptsNanAndInfinityAsPythonWritesThem) {
 TEST(EtRecord, RejectsDeeplyNestedJson) {
   const std::string deep(1 << 20, '[');
   EXPECT_THAT(error_with("debug_handle_map", deep), HasSubstr("is nested deeper than 200 levels"));
-  std::string closed = deep + std::string(deep.size(), ']');
-  EXPECT_THAT(error_with("debug_handle_map", closed),
+  EXPECT_THAT(error_with("debug_handle_map", deep + std::string(deep.size(), ']')),
               HasSubstr("is nested deeper than 200 levels"));
 }
 

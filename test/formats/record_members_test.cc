@@ -11,6 +11,7 @@
 #include "test/support/corpus.h"
 #include "test/support/read_json.h"
 #include "test/support/record_builder.h"
+#include "test/support/results.h"
 
 namespace vitrine::etrecord {
 namespace {
@@ -40,12 +41,7 @@ RecordMembers sample_members() {
 
 template <class Act>
 std::string error_of(Act act) {
-  try {
-    act();
-  } catch (const FormatError& error) {
-    return error.what();
-  }
-  return "";
+  return test::thrown<FormatError>(act);
 }
 
 TEST(RecordMembers, PreservesAllMembersWhenWrittenAndRead) {

@@ -1,30 +1,27 @@
 // Tests the text that names the operator and the quantization of a logged value.
 #include "formats/etdump/value_origin.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace vitrine::etdump {
 namespace {
 
+using testing::Eq;
+using testing::FieldsAre;
+using testing::Optional;
+
 TEST(ValueOrigin, ReadsWhatItWrites) {
   const ValueOrigin plain{.op = 12, .result = 1, .stored_as = {}};
   EXPECT_EQ(format_origin(plain), "operator 12 result 1");
-  const auto read = parse_origin(format_origin(plain));
-  ASSERT_TRUE(read);
-  EXPECT_EQ(read->op, 12u);
-  EXPECT_EQ(read->result, 1u);
-  EXPECT_FALSE(read->stored_as);
+  EXPECT_THAT(parse_origin(format_origin(plain)), Optional(FieldsAre(12, 1, Eq(std::nullopt))));
 
   const ValueOrigin quantized{
       .op = 3, .result = 0, .stored_as = StoredAs{ScalarType::kByte, 4, 0.1F, 128}};
   EXPECT_EQ(format_origin(quantized),
             "operator 3 result 0 uint8 scale 0.100000001 zero_point 128 rows 4");
-  const auto again = parse_origin(format_origin(quantized));
-  ASSERT_TRUE(again && again->stored_as);
-  EXPECT_EQ(again->stored_as->dtype, ScalarType::kByte);
-  EXPECT_EQ(again->stored_as->rows, 4u);
-  EXPECT_EQ(again->stored_as->scale, 0.1F);
-  EXPECT_EQ(again->stored_as->zero_point, 128);
+  EXPECT_THAT(parse_origin(format_origin(quantized)),
+              Optional(FieldsAre(3, 0, Optional(FieldsAre(ScalarType::kByte, 4, 0.1F, 128)))));
 }
 
 TEST(ValueOrigin, RejectsMalformedText) {

@@ -11,6 +11,7 @@
 #include "schema/flat_tensor_generated.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
+#include "test/support/results.h"
 #include "vitrine/flat_tensor.h"
 
 namespace vitrine {
@@ -25,15 +26,12 @@ std::vector<std::byte> copy(std::span<const std::byte> bytes) {
 }
 
 AlignedBytes written(std::span<const NamedBytes> entries) {
-  Result<std::vector<std::byte>> file = write_flat_tensor(entries);
-  EXPECT_TRUE(file.ok()) << file.error().message();
-  return file.ok() ? AlignedBytes(file->begin(), file->end()) : AlignedBytes();
+  const std::vector<std::byte> file = test::require(write_flat_tensor(entries));
+  return {file.begin(), file.end()};
 }
 
 std::unique_ptr<NamedDataMap> loaded(const AlignedBytes& file) {
-  auto map = load_flat_tensor(*view_buffer(file));
-  EXPECT_TRUE(map.ok()) << map.error().message();
-  return map.ok() ? std::move(*map) : nullptr;
+  return test::require(load_flat_tensor(*view_buffer(file)));
 }
 
 template <class T>
@@ -60,7 +58,6 @@ TEST(FlatTensorWriter, PreservesAllTensorsWhenWrittenAndRead) {
       {.key = "empty", .data = {}}};
   const AlignedBytes file = written(entries);
   const auto map = loaded(file);
-  ASSERT_NE(map, nullptr);
   ASSERT_EQ(map->size(), 3u);
   for (size_t i = 0; i < entries.size(); ++i) {
     EXPECT_EQ(map->key(i), entries[i].key);
@@ -109,9 +106,9 @@ TEST(FlatTensorWriter, ErrorNamesTheEntryThatReadersReject) {
   const std::vector<int32_t> negative = {-2, 3};
   const auto failure = [&](const NamedBytes& entry) {
     const std::vector<NamedBytes> entries = {{.key = "first", .data = data}, entry};
-    auto file = write_flat_tensor(entries);
-    EXPECT_EQ(file.error().code(), ErrorCode::kInvalidArgument);
-    return std::string(file.error().message());
+    const Error error = write_flat_tensor(entries).take_error();
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    return std::string(error.message());
   };
   EXPECT_THAT(failure({.key = "first", .data = data}),
               AllOf(HasSubstr("entry 1 (first)"), HasSubstr("same key")));
@@ -135,7 +132,6 @@ TEST(FlatTensorWriterCorpus, RewritesExecuTorchFilesWithTheSameLayout) {
     SCOPED_TRACE(entry.path().string());
     const AlignedBytes stock = test::read_file_bytes(entry.path());
     const auto map = loaded(stock);
-    ASSERT_NE(map, nullptr);
     std::vector<DataBuffer> kept;
     std::vector<NamedBytes> entries;
     for (size_t i = 0; i < map->size(); ++i) {
