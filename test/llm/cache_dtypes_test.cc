@@ -30,26 +30,13 @@ using Floats = std::vector<float>;
 using Ids = std::vector<TokenId>;
 using aot::ModelBuilder;
 using aot::Node;
-
-// A loaded program with one method.
-class OneMethod {
- public:
-  explicit OneMethod(const std::filesystem::path& file)
-      : session({file, {}, 1}),
-        method(session.load_method("forward")),
-        decoder(session.program(), *method) {}
-
-  tools::Session session;
-  std::unique_ptr<Method> method;
-  MethodDecoder decoder;
-};
+using test::OneMethod;
 
 class CacheDtypes : public testing::Test {
  protected:
   std::unique_ptr<OneMethod> load(ScalarType cache) {
-    aot::Methods methods;
-    methods.emplace("forward", examples::llama_decoder({.length = 16, .group = 0, .cache = cache}));
-    const auto bytes = test::lower_methods(std::move(methods), false);
+    const auto bytes =
+        test::lower_method(examples::llama_decoder({.length = 16, .group = 0, .cache = cache}));
     const auto file = folder_ / (std::string(scalar_type_name(cache)) + ".pte");
     tools::write_file(file, std::span(bytes));
     return std::make_unique<OneMethod>(file);
@@ -60,11 +47,10 @@ class CacheDtypes : public testing::Test {
 TEST(CacheLength, RejectsMetadataWithAContextLongerThanTheCache) {
   const test::ScratchFolder folder;
   const auto refusal = [&](int64_t context) -> std::string {
-    aot::Methods methods;
-    methods.emplace("forward", examples::llama_decoder({.length = 16, .group = 0}));
     aot::EmitOptions options;
     options.constant_methods = {{"get_max_seq_len", {context}}};
-    const auto bytes = test::lower_methods(std::move(methods), false, options);
+    const auto bytes =
+        test::lower_method(examples::llama_decoder({.length = 16, .group = 0}), options);
     tools::write_file(folder / "model.pte", std::span(bytes));
     return test::thrown<GenerationError>([&] { const OneMethod loaded(folder / "model.pte"); });
   };
@@ -114,10 +100,8 @@ TEST_F(CacheDtypes, LogitsMatchF32WithinTolerance) {
 // the largest f16. An int8 cache can store these values, because each of its rows has a scale.
 TEST_F(CacheDtypes, LargeValuesOverflowAnF16CacheButNotAnInt8Cache) {
   const auto logits = [&](ScalarType cache, float factor) {
-    aot::Methods methods;
-    methods.emplace("forward",
-                    examples::llama_decoder({.group = 0, .cache = cache, .value_factor = factor}));
-    const auto bytes = test::lower_methods(std::move(methods), false);
+    const auto bytes = test::lower_method(
+        examples::llama_decoder({.group = 0, .cache = cache, .value_factor = factor}));
     tools::write_file(folder_ / "model.pte", std::span(bytes));
     OneMethod model(folder_ / "model.pte");
     Ids ids(40);
@@ -323,10 +307,10 @@ Floats expected_logits(const Ids& text, bool has_start) {
 
 class NonPositionalState : public testing::Test {
  protected:
-  void load(aot::Methods methods, bool share) {
+  void load(aot::Methods methods) {
     aot::EmitOptions options;
     options.constant_methods = {{"get_max_seq_len", {int64_t{64}}}};
-    const auto bytes = test::lower_methods(std::move(methods), share, options);
+    const auto bytes = test::lower_methods(std::move(methods), false, options);
     tools::write_file(folder_ / "model.pte", std::span(bytes));
     session_ =
         std::make_unique<tools::Session>(tools::SessionOptions{folder_ / "model.pte", {}, 1});
@@ -340,7 +324,7 @@ TEST_F(NonPositionalState, ResetsToInitialStateAtPositionZero) {
   for (const bool has_start : {false, true}) {
     aot::Methods methods;
     methods.emplace("forward", recurrent_decoder(has_start));
-    load(std::move(methods), false);
+    load(std::move(methods));
     const auto method = session_->load_method("forward");
     MethodDecoder decoder(session_->program(), *method);
     for (const Ids& text : {Ids{3, 1, 12}, Ids{5}, Ids{5, 2}}) {
@@ -358,7 +342,7 @@ TEST_F(NonPositionalState, ResetsToInitialStateAtPositionZero) {
 TEST_F(NonPositionalState, GeneratorResetReproducesTheSameText) {
   aot::Methods methods;
   methods.emplace("forward", recurrent_decoder(true));
-  load(std::move(methods), false);
+  load(std::move(methods));
   const auto method = session_->load_method("forward");
   MethodDecoder decoder(session_->program(), *method);
   TextGenerator generator(decoder, nullptr);
@@ -380,7 +364,7 @@ TEST_F(NonPositionalState, IsNotReportedForPositionalCaches) {
   aot::Methods methods;
   methods.emplace("forward", recurrent_decoder(false));
   methods.emplace("with_cache", examples::llama_decoder({.length = 16, .group = 0}));
-  load(std::move(methods), false);
+  load(std::move(methods));
   EXPECT_TRUE(keeps_other_state(*session_->program()->method_meta("forward")));
   EXPECT_FALSE(keeps_other_state(*session_->program()->method_meta("with_cache")));
   if (test::corpus_llm_dir().empty()) return;

@@ -1,10 +1,10 @@
 #include "test/llm/lowered_models.h"
 
 #include <cstring>
-#include <stdexcept>
 
 #include "aot/pipeline/lower.h"
 #include "examples/models/model_builder.h"
+#include "test/support/results.h"
 #include "vitrine/data_source.h"
 
 namespace vitrine::test {
@@ -62,10 +62,14 @@ AlignedBytes lower_methods(aot::Methods methods, bool share_buffers,
   return {bytes.begin(), bytes.end()};
 }
 
+AlignedBytes lower_method(aot::ExportedProgram forward, const aot::EmitOptions& options) {
+  aot::Methods methods;
+  methods.emplace("forward", std::move(forward));
+  return lower_methods(std::move(methods), false, options);
+}
+
 std::shared_ptr<const Program> load_program(const AlignedBytes& file) {
-  auto program = Program::load(*view_buffer(file));
-  if (!program.ok()) throw std::logic_error(program.error().message());
-  return std::move(*program);
+  return require(Program::load(*view_buffer(file)));
 }
 
 aot::Methods seen_words_model(int64_t words, int64_t length, int64_t end) {

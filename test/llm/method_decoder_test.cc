@@ -9,12 +9,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "test/llm/lowered_models.h"
 #include "test/support/corpus.h"
 #include "test/support/program_builder.h"
 #include "test/support/read_json.h"
 #include "test/support/results.h"
 #include "test/support/tensor_factory.h"
-#include "tools/common/session.h"
 #include "vitrine/data_source.h"
 
 namespace vitrine {
@@ -29,12 +29,10 @@ class TrainedModel : public testing::TestWithParam<const char*> {};
 TEST_P(TrainedModel, GreedyTextMatchesPyTorch) {
   VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / GetParam();
-  tools::Session session({folder / "model.pte", {}});
-  const auto method = session.load_method("forward");
-  MethodDecoder decoder(session.program(), *method);
-  EXPECT_THAT(decoder.notes(), testing::IsEmpty());
+  test::OneMethod model(folder / "model.pte", 0);
+  EXPECT_THAT(model.decoder.notes(), testing::IsEmpty());
   const auto tokenizer = load_tokenizer(folder / "tokenizer.model");
-  TextGenerator generator(decoder, tokenizer.get());
+  TextGenerator generator(model.decoder, tokenizer.get());
   for (const json& item : test::read_json(folder / "generate.json")) {
     const Ids ids = item.at("ids");
     generator.reset();
@@ -63,16 +61,14 @@ INSTANTIATE_TEST_SUITE_P(Corpus, TrainedModel, testing::Values("kjv_f32"),
 TEST(QuantizedModel, TokensThatPyTorchGeneratesHaveNearlyTheLargestLogits) {
   VITRINE_NEEDS_CORPUS_LLM();
   const auto folder = test::corpus_llm_dir() / "kjv_8da4w";
-  tools::Session session({folder / "model.pte", {}});
-  const auto method = session.load_method("forward");
-  MethodDecoder decoder(session.program(), *method);
+  test::OneMethod model(folder / "model.pte", 0);
   size_t best = 0;
   size_t all = 0;
   for (const json& item : test::read_json(folder / "generate.json")) {
     Ids fed = item.at("prompt_ids").get<Ids>();
     int64_t position = 0;
     for (const TokenId next : item.at("ids").get<Ids>()) {
-      const std::span<const float> logits = decoder.feed(fed, position);
+      const std::span<const float> logits = model.decoder.feed(fed, position);
       const float max_logit = *std::ranges::max_element(logits);
       const float found = logits[static_cast<size_t>(next)];
       EXPECT_GE(found, max_logit - 0.6F) << "at position " << position;
@@ -88,9 +84,8 @@ TEST(QuantizedModel, TokensThatPyTorchGeneratesHaveNearlyTheLargestLogits) {
 // A model that returns logits for every token of a call, not only for the last one.
 TEST(ChunkedModel, ChunkLogitsEqualSingleTokenLogits) {
   VITRINE_NEEDS_CORPUS_LLM();
-  tools::Session session({test::corpus_llm_dir() / "hf_qwen3_custom_sdpa_8da4w/model.pte", {}});
-  const auto method = session.load_method("forward");
-  MethodDecoder decoder(session.program(), *method);
+  test::OneMethod model(test::corpus_llm_dir() / "hf_qwen3_custom_sdpa_8da4w/model.pte", 0);
+  MethodDecoder& decoder = model.decoder;
   ASSERT_TRUE(decoder.info().returns_all_logits);
   const Ids ids = {5, 17, 60, 3};
   decoder.feed(ids, 0);
@@ -291,12 +286,8 @@ TEST_F(SmallDecoder, RejectsLogitsWithoutMemory) {
   forward({});
   return_without_memory(builder_.methods.back());
   const auto decoder = load();
-  EXPECT_THAT(
-      [&] {
-        decoder->feed(Ids{1, 2}, 0);
-      },
-      testing::ThrowsMessage<GenerationError>(
-          "method forward declares the output f32[1,6], but returned another type or no data"));
+  EXPECT_EQ(test::thrown<GenerationError>([&] { decoder->feed(Ids(2, 1), 0); }),
+            "method forward declares the output f32[1,6], but returned another type or no data");
 }
 
 TEST(HostileDecoder, RejectsEncoderAndEmbeddingOutputsWithoutMemory) {

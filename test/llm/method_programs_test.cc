@@ -9,6 +9,7 @@
 #include "examples/models/llama_decoder.h"
 #include "test/llm/lowered_models.h"
 #include "test/support/corpus.h"
+#include "test/support/expect_error.h"
 #include "test/support/read_text.h"
 #include "test/support/scratch_folder.h"
 #include "tools/common/files.h"
@@ -110,10 +111,9 @@ TEST(PrefillAndDecode, PrefillProcessesThePromptAndDecodeProcessesGeneratedToken
 
 TEST(PrefillAndDecode, RejectsMethodsWithSeparateCaches) {
   const auto file = test::lower_methods(llama_methods({{"prefill", 1}, {"decode", 1}}), false);
-  EXPECT_THAT([&] { LoadedModel both(file); },
-              ThrowsMessage<GenerationError>(
-                  HasSubstr("method prefill does not share its cache: to use methods prefill and "
-                            "decode together, export the program with share_mutable_buffers")));
+  EXPECT_ERROR(GenerationError, LoadedModel both(file),
+               "method prefill does not share its cache: to use methods prefill and decode "
+               "together, export the program with share_mutable_buffers");
   EXPECT_NO_THROW(LoadedModel(file, {.decode = "decode"}));
 }
 
@@ -209,10 +209,10 @@ TEST_F(EncoderDecoder, RejectedPromptLeavesTextUnchanged) {
 
 TEST_F(EncoderDecoder, RejectsMissingOrInvalidStartId) {
   const auto plain = file();
-  EXPECT_THAT([&] { LoadedModel model(plain); },
-              ThrowsMessage<GenerationError>(HasSubstr("has no decoder_start_token_id")));
-  EXPECT_THAT([&] { LoadedModel model(plain, {}, {.start_id = 20}); },
-              ThrowsMessage<GenerationError>(HasSubstr("start id 20 is not in the vocabulary")));
+  EXPECT_ERROR(GenerationError, LoadedModel model(plain), "has no decoder_start_token_id");
+  const MethodDecoderOptions wrong = {.start_id = 20};
+  EXPECT_ERROR(GenerationError, LoadedModel model(plain, {}, wrong),
+               "start id 20 is not in the vocabulary");
   LoadedModel model(plain, {}, {.max_context = 9, .start_id = 5});
   EXPECT_THAT(model.answer({9, 4}), ElementsAre(9, 4, 9, 4, 9, 4));
   EXPECT_EQ(model.decoder->info().max_context, 9);
@@ -230,9 +230,8 @@ TEST_F(EncoderDecoder, RejectsEncoderWithMismatchedOutputWidth) {
   auto methods = test::seen_words_model(kWords, kLength, 7);
   methods.at("encoder") = std::move(test::seen_words_model(kWords + 1, kLength, 7).at("encoder"));
   const auto other = test::lower_methods(std::move(methods), false, full_metadata());
-  EXPECT_THAT([&] { LoadedModel model(other); },
-              ThrowsMessage<GenerationError>(
-                  HasSubstr("input 1 (f32[1,12,20]) must be ids (int64 [1, n])")));
+  EXPECT_ERROR(GenerationError, LoadedModel model(other),
+               "input 1 (f32[1,12,20]) must be ids (int64 [1, n])");
 }
 
 class LlmCorpus : public testing::Test {

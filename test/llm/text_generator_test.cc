@@ -127,12 +127,10 @@ TEST_F(TextGeneratorTest, RejectsInvalidPrompts) {
   TextGenerator generator(model, nullptr);
   EXPECT_THROW(generator.generate(Ids{}, greedy()), GenerationError);
   EXPECT_THROW(generator.generate("text", greedy()), GenerationError) << "a text needs a tokenizer";
-  EXPECT_THAT(
-      [&] {
-        generator.generate(Ids{1, 100}, greedy());
-      },
-      testing::ThrowsMessage<GenerationError>(
-          "token 1 of the prompt has id 100, but the vocabulary has 100 ids"));
+  const Ids outside = {1, 100};
+  EXPECT_THAT([&] { generator.generate(outside, greedy()); },
+              testing::ThrowsMessage<GenerationError>(
+                  "token 1 of the prompt has id 100, but the vocabulary has 100 ids"));
   EXPECT_THROW(generator.generate(Ids{-1}, greedy()), GenerationError);
   EXPECT_TRUE(model.calls.empty());
 }
