@@ -7,12 +7,11 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <random>
 
 #include "base/json.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 #include "test/support/results.h"
 #include "tokenizers/hugging_face/normalizer.h"
 #include "tokenizers/unicode.h"
@@ -23,10 +22,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string trained_model() {
-  std::ifstream file(test::sample("kjv_8da4w/tokenizer.model"), std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
+std::string trained_model() { return test::read_text(test::sample("kjv_8da4w/tokenizer.model")); }
 
 // Adds tokens for all bytes to the trained model, so that decoding an encoded text returns the
 // normalized text. The tokens are appended to the file, because protobuf parsers merge concatenated

@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "runtime/platform/clock.h"
 #include "test/support/results.h"
+#include "test/support/scratch_folder.h"
 #include "vitrine/tokenizer.h"
 
 namespace vitrine {
@@ -221,14 +221,12 @@ TEST_F(HostileFiles, StripDecoderTakesLinearTime) {
 
 // A named pipe without a writer must not block the loader.
 TEST_F(HostileFiles, RejectsFilesThatAreNotRegular) {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("vitrine_fifo_" + std::to_string(::getpid()));
-  std::filesystem::create_directory(folder);
+  const test::ScratchFolder folder;
   const std::filesystem::path fifo = folder / "tokenizer.json";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_EQ(refusal_of([&] { load_tokenizer(fifo); }), fifo.string() + ": not a regular file");
-  EXPECT_EQ(refusal_of([&] { load_tokenizer(folder); }), fifo.string() + ": not a regular file");
-  std::filesystem::remove_all(folder);
+  EXPECT_EQ(refusal_of([&] { load_tokenizer(fifo.parent_path()); }),
+            fifo.string() + ": not a regular file");
 }
 
 }  // namespace
