@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -16,6 +15,8 @@ namespace {
 
 using testing::ElementsAre;
 using testing::StartsWith;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Parses `text` and calls act(root). Returns the message of the error, or an empty string.
 template <class Act>
@@ -75,10 +76,7 @@ TEST(JsonDocument, AcceptsNanAndInfinityOutsideStrings) {
   const JsonDocument document(R"({"a": [NaN, Infinity,-Infinity], "b": "NaN \" Infinity"})", "x");
   std::vector<double> numbers;
   document.root().at("a").each_item([&](const JsonValue& n) { numbers.push_back(n.number()); });
-  ASSERT_EQ(numbers.size(), 3u);
-  EXPECT_TRUE(std::isnan(numbers[0]));
-  EXPECT_EQ(numbers[1], std::numeric_limits<double>::infinity());
-  EXPECT_EQ(numbers[2], -std::numeric_limits<double>::infinity());
+  EXPECT_THAT(numbers, ElementsAre(testing::IsNan(), kInfinity, -kInfinity));
   EXPECT_EQ(document.root().at("b").string(), "NaN \" Infinity");
 }
 
@@ -86,13 +84,7 @@ TEST(JsonValue, ReadsNumbersAndTheStringsNanAndInfinity) {
   const JsonDocument document(R"([1, -0.5, 1e3, "Infinity", "-Infinity", "NaN"])", "x");
   std::vector<double> numbers;
   document.root().each_item([&](const JsonValue& n) { numbers.push_back(n.number()); });
-  ASSERT_EQ(numbers.size(), 6u);
-  EXPECT_EQ(numbers[0], 1);
-  EXPECT_EQ(numbers[1], -0.5);
-  EXPECT_EQ(numbers[2], 1000);
-  EXPECT_TRUE(std::isinf(numbers[3]) && numbers[3] > 0);
-  EXPECT_TRUE(std::isinf(numbers[4]) && numbers[4] < 0);
-  EXPECT_TRUE(std::isnan(numbers[5]));
+  EXPECT_THAT(numbers, ElementsAre(1, -0.5, 1000, kInfinity, -kInfinity, testing::IsNan()));
   for (const char* text : {"\"1\"", "\"nan\"", "\"\"", "null", "true", "[]"}) {
     EXPECT_EQ(json_error(text, [](const JsonValue& value) { value.number(); }),
               "model.json: is not a number")

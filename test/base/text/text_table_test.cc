@@ -13,13 +13,23 @@
 namespace vitrine::inspector {
 namespace {
 
-TextTable sample_table() {
+using enum TextTable::Kind;
+
+struct Column {
+  TextTable::Cell title;
+  TextTable::Kind kind;
+  size_t rank = 0;
+};
+
+TextTable table_of(std::initializer_list<Column> columns) {
   TextTable table;
-  table.add_column("#", TextTable::Kind::kFigure);
-  table.add_column("op", TextTable::Kind::kName);
-  table.add_column("nothing", TextTable::Kind::kName);
-  table.add_column("module", TextTable::Kind::kPath);
-  table.add_column("us", TextTable::Kind::kFigure);
+  for (const Column& column : columns) table.add_column(column.title, column.kind, column.rank);
+  return table;
+}
+
+TextTable sample_table() {
+  TextTable table = table_of(
+      {{"#", kFigure}, {"op", kName}, {"nothing", kName}, {"module", kPath}, {"us", kFigure}});
   table.add_row(
       {{"1"}, {"convolution + relu", "convolution +1"}, {""}, {"net.features.0"}, {"12.5"}});
   table.add_row({{"2"}, {"add"}, {""}, {"net.add"}, {"1234.5"}}, true);
@@ -52,9 +62,7 @@ TEST(TextTable, AbbreviatesNamesBeforeItCutsThem) {
 }
 
 TEST(TextTable, AbbreviatesTheLabelOfATotal) {
-  TextTable table;
-  table.add_column("op", TextTable::Kind::kName);
-  table.add_column("us", TextTable::Kind::kFigure);
+  TextTable table = table_of({{"op", kName}, {"us", kFigure}});
   table.add_row({{"add"}, {"1"}});
   table.add_total({"wall of all rows", "sum"}, 0, {"1"}, 1);
   EXPECT_EQ(table.text(80, false),
@@ -65,10 +73,7 @@ TEST(TextTable, AbbreviatesTheLabelOfATotal) {
 }
 
 TEST(TextTable, WidensTheLabelColumnForTotals) {
-  TextTable table;
-  table.add_column("op", TextTable::Kind::kName);
-  table.add_column("rows", TextTable::Kind::kFigure);
-  table.add_column("us", TextTable::Kind::kFigure);
+  TextTable table = table_of({{"op", kName}, {"rows", kFigure}, {"us", kFigure}});
   table.add_row({{"add"}, {"2"}, {"1"}});
   table.add_total({"inputs and logits"}, 0, {"345"}, 2);
   EXPECT_EQ(table.text(80, false),
@@ -78,15 +83,12 @@ TEST(TextTable, WidensTheLabelColumnForTotals) {
             "inputs and logits  345\n");
 }
 
-using Kind = TextTable::Kind;
-
 TEST(TextTable, DropsColumnsByRankBeforeItCutsNames) {
-  TextTable table;
-  table.add_column("op", Kind::kName);
-  table.add_column("module", Kind::kPath);
-  table.add_column("kernel", Kind::kName, 1);
-  table.add_column("us", Kind::kFigure);
-  table.add_column("cum %", Kind::kFigure, 2);
+  TextTable table = table_of({{"op", kName},
+                              {"module", kPath},
+                              {"kernel", kName, 1},
+                              {"us", kFigure},
+                              {"cum %", kFigure, 2}});
   table.add_row({"convolution", "net.features.10", "aten::conv.out", "12.5", "3.1"});
   EXPECT_EQ(table.text(60, false),
             "op           module           kernel            us  cum %\n"
@@ -103,11 +105,8 @@ TEST(TextTable, DropsColumnsByRankBeforeItCutsNames) {
 }
 
 TEST(TextTable, KeepsAColumnThatIsNeededToDistinguishRows) {
-  TextTable table;
-  table.add_column("op", Kind::kName);
-  table.add_column("place", Kind::kName, 1);
-  table.add_column("kernel", Kind::kName, 2);
-  table.add_column("us", Kind::kFigure);
+  TextTable table =
+      table_of({{"op", kName}, {"place", kName, 1}, {"kernel", kName, 2}, {"us", kFigure}});
   table.add_row({"mean", "xnn", "first kernel", "1"});
   table.add_row({"mean", "xnn", "second kernel", "1"});
   EXPECT_EQ(table.text(23, false),
@@ -117,9 +116,7 @@ TEST(TextTable, KeepsAColumnThatIsNeededToDistinguishRows) {
 }
 
 TEST(TextTable, DifferentNamesStayDifferentWhenCut) {
-  TextTable table;
-  table.add_column("module", Kind::kPath);
-  table.add_column("comment", Kind::kName);
+  TextTable table = table_of({{"module", kPath}, {"comment", kName}});
   for (const char* layer : {"0", "1", "27"}) {
     table.add_row({std::string("layers.") + layer + ".attention.rope.apply", "0123456789"});
     table.add_row({std::string("layers.") + layer + ".ffn.rope.apply", "0123456789"});
@@ -135,9 +132,7 @@ TEST(TextTable, DifferentNamesStayDifferentWhenCut) {
 }
 
 TEST(TextTable, AbbreviatesEitherAllCellsOfAUniformColumnOrNone) {
-  TextTable table;
-  table.add_column("kernel", Kind::kUniform);
-  table.add_column("us", Kind::kFigure);
+  TextTable table = table_of({{"kernel", kUniform}, {"us", kFigure}});
   table.add_row({{"Convolution (NHWC, F32) IGEMM", "IGEMM f32"}, "1"});
   table.add_row({{"Add (ND)", "Add"}, "2"});
   EXPECT_EQ(table.text(40, false),
@@ -151,27 +146,20 @@ TEST(TextTable, AbbreviatesEitherAllCellsOfAUniformColumnOrNone) {
 }
 
 TEST(TextTable, AbbreviatesColumnTitles) {
-  TextTable table;
-  table.add_column("op", Kind::kName);
-  table.add_column({"A p50 us", "A us"}, Kind::kFigure);
+  TextTable table = table_of({{"op", kName}, {{"A p50 us", "A us"}, kFigure}});
   table.add_row({"add", "1"});
   EXPECT_EQ(table.text(14, false), "op   A p50 us\nadd         1\n");
   EXPECT_EQ(table.text(10, false), "op  A us\nadd    1\n");
 }
 
 TEST(TextTable, KeepsFiguresThatAreWiderThanTheTable) {
-  TextTable table;
-  table.add_column("op", Kind::kName);
-  table.add_column("us", Kind::kFigure);
+  TextTable table = table_of({{"op", kName}, {"us", kFigure}});
   table.add_row({"convolution", "123456789"});
   EXPECT_EQ(table.text(4, false), "…        us\n… 123456789\n");
 }
 
 TEST(TextTable, PrintsTotalLabelsEvenIfThereAreNoRows) {
-  TextTable table;
-  table.add_column("#", TextTable::Kind::kFigure);
-  table.add_column("op", TextTable::Kind::kName);
-  table.add_column("us", TextTable::Kind::kFigure);
+  TextTable table = table_of({{"#", kFigure}, {"op", kName}, {"us", kFigure}});
   table.add_total({"3 rows filtered out", "filtered out"}, 1, {"12"}, 2);
   table.add_total({"wall"}, 1, {"345"}, 2);
   EXPECT_EQ(table.text(80, false),
