@@ -17,7 +17,6 @@
 #include "formats/etrecord/etrecord.h"
 #include "formats/native/native_package.h"
 #include "test/support/acceptance.h"
-#include "test/support/file_bytes.h"
 #include "vitrine/program.h"
 
 namespace vitrine::test {

@@ -55,30 +55,11 @@ TEST_P(PayloadCorruption, AcceptsValidSample) {
   EXPECT_EQ(outcome.stage, PayloadStage::kDone) << outcome.message;
 }
 
-constexpr uint32_t kWords[] = {0,
-                               1,
-                               2,
-                               3,
-                               4,
-                               5,
-                               7,
-                               8,
-                               16,
-                               255,
-                               256,
-                               4096,
-                               65535,
-                               0x10000,
-                               0x7fffffff,
-                               0x80000000,
-                               0xfffffffe,
-                               0xffffffff,
-                               0x7fc00000 /* NaN */,
-                               0x7f800000 /* inf */,
-                               0xff800000,
-                               0x3f800000,
-                               0x00000001 /* smallest float */,
-                               0x7f7fffff /* largest float */};
+// The last six words are the floats NaN, infinity, -infinity, 1, the smallest and the largest.
+constexpr uint32_t kWords[] = {
+    0,          1,          2,          3,          4,          5,          7,          8,
+    16,         255,        256,        4096,       65535,      0x10000,    0x7fffffff, 0x80000000,
+    0xfffffffe, 0xffffffff, 0x7fc00000, 0x7f800000, 0xff800000, 0x3f800000, 0x00000001, 0x7f7fffff};
 
 TEST_P(PayloadCorruption, SurvivesReplacementOfEveryWord) {
   PayloadBuilder builder = GetParam().builder;

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <ostream>
 #include <string>
-#include <vector>
 
 #include "backends/xnnpack/runtime/execution/xnnpack_backend.h"
 #include "test/corruption/attempt.h"

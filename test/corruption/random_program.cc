@@ -1,8 +1,6 @@
 #include "test/corruption/random_program.h"
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
