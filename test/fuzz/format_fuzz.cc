@@ -1,4 +1,4 @@
-// Fuzzes the ETDump reader, including the conversion of tensors to logical order.
+// Fuzzes the code for one format. VITRINE_ATTEMPT is a function of format_attempts.h.
 #include <cstdint>
 #include <span>
 
@@ -6,6 +6,6 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  vitrine::test::attempt_etdump(std::as_bytes(std::span(data, size)));
+  vitrine::test::VITRINE_ATTEMPT(std::as_bytes(std::span(data, size)));
   return 0;
 }
