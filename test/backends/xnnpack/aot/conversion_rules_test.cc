@@ -31,8 +31,8 @@ const RuleRow kConversionRules[] = {
              {input_of("x", {2, 4}, ScalarType::kChar), 0.1, 0, -127, 127, ScalarType::kChar},
              {2, 4}),
      ""},
-    {"DequantizeAsQuantized",
-     [](TestProgram& t) { return t.dequantize(t.quantize(matrix(t), 0.1, 3), 0.1, 3); }, ""},
+    {"DequantizeAsQuantized", [](TestProgram& t) { return t.fake_quantize(matrix(t), 0.1, 3); },
+     ""},
     {"DequantizeWithAnotherScale",
      [](TestProgram& t) { return t.dequantize(t.quantize(matrix(t), 0.1, 3), 0.2, 3); },
      "different parameters"},
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Conversion, Rules, testing::ValuesIn(kConversionRules),
 // of an operand.
 TEST(XnnpackPartitioner, CallsWithNarrowQuantizedRangesAreDelegatedInF32) {
   TestProgram t;
-  Node* x = t.dequantize(t.quantize(matrix(t), 0.1, 0), 0.1, 0);
+  Node* x = t.fake_quantize(matrix(t), 0.1, 0);
   Node* sum = t.call("aten.add.Tensor", {x, x}, {2, 4});
   Node* narrow = quantize_to(t, sum, -8, 7);
   Node* y = t.dequantize(narrow, 0.1, 0);

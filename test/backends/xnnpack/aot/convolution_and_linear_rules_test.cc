@@ -6,10 +6,24 @@ namespace {
 
 using testing::HasSubstr;
 
-std::shared_ptr<const Origin> source(const char* torch_fn) {
-  auto origin = std::make_shared<Origin>();
-  origin->torch_fn = torch_fn;
-  return origin;
+Node* transposed_weight(TestProgram& t) {
+  return t.call("aten.permute_copy.default", {t.parameter("w", {3, 4}), Ints{1, 0}}, {4, 3});
+}
+
+// Adds a transposition and a matrix product that come from these PyTorch functions.
+MakeNode mm_from(const char* transposition, const char* product) {
+  const auto origin = [](const char* torch_fn) {
+    Origin made;
+    made.torch_fn = torch_fn;
+    return std::make_shared<const Origin>(made);
+  };
+  return [=](TestProgram& t) {
+    Node* w = transposed_weight(t);
+    Node* mm = t.call("aten.mm.default", {matrix(t), w}, {2, 3});
+    w->meta.origin = origin(transposition);
+    mm->meta.origin = origin(product);
+    return mm;
+  };
 }
 
 Node* convolution(TestProgram& t, Node* input, Node* weight, Node* bias, bool transposed = false,
@@ -21,23 +35,18 @@ Node* convolution(TestProgram& t, Node* input, Node* weight, Node* bias, bool tr
 }
 
 Node* batch_norm(TestProgram& t, Node* input, Node* mean) {
-  Node* norm = t.call("aten._native_batch_norm_legit_no_training.default",
-                      {input, t.parameter("w", {4}), t.parameter("b", {4}), mean,
-                       t.parameter("var", {4}), 0.1, 1e-5},
-                      {});
-  const Value value = *input->tensor();
-  norm->meta.value = Value(Value::Items{value, value, value});
-  Node* item = t.program.graph->call(getitem(), {norm, 0});
-  item->meta.value = value;
+  Node* norm = t.tuple_call("aten._native_batch_norm_legit_no_training.default",
+                            {input, t.parameter("w", {4}), t.parameter("b", {4}), mean,
+                             t.parameter("var", {4}), 0.1, 1e-5},
+                            std::vector(3, *input->tensor()));
+  t.item(norm, 0);
   return norm;
 }
 
-Node* quantized_convolution(TestProgram& t, int64_t zero_point, bool result, bool transposed) {
-  Node* input = t.dequantize(t.quantize(images(t), 0.1, 0), 0.1, 0);
-  Node* weight = t.dequantize_channels(
-      t.int8_parameter("w", {4, 4, 1, 1}, std::vector<int8_t>(16, 1)),
-      t.parameter("s", {4}, {1, 1, 1, 1}),
-      t.int8_parameter("z", {4}, std::vector<int8_t>(4, static_cast<int8_t>(zero_point))), 0);
+Node* quantized_convolution(TestProgram& t, int8_t zero_point, bool result, bool transposed) {
+  Node* input = t.fake_quantize(images(t), 0.1, 0);
+  Node* weight = t.quantized_parameter("w", {4, 4, 1, 1}, std::vector<int8_t>(16, 1), {1, 1, 1, 1},
+                                       0, zero_point);
   Node* call = convolution(t, input, weight, t.parameter("b", {4}), transposed);
   if (result) t.quantize(call, 0.1, 0);
   return call;
@@ -46,11 +55,9 @@ Node* quantized_convolution(TestProgram& t, int64_t zero_point, bool result, boo
 Node* quantized_weight(TestProgram& t, std::vector<int64_t> sizes, int64_t axis) {
   size_t count = 1;
   for (const int64_t size : sizes) count *= static_cast<size_t>(size);
-  const int64_t channels = sizes.at(static_cast<size_t>(axis));
-  Node* weight = t.int8_parameter("w", std::move(sizes), std::vector<int8_t>(count, 1));
-  return t.dequantize_channels(
-      weight, t.parameter("s", {channels}, std::vector<float>(static_cast<size_t>(channels), 1)),
-      t.int8_parameter("z", {channels}, std::vector<int8_t>(static_cast<size_t>(channels))), axis);
+  const auto channels = static_cast<size_t>(sizes.at(static_cast<size_t>(axis)));
+  return t.quantized_parameter("w", std::move(sizes), std::vector<int8_t>(count, 1),
+                               std::vector<float>(channels, 1), axis);
 }
 
 MakeNode convolution_of(MakeNode input, MakeNode weight, MakeNode bias = nullptr) {
@@ -64,7 +71,7 @@ MakeNode convolution_of(MakeNode input, MakeNode weight, MakeNode bias = nullptr
 // Adds a convolution of int8 images that are padded with `value`.
 MakeNode padded_convolution_of(Ints amounts, double value = 0.0, bool transposed = false) {
   return [=](TestProgram& t) {
-    Node* input = t.dequantize(t.quantize(images(t), 0.1, 0), 0.1, 0);
+    Node* input = t.fake_quantize(images(t), 0.1, 0);
     Node* padded = t.call("aten.constant_pad_nd.default", {input, amounts, value}, {1, 4, 8, 8});
     Node* weight = quantized_weight(t, {4, 4, 1, 1}, transposed ? 1 : 0);
     Node* call = convolution(t, padded, weight, nullptr, transposed);
@@ -178,7 +185,7 @@ const RuleRow kConvolutionAndLinearRules[] = {
      "the input is not"},
     {"QuantizedLinearWithPadding",
      [](TestProgram& t) {
-       Node* x = t.dequantize(t.quantize(matrix(t), 0.1, 0), 0.1, 0);
+       Node* x = t.fake_quantize(matrix(t), 0.1, 0);
        Node* padded =
            t.call("aten.constant_pad_nd.default", {x, std::vector<int64_t>{1, 0}, 0.0}, {2, 5});
        Node* call = t.call("aten.linear.default", {padded, quantized_weight(t, {3, 5}, 0)}, {2, 3});
@@ -242,38 +249,21 @@ const RuleRow kConvolutionAndLinearRules[] = {
     {"DynamicDepthwiseConvolution",
      [](TestProgram& t) {
        Node* x = t.dynamically_quantized(images(t));
-       Node* w = t.dequantize_channels(t.int8_parameter("w", {4, 1, 1, 1}, std::vector<int8_t>(4)),
-                                       t.parameter("s", {4}, {1, 1, 1, 1}),
-                                       t.int8_parameter("z", {4}, std::vector<int8_t>(4)), 0);
-       return convolution(t, x, w, nullptr, false, 4);
+       return convolution(t, x, quantized_weight(t, {4, 1, 1, 1}, 0), nullptr, false, 4);
      },
      "not depthwise"},
     {"Addmm",
      [](TestProgram& t) {
-       Node* w = t.parameter("w", {3, 4});
-       Node* p = t.call("aten.permute_copy.default", {w, std::vector<int64_t>{1, 0}}, {4, 3});
-       return t.call("aten.addmm.default", {t.parameter("b", {3}), matrix(t), p}, {2, 3});
+       Node* w = transposed_weight(t);
+       return t.call("aten.addmm.default", {t.parameter("b", {3}), matrix(t), w}, {2, 3});
      },
      ""},
     {"MatmulWithTransposedWeight",
-     [](TestProgram& t) {
-       Node* w = t.parameter("w", {3, 4});
-       Node* p = t.call("aten.permute_copy.default", {w, std::vector<int64_t>{1, 0}}, {4, 3});
-       Node* mm = t.call("aten.mm.default", {matrix(t), p}, {2, 3});
-       p->meta.origin = source("t_1;method_descriptor.t");
-       mm->meta.origin = source("matmul_1;method_descriptor.matmul");
-       return mm;
-     },
+     mm_from("t_1;method_descriptor.t", "matmul_1;method_descriptor.matmul"),
      "transposes the weight"},
     {"DecomposedLinear",
-     [](TestProgram& t) {
-       Node* w = t.parameter("w", {3, 4});
-       Node* p = t.call("aten.permute_copy.default", {w, std::vector<int64_t>{1, 0}}, {4, 3});
-       Node* mm = t.call("aten.mm.default", {matrix(t), p}, {2, 3});
-       p->meta.origin = source("linear_1;builtin_function_or_method.linear");
-       mm->meta.origin = source("linear_1;builtin_function_or_method.linear");
-       return mm;
-     },
+     mm_from("linear_1;builtin_function_or_method.linear",
+             "linear_1;builtin_function_or_method.linear"),
      ""},
     {"AddmmWithComputedWeight",
      call_of("aten.addmm.default", {parameter_of("b", {3}), kMatrix, input_of("w", {4, 3})},
@@ -299,7 +289,7 @@ TEST(RulesByPrecision, RejectPrecisionsThatAreNotEnabled) {
 // its inputs.
 TEST(RulesByPrecision, DelegateQuantizedLinearCallsInF32) {
   TestProgram t;
-  Node* x = t.dequantize(t.quantize(matrix(t), 0.1, 0), 0.1, 0);
+  Node* x = t.fake_quantize(matrix(t), 0.1, 0);
   Node* w = quantized_weight(t, {3, 4}, 0);
   Node* linear = t.call("aten.linear.default", {x, w, t.parameter("b", {3})}, {2, 3});
   Node* relu = t.call("aten.relu.default", {linear}, {2, 3});

@@ -33,17 +33,7 @@ PayloadNode node_of(NodeKind kind, std::vector<uint32_t> inputs) {
 
 TEST(NodeMembers, WritesEveryFieldOfAConvolution) {
   PayloadNode node = node_of(NodeKind::XNNConv2d, {80, 81});
-  Window& w = node.window;
-  w.padding_top = 1;
-  w.padding_right = 2;
-  w.padding_bottom = 3;
-  w.padding_left = 4;
-  w.kernel_height = 5;
-  w.kernel_width = 6;
-  w.stride_height = 7;
-  w.stride_width = 8;
-  w.dilation_height = 9;
-  w.dilation_width = 10;
+  node.window = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};  // padding, kernel, stride, dilation
   node.group_input_channels = 11;
   node.group_output_channels = 12;
   node.groups = 13;

@@ -11,12 +11,9 @@ MakeNode average_of(const std::vector<RowArgument>& rest) {
 }
 
 Node* max_dim(TestProgram& t, int64_t dim, bool keep, int64_t index) {
-  Node* input = images(t);
-  Node* node = t.call("aten.max.dim", {input, dim, keep}, {});
-  const Value value = contiguous_spec(ScalarType::kFloat, {1, 4, 1, 8});
-  node->meta.value = Value(Value::Items{value, value});
-  Node* item = t.program.graph->call(getitem(), {node, index});
-  item->meta.value = value;
+  const TensorSpec spec = contiguous_spec(ScalarType::kFloat, {1, 4, 1, 8});
+  Node* node = t.tuple_call("aten.max.dim", {images(t), dim, keep}, {spec, spec});
+  t.item(node, index);
   return node;
 }
 
@@ -56,8 +53,7 @@ const RuleRow kPoolingRules[] = {
     {"MaxDimUsedTwice",
      [](TestProgram& t) {
        Node* node = max_dim(t, 2, true, 0);
-       t.program.graph->call(getitem(), {node, 0})->meta.value =
-           contiguous_spec(ScalarType::kFloat, {1, 4, 1, 8});
+       t.item(node, 0);
        return node;
      },
      ""},

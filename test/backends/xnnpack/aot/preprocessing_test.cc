@@ -6,15 +6,14 @@
 
 #include "aot/graph/aot_error.h"
 #include "test/backends/xnnpack/aot/test_program.h"
+#include "test/support/expect_error.h"
 #include "vitrine/half.h"
 
 namespace vitrine::aot::test {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::ThrowsMessage;
 using xnnpack::Preprocessing;
 
 template <class T>
@@ -39,8 +38,8 @@ TEST(Preprocessing, ReadsConstantsOfEveryFloatingPointType) {
   for (const Node* node : {f64, f32, f16, bf16}) {
     EXPECT_THAT(p.floats(*node), ElementsAre(1.5f, -2));
   }
-  EXPECT_THAT([&] { p.floats(*i8); }, ThrowsMessage<AotError>(HasSubstr("not floats")));
-  EXPECT_THAT([&] { p.floats(*x); }, ThrowsMessage<AotError>(HasSubstr("node x")));
+  EXPECT_ERROR(AotError, p.floats(*i8), "not floats");
+  EXPECT_ERROR(AotError, p.floats(*x), "node x");
 }
 
 TEST(Preprocessing, DerivedConstantsStayInTheFileOfTheSourceConstant) {
@@ -91,19 +90,13 @@ TEST(Preprocessing, ReplacingANodeUpdatesTheOutputsOfTheProgram) {
 TEST(Preprocessing, ErrorsNameThePassAndTheNode) {
   TestProgram t;
   Node* x = t.input("x", {1, 2, 2, 2});
-  Node* norm = t.call("aten._native_batch_norm_legit_no_training.default",
-                      {x, t.parameter("w", {2}), t.parameter("b", {2}), t.parameter("m", {3}),
-                       t.parameter("v", {2}), 0.1, 1e-5},
-                      {});
-  const Value value = *x->tensor();
-  norm->meta.value = Value(Value::Items{value, value, value});
-  Node* item = t.program.graph->call(getitem(), {norm, 0});
-  item->meta.value = value;
-  t.output({item});
+  Node* norm = t.tuple_call("aten._native_batch_norm_legit_no_training.default",
+                            {x, t.parameter("w", {2}), t.parameter("b", {2}), t.parameter("m", {3}),
+                             t.parameter("v", {2}), 0.1, 1e-5},
+                            std::vector(3, *x->tensor()));
+  t.output({t.item(norm, 0)});
   Preprocessing p(t.program);
-  EXPECT_THAT(
-      [&] { run_passes(p); },
-      ThrowsMessage<AotError>(HasSubstr("batch_norms_to_convolutions: node " + norm->name())));
+  EXPECT_ERROR(AotError, run_passes(p), "batch_norms_to_convolutions: node " + norm->name());
 }
 
 }  // namespace

@@ -25,10 +25,8 @@ struct ProductParameters {
 
 std::string reason_for(const ProductParameters& with) {
   TestProgram t;
-  Node* x = t.dequantize(t.quantize(matrix(t), with.input_scale, 0), with.input_scale, 0);
-  Node* weight = t.dequantize_channels(t.int8_parameter("w", {2, 4}, std::vector<int8_t>(8, 1)),
-                                       t.parameter("s", {2}, with.weight_scales),
-                                       t.int8_parameter("z", {2}, {0, 0}), 0);
+  Node* x = t.fake_quantize(matrix(t), with.input_scale, 0);
+  Node* weight = t.quantized_parameter("w", {2, 4}, std::vector<int8_t>(8, 1), with.weight_scales);
   Node* linear =
       t.call("aten.linear.default", {x, weight, t.parameter("b", {2}, with.biases)}, {2, 2});
   Node* last = linear;

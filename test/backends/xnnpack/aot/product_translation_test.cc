@@ -72,11 +72,11 @@ TEST(Convolutions, ComputeInF32IfOnlyTheWeightsAreFloat) {
   TestProgram t;
   Node* x = t.input("x", {1, 2, 1, 2});
   const std::vector<float> weight = {1, 2, -1, 0.5f};  // one channel per group, kernel 1 x 2
-  Node* in = t.dequantize(t.quantize(x, 0.125, 0), 0.125, 0);
+  Node* in = t.fake_quantize(x, 0.125, 0);
   Node* call =
       convolution(t, in, t.parameter("w", {2, 1, 1, 2}, weight), nullptr, {1, 2, 1, 3}, 0, 2, true);
   Node* relu = t.call("aten.relu.default", {call}, {1, 2, 1, 3});
-  t.output({t.dequantize(t.quantize(relu, 0.0625, -128), 0.0625, -128)});
+  t.output({t.fake_quantize(relu, 0.0625, -128)});
   const auto result = run(*lowered(t), {{1, -0.5f, 2, -3}})[0];
   expect_near(result, {1, 1.5f, 0, 0, 4, 0});
 }

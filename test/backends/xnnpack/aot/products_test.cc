@@ -34,7 +34,7 @@ TEST(Products, DerivePrecisionFromOperands) {
   Node* x = t.input("x", {2, 3});
   Node* w = t.int8_parameter("w", {1, 3}, {1, 2, 3});
   Node* weight = t.dequantize(w, 0.5, 0);
-  Node* fixed = t.dequantize(t.quantize(x, 0.25, 0), 0.25, 0);
+  Node* fixed = t.fake_quantize(x, 0.25, 0);
   Node* chosen = t.dynamically_quantized(x);
   const auto of = [&](Node* input, Node* other) {
     return product_of(*t.call("aten.linear.default", {input, other}, {2, 1}));
@@ -50,7 +50,7 @@ TEST(Products, DerivePrecisionFromOperands) {
 TEST(Products, AbsorbOnlyZeroPaddingOfHeightAndWidth) {
   const auto absorbs_padding = [](const Ints& amounts, double value) {
     TestProgram t;
-    Node* x = t.dequantize(t.quantize(t.input("x", {1, 2, 4, 4}), 0.25, 0), 0.25, 0);
+    Node* x = t.fake_quantize(t.input("x", {1, 2, 4, 4}), 0.25, 0);
     Node* pad = t.call("aten.constant_pad_nd.default", {x, amounts, value}, {1, 2, 6, 6});
     Node* w = t.dequantize(t.int8_parameter("w", {1, 2, 1, 1}, {1, 2}), 0.5, 0);
     Node* call = convolution(t, pad, w, nullptr, {1, 1, 6, 6});

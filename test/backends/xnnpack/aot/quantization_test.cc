@@ -14,9 +14,9 @@ using testing::ElementsAre;
 
 TEST(Quantized, DataMovementsBetweenDifferentScalesAreComputedInF32) {
   TestProgram t;
-  Node* x = t.dequantize(t.quantize(t.input("x", {2, 2}), 0.5, 0), 0.5, 0);
+  Node* x = t.fake_quantize(t.input("x", {2, 2}), 0.5, 0);
   Node* transposed = t.call("aten.permute_copy.default", {x, Ints{1, 0}}, {2, 2});
-  t.output({t.dequantize(t.quantize(transposed, 0.25, 3), 0.25, 3)});
+  t.output({t.fake_quantize(transposed, 0.25, 3)});
   const auto module = lowered(t);
   EXPECT_THAT(node_types(*module),
               ElementsAre("Convert", "Convert", "StaticTranspose", "Convert", "Convert"));
@@ -48,14 +48,12 @@ TEST(Quantized, SumsAndProductsWithUnsupportedScaleRatiosAreComputedInF32) {
                              {kMul, 0x1p4f, 0x1p4f, 1.5f, true},
                              {kMul, 0x1p4f, 0x1p4f, 1, false},
                              {kMul, 1, 1, 0x1p-30f, false}}) {
-    const float a = each.a;
-    const float b = each.b;
-    const float result = each.result;
+    const float a = each.a, b = each.b, result = each.result;
     const std::string_view target = each.target;
     SCOPED_TRACE(testing::Message() << target << " of " << a << " and " << b << " -> " << result);
     TestProgram t;
-    Node* x = t.dequantize(t.quantize(t.input("x", {3}), a, 0), a, 0);
-    Node* y = t.dequantize(t.quantize(t.input("y", {3}), b, 0), b, 0);
+    Node* x = t.fake_quantize(t.input("x", {3}), a, 0);
+    Node* y = t.fake_quantize(t.input("y", {3}), b, 0);
     Node* z = t.quantize(t.call(target, {x, y}, {3}), result, 0);
     t.output({t.dequantize(z, result, 0)});
     const auto module = lowered(t);
@@ -74,9 +72,7 @@ TEST(Quantized, SumsAndProductsWithUnsupportedScaleRatiosAreComputedInF32) {
 TEST(Quantized, DynamicLinearCallsQuantizeEachRow) {
   TestProgram t;
   Node* x = t.dynamically_quantized(t.input("x", {2, 4}));
-  Node* w =
-      t.dequantize_channels(t.int8_parameter("w", {1, 4}, {1, 2, 3, 4}),
-                            t.parameter("s", {1}, {0.5f}), t.int8_parameter("z", {1}, {0}), 0);
+  Node* w = t.quantized_parameter("w", {1, 4}, {1, 2, 3, 4}, {0.5f});
   t.output({t.call("aten.linear.default", {x, w, t.parameter("b", {1}, {1})}, {2, 1})});
   const auto module = lowered(t);
   EXPECT_THAT(node_types(*module), ElementsAre("Convert", "FullyConnected"));
@@ -89,9 +85,8 @@ TEST(Quantized, DynamicLinearCallsQuantizeEachRow) {
 TEST(Quantized, DynamicTransposedConvolutionsQuantizeTheirInput) {
   TestProgram t;
   Node* x = t.dynamically_quantized(t.input("x", {1, 2, 1, 1}));
-  Node* w = t.dequantize_channels(t.int8_parameter("w", {2, 3, 1, 1}, {10, 20, -30, 40, 50, 60}),
-                                  t.parameter("s", {3}, {0.1f, 0.2f, 0.05f}),
-                                  t.int8_parameter("z", {3}, {0, 0, 0}), 1);
+  Node* w =
+      t.quantized_parameter("w", {2, 3, 1, 1}, {10, 20, -30, 40, 50, 60}, {0.1f, 0.2f, 0.05f}, 1);
   t.output({convolution(t, x, w, t.parameter("b", {3}, {1, 0, -1}), {1, 3, 1, 1}, 0, 1, true)});
   const auto module = lowered(t);
   EXPECT_THAT(node_types(*module), testing::Contains("ConvTranspose2d"));

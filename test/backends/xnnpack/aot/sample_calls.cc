@@ -60,19 +60,15 @@ Node* convolution(TestProgram& t, Node* input, Node* weight, Node* bias, Ints si
 
 Node* batch_norm(TestProgram& t, Node* input, const std::vector<float>& weight) {
   const auto count = static_cast<int64_t>(weight.size());
-  Node* norm =
-      t.call("aten._native_batch_norm_legit_no_training.default",
-             {input, t.parameter("norm_w", {count}, weight),
-              t.parameter("norm_b", {count}, std::vector<float>(weight.size(), 0.5f)),
-              t.parameter("norm_m", {count}, std::vector<float>(weight.size(), 0.25f)),
-              t.parameter("norm_v", {count}, std::vector<float>(weight.size(), 3.0f)), 0.1, 1.0},
-             {});
-  const Value value = *input->tensor();
-  norm->meta.value = Value(Value::Items{value, value, value});
-  Node* item = t.program.graph->call(getitem(), {norm, 0});
-  item->meta.value = value;
-  item->meta.debug_handle = norm->meta.debug_handle;
-  return item;
+  const auto parameter = [&](const char* name, float number) {
+    return t.parameter(name, {count}, std::vector<float>(weight.size(), number));
+  };
+  return t.item(
+      t.tuple_call("aten._native_batch_norm_legit_no_training.default",
+                   {input, t.parameter("norm_w", {count}, weight), parameter("norm_b", 0.5f),
+                    parameter("norm_m", 0.25f), parameter("norm_v", 3.0f), 0.1, 1.0},
+                   std::vector(3, *input->tensor())),
+      0);
 }
 
 float normalized(float x, float weight) { return (x - 0.25f) / 2.0f * weight + 0.5f; }

@@ -82,57 +82,60 @@ Node* TestProgram::call(std::string_view target, ArgumentList args, std::vector<
   return node;
 }
 
-Node* TestProgram::quantize(Node* source, double scale, int64_t zero_point) {
-  Node* node = call("quantized_decomposed.quantize_per_tensor.default",
-                    {source, scale, zero_point, -128, 127, ScalarType::kChar}, {});
+Node* TestProgram::tuple_call(std::string_view target, ArgumentList args,
+                              const std::vector<TensorSpec>& results) {
+  Node* node = call(target, std::move(args), {});
+  node->meta.value = Value(Value::Items(results.begin(), results.end()));
+  return node;
+}
+
+Node* TestProgram::item(Node* tuple, int64_t index) {
+  Node* node = program.graph->call(getitem(), {tuple, index});
+  node->meta.value = tuple->meta.value.items()->at(static_cast<size_t>(index));
+  node->meta.debug_handle = tuple->meta.debug_handle;
+  return node;
+}
+
+Node* TestProgram::cast(std::string_view target, Node* source, ArgumentList parameters,
+                        ScalarType dtype) {
+  parameters.insert(parameters.begin(), source);
+  parameters.emplace_back(ScalarType::kChar);
+  Node* node = call("quantized_decomposed." + std::string(target), std::move(parameters), {});
   TensorSpec spec = *source->tensor();
-  spec.dtype = ScalarType::kChar;
+  spec.dtype = dtype;
   node->meta.value = std::move(spec);
   return node;
+}
+
+Node* TestProgram::quantize(Node* source, double scale, int64_t zero_point) {
+  return cast("quantize_per_tensor.default", source, {scale, zero_point, -128, 127},
+              ScalarType::kChar);
 }
 
 Node* TestProgram::dequantize(Node* source, double scale, int64_t zero_point) {
-  Node* node = call("quantized_decomposed.dequantize_per_tensor.default",
-                    {source, scale, zero_point, -128, 127, ScalarType::kChar}, {});
-  TensorSpec spec = *source->tensor();
-  spec.dtype = ScalarType::kFloat;
-  node->meta.value = std::move(spec);
-  return node;
+  return cast("dequantize_per_tensor.default", source, {scale, zero_point, -128, 127},
+              ScalarType::kFloat);
 }
 
-Node* TestProgram::dequantize_channels(Node* source, Node* scales, Node* zero_points,
-                                       int64_t axis) {
-  Node* node = call("quantized_decomposed.dequantize_per_channel.default",
-                    {source, scales, zero_points, axis, -127, 127, ScalarType::kChar}, {});
-  TensorSpec spec = *source->tensor();
-  spec.dtype = ScalarType::kFloat;
-  node->meta.value = std::move(spec);
-  return node;
+Node* TestProgram::quantized_parameter(std::string_view name, std::vector<int64_t> sizes,
+                                       std::vector<int8_t> numbers,
+                                       const std::vector<float>& scales, int64_t axis,
+                                       int8_t zero_point) {
+  const auto count = static_cast<int64_t>(scales.size());
+  Node* source = int8_parameter(name, std::move(sizes), std::move(numbers));
+  Node* scale = parameter("s", {count}, scales);
+  Node* zero = int8_parameter("z", {count}, std::vector<int8_t>(scales.size(), zero_point));
+  return cast("dequantize_per_channel.default", source, {scale, zero, axis, -127, 127},
+              ScalarType::kFloat);
 }
 
 Node* TestProgram::dynamically_quantized(Node* source) {
-  Node* choose = call("quantized_decomposed.choose_qparams.tensor",
-                      {source, -128, 127, 1e-6, ScalarType::kChar}, {});
-  const Value scale = contiguous_spec(ScalarType::kDouble, {});
-  const Value zero = contiguous_spec(ScalarType::kLong, {});
-  choose->meta.value = Value(Value::Items{scale, zero});
-  std::vector<Node*> chosen;
-  for (const int i : {0, 1}) {
-    Node* item = program.graph->call(getitem(), {choose, i});
-    item->meta.value = i == 0 ? scale : zero;
-    item->meta.debug_handle = choose->meta.debug_handle;
-    chosen.push_back(item);
-  }
-  Node* quantized = call("quantized_decomposed.quantize_per_tensor.tensor",
-                         {source, chosen[0], chosen[1], -128, 127, ScalarType::kChar}, {});
-  TensorSpec spec = *source->tensor();
-  spec.dtype = ScalarType::kChar;
-  quantized->meta.value = spec;
-  Node* node = call("quantized_decomposed.dequantize_per_tensor.tensor",
-                    {quantized, chosen[0], chosen[1], -128, 127, ScalarType::kChar}, {});
-  spec.dtype = ScalarType::kFloat;
-  node->meta.value = std::move(spec);
-  return node;
+  Node* choose = tuple_call(
+      "quantized_decomposed.choose_qparams.tensor", {source, -128, 127, 1e-6, ScalarType::kChar},
+      {contiguous_spec(ScalarType::kDouble, {}), contiguous_spec(ScalarType::kLong, {})});
+  const ArgumentList parameters = {item(choose, 0), item(choose, 1), -128, 127};
+  Node* quantized = cast("quantize_per_tensor.tensor", source, parameters, ScalarType::kChar);
+  return cast("dequantize_per_tensor.tensor", quantized, parameters, ScalarType::kFloat);
 }
 
 void TestProgram::output(std::vector<Node*> nodes) {

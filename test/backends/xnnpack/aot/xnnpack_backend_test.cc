@@ -12,11 +12,9 @@ namespace {
 TEST(XnnpackPreprocess, DerivedConstantsStayInTheFileOfTheWeight) {
   TestProgram t;
   Node* x = t.dynamically_quantized(t.input("x", {2, 4}));
-  Node* w = t.int8_parameter("w", {1, 4}, {1, 2, 3, 4});
-  Node* deq =
-      t.dequantize_channels(w, t.parameter("s", {1}, {0.5f}), t.int8_parameter("z", {1}, {0}), 0);
+  Node* deq = t.quantized_parameter("w", {1, 4}, {1, 2, 3, 4}, {0.5f});
   Node* b = t.parameter("b", {1}, {3});
-  w->meta.external_tag = "weights";
+  deq->args()[0].node()->meta.external_tag = "weights";
   b->meta.external_tag = "biases";
   t.output({t.call("aten.linear.default", {x, deq, b}, {2, 1})});
   std::map<size_t, std::string> files;  // the key is the size in bytes, plus 100 for scales

@@ -32,9 +32,9 @@ TEST(BatchNorm, ComputesInF32BetweenInt8Tensors) {
   TestProgram t;
   Node* x = t.input("x", {2, 3});
   const std::vector<float> factors = {1, -2, 3};
-  Node* in = t.dequantize(t.quantize(x, 0.125, 0), 0.125, 0);
+  Node* in = t.fake_quantize(x, 0.125, 0);
   Node* norm = batch_norm(t, in, factors);
-  t.output({t.dequantize(t.quantize(norm, 0.125, 3), 0.125, 3)});
+  t.output({t.fake_quantize(norm, 0.125, 3)});
   const std::vector<float> input = {-1, 0.5f, 2, 0.25f, -0.375f, 1};
   std::vector<float> expected;
   for (size_t i = 0; i < input.size(); ++i) {

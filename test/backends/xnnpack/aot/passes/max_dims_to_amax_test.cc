@@ -8,35 +8,26 @@ namespace {
 
 using testing::ElementsAre;
 
+// The maximum over the height of an image of 2 x 3 pixels.
+Node* max_of_input(TestProgram& t) {
+  const TensorSpec spec = contiguous_spec(ScalarType::kFloat, {1, 1, 1, 3});
+  return t.tuple_call("aten.max.dim", {t.input("x", {1, 1, 2, 3}), 2, true}, {spec, spec});
+}
+
 TEST(MaxDimsToAmax, ComputesTheMaximumOverTheHeight) {
   TestProgram t;
-  Node* x = t.input("x", {1, 1, 2, 3});
-  Node* max = t.call("aten.max.dim", {x, 2, true}, {});
-  const Value value = contiguous_spec(ScalarType::kFloat, {1, 1, 1, 3});
-  max->meta.value = Value(Value::Items{value, value});
-  Node* item = t.program.graph->call(getitem(), {max, 0});
-  item->meta.value = value;
-  t.output({item});
+  t.output({t.item(max_of_input(t), 0)});
   EXPECT_THAT(run(*lowered(t), {{1, 5, 3, 4, 2, 6}})[0], ElementsAre(4, 5, 6));
 }
 
 TEST(MaxDimsToAmax, ResultsCanBeUsedTwice) {
   TestProgram t;
-  Node* x = t.input("x", {1, 1, 2, 3});
-  Node* max = t.call("aten.max.dim", {x, 2, true}, {});
-  const Value value = contiguous_spec(ScalarType::kFloat, {1, 1, 1, 3});
-  max->meta.value = Value(Value::Items{value, value});
-  std::vector<Node*> items;
-  for (int i = 0; i < 2; ++i) {
-    items.push_back(t.program.graph->call(getitem(), {max, 0}));
-    items.back()->meta.value = value;
-  }
-  items.push_back(t.call("aten.add.Tensor", {items[0], items[1]}, {1, 1, 1, 3}));
-  t.output(items);
-  const auto results = run(*lowered(t), {{1, 5, 3, 4, 2, 6}});
-  EXPECT_THAT(results[0], ElementsAre(4, 5, 6));
-  EXPECT_THAT(results[1], ElementsAre(4, 5, 6));
-  EXPECT_THAT(results[2], ElementsAre(8, 10, 12));
+  Node* max = max_of_input(t);
+  Node* first = t.item(max, 0);
+  Node* second = t.item(max, 0);
+  t.output({first, second, t.call("aten.add.Tensor", {first, second}, {1, 1, 1, 3})});
+  EXPECT_THAT(run(*lowered(t), {{1, 5, 3, 4, 2, 6}}),
+              ElementsAre(ElementsAre(4, 5, 6), ElementsAre(4, 5, 6), ElementsAre(8, 10, 12)));
 }
 
 }  // namespace

@@ -32,11 +32,11 @@ TEST(SplitConcatenations, KeepsTheQuantization) {
   std::vector<std::vector<float>> inputs;
   for (int i = 0; i < 6; ++i) {
     Node* x = t.input("x" + std::to_string(i), {1, 2});
-    items.emplace_back(t.dequantize(t.quantize(x, 0.5, 1), 0.5, 1));
+    items.emplace_back(t.fake_quantize(x, 0.5, 1));
     inputs.push_back({static_cast<float>(i), -0.5f});
   }
   Node* cat = t.call("aten.cat.default", {Argument::list(items), 0}, {6, 2});
-  t.output({t.dequantize(t.quantize(cat, 0.5, 1), 0.5, 1)});
+  t.output({t.fake_quantize(cat, 0.5, 1)});
   const auto module = lowered(t);
   for (const std::string& line : describe_payload(*module->payload).nodes) {
     if (line.starts_with("Concatenate")) {
