@@ -1,10 +1,11 @@
 // Tests that conformance tests cover every XNNPACK node, and that the backend rejects the types
 // that it cannot run.
+#include <gmock/gmock.h>
+
 #include <set>
 
-#include "backends/xnnpack/runtime/execution/xnnpack_backend.h"
 #include "backends/xnnpack/runtime/reader/node_table.h"
-#include "test/conformance/conformance.h"
+#include "test/backends/xnnpack/delegate_fixture.h"
 
 namespace vitrine::test {
 namespace {
@@ -34,23 +35,16 @@ TEST(Conformance, TestsCoverEveryNodeKind) {
   }
 }
 
-std::string load_error(PayloadBuilder& builder) {
-  const std::vector<std::byte> payload = builder.build();
-  const Result<std::unique_ptr<Delegate>> loaded = XnnpackBackend().init({}, payload, {});
-  return loaded.ok() ? "(none)" : loaded.error().message();
-}
-
 // Packed types need an XNNPACK with KleidiAI, which this build lacks.
-TEST(Conformance, RejectsPackedDatatypes) {
+TEST_F(DelegateTest, RejectsPackedDatatypes) {
   for (const Type type : {Type::xnn_datatype_qpint8, Type::xnn_datatype_pfp32}) {
     PayloadBuilder b;
     const uint32_t x = b.input({2, 3}), packed = b.internal({2, 3}, type), y = b.output({2, 3});
     b.unary(Tag::XNNConvert, x, packed);
     b.unary(Tag::XNNAbs, packed, y);
-    const std::string error = load_error(b);
-    EXPECT_EQ(error.find("xvalues[1]: datatype "), 0u) << error;
-    EXPECT_NE(error.find(fb::EnumNameXNNDatatype(type)), std::string::npos) << error;
-    EXPECT_NE(error.find("XNNPACK of ExecuTorch 1.4"), std::string::npos) << error;
+    EXPECT_THAT(load_error(b), AllOf(testing::StartsWith("xvalues[1]: datatype "),
+                                     testing::HasSubstr(fb::EnumNameXNNDatatype(type)),
+                                     testing::HasSubstr("XNNPACK of ExecuTorch 1.4")));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "test/conformance/conformance.h"
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -311,16 +313,20 @@ std::vector<int32_t> sizes_of(const Tensor& tensor) {
   return {tensor.sizes().begin(), tensor.sizes().end()};
 }
 
-Tensor& to_nchw(KernelCall& call, Tensor& tensor) {
-  const std::vector<int32_t> s = sizes_of(tensor);
-  return compute(call, "aten::permute_copy.out", {s[0], s[3], s[1], s[2]}, tensor,
-                 call.ints({0, 3, 1, 2}));
+Tensor& viewed(KernelCall& call, Tensor& x, const std::vector<int32_t>& sizes) {
+  return compute(call, "aten::view_copy.out", sizes, x, call.ints({sizes.begin(), sizes.end()}));
 }
 
-Tensor& to_nhwc(KernelCall& call, Tensor& tensor) {
-  const std::vector<int32_t> s = sizes_of(tensor);
-  return compute(call, "aten::permute_copy.out", {s[0], s[2], s[3], s[1]}, tensor,
-                 call.ints({0, 2, 3, 1}));
+Tensor& permuted(KernelCall& call, Tensor& x, const std::vector<int64_t>& order) {
+  std::vector<int32_t> sizes;
+  for (const int64_t dim : order) sizes.push_back(x.size(static_cast<size_t>(dim)));
+  return compute(call, "aten::permute_copy.out", sizes, x, call.ints(order));
+}
+
+Tensor& bounded(KernelCall& call, Tensor& x, const std::optional<Bounds>& bounds) {
+  if (!bounds.has_value()) return x;
+  return compute(call, "aten::hardtanh.out", sizes_of(x), x, double{bounds->min},
+                 double{bounds->max});
 }
 
 std::ostream& operator<<(std::ostream& out, const NodeCase& test) { return out << test.name; }
@@ -363,8 +369,7 @@ void expect_conformance(const NodeCase& test) {
   Result<std::unique_ptr<Delegate>> loaded = XnnpackBackend().init(context, payload, {});
   if (!test.expected_error.empty()) {
     ASSERT_FALSE(loaded.ok()) << "the backend accepts this case; remove its expected error";
-    EXPECT_NE(std::string(loaded.error().message()).find(test.expected_error), std::string::npos)
-        << loaded.error().message();
+    EXPECT_THAT(loaded.error().message(), testing::HasSubstr(test.expected_error));
     return;
   }
   if (!loaded.ok() && test::lacks_f16_products(loaded.error()))

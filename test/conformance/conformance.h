@@ -98,9 +98,13 @@ Tensor& compute(KernelCall& call, const char* op, std::vector<int32_t> out, Args
   EXPECT_TRUE(succeeds(call.run(op, std::forward<Args>(args)..., result))) << op;
   return result;
 }
+Tensor& viewed(KernelCall& call, Tensor& x, const std::vector<int32_t>& sizes);
+Tensor& permuted(KernelCall& call, Tensor& x, const std::vector<int64_t>& order);
+// Returns `x` itself if there are no bounds.
+Tensor& bounded(KernelCall& call, Tensor& x, const std::optional<Bounds>& bounds);
 // These functions convert between NHWC and NCHW.
-Tensor& to_nchw(KernelCall& call, Tensor& tensor);
-Tensor& to_nhwc(KernelCall& call, Tensor& tensor);
+inline Tensor& to_nchw(KernelCall& call, Tensor& x) { return permuted(call, x, {0, 3, 1, 2}); }
+inline Tensor& to_nhwc(KernelCall& call, Tensor& x) { return permuted(call, x, {0, 2, 3, 1}); }
 std::vector<int32_t> sizes_of(const Tensor& tensor);
 
 // Returns the case's name and index. `_` replaces the characters that gtest does not allow.

@@ -16,10 +16,6 @@ struct LayoutNode {
   std::vector<uint32_t> batches = {};
 };
 
-EValue int_list(KernelCall& call, const std::vector<uint32_t>& values) {
-  return call.ints({values.begin(), values.end()});
-}
-
 LayoutNode transpose(Dims in, std::vector<uint32_t> perm) {
   Dims out;
   std::string name = "StaticTranspose";
@@ -31,9 +27,8 @@ LayoutNode transpose(Dims in, std::vector<uint32_t> perm) {
           {in},
           out,
           [perm](PayloadBuilder& b, Ids x, uint32_t y) { b.transpose(perm, x[0], y); },
-          [perm, out](KernelCall& call, Operands x) -> Tensor& {
-            return compute(call, "aten::permute_copy.out", as_sizes(out), *x[0],
-                           int_list(call, perm));
+          [perm](KernelCall& call, Operands x) -> Tensor& {
+            return permuted(call, *x[0], {perm.begin(), perm.end()});
           }};
 }
 
@@ -47,7 +42,7 @@ LayoutNode reshape(Dims in, Dims out, std::vector<uint32_t> written) {
           out,
           [written](PayloadBuilder& b, Ids x, uint32_t y) { b.reshape(written, x[0], y); },
           [out](KernelCall& call, Operands x) -> Tensor& {
-            return compute(call, "aten::view_copy.out", as_sizes(out), *x[0], int_list(call, out));
+            return viewed(call, *x[0], as_sizes(out));
           }};
 }
 
@@ -83,7 +78,7 @@ LayoutNode pad(Dims in, std::vector<uint32_t> before, std::vector<uint32_t> afte
           [=](PayloadBuilder& b, Ids x, uint32_t y) { b.pad(before, after, value, x[0], y); },
           [=](KernelCall& call, Operands x) -> Tensor& {
             return compute(call, "aten::constant_pad_nd.out", as_sizes(out), *x[0],
-                           int_list(call, pairs), double{value});
+                           call.ints({pairs.begin(), pairs.end()}), double{value});
           }};
 }
 

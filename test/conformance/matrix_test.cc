@@ -94,20 +94,13 @@ NodeCase layer_case(const LayerKind& kind, const Layer& layer, bool has_bias, bo
   test.reference = [=, dims = test.out_dims](KernelCall& call, Operands in) -> Tensor& {
     const auto rows = static_cast<int32_t>(in[0]->numel() / k);
     const auto columns = static_cast<int32_t>(layer.out);
-    Tensor& x = compute(call, "aten::view_copy.out", {rows, static_cast<int32_t>(k)}, *in[0],
-                        call.ints({rows, k}));
-    Tensor& w = transposed
-                    ? *in[1]
-                    : compute(call, "aten::t_copy.out", {static_cast<int32_t>(k), columns}, *in[1]);
+    Tensor& x = viewed(call, *in[0], {rows, static_cast<int32_t>(k)});
+    Tensor& w = transposed ? *in[1] : permuted(call, *in[1], {1, 0});
     Tensor* y = &compute(call, "aten::mm.out", {rows, columns}, x, w);
     if (has_bias) y = &compute(call, "aten::add.out", {rows, columns}, *y, *in[2], 1);
-    if (bounds.has_value()) {
-      y = &compute(call, "aten::hardtanh.out", {rows, columns}, *y, double{bounds->min},
-                   double{bounds->max});
-    }
     std::vector<int32_t> sizes = as_sizes(dims);
     sizes[0] = in[0]->size(0);
-    return compute(call, "aten::view_copy.out", sizes, *y, call.ints({sizes.begin(), sizes.end()}));
+    return viewed(call, bounded(call, *y, bounds), sizes);
   };
   if (kind.early) test.constants = PayloadBuilder::Constants::kInFlatbuffer;
   if (has_bias && kind.type == kFloat32 && kind.by_channel && !kind.dynamic) {
@@ -210,13 +203,12 @@ std::vector<NodeCase> product_cases() {
             const auto m = static_cast<int32_t>(dims[dims.size() - 2]);
             const auto n = static_cast<int32_t>(dims.back());
             const auto batch = static_cast<int32_t>(x.numel() / m / n);
-            return compute(call, "aten::view_copy.out", {batch, m, n}, x, call.ints({batch, m, n}));
+            return viewed(call, x, {batch, m, n});
           };
           Tensor& a = flat(*in[0], shape.a);
           Tensor& b = flat(*in[1], shape.b);
           Tensor& y = compute(call, "aten::bmm.out", {a.size(0), a.size(1), b.size(2)}, a, b);
-          return compute(call, "aten::view_copy.out", as_sizes(shape.out), y,
-                         call.ints({shape.out.begin(), shape.out.end()}));
+          return viewed(call, y, as_sizes(shape.out));
         };
         all.push_back(test);
       }
@@ -230,16 +222,15 @@ std::vector<NodeCase> softmax_cases() {
   std::vector<NodeCase> all;
   for (const Dims& dims : {Dims{1}, Dims{3, 37}, Dims{2, 3, 5}, Dims{1, 2, 3, 129}}) {
     for (const Type type : {kFloat32, kFloat16}) {
-      NodeCase test;
-      test.name = "Softmax " + std::to_string(dims.back()) + " " + type_name(type);
-      test.type = type;
-      test.operands = {{dims, -5, 5}};
-      test.out_dims = dims;
-      test.build = unary_node(Tag::XNNSoftmax);
-      test.reference = [](KernelCall& call, Operands in) -> Tensor& {
-        return compute(call, "aten::_softmax.out", sizes_of(*in[0]), *in[0], -1, false);
-      };
-      all.push_back(test);
+      all.push_back({.name = "Softmax " + std::to_string(dims.back()) + " " + type_name(type),
+                     .type = type,
+                     .operands = {{dims, -5, 5}},
+                     .out_dims = dims,
+                     .build = unary_node(Tag::XNNSoftmax),
+                     .reference = [](KernelCall& call, Operands in) -> Tensor& {
+                       return compute(call, "aten::_softmax.out", sizes_of(*in[0]), *in[0], -1,
+                                      false);
+                     }});
     }
   }
   return all;
@@ -283,21 +274,18 @@ std::vector<NodeCase> attention_cases() {
         const auto heads = static_cast<int32_t>(in[0]->numel() / t / c);
         const auto flat = [&](Tensor& x, int32_t rows, int32_t columns) -> Tensor& {
           const auto count = static_cast<int32_t>(x.numel() / rows / columns);
-          Tensor& matrices = compute(call, "aten::view_copy.out", {count, rows, columns}, x,
-                                     call.ints({count, rows, columns}));
+          Tensor& matrices = viewed(call, x, {count, rows, columns});
           return count == heads ? matrices
                                 : compute(call, "aten::expand_copy.out", {heads, rows, columns},
                                           matrices, call.ints({heads, rows, columns}), false);
         };
         Tensor& query = compute(call, "aten::mul.out", {heads, t, c}, flat(*in[0], t, c), *in[3]);
-        Tensor& key = compute(call, "aten::permute_copy.out", {heads, c, u}, flat(*in[1], u, c),
-                              call.ints({0, 2, 1}));
+        Tensor& key = permuted(call, flat(*in[1], u, c), {0, 2, 1});
         Tensor& logits = compute(call, "aten::bmm.out", {heads, t, u}, query, key);
         Tensor& masked = compute(call, "aten::add.out", {heads, t, u}, logits, *in[4], 1);
         Tensor& weights = compute(call, "aten::_softmax.out", {heads, t, u}, masked, -1, false);
         Tensor& result = compute(call, "aten::bmm.out", {heads, t, d}, weights, flat(*in[2], u, d));
-        return compute(call, "aten::view_copy.out", as_sizes(out), result,
-                       call.ints({out.begin(), out.end()}));
+        return viewed(call, result, as_sizes(out));
       };
       all.push_back(test);
     }

@@ -82,8 +82,7 @@ enum class Weights { kPlain, kByChannel, kDynamic };
 Tensor& portable_filter(KernelCall& call, Tensor& filter, Tag tag, const WindowSpec& w) {
   const std::vector<int32_t> s = sizes_of(filter);
   if (tag == Tag::XNNDepthwiseConv2d) {  // [1, h, w, out] -> [out, 1, h, w]
-    return compute(call, "aten::permute_copy.out", {s[3], s[0], s[1], s[2]}, filter,
-                   call.ints({3, 0, 1, 2}));
+    return permuted(call, filter, {3, 0, 1, 2});
   }
   Tensor& plain = to_nchw(call, filter);  // [groups * out, in, h, w]
   if (tag == Tag::XNNConv2d) return plain;
@@ -91,12 +90,8 @@ Tensor& portable_filter(KernelCall& call, Tensor& filter, Tag tag, const WindowS
   const auto groups = static_cast<int32_t>(w.groups);
   const auto out = static_cast<int32_t>(w.group_out);
   const auto in = static_cast<int32_t>(w.group_in);
-  Tensor& split = compute(call, "aten::view_copy.out", {groups, out, in, s[1], s[2]}, plain,
-                          call.ints({groups, out, in, s[1], s[2]}));
-  Tensor& swapped = compute(call, "aten::permute_copy.out", {groups, in, out, s[1], s[2]}, split,
-                            call.ints({0, 2, 1, 3, 4}));
-  return compute(call, "aten::view_copy.out", {groups * in, out, s[1], s[2]}, swapped,
-                 call.ints({groups * in, out, s[1], s[2]}));
+  Tensor& split = viewed(call, plain, {groups, out, in, s[1], s[2]});
+  return viewed(call, permuted(call, split, {0, 2, 1, 3, 4}), {groups * in, out, s[1], s[2]});
 }
 
 Dims filter_dims(Tag tag, const WindowSpec& w) {
@@ -152,14 +147,11 @@ Tensor& portable_convolution(KernelCall& call, Operands operands, Tag tag, Shape
                        call.ints({w.dilation_height, w.dilation_width}), transposed,
                        call.ints({w.adjustment_height, w.adjustment_width}), int64_t{w.groups});
   if (transposed) y = &cropped(call, cropped(call, *y, 2, w.top, out[1]), 3, w.left, out[2]);
-  y = &to_nhwc(call, *y);
-  if (!bounds.has_value()) return *y;
-  return compute(call, "aten::hardtanh.out", sizes_of(*y), *y, double{bounds->min},
-                 double{bounds->max});
+  return bounded(call, to_nhwc(call, *y), bounds);
 }
 
 NodeCase convolution_case(const char* node, Tag tag, const Shape& shape, Type type, Weights weights,
-                          bool has_bias, std::optional<Bounds> bounds) {
+                          bool has_bias = true, std::optional<Bounds> bounds = {}) {
   NodeCase test;
   test.name = std::string(node) + " " + shape.name + " " + type_name(type) +
               (weights == Weights::kByChannel ? " by channel" : "") +
@@ -208,25 +200,25 @@ std::vector<NodeCase> convolution_cases() {
   for (const auto& node : nodes) {
     for (const Shape& shape : node.shapes) {
       for (const Type type : kTypes) {
-        const auto add = [&](Weights weights, bool bias, std::optional<Bounds> bounds) {
+        const auto add = [&](Weights weights, bool bias = true, std::optional<Bounds> bounds = {}) {
           all.push_back(convolution_case(node.name, node.tag, shape, type, weights, bias, bounds));
         };
-        add(Weights::kPlain, true, {});
+        add(Weights::kPlain);
         add(Weights::kPlain, false, Bounds{0, 0.75f});
-        if (type == kInt8) add(Weights::kByChannel, true, {});
+        if (type == kInt8) add(Weights::kByChannel);
         if ((type == kFloat32 && node.tag != Tag::XNNDepthwiseConv2d) ||
             (type == kFloat16 && node.tag == Tag::XNNConv2d)) {
-          add(Weights::kDynamic, true, {});
+          add(Weights::kDynamic);
         }
       }
     }
     NodeCase empty =
-        convolution_case(node.name, node.tag, node.shapes[1], kFloat32, Weights::kPlain, true, {});
+        convolution_case(node.name, node.tag, node.shapes[1], kFloat32, Weights::kPlain);
     empty.name += " empty";
     empty.batches = {0};
     all.push_back(empty);
     NodeCase scaled =
-        convolution_case(node.name, node.tag, node.shapes[1], kInt8, Weights::kByChannel, true, {});
+        convolution_case(node.name, node.tag, node.shapes[1], kInt8, Weights::kByChannel);
     scaled.name += " scales in a constant";
     scaled.operands[1].scales_in_constant = scaled.operands[2].scales_in_constant = true;
     all.push_back(scaled);
@@ -234,8 +226,7 @@ std::vector<NodeCase> convolution_cases() {
     // dynamically quantized image.
     for (const Weights weights : {Weights::kPlain, Weights::kDynamic}) {
       if (weights == Weights::kDynamic && node.tag == Tag::XNNDepthwiseConv2d) continue;
-      NodeCase changing =
-          convolution_case(node.name, node.tag, node.shapes[2], kFloat32, weights, true, {});
+      NodeCase changing = convolution_case(node.name, node.tag, node.shapes[2], kFloat32, weights);
       changing.name += " changing batch";
       changing.operands[0].dims[0] = changing.out_dims[0] = 8;
       changing.batches = {1, 4, 2, 3, 8, 1};
@@ -257,8 +248,8 @@ std::vector<NodeCase> convolution_cases() {
     b.clamp(product, out, bounds);
   };
   all.push_back(clamped);
-  NodeCase channels_last = convolution_case("Conv2d", Tag::XNNConv2d, kConvolutions[4], kFloat32,
-                                            Weights::kPlain, true, {});
+  NodeCase channels_last =
+      convolution_case("Conv2d", Tag::XNNConv2d, kConvolutions[4], kFloat32, Weights::kPlain);
   channels_last.name += " channels last";
   channels_last.arguments = Arguments::kChannelsLast;
   all.push_back(channels_last);
@@ -344,18 +335,17 @@ std::vector<NodeCase> pooling_cases() {
   for (const Dims& in : {Dims{1, 1, 1, 1}, Dims{2, 5, 3, 19}, Dims{1, 7, 7, 33}}) {
     for (const Type type : kTypes) {
       for (const bool keep : {true, false}) {
-        NodeCase test;
-        test.name = "GlobalAvgPooling2d " + std::to_string(in[3]) + " " + type_name(type) +
-                    (keep ? " keeping dims" : "");
-        test.type = type;
-        test.operands = {{in, -3, 3}};
-        test.out_dims = keep ? Dims{in[0], 1, 1, in[3]} : Dims{in[0], in[3]};
-        test.build = unary_node(Tag::XNNGlobalAvgPooling2d, keep ? 0x40 : 0);
-        test.reference = [keep, out = test.out_dims](KernelCall& call, Operands x) -> Tensor& {
-          return compute(call, "aten::mean.out", {out.begin(), out.end()}, *x[0], call.ints({1, 2}),
-                         keep, KernelCall::none());
-        };
-        all.push_back(test);
+        const Dims out = keep ? Dims{in[0], 1, 1, in[3]} : Dims{in[0], in[3]};
+        all.push_back({.name = "GlobalAvgPooling2d " + std::to_string(in[3]) + " " +
+                               type_name(type) + (keep ? " keeping dims" : ""),
+                       .type = type,
+                       .operands = {{in, -3, 3}},
+                       .out_dims = out,
+                       .build = unary_node(Tag::XNNGlobalAvgPooling2d, keep ? 0x40 : 0),
+                       .reference = [keep, out](KernelCall& call, Operands x) -> Tensor& {
+                         return compute(call, "aten::mean.out", as_sizes(out), *x[0],
+                                        call.ints({1, 2}), keep, KernelCall::none());
+                       }});
       }
     }
   }
@@ -380,8 +370,7 @@ std::vector<NodeCase> resize_cases() {
         test.operands = {{shape.in, -3, 3}};
         test.out_dims = {shape.in[0], shape.height, shape.width, shape.in[3]};
         test.keeps_scale = true;
-        test.tolerance =
-            type == kFloat16 ? 5e-3f : 1e-5f;  // f16: three roundings of values up to 3
+        test.tolerance = type == kFloat16 ? 5e-3f : 1e-5f;  // three roundings of values up to 3
         test.build = [=](PayloadBuilder& b, Ids x, uint32_t out) {
           b.resize(shape.height, shape.width, x[0], out, align ? 8 : 0);
         };
@@ -421,16 +410,11 @@ TEST(Windows, ArgMaxPooling2d_MatchesPortableKernels) {
                                 call.ints({2, 3}), call.ints({2, 3}), call.ints({0, 0}),
                                 call.ints({1, 1}), false, expected, flat)));
   std::vector<int64_t> expected_positions;
-  for (int64_t n = 0; n < 2; ++n) {
-    for (int64_t row = 0; row < 3; ++row) {
-      for (int64_t column = 0; column < 2; ++column) {
-        for (int64_t channel = 0; channel < 5; ++channel) {
-          const int64_t at = flat.data<int64_t>()[((n * 5 + channel) * 3 + row) * 2 + column];
-          // XNNPACK numbers the positions of a window column by column.
-          expected_positions.push_back((at % 6 - column * 3) * 2 + at / 6 - row * 2);
-        }
-      }
-    }
+  for (int64_t i = 0; i < flat.numel(); ++i) {
+    const int64_t channel = i % 5, column = i / 5 % 2, row = i / 10 % 3, n = i / 30;
+    const int64_t at = flat.data<int64_t>()[((n * 5 + channel) * 3 + row) * 2 + column];
+    // XNNPACK numbers the positions of a window column by column.
+    expected_positions.push_back((at % 6 - column * 3) * 2 + at / 6 - row * 2);
   }
   // The delegate widens the 32-bit positions to 64 bits in place.
   for (const ScalarType dtype : {ScalarType::kInt, ScalarType::kLong}) {
