@@ -24,14 +24,14 @@ class RecordingTracer final : public EventTracer {
   // True if the name of any executed kernel starts with `name`. False if `name` is empty.
   bool has_run(std::string_view name) const {
     return !name.empty() && std::ranges::any_of(records, [&](const TraceRecord& record) {
-      return std::string_view(record.metadata, record.metadata_size).starts_with(name);
+      return metadata_of(record).starts_with(name);
     });
   }
-  // Returns true if a kernel with exactly this name ran.
   bool has_run_exactly(std::string_view name) const {
-    return std::ranges::any_of(records, [&](const TraceRecord& record) {
-      return std::string_view(record.metadata, record.metadata_size) == name;
-    });
+    return std::ranges::count(records, name, metadata_of) > 0;
+  }
+  static std::string_view metadata_of(const TraceRecord& record) {
+    return {record.metadata, record.metadata_size};
   }
   std::vector<TraceRecord> records;
 };
@@ -43,7 +43,7 @@ inline std::string operator_map_head() {
 }
 
 // Provides the constants of a PayloadBuilder as named data.
-class BuilderData final : public NamedDataMap {
+class BuilderData : public NamedDataMap {
  public:
   explicit BuilderData(const PayloadBuilder& builder) {
     for (uint32_t i = 0; i < builder.constants.size(); ++i) {
@@ -95,16 +95,24 @@ class DelegateTest : public testing::Test {
     delegate = std::move(*loaded);
   }
 
-  Error execute(const std::vector<Tensor*>& tensors) {
+  // Sets the option of the next loads. Strings must outlive the loads.
+  void set_option(std::string_view key, OptionValue value) {
+    option_ = {"XnnpackBackend", key, value};
+    options = {&option_, 1};
+  }
+
+  Error execute(Delegate& which, const std::vector<Tensor*>& tensors) {
     std::vector<EValue*> arguments;
     for (Tensor* tensor : tensors) arguments.push_back(&factory.value(*tensor));
     BackendExecutionContext context;
     context.tracer = tracer;
     context.instruction_id = 7;
-    return delegate->execute(context, arguments);
+    return which.execute(context, arguments);
   }
+  Error execute(const std::vector<Tensor*>& tensors) { return execute(*delegate, tensors); }
 
   void run(const std::vector<Tensor*>& tensors) {
+    if (!delegate) return;  // load() reported why
     const Error error = execute(tensors);
     ASSERT_TRUE(error.ok()) << error.message();
   }
@@ -119,7 +127,7 @@ class DelegateTest : public testing::Test {
 
   size_t memory_bytes(DelegateMemory::Kind kind) const {
     DelegateMemory memory;
-    delegate->report_memory(memory);
+    if (delegate) delegate->report_memory(memory);
     return memory.bytes(kind);
   }
 
@@ -137,6 +145,9 @@ class DelegateTest : public testing::Test {
   ThreadPool* pool = nullptr;       // outlives the delegate
   bool has_fixed_sizes = false;
   std::unique_ptr<Delegate> delegate;
+
+ private:
+  BackendOption option_ = {};
 };
 
 // Builds a valid network for tests that damage it. Value 0 is the input, and value 1 is the output.

@@ -32,11 +32,19 @@ class HeapTest : public DelegateTest {
   uint64_t taken_at_load = 0;
 };
 
-using AddNode = void (*)(PayloadBuilder& b, uint32_t x, uint32_t y);
 struct AddedNode {
   const char* name;
-  AddNode add;
+  void (*add)(PayloadBuilder& b, uint32_t x, uint32_t y);
   uint32_t result;  // number of elements of the result
+};
+constexpr AddedNode kAddedNodes[] = {
+    {"abs", [](PayloadBuilder& b, uint32_t x, uint32_t y) { b.unary(Tag::XNNAbs, x, y); }, 8},
+    {"add", [](PayloadBuilder& b, uint32_t x, uint32_t y) { b.binary(Tag::XNNAdd, x, x, y); }, 8},
+    {"cat",
+     [](PayloadBuilder& b, uint32_t x, uint32_t y) {
+       b.concatenate(Tag::XNNConcatenate4, 1, {x, x, x, x}, y);
+     },
+     32},
 };
 
 // A network with `count` nodes y = f(x).
@@ -48,20 +56,10 @@ PayloadBuilder repeated(const AddedNode& kind, int count) {
 }
 
 TEST_F(HeapTest, OperatorMemoryCountsTowardTheBudget) {
-  constexpr AddedNode kKinds[] = {
-      {"abs", [](PayloadBuilder& b, uint32_t x, uint32_t y) { b.unary(Tag::XNNAbs, x, y); }, 8},
-      {"add", [](PayloadBuilder& b, uint32_t x, uint32_t y) { b.binary(Tag::XNNAdd, x, x, y); }, 8},
-      {"cat",
-       [](PayloadBuilder& b, uint32_t x, uint32_t y) {
-         b.concatenate(Tag::XNNConcatenate4, 1, {x, x, x, x}, y);
-       },
-       32},
-  };
-  for (const AddedNode& kind : kKinds) {
+  for (const AddedNode& kind : kAddedNodes) {
     for (const int count : {1, 1000}) {
       SCOPED_TRACE(testing::Message() << count << " of " << kind.name);
-      PayloadBuilder b = repeated(kind, count);
-      const std::vector<std::byte> payload = b.build();
+      const std::vector<std::byte> payload = repeated(kind, count).build();
       ASSERT_TRUE(init(payload).ok());  // makes the allocations that happen once per process
       EXPECT_EQ(budget.used(), 0u);
       const size_t before = heap_in_use();
@@ -177,7 +175,6 @@ TEST_F(HeapTest, TablesOfWindowNodesCountTowardTheBudget) {
       const size_t before = heap_in_use();
       load_and_run();
       const size_t after = heap_in_use();
-      ASSERT_TRUE(delegate);
       if (xnnpack::operator_times_are_measured()) {  // otherwise the workspace is not counted
         EXPECT_GE(budget.used(), after > before ? after - before : 0);
       }
@@ -247,10 +244,7 @@ TEST_F(HeapTest, RejectsOperatorTablesAboveTheMemoryLimit) {
 }
 
 TEST_F(HeapTest, LimitsMemoryOfDelegatesThatShareAPayload) {
-  PayloadBuilder b = repeated(
-      {"", [](PayloadBuilder& to, uint32_t x, uint32_t y) { to.unary(Tag::XNNAbs, x, y); }, 8},
-      100);
-  const std::vector<std::byte> payload = b.build();
+  const std::vector<std::byte> payload = repeated(kAddedNodes[0], 100).build();
   budget = Budget(2'000'000);
   std::vector<std::unique_ptr<Delegate>> delegates;
   Error error;
@@ -289,23 +283,15 @@ TEST_F(HeapTest, CopiesOfConstantsCountTowardTheBudget) {
 }
 
 // Named data that was read from a file into memory. The file is not mapped.
-class OwnedData final : public NamedDataMap {
+class OwnedData final : public BuilderData {
  public:
-  explicit OwnedData(const PayloadBuilder& builder) : data_(builder) {}
-  size_t size() const override { return data_.size(); }
-  std::string_view key(size_t index) const override { return data_.key(index); }
+  using BuilderData::BuilderData;
   Result<DataBuffer> get(std::string_view key) const override {
-    VITRINE_ASSIGN_OR_RETURN(const DataBuffer view, data_.get(key));
+    VITRINE_ASSIGN_OR_RETURN(const DataBuffer view, BuilderData::get(key));
     VITRINE_ASSIGN_OR_RETURN(DataBuffer copy, DataBuffer::allocate(view.size()));
     std::ranges::copy(view.bytes(), copy.owned_data());
     return copy;
   }
-  Result<std::optional<TensorLayout>> layout(std::string_view) const override {
-    return std::optional<TensorLayout>();
-  }
-
- private:
-  BuilderData data_;
 };
 
 TEST_F(HeapTest, UnpackedWeightsCountTowardTheBudgetDuringLoading) {

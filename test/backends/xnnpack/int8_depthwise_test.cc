@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/xnnpack/runtime/execution/own_kernels.h"
 #include "backends/xnnpack/runtime/execution/runtime_access.h"
-#include "test/backends/xnnpack/delegate_fixture.h"
+#include "test/backends/xnnpack/own_kernels_fixture.h"
 
 namespace vitrine::test {
 namespace {
@@ -13,20 +12,6 @@ namespace {
 constexpr auto kInt8Image = Type::xnn_datatype_qint8;
 constexpr int32_t kImageZeroPoint = -3;
 constexpr int32_t kResultZeroPoint = 5;
-
-struct Int8Image {
-  uint32_t images, height, width, channels;
-
-  std::vector<uint32_t> shape() const { return {images, height, width, channels}; }
-  std::vector<int32_t> sizes() const {
-    const std::vector<uint32_t> dims = shape();
-    return {dims.begin(), dims.end()};
-  }
-  size_t count() const { return size_t{images} * height * width * channels; }
-  size_t at(size_t image, size_t y, size_t x, size_t channel) const {
-    return ((image * height + y) * width + x) * channels + channel;
-  }
-};
 
 int8_t int8_depthwise_input(size_t i) { return static_cast<int8_t>(i * 89 % 256); }
 int8_t int8_depthwise_weight(size_t i) {
@@ -39,79 +24,50 @@ float int8_depthwise_scale(size_t channel) {
   return channel % 3 == 0 ? 1.0F / 256 : 0.0005F * static_cast<float>(1 + channel % 50);
 }
 
-class Int8DepthwiseTest : public DelegateTest, public testing::WithParamInterface<bool> {
+class Int8DepthwiseTest : public OwnKernelsFixture {
  protected:
-  Int8DepthwiseTest() { options = option_; }
-
-  void load_convolution(const Int8Image& in, const Int8Image& out, const WindowSpec& window,
-                        Bounds bounds) {
+  // Runs a depthwise convolution and compares each result with the formula.
+  void check(const Shape& in, const WindowSpec& w, Bounds bounds) {
+    const uint32_t channels = in[3];
+    const Shape out{in[0], w.result_height(in[1]), w.result_width(in[2]), channels};
     PayloadBuilder b;
-    const uint32_t x = b.input(in.shape(), kInt8Image, PerTensor{1, kImageZeroPoint});
-    const uint32_t y = b.output(out.shape(), kInt8Image, PerTensor{1, kResultZeroPoint});
-    std::vector<int8_t> weights(size_t{window.kernel_height} * window.kernel_width * in.channels);
+    const uint32_t x = b.input(in, kInt8Image, PerTensor{1, kImageZeroPoint});
+    const uint32_t y = b.output(out, kInt8Image, PerTensor{1, kResultZeroPoint});
+    std::vector<int8_t> weights(size_t{w.kernel_height} * w.kernel_width * channels);
     for (size_t i = 0; i < weights.size(); ++i) weights[i] = int8_depthwise_weight(i);
-    std::vector<int32_t> biases(in.channels);
-    std::vector<float> scales(in.channels);
-    for (uint32_t c = 0; c < in.channels; ++c) {
+    std::vector<int32_t> biases(channels);
+    std::vector<float> scales(channels);
+    for (uint32_t c = 0; c < channels; ++c) {
       biases[c] = int8_depthwise_bias(c);
       scales[c] = int8_depthwise_scale(c);
     }
-    const uint32_t filter =
-        b.constant<int8_t>({1, window.kernel_height, window.kernel_width, in.channels}, weights,
-                           Type::xnn_datatype_qcint8);
+    const uint32_t filter = b.constant<int8_t>({1, w.kernel_height, w.kernel_width, channels},
+                                               weights, Type::xnn_datatype_qcint8);
     b.values[filter].per_channel = PerChannel{scales, 3};
-    const uint32_t bias = b.constant<int32_t>({in.channels}, biases, Type::xnn_datatype_qcint32);
+    const uint32_t bias = b.constant<int32_t>({channels}, biases, Type::xnn_datatype_qcint32);
     b.values[bias].per_channel = PerChannel{scales, 0};
-    b.convolution(Tag::XNNDepthwiseConv2d, window, x, filter, bias, y, bounds);
+    b.convolution(Tag::XNNDepthwiseConv2d, w, x, filter, bias, y, bounds);
     load(b);
-  }
-
-  // Runs the delegate and compares each result with the formula.
-  void check(const Int8Image& in, const Int8Image& out, const WindowSpec& w, Bounds bounds) {
-    std::vector<int8_t> input(in.count());
+    std::vector<int8_t> input(count_of(in));
     for (size_t i = 0; i < input.size(); ++i) input[i] = int8_depthwise_input(i);
-    Tensor& result = factory.make(ScalarType::kChar, out.sizes());
-    run({&factory.make<int8_t>(in.sizes(), input), &result});
+    Tensor& result = factory.make(ScalarType::kChar, sizes_of(out));
+    run({&factory.make<int8_t>(sizes_of(in), input), &result});
     size_t wrong = 0;
-    for (size_t image = 0; image < out.images; ++image) {
-      for (size_t y = 0; y < out.height; ++y) {
-        for (size_t x = 0; x < out.width; ++x) {
-          for (size_t c = 0; c < out.channels; ++c) {
-            const int expected = value(input, in, w, bounds, image, y, x, c);
-            if (result.data<int8_t>()[out.at(image, y, x, c)] != expected) ++wrong;
-          }
-        }
-      }
+    for (size_t i = 0; i < count_of(out); ++i) {
+      const ImagePosition at = position_in(out, i);
+      int32_t sum = biases[at.channel];
+      w.for_each_pixel(in[1], in[2], at.y, at.x, [&](size_t pixel, size_t tap) {
+        const size_t from = (at.image * in[1] * in[2] + pixel) * channels + at.channel;
+        sum += (input[from] - kImageZeroPoint) * weights[tap * channels + at.channel];
+      });
+      const float rounded = std::nearbyint(static_cast<float>(sum) * scales[at.channel]);
+      const float bounded = std::clamp(rounded, bounds.min, bounds.max) + kResultZeroPoint;
+      if (result.data<int8_t>()[i] != std::clamp(bounded, -128.0F, 127.0F)) ++wrong;
     }
-    EXPECT_EQ(wrong, 0) << "of " << out.count() << " results differ from the formula";
+    EXPECT_EQ(wrong, 0) << "of " << count_of(out) << " results differ from the formula";
   }
-
-  static int value(const std::vector<int8_t>& input, const Int8Image& in, const WindowSpec& w,
-                   Bounds bounds, size_t image, size_t y, size_t x, size_t channel) {
-    int32_t sum = int8_depthwise_bias(channel);
-    for (uint32_t ky = 0; ky < w.kernel_height; ++ky) {
-      for (uint32_t kx = 0; kx < w.kernel_width; ++kx) {
-        const size_t in_y = y * w.stride_height + size_t{ky} * w.dilation_height - w.top;
-        const size_t in_x = x * w.stride_width + size_t{kx} * w.dilation_width - w.left;
-        if (in_y >= in.height || in_x >= in.width) continue;  // padding; negative ones wrap around
-        const size_t tap = (size_t{ky} * w.kernel_width + kx) * in.channels + channel;
-        sum += (input[in.at(image, in_y, in_x, channel)] - kImageZeroPoint) *
-               int8_depthwise_weight(tap);
-      }
-    }
-    const float rounded = std::nearbyint(static_cast<float>(sum) * int8_depthwise_scale(channel));
-    const float bounded = std::clamp(rounded, bounds.min, bounds.max);
-    return static_cast<int>(std::clamp(bounded + kResultZeroPoint, -128.0F, 127.0F));
-  }
-
- private:
-  const BackendOption option_[1] = {{"XnnpackBackend", "vitrine_kernels", GetParam()}};
 };
 INSTANTIATE_TEST_SUITE_P(WithAndWithout, Int8DepthwiseTest, testing::Bool());
-
-Int8Image int8_result_of(const Int8Image& in, const WindowSpec& w) {
-  return {in.images, w.result_height(in.height), w.result_width(in.width), in.channels};
-}
 
 WindowSpec int8_window_of(uint32_t size, uint32_t stride, uint32_t dilation, uint32_t channels) {
   return window_of(size, size, 1, 1, channels)
@@ -128,13 +84,8 @@ TEST_P(Int8DepthwiseTest, MatchesFormulaForEachWindowAndNumberOfChannels) {
         SCOPED_TRACE(testing::Message()
                      << channels << " channels, width " << width << ", window " << size
                      << ", stride " << stride << ", dilation " << dilation);
-        const Int8Image in{2, 5, width, channels};
-        const WindowSpec window = int8_window_of(size, stride, dilation, channels);
-        const Int8Image out = int8_result_of(in, window);
-        const Bounds bounds = channels % 2 == 0 ? Bounds{-40, 60} : Bounds{};
-        load_convolution(in, out, window, bounds);
-        ASSERT_TRUE(delegate);
-        check(in, out, window, bounds);
+        check({2, 5, width, channels}, int8_window_of(size, stride, dilation, channels),
+              channels % 2 == 0 ? Bounds{-40, 60} : Bounds{});
         if (HasFailure()) return;
       }
     }
@@ -142,13 +93,9 @@ TEST_P(Int8DepthwiseTest, MatchesFormulaForEachWindowAndNumberOfChannels) {
 }
 
 TEST_P(Int8DepthwiseTest, TraceShowsWhichKernelRan) {
-  const Int8Image in{1, 5, 5, 32};
-  const WindowSpec window = int8_window_of(3, 1, 1, in.channels);
   RecordingTracer recorded;
   tracer = &recorded;
-  load_convolution(in, in, window, {});
-  ASSERT_TRUE(delegate);
-  check(in, in, window, {});
+  check({1, 5, 5, 32}, int8_window_of(3, 1, 1, 32), {});
   tracer = nullptr;
   constexpr std::string_view kName = "Vitrine Depthwise Convolution (NHWC, QC8)";
   EXPECT_EQ(recorded.has_run_exactly(kName),

@@ -73,8 +73,7 @@ class DelegateKernelChoices : public OwnKernelsFixture {
     const auto bytes = static_cast<size_t>(optimized::simd::gemm_shape().lanes) * sizeof(float);
     const std::string path = scratch_ / "choices.txt";
     std::ofstream(path) << "vitrine choices 1, vectors of " << bytes << "\n" << rows;
-    const BackendOption option{"XnnpackBackend", "choices", std::string_view(path)};
-    options = {&option, 1};
+    set_option("choices", std::string_view(path));
     PayloadBuilder b;
     const Shape shape{1, 64};
     b.unary(Tag::XNNSoftmax, b.input(shape), b.output(shape));

@@ -2,6 +2,8 @@
 // kernels and with XNNPACK's.
 #pragma once
 
+#include <functional>
+#include <numeric>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,9 +17,22 @@ using Shape = std::vector<uint32_t>;
 
 inline std::vector<int32_t> sizes_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
+inline size_t count_of(const Shape& shape) {
+  return std::accumulate(shape.begin(), shape.end(), size_t{1}, std::multiplies<>());
+}
+
+// The location of an element in a batch of images.
+struct ImagePosition {
+  size_t image, y, x, channel;
+};
+inline ImagePosition position_in(const Shape& nhwc, size_t element) {
+  const size_t pixel = element / nhwc[3];
+  return {pixel / nhwc[2] / nhwc[1], pixel / nhwc[2] % nhwc[1], pixel % nhwc[2], element % nhwc[3]};
+}
+
 class OwnKernelsFixture : public DelegateTest, public testing::WithParamInterface<bool> {
  protected:
-  OwnKernelsFixture() { options = option_; }
+  OwnKernelsFixture() { set_option("vitrine_kernels", GetParam()); }
 
   // Runs a delegate with these inputs and one output, and checks that the expected kernel ran.
   // `vitrine_name` is the name of Vitrine's kernel, or empty if XNNPACK's kernel always runs.
@@ -49,9 +64,6 @@ class OwnKernelsFixture : public DelegateTest, public testing::WithParamInterfac
     return result<T>(b, {{in_shape, in}}, out_shape, vitrine_name,
                      xnnpack::OwnKernels::have(vitrine_name));
   }
-
- private:
-  const BackendOption option_[1] = {{"XnnpackBackend", "vitrine_kernels", GetParam()}};
 };
 
 }  // namespace vitrine::test

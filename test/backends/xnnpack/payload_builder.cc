@@ -36,8 +36,7 @@ uint32_t PayloadBuilder::input(std::vector<uint32_t> dims, Type type,
 
 uint32_t PayloadBuilder::output(std::vector<uint32_t> dims, Type type,
                                 std::optional<PerTensor> quant) {
-  const uint32_t id = internal(std::move(dims), type, quant);
-  values[id].external_id = external_count++;
+  const uint32_t id = input(std::move(dims), type, quant);
   values[id].flags = 2;
   return id;
 }
@@ -49,130 +48,119 @@ uint32_t PayloadBuilder::dynamically_quantized(uint32_t in, int32_t nonbatch_dim
   return id;
 }
 
+template <class Create>
+void PayloadBuilder::add_node(Tag tag, Create create, std::optional<Bounds> bounds) {
+  nodes_.push_back({tag, bounds, [=](Builder& b) { return create(b).Union(); }});
+}
+
 void PayloadBuilder::unary(Tag tag, uint32_t in, uint32_t out, uint32_t flags) {
-  nodes_.push_back(
-      {tag, {}, [=](Builder& b) { return fb::CreateNode1x1(b, in, out, flags).Union(); }});
+  add_node(tag, [=](Builder& b) { return fb::CreateNode1x1(b, in, out, flags); });
 }
 
 void PayloadBuilder::binary(Tag tag, uint32_t a, uint32_t b, uint32_t out,
                             std::optional<Bounds> bounds) {
-  nodes_.push_back({tag, bounds, [=](Builder& builder) {
-                      return fb::CreateNode2x1(builder, a, b, out).Union();
-                    }});
+  add_node(
+      tag, [=](Builder& builder) { return fb::CreateNode2x1(builder, a, b, out); }, bounds);
 }
 
 void PayloadBuilder::clamp(uint32_t in, uint32_t out, Bounds bounds) {
-  nodes_.push_back(
-      {Tag::XNNClamp, bounds, [=](Builder& b) { return fb::CreateNode1x1(b, in, out).Union(); }});
+  add_node(
+      Tag::XNNClamp, [=](Builder& b) { return fb::CreateNode1x1(b, in, out); }, bounds);
 }
 
 void PayloadBuilder::elu(uint32_t in, uint32_t out, float alpha) {
-  nodes_.push_back(
-      {Tag::XNNELU, {}, [=](Builder& b) { return fb::CreateNodeELU(b, alpha, in, out).Union(); }});
+  add_node(Tag::XNNELU, [=](Builder& b) { return fb::CreateNodeELU(b, alpha, in, out); });
 }
 
 void PayloadBuilder::leaky_relu(uint32_t in, uint32_t out, float slope) {
-  nodes_.push_back({Tag::XNNLeakyReLU, {}, [=](Builder& b) {
-                      return fb::CreateNodeLeakyReLU(b, slope, in, out).Union();
-                    }});
+  add_node(Tag::XNNLeakyReLU,
+           [=](Builder& b) { return fb::CreateNodeLeakyReLU(b, slope, in, out); });
 }
 
 void PayloadBuilder::attention(const std::vector<uint32_t>& in, uint32_t out) {
-  nodes_.push_back({Tag::XNNScaledDotProductAttention, {}, [=](Builder& b) {
-                      return fb::CreateNodeScaledDotProductAttention(b, in[0], in[1], in[2], in[3],
-                                                                     in[4], out)
-                          .Union();
-                    }});
+  add_node(Tag::XNNScaledDotProductAttention, [=](Builder& b) {
+    return fb::CreateNodeScaledDotProductAttention(b, in[0], in[1], in[2], in[3], in[4], out);
+  });
 }
 
 void PayloadBuilder::fully_connected(uint32_t in, uint32_t filter, uint32_t bias, uint32_t out,
                                      uint32_t flags, std::optional<Bounds> bounds) {
-  nodes_.push_back({Tag::XNNFullyConnected, bounds, [=](Builder& b) {
-                      return fb::CreateNodeFullyConnected(b, in, filter, bias, out, flags).Union();
-                    }});
+  const auto create = [=](Builder& b) {
+    return fb::CreateNodeFullyConnected(b, in, filter, bias, out, flags);
+  };
+  add_node(Tag::XNNFullyConnected, create, bounds);
 }
 
 void PayloadBuilder::convolution(Tag tag, const WindowSpec& w, uint32_t in, uint32_t filter,
                                  uint32_t bias, uint32_t out, std::optional<Bounds> bounds) {
-  nodes_.push_back({tag, bounds, [=](Builder& b) {
-                      return fb::CreateNodeConv(
-                                 b, w.top, w.right, w.bottom, w.left, w.kernel_height,
-                                 w.kernel_width, w.stride_height, w.stride_width, w.dilation_height,
-                                 w.dilation_width, w.group_in, w.group_out, w.groups,
-                                 w.adjustment_height, w.adjustment_width, in, filter, bias, out)
-                          .Union();
-                    }});
+  const auto create = [=](Builder& b) {
+    return fb::CreateNodeConv(b, w.top, w.right, w.bottom, w.left, w.kernel_height, w.kernel_width,
+                              w.stride_height, w.stride_width, w.dilation_height, w.dilation_width,
+                              w.group_in, w.group_out, w.groups, w.adjustment_height,
+                              w.adjustment_width, in, filter, bias, out);
+  };
+  add_node(tag, create, bounds);
 }
 
 void PayloadBuilder::pooling(Tag tag, const WindowSpec& w, uint32_t in, uint32_t out,
                              uint32_t flags) {
-  nodes_.push_back({tag, {}, [=](Builder& b) {
-                      return fb::CreateNodePooling2D(
-                                 b, w.top, w.right, w.bottom, w.left, w.kernel_height,
-                                 w.kernel_width, w.stride_height, w.stride_width, w.dilation_height,
-                                 w.dilation_width, in, out, flags)
-                          .Union();
-                    }});
+  add_node(tag, [=](Builder& b) {
+    return fb::CreateNodePooling2D(b, w.top, w.right, w.bottom, w.left, w.kernel_height,
+                                   w.kernel_width, w.stride_height, w.stride_width,
+                                   w.dilation_height, w.dilation_width, in, out, flags);
+  });
 }
 
 void PayloadBuilder::argmax(const WindowSpec& w, uint32_t in, uint32_t out, uint32_t index) {
-  nodes_.push_back({Tag::XNNArgMaxPooling2d, {}, [=](Builder& b) {
-                      return fb::CreateNodeArgMaxPooling2d(b, w.top, w.right, w.bottom, w.left,
-                                                           w.kernel_height, w.kernel_width, in, out,
-                                                           index)
-                          .Union();
-                    }});
+  add_node(Tag::XNNArgMaxPooling2d, [=](Builder& b) {
+    return fb::CreateNodeArgMaxPooling2d(b, w.top, w.right, w.bottom, w.left, w.kernel_height,
+                                         w.kernel_width, in, out, index);
+  });
 }
 
 void PayloadBuilder::transpose(const std::vector<uint32_t>& perm, uint32_t in, uint32_t out) {
-  nodes_.push_back({Tag::XNNStaticTranspose, {}, [=](Builder& b) {
-                      return fb::CreateNodeStaticTransposeDirect(
-                                 b, static_cast<uint32_t>(perm.size()), &perm, in, out)
-                          .Union();
-                    }});
+  add_node(Tag::XNNStaticTranspose, [=](Builder& b) {
+    const auto rank = static_cast<uint32_t>(perm.size());
+    return fb::CreateNodeStaticTransposeDirect(b, rank, &perm, in, out);
+  });
 }
 
 void PayloadBuilder::reshape(const std::vector<uint32_t>& shape, uint32_t in, uint32_t out) {
-  nodes_.push_back({Tag::XNNStaticReshape, {}, [=](Builder& b) {
-                      return fb::CreateNodeStaticReshapeDirect(
-                                 b, static_cast<uint32_t>(shape.size()), &shape, in, out)
-                          .Union();
-                    }});
+  add_node(Tag::XNNStaticReshape, [=](Builder& b) {
+    const auto rank = static_cast<uint32_t>(shape.size());
+    return fb::CreateNodeStaticReshapeDirect(b, rank, &shape, in, out);
+  });
 }
 
 void PayloadBuilder::slice(const std::vector<uint32_t>& offsets, const std::vector<uint32_t>& sizes,
                            uint32_t in, uint32_t out) {
-  nodes_.push_back({Tag::XNNStaticSlice, {}, [=](Builder& b) {
-                      return fb::CreateNodeStaticSliceDirect(b, static_cast<uint32_t>(sizes.size()),
-                                                             &offsets, &sizes, in, out)
-                          .Union();
-                    }});
+  add_node(Tag::XNNStaticSlice, [=](Builder& b) {
+    const auto rank = static_cast<uint32_t>(sizes.size());
+    return fb::CreateNodeStaticSliceDirect(b, rank, &offsets, &sizes, in, out);
+  });
 }
 
 void PayloadBuilder::pad(const std::vector<uint32_t>& before, const std::vector<uint32_t>& after,
                          float value, uint32_t in, uint32_t out) {
-  nodes_.push_back(
-      {Tag::XNNStaticConstantPad, {}, [=](Builder& b) {
-         return fb::CreateNodeStaticConstantPadDirect(b, &before, &after, value, in, out).Union();
-       }});
+  add_node(Tag::XNNStaticConstantPad, [=](Builder& b) {
+    return fb::CreateNodeStaticConstantPadDirect(b, &before, &after, value, in, out);
+  });
 }
 
 void PayloadBuilder::resize(uint32_t height, uint32_t width, uint32_t in, uint32_t out,
                             uint32_t flags) {
-  nodes_.push_back(
-      {Tag::XNNStaticResizeBilinear2D, {}, [=](Builder& b) {
-         return fb::CreateNodeStaticResizeBilinear2D(b, height, width, in, out, flags).Union();
-       }});
+  add_node(Tag::XNNStaticResizeBilinear2D, [=](Builder& b) {
+    return fb::CreateNodeStaticResizeBilinear2D(b, height, width, in, out, flags);
+  });
 }
 
 void PayloadBuilder::concatenate(Tag tag, uint32_t axis, std::vector<uint32_t> inputs,
                                  uint32_t out) {
   inputs.resize(5, kInvalidId);
-  nodes_.push_back({tag, {}, [=](Builder& b) {
-                      return fb::CreateNodeCat(b, axis, inputs[0], inputs[1], inputs[2], inputs[3],
-                                               out, 0, inputs[4])
-                          .Union();
-                    }});
+  add_node(tag, [=](Builder& b) {
+    return fb::CreateNodeCat(b, axis, inputs[0], inputs[1], inputs[2], inputs[3], out, 0,
+                             inputs[4]);
+  });
 }
 
 flatbuffers::Offset<fb::XValue> PayloadBuilder::make_value(Builder& out, const PayloadValue& spec) {

@@ -92,6 +92,18 @@ struct WindowSpec {
   constexpr uint32_t result_width(uint32_t width) const {
     return (width + left + right - (kernel_width - 1) * dilation_width - 1) / stride_width + 1;
   }
+
+  // Calls visit(pixel, tap) for each pixel of an image of `height` x `width` pixels that is in the
+  // window of the result's pixel (y, x). Pixels and taps of the window are numbered row by row.
+  template <class Visit>
+  void for_each_pixel(size_t height, size_t width, size_t y, size_t x, Visit visit) const {
+    for (size_t tap = 0; tap < size_t{kernel_height} * kernel_width; ++tap) {
+      // Rows and columns before the first wrap around to large numbers.
+      const size_t in_y = y * stride_height + tap / kernel_width * dilation_height - top;
+      const size_t in_x = x * stride_width + tap % kernel_width * dilation_width - left;
+      if (in_y < height && in_x < width) visit(in_y * width + in_x, tap);
+    }
+  }
 };
 constexpr WindowSpec window_of(uint32_t height, uint32_t width, uint32_t group_in = 1,
                                uint32_t group_out = 1, uint32_t groups = 1) {
@@ -174,12 +186,13 @@ class PayloadBuilder {
   std::string shared_key;
 
  private:
-  using Make = std::function<flatbuffers::Offset<void>(flatbuffers::FlatBufferBuilder&)>;
   struct NodeSpec {
     Tag tag;
     std::optional<Bounds> bounds;
-    Make make;
+    std::function<flatbuffers::Offset<void>(flatbuffers::FlatBufferBuilder&)> make;
   };
+  template <class Create>
+  void add_node(Tag tag, Create create, std::optional<Bounds> bounds = {});
   flatbuffers::Offset<fb::XValue> make_value(flatbuffers::FlatBufferBuilder& out,
                                              const PayloadValue& spec);
 

@@ -20,10 +20,8 @@ float pixel_value(size_t i) { return static_cast<float>(i * 7 % 23) - 11; }
 
 template <class T = float>
 std::vector<T> pixels_of(const Shape& shape) {
-  size_t count = 1;
-  for (const uint32_t size : shape) count *= size;
-  std::vector<T> values(count);
-  for (size_t i = 0; i < count; ++i) values[i] = static_cast<T>(pixel_value(i));
+  std::vector<T> values(count_of(shape));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(pixel_value(i));
   return values;
 }
 
@@ -55,8 +53,7 @@ TEST_P(PixelKernelsTest, BatchNormScalesAndShiftsEachChannel) {
                   b.constant<float>({channels}, biases), y, c.bounds);
     const std::vector<float> in = pixels_of(c.shape);
     const std::vector<float> out = result(b, c.shape, in, c.shape, c.kernel);
-    ASSERT_EQ(out.size(), in.size());
-    for (size_t i = 0; i < in.size(); ++i) {
+    for (size_t i = 0; i < out.size(); ++i) {
       const float value = in[i] * scales[i % channels] + biases[i % channels];
       ASSERT_EQ(out[i], std::clamp(value, c.bounds.min, c.bounds.max)) << "element " << i;
     }
@@ -91,8 +88,8 @@ TEST_P(PixelKernelsTest, BilinearResizeInterpolatesFourPixels) {
                         {{1, 9, 8, 64}, 4, 3, true},
                         {{1, 5, 5, 3}, 10, 10, false}}) {
     SCOPED_TRACE(testing::PrintToString(c.in));
-    const uint32_t images = c.in[0], height = c.in[1], width = c.in[2], channels = c.in[3];
-    const Shape out_shape{images, c.height, c.width, channels};
+    const uint32_t height = c.in[1], width = c.in[2];
+    const Shape out_shape{c.in[0], c.height, c.width, c.in[3]};
     PayloadBuilder b;
     const uint32_t x = b.input(c.in), y = b.output(out_shape);
     b.resize(c.height, c.width, x, y);
@@ -100,33 +97,25 @@ TEST_P(PixelKernelsTest, BilinearResizeInterpolatesFourPixels) {
     const std::vector<float> out =
         result(b, c.in, in, out_shape,
                c.is_ours ? if_wide("Vitrine Bilinear Resize (NHWC, F32)") : std::string_view());
-    ASSERT_EQ(out.size(), size_t{images} * c.height * c.width * channels);
     // Maps pixel `i` of an output line of `to` pixels to a position in an input line of `from`
     // pixels.
-    const auto position = [](uint32_t i, uint32_t from, uint32_t to) {
-      return std::clamp((i + 0.5) * from / to - 0.5, 0.0, from - 1.0);
+    const auto position = [](size_t i, uint32_t from, uint32_t to) {
+      return std::clamp((static_cast<double>(i) + 0.5) * from / to - 0.5, 0.0, from - 1.0);
     };
-    size_t i = 0;
-    for (uint32_t image = 0; image < images; ++image) {
-      for (uint32_t row = 0; row < c.height; ++row) {
-        for (uint32_t column = 0; column < c.width; ++column) {
-          for (uint32_t channel = 0; channel < channels; ++channel, ++i) {
-            const double v = position(row, height, c.height);
-            const double u = position(column, width, c.width);
-            const auto top = static_cast<uint32_t>(v), left = static_cast<uint32_t>(u);
-            const auto at = [&](uint32_t py, uint32_t px) {
-              py = std::min(py, height - 1);
-              px = std::min(px, width - 1);
-              return double{in[((image * height + py) * width + px) * channels + channel]};
-            };
-            const double right = u - left, bottom = v - top;
-            const double expected =
-                (at(top, left) * (1 - right) + at(top, left + 1) * right) * (1 - bottom) +
-                (at(top + 1, left) * (1 - right) + at(top + 1, left + 1) * right) * bottom;
-            ASSERT_NEAR(out[i], expected, 1e-5) << "element " << i;
-          }
-        }
-      }
+    for (size_t i = 0; i < out.size(); ++i) {
+      const ImagePosition p = position_in(out_shape, i);
+      const double v = position(p.y, height, c.height), u = position(p.x, width, c.width);
+      const auto top = static_cast<uint32_t>(v), left = static_cast<uint32_t>(u);
+      const auto at = [&](uint32_t row, uint32_t column) {
+        row = std::min(row, height - 1);
+        column = std::min(column, width - 1);
+        return double{in[((p.image * height + row) * width + column) * c.in[3] + p.channel]};
+      };
+      const double right = u - left, bottom = v - top;
+      const double expected =
+          (at(top, left) * (1 - right) + at(top, left + 1) * right) * (1 - bottom) +
+          (at(top + 1, left) * (1 - right) + at(top + 1, left + 1) * right) * bottom;
+      ASSERT_NEAR(out[i], expected, 1e-5) << "element " << i;
     }
   }
 }
@@ -145,19 +134,15 @@ struct Pooling {
         window.kernel_height * window.kernel_width > 9 || !std::is_same_v<T, float>;
     return if_wide(kernel, needs_avx512 ? 16 : 8);
   }
-  // Calls visit(value, is_inside) for each pixel of a window.
-  template <class T, class Visit>
-  void for_each(const std::vector<T>& values, const uint32_t (&at)[4], const Visit& visit) const {
-    for (uint32_t ky = 0; ky < window.kernel_height; ++ky) {
-      for (uint32_t kx = 0; kx < window.kernel_width; ++kx) {
-        const int64_t y = int64_t{at[1]} * window.stride_height - window.top +
-                          int64_t{ky} * window.dilation_height;
-        const int64_t x = int64_t{at[2]} * window.stride_width - window.left +
-                          int64_t{kx} * window.dilation_width;
-        if (y < 0 || y >= in[1] || x < 0 || x >= in[2]) continue;
-        visit(values[static_cast<size_t>(((at[0] * in[1] + y) * in[2] + x) * in[3] + at[3])]);
-      }
-    }
+  // Returns the values of the pixels in the window of result element `i`.
+  template <class T>
+  std::vector<T> window_values(const std::vector<T>& values, size_t i) const {
+    const ImagePosition at = position_in(out(), i);
+    std::vector<T> found;
+    window.for_each_pixel(in[1], in[2], at.y, at.x, [&](size_t pixel, size_t) {
+      found.push_back(values[(at.image * in[1] * in[2] + pixel) * in[3] + at.channel]);
+    });
+    return found;
   }
   Shape out() const {
     return {in[0], window.result_height(in[1]), window.result_width(in[2]), in[3]};
@@ -192,23 +177,8 @@ class PoolingTest : public PixelKernelsTest {
     b.pooling(Tag::XNNMaxPooling2d, c.window, x, y);
     const std::vector<T> in = pixels_of<T>(c.in);
     const std::vector<T> out = result(b, c.in, in, c.out(), c.if_ours<T>(kernel));
-    for_each_element(c, out, [&](const uint32_t(&at)[4], T value) {
-      T largest = std::numeric_limits<T>::lowest();
-      c.for_each(in, at, [&](T pixel) { largest = std::max(largest, pixel); });
-      ASSERT_EQ(value, largest);
-    });
-  }
-
-  template <class T, class Visit>
-  void for_each_element(const Pooling& c, const std::vector<T>& out, const Visit& visit) {
-    const Shape shape = c.out();
-    ASSERT_EQ(out.size(), size_t{shape[0]} * shape[1] * shape[2] * shape[3]);
-    for (size_t i = 0; i < out.size() && !HasFatalFailure(); ++i) {
-      const auto n = static_cast<uint32_t>(i);
-      const uint32_t at[4] = {n / shape[3] / shape[2] / shape[1],
-                              n / shape[3] / shape[2] % shape[1], n / shape[3] % shape[2],
-                              n % shape[3]};
-      visit(at, out[i]);
+    for (size_t i = 0; i < out.size(); ++i) {
+      ASSERT_EQ(out[i], std::ranges::max(c.window_values(in, i))) << "element " << i;
     }
   }
 };
@@ -232,28 +202,57 @@ TEST_P(PoolingTest, AveragesMatchFormulaWithoutPadding) {
     const std::vector<float> in = pixels_of(c.in);
     const std::vector<float> out =
         result(b, c.in, in, c.out(), c.if_ours<float>("Vitrine Average Pooling (NHWC, F32)"));
-    for_each_element(c, out, [&](const uint32_t(&at)[4], float value) {
-      double sum = 0;
-      int count = 0;
-      c.for_each(in, at, [&](float pixel) {
-        sum += double{pixel};
-        ++count;
-      });
-      ASSERT_NEAR(value, sum / count, 1e-6 * std::abs(sum / count));
-    });
+    for (size_t i = 0; i < out.size(); ++i) {
+      const std::vector<float> values = c.window_values(in, i);
+      const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+      const double mean = sum / static_cast<double>(values.size());
+      ASSERT_NEAR(out[i], mean, 1e-6 * std::abs(mean)) << "element " << i;
+    }
   }
 }
 
-struct ConvolutionOfLines {
-  uint32_t in_channels, out_channels;
+// A convolution of images of small integers, so that sums are exact.
+struct WindowSums {
+  Shape in;
+  uint32_t out_channels;
   WindowSpec window;
-  Shape image;  // images, height, width
   bool is_ours = true;
   Bounds bounds = {};
 };
 
-// Windows of small integers have exact sums.
-TEST_P(PixelKernelsTest, ConvolutionsWithFewInputChannelsMatchDirectSums) {
+class WindowSumsTest : public PixelKernelsTest {
+ protected:
+  // `kernel` is Vitrine's kernel, or empty if XNNPACK's kernel runs.
+  void check(const WindowSums& c, std::string_view kernel) {
+    WindowSpec w = c.window;
+    w.group_in = c.in[3];
+    w.group_out = c.out_channels;
+    SCOPED_TRACE(testing::PrintToString(std::vector{w.group_in, w.group_out, w.kernel_height}));
+    const Shape out_shape{c.in[0], w.result_height(c.in[1]), w.result_width(c.in[2]), w.group_out};
+    const Shape weight_shape{w.group_out, w.kernel_height, w.kernel_width, w.group_in};
+    const std::vector<float> in = pixels_of(c.in), weights = pixels_of(weight_shape);
+    const std::vector<float> biases = pixels_of({w.group_out});
+    PayloadBuilder b;
+    const uint32_t x = b.input(c.in), y = b.output(out_shape);
+    b.convolution(Tag::XNNConv2d, w, x, b.constant<float>(weight_shape, weights),
+                  b.constant<float>({w.group_out}, biases), y, c.bounds);
+    const std::vector<float> out = result(b, c.in, in, out_shape, c.is_ours ? kernel : "");
+    const size_t taps = size_t{w.kernel_height} * w.kernel_width;
+    for (size_t i = 0; i < out.size(); ++i) {
+      const ImagePosition at = position_in(out_shape, i);
+      float sum = biases[at.channel];
+      w.for_each_pixel(c.in[1], c.in[2], at.y, at.x, [&](size_t pixel, size_t tap) {
+        const float* const from = &in[(at.image * c.in[1] * c.in[2] + pixel) * w.group_in];
+        const float* const weight = &weights[(at.channel * taps + tap) * w.group_in];
+        for (size_t k = 0; k < w.group_in; ++k) sum += from[k] * weight[k];
+      });
+      ASSERT_EQ(out[i], std::clamp(sum, c.bounds.min, c.bounds.max)) << "element " << i;
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(WithAndWithout, WindowSumsTest, testing::Bool());
+
+TEST_P(WindowSumsTest, ConvolutionsWithFewInputChannelsMatchDirectSums) {
   const std::string_view kernel = if_wide("Vitrine Convolution of Window Lines (NHWC, F32)", 16);
   const WindowSpec stem = window_of(7, 7).padded(3).strided(2, 2);
   const WindowSpec line = window_of(1, 7).padded(0, 3, 0, 3);
@@ -261,111 +260,41 @@ TEST_P(PixelKernelsTest, ConvolutionsWithFewInputChannelsMatchDirectSums) {
   const WindowSpec uneven = window_of(1, 5).padded(2, 4, 3, 1).strided(2, 3);
   const WindowSpec wide = window_of(1, 50).padded(0, 40, 0, 40);  // around the image
   const WindowSpec same = window_of(3, 3).padded(1);
-  for (const ConvolutionOfLines& c :
-       {ConvolutionOfLines{3, 64, stem, {2, 15, 22}, false},  // many lines
-        {32, 40, line, {1, 1, 61}},
-        {26, 17, uneven, {3, 6, 9}, true, {-100, 150}},
-        {7, 100, wide, {1, 1, 3}},
-        {19, 5, line, {1, 4, 2}},
-        {18, 5, line, {1, 4, 2}, false},  // a short line
-        {32, 33, tall, {2, 61, 1}},
-        {9, 8, tall, {1, 30, 3}},
-        {200, 8, line, {1, 1, 20}, false},  // a large window
-        {4, 8, same, {1, 6, 6}, false}}) {  // Winograd's algorithm may run it
-    SCOPED_TRACE(testing::PrintToString(std::vector{c.in_channels, c.out_channels}));
-    const WindowSpec& w = c.window;
-    const uint32_t height = w.result_height(c.image[1]), width = w.result_width(c.image[2]);
-    const Shape in_shape{c.image[0], c.image[1], c.image[2], c.in_channels};
-    const Shape out_shape{c.image[0], height, width, c.out_channels};
-    const Shape weight_shape{c.out_channels, w.kernel_height, w.kernel_width, c.in_channels};
-    const std::vector<float> in = pixels_of(in_shape), weights = pixels_of(weight_shape);
-    const std::vector<float> biases = pixels_of({c.out_channels});
-    PayloadBuilder b;
-    const uint32_t x = b.input(in_shape), y = b.output(out_shape);
-    WindowSpec window = w;
-    window.group_in = c.in_channels;
-    window.group_out = c.out_channels;
-    b.convolution(Tag::XNNConv2d, window, x, b.constant<float>(weight_shape, weights),
-                  b.constant<float>({c.out_channels}, biases), y, c.bounds);
-    const std::vector<float> out =
-        result(b, in_shape, in, out_shape, c.is_ours ? kernel : std::string_view());
-    ASSERT_EQ(out.size(), size_t{c.image[0]} * height * width * c.out_channels);
-    for (size_t i = 0; i < out.size(); ++i) {
-      const size_t output = i % c.out_channels, pixel = i / c.out_channels;
-      const size_t column = pixel % width, row = pixel / width % height;
-      const size_t image = pixel / width / height;
-      float sum = biases[output];
-      for (size_t tap = 0; tap < size_t{w.kernel_height} * w.kernel_width; ++tap) {
-        const size_t py = row * w.stride_height + tap / w.kernel_width * w.dilation_height - w.top;
-        const size_t px = column * w.stride_width + tap % w.kernel_width - w.left;
-        if (py >= c.image[1] || px >= c.image[2]) continue;  // including those before the first
-        for (size_t k = 0; k < c.in_channels; ++k) {
-          sum += in[((image * c.image[1] + py) * c.image[2] + px) * c.in_channels + k] *
-                 weights[(output * w.kernel_height * w.kernel_width + tap) * c.in_channels + k];
-        }
-      }
-      ASSERT_EQ(out[i], std::clamp(sum, c.bounds.min, c.bounds.max)) << "element " << i;
-    }
+  for (const WindowSums& c : {WindowSums{{2, 15, 22, 3}, 64, stem, false},  // many lines
+                              {{1, 1, 61, 32}, 40, line},
+                              {{3, 6, 9, 26}, 17, uneven, true, {-100, 150}},
+                              {{1, 1, 3, 7}, 100, wide},
+                              {{1, 4, 2, 19}, 5, line},
+                              {{1, 4, 2, 18}, 5, line, false},  // a short line
+                              {{2, 61, 1, 32}, 33, tall},
+                              {{1, 30, 3, 9}, 8, tall},
+                              {{1, 1, 20, 200}, 8, line, false},  // a large window
+                              {{1, 6, 6, 4}, 8, same, false}}) {  // Winograd's algorithm may run it
+    check(c, kernel);
   }
 }
 
-struct FewOutputs {
-  uint32_t in_channels, out_channels, kernel;
-  bool is_ours = true;
-  uint32_t images = 1;
-  Bounds bounds = {};
-};
-
-TEST_P(PixelKernelsTest, ConvolutionsWithFewOutputsMatchDirectSums) {
-  constexpr uint32_t kHeight = 5, kWidth = 7;  // the last block of pixels is not full
+// The images have 35 pixels, so the last block of pixels is not full.
+TEST_P(WindowSumsTest, ConvolutionsWithFewOutputsMatchDirectSums) {
+  const WindowSpec pixel = window_of(1, 1);
+  const WindowSpec threes = window_of(3, 3).padded(1), fives = window_of(5, 5).padded(2);
   // XNNPACK 92a7ad5 turns 1 x 1 convolutions into fully connected nodes, but XNNPACK 4ea82e5 does
   // not. Only XNNPACK 4ea82e5 has attention nodes, so they show which version this build uses.
   const bool has_1x1_convolutions = xnnpack::optional_nodes().attention;
-  for (const FewOutputs& c : {FewOutputs{16, 3, 3},
-                              {33, 1, 3},
-                              {70, 2, 3},
-                              {64, 4, 3},
-                              {17, 3, 5, true, 2},
-                              {32, 4, 3, true, 1, {-50, 60}},
-                              {64, 1, 1, has_1x1_convolutions},
-                              {70, 3, 1, has_1x1_convolutions, 3},
-                              {3, 3, 1, false},
-                              {64, 5, 1, false},
-                              {4, 3, 3, false}}) {
-    SCOPED_TRACE(testing::PrintToString(std::vector{c.in_channels, c.out_channels, c.kernel}));
-    const uint32_t pad = c.kernel / 2;
-    const Shape in_shape{c.images, kHeight, kWidth, c.in_channels};
-    const Shape out_shape{c.images, kHeight, kWidth, c.out_channels};
-    const Shape weight_shape{c.out_channels, c.kernel, c.kernel, c.in_channels};
-    const std::vector<float> in = pixels_of(in_shape), weights = pixels_of(weight_shape);
-    const std::vector<float> biases = pixels_of({c.out_channels});
-    PayloadBuilder b;
-    const uint32_t x = b.input(in_shape), y = b.output(out_shape);
-    b.convolution(Tag::XNNConv2d,
-                  window_of(c.kernel, c.kernel, c.in_channels, c.out_channels).padded(pad), x,
-                  b.constant<float>(weight_shape, weights),
-                  b.constant<float>({c.out_channels}, biases), y, c.bounds);
-    const std::vector<float> out = result(
-        b, in_shape, in, out_shape,
-        !c.is_ours      ? std::string_view()
-        : c.kernel == 1 ? if_wide("Vitrine Pointwise Convolution with Few Outputs (NHWC, F32)")
-                        : if_wide("Vitrine Convolution with Few Outputs (NHWC, F32)"));
-    ASSERT_EQ(out.size(), size_t{c.images} * kHeight * kWidth * c.out_channels);
-    for (size_t i = 0; i < out.size(); ++i) {
-      const size_t output = i % c.out_channels, pixel = i / c.out_channels;
-      const size_t column = pixel % kWidth, row = pixel / kWidth % kHeight;
-      const size_t image = pixel / kWidth / kHeight;
-      float sum = biases[output];
-      for (size_t tap = 0; tap < size_t{c.kernel} * c.kernel; ++tap) {
-        const size_t py = row + tap / c.kernel - pad, px = column + tap % c.kernel - pad;
-        if (py >= kHeight || px >= kWidth) continue;  // including those before the first
-        for (size_t k = 0; k < c.in_channels; ++k) {
-          sum += in[((image * kHeight + py) * kWidth + px) * c.in_channels + k] *
-                 weights[(output * c.kernel * c.kernel + tap) * c.in_channels + k];
-        }
-      }
-      ASSERT_EQ(out[i], std::clamp(sum, c.bounds.min, c.bounds.max)) << "element " << i;
-    }
+  for (const WindowSums& c : {WindowSums{{1, 5, 7, 16}, 3, threes},
+                              {{1, 5, 7, 33}, 1, threes},
+                              {{1, 5, 7, 70}, 2, threes},
+                              {{1, 5, 7, 64}, 4, threes},
+                              {{2, 5, 7, 17}, 3, fives},
+                              {{1, 5, 7, 32}, 4, threes, true, {-50, 60}},
+                              {{1, 5, 7, 64}, 1, pixel, has_1x1_convolutions},
+                              {{3, 5, 7, 70}, 3, pixel, has_1x1_convolutions},
+                              {{1, 5, 7, 3}, 3, pixel, false},
+                              {{1, 5, 7, 64}, 5, pixel, false},
+                              {{1, 5, 7, 4}, 3, threes, false}}) {
+    check(c, c.window.kernel_height == 1
+                 ? if_wide("Vitrine Pointwise Convolution with Few Outputs (NHWC, F32)")
+                 : if_wide("Vitrine Convolution with Few Outputs (NHWC, F32)"));
   }
 }
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "test/backends/xnnpack/delegate_fixture.h"
+#include "test/backends/xnnpack/own_kernels_fixture.h"
 #include "test/support/scratch_folder.h"
 #include "vitrine/thread_pool.h"
 
@@ -65,23 +65,10 @@ float sum_at(const Layer& layer, size_t rows, size_t row, size_t channel) {
 }
 
 template <class T>
-struct TypeOf;
-template <>
-struct TypeOf<float> {
-  static constexpr Type value = Type::xnn_datatype_fp32;
-  static constexpr ScalarType scalar = ScalarType::kFloat;
-};
-template <>
-struct TypeOf<Half> {
-  static constexpr Type value = Type::xnn_datatype_fp16;
-  static constexpr ScalarType scalar = ScalarType::kHalf;
-};
-
-template <class T>
 class ProductTilesTest : public DelegateTest {
  protected:
-  using Shape = std::vector<uint32_t>;
-  static constexpr Type kType = TypeOf<T>::value;
+  static constexpr Type kType =
+      std::is_same_v<T, float> ? Type::xnn_datatype_fp32 : Type::xnn_datatype_fp16;
 
   void check(const Layer& layer, size_t rows, size_t channels) {
     SCOPED_TRACE(std::string(layer.name) + ", " + std::to_string(rows) + " rows, " +
@@ -126,11 +113,8 @@ class ProductTilesTest : public DelegateTest {
       load(b);
       ASSERT_GT(memory_bytes(Kind::kMappedWeights), 0u);
     }
-    const auto sizes = [](const Shape& dims) {
-      return std::vector<int32_t>(dims.begin(), dims.end());
-    };
-    Tensor& out = factory.make(TypeOf<T>::scalar, sizes(out_shape));
-    run({&factory.make<T>(sizes(in_shape), in), &out});
+    Tensor& out = factory.make(scalar_type_of<T>, sizes_of(out_shape));
+    run({&factory.make<T>(sizes_of(in_shape), in), &out});
     for (size_t i = 0; i < layer.rows_out(rows) * channels; ++i) {
       const size_t row = i / channels, channel = i % channels;
       ASSERT_EQ(static_cast<float>(out.data<T>()[i]), sum_at(layer, rows, row, channel))
@@ -187,8 +171,7 @@ TYPED_TEST(ProductTilesTest, MatchesSumsWithWeightsFromAFile) {
   constexpr size_t kChannels[] = {1, 2, 3, 4, 5, 8, 16, 17, 24, 32, 33, 40, 48, 49};
   const ScratchFolder folder;
   const std::string path = folder / "weights";
-  const BackendOption in_file[] = {{"XnnpackBackend", "packed_cache_path", std::string_view(path)}};
-  this->options = in_file;
+  this->set_option("packed_cache_path", std::string_view(path));
   this->check_layers(kFewRows, kChannels);
 }
 

@@ -7,8 +7,7 @@
 #include <random>
 #include <string>
 
-#include "backends/xnnpack/runtime/execution/own_kernels.h"
-#include "test/backends/xnnpack/delegate_fixture.h"
+#include "test/backends/xnnpack/own_kernels_fixture.h"
 #include "test/support/scratch_folder.h"
 #include "vitrine/half.h"
 #include "vitrine/thread_pool.h"
@@ -39,9 +38,7 @@ class WinogradTest : public DelegateTest {
     bias_ = random_values(c.out_channels, 2);
     const Type type = is_half ? Type::xnn_datatype_fp16 : Type::xnn_datatype_fp32;
     PayloadBuilder b;
-    const uint32_t x = b.input({size.images, size.height, size.width, c.in_channels}, type);
-    const uint32_t y =
-        b.output({size.images, out_height(size), out_width(size), c.out_channels}, type);
+    const uint32_t x = b.input(in_shape(size), type), y = b.output(out_shape(size), type);
     WindowSpec window = c.window;
     window.group_in = c.in_channels;
     window.group_out = c.out_channels;
@@ -64,23 +61,13 @@ class WinogradTest : public DelegateTest {
   // XNNPACK's kernel ran.
   bool run_and_compare(const ImageSize& size) {
     errors = {};
-    const SmallWindow& c = convolution_;
-    const std::vector<float> in =
-        random_values(size_t{size.images} * size.height * size.width * c.in_channels, 3);
+    const std::vector<float> in = random_values(count_of(in_shape(size)), 3);
     RecordingTracer recorded;
     tracer = &recorded;
-    const std::vector<int32_t> in_sizes =
-        sizes({size.images, size.height, size.width}, c.in_channels);
-    const std::vector<int32_t> out_sizes =
-        sizes({size.images, out_height(size), out_width(size)}, c.out_channels);
     if (is_half) {
-      Tensor& out = factory.make(ScalarType::kHalf, out_sizes);
-      run({&factory.make<Half>(in_sizes, to_halfs(in)), &out});
-      compare(size, in, out.data<Half>());
+      compare<Half>(size, in);
     } else {
-      Tensor& out = factory.make(ScalarType::kFloat, out_sizes);
-      run({&factory.make<float>(in_sizes, in), &out});
-      compare(size, in, out.data<float>());
+      compare<float>(size, in);
     }
     tracer = nullptr;
     return recorded.has_run_exactly(is_half ? kHalfWinograd : kWinograd);
@@ -94,9 +81,13 @@ class WinogradTest : public DelegateTest {
   Errors errors;
 
  private:
-  static std::vector<int32_t> sizes(const ImageSize& size, uint32_t channels) {
-    return {static_cast<int32_t>(size.images), static_cast<int32_t>(size.height),
-            static_cast<int32_t>(size.width), static_cast<int32_t>(channels)};
+  Shape in_shape(const ImageSize& size) const {
+    return {size.images, size.height, size.width, convolution_.in_channels};
+  }
+  Shape out_shape(const ImageSize& size) const {
+    const WindowSpec& w = convolution_.window;
+    return {size.images, w.result_height(size.height), w.result_width(size.width),
+            convolution_.out_channels};
   }
   // Returns values in [-1, 1). If the images are f16, the values are rounded to f16.
   std::vector<float> random_values(size_t count, uint32_t seed) const {
@@ -109,47 +100,29 @@ class WinogradTest : public DelegateTest {
     }
     return values;
   }
-  static std::vector<Half> to_halfs(const std::vector<float>& values) {
-    std::vector<Half> halfs;
-    for (const float value : values) halfs.push_back(Half(value));
-    return halfs;
-  }
-  uint32_t out_height(const ImageSize& size) const {
-    return size.height + convolution_.window.top + convolution_.window.bottom - 2;
-  }
-  uint32_t out_width(const ImageSize& size) const {
-    return size.width + convolution_.window.left + convolution_.window.right - 2;
-  }
 
   template <class T>
-  void compare(const ImageSize& size, const std::vector<float>& in, const T* out) {
+  void compare(const ImageSize& size, const std::vector<float>& in) {
     const SmallWindow& c = convolution_;
+    const Shape shape = out_shape(size);
+    Tensor& out = factory.make(scalar_type_of<T>, sizes_of(shape));
+    run({&factory.make<T>(sizes_of(in_shape(size)), {in.begin(), in.end()}), &out});
     // The tolerance for f16 is large, because XNNPACK rounds sums to f16 after each product.
     const double tolerance = (is_half ? 4e-2 : 1e-5) * std::sqrt(9.0 * c.in_channels);
-    for (uint32_t image = 0; image < size.images; ++image) {
-      for (uint32_t y = 0; y < out_height(size); ++y) {
-        for (uint32_t x = 0; x < out_width(size); ++x) {
-          for (uint32_t o = 0; o < c.out_channels; ++o, ++out) {
-            double sum = bias_[o];
-            for (uint32_t tap = 0; tap < 9; ++tap) {
-              const int64_t in_y = int64_t{y} + tap / 3 - c.window.top;
-              const int64_t in_x = int64_t{x} + tap % 3 - c.window.left;
-              if (in_y < 0 || in_y >= size.height || in_x < 0 || in_x >= size.width) continue;
-              const auto pixel =
-                  static_cast<size_t>((image * size.height + in_y) * size.width + in_x);
-              const float* const from = in.data() + pixel * c.in_channels;
-              const float* const weight = weights_.data() + (size_t{o} * 9 + tap) * c.in_channels;
-              for (uint32_t i = 0; i < c.in_channels; ++i) sum += double{from[i]} * weight[i];
-            }
-            sum = std::clamp(sum, double{c.bounds.min}, double{c.bounds.max});
-            const double error = static_cast<float>(*out) - sum;
-            errors.squares += error * error;
-            errors.largest = std::max(errors.largest, std::abs(error));
-            ASSERT_LE(std::abs(error), tolerance)
-                << "image " << image << ", row " << y << ", column " << x << ", channel " << o;
-          }
-        }
-      }
+    for (size_t i = 0; i < count_of(shape); ++i) {
+      const ImagePosition at = position_in(shape, i);
+      double sum = bias_[at.channel];
+      c.window.for_each_pixel(size.height, size.width, at.y, at.x, [&](size_t pixel, size_t tap) {
+        const size_t from = (at.image * size.height * size.width + pixel) * c.in_channels;
+        const size_t weight = (at.channel * 9 + tap) * c.in_channels;
+        for (size_t k = 0; k < c.in_channels; ++k)
+          sum += double{in[from + k]} * weights_[weight + k];
+      });
+      sum = std::clamp(sum, double{c.bounds.min}, double{c.bounds.max});
+      const double error = static_cast<float>(out.data<T>()[i]) - sum;
+      errors.squares += error * error;
+      errors.largest = std::max(errors.largest, std::abs(error));
+      ASSERT_LE(std::abs(error), tolerance) << "element " << i;
     }
   }
 
@@ -187,7 +160,6 @@ TEST_F(WinogradTest, MatchesSumsOfProductsOnPoolsOfAnySize) {
                                       << c.size.width << ", " << c.convolution.in_channels << " to "
                                       << c.convolution.out_channels << " channels");
       load_convolution(c.convolution, c.size);
-      ASSERT_TRUE(delegate);
       EXPECT_EQ(run_and_compare(c.size), can_replace());
       if (HasFatalFailure()) return;
     }
@@ -211,11 +183,9 @@ TEST_F(WinogradTest, F16HasAtMostFourTimesTheErrorOfXnnpack) {
     has_fixed_sizes = c.convolution.in_channels % 2 == 0;
     Errors found[2];
     for (const bool exact : {false, true}) {
-      const BackendOption option[] = {{"XnnpackBackend", "exact", exact}};
-      options = option;
+      set_option("exact", exact);
       load_convolution(c.convolution, c.size);
       if (IsSkipped()) return;
-      ASSERT_TRUE(delegate);
       EXPECT_EQ(run_and_compare(c.size), is_replaced && !exact);
       if (HasFatalFailure()) return;
       found[exact ? 1 : 0] = errors;
@@ -227,7 +197,6 @@ TEST_F(WinogradTest, F16HasAtMostFourTimesTheErrorOfXnnpack) {
 
 TEST_F(WinogradTest, SupportsReshapesAndLeavesTinyImagesToXnnpack) {
   load_convolution({48, 48}, {2, 40, 40});
-  ASSERT_TRUE(delegate);
   EXPECT_EQ(run_and_compare({2, 40, 40}), can_replace());
   EXPECT_EQ(run_and_compare({1, 17, 30}), can_replace());
   EXPECT_FALSE(run_and_compare({1, 1, 1}));
@@ -241,7 +210,6 @@ TEST_F(WinogradTest, SupportsReshapesAndLeavesTinyImagesToXnnpack) {
 TEST_F(WinogradTest, DelegatesWithFixedSizesAlwaysRunVitrinesKernel) {
   has_fixed_sizes = true;
   load_convolution({48, 48}, {2, 40, 40});
-  ASSERT_TRUE(delegate);
   for (const ImageSize size : {ImageSize{2, 40, 40}, {1, 17, 30}, {1, 1, 1}, {2, 1, 3}}) {
     EXPECT_EQ(run_and_compare(size), can_replace());
   }
@@ -264,7 +232,6 @@ TEST_F(WinogradTest, SharesAFilterWithXnnpack) {
   b.convolution(Tag::XNNConv2d, window, x, filter, kInvalidId, same);
   b.convolution(Tag::XNNConv2d, strided, x, filter, kInvalidId, half);
   load(b);
-  ASSERT_TRUE(delegate);
   std::vector<float> in(size_t{32} * 32 * kChannels);
   for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i * 5 % 13) - 6;
   Tensor& first = factory.make(ScalarType::kFloat, {1, 32, 32, kChannels});
@@ -281,17 +248,14 @@ TEST_F(WinogradTest, SharesAFilterWithXnnpack) {
 TEST_F(WinogradTest, LeavesConvolutionsWithFewChannelsToXnnpack) {
   for (const SmallWindow& c : {SmallWindow{3, 64}, SmallWindow{16, 3}}) {
     load_convolution(c, {1, 32, 32});
-    ASSERT_TRUE(delegate);
     EXPECT_FALSE(run_and_compare({1, 32, 32}));
   }
 }
 
 TEST_F(WinogradTest, LeavesAllConvolutionsToXnnpackIfOptionsRequireIt) {
-  for (const char* key : {"exact", "vitrine_kernels"}) {
-    const BackendOption option[] = {{"XnnpackBackend", key, std::string_view(key) == "exact"}};
-    options = option;
+  for (const std::string_view key : {"exact", "vitrine_kernels"}) {
+    set_option(key, key == "exact");
     load_convolution({32, 32}, {1, 16, 16});
-    ASSERT_TRUE(delegate);
     EXPECT_FALSE(run_and_compare({1, 16, 16}));
   }
 }
@@ -299,10 +263,9 @@ TEST_F(WinogradTest, LeavesAllConvolutionsToXnnpackIfOptionsRequireIt) {
 TEST_F(WinogradTest, CountsTransformedWeightsAndRespectsTheBudget) {
   if (!can_replace()) GTEST_SKIP() << "this build lacks kernels for delegates";
   const auto bytes = [&](bool exact, DelegateMemory::Kind kind) {
-    const BackendOption option[] = {{"XnnpackBackend", "exact", exact}};
-    options = option;
+    set_option("exact", exact);
     load_convolution({64, 64}, {1, 16, 16});
-    EXPECT_TRUE(delegate->plan_memory().ok());
+    EXPECT_TRUE(delegate && delegate->plan_memory().ok());
     options = {};
     return memory_bytes(kind);
   };
@@ -319,38 +282,33 @@ TEST_F(WinogradTest, CountsTransformedWeightsAndRespectsTheBudget) {
   constexpr size_t kTiles = size_t{16} * 36 * 2 * 64 * sizeof(float);
   EXPECT_LT(bytes(false, Memory::kWorkspace), with_tables - kTable + 2 * kTiles);
 
-  // This budget has room for weights in XNNPACK's layout, but not in Vitrine's transformed layout.
-  Budget budget(1 << 19);
-  memory_budget = &budget;
-  load_convolution({64, 64}, {1, 16, 16});
-  ASSERT_TRUE(delegate);
-  EXPECT_FALSE(run_and_compare({1, 16, 16}));
-  delegate.reset();
-  EXPECT_EQ(budget.used(), 0U);
-  Budget large(1 << 23);
-  memory_budget = &large;
-  load_convolution({64, 64}, {1, 16, 16});
-  ASSERT_TRUE(delegate);
-  EXPECT_TRUE(run_and_compare({1, 16, 16}));
-  EXPECT_GT(large.used(), kTransformed);
-  delegate.reset();
-  EXPECT_EQ(large.used(), 0U);
+  // The small budget has room for weights in XNNPACK's layout, but not in Vitrine's transformed
+  // layout.
+  for (const bool is_large : {false, true}) {
+    Budget budget(is_large ? 1 << 23 : 1 << 19);
+    memory_budget = &budget;
+    load_convolution({64, 64}, {1, 16, 16});
+    EXPECT_EQ(run_and_compare({1, 16, 16}), is_large);
+    if (is_large) {
+      EXPECT_GT(budget.used(), kTransformed);
+    }
+    delegate.reset();
+    EXPECT_EQ(budget.used(), 0U);
+  }
 }
 
 TEST_F(WinogradTest, WeightsCacheStoresTransformedWeights) {
   if (!can_replace()) GTEST_SKIP() << "this build lacks kernels for delegates";
   const ScratchFolder folder;
   const std::string path = folder / "weights";
-  const BackendOption option[] = {{"XnnpackBackend", "packed_cache_path", std::string_view(path)}};
-  options = option;
+  set_option("packed_cache_path", std::string_view(path));
   has_fixed_sizes = true;
   are_constants_named = true;
   constexpr size_t kTransformed = (36 * 64 * 64 + 64) * sizeof(float);
   for (const bool is_warm : {false, true}) {
     delegate.reset();
     load_convolution({64, 64}, {1, 16, 16});
-    ASSERT_TRUE(delegate);
-    ASSERT_TRUE(delegate->finish_load().ok());
+    ASSERT_TRUE(delegate && delegate->finish_load().ok());
     EXPECT_EQ(memory_bytes(is_warm ? DelegateMemory::Kind::kMappedWeights
                                    : DelegateMemory::Kind::kPackedWeights),
               kTransformed);
