@@ -20,6 +20,7 @@ using test::ScratchFolder;
 class PackingTest : public testing::Test {
  protected:
   PackingTest() { make(graph_); }
+  void SetUp() override { ASSERT_TRUE(cache_); }
 
   void make(Graph& graph) const {
     ASSERT_TRUE(graph.values.resize(4).ok());
@@ -57,12 +58,23 @@ class PackingTest : public testing::Test {
                               cache.secret());
   }
   // Returns the address of the weights for XNNPACK, or SIZE_MAX if XNNPACK must pack them.
-  static size_t look_up(PackedWeights& weights, const xnn_weights_cache_look_up_key& key) {
-    return weights.provider()->look_up(weights.provider()->context, &key);
+  size_t look_up() {
+    const auto wanted = key();
+    return weights_.provider()->look_up(weights_.provider()->context, &wanted);
+  }
+  // Inserts a packed block, as XNNPACK does, and expects that XNNPACK gets this block.
+  void insert_new_block() {
+    void* const block = weights_.provider()->reserve_space(&weights_, 128);
+    ASSERT_NE(block, nullptr);
+    const auto wanted = key();
+    EXPECT_EQ(weights_.provider()->look_up_or_insert(&weights_, &wanted, block, 128),
+              reinterpret_cast<size_t>(block));
   }
 
   Graph graph_;
   alignas(64) std::array<std::byte, 256> bytes_{};
+  const std::shared_ptr<WeightsCache> cache_ = WeightsCache::open("");
+  PackedWeights weights_{cache_, nullptr};
 };
 
 TEST_F(PackingTest, GeometryComparesEveryFieldThatAffectsSizes) {
@@ -143,67 +155,47 @@ TEST_F(PackingTest, DigestDependsOnTheSecret) {
 // The cache contains a smaller block for a filter with the same digest. If XNNPACK used that block,
 // it would read past the end of the block.
 TEST_F(PackingTest, DoesNotShareWeightsWithEqualDigestsButDifferentSizes) {
-  const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
-  ASSERT_TRUE(cache);
-  Packing smaller = packing(*cache);
+  Packing smaller = packing(*cache_);
   smaller.geometry.weights[0].dims[0] = 1;
-  const auto small = cache->insert(smaller, std::span(bytes_).first(16), nullptr);
+  const auto small = cache_->insert(smaller, std::span(bytes_).first(16), nullptr);
   ASSERT_TRUE(small);
-  EXPECT_EQ(cache->find(smaller), small);
+  EXPECT_EQ(cache_->find(smaller), small);
 
-  PackedWeights weights(cache, nullptr);
-  ASSERT_TRUE(weights.identify(graph_, 0).ok());
-  EXPECT_EQ(look_up(weights, key()), SIZE_MAX);
-  void* const block = weights.provider()->reserve_space(&weights, 128);
-  ASSERT_NE(block, nullptr);
-  const auto wanted = key();
-  EXPECT_EQ(weights.provider()->look_up_or_insert(&weights, &wanted, block, 128),
-            reinterpret_cast<size_t>(block));
-  EXPECT_TRUE(weights.is_complete());
-  EXPECT_EQ(cache->find(smaller), small);  // the block in use is not replaced
+  ASSERT_TRUE(weights_.identify(graph_, 0).ok());
+  EXPECT_EQ(look_up(), SIZE_MAX);
+  insert_new_block();
+  EXPECT_TRUE(weights_.is_complete());
+  EXPECT_EQ(cache_->find(smaller), small);  // the block in use is not replaced
 
-  const auto same = cache->insert(packing(*cache), std::span(bytes_), nullptr);
+  const auto same = cache_->insert(packing(*cache_), std::span(bytes_), nullptr);
   ASSERT_TRUE(same);
   EXPECT_EQ(same->bytes.size(), bytes_.size());
 }
 
 TEST_F(PackingTest, SharesWeightsWithEqualDigestsAndGeometry) {
-  const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
-  ASSERT_TRUE(cache);
-  const auto made = cache->insert(packing(*cache), bytes_, nullptr);
+  const auto made = cache_->insert(packing(*cache_), bytes_, nullptr);
   ASSERT_TRUE(made);
-  PackedWeights weights(cache, nullptr);
-  ASSERT_TRUE(weights.identify(graph_, 0).ok());
-  EXPECT_EQ(look_up(weights, key()), reinterpret_cast<size_t>(bytes_.data()));
+  ASSERT_TRUE(weights_.identify(graph_, 0).ok());
+  EXPECT_EQ(look_up(), reinterpret_cast<size_t>(bytes_.data()));
 }
 
 // For some convolutions, XNNPACK packs the weights before it looks for a block in the cache.
 TEST_F(PackingTest, InsertKeepsTheNewBlockIfTheCachedBlockHasADifferentSize) {
-  const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
-  ASSERT_TRUE(cache);
-  const auto small = cache->insert(packing(*cache), std::span(bytes_).first(16), nullptr);
+  const auto small = cache_->insert(packing(*cache_), std::span(bytes_).first(16), nullptr);
   ASSERT_TRUE(small);
-  PackedWeights weights(cache, nullptr);
-  ASSERT_TRUE(weights.identify(graph_, 0).ok());
-  void* const block = weights.provider()->reserve_space(&weights, 128);
-  ASSERT_NE(block, nullptr);
-  const auto wanted = key();
-  EXPECT_EQ(weights.provider()->look_up_or_insert(&weights, &wanted, block, 128),
-            reinterpret_cast<size_t>(block));
+  ASSERT_TRUE(weights_.identify(graph_, 0).ok());
+  insert_new_block();
 }
 
 // If two nodes pack one filter in different ways, XNNPACK still uses the same key for both.
 TEST_F(PackingTest, DoesNotShareAFilterThatIsPackedInTwoWays) {
-  const std::shared_ptr<WeightsCache> cache = WeightsCache::open("");
-  ASSERT_TRUE(cache);
-  const auto made = cache->insert(packing(*cache), bytes_, nullptr);
+  const auto made = cache_->insert(packing(*cache_), bytes_, nullptr);
   ASSERT_TRUE(made);
   Node other = graph_.nodes[0];
   other.groups = 2;
   ASSERT_TRUE(graph_.nodes.push_back(other).ok());
-  PackedWeights weights(cache, nullptr);
-  ASSERT_TRUE(weights.identify(graph_, 0).ok());
-  EXPECT_EQ(look_up(weights, key()), SIZE_MAX);
+  ASSERT_TRUE(weights_.identify(graph_, 0).ok());
+  EXPECT_EQ(look_up(), SIZE_MAX);
 }
 
 // Opens the file again, as another process would.
