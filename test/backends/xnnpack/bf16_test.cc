@@ -12,29 +12,20 @@ using testing::HasSubstr;
 
 constexpr Type kBf16 = Type::xnn_datatype_bf16;
 
-std::vector<uint16_t> bits_of(const std::vector<float>& values) {
-  std::vector<uint16_t> bits;
-  for (const float value : values) bits.push_back(BFloat16(value).bits);
-  return bits;
+std::vector<BFloat16> to_bf16(const std::vector<float>& values) {
+  return {values.begin(), values.end()};
 }
 
 std::vector<float> floats_of(const Tensor& tensor) {
-  std::vector<float> floats;
-  for (int64_t i = 0; i < tensor.numel(); ++i) {
-    floats.push_back(tensor.unchecked_data<BFloat16>()[i]);
-  }
-  return floats;
+  const std::vector<BFloat16> values = values_of<BFloat16>(tensor);
+  return {values.begin(), values.end()};
 }
 
 class Bf16Test : public DelegateTest {
  protected:
   Tensor& make_bf16(const std::vector<int32_t>& sizes, const std::vector<float>& values = {}) {
-    Tensor& tensor = factory.make(ScalarType::kBFloat16, sizes);
-    const std::vector<uint16_t> bits = bits_of(values);
-    if (!bits.empty()) {
-      std::memcpy(tensor.mutable_raw_data(), bits.data(), bits.size() * sizeof bits[0]);
-    }
-    return tensor;
+    return values.empty() ? factory.make(ScalarType::kBFloat16, sizes)
+                          : factory.make(sizes, to_bf16(values));
   }
 };
 
@@ -42,7 +33,7 @@ class Bf16Test : public DelegateTest {
 TEST_F(Bf16Test, LinearRoundsOnceAfterBiasAndClamp) {
   PayloadBuilder b;
   const uint32_t x = b.input({2, 3}, kBf16);
-  const uint32_t filter = b.constant({2, 3}, bits_of({1, 0.00390625F, 0, 2, 1, 0.5F}), kBf16);
+  const uint32_t filter = b.constant({2, 3}, to_bf16({1, 0.00390625F, 0, 2, 1, 0.5F}), kBf16);
   const uint32_t bias = b.constant<float>({2}, {0, 0.001F});
   const uint32_t y = b.output({2, 2}, kBf16);
   b.fully_connected(x, filter, bias, y, 0, Bounds{-4, 3.5F});
@@ -63,7 +54,7 @@ TEST_F(Bf16Test, LinearRoundsOnceAfterBiasAndClamp) {
 TEST_F(Bf16Test, IntermediateValuesAreNotRounded) {
   PayloadBuilder b;
   const uint32_t x = b.input({2}, kBf16);
-  const uint32_t small = b.constant({1}, bits_of({0.00390625F}), kBf16);
+  const uint32_t small = b.constant({1}, to_bf16({0.00390625F}), kBf16);
   const uint32_t sum = b.internal({2}, kBf16);
   const uint32_t y = b.output({2}, kBf16);
   b.binary(Tag::XNNAdd, x, small, sum);

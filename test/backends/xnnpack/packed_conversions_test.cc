@@ -17,12 +17,17 @@ constexpr uint32_t kForChannels = 0x80;
 constexpr uint32_t kForBlocks = 0x100;
 constexpr uint32_t kColumns = 4;
 
-uint32_t by_channel(PayloadBuilder& b, uint32_t length, Type type = Type::xnn_datatype_qcint4) {
-  const size_t bytes = type == Type::xnn_datatype_qcint4 ? (length + 1) / 2 : length;
-  const uint32_t filter =
-      b.constant<uint8_t>({kColumns, length}, std::vector<uint8_t>(kColumns * bytes, 0x88), type);
-  b.values[filter].per_channel = PerChannel{std::vector<float>(kColumns, 0.5f)};
-  return filter;
+// Adds a filter for rows of some length.
+using Filter = std::function<uint32_t(PayloadBuilder&)>;
+
+Filter by_channel(uint32_t length, Type type = Type::xnn_datatype_qcint4) {
+  return [=](PayloadBuilder& b) {
+    const size_t bytes = type == Type::xnn_datatype_qcint4 ? (length + 1) / 2 : length;
+    const uint32_t filter =
+        b.constant<uint8_t>({kColumns, length}, std::vector<uint8_t>(kColumns * bytes, 0x88), type);
+    b.values[filter].per_channel = PerChannel{std::vector<float>(kColumns, 0.5f)};
+    return filter;
+  };
 }
 
 uint32_t by_block(PayloadBuilder& b) {
@@ -34,17 +39,14 @@ uint32_t by_block(PayloadBuilder& b) {
   return filter;
 }
 
-// Adds an output that is the product of `x` and `filter`. `x` is the result of the conversion.
-void product(PayloadBuilder& b, uint32_t x, uint32_t filter, Type out = Type::xnn_datatype_fp32) {
-  b.fully_connected(x, filter, kInvalidId, b.output({2, kColumns}, out));
-}
-
-// Returns the flags of a conversion. `add` must add the nodes that read `x`, the result of the
-// conversion.
-uint32_t flags_with(const std::function<void(PayloadBuilder&, uint32_t x)>& add,
-                    uint32_t length = 32, Type in = Type::xnn_datatype_fp32) {
+// Returns the flags of a conversion of rows. Products with these filters read its result.
+uint32_t flags_with(const std::vector<Filter>& filters, uint32_t length = 32,
+                    Type type = Type::xnn_datatype_fp32) {
   PayloadBuilder b;
-  add(b, b.dynamically_quantized(b.input({2, length}, in), 1));
+  const uint32_t x = b.dynamically_quantized(b.input({2, length}, type), 1);
+  for (const Filter& filter : filters) {
+    b.fully_connected(x, filter(b), kInvalidId, b.output({2, kColumns}, type));
+  }
   const std::vector<std::byte> payload = b.build();
   Budget steps(1'000'000);
   const auto opened = xnnpack::open_payload(payload, steps);
@@ -55,35 +57,18 @@ uint32_t flags_with(const std::function<void(PayloadBuilder&, uint32_t x)>& add,
 }
 
 TEST(PackedConversions, PackTheirResultForProductsWithInt4Weights) {
-  EXPECT_EQ(flags_with([](auto& b, uint32_t x) { product(b, x, by_channel(b, 32)); }),
-            kForChannels);
-  EXPECT_EQ(flags_with([](auto& b, uint32_t x) { product(b, x, by_block(b)); }), kForBlocks);
-  EXPECT_EQ(flags_with([](auto& b, uint32_t x) {
-              product(b, x, by_block(b));
-              product(b, x, by_block(b));
-            }),
-            kForBlocks);
+  EXPECT_EQ(flags_with({by_channel(32)}), kForChannels);
+  EXPECT_EQ(flags_with({by_block}), kForBlocks);
+  EXPECT_EQ(flags_with({by_block, by_block}), kForBlocks);
 }
 
 TEST(PackedConversions, DoNotPackIfAnotherKindOfNodeReadsTheResult) {
-  const auto by_channel8 = [](PayloadBuilder& b) {
-    return by_channel(b, 32, Type::xnn_datatype_qcint8);
-  };
-  EXPECT_EQ(flags_with([&](auto& b, uint32_t x) { product(b, x, by_channel8(b)); }), 0u);
-  EXPECT_EQ(flags_with([&](auto& b, uint32_t x) {
-              product(b, x, by_block(b));
-              product(b, x, by_channel8(b));
-            }),
-            0u);
-  EXPECT_EQ(flags_with([&](auto& b, uint32_t x) {
-              product(b, x, by_block(b));
-              product(b, x, by_channel(b, 32));
-            }),
-            0u);
-  EXPECT_EQ(flags_with([&](auto& b, uint32_t x) { product(b, x, by_channel(b, 7)); }, 7), 0u);
-  const Type half = Type::xnn_datatype_fp16;
-  EXPECT_EQ(flags_with([&](auto& b, uint32_t x) { product(b, x, by_block(b), half); }, 32, half),
-            0u);
+  const Filter by_channel8 = by_channel(32, Type::xnn_datatype_qcint8);
+  EXPECT_EQ(flags_with({by_channel8}), 0u);
+  EXPECT_EQ(flags_with({by_block, by_channel8}), 0u);
+  EXPECT_EQ(flags_with({by_block, by_channel(32)}), 0u);
+  EXPECT_EQ(flags_with({by_channel(7)}, 7), 0u);
+  EXPECT_EQ(flags_with({by_block}, 32, Type::xnn_datatype_fp16), 0u);
 }
 
 }  // namespace
