@@ -40,6 +40,21 @@ struct PlannedMethod {
   MethodSpec& spec;
 };
 
+// Returns a program that only calls a delegate. The tensors have the dims that the payload
+// declares.
+AlignedBytes delegate_program(PayloadBuilder& b) {
+  ProgramBuilder builder;
+  PlannedMethod method(builder.method("forward"));
+  std::vector<int> arguments;
+  for (const PayloadValue& value : b.values) {
+    if (value.external_id == kInvalidId) continue;
+    arguments.push_back(method.tensor({value.dims.begin(), value.dims.end()}));
+    (value.flags == 1 ? method.spec.inputs : method.spec.outputs).push_back(arguments.back());
+  }
+  method.delegate(b, arguments);
+  return builder.build();
+}
+
 Bytes weights(size_t count) {
   std::vector<float> numbers(count);
   for (size_t i = 0; i < count; ++i) numbers[i] = static_cast<float>(i * 7 % 33) / 32 - 0.5f;
@@ -56,14 +71,7 @@ AlignedBytes dynamically_quantized_linear() {
       b.constant<int8_t>({8, 32}, std::vector<int8_t>(8 * 32, 3), Type::xnn_datatype_qcint8);
   b.values[filter].per_channel = PerChannel{std::vector<float>(8, 0.25f)};
   b.fully_connected(quantized, filter, b.constant<float>({8}, std::vector<float>(8, 1)), y);
-  ProgramBuilder builder;
-  PlannedMethod method(builder.method("forward"));
-  const int in = method.tensor({4, 32});
-  const int out = method.tensor({4, 8});
-  method.spec.inputs = {in};
-  method.spec.outputs = {out};
-  method.delegate(b, {in, out});
-  return builder.build();
+  return delegate_program(b);
 }
 
 AlignedBytes dynamically_quantized_convolutions() {
@@ -76,13 +84,7 @@ AlignedBytes dynamically_quantized_convolutions() {
   for (const Tag tag : {Tag::XNNConv2d, Tag::XNNConvTranspose2d}) {
     b.convolution(tag, w, quantized, filter, kInvalidId, b.output({4, 5, 5, 2}));
   }
-  ProgramBuilder builder;
-  PlannedMethod method(builder.method("forward"));
-  const int in = method.tensor({4, 5, 5, 4});
-  method.spec.inputs = {in};
-  method.spec.outputs = {method.tensor({4, 5, 5, 2}), method.tensor({4, 5, 5, 2})};
-  method.delegate(b, {in, method.spec.outputs[0], method.spec.outputs[1]});
-  return builder.build();
+  return delegate_program(b);
 }
 
 AlignedBytes two_delegates() {
@@ -116,17 +118,7 @@ AlignedBytes windows() {
   b.unary(Tag::XNNGlobalAvgPooling2d, channels, b.output({1, 1, 1, 4}), /*flags: keep dims=*/0x40);
   const uint32_t filter = b.constant<float>({2, 3, 3, 8}, std::vector<float>(144, 0.5f));
   b.convolution(Tag::XNNConvTranspose2d, w, rows, filter, kInvalidId, b.output({1, 7, 15, 2}));
-  ProgramBuilder builder;
-  PlannedMethod method(builder.method("forward"));
-  std::vector<int32_t> arguments = {method.tensor({4, 8, 8})};
-  method.spec.inputs = {arguments[0]};
-  for (const std::vector<int32_t>& sizes :
-       std::vector<std::vector<int32_t>>{{1, 2, 4, 8}, {1, 2, 4, 8}, {1, 1, 1, 4}, {1, 7, 15, 2}}) {
-    arguments.push_back(method.tensor(sizes));
-    method.spec.outputs.push_back(arguments.back());
-  }
-  method.delegate(b, arguments);
-  return builder.build();
+  return delegate_program(b);
 }
 
 AlignedBytes lstm() {
