@@ -16,6 +16,7 @@ namespace {
 struct Cost {
   uint64_t steps;
   ErrorCode code;
+  std::string message = {};
 };
 
 // A graph of `size` values with `size` scales each. All values share one list of scales.
@@ -74,15 +75,15 @@ PayloadBuilder sums(int count, const std::string& key) {
 }
 
 Cost cost_of(PayloadBuilder& builder, uint64_t limit = UINT64_MAX,
-             const NamedDataMap* data = nullptr, std::string* message = nullptr) {
+             const NamedDataMap* data = nullptr) {
   const std::vector<std::byte> payload = builder.build();
   Budget steps(limit);
   BackendInitContext context;
   context.named_data = data;
   context.load_steps = &steps;
   const auto loaded = XnnpackBackend().init(context, payload, {});
-  if (message != nullptr) *message = loaded.ok() ? "" : loaded.error().message();
-  return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
+  if (loaded.ok()) return {steps.used(), ErrorCode::kOk};
+  return {steps.used(), loaded.error().code(), loaded.error().message()};
 }
 
 Cost load_sums(int count, size_t letters, uint64_t limit, const OneConstant& data) {
@@ -109,7 +110,7 @@ Cost delegates_that_share_a_payload(uint32_t size) {
 
 // A chain of negations and a product. If `scale` is small, XNNPACK cannot create an operator for
 // the product.
-Cost product_after(uint32_t negations, float scale, std::string* message) {
+Cost product_after(uint32_t negations, float scale) {
   constexpr auto kType = Type::xnn_datatype_qint8;
   PayloadBuilder b;
   uint32_t x = b.input({1, 8}, kType, PerTensor{1});
@@ -121,19 +122,18 @@ Cost product_after(uint32_t negations, float scale, std::string* message) {
   const uint32_t filter =
       b.constant<int8_t>({1, 8}, std::vector<int8_t>(8, 1), kType, PerTensor{1});
   b.fully_connected(x, filter, kInvalidId, b.output({1, 1}, kType, PerTensor{scale}));
-  return cost_of(b, UINT64_MAX, nullptr, message);
+  return cost_of(b);
 }
 
 // The search for the node that XNNPACK rejects costs one step for each value, two for each
 // negation, and three for the product.
 TEST(ReadingSteps, IncludeTheSearchForARejectedNode) {
   for (const uint32_t negations : {0u, 100u, 3000u}) {
-    std::string message;
-    const Cost sound = product_after(negations, 1, &message);
-    EXPECT_EQ(message, "");
-    const Cost refused = product_after(negations, 1e-3f, &message);
-    EXPECT_THAT(message, testing::StartsWith("xnodes[" + std::to_string(negations) +
-                                             "] (FullyConnected): XNNPACK rejects it"));
+    const Cost sound = product_after(negations, 1);
+    EXPECT_EQ(sound.message, "");
+    const Cost refused = product_after(negations, 1e-3f);
+    EXPECT_THAT(refused.message, testing::StartsWith("xnodes[" + std::to_string(negations) +
+                                                     "] (FullyConnected): XNNPACK rejects it"));
     const uint64_t values = negations + 3;
     EXPECT_EQ(refused.steps - sound.steps, values + 2 * negations + 3);
   }
@@ -141,7 +141,7 @@ TEST(ReadingSteps, IncludeTheSearchForARejectedNode) {
 
 // A chain of negations, y = -(-(...x)), with `values` intermediate values. XNNPACK plans their
 // memory.
-Cost negations_through(uint32_t values, uint64_t limit, std::string* message) {
+Cost negations_through(uint32_t values, uint64_t limit = UINT64_MAX) {
   PayloadBuilder b;
   uint32_t x = b.input({8});
   for (uint32_t i = 0; i <= values; ++i) {
@@ -149,22 +149,22 @@ Cost negations_through(uint32_t values, uint64_t limit, std::string* message) {
     b.unary(Tag::XNNNegate, x, y);
     x = y;
   }
-  return cost_of(b, limit, nullptr, message);
+  return cost_of(b, limit);
 }
 
 // Each pair of planned values costs 1/32 of a step. All other costs are linear in the number of
 // values.
 TEST(ReadingSteps, CountPairsOfValuesDuringMemoryPlanning) {
-  std::string message;
-  const Cost none = negations_through(0, UINT64_MAX, &message);
-  const Cost some = negations_through(640, UINT64_MAX, &message);
-  const Cost twice = negations_through(1280, UINT64_MAX, &message);
-  EXPECT_EQ(message, "");
+  const Cost none = negations_through(0);
+  const Cost some = negations_through(640);
+  const Cost twice = negations_through(1280);
+  EXPECT_EQ(twice.message, "");
   EXPECT_NEAR(static_cast<double>(twice.steps - 2 * some.steps + none.steps),
               (1280.0 * 1280 - 2 * 640.0 * 640) / 64, 16);
-  const Cost refused = negations_through(1280, twice.steps - 1, &message);
+  const Cost refused = negations_through(1280, twice.steps - 1);
   EXPECT_EQ(refused.code, ErrorCode::kOutOfResources);
-  EXPECT_EQ(message, "planning the memory of 1280 values is more work than max_load_steps allows");
+  EXPECT_EQ(refused.message,
+            "planning the memory of 1280 values is more work than max_load_steps allows");
 }
 
 TEST(ReadingSteps, CountTheLengthOfAKeyAtEachUse) {

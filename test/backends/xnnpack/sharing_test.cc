@@ -6,12 +6,14 @@
 #include <thread>
 
 #include "test/backends/xnnpack/delegate_fixture.h"
+#include "test/support/results.h"
 
 namespace vitrine::test {
 namespace {
 
 using testing::Each;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using Kind = DelegateMemory::Kind;
 
 struct LoadOptions {
@@ -66,8 +68,7 @@ class SharingTest : public DelegateTest {
     Tensor& in = factory.make(ScalarType::kFloat, {size});
     in.set_data(begin);
     Tensor& out = factory.make(ScalarType::kFloat, {size});
-    EValue* arguments[] = {&factory.value(in), &factory.value(out)};
-    const Error error = which.execute({}, arguments);
+    const Error error = execute(which, {&in, &out});
     EXPECT_TRUE(error.ok()) << error.message();
     return values_of<float>(out);
   }
@@ -78,10 +79,7 @@ class SharingTest : public DelegateTest {
 };
 
 TEST_F(SharingTest, SharesWorkspacesAccordingToTheMode) {
-  if (!xnnpack::operator_times_are_measured()) {
-    GTEST_SKIP() << "sizes of workspaces need XNNPACK's private headers "
-                    "(VITRINE_XNNPACK_PRIVATE_HEADERS)";
-  }
+  if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "needs XNNPACK's private headers";
   PayloadBuilder payload = square_plus(1000);
   const auto total = [&](int64_t mode, const void* second_program) {
     const auto first = load_with(payload, {.workspace_sharing = mode, .program = &program_});
@@ -100,8 +98,7 @@ TEST_F(SharingTest, SharesWorkspacesAccordingToTheMode) {
 // Growth of the workspace is charged to the delegate that caused it, until this delegate is
 // deleted.
 TEST_F(SharingTest, BudgetOfADelegateIncludesTheWorkspaceGrowthItCauses) {
-  if (!xnnpack::operator_times_are_measured())
-    GTEST_SKIP() << "workspace sizes need XNNPACK's private headers";
+  if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "needs XNNPACK's private headers";
   PayloadBuilder payload = square_plus(1 << 20);
   Budget first_budget;
   Budget second_budget;
@@ -126,8 +123,7 @@ TEST_F(SharingTest, BudgetOfADelegateIncludesTheWorkspaceGrowthItCauses) {
 }
 
 TEST_F(SharingTest, BudgetLimitsTheGrowthOfAWorkspace) {
-  if (!xnnpack::operator_times_are_measured())
-    GTEST_SKIP() << "workspace sizes need XNNPACK's private headers";
+  if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "needs XNNPACK's private headers";
   PayloadBuilder payload = square_plus(10'000);
   Budget budget(100'000);
   const auto bounded = load_with(payload, {.program = &program_, .memory = &budget});
@@ -135,13 +131,10 @@ TEST_F(SharingTest, BudgetLimitsTheGrowthOfAWorkspace) {
   ASSERT_TRUE(budget.take(budget.left()));
   const size_t workspace_bytes = bytes(Kind::kWorkspace, {bounded.get()});
   ASSERT_LT(workspace_bytes, 120'000u);
-  Tensor& large = factory.make(ScalarType::kFloat, {30'000});
-  EValue* arguments[] = {&factory.value(large),
-                         &factory.value(factory.make(ScalarType::kFloat, {30'000}))};
-  const Error error = bounded->execute({}, arguments);
-  EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
-  EXPECT_THAT(error.message(),
-              testing::HasSubstr("the bound of " + std::to_string(workspace_bytes) + " bytes"));
+  const std::string text = "the bound of " + std::to_string(workspace_bytes) + " bytes";
+  EXPECT_THAT(execute(*bounded, {&factory.make(ScalarType::kFloat, {30'000}),
+                                 &factory.make(ScalarType::kFloat, {30'000})}),
+              FailsWith(ErrorCode::kOutOfResources, HasSubstr(text)));
   EXPECT_THAT(run_on(*bounded, 10'000, 3), Each(12));
 }
 
@@ -161,8 +154,7 @@ TEST_F(SharingTest, BudgetLimitsTemporaryMemoryInAWorkspace) {
     Tensor& out = factory.make(ScalarType::kFloat, {1, 256, 256});
     twos.set_data(all_twos.data(), true);  // copies would be charged to the budget too
     out.set_data(results.data(), true);
-    EValue* arguments[] = {&factory.value(twos), &factory.value(twos), &factory.value(out)};
-    Error error = which.execute({}, arguments);
+    Error error = execute(which, {&twos, &twos, &out});
     if (error.ok()) {
       EXPECT_THAT(values_of<float>(out), Each(1024));
     }
@@ -175,9 +167,8 @@ TEST_F(SharingTest, BudgetLimitsTemporaryMemoryInAWorkspace) {
   const auto refused = load_with(product, {.program = &program_, .memory = &budget});
   ASSERT_TRUE(budget.take(budget.left() - kPacked / 2));
   const uint64_t used = budget.used();
-  const Error error = run_product(*refused);
-  EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
-  EXPECT_THAT(error.message(), testing::HasSubstr("max_memory_bytes"));
+  EXPECT_THAT(run_product(*refused),
+              FailsWith(ErrorCode::kOutOfResources, HasSubstr("max_memory_bytes")));
   EXPECT_EQ(budget.used(), used);
   EXPECT_THAT(run_on(*neighbor, 1000, 3), Each(12));
   if (!xnnpack::operator_times_are_measured())
@@ -291,8 +282,7 @@ TEST_F(WeightSharingTest, DoesNotShareWeightsThatArePackedDifferently) {
   Tensor& in = factory.make<float>({1, 64}, one_hot);
   Tensor& out = factory.make(ScalarType::kFloat, {1, 64});
   for (const bool is_transposed : {false, true}) {
-    EValue* arguments[] = {&factory.value(in), &factory.value(out)};
-    ASSERT_TRUE((is_transposed ? second : first)->execute({}, arguments).ok());
+    ASSERT_TRUE(execute(is_transposed ? *second : *first, {&in, &out}).ok());
     for (size_t k = 0; k < 64; ++k) {
       const size_t at = is_transposed ? 3 * 64 + k : k * 64 + 3;
       EXPECT_EQ(values_of<float>(out)[k], static_cast<float>(at % 13) - 6.0f) << k;
@@ -320,10 +310,9 @@ TEST_F(WeightSharingTest, PacksAFilterOncePerInputQuantization) {
     const auto own = load_with(b, {});
     Tensor& first = factory.make(ScalarType::kChar, {1, 1});
     Tensor& second = factory.make(ScalarType::kChar, {1, 1});
-    EValue* arguments[] = {&factory.value(factory.make<int8_t>({1, 4}, {1, 1, 1, 1})),
-                           &factory.value(factory.make<int8_t>({1, 4}, {11, 11, 11, 11})),
-                           &factory.value(first), &factory.value(second)};
-    ASSERT_TRUE(own->execute({}, arguments).ok());
+    ASSERT_TRUE(execute(*own, {&factory.make<int8_t>({1, 4}, {1, 1, 1, 1}),
+                               &factory.make<int8_t>({1, 4}, {11, 11, 11, 11}), &first, &second})
+                    .ok());
     EXPECT_THAT(values_of<int8_t>(first), ElementsAre(15));
     EXPECT_THAT(values_of<int8_t>(second), ElementsAre(15));
   }
