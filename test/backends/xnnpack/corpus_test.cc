@@ -11,6 +11,7 @@
 #include "test/backends/xnnpack/delegate_fixture.h"
 #include "test/support/corpus.h"
 #include "test/support/f16_products.h"
+#include "test/support/results.h"
 #include "vitrine/program.h"
 
 namespace vitrine::test {
@@ -43,12 +44,12 @@ class CorpusTest : public DelegateTest, public testing::WithParamInterface<const
   void check_delegate(const Program& program,
                       const schema::program::BackendDelegate& delegate_table,
                       const nlohmann::json& expected) {
-    Result<DataBuffer> payload = ProgramAccess::payload(program, *delegate_table.processed());
-    ASSERT_TRUE(payload.ok()) << payload.error().message();
+    const DataBuffer payload =
+        require(ProgramAccess::payload(program, *delegate_table.processed()));
     RecordingTracer recorded;
     tracer = &recorded;
     named_data = &program.named_data();
-    const Result<std::unique_ptr<Delegate>> loaded = init(payload->bytes());
+    const Result<std::unique_ptr<Delegate>> loaded = init(payload.bytes());
     if (!loaded.ok() && test::lacks_f16_products(loaded.error())) {
       GTEST_SKIP() << loaded.error().message();
     }
@@ -81,15 +82,12 @@ class CorpusTest : public DelegateTest, public testing::WithParamInterface<const
 TEST_P(CorpusTest, OperatorMapsListAllNodes) {
   VITRINE_CORPUS_CASE(folder, GetParam());
   const nlohmann::json expected = nlohmann::json::parse(std::ifstream(folder / "xnn_nodes.json"));
-  Result<std::unique_ptr<DataSource>> source = map_file((folder / "model.pte").c_str());
-  ASSERT_TRUE(source.ok()) << source.error().message();
-  const auto program = Program::load(std::move(*source));
-  ASSERT_TRUE(program.ok()) << program.error().message();
+  const auto program = require(Program::load(require(map_file((folder / "model.pte").c_str()))));
   size_t checked = 0;
-  for (const auto* plan : *ProgramAccess::root(**program).execution_plan()) {
+  for (const auto* plan : *ProgramAccess::root(*program).execution_plan()) {
     for (const nlohmann::json& delegate_nodes : expected.at("methods").at(plan->name()->str())) {
       const auto index = delegate_nodes.at("delegate_index").get<uint32_t>();
-      check_delegate(**program, *plan->delegates()->Get(index), delegate_nodes);
+      check_delegate(*program, *plan->delegates()->Get(index), delegate_nodes);
       ++checked;
     }
   }

@@ -25,6 +25,8 @@ inline void PrintTo(const Damage& damage, std::ostream* out) { *out << damage.na
 // checks_test.cc defines the test that uses this fixture.
 class ChecksTest : public DelegateTest, public testing::WithParamInterface<Damage> {};
 
+inline const std::vector<uint32_t> kDims = {2, 3};
+
 // A valid 2x2 convolution that `change` modifies. Values are input 0, output 1, filter 2,
 // bias 3.
 inline Damage window(const char* name, Tag tag, const char* error,
@@ -38,10 +40,7 @@ inline Damage window(const char* name, Tag tag, const char* error,
                 depthwise ? std::vector<uint32_t>{1, 2, 2, 2} : std::vector<uint32_t>{2, 2, 2, 2};
             b.constant(dims, std::vector<float>(depthwise ? 8 : 16));
             b.constant<float>({2}, {0, 0});
-            WindowSpec w;
-            w.kernel_height = w.kernel_width = 2;
-            w.group_in = w.group_out = depthwise ? 1 : 2;
-            w.groups = depthwise ? 2 : 1;
+            WindowSpec w = depthwise ? window_of(2, 2, 1, 1, 2) : window_of(2, 2, 2, 2);
             change(w, b);
             if (tag == Tag::XNNMaxPooling2d) {
               b.pooling(tag, w, 0, 1);

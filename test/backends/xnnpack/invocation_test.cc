@@ -165,9 +165,7 @@ Define transpose(size_t rows) {
 class InvocationTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!operator_times_are_measured()) {
-      GTEST_SKIP() << "this build lacks XNNPACK's private headers";
-    }
+    if (!operator_times_are_measured()) GTEST_SKIP() << "needs XNNPACK's private headers";
   }
 };
 

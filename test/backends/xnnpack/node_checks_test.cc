@@ -61,9 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
         simple("UnknownValue", "xnodes[1] (Abs): value 7 is not defined",
                [](auto& b) { b.unary(Tag::XNNAbs, 7, 1); }),
         simple("ReadBeforeMade", "xnodes[1] (Abs): reads value",
-               [](auto& b) {
-                 b.unary(Tag::XNNAbs, b.internal({2, 3}), b.internal({2, 3}));
-               }),
+               [](auto& b) { b.unary(Tag::XNNAbs, b.internal(kDims), b.internal(kDims)); }),
         simple("MadeTwice", "xnodes[1] (Abs): writes value 1, which xnodes[0] already writes",
                [](auto& b) { b.unary(Tag::XNNAbs, 0, 1); }),
         simple("WritesItsInput", "xnodes[1] (Abs): writes value 0, which is an input",
@@ -73,48 +71,44 @@ INSTANTIATE_TEST_SUITE_P(
         simple("UnknownTag", "xnodes[1]: node type 99 is unknown",
                [](auto& b) { b.unary(Tag{99}, 0, 1); }),
         simple("Flags", "xnodes[1] (Abs): flags are 0x1",
-               [](auto& b) {
-                 b.unary(Tag::XNNAbs, 0, b.internal({2, 3}), 1);
-               }),
+               [](auto& b) { b.unary(Tag::XNNAbs, 0, b.internal(kDims), 1); }),
         simple("Handle", "xnodes[0] (Negate): debug_handle 4294967295",
                [](auto& b) { b.handles = {UINT32_MAX}; }),
         simple("BoundsSwapped", "xnodes[1] (Clamp): output_min_max is not a range: 2 to 1",
                [](auto& b) {
-                 b.clamp(0, b.internal({2, 3}), {2, 1});
+                 b.clamp(0, b.internal(kDims), {2, 1});
                }),
         simple("BoundsNan", "xnodes[1] (Clamp): output_min_max is not a range: nan to 1",
                [](auto& b) {
-                 b.clamp(0, b.internal({2, 3}), {std::numeric_limits<float>::quiet_NaN(), 1});
+                 b.clamp(0, b.internal(kDims), {std::numeric_limits<float>::quiet_NaN(), 1});
                }),
         simple("BoundsUnsupported", "xnodes[1] (Minimum): output_min_max is not supported",
                [](auto& b) {
-                 b.binary(Tag::XNNMinimum, 0, 0, b.internal({2, 3}), Bounds{0, 1});
+                 b.binary(Tag::XNNMinimum, 0, 0, b.internal(kDims), Bounds{0, 1});
                }),
         simple("MixedDatatypes", "xnodes[2] (Add): datatypes fp32, fp16 -> fp32 are not supported",
                [](auto& b) {
-                 const uint32_t half = b.internal({2, 3}, Type::xnn_datatype_fp16);
+                 const uint32_t half = b.internal(kDims, Type::xnn_datatype_fp16);
                  b.unary(Tag::XNNConvert, 0, half);
-                 b.binary(Tag::XNNAdd, 0, half, b.internal({2, 3}));
+                 b.binary(Tag::XNNAdd, 0, half, b.internal(kDims));
                }),
         simple("NoBroadcast", "xnodes[1] (Add): sizes 3 and 2 of the inputs do not broadcast",
                [](PayloadBuilder& b) {
-                 b.binary(Tag::XNNAdd, 0, b.constant<float>({2}, {1, 2}), b.output({2, 3}));
+                 b.binary(Tag::XNNAdd, 0, b.constant<float>({2}, {1, 2}), b.output(kDims));
                }),
         simple("Permutation", "xnodes[1] (StaticTranspose): perm is not a permutation",
                [](auto& b) {
-                 b.transpose({0, 0}, 0, b.output({2, 3}));
+                 b.transpose({0, 0}, 0, b.output(kDims));
                }),
         simple("PermutationRange", "xnodes[1] (StaticTranspose): perm is not a permutation",
                [](auto& b) {
-                 b.transpose({0, 40}, 0, b.output({2, 3}));
+                 b.transpose({0, 40}, 0, b.output(kDims));
                }),
         simple("PermutationRank", "xnodes[1] (StaticTranspose): its input has rank 2, not 1",
-               [](auto& b) {
-                 b.transpose({0}, 0, b.output({2, 3}));
-               }),
+               [](auto& b) { b.transpose({0}, 0, b.output(kDims)); }),
         simple("TwoFreeDims", "xnodes[1] (StaticReshape): new_shape has more than one 0",
                [](auto& b) {
-                 b.reshape({0, 0}, 0, b.output({2, 3}));
+                 b.reshape({0, 0}, 0, b.output(kDims));
                }),
         simple("ReshapeCount", "xnodes[1] (StaticReshape): its new_shape does not fit 6 elements",
                [](auto& b) { b.reshape({4}, 0, b.output({4})); }),
@@ -142,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
                }),
         simple("Axis", "xnodes[1] (Concatenate2): axis is 2, but the rank is 2",
                [](auto& b) {
-                 b.concatenate(Tag::XNNConcatenate2, 2, {0, 0}, b.output({2, 3}));
+                 b.concatenate(Tag::XNNConcatenate2, 2, {0, 0}, b.output(kDims));
                }),
         simple("ConcatenatedShapes",
                "xnodes[1] (Concatenate2): its inputs differ in a dimension other than axis 0",
@@ -154,13 +148,9 @@ INSTANTIATE_TEST_SUITE_P(
             "MatrixSizes",
             "xnodes[1] (BatchMatrixMultiply): its first input has 3 columns, but its second has 2 "
             "rows",
-            [](auto& b) {
-              b.binary(Tag::XNNBatchMatrixMultiply, 0, 0, b.output({2, 3}));
-            }),
+            [](auto& b) { b.binary(Tag::XNNBatchMatrixMultiply, 0, 0, b.output(kDims)); }),
         simple("ResizeToNothing", "xnodes[1] (StaticResizeBilinear2D): new_height is 0",
-               [](auto& b) {
-                 b.resize(0, 1, 0, b.output({2, 3}));
-               }),
+               [](auto& b) { b.resize(0, 1, 0, b.output(kDims)); }),
         simple(
             "ResizeHugely",
             "xnodes[1] (StaticResizeBilinear2D): its tables exceed the bound of 1073741824 bytes",
@@ -171,9 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
         simple("ArgMaxHalfUsed", "xnodes[1] (ArgMaxPooling2d): some of its outputs are not used",
                [](auto& b) {
                  const uint32_t image = b.input({1, 2, 2, 1});
-                 WindowSpec w;
-                 w.kernel_height = w.kernel_width = 2;
-                 b.argmax(w, image, b.output({1, 1, 1, 1}),
+                 b.argmax(window_of(2, 2), image, b.output({1, 1, 1, 1}),
                           b.internal({1, 1, 1, 1}, Type::xnn_datatype_int32));
                })),
     name_of);
