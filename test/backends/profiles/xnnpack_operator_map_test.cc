@@ -7,6 +7,7 @@
 
 #include "backends/xnnpack/runtime/reader/identifiers.h"
 #include "inspector/join/profile.h"
+#include "test/support/results.h"
 
 namespace vitrine::xnnpack {
 namespace {
@@ -42,12 +43,7 @@ TEST(OperatorMapParser, ReadsNodesAndOperators) {
 }
 
 std::string error_of(const std::string& text) {
-  try {
-    parse_operator_map(text);
-  } catch (const InspectorError& error) {
-    return error.what();
-  }
-  return "";
+  return test::thrown<InspectorError>([&] { parse_operator_map(text); });
 }
 
 TEST(OperatorMapParser, ErrorNamesTheInvalidLine) {
