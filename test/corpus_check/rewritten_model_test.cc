@@ -13,31 +13,37 @@ namespace {
 namespace fs = std::filesystem;
 using Backends = std::vector<std::string>;
 
-CaseResult run_lowered(const fs::path& expected, const fs::path& model, const Backends& backends,
-                       const LoweringFlags& flags, ExportedForm form = ExportedForm::kTraining) {
-  const test::ScratchFolder scratch;
-  Case test_case = read_case(expected);
-  EXPECT_TRUE(lower_case(test_case, model, form, backends, flags, scratch / ""));
-  return run_case(test_case, {});
-}
-
 class RewrittenModel : public testing::TestWithParam<Backends> {
  protected:
-  const fs::path corpus_ = test::corpus_llm_dir();
   void SetUp() override { VITRINE_NEEDS_CORPUS_LLM(); }
+
+  CaseResult run_lowered(const fs::path& expected, const fs::path& model,
+                         const LoweringFlags& flags, ExportedForm form = ExportedForm::kTraining) {
+    const test::ScratchFolder scratch;
+    Case test_case = read_case(expected);
+    EXPECT_TRUE(lower_case(test_case, model, form, GetParam(), flags, scratch / ""));
+    return run_case(test_case, {});
+  }
+  void expect_match(const fs::path& model, const LoweringFlags& flags,
+                    ExportedForm form = ExportedForm::kTraining) {
+    const CaseResult result = run_lowered(model, model, flags, form);
+    EXPECT_EQ(result.status, CaseResult::Status::kPassed) << model << ": " << result.reason;
+  }
+
+  const fs::path corpus_ = test::corpus_llm_dir();
 };
 
 // The expected results are from the model that PyTorch's flow quantized.
 TEST_P(RewrittenModel, MatchesQuantizationByPyTorch) {
-  const CaseResult result = run_lowered(corpus_ / "kjv_8da4w", corpus_ / "kjv_f32", GetParam(),
+  const CaseResult result = run_lowered(corpus_ / "kjv_8da4w", corpus_ / "kjv_f32",
                                         {.quantize = "8da4w:32,embedding:4:32"});
   EXPECT_EQ(result.status, CaseResult::Status::kPassed) << result.reason;
 }
 
 // A different scheme must fail, which shows that the comparison is sensitive enough.
 TEST_P(RewrittenModel, FailsWithADifferentQuantizationScheme) {
-  const CaseResult result = run_lowered(corpus_ / "kjv_8da4w", corpus_ / "kjv_f32", GetParam(),
-                                        {.quantize = "8da4w:0:affine"});
+  const CaseResult result =
+      run_lowered(corpus_ / "kjv_8da4w", corpus_ / "kjv_f32", {.quantize = "8da4w:0:affine"});
   EXPECT_EQ(result.status, CaseResult::Status::kFailed);
 }
 
@@ -45,40 +51,28 @@ TEST_P(RewrittenModel, FailsWithADifferentQuantizationScheme) {
 // the ATen operators, and replace it with ExecuTorch's operators.
 TEST_P(RewrittenModel, MatchesExpectedResultsWithCustomAttention) {
   for (const char* name : {"llama_kv_static", "llama_8da4w_e8_static"}) {
-    const CaseResult result = run_lowered(corpus_ / name, corpus_ / name, GetParam(),
-                                          {.quantize = {}, .attention = "custom_sdpa"});
-    EXPECT_EQ(result.status, CaseResult::Status::kPassed) << name << ": " << result.reason;
+    expect_match(corpus_ / name, {.quantize = {}, .attention = "custom_sdpa"});
   }
-  const fs::path others = test::corpus_dir();
-  if (others.empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS";
+  VITRINE_CORPUS_CASE(others, "");
   for (const char* name :
        {"kv_cache", "kv_cache_xnnpack", "encoder_layer_sdpa", "softmax_layernorm_attention"}) {
-    const CaseResult result = run_lowered(others / name, others / name, GetParam(),
-                                          {.quantize = {}, .attention = "custom_sdpa"});
-    EXPECT_EQ(result.status, CaseResult::Status::kPassed) << name << ": " << result.reason;
+    expect_match(others / name, {.quantize = {}, .attention = "custom_sdpa"});
   }
 }
 
 TEST_P(RewrittenModel, MatchesExpectedResultsWithAutomaticAttention) {
-  const fs::path others = test::corpus_dir();
-  if (others.empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS";
+  VITRINE_CORPUS_CASE(others, "");
   for (const fs::path& model :
        {corpus_ / "llama_kv_static", corpus_ / "llama_8da4w_e8_static", others / "kv_cache",
         others / "encoder_layer_sdpa", others / "softmax_layernorm_attention"}) {
-    const CaseResult result = run_lowered(model, model, GetParam(),
-                                          {.quantize = {}, .attention = "auto", .optimize = true});
-    EXPECT_EQ(result.status, CaseResult::Status::kPassed) << model << ": " << result.reason;
+    expect_match(model, {.quantize = {}, .attention = "auto", .optimize = true});
   }
 }
 
 // In models from run_decompositions(), only writes to the cache are replaced.
 TEST_P(RewrittenModel, MatchesExpectedResultsIfOnlyCacheWritesAreReplaced) {
-  const fs::path others = test::corpus_dir();
-  if (others.empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS";
-  const CaseResult result =
-      run_lowered(others / "kv_cache", others / "kv_cache", GetParam(),
-                  {.quantize = {}, .attention = "custom_sdpa"}, ExportedForm::kCoreAten);
-  EXPECT_EQ(result.status, CaseResult::Status::kPassed) << result.reason;
+  VITRINE_CORPUS_CASE(kv_cache, "kv_cache");
+  expect_match(kv_cache, {.quantize = {}, .attention = "custom_sdpa"}, ExportedForm::kCoreAten);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, RewrittenModel,
