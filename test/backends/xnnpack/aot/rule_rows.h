@@ -22,6 +22,12 @@ inline std::string reason_for_rejection(TestProgram& t, Node* node,
   return rejection ? rejection->rule : "";
 }
 
+// `part` is a part of the expected reason, or empty if no reason is expected.
+inline void expect_reason(const std::string& reason, const char* part) {
+  EXPECT_THAT(reason, testing::HasSubstr(part));
+  EXPECT_EQ(reason.empty(), *part == '\0') << reason;
+}
+
 using MakeNode = std::function<Node*(TestProgram& t)>;
 
 struct RuleRow {
