@@ -27,9 +27,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 XnnpackPartitioner partitioner(bool in_branches) {
-  XnnpackPartitioner::Options options;
-  options.in_branches = in_branches;
-  return XnnpackPartitioner(options);
+  return XnnpackPartitioner({.in_branches = in_branches});
 }
 
 // Builds the graph of a branch. `handle` is the latest debug handle in the program; call()

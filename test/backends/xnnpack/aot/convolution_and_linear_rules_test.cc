@@ -299,9 +299,7 @@ TEST(RulesByPrecision, DelegateQuantizedLinearCallsInF32) {
   EXPECT_EQ(reason_for_rejection(t, linear, xnnpack::kFloat), "");
   EXPECT_THAT(reason_for_rejection(t, linear, xnnpack::kDynamic), HasSubstr("this partitioner"));
   EXPECT_THAT(reason_for_rejection(t, conv, xnnpack::kFloat), HasSubstr("this partitioner"));
-  XnnpackPartitioner::Options options;
-  options.precisions = xnnpack::kFloat;
-  XnnpackPartitioner(options).partition(t.program);
+  XnnpackPartitioner({.precisions = xnnpack::kFloat}).partition(t.program);
   const std::string& tag = linear->meta.delegation_tag;
   EXPECT_FALSE(tag.empty());
   EXPECT_EQ(relu->meta.delegation_tag, tag);
@@ -336,9 +334,7 @@ TEST(XnnpackPartitioner, DelegatesMatrixProductsWithComputedWeightsIfEnabled) {
     EXPECT_FALSE(xnnpack::check({parameters, *node, xnnpack::kAnyPrecision, true})) << node->name();
   }
   EXPECT_TRUE(xnnpack::check({parameters, *conv, xnnpack::kAnyPrecision, true}));
-  XnnpackPartitioner::Options options;
-  options.allows_dynamic_weights = true;
-  XnnpackPartitioner(options).partition(t.program);
+  XnnpackPartitioner({.allows_dynamic_weights = true}).partition(t.program);
   EXPECT_FALSE(linear->meta.delegation_tag.empty());
   EXPECT_TRUE(b->meta.delegation_tag.empty());
 }

@@ -55,10 +55,8 @@ std::vector<std::shared_ptr<const Partitioner>> partitioners_of(const XnnpackCas
   const auto about = nlohmann::json::parse(std::ifstream(xnnpack_case.folder / "case.json"));
   const std::string names = partitioner_names(about);
   if (names.find("XnnpackDynamicallyQuantizedPartitioner") != std::string::npos) {
-    XnnpackPartitioner::Options options;
-    options.precisions = xnnpack::kDynamic;
-    options.per_op = true;
-    partitioners.push_back(std::make_shared<XnnpackPartitioner>(options));
+    partitioners.push_back(std::make_shared<XnnpackPartitioner>(
+        XnnpackPartitioner::Options{.precisions = xnnpack::kDynamic, .per_op = true}));
   }
   partitioners.push_back(std::make_shared<XnnpackPartitioner>());
   return partitioners;

@@ -48,9 +48,7 @@ TEST(XnnpackPartitioner, MakesOnePartitionPerOperatorIfEnabled) {
   Node* first = t.call("aten.abs.default", {matrix(t)}, {2, 4});
   Node* second = t.call("aten.neg.default", {first}, {2, 4});
   t.output({second});
-  XnnpackPartitioner::Options options;
-  options.per_op = true;
-  EXPECT_EQ(XnnpackPartitioner(options).partition(t.program).tags.size(), 2u);
+  EXPECT_EQ(XnnpackPartitioner({.per_op = true}).partition(t.program).tags.size(), 2u);
   EXPECT_NE(first->meta.delegation_tag, second->meta.delegation_tag);
 }
 

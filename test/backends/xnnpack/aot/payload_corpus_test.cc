@@ -246,12 +246,10 @@ class Runner {
   }
 
   static size_t index_of_user_input(const ExportedProgram& program, const InputSpec& spec) {
-    size_t index = 0;
-    for (const InputSpec& each : program.signature.inputs) {
-      if (each.name == spec.name) return index;
-      index += each.kind == InputSpec::Kind::kUserInput ? 1 : 0;
-    }
-    return SIZE_MAX;
+    const auto& inputs = program.signature.inputs;
+    const auto end = std::ranges::find(inputs, spec.name, &InputSpec::name);
+    return static_cast<size_t>(
+        std::ranges::count(inputs.begin(), end, InputSpec::Kind::kUserInput, &InputSpec::kind));
   }
 
   const XnnpackCase& case_;
