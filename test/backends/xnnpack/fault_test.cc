@@ -13,16 +13,10 @@ using testing::Each;
 
 class FaultTest : public DelegateTest {
  protected:
-  // y = x * x + x, with an intermediate value in a workspace.
   std::unique_ptr<Delegate> load_square_plus() {
-    PayloadBuilder b;
-    const uint32_t x = b.input({8}), square = b.internal({8}), y = b.output({8});
-    b.binary(Tag::XNNMultiply, x, x, square);
-    b.binary(Tag::XNNAdd, square, x, y);
-    const std::vector<std::byte> payload = b.build();
     BackendInitContext context;
     context.program = &program_;
-    Result<std::unique_ptr<Delegate>> loaded = backend_.init(context, payload, {});
+    auto loaded = backend_.init(context, square_plus({8}).build(), {});
     EXPECT_TRUE(loaded.ok()) << loaded.error().message();
     return loaded.ok() ? std::move(*loaded) : nullptr;
   }

@@ -88,10 +88,7 @@ AlignedBytes dynamically_quantized_convolutions() {
 }
 
 AlignedBytes two_delegates() {
-  PayloadBuilder b;
-  const uint32_t x = b.input({4, 512}), square = b.internal({4, 512}), y = b.output({4, 512});
-  b.binary(Tag::XNNMultiply, x, x, square);
-  b.binary(Tag::XNNAdd, square, x, y);
+  PayloadBuilder b = square_plus({4, 512});
   ProgramBuilder builder;
   PlannedMethod method(builder.method("forward"));
   int last = method.tensor({4, 512});

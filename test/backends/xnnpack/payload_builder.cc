@@ -262,4 +262,12 @@ std::vector<std::byte> PayloadBuilder::build() {
   return payload;
 }
 
+PayloadBuilder square_plus(const std::vector<uint32_t>& dims) {
+  PayloadBuilder b;
+  const uint32_t x = b.input(dims), square = b.internal(dims), y = b.output(dims);
+  b.binary(Tag::XNNMultiply, x, x, square);
+  b.binary(Tag::XNNAdd, square, x, y);
+  return b;
+}
+
 }  // namespace vitrine::test

@@ -200,4 +200,7 @@ class PayloadBuilder {
   std::vector<NodeSpec> nodes_;
 };
 
+// Returns a network that computes x * x + x. The product is an intermediate value.
+PayloadBuilder square_plus(const std::vector<uint32_t>& dims);
+
 }  // namespace vitrine::test

@@ -29,13 +29,12 @@ class SharingTest : public DelegateTest {
     const BackendOption sharing[] = {
         {"XnnpackBackend", "workspace_sharing_mode", how.workspace_sharing},
         {"XnnpackBackend", "weight_cache_enabled", how.weights_cache}};
-    const std::vector<std::byte> payload = builder.build();
     BackendInitContext context;
     context.named_data = named_data;
     context.program = how.program;
     context.memory = how.memory;
     context.options = sharing;
-    Result<std::unique_ptr<Delegate>> loaded = backend_.init(context, payload, {});
+    Result<std::unique_ptr<Delegate>> loaded = backend_.init(context, builder.build(), {});
     EXPECT_TRUE(loaded.ok()) << loaded.error().message();
     return loaded.ok() ? std::move(*loaded) : nullptr;
   }
@@ -44,15 +43,6 @@ class SharingTest : public DelegateTest {
     DelegateMemory memory;
     for (const Delegate* each : delegates) each->report_memory(memory);
     return memory.bytes(kind);
-  }
-
-  // y = x * x + x, with an intermediate value in a workspace.
-  static PayloadBuilder square_plus(uint32_t count) {
-    PayloadBuilder b;
-    const uint32_t x = b.input({count}), square = b.internal({count}), y = b.output({count});
-    b.binary(Tag::XNNMultiply, x, x, square);
-    b.binary(Tag::XNNAdd, square, x, y);
-    return b;
   }
 
   std::vector<float> run_on(Delegate& which, uint32_t count, float x) {
@@ -80,7 +70,7 @@ class SharingTest : public DelegateTest {
 
 TEST_F(SharingTest, SharesWorkspacesAccordingToTheMode) {
   if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "needs XNNPACK's private headers";
-  PayloadBuilder payload = square_plus(1000);
+  PayloadBuilder payload = square_plus({1000});
   const auto total = [&](int64_t mode, const void* second_program) {
     const auto first = load_with(payload, {.workspace_sharing = mode, .program = &program_});
     const auto second = load_with(payload, {.workspace_sharing = mode, .program = second_program});
@@ -99,7 +89,7 @@ TEST_F(SharingTest, SharesWorkspacesAccordingToTheMode) {
 // deleted.
 TEST_F(SharingTest, BudgetOfADelegateIncludesTheWorkspaceGrowthItCauses) {
   if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "needs XNNPACK's private headers";
-  PayloadBuilder payload = square_plus(1 << 20);
+  PayloadBuilder payload = square_plus({1 << 20});
   Budget first_budget;
   Budget second_budget;
   auto first = load_with(payload, {.program = &program_, .memory = &first_budget});
@@ -124,7 +114,7 @@ TEST_F(SharingTest, BudgetOfADelegateIncludesTheWorkspaceGrowthItCauses) {
 
 TEST_F(SharingTest, BudgetLimitsTheGrowthOfAWorkspace) {
   if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "needs XNNPACK's private headers";
-  PayloadBuilder payload = square_plus(10'000);
+  PayloadBuilder payload = square_plus({10'000});
   Budget budget(100'000);
   const auto bounded = load_with(payload, {.program = &program_, .memory = &budget});
   EXPECT_THAT(run_on(*bounded, 10'000, 2), Each(6));
@@ -146,7 +136,7 @@ TEST_F(SharingTest, BudgetLimitsTemporaryMemoryInAWorkspace) {
   const std::vector<uint32_t> dims = {1, 256, 256};
   const uint32_t x = product.input(dims), w = product.input(dims);
   product.binary(Tag::XNNBatchMatrixMultiply, x, w, product.output(dims));
-  PayloadBuilder payload = square_plus(1000);
+  PayloadBuilder payload = square_plus({1000});
   std::vector<float> all_twos((kPacked + kReadableSlack) / sizeof(float), 2);
   std::vector<float> results(all_twos.size());
   const auto run_product = [&](Delegate& which) {
@@ -181,8 +171,8 @@ TEST_F(SharingTest, BudgetLimitsTemporaryMemoryInAWorkspace) {
 }
 
 TEST_F(SharingTest, DelegatesComputeCorrectlyAfterTheSharedWorkspaceGrows) {
-  PayloadBuilder small = square_plus(8);
-  PayloadBuilder large = square_plus(100'000);
+  PayloadBuilder small = square_plus({8});
+  PayloadBuilder large = square_plus({100'000});
   const auto first = load_with(small, {.program = &program_});
   const auto second = load_with(large, {.program = &program_});
   EXPECT_THAT(run_on(*first, 8, 2), Each(6));
@@ -191,7 +181,7 @@ TEST_F(SharingTest, DelegatesComputeCorrectlyAfterTheSharedWorkspaceGrows) {
 }
 
 TEST_F(SharingTest, WorkspaceOutlivesTheDelegateThatCreatedIt) {
-  PayloadBuilder payload = square_plus(64);
+  PayloadBuilder payload = square_plus({64});
   auto first = load_with(payload, {.program = &program_});
   const auto second = load_with(payload, {.program = &program_});
   EXPECT_THAT(run_on(*first, 64, 2), Each(6));
@@ -201,8 +191,8 @@ TEST_F(SharingTest, WorkspaceOutlivesTheDelegateThatCreatedIt) {
 
 // CI runs this test under ThreadSanitizer.
 TEST_F(SharingTest, ThreadsUseASharedWorkspaceOneAtATime) {
-  PayloadBuilder payload = square_plus(2000);
-  PayloadBuilder larger = square_plus(3000);
+  PayloadBuilder payload = square_plus({2000});
+  PayloadBuilder larger = square_plus({3000});
   constexpr int kRuns = 300;
   std::array<bool, 3> right{};
   std::array<std::thread, 3> threads;
