@@ -59,9 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
         simple("Unquantized", "xvalues[0]: qint8 needs quantization parameters",
                [](auto& b) { b.values[0].type = Type::xnn_datatype_qint8; }),
         simple("QuantizedFloat", "xvalues[0]: the type of quant_params does not match fp32",
-               [](auto& b) {
-                 b.values[0].per_tensor = PerTensor{1, 0};
-               }),
+               [](auto& b) { b.values[0].per_tensor = PerTensor{}; }),
         simple("OutputThatNoNodeWrites", "xvalues[2]: no node writes this output",
                [](auto& b) { b.output({1}); }),
         quantized("ScaleZero", "xvalues[0]: scale 0 is not positive and normal",

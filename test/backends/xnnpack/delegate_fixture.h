@@ -86,8 +86,7 @@ class DelegateTest : public testing::Test {
   // Loads the payload. Skips the test if XNNPACK does not support f16 products, and fails the test
   // on any other error.
   void load(PayloadBuilder& builder) {
-    const std::vector<std::byte> payload = builder.build();
-    Result<std::unique_ptr<Delegate>> loaded = init(payload);
+    Result<std::unique_ptr<Delegate>> loaded = init(builder.build());
     if (!loaded.ok() && test::lacks_f16_products(loaded.error())) {
       GTEST_SKIP() << loaded.error().message();
     }
@@ -132,8 +131,7 @@ class DelegateTest : public testing::Test {
   }
 
   std::string load_error(PayloadBuilder& builder, const xnnpack::Limits& limits = {}) {
-    const std::vector<std::byte> payload = builder.build();
-    const Result<std::unique_ptr<Delegate>> loaded = init(payload, limits);
+    const Result<std::unique_ptr<Delegate>> loaded = init(builder.build(), limits);
     return loaded.ok() ? "(none)" : loaded.error().message();
   }
 

@@ -91,10 +91,9 @@ size_t temporary_bytes(const Define& define, size_t threads) {
 // A linear layer from 64 to 64 channels.
 Define linear(size_t rows, xnn_datatype dtype = xnn_datatype_fp32) {
   return [=](Subgraph& s) {
-    const uint32_t input = s.input({rows, 64}, dtype);
-    const uint32_t weights = s.weights({64, 64}, dtype);
-    return xnn_define_fully_connected(s.handle(), -kInfinity, kInfinity, input, weights,
-                                      XNN_INVALID_VALUE_ID, s.output({rows, 64}, dtype), 0);
+    return xnn_define_fully_connected(s.handle(), -kInfinity, kInfinity, s.input({rows, 64}, dtype),
+                                      s.weights({64, 64}, dtype), XNN_INVALID_VALUE_ID,
+                                      s.output({rows, 64}, dtype), 0);
   };
 }
 
@@ -102,38 +101,33 @@ Define linear(size_t rows, xnn_datatype dtype = xnn_datatype_fp32) {
 // as the image.
 Define convolution(size_t side) {
   return [=](Subgraph& s) {
-    const uint32_t input = s.input({1, side, side, 16});
-    const uint32_t weights = s.weights({16, 3, 3, 16});
     return xnn_define_convolution_2d(s.handle(), 1, 1, 1, 1, 3, 3, 1, 1, 1, 1, 1, 16, 16,
-                                     -kInfinity, kInfinity, input, weights, XNN_INVALID_VALUE_ID,
+                                     -kInfinity, kInfinity, s.input({1, side, side, 16}),
+                                     s.weights({16, 3, 3, 16}), XNN_INVALID_VALUE_ID,
                                      s.output({1, side, side, 16}), 0);
   };
 }
 
 Define depthwise(uint32_t window, size_t side) {
   return [=](Subgraph& s) {
-    const uint32_t input = s.input({1, side, side, 16});
-    const uint32_t weights = s.weights({1, window, window, 16});
     const uint32_t padding = window / 2;
-    return xnn_define_depthwise_convolution_2d(s.handle(), padding, padding, padding, padding,
-                                               window, window, 1, 1, 1, 1, 1, 16, -kInfinity,
-                                               kInfinity, input, weights, XNN_INVALID_VALUE_ID,
-                                               s.output({1, side, side, 16}), 0);
+    return xnn_define_depthwise_convolution_2d(
+        s.handle(), padding, padding, padding, padding, window, window, 1, 1, 1, 1, 1, 16,
+        -kInfinity, kInfinity, s.input({1, side, side, 16}), s.weights({1, window, window, 16}),
+        XNN_INVALID_VALUE_ID, s.output({1, side, side, 16}), 0);
   };
 }
 
 Define matrix_product(size_t rows) {
   return [=](Subgraph& s) {
-    const uint32_t input = s.input({rows, 64});
-    return xnn_define_batch_matrix_multiply(s.handle(), input, s.weights({64, 64}),
+    return xnn_define_batch_matrix_multiply(s.handle(), s.input({rows, 64}), s.weights({64, 64}),
                                             s.output({rows, 64}), 0);
   };
 }
 
 Define softmax(size_t count) {
   return [=](Subgraph& s) {
-    const uint32_t input = s.input({1, count});
-    return xnn_define_softmax(s.handle(), input, s.output({1, count}), 0);
+    return xnn_define_softmax(s.handle(), s.input({1, count}), s.output({1, count}), 0);
   };
 }
 
@@ -141,24 +135,24 @@ Define softmax(size_t count) {
 // and each pixel has 1024 bytes.
 Define average_pooling(size_t side) {
   return [=](Subgraph& s) {
-    const uint32_t input = s.input({1, side, side, 256});
     return xnn_define_average_pooling_2d(s.handle(), 0, 0, 0, 0, 4, 4, 1, 1, -kInfinity, kInfinity,
-                                         input, s.output({1, side - 3, side - 3, 256}), 0);
+                                         s.input({1, side, side, 256}),
+                                         s.output({1, side - 3, side - 3, 256}), 0);
   };
 }
 
 Define absolute(size_t count) {
   return [=](Subgraph& s) {
-    const uint32_t input = s.input({count});
-    return xnn_define_unary(s.handle(), xnn_unary_abs, nullptr, input, s.output({count}), 0);
+    return xnn_define_unary(s.handle(), xnn_unary_abs, nullptr, s.input({count}), s.output({count}),
+                            0);
   };
 }
 
 Define transpose(size_t rows) {
   return [=](Subgraph& s) {
     constexpr size_t kOrder[] = {1, 0};
-    const uint32_t input = s.input({rows, 8});
-    return xnn_define_static_transpose(s.handle(), 2, kOrder, input, s.output({8, rows}), 0);
+    return xnn_define_static_transpose(s.handle(), 2, kOrder, s.input({rows, 8}),
+                                       s.output({8, rows}), 0);
   };
 }
 

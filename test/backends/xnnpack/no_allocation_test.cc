@@ -18,11 +18,10 @@ TEST_F(DelegateTest, RepeatedCallsAllocateNothing) {
   const uint32_t x = b.input({4, 3}), y = b.internal({4, 2}), z = b.output({4, 2});
   b.fully_connected(x, b.constant<float>({2, 3}, {1, 2, 3, 4, 5, 6}), kInvalidId, y);
   b.unary(Tag::XNNTanh, y, z);
-  const std::vector<std::byte> payload = b.build();
   CountingTracer counting;
   BackendInitContext context;
   context.tracer = &counting;
-  Result<std::unique_ptr<Delegate>> loaded = xnnpack_backend().init(context, payload, {});
+  Result<std::unique_ptr<Delegate>> loaded = xnnpack_backend().init(context, b.build(), {});
   ASSERT_TRUE(loaded.ok()) << loaded.error().message();
 
   Tensor& in = factory.make(ScalarType::kFloat, {4, 3});

@@ -173,9 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
               [](auto& b) { b.values[2].dims = {6}; }),
         layer("InputChannels",
               "xnodes[0] (FullyConnected): its input has 4 channels, but its filter has 3",
-              [](auto& b) {
-                b.values[0].dims = {2, 4};
-              }),
+              [](auto& b) { b.values[0].dims[1] = 4; }),
         layer("BiasCount", "xnodes[0] (FullyConnected): it has 1 biases for 2 output channels",
               [](auto& b) {
                 b.values[3].dims = {1};

@@ -138,6 +138,7 @@ using Types = testing::Types<float, Half>;
 TYPED_TEST_SUITE(ProductTilesTest, Types);
 
 constexpr size_t kRowCounts[] = {1, 2, 3, 4, 5, 6, 7, 8, 15};
+constexpr size_t kFewRows[] = {1, 8};
 
 TYPED_TEST(ProductTilesTest, MatchesSumsForManyChannels) {
   constexpr size_t kChannels[] = {63, 64, 65, 96, 127, 128, 130};
@@ -153,7 +154,6 @@ TYPED_TEST(ProductTilesTest, MatchesSumsForFewChannels) {
 
 // f32 weights of these sizes are large enough to be packed by several threads.
 TYPED_TEST(ProductTilesTest, MatchesSumsIfAPoolPacks) {
-  constexpr size_t kFewRows[] = {1, 8};
   constexpr size_t kChannels[] = {500, 512};
   for (const size_t threads : {2, 5}) {
     const auto made = ThreadPool::create(threads, ThreadPool::Use::kAlways);
@@ -167,7 +167,6 @@ TYPED_TEST(ProductTilesTest, MatchesSumsIfAPoolPacks) {
 // All cases share one weights file. Each case loads its layer twice. At the first load, the file
 // contains the weights of the previous case. At the second load, it contains those of this case.
 TYPED_TEST(ProductTilesTest, MatchesSumsWithWeightsFromAFile) {
-  constexpr size_t kFewRows[] = {1, 8};
   constexpr size_t kChannels[] = {1, 2, 3, 4, 5, 8, 16, 17, 24, 32, 33, 40, 48, 49};
   const ScratchFolder folder;
   const std::string path = folder / "weights";

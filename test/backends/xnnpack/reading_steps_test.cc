@@ -76,12 +76,11 @@ PayloadBuilder sums(int count, const std::string& key) {
 
 Cost cost_of(PayloadBuilder& builder, uint64_t limit = UINT64_MAX,
              const NamedDataMap* data = nullptr) {
-  const std::vector<std::byte> payload = builder.build();
   Budget steps(limit);
   BackendInitContext context;
   context.named_data = data;
   context.load_steps = &steps;
-  const auto loaded = XnnpackBackend().init(context, payload, {});
+  const auto loaded = XnnpackBackend().init(context, builder.build(), {});
   if (loaded.ok()) return {steps.used(), ErrorCode::kOk};
   return {steps.used(), loaded.error().code(), loaded.error().message()};
 }

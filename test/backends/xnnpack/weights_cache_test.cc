@@ -104,12 +104,11 @@ TEST_F(WeightsCacheTest, ReplacesADamagedFile) {
   const Loaded cold = load(model_, path_);
   const AlignedBytes good = read_file_bytes(path_);
   const size_t size = good.size();
+  const std::vector<size_t> changed = {8,   12,  24,  40,  231, 232, 240, 248,  256,      264,
+                                       280, 296, 312, 332, 400, 567, 568, 3000, size / 2, size - 1};
   std::vector<std::pair<std::string, std::vector<std::byte>>> damaged;
   const std::vector<std::byte> bytes(good.begin(), good.end());
-  for (const size_t at :
-       {size_t{8},   size_t{12},  size_t{24},  size_t{40},   size_t{231}, size_t{232}, size_t{240},
-        size_t{248}, size_t{256}, size_t{264}, size_t{280},  size_t{296}, size_t{312}, size_t{332},
-        size_t{400}, size_t{567}, size_t{568}, size_t{3000}, size / 2,    size - 1}) {
+  for (const size_t at : changed) {
     std::vector<std::byte>& copy = damaged.emplace_back("byte " + std::to_string(at), bytes).second;
     copy[at] ^= std::byte{0x40};
   }
