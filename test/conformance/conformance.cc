@@ -49,19 +49,16 @@ struct Encoding {
 
   float scale(size_t i) const { return scales[i / channel_stride % scales.size()]; }
 
-  float bound_low() const { return info_of(type).low; }
-  float bound_high() const { return info_of(type).high; }
-
   // Rounds `number` to the nearest value that element `i` can store.
   float round(float number, size_t i) const {
     if (type == kFloat32) return number;
     if (type == kFloat16) return static_cast<float>(Half(number));
     if (type == kBrain16) return static_cast<float>(BFloat16(number));
-    return (stored(number, i) - static_cast<float>(zero_point)) * scale(i);
+    return decoded(stored(number, i), i);
   }
   float stored(float number, size_t i) const {
     const float steps = std::nearbyint(number / scale(i)) + static_cast<float>(zero_point);
-    return std::clamp(steps, bound_low(), bound_high());
+    return std::clamp(steps, info_of(type).low, info_of(type).high);
   }
 
   // Encodes `numbers`, whose last dimension has `row` elements. For 4-bit types, adds 8 to each
@@ -117,14 +114,13 @@ struct Encoding {
       case kBrain16:
         return static_cast<float>(reinterpret_cast<const BFloat16*>(data)[i]);
       case kInt8:
-        return (static_cast<float>(reinterpret_cast<const int8_t*>(data)[i]) -
-                static_cast<float>(zero_point)) *
-               scale(i);
+        return decoded(reinterpret_cast<const int8_t*>(data)[i], i);
       default:
-        return (static_cast<float>(reinterpret_cast<const uint8_t*>(data)[i]) -
-                static_cast<float>(zero_point)) *
-               scale(i);
+        return decoded(reinterpret_cast<const uint8_t*>(data)[i], i);
     }
+  }
+  float decoded(float stored, size_t i) const {
+    return (stored - static_cast<float>(zero_point)) * scale(i);
   }
 };
 
@@ -139,9 +135,9 @@ Encoding encoding_for(Type type, float low, float high) {
   low = std::min(low, 0.0f);
   high = std::max(high, 0.0f);
   encoding.scales = {power_of_two(std::max(high - low, 0.01f) / 255)};
+  const TypeInfo& info = info_of(type);
   encoding.zero_point = static_cast<int32_t>(
-      std::clamp(std::nearbyint(encoding.bound_low() - low / encoding.scales[0]),
-                 encoding.bound_low(), encoding.bound_high()));
+      std::clamp(std::nearbyint(info.low - low / encoding.scales[0]), info.low, info.high));
   return encoding;
 }
 
@@ -184,8 +180,8 @@ StoredOperand make_stored(const Operand& operand, const NodeCase& test,
     encoding.scales.assign(operand.dims[dim], 0);
     for (size_t channel = 0; channel < encoding.scales.size(); ++channel) {
       // The channels have two different scales.
-      encoding.scales[channel] = (operand.high - operand.low) / 2 / encoding.bound_high() *
-                                 (channel % 3 == 0 ? 1.0f : 1.25f);
+      encoding.scales[channel] =
+          (operand.high - operand.low) / 2 / info_of(type).high * (channel % 3 == 0 ? 1.0f : 1.25f);
     }
   } else if (operand.quant.has_value()) {
     encoding = {type, {operand.quant->scale}, operand.quant->zero_point};
@@ -361,12 +357,11 @@ void expect_conformance(const NodeCase& test) {
   }
   const uint32_t out = builder.output(test.out_dims, encoding.type, per_tensor(encoding));
   test.build(builder, ids, out);
-  const std::vector<std::byte> payload = builder.build();
 
   const BuilderData named(builder);
   BackendInitContext context;
   if (test.constants == PayloadBuilder::Constants::kNamed) context.named_data = &named;
-  Result<std::unique_ptr<Delegate>> loaded = XnnpackBackend().init(context, payload, {});
+  Result<std::unique_ptr<Delegate>> loaded = XnnpackBackend().init(context, builder.build(), {});
   if (!test.expected_error.empty()) {
     ASSERT_FALSE(loaded.ok()) << "the backend accepts this case; remove its expected error";
     EXPECT_THAT(loaded.error().message(), testing::HasSubstr(test.expected_error));

@@ -205,9 +205,8 @@ std::vector<NodeCase> binary_cases() {
           test.name = std::string(node.name) + " " + type_name(type) + " " + shape_text(dims.a) +
                       " with bounds";
           test.build = binary_node(node.tag, Bounds{0, 1.5f});
-          test.reference = [op = node.op, out = dims.out](KernelCall& call,
-                                                          Operands in) -> Tensor& {
-            return bounded(call, binary_reference(call, op, out, *in[0], *in[1]), Bounds{0, 1.5f});
+          test.reference = [free = test.reference](KernelCall& call, Operands in) -> Tensor& {
+            return bounded(call, free(call, in), Bounds{0, 1.5f});
           };
           cases.push_back(test);
         }
@@ -222,20 +221,19 @@ std::vector<NodeCase> prelu_cases() {
   std::vector<NodeCase> cases;
   for (const Type type : kElementwiseTypes) {
     for (const Dims& dims : {Dims{2, 5}, Dims{1, 3, 3, 7}}) {
-      NodeCase test;
-      test.name = std::string("PReLU ") + type_name(type) + " " + shape_text(dims);
-      test.type = type;
-      test.operands = {{dims, -3, 3}, {{dims.back()}, -0.5f, 1, true}};
-      test.out_dims = dims;
-      test.build = binary_node(Tag::XNNPReLU);
-      test.reference = [](KernelCall& call, Operands in) -> Tensor& {
-        const std::vector<int32_t> sizes = sizes_of(*in[0]);
-        Tensor& scaled = compute(call, "aten::mul.out", sizes, *in[0], *in[1]);
-        Tensor& negative = call.make(ScalarType::kBool, sizes);
-        EXPECT_TRUE(succeeds(call.run("aten::lt.Scalar_out", *in[0], 0, negative)));
-        return compute(call, "aten::where.self_out", sizes, negative, scaled, *in[0]);
-      };
-      cases.push_back(test);
+      cases.push_back(
+          {.name = std::string("PReLU ") + type_name(type) + " " + shape_text(dims),
+           .type = type,
+           .operands = {{dims, -3, 3}, {{dims.back()}, -0.5f, 1, true}},
+           .out_dims = dims,
+           .build = binary_node(Tag::XNNPReLU),
+           .reference = [](KernelCall& call, Operands in) -> Tensor& {
+             const std::vector<int32_t> sizes = sizes_of(*in[0]);
+             Tensor& scaled = compute(call, "aten::mul.out", sizes, *in[0], *in[1]);
+             Tensor& negative = call.make(ScalarType::kBool, sizes);
+             EXPECT_TRUE(succeeds(call.run("aten::lt.Scalar_out", *in[0], 0, negative)));
+             return compute(call, "aten::where.self_out", sizes, negative, scaled, *in[0]);
+           }});
     }
   }
   return cases;

@@ -396,8 +396,7 @@ TEST(Windows, ArgMaxPooling2d_MatchesPortableKernels) {
   const uint32_t x = b.input(in), y = b.output(out);
   const uint32_t indices = b.output(out, Type::xnn_datatype_int32);
   b.argmax(w, x, y, indices);
-  const std::vector<std::byte> payload = b.build();
-  auto loaded = XnnpackBackend().init({}, payload, {});
+  auto loaded = XnnpackBackend().init({}, b.build(), {});
   ASSERT_TRUE(loaded.ok()) << loaded.error().message();
 
   KernelCall call;
