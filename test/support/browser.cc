@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "test/support/read_text.h"
+#include "test/support/scratch_folder.h"
 
 namespace vitrine::test {
 namespace {
@@ -28,25 +29,18 @@ seen.overflow ??= document.documentElement.scrollWidth - innerWidth;
 seen.problems = window.problems;
 const result = document.createElement('pre');
 result.id = 'result';
-result.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(seen))));
+result.textContent = encodeURIComponent(JSON.stringify(seen));
 document.body.append(result);
 </script>)";
 
-std::string from_base64(const std::string& text) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+// Decodes a result of JavaScript's encodeURIComponent(), which ends at the next HTML tag.
+std::string decoded(const std::string& text) {
   std::string bytes;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    const size_t digit = kDigits.find(c);
-    if (digit == std::string_view::npos) break;
-    bits = bits << 6 | static_cast<uint32_t>(digit);
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      bytes += static_cast<char>(bits >> count & 0xff);
-    }
+  for (size_t at = 0; at < text.size() && text[at] != '<'; ++at) {
+    bytes += text[at];
+    if (text[at] != '%') continue;
+    bytes.back() = static_cast<char>(std::stoi(text.substr(at + 1, 2), nullptr, 16));
+    at += 2;
   }
   return bytes;
 }
@@ -64,15 +58,15 @@ std::string find_browser() {
   return "";
 }
 
-json drive(const std::string& browser, std::string page, const ScratchFolder& scratch,
-           const char* window, const std::string& script) {
+json drive(std::string page, const char* window, const std::string& script) {
+  const ScratchFolder scratch;
   page.insert(page.find("<head>") + 6, kWatch);
   page.insert(page.rfind("</body>"), "<script>const seen = {};" + script + kReport);
   const fs::path file = scratch / "driven.html";
   std::ofstream(file) << page;
   const fs::path out = scratch / "dom";
   const std::string command =
-      "timeout 120 " + browser +
+      "timeout 120 " + find_browser() +
       " --headless --no-sandbox --disable-gpu --user-data-dir=" + (scratch / "browser").string() +
       " --window-size=" + window + " --dump-dom file://" + file.string() + " >" + out.string() +
       " 2>" + (scratch / "log").string();
@@ -84,7 +78,7 @@ json drive(const std::string& browser, std::string page, const ScratchFolder& sc
     ADD_FAILURE() << "the page's script did not finish: " << dom.substr(0, 2000);
     return {};
   }
-  json seen = json::parse(from_base64(dom.substr(begin + open.size())));
+  json seen = json::parse(decoded(dom.substr(begin + open.size())));
   EXPECT_EQ(seen.at("problems"), json::array());
   EXPECT_LE(seen.at("overflow").get<int>(), 0) << "the page scrolls sideways";
   return seen;
@@ -108,7 +102,7 @@ addEventListener('load', () => {
   seen.row = shown.dataset.rows;
   seen.cells = [...shown.cells].map((cell) => cell.textContent);
   seen.problems = window.problems.concat(inner.problems || []);
-  result.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(seen))));
+  result.textContent = encodeURIComponent(JSON.stringify(seen));
 });
 )";
 }

@@ -6,8 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "test/support/scratch_folder.h"
-
 namespace vitrine::test {
 
 // Returns the path of the browser: $VITRINE_CHROMIUM if it is set, otherwise Chromium or Chrome on
@@ -15,11 +13,10 @@ namespace vitrine::test {
 std::string find_browser();
 
 // Opens the page in a window of this size ("390,844") and runs `script` after the page's scripts.
-// Returns the object `seen`, to which the script can add values. Expects that the page does not
-// scroll sideways (seen.overflow, measured after the script unless the script sets it) and that
-// seen.problems is empty. seen.problems lists errors, warnings and blocked requests.
-nlohmann::json drive(const std::string& browser, std::string page, const ScratchFolder& scratch,
-                     const char* window, const std::string& script);
+// Returns the object `seen`, to which the script can add values. Expects that seen.overflow is not
+// positive and that seen.problems is empty. seen.problems lists errors, warnings and blocked
+// requests.
+nlohmann::json drive(std::string page, const char* window, const std::string& script);
 
 // Returns a script for a page with a graph. The script first runs the statements `open`, which open
 // the tab with the graph. After the page and the graph are loaded, the script clicks the link from
@@ -32,10 +29,12 @@ nlohmann::json page_data(const std::string& page, const std::string& id = "data"
 
 }  // namespace vitrine::test
 
-#define VITRINE_BROWSER(browser)                                                           \
-  const std::string browser = ::vitrine::test::find_browser();                             \
-  if (browser.empty()) {                                                                   \
-    GTEST_SKIP()                                                                           \
-        << "needs Chromium, which is not on the PATH; install it or set VITRINE_CHROMIUM"; \
-  }                                                                                        \
-  static_assert(true)
+#define VITRINE_NEEDS_BROWSER()                \
+  if (::vitrine::test::find_browser().empty()) \
+  GTEST_SKIP() << "needs Chromium, which is not on the PATH; install it or set VITRINE_CHROMIUM"
+
+// Skips the test if the build lacks the layout of graphs, which inspector/report/report_graph.h
+// declares.
+#define VITRINE_NEEDS_GRAPH_LAYOUT()             \
+  if (!::vitrine::inspector::has_graph_layout()) \
+  GTEST_SKIP() << "dagre was not available to the build"

@@ -232,7 +232,7 @@ constexpr char kDrive[] = R"js(
 )js";
 
 TEST_F(AutoPrecisionTest, PageShowsPartsCurvesAndTheCommand) {
-  VITRINE_BROWSER(browser);
+  VITRINE_NEEDS_BROWSER();
   const fs::path report = scratch / "report.html";
   succeeded(search(auto_options("--at_least 30dB", scratch / "a.pte") + " --search_report " +
                    report.string()));
@@ -241,7 +241,7 @@ TEST_F(AutoPrecisionTest, PageShowsPartsCurvesAndTheCommand) {
   size_t levels = 0;
   for (const auto& part : data.at("parts")) levels += part.at("levels").size();
   for (const char* window : {"1280,900", "390,844"}) {
-    const nlohmann::json seen = drive(browser, page, scratch, window, kDrive);
+    const nlohmann::json seen = drive(page, window, kDrive);
     EXPECT_EQ(seen.at("rows"), levels);
     EXPECT_EQ(seen.at("first"), data.at("parts").at(0).at("name"));
     EXPECT_EQ(seen.at("curves"), 2);

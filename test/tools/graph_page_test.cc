@@ -26,9 +26,6 @@ namespace fs = std::filesystem;
 using inspector::GraphPicture;
 using Document = nlohmann::json;
 
-#define VITRINE_NEEDS_GRAPH_LAYOUT() \
-  if (!inspector::has_graph_layout()) GTEST_SKIP() << "dagre was not available to the build"
-
 std::string page_of(const fs::path& file, const fs::path& record = {}) {
   tools::InspectOptions options;
   options.files = {file};

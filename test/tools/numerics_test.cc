@@ -12,6 +12,7 @@
 #include "test/support/browser.h"
 #include "test/support/corpus.h"
 #include "test/support/delegated_layers.h"
+#include "test/support/read_json.h"
 #include "test/support/read_text.h"
 #include "test/tools/command.h"
 #include "tools/common/files.h"
@@ -212,7 +213,7 @@ seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
 TEST(NumericsCommand, WritesAnHtmlPage) {
-  VITRINE_BROWSER(browser);
+  VITRINE_NEEDS_BROWSER();
   const ScratchFolder scratch;
   const fs::path file = scratch / "errors.html";  // the extension implies the format
   succeeded(executor_runner(linear_relu("--num_executions 3 --warmup 1 --reference " +
@@ -221,24 +222,22 @@ TEST(NumericsCommand, WritesAnHtmlPage) {
   const json data = page_data(page);
   for (const char* window : {"1280,900", "390,844"}) {
     SCOPED_TRACE(window);
-    const json seen = drive(browser, page, scratch, window, kDrive);
-    EXPECT_EQ(seen.at("title"), "model.pte · forward · numerics");
-    EXPECT_EQ(seen.at("cards").at(0), "none");
-    EXPECT_EQ(seen.at("cards").at(2), "2 of 2");
+    const json seen = drive(page, window, kDrive);
     EXPECT_EQ(seen.at("rows"), data.at("rows").size());
     EXPECT_EQ(seen.at("times"), data.at("rows").size());
-    EXPECT_EQ(seen.at("panels"), 3) << "errors, times, bytes";
+    // The panels show errors, times and bytes.
+    expect_members(seen, R"({"title": "model.pte · forward · numerics", "panels": 3, "filtered": 1,
+                             "outputs": 1, "theme": "dark,light"})");
+    EXPECT_EQ(seen.at("cards").at(0), "none");
+    EXPECT_EQ(seen.at("cards").at(2), "2 of 2");
     EXPECT_THAT(seen.at("detail").get<std::string>(), HasSubstr("f32[4,"));
-    EXPECT_EQ(seen.at("filtered"), 1);
-    EXPECT_EQ(seen.at("outputs"), 1);
-    EXPECT_EQ(seen.at("theme"), "dark,light");
   }
 }
 
 // The details of a row link to the operator's node in the graph, and the node links back to the
 // row. The error of the operator determines the node's color.
 TEST(NumericsCommand, DrawsTheGraphColoredByError) {
-  VITRINE_BROWSER(browser);
+  VITRINE_NEEDS_BROWSER();
   const ScratchFolder scratch;
   const fs::path folder = samples_dir() / "digits_xnnpack_q8", file = scratch / "errors.html";
   succeeded(executor_runner("--numerics --num_executions 1 --warmup 0 --etrecord " +
@@ -251,16 +250,16 @@ TEST(NumericsCommand, DrawsTheGraphColoredByError) {
   const auto measured =
       std::ranges::find_if(rows, [](const json& row) { return row.at("made_here").is_object(); });
   ASSERT_NE(measured, rows.end());
-  const json seen = drive(browser, page, scratch, "1280,900",
+  const json seen = drive(page, "1280,900",
                           visit_graph("document.querySelectorAll('#table tbody tr')[" +
                                           std::to_string(measured - rows.begin()) +
                                           "].click(); document.querySelector('.to-graph').click();",
                                       "document.querySelector('tr.detail').previousSibling"));
-  EXPECT_EQ(seen.at("color"), "figure");
-  EXPECT_EQ(seen.at("selected").at(1), measured->at("row"));
+  const size_t row = measured->at("row");
+  expect_members(seen, R"({"color": "figure", "hidden": [true, false]})");
+  EXPECT_EQ(seen.at("row"), std::to_string(row + 1));
+  EXPECT_EQ(seen.at("selected").at(1), row);
   EXPECT_EQ(seen.at("figures").at(0), measured->at("made_here").at("sqnr_db"));
-  EXPECT_EQ(seen.at("hidden"), json({true, false}));
-  EXPECT_EQ(seen.at("row"), std::to_string(measured->at("row").get<size_t>() + 1));
   EXPECT_THAT(seen.at("panel").get<std::string>(), HasSubstr("error made here"));
 }
 
@@ -296,7 +295,7 @@ TEST(NumericsCommand, ComparesTwoLowerings) {
 }
 
 TEST(NumericsCommand, ComparesTwoLoweringsOnAPage) {
-  VITRINE_BROWSER(browser);
+  VITRINE_NEEDS_BROWSER();
   const ScratchFolder scratch;
   const fs::path file = scratch / "errors.html";
   const auto etrecord = [](const std::string& option, const std::string& folder) {
@@ -324,16 +323,16 @@ TEST(NumericsCommand, ComparesTwoLoweringsOnAPage) {
   });
   for (const char* window : {"1280,900", "390,844"}) {
     SCOPED_TRACE(window);
-    const json seen = drive(browser, page, scratch, window, kDrivePair);
-    EXPECT_EQ(seen.at("rows"), rows.size());
-    EXPECT_EQ(seen.at("panels"), 3) << "errors, times of A, times of B";
-    EXPECT_EQ(seen.at("outputs"), json({"A", "B"}));
-    EXPECT_EQ(seen.at("lines"), 2) << "a line for the total error of each program";
-    EXPECT_THAT(seen.at("detail").get<std::string>(), HasSubstr("A made here|"));
-    EXPECT_THAT(seen.at("detail").get<std::string>(), HasSubstr("B made here|"));
-    EXPECT_EQ(seen.at("theme"), "dark,light");
+    const json seen = drive(page, window, kDrivePair);
     ASSERT_NE(below, rows.end()) << "a convolution in int8 is below 40 dB";
+    // The panels show errors, times of A and times of B. Each program has a line for its total
+    // error.
+    expect_members(seen, R"({"panels": 3, "outputs": ["A", "B"], "lines": 2,
+                             "theme": "dark,light"})");
+    EXPECT_EQ(seen.at("rows"), rows.size());
     EXPECT_EQ(seen.at("marked"), json({below - rows.begin() + 1}));
+    EXPECT_THAT(seen.at("detail").get<std::string>(),
+                testing::AllOf(HasSubstr("A made here|"), HasSubstr("B made here|")));
   }
 }
 

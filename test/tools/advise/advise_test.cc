@@ -422,14 +422,13 @@ seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
 TEST(AdvicePage, AdviceLinesHighlightRowsInTheTable) {
-  VITRINE_BROWSER(browser);
-  const ScratchFolder scratch;
+  VITRINE_NEEDS_BROWSER();
   const CommandResult result =
       succeeded(run_tool(VITRINE_COMMAND, "advise --force --no_trials --threads 1 --format html " +
                                               sample("digits_portable/model.pte")));
   for (const char* window : {"1280,900", "390,844"}) {
     SCOPED_TRACE(window);
-    const nlohmann::json seen = drive(browser, result.out, scratch, window, kPointAndClick);
+    const nlohmann::json seen = drive(result.out, window, kPointAndClick);
     EXPECT_EQ(seen.at("lines")[0], seen.at("lines")[1]);
     ASSERT_FALSE(seen.at("rows").empty());
     for (const char* state : {"pointed", "clicked", "shown"}) {

@@ -35,6 +35,10 @@ class TokenPage : public SampleProfile {
   json kept_step(const std::string& name) const;
   void expect_heading(const std::string& text, const std::string& name) const;
   json head() const { return test::page_data(report_token_html(profile_), "head-data"); }
+  // Runs a script on the page in a browser.
+  json drive(const std::string& script, const char* window = "1280,900") const {
+    return test::drive(report_token_html(profile_), window, script);
+  }
 };
 
 // The page's data has all tokens, and a timeline of ops for each kept step. Kept decode steps refer
@@ -312,12 +316,10 @@ void TokenPage::expect_parts_of(const std::string& name, const json& parts) cons
 }
 
 TEST_F(TokenPage, BrowserShowsTheFiguresOfTheReport) {
-  VITRINE_BROWSER(browser);
+  VITRINE_NEEDS_BROWSER();
   profile_.run.limits.emplace().bytes_per_s = kPeak;
   const json report = this->report();
-  const test::ScratchFolder scratch;
-  const json seen =
-      test::drive(browser, report_token_html(profile_), scratch, "1280,900", kReadTokens);
+  const json seen = drive(kReadTokens);
   EXPECT_EQ(seen.at("title"), "model.pte · forward");
   expect_cards(seen.at("cards"), report);
 
@@ -332,12 +334,10 @@ TEST_F(TokenPage, BrowserShowsTheFiguresOfTheReport) {
 }
 
 TEST_F(TokenPage, BrowserShowsGrowthAndSteps) {
-  VITRINE_BROWSER(browser);
-  const test::ScratchFolder scratch;
+  VITRINE_NEEDS_BROWSER();
   for (const char* window : {"1280,900", "390,844"}) {
     SCOPED_TRACE(window);
-    const json seen =
-        test::drive(browser, report_token_html(profile_), scratch, window, kReadTokens);
+    const json seen = drive(kReadTokens, window);
     EXPECT_EQ(seen.at("ids"), 0) << "duplicate ids";
     EXPECT_EQ(seen.at("fits").size(), 9u) << "one line for a token and eight for op types";
     EXPECT_EQ(seen.at("legend").size(), 9u);
@@ -368,11 +368,9 @@ TEST_F(TokenPage, BrowserShowsGrowthAndSteps) {
 
 // The plot covers positions 5 to 203, so the crossing at 104 is in the middle of the plot.
 TEST_F(TokenPage, MarksPositionWhereAttentionCostExceedsWeightCost) {
-  VITRINE_BROWSER(browser);
-  const test::ScratchFolder scratch;
+  VITRINE_NEEDS_BROWSER();
   profile_.attention.emplace().passes_weights = 104;
-  const json seen =
-      test::drive(browser, report_token_html(profile_), scratch, "1280,900", kReadTokens);
+  const json seen = drive(kReadTokens);
   EXPECT_NEAR(seen.at("crossing").get<double>(), 0.5, 1e-9);
   EXPECT_THAT(seen.at("growth").get<std::string>(), HasSubstr("at position 104."));
 }
@@ -392,11 +390,9 @@ seen.timeline = document.getElementById('timeline-what').textContent;
 // One token needs only prefill, so the page has no decode data. Three tokens are too few to
 // estimate how the costs grow with the position.
 TEST_P(ShortTokenPage, OmitsDecodeAndGrowthWithoutData) {
-  VITRINE_BROWSER(browser);
+  VITRINE_NEEDS_BROWSER();
   const bool decodes = GetParam() > 1;
-  const test::ScratchFolder scratch;
-  const json seen =
-      test::drive(browser, report_token_html(profile_), scratch, "1280,900", kReadFew);
+  const json seen = test::drive(report_token_html(profile_), "1280,900", kReadFew);
   EXPECT_EQ(seen.at("cards")[0], decodes ? "decode, tokens/s" : "prefill, tokens/s");
   EXPECT_EQ(seen.at("columns"), decodes ? 12 : 5);
   EXPECT_EQ(seen.at("growth"), false);
@@ -424,9 +420,8 @@ TEST_F(TokenPage, EscapesHostileNames) {
     EXPECT_THAT(page, testing::Not(HasSubstr(reference)));
   }
   EXPECT_EQ(test::page_data(page, "head-data").at("run").at("model"), evil);
-  VITRINE_BROWSER(browser);
-  const test::ScratchFolder scratch;
-  const json seen = test::drive(browser, page, scratch, "1280,900", kReadTokens);
+  VITRINE_NEEDS_BROWSER();
+  const json seen = test::drive(page, "1280,900", kReadTokens);
   EXPECT_EQ(seen.at("images"), 0);
   EXPECT_EQ(seen.at("title"), evil + " · forward");
   EXPECT_THAT(seen.at("subtitle").get<std::string>(), HasSubstr(evil));
@@ -438,7 +433,7 @@ TEST_F(TokenPage, EscapesHostileNames) {
 
 // The number of steps exceeds the number of arguments that a JavaScript call accepts.
 TEST_F(SampleProfile, PageShowsAllStepsOfLongRun) {
-  VITRINE_BROWSER(browser);
+  VITRINE_NEEDS_BROWSER();
   constexpr size_t kSteps = 200'000;
   std::vector<StepWall>& walls = profile_.walls[kDecode];
   while (walls.size() < kSteps) {
@@ -446,8 +441,7 @@ TEST_F(SampleProfile, PageShowsAllStepsOfLongRun) {
   }
   profile_.first_token_ns.assign(kSteps, 1000);
   profile_.wall.line = CostLine{.at_start = 1e5, .per_position = 1};
-  const test::ScratchFolder scratch;
-  const json seen = test::drive(browser, report_token_html(profile_), scratch, "1280,900", R"(
+  const json seen = test::drive(report_token_html(profile_), "1280,900", R"(
 seen.bars = document.querySelector('#steps path').getAttribute('d').split('M').length - 1;
 seen.dots = document.querySelector('#growth .tokens').getAttribute('d').split('M').length - 1;
 )");
