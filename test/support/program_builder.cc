@@ -243,11 +243,6 @@ AlignedBytes assemble(const FlatBufferBuilder& fbb, const Bytes& segments, uint3
 
 }  // namespace
 
-Bytes bytes_of(std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
 int MethodSpec::value(ValueSpec spec) {
   values.push_back(std::move(spec));
   return static_cast<int>(values.size()) - 1;

@@ -37,15 +37,6 @@ std::string auto_options(const std::string& bound, const fs::path& program) {
          program.string();
 }
 
-std::vector<float> run_floats(const fs::path& model, const fs::path& input) {
-  const ScratchFolder scratch;
-  succeeded(executor_runner(model.string() + " --inputs " + input.string() + " --output_file " +
-                            (scratch / "y").string()));
-  std::vector<float> values = read_floats(scratch / "y-0.bin");
-  EXPECT_FALSE(values.empty());
-  return values;
-}
-
 // Returns the SQNR in dB of a program's outputs over all samples, relative to the outputs of
 // `reference`.
 double sqnr_over_samples(const fs::path& program, const fs::path& reference,
@@ -53,8 +44,9 @@ double sqnr_over_samples(const fs::path& program, const fs::path& reference,
   double signal = 0;
   double noise = 0;
   for (const fs::path& sample : samples) {
-    const std::vector<float> expected = run_floats(reference, sample);
-    const std::vector<float> found = run_floats(program, sample);
+    const std::string inputs = " --inputs " + sample.string();
+    const std::vector<float> expected = first_output(reference.string() + inputs);
+    const std::vector<float> found = first_output(program.string() + inputs);
     for (size_t i = 0; i < expected.size(); ++i) {
       signal += std::pow(expected[i], 2);
       noise += std::pow(found[i] - expected[i], 2);

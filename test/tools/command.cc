@@ -21,6 +21,14 @@ CommandResult executor_runner(const std::string& arguments) {
   return run_tool(VITRINE_EXECUTOR_RUNNER, arguments);
 }
 
+std::vector<float> first_output(const std::string& arguments) {
+  const ScratchFolder scratch;
+  succeeded(executor_runner(arguments + " --output_file " + (scratch / "y").string()));
+  std::vector<float> values = read_floats(scratch / "y-0.bin");
+  EXPECT_FALSE(values.empty());
+  return values;
+}
+
 CommandResult succeeded(CommandResult result) {
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   return result;

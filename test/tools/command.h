@@ -5,6 +5,7 @@
 
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "test/support/scratch_folder.h"
 
@@ -22,6 +23,8 @@ inline void PrintTo(const CommandResult& result, std::ostream* to) {
 // Runs `tool` with `arguments` in a shell.
 CommandResult run_tool(const std::string& tool, const std::string& arguments);
 CommandResult executor_runner(const std::string& arguments);
+// Runs executor_runner and returns the first output of the program.
+std::vector<float> first_output(const std::string& arguments);
 
 // Expects the exit code 0, and returns the result.
 CommandResult succeeded(CommandResult result);

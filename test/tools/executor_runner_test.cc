@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "formats/etdump/etdump_reader.h"
 #include "test/support/corpus.h"
+#include "test/support/expect_near.h"
+#include "test/support/read_json.h"
 #include "test/support/read_text.h"
 #include "test/tools/command.h"
 #include "tools/common/files.h"
@@ -22,14 +23,6 @@ namespace vitrine::test {
 namespace {
 
 using testing::HasSubstr;
-
-void expect_near(const std::vector<float>& actual, const std::vector<float>& expected) {
-  ASSERT_FALSE(expected.empty());
-  ASSERT_EQ(actual.size(), expected.size());
-  for (size_t i = 0; i < actual.size(); ++i) {
-    EXPECT_NEAR(actual[i], expected[i], 1e-4 + 1e-4 * std::abs(expected[i])) << "element " << i;
-  }
-}
 
 class ExecutorRunnerTest : public testing::Test {
  protected:
@@ -46,11 +39,9 @@ TEST_F(ExecutorRunnerTest, RefusesProgramsThatDoNotWriteAnOutput) {
 }
 
 TEST_F(ExecutorRunnerTest, OutputsMatchPyTorch) {
-  succeeded(executor_runner(sample("linear_relu/model.pte") + " --inputs " +
-                            sample("linear_relu/input_0.bin") + " --output_file " +
-                            (scratch / "y").string()));
-  expect_near(read_floats(scratch / "y-0.bin"),
-              read_floats(samples_dir() / "linear_relu/expected_0.bin"));
+  expect_near(first_output(sample("linear_relu/model.pte") + " --inputs " +
+                           sample("linear_relu/input_0.bin")),
+              read_floats(sample("linear_relu/expected_0.bin")));
 }
 
 TEST_F(ExecutorRunnerTest, AcceptsTheModelAsAnOptionOrAfterTheInputs) {
@@ -117,29 +108,22 @@ TEST(ToolOutputTest, EscapeSequencesInFilesDoNotReachTheTerminal) {
 
 TEST_F(ExecutorRunnerTest, AcceptsSmallerShapesOfDynamicInputs) {
   const std::string folder = "dynamic_batch_xnnpack/";
-  const auto info = nlohmann::json::parse(std::ifstream(sample(folder + "case.json")));
-  for (size_t call = 0; call < info["calls"].size(); ++call) {
-    const auto& input = info["calls"][call]["inputs"][0];
+  for (const nlohmann::json& call : read_json(sample(folder + "case.json")).at("calls")) {
+    const auto& input = call["inputs"][0];
     std::string shape;
     for (const int size : input["shape"])
       shape += (shape.empty() ? "" : "x") + std::to_string(size);
-    succeeded(executor_runner(sample(folder + "model.pte") + " --inputs " +
-                              sample(folder + std::string(input["file"])) + ":" + shape +
-                              " --output_file " + (scratch / "y").string()));
-    expect_near(
-        read_floats(scratch / "y-0.bin"),
-        read_floats(sample(folder + std::string(info["calls"][call]["outputs"][0]["file"]))));
+    expect_near(first_output(sample(folder + "model.pte") + " --inputs " +
+                             sample(folder + std::string(input["file"])) + ":" + shape),
+                read_floats(sample(folder + std::string(call["outputs"][0]["file"]))));
   }
 }
 
 TEST_F(ExecutorRunnerTest, SameSeedGivesSameRandomInputs) {
-  const std::string command =
-      sample("digits_xnnpack/model.pte") + " --output_file " + (scratch / "").string();
-  succeeded(executor_runner(command + "a --seed 1"));
-  succeeded(executor_runner(command + "b --seed 1"));
-  succeeded(executor_runner(command + "c --seed 2"));
-  EXPECT_EQ(read_floats(scratch / "a-0.bin"), read_floats(scratch / "b-0.bin"));
-  EXPECT_NE(read_floats(scratch / "a-0.bin"), read_floats(scratch / "c-0.bin"));
+  const std::string command = sample("digits_xnnpack/model.pte") + " --seed ";
+  const std::vector<float> first = first_output(command + "1");
+  EXPECT_EQ(first_output(command + "1"), first);
+  EXPECT_NE(first_output(command + "2"), first);
 }
 
 TEST_F(ExecutorRunnerTest, PrintOutputOptionAcceptsNoneSummaryAndAll) {

@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "formats/etrecord/etrecord.h"
 #include "runtime/program/program_access.h"
 #include "test/aot/import/pt2_writer.h"
 #include "test/support/corpus.h"
+#include "test/support/expect_near.h"
 #include "test/support/read_text.h"
 #include "test/support/scratch_folder.h"
 #include "test/tools/command.h"
@@ -36,19 +36,9 @@ CommandResult pte_lower(const std::string& arguments) {
 std::string model() { return sample("linear_relu/model.pt2"); }
 std::string symbolic_model() { return sample("pt2_symint/model.pt2"); }
 
-void expect_outputs(const std::filesystem::path& program, const std::string& more = "",
-                    double atol = 1e-4) {
-  const ScratchFolder scratch;
-  const std::string inputs = (samples_dir() / "linear_relu/input_0.bin").string();
-  succeeded(executor_runner(program.string() + " --inputs " + inputs + more + " --output_file " +
-                            (scratch / "y").string()));
-  const std::vector<float> actual = read_floats(scratch / "y-0.bin");
-  const std::vector<float> expected = read_floats(sample("linear_relu/expected_0.bin"));
-  ASSERT_FALSE(expected.empty());
-  ASSERT_EQ(actual.size(), expected.size());
-  for (size_t i = 0; i < actual.size(); ++i) {
-    EXPECT_NEAR(actual[i], expected[i], atol + 1e-4 * std::abs(expected[i]));
-  }
+void expect_outputs(const std::string& program, const std::string& more = "", double atol = 1e-4) {
+  expect_near(first_output(program + " --inputs " + sample("linear_relu/input_0.bin") + more),
+              read_floats(sample("linear_relu/expected_0.bin")), atol);
 }
 
 class PteLowerTest : public testing::Test {
@@ -403,13 +393,7 @@ TEST(NativeModel, LowersGraphsWrittenByExecuTorch) {
                          lowered + " --inputs " + input + " --output_file " + output));
       input = output + "-0.bin";
     }
-    const std::vector<float> results = read_floats(input);
-    const std::vector<float> expected = read_floats((folder / "expected_0.bin").string());
-    ASSERT_FALSE(expected.empty());
-    ASSERT_EQ(results.size(), expected.size());
-    for (size_t i = 0; i < expected.size(); ++i) {
-      EXPECT_NEAR(results[i], expected[i], 1e-4F + 1e-4F * std::fabs(expected[i]));
-    }
+    expect_near(read_floats(input), read_floats(folder / "expected_0.bin"));
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "aot/quantize/stored_floats.h"
 #include "examples/models/model_builder.h"
+#include "test/support/program_builder.h"
 #include "tools/common/session.h"
 #include "tools/common/tool_error.h"
 #include "tools/pte_lower/auto/search.h"
@@ -136,12 +137,6 @@ struct Sample {
   std::vector<std::byte> input;
   size_t label = 0;
 };
-
-template <class T>
-std::vector<std::byte> bytes_of(const std::vector<T>& values) {
-  const auto bytes = std::as_bytes(std::span(values));
-  return {bytes.begin(), bytes.end()};
-}
 
 struct TrainedModel {
   aot::Methods methods;

@@ -10,6 +10,7 @@
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/etdump/etdump_reader.h"
 #include "test/support/corpus.h"
+#include "test/support/expect_near.h"
 #include "test/support/read_json.h"
 #include "test/support/read_text.h"
 #include "test/tools/command.h"
@@ -32,10 +33,6 @@ std::vector<float> floats(std::span<const std::byte> bytes) {
 }
 std::vector<float> floats(const etdump::DebugValue& value) {
   return floats(etdump::row_major_bytes(std::get<etdump::DebugTensor>(value)));
-}
-void expect_near(const std::vector<float>& found, const std::vector<float>& expected, double atol) {
-  EXPECT_FALSE(expected.empty());
-  EXPECT_THAT(found, testing::Pointwise(testing::FloatNear(static_cast<float>(atol)), expected));
 }
 
 TEST(VerifyTest, AcceptsOutputsThatMatchPyTorch) {
@@ -176,7 +173,7 @@ TEST(BundleTest, RunUsesInputsOfTestSet) {
                               (scratch / "t").string()));
     const auto& expected =
         std::get<bundled::BundledTensor>(bundle.suites.at(0).sets.at(set).expected_outputs.at(0));
-    expect_near(read_floats(scratch / "y-0.bin"), floats(expected.data), 1e-5);
+    expect_near(read_floats(scratch / "y-0.bin"), floats(expected.data), 1e-5, 0);
     const etdump::EtDump dump = etdump::read_etdump(scratch / "t");
     EXPECT_EQ(dump.blocks.back().bundled_input_index, static_cast<int32_t>(set));
   }
@@ -213,7 +210,7 @@ TEST(DebugOutputsTest, TraceHasOutputsOfKernelsAndMethod) {
   EXPECT_EQ(kept, kernels);
   const etdump::DebugEvent& output = run.run().debug_events.back();
   EXPECT_TRUE(output.is_output);
-  expect_near(floats(output.value), read_floats(sample("digits_portable/expected_0.bin")), 1e-4);
+  expect_near(floats(output.value), read_floats(sample("digits_portable/expected_0.bin")), 1e-4, 0);
 }
 
 // The delegate has two linear layers; a relu is fused into the first one.
@@ -227,7 +224,8 @@ TEST(DebugOutputsTest, TraceHasValuesOfDelegates) {
   // The second layer, the delegate and the method return the same values.
   for (size_t i = 1; i < 4; ++i) {
     EXPECT_EQ(events[i].is_output, i == 3);
-    expect_near(floats(events[i].value), read_floats(sample("linear_relu/expected_0.bin")), 1e-5);
+    expect_near(floats(events[i].value), read_floats(sample("linear_relu/expected_0.bin")), 1e-5,
+                0);
   }
 }
 

@@ -14,6 +14,8 @@
 #include "test/examples/demo_backend/demo_model.h"
 #include "test/support/corpus.h"
 #include "test/support/damaged_bytes.h"
+#include "test/support/expect_near.h"
+#include "test/support/program_builder.h"
 #include "test/support/read_text.h"
 #include "test/support/tensor_factory.h"
 
@@ -86,10 +88,7 @@ struct DemoBackendExecution : testing::Test {
     ASSERT_NE(delegate, nullptr);
     const Error error = execute(*delegate, {&x, &y});
     ASSERT_TRUE(error.ok()) << error.message();
-    const std::vector<float> expected = expected_of(spec, values);
-    for (size_t i = 0; i < expected.size(); ++i) {
-      EXPECT_NEAR(y.data<float>()[i], expected[i], 1e-4 * (1 + std::abs(expected[i]))) << i;
-    }
+    expect_near(values_of<float>(y), expected_of(spec, values));
   }
 
   std::string load_error(const std::vector<std::byte>& payload) {
@@ -139,11 +138,7 @@ TEST_F(DemoBackendExecution, OutputsMatchPyTorch) {
   Tensor& y = factory.make(ScalarType::kFloat, {1, 32, 16, 16});
   const Error error = execute(*delegate, {&x, &y});
   ASSERT_TRUE(error.ok()) << error.message();
-  const std::vector<float> expected = read_floats(folder / "expected_0.bin");
-  ASSERT_EQ(expected.size(), 32U * 16 * 16);
-  for (size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_NEAR(y.data<float>()[i], expected[i], 1e-4 + 1e-4 * std::abs(expected[i])) << i;
-  }
+  expect_near(values_of<float>(y), read_floats(folder / "expected_0.bin"));
   // The five operators are two convolutions, each fused with a relu, and three operators for the
   // tan. ExecuTorch's delegate map has the same operators.
   ASSERT_EQ(tracer.records.size(), 5U);
@@ -168,10 +163,7 @@ TEST_F(DemoBackendExecution, RejectsArgumentsWithWrongShapesOrDtypes) {
 }
 
 TEST_F(DemoBackendExecution, RejectsExecuTorchPayloadThatStoresNoWeights) {
-  const std::string text = "1#conv_relu_op,0,";
-  std::vector<std::byte> payload(text.size());
-  std::memcpy(payload.data(), text.data(), text.size());
-  EXPECT_THAT(load_error(payload), HasSubstr("stores no weights"));
+  EXPECT_THAT(load_error(bytes_of("1#conv_relu_op,0,")), HasSubstr("stores no weights"));
 }
 
 // Every truncated payload must cause an error. A payload with a changed byte may run. Sanitizers
@@ -194,12 +186,7 @@ TEST_F(DemoBackendExecution, RejectsTruncatedPayloadsAndSurvivesDamagedOnes) {
 }
 
 TEST_F(DemoBackendExecution, ErrorNamesTheInvalidPartOfThePayload) {
-  const auto text = [&](const std::string& bytes) {
-    std::vector<std::byte> payload(bytes.size());
-    std::ranges::transform(bytes, payload.begin(),
-                           [](char c) { return static_cast<std::byte>(c); });
-    return load_error(payload);
-  };
+  const auto text = [&](const char* payload) { return load_error(bytes_of(payload)); };
   EXPECT_THAT(text(""), HasSubstr("does not begin with a number"));
   EXPECT_THAT(text("x#"), HasSubstr("does not begin with a number"));
   EXPECT_THAT(text("4294967296#"), HasSubstr("does not begin with a number"));

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -21,6 +20,7 @@
 #include "inspector/report/row_texts.h"
 #include "runtime/extension/trace_buffer.h"
 #include "test/support/corpus.h"
+#include "test/support/expect_near.h"
 #include "test/support/read_text.h"
 #include "test/support/results.h"
 #include "test/support/tensor_factory.h"
@@ -44,8 +44,7 @@ struct DemoBackendProfile : testing::Test {
     ASSERT_TRUE(kernels.add("portable", portable::kernels()).ok());
     BackendRegistry backends;
     ASSERT_TRUE(backends.add(&backend()).ok());
-    auto loaded = test::require(Program::load(*view_buffer(model.emitted.pte)));
-    program = std::move(loaded);
+    program = test::require(Program::load(*view_buffer(model.emitted.pte)));
     TraceBuffer trace;
     auto method = test::require(Method::load(
         program, "forward", {.kernels = &kernels, .backends = &backends, .tracer = &trace}));
@@ -55,12 +54,8 @@ struct DemoBackendProfile : testing::Test {
       ASSERT_TRUE(method->set_input(0, factory.value(x)).ok());
       ASSERT_TRUE(method->execute().ok());
     }
-    const std::vector<float> expected = test::read_floats(folder / "expected_0.bin");
-    const Tensor& y = method->output(0).unchecked_tensor();
-    ASSERT_EQ(static_cast<size_t>(y.numel()), expected.size());
-    for (size_t i = 0; i < expected.size(); ++i) {
-      ASSERT_NEAR(y.data<float>()[i], expected[i], 1e-4 + 1e-4 * std::abs(expected[i])) << i;
-    }
+    test::expect_near(test::values_of<float>(method->output(0).unchecked_tensor()),
+                      test::read_floats(folder / "expected_0.bin"));
     const auto bytes = test::require(write_etdump(trace));
     dump = etdump::parse_etdump(std::as_bytes(std::span(bytes)));
     const auto embedded = test::require(program->named_data().get(etrecord::kEmbeddedRecordKey));

@@ -125,11 +125,6 @@ TEST(ProgramRecord, RefusesTheRecordOfAnotherModelAndGivesTheReason) {
 constexpr char kRecord[] = "vitrine.etrecord";
 constexpr char kDigest[] = "vitrine.record_digest";
 
-Bytes bytes_of(const std::string& text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
