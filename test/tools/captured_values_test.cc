@@ -164,10 +164,9 @@ json lower_and_measure(
   succeeded(run_tool(VITRINE_COMMAND, "lower " + model + " --backend xnnpack " + options + " -o " +
                                           program.string()));
   damage();
-  const CommandResult result = succeeded(
-      executor_runner("--numerics " + program.string() + " --reference " + model + " --inputs " +
-                      (folder / "input_0.bin").string() + more_inputs + " --format json"));
-  return json::parse(result.out);
+  return json_of(executor_runner("--numerics " + program.string() + " --reference " + model +
+                                 " --inputs " + (folder / "input_0.bin").string() + more_inputs +
+                                 " --format json"));
 }
 
 // Separate ops quantize the input of the int8 layer and dequantize its result. The reference

@@ -3,8 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "test/support/scratch_folder.h"
@@ -28,6 +30,17 @@ std::vector<float> first_output(const std::string& arguments);
 
 // Expects the exit code 0, and returns the result.
 CommandResult succeeded(CommandResult result);
+
+// Expects the exit code 0, and returns the JSON document on standard output.
+inline nlohmann::json json_of(CommandResult result) {
+  return nlohmann::json::parse(succeeded(std::move(result)).out);
+}
+
+// Matches strings that contain all the texts.
+template <class... Texts>
+auto HasSubstrs(const Texts&... texts) {
+  return testing::AllOf(testing::HasSubstr(std::string(texts))...);
+}
 
 // Matches the exit code, standard error and standard output of a CommandResult.
 MATCHER_P3(Exits, code, err, out, "") {

@@ -129,8 +129,7 @@ CommandResult compare_profiles(const std::string& a, const std::string& b,
 
 TEST(ComparingTest, SameProgramHasNoDifferences) {
   const std::string model = sample("digits_xnnpack/model.pte");
-  const CommandResult result = succeeded(compare_profiles(model, model, "--format json"));
-  const json report = json::parse(result.out);
+  const json report = json_of(compare_profiles(model, model, "--format json"));
   EXPECT_EQ(report.at("paired"), true);
   EXPECT_EQ(report.at("outputs").at(0).at("different"), 0);
   for (const json& op : report.at("ops")) {
@@ -140,11 +139,10 @@ TEST(ComparingTest, SameProgramHasNoDifferences) {
 }
 
 TEST(ComparingTest, AlignsQuantizedOpsByModule) {
-  const CommandResult result = succeeded(
+  const json report = json_of(
       compare_profiles(sample("digits_xnnpack/model.pte"), sample("digits_xnnpack_q8/model.pte"),
                        "--format json --etrecord " + sample("digits_xnnpack/etrecord.bin") +
                            " --compare_etrecord " + sample("digits_xnnpack_q8/etrecord.bin")));
-  const json report = json::parse(result.out);
   EXPECT_EQ(report.at("aligned_by"), "op and module");
   size_t convolutions = 0;
   for (const json& op : report.at("ops")) {

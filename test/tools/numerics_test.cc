@@ -105,9 +105,8 @@ INSTANTIATE_TEST_SUITE_P(All, FloatNumerics, testing::ValuesIn(kFloatModels), na
 INSTANTIATE_TEST_SUITE_P(All, Int8Numerics, testing::ValuesIn(kInt8Models), name_of);
 
 TEST_P(Numerics, CorrectProgramReachesTheSqnrLimit) {
-  const CommandResult result =
-      succeeded(measure(std::string("--format json --fail_below ") + GetParam().limit));
-  const json report = json::parse(result.out);
+  const json report =
+      json_of(measure(std::string("--format json --fail_below ") + GetParam().limit));
   EXPECT_TRUE(report.at("first_below").is_null());
   EXPECT_TRUE(report.at("first_not_finite").is_null());
   size_t measured = 0;
@@ -282,10 +281,9 @@ seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
 TEST(NumericsCommand, ComparesTwoLowerings) {
-  const CommandResult result = succeeded(executor_runner(
+  const json report = json_of(executor_runner(
       linear_relu("--format json" + kReference + " --compare " + sample("linear_relu/model.pte") +
                   " --compare_etrecord " + sample("linear_relu/etrecord.bin"))));
-  const json report = json::parse(result.out);
   ASSERT_EQ(report.at("rows").size(), 2u);
   for (const json& row : report.at("rows")) {
     ASSERT_TRUE(row.at("a").is_object());
@@ -375,9 +373,7 @@ class NumericsSamples : public testing::Test {
   }
 
   json measure(const std::string& inputs) {
-    const CommandResult result =
-        succeeded(executor_runner(linear_relu_with("--format json" + kReference, inputs)));
-    return json::parse(result.out);
+    return json_of(executor_runner(linear_relu_with("--format json" + kReference, inputs)));
   }
 
   ScratchFolder scratch_;

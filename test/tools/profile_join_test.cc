@@ -174,10 +174,9 @@ void check_language_model(const fs::path& folder) {
   }
   const json methods = read_json(folder / "debug_handle_map.json");
   for (const auto& [method, instructions] : methods.items()) {
-    const CommandResult run = succeeded(executor_runner(arguments + " --method_name " + method +
-                                                        " " + (folder / "model.pte").string()));
     std::map<std::string, std::set<int>> handles;  // by instruction
-    const json result = json::parse(run.out);
+    const json result = json_of(executor_runner(arguments + " --method_name " + method + " " +
+                                                (folder / "model.pte").string()));
     check_sums(result);
     for (const json& row : result.at("rows")) {
       if (row.at("where") != "delegate") continue;

@@ -121,8 +121,7 @@ TEST(AdviseCommand, GivesAdviceForAModelThatCannotBeLowered) {
               Prints(AllOf(HasSubstr("#1  replace my.act.default"), HasSubstr("2 calls: "),
                            HasSubstr("#2  replace aten.bincount.default"),
                            HasSubstr("Without these calls, the model can be lowered."))));
-  const CommandResult json = succeeded(run_tool(VITRINE_COMMAND, "advise --format json " + model));
-  const auto parsed = nlohmann::json::parse(json.out);
+  const auto parsed = json_of(run_tool(VITRINE_COMMAND, "advise --format json " + model));
   EXPECT_EQ(parsed["is_lowerable"], false);
   EXPECT_EQ(parsed["advice"][1]["op"], "aten.bincount.default");
   EXPECT_THAT(run_tool(VITRINE_COMMAND, "advise --apply 1 " + model),

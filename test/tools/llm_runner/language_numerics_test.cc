@@ -39,9 +39,8 @@ TEST(LlmNumerics, DivergenceByPositionMatchesDirectFormula) {
   const std::vector<TokenId> ids = {1, 456, 5, 42, 469, 7, 8, 9};
   const auto a = direct_log_probabilities(reference, ids);
   const auto b = direct_log_probabilities(program, ids);
-  const CommandResult result =
-      succeeded(numerics(program, reference, fmt::format("--prompt_ids {} --format json", kIds)));
-  const json report = json::parse(result.out);
+  const json report =
+      json_of(numerics(program, reference, fmt::format("--prompt_ids {} --format json", kIds)));
   for (const json& block : report.at("positions")) {
     double sum = 0;
     int same = 0;
@@ -118,9 +117,8 @@ TEST(LlmNumerics, CsvHasTheSameFiguresAsJson) {
   const std::string arguments = fmt::format("--prompt_ids {} --format ", kIds);
   const CommandResult csv =
       succeeded(numerics(sample("kjv_8da4w/model.pte"), reference, arguments + "csv"));
-  const CommandResult as_json =
-      numerics(sample("kjv_8da4w/model.pte"), reference, arguments + "json");
-  const json report = json::parse(as_json.out);
+  const json report =
+      json_of(numerics(sample("kjv_8da4w/model.pte"), reference, arguments + "json"));
   std::vector<std::string> lines;
   std::istringstream text(csv.out);
   for (std::string line; std::getline(text, line);) lines.push_back(line);

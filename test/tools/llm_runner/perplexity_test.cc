@@ -59,8 +59,7 @@ double mean(const std::vector<double>& values) {
 TEST_F(PerplexityTest, MatchesDirectFormula) {
   const auto tokenizer = load_tokenizer(tokenizer_);
   const std::vector<double> nats = direct_nats(model_, tokenizer->encode(kText, {.num_bos = 1}));
-  const CommandResult result = succeeded(run("--num_bos 1 --format json --perplexity " + text_));
-  const json report = json::parse(result.out);
+  const json report = json_of(run("--num_bos 1 --format json --perplexity " + text_));
   const json& figures = report.at("models").at(0);
   EXPECT_EQ(report.at("scored_tokens"), nats.size());
   EXPECT_NEAR(figures.at("nats_per_token").at("value"), mean(nats), 1e-5);
@@ -77,9 +76,8 @@ TEST_F(PerplexityTest, DifferenceOfTwoModelsMatchesDirectFormula) {
   const auto ids = load_tokenizer(tokenizer_)->encode(kText, {.num_bos = 1});
   const double a = mean(direct_nats(model_, ids));
   const double b = mean(direct_nats(reference, ids));
-  const CommandResult result = succeeded(
+  const json report = json_of(
       run(fmt::format("--num_bos 1 --format json --perplexity {} --compare {}", text_, reference)));
-  const json report = json::parse(result.out);
   const json& change = report.at("b_against_a").at("nats_per_token");
   EXPECT_NEAR(report.at("models").at(1).at("nats_per_token").at("value"), b, 1e-5);
   EXPECT_NEAR(change.at("value"), b - a, 1e-5);
