@@ -114,8 +114,7 @@ TEST_F(AutoPrecisionTest, RulesMixInt8Int4AndFloatInOneModel) {
   };
   const std::string int8 = "--quantize int8 --calibrate " + searched_sample("").string();
   const auto [mixed, mixed_bytes] = lowered(int8 + " --keep fc=8da4w:0 --keep c1=float");
-  EXPECT_THAT(mixed, HasSubstr("--keep fc=8da4w:0"));
-  EXPECT_THAT(mixed, HasSubstr("--keep c1=float"));
+  EXPECT_THAT(mixed, HasSubstrs("--keep fc=8da4w:0", "--keep c1=float"));
   EXPECT_NE(mixed_bytes, lowered(int8 + " --keep fc=float --keep c1=float").second);
   // fc is the only linear layer, so both commands quantize the same layer.
   EXPECT_EQ(lowered("--quantize float --keep fc=8da4w:0").second,

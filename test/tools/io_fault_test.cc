@@ -170,9 +170,8 @@ TEST_P(IoFaultTest, FailedSystemCallLeavesOldOrCompleteFiles) {
         EXPECT_EQ(replaced, scenario.outputs.size());
       } else {
         failed.insert(failing);
-        EXPECT_THAT(result.err, HasSubstr(failing));
-        EXPECT_THAT(result.err,
-                    HasSubstr(code == kEnd ? "the file is too short" : std::strerror(code)));
+        EXPECT_THAT(result.err, HasSubstrs(failing, code == kEnd ? "the file is too short"
+                                                                 : std::strerror(code)));
       }
       if (scenario.is_atomic && !is_harmless && call.name != "rename") {
         EXPECT_EQ(replaced, 0u);
@@ -279,8 +278,7 @@ TEST(WeightsCacheFaultTest, RunsAndWarnsIfASystemCallFails) {
         const bool has_warned = result.err.find("warning: ") != std::string::npos;
         warnings += has_warned ? 1 : 0;
         if (has_warned) {
-          EXPECT_THAT(result.err, HasSubstr("weights cache: "));
-          EXPECT_THAT(result.err, HasSubstr("/weights: "));
+          EXPECT_THAT(result.err, HasSubstrs("weights cache: ", "/weights: "));
           EXPECT_EQ(faults.text("weights"), old_file.value_or(""));
         }
         const bool writes = call.name == "create" || call.name == "write" || call.name == "fsync" ||

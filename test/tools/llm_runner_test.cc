@@ -96,8 +96,7 @@ TEST(LlmRunnerTest, ProfileDoesNotChangeIds) {
   const std::string ids = plain.substr(0, plain.find("PyTorchObserver"));
   EXPECT_THAT(ids, HasSubstr("answer: "));
   EXPECT_THAT(result.out, testing::StartsWith(ids));
-  EXPECT_THAT(result.out, HasSubstr("prefill 10 tokens in 1 call"));
-  EXPECT_THAT(result.out, HasSubstr("decode  59 tokens"));
+  EXPECT_THAT(result.out, HasSubstrs("prefill 10 tokens in 1 call", "decode  59 tokens"));
   EXPECT_GT(etdump::read_etdump(scratch / "trace.etdp").blocks.size(), 8u);
 }
 
@@ -173,8 +172,7 @@ TEST(LlmRunnerTest, ComparesProfilesPhaseByPhase) {
   const std::string a = profile("a.json", "--prompt_ids 1,43 --max_new_tokens 12");
   const std::string b = profile("b.json", "--prompt_ids 1,43,456 --max_new_tokens 20");
   const CommandResult both = succeeded(run_tool(VITRINE_LLM_RUNNER, "--compare " + a + " " + b));
-  EXPECT_THAT(both.out, HasSubstr("A  a.json"));
-  EXPECT_THAT(both.out, HasSubstr("prefill 3 tokens"));
+  EXPECT_THAT(both.out, HasSubstrs("A  a.json", "prefill 3 tokens"));
   EXPECT_THAT(both.out, HasSubstr("the prompts have 2 and 3 tokens"));
   const CommandResult run = succeeded(
       llm_runner("--prompt_ids 1,43 --max_new_tokens 12 --profile --format json --compare " + a));

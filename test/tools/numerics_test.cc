@@ -174,8 +174,8 @@ std::string linear_relu(const std::string& extra) {
 
 TEST(NumericsCommand, LowersAnExportedModelAsReference) {
   EXPECT_THAT(executor_runner(linear_relu(kReference)),
-              Prints(testing::AllOf(HasSubstr("measured 2 of 2 operator values"),
-                                    HasSubstr("no operator's own SQNR is below 30 dB"))));
+              Prints(HasSubstrs("measured 2 of 2 operator values",
+                                "no operator's own SQNR is below 30 dB")));
 }
 
 TEST(NumericsCommand, WritesCsv) {
@@ -329,8 +329,7 @@ TEST(NumericsCommand, ComparesTwoLoweringsOnAPage) {
                              "theme": "dark,light"})");
     EXPECT_EQ(seen.at("rows"), rows.size());
     EXPECT_EQ(seen.at("marked"), json({below - rows.begin() + 1}));
-    EXPECT_THAT(seen.at("detail").get<std::string>(),
-                testing::AllOf(HasSubstr("A made here|"), HasSubstr("B made here|")));
+    EXPECT_THAT(seen.at("detail").get<std::string>(), HasSubstrs("A made here|", "B made here|"));
   }
 }
 
@@ -350,9 +349,8 @@ TEST(NumericsCommand, ExplainsThatReferenceOpsInsideDelegatesAreNotMeasured) {
   EXPECT_THAT(
       executor_runner(linear_relu("--reference " + sample("linear_relu/model.pte") +
                                   " --reference_etrecord " + sample("linear_relu/etrecord.bin"))),
-      Prints(
-          testing::AllOf(HasSubstr("the reference runs this op inside a delegate"),
-                         HasSubstr("no operator was measured: only the outputs were compared"))));
+      Prints(HasSubstrs("the reference runs this op inside a delegate",
+                        "no operator was measured: only the outputs were compared")));
 }
 
 // ---- Several inputs
@@ -416,8 +414,7 @@ TEST_F(NumericsSamples, TableShowsTheWorstSample) {
   EXPECT_THAT(executor_runner(linear_relu_with("--fail_below 500dB --width 120" + kReference,
                                                (scratch_ / "data").string())),
               Exits(2, testing::_,
-                    testing::AllOf(HasSubstr("inputs: 2 samples of "),
-                                   HasSubstr(" dB in " + (scratch_ / "data").string()))));
+                    HasSubstrs("inputs: 2 samples of ", " dB in " + (scratch_ / "data").string())));
 }
 
 TEST_F(NumericsSamples, AnInputFolderNeedsFilesAndTheNumericsOption) {

@@ -109,8 +109,8 @@ TEST_F(PteLowerTest, ComparisonUsesRecordsInsidePrograms) {
   succeeded(pte_lower(model() + " --backend xnnpack -o " + b));
   const std::string both = a + " --compare " + b + " --cpu_threads 1 --width 200";
   EXPECT_THAT(executor_runner("--profile --num_executions 2 " + both),
-              Prints(AllOf(HasSubstr("names: a.pte"), HasSubstr("names: b.pte"),
-                           HasSubstr("aligned by op and module: 5 of 5 rows of A"))));
+              Prints(HasSubstrs("names: a.pte", "names: b.pte",
+                                "aligned by op and module: 5 of 5 rows of A")));
   EXPECT_THAT(executor_runner("--debug_outputs " + both),
               Prints(AllOf(HasSubstr("names: b.pte"), Not(HasSubstr("0 outputs compared")))));
 }
@@ -141,8 +141,8 @@ TEST_F(PteLowerTest, OptionsOnlyOpAndExcludeOpFilterDelegation) {
   const std::string lower = model() + " --backend xnnpack --summary -o " + program;
   EXPECT_THAT(pte_lower(lower + " --exclude-op relu --explain"),
               Exits(0, HasSubstr("--optimize rewrites the graph"),
-                    AllOf(HasSubstr("Total delegated subgraphs: 2\n"),
-                          HasSubstr("--only-op or --exclude-op forbids delegating the operator"))));
+                    HasSubstrs("Total delegated subgraphs: 2\n",
+                               "--only-op or --exclude-op forbids delegating the operator")));
   expect_outputs(program);
   EXPECT_THAT(pte_lower(lower + " --only-op aten.relu.default"),
               Prints(HasSubstr("Number of delegated nodes: 1\n")));
@@ -172,9 +172,8 @@ TEST_F(PteLowerTest, FoldConstantsOptionRemovesAPermutation) {
 TEST_F(PteLowerTest, ExplainOptionListsOptimizations) {
   const std::string options = " --explain -o " + program;
   EXPECT_THAT(pte_lower(model() + options).out, Not(HasSubstr("Optimized")));
-  EXPECT_THAT(
-      pte_lower(model() + options + " --optimize"),
-      Prints(AllOf(HasSubstr("Optimized:\n"), HasSubstr("x call with constant inputs folded ["))));
+  EXPECT_THAT(pte_lower(model() + options + " --optimize"),
+              Prints(HasSubstrs("Optimized:\n", "x call with constant inputs folded [")));
   expect_outputs(program);
 }
 
@@ -335,8 +334,7 @@ TEST(LoadCheck, AcceptsProgramsThatLoad) {
 TEST(LoadCheck, RefusesADelegateThatDoesNotLoad) {
   EXPECT_THAT([] { tools::check_loading(samples_dir() / "lost_output/model.pte", {}); },
               testing::ThrowsMessage<tools::ToolError>(
-                  AllOf(HasSubstr("the program does not load: "), HasSubstr("outputs[1]"),
-                        HasSubstr("use --no-load-check"))));
+                  HasSubstrs("the program does not load: ", "outputs[1]", "use --no-load-check")));
 }
 
 // Lowers ExecuTorch Native models (.ptn) whose graphs ExecuTorch wrote, and compares the results

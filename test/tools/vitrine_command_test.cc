@@ -35,7 +35,7 @@ constexpr const char* kTools[] = {VITRINE_EXECUTOR_RUNNER, VITRINE_LLM_RUNNER, V
 TEST(VitrineCommand, RunsAndProfilesPrograms) {
   EXPECT_THAT(vitrine("run " + sample(kModel)), Prints(StartsWith("output 0: f32[2,3]")));
   EXPECT_THAT(vitrine("profile --executions 2 " + sample(kModel)),
-              Prints(AllOf(HasSubstr("aten"), HasSubstr("unattributed"))));
+              Prints(HasSubstrs("aten", "unattributed")));
 }
 
 TEST(VitrineCommand, LowersInspectsAndVerifies) {
@@ -74,8 +74,8 @@ TEST(VitrineCommand, ReplacesDelegatesOfMissingBackends) {
   EXPECT_THAT(vitrine("verify " + file("model.pte") + " --replace_delegates " + file("model.pt2") +
                       " --inputs " + file("input_0.bin") + " --expected_output " +
                       file("expected_0.bin") + " --rtol 1e-3 --atol 1e-3"),
-              Exits(0, AllOf(HasSubstr("delegate 0: VulkanBackend: Vulkan graph, "),
-                             HasSubstr("delegate 0: XnnpackBackend: "))));
+              Exits(0, HasSubstrs("delegate 0: VulkanBackend: Vulkan graph, ",
+                                  "delegate 0: XnnpackBackend: ")));
 }
 
 // Strips a lowered program, and compares it with the same model lowered without debug maps.
@@ -213,7 +213,7 @@ TEST(Tools, PrintTheVersion) {
 TEST(Tools, ReturnExitCode64ForWrongCommandLines) {
   for (const char* tool : kTools) {
     EXPECT_THAT(run_tool(tool, "--versoin"),
-                Exits(64, AllOf(HasSubstr(": error: "), HasSubstr("did you mean --version?"))))
+                Exits(64, HasSubstrs(": error: ", "did you mean --version?")))
         << tool;
     EXPECT_THAT(run_tool(tool, "--help").out, HasSubstr("Exit status:\n  0   success")) << tool;
   }
@@ -296,8 +296,7 @@ TEST(Tools, ChooseTheReportFormatByFileExtension) {
 
 TEST(Tools, CanProfileSeveralThreadCounts) {
   EXPECT_THAT(vitrine("profile --threads 1,2 --executions 3 " + sample(kModel)),
-              Prints(AllOf(HasSubstr("1 thread us"), HasSubstr("2 threads us"),
-                           HasSubstr("speed-up"), HasSubstr("unattributed"))));
+              Prints(HasSubstrs("1 thread us", "2 threads us", "speed-up", "unattributed")));
   EXPECT_THAT(vitrine("profile --threads 1,2 --executions 3 --format json " + sample(kModel)).out,
               StartsWith("["));
   EXPECT_EQ(vitrine("run --threads 1,2 " + sample(kModel)).exit_code, 64);
@@ -307,8 +306,7 @@ TEST(Tools, ReportTheRunsCompletedBeforeCtrlC) {
   EXPECT_THAT(
       run_tool("timeout --preserve-status --signal INT --kill-after 60 4 " VITRINE_EXECUTOR_RUNNER,
                "--profile --executions 100000000 " + sample("digits_portable/model.pte")),
-      Exits(128 + SIGINT, testing::_,
-            AllOf(HasSubstr("warning: interrupted after "), HasSubstr("wall"))));
+      Exits(128 + SIGINT, testing::_, HasSubstrs("warning: interrupted after ", "wall")));
 }
 
 TEST(Tools, ReadInputsFromStandardInput) {
@@ -375,7 +373,7 @@ TEST(Tools, ReadInputsFromNumpyFiles) {
   for (const auto& each : wrong) {
     tools::write_file(file, npy_file(each.dtype, each.shape, elements));
     EXPECT_THAT(run_tool(VITRINE_EXECUTOR_RUNNER, run + file.string()),
-                Exits(1, AllOf(HasSubstr("--inputs " + file.string()), HasSubstr(each.message))));
+                Exits(1, HasSubstrs("--inputs " + file.string(), each.message)));
   }
 }
 

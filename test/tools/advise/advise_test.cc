@@ -26,7 +26,6 @@ namespace vitrine::test {
 namespace {
 
 using namespace vitrine::tools;  // NOLINT(google-build-using-namespace)
-using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -355,7 +354,7 @@ TEST(AdviseCommand, TriesChangesAndWritesTheImprovedProgram) {
     EXPECT_LE(line["saved"][0].get<double>(), line["saved"][1].get<double>());
   }
   EXPECT_THAT(advise("--no_trials --apply no_debug_maps -o " + program + " " + model),
-              Prints(AllOf(HasSubstr("vitrine lower "), HasSubstr("--no-debug-maps"))));
+              Prints(HasSubstrs("vitrine lower ", "--no-debug-maps")));
   const std::string folder = sample("linear_relu");
   succeeded(run_tool(VITRINE_COMMAND, "verify " + program + " --inputs " + folder +
                                           "/input_0.bin --expected_output " + folder +
@@ -363,9 +362,9 @@ TEST(AdviseCommand, TriesChangesAndWritesTheImprovedProgram) {
 }
 
 TEST(AdviseCommand, LeavesOutAdviceThatNeedsTheExportedModel) {
-  EXPECT_THAT(advise("--no_trials " + sample("digits_portable/model.pte")),
-              Prints(AllOf(HasSubstr("advice that needs the exported model was left out"),
-                           HasSubstr("#1"), HasSubstr("XNNPACK"))));
+  EXPECT_THAT(
+      advise("--no_trials " + sample("digits_portable/model.pte")),
+      Prints(HasSubstrs("advice that needs the exported model was left out", "#1", "XNNPACK")));
 }
 
 TEST(AdviseCommand, VerifiesAppliedAdvice) {
@@ -376,14 +375,13 @@ TEST(AdviseCommand, VerifiesAppliedAdvice) {
     EXPECT_THAT(result.err, HasSubstr("no advice has this name"));  // it saved nothing
   } else {
     EXPECT_THAT(result.exit_code, testing::AnyOf(0, 2)) << result.err;
-    EXPECT_THAT(result.out, AllOf(HasSubstr("predicted ratio"), HasSubstr("xnnpack")));
+    EXPECT_THAT(result.out, HasSubstrs("predicted ratio", "xnnpack"));
   }
 }
 
 TEST(AdviseCommand, DecodersRunOneTokenInTheMiddleOfTheContext) {
   EXPECT_THAT(advise("--no_trials " + sample("kjv_8da4w/model.pte")),
-              Prints(AllOf(HasSubstr("1 token at position 128 of 256"),
-                           HasSubstr("note: a token takes "))));
+              Prints(HasSubstrs("1 token at position 128 of 256", "note: a token takes ")));
 }
 
 TEST(AdviseCommand, ReportsInvalidInput) {

@@ -189,8 +189,7 @@ TEST(AdviseCommand, RejectsProfilesOfOtherPrograms) {
                                           sample("add_mul/model.pte")));
   EXPECT_THAT(
       advise_for("--profile " + json + " " + model).err,
-      testing::AllOf(HasSubstr("the profile does not belong to the program of 'vitrine lower"),
-                     HasSubstr("--baseline")));
+      HasSubstrs("the profile does not belong to the program of 'vitrine lower", "--baseline"));
   EXPECT_THAT(advise_for("--profile " + model + " " + model).err,
               HasSubstr("expected the profile of a device (JSON)"));
   EXPECT_EQ(advise_for("--profile " + json + " --apply 1 --verify " + model).exit_code, 64);

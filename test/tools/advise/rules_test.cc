@@ -29,7 +29,6 @@ namespace vitrine::test {
 namespace {
 
 using namespace vitrine::tools;  // NOLINT(google-build-using-namespace)
-using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -438,17 +437,16 @@ TEST(AdviseCommand, DynamicBatchShowsTimePerSampleAndNotesTheBounds) {
   VITRINE_NEEDS_CORPUS();
   const std::string model = (corpus_dir() / "dynamic_batch_xnnpack/model.pt2").string();
   EXPECT_THAT(advise_without_trials("--width 200 " + model),
-              Prints(AllOf(HasSubstr("time per sample, by batch size: "),
-                           HasSubstr("was set to 16, the maximum of its bounds 1 to 16"))));
+              Prints(HasSubstrs("time per sample, by batch size: ",
+                                "was set to 16, the maximum of its bounds 1 to 16")));
 }
 
 TEST(AdviseCommand, EstimatesGainsForDecodersEvenWithoutTrials) {
   VITRINE_NEEDS_CORPUS_LLM();
   const std::string model = (corpus_llm_dir() / "kjv_f32/model.pt2").string();
-  EXPECT_THAT(
-      advise_without_trials("--width 200 " + model),
-      Prints(AllOf(HasSubstr("8da4w_embedding4: saves up to "), HasSubstr("of a prompt's token"),
-                   HasSubstr("cache_int8: saves "), HasSubstr("most expensive kernel calls"))));
+  EXPECT_THAT(advise_without_trials("--width 200 " + model),
+              Prints(HasSubstrs("8da4w_embedding4: saves up to ", "of a prompt's token",
+                                "cache_int8: saves ", "most expensive kernel calls")));
 }
 
 }  // namespace
