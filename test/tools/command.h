@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "test/support/expect_error.h"
 #include "test/support/scratch_folder.h"
 
 namespace vitrine::test {
@@ -34,12 +35,6 @@ CommandResult succeeded(CommandResult result);
 // Expects the exit code 0, and returns the JSON document on standard output.
 inline nlohmann::json json_of(CommandResult result) {
   return nlohmann::json::parse(succeeded(std::move(result)).out);
-}
-
-// Matches strings that contain all the texts.
-template <class... Texts>
-auto HasSubstrs(const Texts&... texts) {
-  return testing::AllOf(testing::HasSubstr(std::string(texts))...);
 }
 
 // Matches the exit code, standard error and standard output of a CommandResult.

@@ -11,6 +11,7 @@
 #include "formats/bundled_program/bundled_program.h"
 #include "test/support/corpus.h"
 #include "test/support/damaged_bytes.h"
+#include "test/support/expect_error.h"
 #include "test/support/file_bytes.h"
 #include "test/support/program_builder.h"
 #include "test/support/scratch_folder.h"
@@ -231,8 +232,7 @@ TEST(PteInspectTest, VerifyFailsOnTruncatedProgram) {
   options.files = {scratch / "cut.pte"};
   const tools::Inspection cut = tools::inspect(options);
   EXPECT_EQ(cut.exit_code, 1);
-  EXPECT_THAT(cut.text, HasSubstr("wrong"));
-  EXPECT_THAT(cut.text, HasSubstr("cut.pte"));
+  EXPECT_THAT(cut.text, HasSubstrs("wrong", "cut.pte"));
 }
 
 TEST(PteInspectTest, VerifyReportsMissingExternalData) {
@@ -285,12 +285,8 @@ TEST(PteInspectTest, ComparesStoredTraces) {
 TEST(PteInspectTest, ErrorForAnUnknownFileShowsItsFirstBytes) {
   const std::string text = "no model at all";
   const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
-  EXPECT_THAT(
-      [&] {
-        tools::describe_file({"notes.txt", bytes});
-      },
-      testing::ThrowsMessage<tools::ToolError>(
-          testing::AllOf(HasSubstr("notes.txt"), HasSubstr("6e 6f 20"))));
+  EXPECT_ERROR(tools::ToolError, tools::describe_file({"notes.txt", bytes}), "notes.txt");
+  EXPECT_ERROR(tools::ToolError, tools::describe_file({"notes.txt", bytes}), "6e 6f 20");
   EXPECT_THROW(tools::describe_file({"empty", {}}), tools::ToolError);
 }
 

@@ -22,6 +22,7 @@
 #include "inspector/report/report_jsonl.h"
 #include "inspector/report/report_table.h"
 #include "inspector/report/report_timeline.h"
+#include "test/support/expect_error.h"
 #include "test/support/record_builder.h"
 #include "test/support/trace_builder.h"
 
@@ -29,6 +30,7 @@ namespace vitrine::inspector {
 namespace {
 
 using etrecord::EtRecord;
+using test::HasSubstrs;
 using test::TraceBuilder;
 using testing::Contains;
 using testing::ElementsAre;
@@ -316,8 +318,7 @@ TEST(DeviceQueues, QnnCyclesBecomeTicksAndOtherValuesBecomeFigures) {
   EXPECT_DOUBLE_EQ(sum_of(profile), profile.wall.p50);
   EXPECT_THAT(profile.notes, Contains(HasSubstr("RPC (execute) time (us) 777")));
   const std::string table = report_table(profile, {.width = 100});
-  EXPECT_THAT(table, HasSubstr("p50 ticks"));
-  EXPECT_THAT(table, HasSubstr("3000"));
+  EXPECT_THAT(table, HasSubstrs("p50 ticks", "3000"));
 }
 
 TEST(DeviceQueues, NeutronKernelsAreJoinedByTheDelegateMap) {
@@ -362,8 +363,7 @@ TEST(DeviceQueues, ReportsShowEachQueueSeparately) {
   const Profile profile = profile_of(two_delegates(), &record, two_delegates_program());
   for (const size_t width : {80, 100}) {
     const std::string table = report_table(profile, {.width = width});
-    EXPECT_THAT(table, HasSubstr("Vulkan GPU"));
-    EXPECT_THAT(table, HasSubstr("sum"));
+    EXPECT_THAT(table, HasSubstrs("Vulkan GPU", "sum"));
   }
   const Profile stored = read_profile(report_json(profile), "profile", all_profiles());
   ASSERT_EQ(stored.queues.size(), 1u);
@@ -372,11 +372,9 @@ TEST(DeviceQueues, ReportsShowEachQueueSeparately) {
   EXPECT_DOUBLE_EQ(stored.queues[0].wall.p50, profile.queues[0].wall.p50);
 
   const std::string rows = report_csv(profile);
-  EXPECT_THAT(rows, HasSubstr(",share,queue\r\n"));
-  EXPECT_THAT(rows, HasSubstr(",Vulkan GPU\r\n"));
+  EXPECT_THAT(rows, HasSubstrs(",share,queue\r\n", ",Vulkan GPU\r\n"));
   const std::string lines = report_jsonl(profile, {});
-  EXPECT_THAT(lines, HasSubstr(R"("where":"device")"));
-  EXPECT_THAT(lines, HasSubstr(R"("queue":"Vulkan GPU")"));
+  EXPECT_THAT(lines, HasSubstrs(R"("where":"device")", R"("queue":"Vulkan GPU")"));
 
   // The timeline places the first GPU event of a call at the start of the call.
   const auto timeline = nlohmann::json::parse(report_timeline(profile));
