@@ -21,6 +21,7 @@
 #include "examples/models/transformer.h"
 #include "test/aot/passes/pte_instructions.h"
 #include "test/support/corpus.h"
+#include "test/support/expect_error.h"
 #include "test/support/read_text.h"
 
 namespace vitrine::aot {
@@ -100,9 +101,9 @@ TEST(ModelBuilder, RecordsModulesAndSourceLines) {
   ASSERT_EQ(linear->meta.origin->module_stack.size(), 2U);
   EXPECT_EQ(linear->meta.origin->module_stack[1].path, "fc");
   EXPECT_EQ(linear->meta.origin->module_stack[1].key, "L__self__fc");
-  EXPECT_THAT(program.graph->find("relu")->meta.origin->stack_trace,
-              testing::AllOf(testing::HasSubstr("examples/model_builder_test.cc"),
-                             testing::HasSubstr("line " + std::to_string(line))));
+  EXPECT_THAT(
+      program.graph->find("relu")->meta.origin->stack_trace,
+      vitrine::test::HasSubstrs("examples/model_builder_test.cc", "line " + std::to_string(line)));
   EXPECT_EQ(program.signature.inputs[0].target, "fc.weight");
   EXPECT_EQ(program.signature.inputs[1].name, "p_fc_bias");
   EXPECT_EQ(program.signature.inputs[2].name, "x");
@@ -113,13 +114,12 @@ TEST(ModelBuilder, ErrorsNameTheModule) {
   Node* x = build.input("x", ScalarType::kFloat, {2, 8});
   const auto module = build.module("head", "Head");
   Node* weight = build.parameter("weight", {4, 7});
-  try {
-    build.call("aten.linear.default", {x, weight});
-    FAIL() << "expected an AotError";
-  } catch (const AotError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("head (File"));
-    EXPECT_THAT(error.what(), testing::HasSubstr("features are 8 and 7; they must be equal"));
-  }
+  EXPECT_THAT(
+      [&] {
+        build.call("aten.linear.default", {x, weight});
+      },
+      testing::ThrowsMessage<AotError>(
+          vitrine::test::HasSubstrs("head (File", "features are 8 and 7; they must be equal")));
 }
 
 TEST(ModelBuilder, ReturnsExistingParameterWithTheSameName) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "base/host_error.h"
 #include "inspector/report/read_profile.h"
@@ -10,12 +11,12 @@
 #include "inspector/report/report_comparison.h"
 #include "inspector/report/report_json.h"
 #include "test/inspector/compare/compared_sides.h"
+#include "test/support/expect_error.h"
 
 namespace vitrine::test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
 
 using inspector::Profile;
 
@@ -23,11 +24,24 @@ Profile stored(const Profile& profile) {
   return inspector::read_profile(inspector::report_json(profile), "p.json", {});
 }
 
-std::string error_of(const json& changed) try {
-  (void)inspector::read_profile(changed.dump(), "p.json", {});
-  return "";
-} catch (const HostError& error) {
-  return error.what();
+// Changes a stored profile, so that reading it with `read` must fail with a certain error. `at` is
+// the JSON pointer of the changed value.
+struct InvalidValue {
+  const char* at;
+  json value;
+  const char* error;
+};
+template <class Read>
+void expect_errors(const Profile& profile, Read read, const std::vector<InvalidValue>& cases) {
+  const json valid = json::parse(inspector::report_json(profile));
+  EXPECT_NO_THROW(read(valid.dump(), "p.json", inspector::DelegateProfiles()));
+  for (const InvalidValue& invalid : cases) {
+    SCOPED_TRACE(invalid.at);
+    json changed = valid;
+    changed[json::json_pointer(invalid.at)] = invalid.value;
+    EXPECT_ERROR(HostError, read(changed.dump(), "p.json", inspector::DelegateProfiles()),
+                 invalid.error);
+  }
 }
 
 TEST(ReadProfile, KeepsEverythingThatComparisonsUse) {
@@ -58,38 +72,22 @@ TEST(ReadProfile, StoredProfileComparesLikeTheOriginal) {
 }
 
 TEST(ReadProfile, RejectsInvalidFiles) {
-  const json valid = json::parse(inspector::report_json(delegated_net().profile));
-  EXPECT_EQ(error_of(valid), "");
-  EXPECT_THAT(error_of(json::array()), HasSubstr("p.json: is not an object"));
-  json changed = valid;
-  changed["schema_version"] = 2;
-  EXPECT_THAT(error_of(changed), HasSubstr("is 2, but this tool reads version 3"));
-  changed = valid;
-  changed.erase("wall_samples_ns");
-  EXPECT_THAT(error_of(changed), HasSubstr("record the profile again"));
-  changed = valid;
-  changed["rows"][0]["samples_ns"].push_back(1);
-  EXPECT_THAT(error_of(changed), HasSubstr("rows[0].samples_ns: has "));
-  changed = valid;
-  changed["rows"][0]["samples_ns"][0] = 1e300;
-  EXPECT_THAT(error_of(changed), HasSubstr("is not a number between -1e18 and 1e18"));
-  changed = valid;
-  changed["wall_samples_ns"][0] = "NaN";
-  EXPECT_THAT(error_of(changed), HasSubstr("wall_samples_ns[0]: is not a number"));
-  changed = valid;
-  changed["rows"][1]["main_op"] = 99;
-  EXPECT_THAT(error_of(changed), HasSubstr("lists of ops, modules and source lines"));
-  changed = valid;
-  changed["rows"][0]["inserted_for"] = json::array();
-  changed["rows"][0]["inserted_for_row"] = 99;
-  EXPECT_THAT(error_of(changed), HasSubstr("a layout change refers to row 99"));
-  changed = valid;
-  changed["rows"][0]["where"] = "elsewhere";
-  EXPECT_THAT(error_of(changed),
-              HasSubstr("rows[0].where: is not \"delegate\", \"kernel\" or \"control\""));
+  const Profile profile = delegated_net().profile;
+  expect_errors(profile, inspector::read_profile,
+                {{"", json::array(), "p.json: is not an object"},
+                 {"/schema_version", 2, "is 2, but this tool reads version 3"},
+                 {"/rows/0/samples_ns/-", 1, "rows[0].samples_ns: has "},
+                 {"/rows/0/samples_ns/0", 1e300, "is not a number between -1e18 and 1e18"},
+                 {"/wall_samples_ns/0", "NaN", "wall_samples_ns[0]: is not a number"},
+                 {"/rows/1/main_op", 99, "lists of ops, modules and source lines"},
+                 {"/rows/0/inserted_for_row", 99, "a layout change refers to row 99"},
+                 {"/rows/0/where", "elsewhere",
+                  "rows[0].where: is not \"delegate\", \"kernel\" or \"control\""}});
+  json lacking = json::parse(inspector::report_json(profile));
+  lacking.erase("wall_samples_ns");
+  EXPECT_ERROR(HostError, inspector::read_profile(lacking.dump(), "p.json", {}),
+               "record the profile again");
 }
-
-using inspector::Profile;
 
 Profile profile_with_facts() {
   Profile profile = delegated_net().profile;
@@ -102,13 +100,6 @@ Profile profile_with_facts() {
   profile.run.limits = {.flops_per_s = 4e9, .bytes_per_s = 2e9, .threads = 2, .machine = "chip"};
   profile.rows[0].cost = inspector::Cost{.flops = 100, .bytes = 60};
   return profile;
-}
-
-std::string whole_error(const json& changed) try {
-  (void)inspector::read_whole_profile(changed.dump(), "p.json", {});
-  return "";
-} catch (const HostError& error) {
-  return error.what();
 }
 
 TEST(ReadWholeProfile, KeepsEverythingInTheReport) {
@@ -134,20 +125,11 @@ TEST(ReadWholeProfile, KeepsEverythingInTheReport) {
 }
 
 TEST(ReadWholeProfile, RejectsFiguresOutOfRange) {
-  const json valid = json::parse(inspector::report_json(profile_with_facts()));
-  ASSERT_EQ(whole_error(valid), "");
-  json changed = valid;
-  changed["rows"][0]["share"] = 1.5;
-  EXPECT_THAT(whole_error(changed), HasSubstr("rows[0].share: is not between 0 and 1"));
-  changed = valid;
-  changed["machine"]["flops_per_s"] = -1;
-  EXPECT_THAT(whole_error(changed), HasSubstr("machine.flops_per_s: is not a number between"));
-  changed = valid;
-  changed["rows"][0]["cost"]["bytes"] = "NaN";
-  EXPECT_THAT(whole_error(changed), HasSubstr("rows[0].cost.bytes"));
-  changed = valid;
-  changed["delegate_calls"] = 1;
-  EXPECT_THAT(whole_error(changed), HasSubstr("delegate_calls: is not a list"));
+  expect_errors(profile_with_facts(), inspector::read_whole_profile,
+                {{"/rows/0/share", 1.5, "rows[0].share: is not between 0 and 1"},
+                 {"/machine/flops_per_s", -1, "machine.flops_per_s: is not a number between"},
+                 {"/rows/0/cost/bytes", "NaN", "rows[0].cost.bytes"},
+                 {"/delegate_calls", 1, "delegate_calls: is not a list"}});
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "test/support/expect_error.h"
 #include "tools/common/tensors.h"
 #include "tools/common/tool_error.h"
 
@@ -19,9 +20,7 @@ using testing::AnyOf;
 using testing::Each;
 using testing::ElementsAre;
 using testing::Ge;
-using testing::HasSubstr;
 using testing::Lt;
-using testing::ThrowsMessage;
 
 std::string file_with(const std::string& header, const std::string& data, char version = 1) {
   std::string file = std::string("\x93NUMPY", 6) + version + '\0';
@@ -78,15 +77,12 @@ TEST(ParseNpy, RejectsDamagedFiles) {
       "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"};
   for (const char* header : headers) {
-    EXPECT_THAT([&] { parse(file_with(header, std::string(4, '\0'))); },
-                ThrowsMessage<ToolError>(HasSubstr("x.npy: ")))
-        << header;
+    SCOPED_TRACE(header);
+    EXPECT_ERROR(ToolError, parse(file_with(header, std::string(4, '\0'))), "x.npy: ");
   }
-  EXPECT_THAT([&] { parse("\x93NUMPY"); }, ThrowsMessage<ToolError>(HasSubstr("other bytes")));
-  EXPECT_THAT([&] { parse(std::string("\x93NUMPY\x01\x00\xff\xff{}", 12)); },
-              ThrowsMessage<ToolError>(HasSubstr("truncated")));
-  EXPECT_THAT([&] { parse(std::string("\x93NUMPY\x09\x00\x01\x00{}", 12)); },
-              ThrowsMessage<ToolError>(HasSubstr("version 9")));
+  EXPECT_ERROR(ToolError, parse("\x93NUMPY"), "other bytes");
+  EXPECT_ERROR(ToolError, parse(std::string("\x93NUMPY\x01\x00\xff\xff{}", 12)), "truncated");
+  EXPECT_ERROR(ToolError, parse(std::string("\x93NUMPY\x09\x00\x01\x00{}", 12)), "version 9");
 }
 
 constexpr std::array<int32_t, 4> kSizes = {1, 2, 2, 3};

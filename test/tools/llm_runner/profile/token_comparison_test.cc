@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format_error.h"
+#include "test/support/expect_error.h"
 #include "tools/common/profile_report.h"
 
 namespace vitrine::llm {
@@ -15,7 +16,6 @@ using inspector::GroupBy;
 using Json = nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::ThrowsMessage;
 
 Json times(double prefill, double decode, double usual) {
   return {{"prefill_ns", prefill}, {"decode_ns", decode}, {"usual_decode_ns", usual}};
@@ -212,28 +212,23 @@ TEST(TokenComparison, ComparesTokensAtCommonPositions) {
 }
 
 TEST(TokenComparison, RejectsInvalidProfiles) {
-  const auto refusal = [](const Json& profile) {
-    return [profile] { read_saved_tokens(profile.dump(), "x.json"); };
-  };
-  EXPECT_THAT([] { read_saved_tokens("{", "x.json"); },
-              ThrowsMessage<FormatError>(HasSubstr("x.json")));
-  EXPECT_THAT(refusal(Json::array()),
-              ThrowsMessage<FormatError>(HasSubstr("is not a token profile")));
+  const auto read = [](const Json& profile) { read_saved_tokens(profile.dump(), "x.json"); };
+  EXPECT_ERROR(FormatError, read_saved_tokens("{", "x.json"), "x.json");
+  EXPECT_ERROR(FormatError, read(Json::array()), "is not a token profile");
   Json other = kFloat.profile();
   other["version"] = 1;
-  EXPECT_THAT(refusal(other),
-              ThrowsMessage<FormatError>(HasSubstr("has version 1, expected version 2")));
+  EXPECT_ERROR(FormatError, read(other), "has version 1, expected version 2");
   for (const char* key : {"run", "rows", "unattributed", "parts", "wall", "tokens", "token_ns"}) {
     Json missing = kFloat.profile();
     missing.erase(key);
-    EXPECT_THAT(refusal(missing), ThrowsMessage<FormatError>(HasSubstr(key)));
+    EXPECT_ERROR(FormatError, read(missing), key);
   }
   Json negative = kFloat.profile();
   negative["phases"]["decode"]["steps"] = -1;
-  EXPECT_THAT(refusal(negative), ThrowsMessage<FormatError>(HasSubstr("phases.decode")));
+  EXPECT_ERROR(FormatError, read(negative), "phases.decode");
   Json empty = kFloat.profile();
   empty["tokens"][0] = Json::array();
-  EXPECT_THAT(refusal(empty), ThrowsMessage<FormatError>(HasSubstr("tokens[0]")));
+  EXPECT_ERROR(FormatError, read(empty), "tokens[0]");
 }
 
 TEST(TokenComparison, WritesCsvAndHtml) {
