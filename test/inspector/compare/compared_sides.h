@@ -39,6 +39,22 @@ inline void run_kernels(TraceBuilder& trace, const Kernels& kernels) {
   trace.end_run();
 }
 
+// Returns the side of a program that runs these kernels once.
+inline TracedSide kernel_side(const Kernels& kernels) {
+  TraceBuilder trace;
+  run_kernels(trace, kernels);
+  return side_of(trace);
+}
+
+// A row group with the rows of A and the rows of B.
+using RowPair = std::pair<std::vector<size_t>, std::vector<size_t>>;
+template <class Groups>
+std::vector<RowPair> rows_of(const Groups& groups) {
+  std::vector<RowPair> rows;
+  for (const auto& group : groups) rows.emplace_back(group.rows_a, group.rows_b);
+  return rows;
+}
+
 inline void expect_sums(const inspector::Comparison& comparison) {
   double a = comparison.unattributed.a.avg, b = comparison.unattributed.b.avg;
   for (const inspector::ComparedOp& op : comparison.ops) {

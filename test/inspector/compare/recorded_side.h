@@ -67,9 +67,10 @@ class RecordedSide {
 };
 
 // Runs all four ops as kernels. Adds `error` to the results of the relu and of all later ops.
-inline void run_portable(RecordedSide& side, float error = 0,
-                         const std::vector<NodeText>& nodes = kRecordedNet,
-                         const std::string& handles = R"({"0": 1, "1": 2, "2": 3, "3": 4})") {
+inline RecordedSide portable_run(
+    float error = 0, const std::vector<NodeText>& nodes = kRecordedNet,
+    const std::string& handles = R"({"0": 1, "1": 2, "2": 3, "3": 4})") {
+  RecordedSide side;
   side.kernel(0, "aten::convolution.out");
   side.value(0, {-1, 2});
   side.kernel(1, "aten::relu.out");
@@ -80,11 +81,13 @@ inline void run_portable(RecordedSide& side, float error = 0,
   side.value(3, {0, 6 + error});
   side.value(0, {0, 6 + error}, true);
   side.end(nodes, handles);
+  return side;
 }
 
 // Runs conv, relu and add in one delegate, which returns the results of relu and add to the kernel
 // mul. Adds `error` to the results of add and mul.
-inline void run_delegated(RecordedSide& side, float error = 0) {
+inline RecordedSide delegated_run(float error = 0) {
+  RecordedSide side;
   side.delegate(
       0, {{.id = 1, .metadata = "Convolution", .ns = 10}, {.id = 3, .metadata = "Add", .ns = 5}});
   side.value(0, {0, 2});
@@ -94,6 +97,11 @@ inline void run_delegated(RecordedSide& side, float error = 0) {
   side.value(0, {0, 6 + error}, true);
   side.end(kRecordedNet, R"({"0": [1, 2, 3], "1": 4})",
            R"({"0": {"name": "XnnpackBackend", "delegate_map": {}}})");
+  return side;
+}
+
+inline inspector::ValueComparison compare(const RecordedSide& a, const RecordedSide& b) {
+  return inspector::compare_values(a.run(), b.run(), 40);
 }
 
 inline std::vector<std::string> ops_of(const inspector::ValueComparison& comparison) {

@@ -18,8 +18,7 @@ using testing::IsEmpty;
 
 // The nodes are conv, relu, add and mul. The first three are in a delegate.
 TEST(RecordedValues, AssignsDelegateOutputsToNodesUsedOutsideTheDelegate) {
-  RecordedSide side;
-  run_delegated(side);
+  const RecordedSide side = delegated_run();
   const inspector::ValueRun run = side.run();
   const inspector::RecordedValues found =
       inspector::recorded_values(run.profile, run.trace, run.record);
@@ -38,7 +37,8 @@ TEST(RecordedValues, DistinguishesNodesWithTheSameHandleByOpAndOrder) {
                                        {"mul_1", "aten.mul.Tensor", 1, {"eq"}, "m", {2}},
                                        {"abs", "aten.abs.default", 1, {"mul_1"}, "m", {2}},
                                        {"eq_1", "aten.eq.Scalar", 1, {"abs"}, "m", {2}}};
-  const auto run = [&](RecordedSide& side, bool is_delegated) {
+  const auto run = [&](bool is_delegated) {
+    RecordedSide side;
     const auto mul = [&](int32_t instruction, const std::vector<float>& result) {
       if (is_delegated) {
         side.delegate(instruction, {{.id = 1, .metadata = "Multiply", .ns = 10}});
@@ -56,19 +56,18 @@ TEST(RecordedValues, DistinguishesNodesWithTheSameHandleByOpAndOrder) {
     side.kernel(4, "aten::eq.Scalar_out");
     side.value(4, {1, 1});
     side.end(nodes, R"({"0": [1], "1": 1, "2": [1], "3": 1, "4": 1})");
+    return side;
   };
-  RecordedSide a, b;
-  run(a, false);
-  run(b, true);
-  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+  const RecordedSide a = run(false), b = run(true);
+  const ValueComparison result = compare(a, b);
   EXPECT_THAT(ops_of(result), ElementsAre("eq", "abs", "eq"));
   for (const auto& value : result.values) EXPECT_EQ(value.difference.figures.mismatches, 0u);
   EXPECT_EQ(result.notes.size(), 2u);
 }
 
 TEST(RecordedValues, OmitsOutputsThatDoNotMatchTheRecord) {
-  RecordedSide a, b;
-  run_portable(a);
+  const RecordedSide a = portable_run();
+  RecordedSide b;
   b.delegate(0, {{.id = 1, .metadata = "Convolution", .ns = 10}});
   b.value(0, {0, 2, 5});  // no result of the nodes has three elements
   b.value(0, {1, 3});
@@ -76,7 +75,7 @@ TEST(RecordedValues, OmitsOutputsThatDoNotMatchTheRecord) {
   b.value(1, {0, 6});
   b.end(kRecordedNet, R"({"0": [1, 2, 3], "1": 4})",
         R"({"0": {"name": "XnnpackBackend", "delegate_map": {}}})");
-  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+  const ValueComparison result = compare(a, b);
   EXPECT_THAT(ops_of(result), ElementsAre("mul"));
   EXPECT_THAT(result.notes,
               ElementsAre(HasSubstr("B: instruction 0: the order of the delegate's outputs")));
@@ -84,17 +83,17 @@ TEST(RecordedValues, OmitsOutputsThatDoNotMatchTheRecord) {
 }
 
 TEST(RecordedValues, UsesTheLastIterationOfALoop) {
-  const auto run = [](RecordedSide& side, float first) {
+  const auto run = [](float first) {
+    RecordedSide side;
     for (const float x : {first, 5.0f}) {
       side.kernel(0, "aten::convolution.out");
       side.value(0, {x, x});
     }
     side.end(kRecordedNet, R"({"0": 1})");
+    return side;
   };
-  RecordedSide a, b;
-  run(a, 1);
-  run(b, 2);
-  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+  const RecordedSide a = run(1), b = run(2);
+  const ValueComparison result = compare(a, b);
   ASSERT_EQ(result.values.size(), 1u);
   EXPECT_EQ(result.values[0].difference.figures.mismatches, 0u);
 }

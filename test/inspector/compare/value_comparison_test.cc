@@ -18,10 +18,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 TEST(ValueComparisonTest, FindsTheFirstOpThatDiffers) {
-  RecordedSide a, b;
-  run_portable(a);
-  run_portable(b, 0.5f);
-  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+  const RecordedSide a = portable_run(), b = portable_run(0.5f);
+  const ValueComparison result = compare(a, b);
   EXPECT_EQ(result.alignment, Alignment::kHandles);
   ASSERT_THAT(ops_of(result), ElementsAre("convolution", "relu", "add", "mul"));
   ASSERT_EQ(result.first_below, std::optional<size_t>(1));
@@ -36,10 +34,8 @@ TEST(ValueComparisonTest, FindsTheFirstOpThatDiffers) {
 }
 
 TEST(ValueComparisonTest, ComparesTheOutputsOfDelegates) {
-  RecordedSide a, b;
-  run_portable(a);
-  run_delegated(b, 0.25f);
-  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+  const RecordedSide a = portable_run(), b = delegated_run(0.25f);
+  const ValueComparison result = compare(a, b);
   ASSERT_THAT(ops_of(result), ElementsAre("relu", "add", "mul"));
   EXPECT_EQ(result.values[0].difference.figures.mismatches, 0u);
   EXPECT_EQ(result.first_below, std::optional<size_t>(1));
@@ -52,11 +48,11 @@ TEST(ValueComparisonTest, AlignsWithoutEqualHandles) {
   for (NodeText& node : renumbered) node.debug_handle = 5 - node.debug_handle;
   for (const bool has_records : {false, true}) {
     SCOPED_TRACE(has_records);
-    RecordedSide a, b;
-    run_portable(a, 0, has_records ? kRecordedNet : std::vector<NodeText>());
-    run_portable(b, has_records ? 0.5f : 1.0f, has_records ? renumbered : std::vector<NodeText>(),
-                 R"({"0": 4, "1": 3, "2": 2, "3": 1})");
-    const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+    const RecordedSide a = portable_run(0, has_records ? kRecordedNet : std::vector<NodeText>());
+    const RecordedSide b =
+        portable_run(has_records ? 0.5f : 1.0f, has_records ? renumbered : std::vector<NodeText>(),
+                     R"({"0": 4, "1": 3, "2": 2, "3": 1})");
+    const ValueComparison result = compare(a, b);
     EXPECT_EQ(result.alignment, has_records ? Alignment::kOps : Alignment::kOrder);
     EXPECT_EQ(result.values.size(), 4u);
     EXPECT_EQ(result.first_below, std::optional<size_t>(1));
@@ -64,15 +60,15 @@ TEST(ValueComparisonTest, AlignsWithoutEqualHandles) {
 }
 
 TEST(ValueComparisonTest, DoesNotCompareDifferentShapes) {
-  const auto run = [](RecordedSide& side, const std::vector<float>& elements) {
+  const auto run = [](const std::vector<float>& elements) {
+    RecordedSide side;
     side.kernel(0, "aten::convolution.out");
     side.value(0, elements);
     side.end({}, "");
+    return side;
   };
-  RecordedSide a, b;
-  run(a, {1, 2});
-  run(b, {1, 2, 3});
-  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+  const RecordedSide a = run({1, 2}), b = run({1, 2, 3});
+  const ValueComparison result = compare(a, b);
   EXPECT_THAT(result.values, IsEmpty());
   ASSERT_EQ(result.not_compared.size(), 1u);
   EXPECT_EQ(result.not_compared[0].reason, "the shapes differ");
@@ -87,7 +83,8 @@ struct Step {
 };
 
 // Runs each step as one kernel call. If `has_record` is false, the side does not have an ETRecord.
-void run_steps(RecordedSide& side, const std::vector<Step>& steps, bool has_record = true) {
+RecordedSide run_steps(const std::vector<Step>& steps, bool has_record = true) {
+  RecordedSide side;
   std::vector<NodeText> nodes;
   std::string handles;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -98,6 +95,7 @@ void run_steps(RecordedSide& side, const std::vector<Step>& steps, bool has_reco
                "\": " + std::to_string(steps[i].node.debug_handle);
   }
   side.end(has_record ? nodes : std::vector<NodeText>(), "{" + handles + "}");
+  return side;
 }
 
 Step convolution(int handle, std::vector<float> value) {
@@ -122,15 +120,12 @@ TEST(ValueComparisonTest, ComparesABatchNormWithTheConvolutionItWasFoldedInto) {
   for (const int shift : {0, 10, 99}) {
     SCOPED_TRACE(shift);
     const bool has_records = shift != 99;
-    RecordedSide apart, folded;
-    run_steps(apart, {convolution(1, {10, 20}), batch_norm(2, {1, 2}), relu(3, "norm", {1, 2})},
-              has_records);
-    run_steps(folded, {convolution(1 + shift, {1, 2}), relu(3 + shift, "conv", {1, 2})},
-              has_records);
+    const RecordedSide apart = run_steps(
+        {convolution(1, {10, 20}), batch_norm(2, {1, 2}), relu(3, "norm", {1, 2})}, has_records);
+    const RecordedSide folded =
+        run_steps({convolution(1 + shift, {1, 2}), relu(3 + shift, "conv", {1, 2})}, has_records);
     for (const bool is_a_folded : {false, true}) {
-      const RecordedSide& a = is_a_folded ? folded : apart;
-      const RecordedSide& b = is_a_folded ? apart : folded;
-      const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+      const ValueComparison result = is_a_folded ? compare(folded, apart) : compare(apart, folded);
       ASSERT_EQ(result.values.size(), 2u);
       EXPECT_FALSE(result.is_below());
       EXPECT_THAT(result.not_compared, IsEmpty());
@@ -142,10 +137,9 @@ TEST(ValueComparisonTest, ComparesABatchNormWithTheConvolutionItWasFoldedInto) {
 
 TEST(ValueComparisonTest, DoesNotCompareAValueThatMayIncludeAnActivation) {
   for (const int shift : {0, 10}) {
-    RecordedSide a, b;
-    run_steps(a, {convolution(1, {-1, 2}), relu(3, "conv", {0, 2})});
-    run_steps(b, {convolution(1 + shift, {0, 2})});
-    const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+    const RecordedSide a = run_steps({convolution(1, {-1, 2}), relu(3, "conv", {0, 2})});
+    const RecordedSide b = run_steps({convolution(1 + shift, {0, 2})});
+    const ValueComparison result = compare(a, b);
     EXPECT_THAT(result.values, IsEmpty());
     ASSERT_EQ(result.not_compared.size(), 1u);
     EXPECT_EQ(result.not_compared[0].reason,
@@ -157,11 +151,10 @@ TEST(ValueComparisonTest, DoesNotCompareAValueThatMayIncludeAnActivation) {
 }
 
 TEST(ValueComparisonTest, RejectsATraceWithoutValues) {
-  RecordedSide a, b;
-  run_portable(a);
+  RecordedSide b;
   b.kernel(0, "aten::convolution.out");
   b.end(kRecordedNet, R"({"0": 1})");
-  EXPECT_THROW(inspector::compare_values(a.run(), b.run(), 40), inspector::InspectorError);
+  EXPECT_THROW(compare(portable_run(), b), inspector::InspectorError);
 }
 
 }  // namespace

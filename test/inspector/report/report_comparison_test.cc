@@ -57,14 +57,14 @@ TEST(ReportComparison, WritesCsvAndHtml) {
 
 // The times of the ops change by +50, -200 and +10 ns.
 TEST(ReportComparison, TopOptionKeepsTheLargestChanges) {
-  TraceBuilder a, b;
-  run_kernels(a, {{"aten::mul.out", 1000}, {"aten::exp.out", 700}, {"aten::sin.out", 300}});
-  run_kernels(b, {{"aten::mul.out", 1050}, {"aten::exp.out", 500}, {"aten::sin.out", 310}});
-  const TracedSide side_a = side_of(a), side_b = side_of(b);
+  const TracedSide a =
+      kernel_side({{"aten::mul.out", 1000}, {"aten::exp.out", 700}, {"aten::sin.out", 300}});
+  const TracedSide b =
+      kernel_side({{"aten::mul.out", 1050}, {"aten::exp.out", 500}, {"aten::sin.out", 310}});
   inspector::TableOptions options = {140};
   options.view.top = 1;
-  const std::string table = inspector::report_comparison(compare(side_a, side_b), side_a.profile,
-                                                         side_b.profile, options);
+  const std::string table =
+      inspector::report_comparison(compare(a, b), a.profile, b.profile, options);
   const std::string rows = table.substr(0, table.find("largest changes"));
   EXPECT_THAT(rows, HasSubstr("-0.20"));
   EXPECT_THAT(rows, testing::Not(HasSubstr("mul")));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "test/inspector/compare/recorded_side.h"
+#include "test/inspector/report/sample_profile.h"
 #include "test/support/expect_error.h"
 
 namespace vitrine::test {
@@ -19,10 +20,8 @@ using testing::HasSubstr;
 
 // The SQNRs are 12.0 (relu), 16.0 (add) and 21.6 dB (mul). The convolutions are equal.
 TEST(ReportValues, PrintsTheLowestSqnrsAndTheFirstOpBelowTheLimit) {
-  RecordedSide a, b;
-  run_portable(a);
-  run_portable(b, 0.5f);
-  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+  const RecordedSide a = portable_run(), b = portable_run(0.5f);
+  const ValueComparison result = compare(a, b);
   inspector::TableOptions options = {120};
   EXPECT_THAT(inspector::report_values(result, a.profile(), b.profile(), options),
               HasSubstr("first below 40 dB  #2 relu r"));
@@ -37,21 +36,9 @@ TEST(ReportValues, PrintsTheLowestSqnrsAndTheFirstOpBelowTheLimit) {
   EXPECT_THAT(table, HasSubstr("2 outputs not shown"));
 }
 
-std::vector<std::string> csv_lines(const std::string& csv) {
-  std::vector<std::string> lines;
-  for (size_t at = 0; at < csv.size();) {
-    const size_t end = csv.find("\r\n", at);
-    lines.push_back(csv.substr(at, end - at));
-    at = end + 2;
-  }
-  return lines;
-}
-
 TEST(ReportValues, WritesCsvAndHtml) {
-  RecordedSide a, b;
-  run_portable(a);
-  run_portable(b, 0.5f);
-  ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+  const RecordedSide a = portable_run(), b = portable_run(0.5f);
+  ValueComparison result = compare(a, b);
   inspector::UncomparedValue uncompared;
   uncompared.node_op = "aten.mul.Tensor";
   uncompared.reason = "folded <into> relu";
@@ -63,15 +50,16 @@ TEST(ReportValues, WritesCsvAndHtml) {
   result.outputs = {output};
 
   const std::vector<std::string> lines =
-      csv_lines(inspector::report_values_csv(result, a.profile(), b.profile()));
+      inspector::lines_of(inspector::report_values_csv(result, a.profile(), b.profile()));
   ASSERT_EQ(lines.size(), 1 + result.values.size() + 2);
+  EXPECT_THAT(lines, testing::Each(testing::EndsWith("\r")));
   for (size_t i = 0; i + 1 < lines.size(); ++i) {
     EXPECT_EQ(std::ranges::count(lines[i], ','), 15) << lines[i];
   }
   EXPECT_THAT(lines[2],
               testing::StartsWith("op,relu,r,kernel,kernel,0,f32[2],f32[2],2,1,0.5,0.25,12.04"));
   EXPECT_THAT(lines[lines.size() - 2], HasSubstr(",folded <into> relu,"));
-  EXPECT_EQ(lines.back(), "output,,,,,0,\"f32[1,10]\",\"f32[1,10]\",10,3,0.5,0.25,32.25,1,,");
+  EXPECT_EQ(lines.back(), "output,,,,,0,\"f32[1,10]\",\"f32[1,10]\",10,3,0.5,0.25,32.25,1,,\r");
 
   const std::string page = inspector::report_values_html(result, a.profile(), b.profile());
   EXPECT_THAT(page, testing::StartsWith("<!doctype html>"));
