@@ -46,15 +46,22 @@ DelegateProfiles all_profiles() {
   return profiles;
 }
 
+// Returns `op` with its begin and end on the device's own clock.
+Op on_device(Op op, uint64_t start, uint64_t end) {
+  op.device = std::pair(start, end);
+  return op;
+}
+
 // Returns a dispatch whose name has the format of ExecuTorch 1.1 to 1.4. The dispatch begins at
 // `start` on the GPU's clock and takes `ns`.
 Op dispatch(const std::string& op, int operator_id, const std::string& kernel, int id,
             uint64_t start, uint64_t ns) {
   const std::string text =
       op.empty() ? "" : fmt::format(R"("operator": {{"name": "{}", "args": []}}, )", op);
-  return {.name = fmt::format(R"({{{}"kernel_name": "{}", "operator_id": {}, "dispatch_id": {}}})",
-                              text, kernel, operator_id, id),
-          .device = std::pair(start, start + ns)};
+  return on_device(
+      {.name = fmt::format(R"({{{}"kernel_name": "{}", "operator_id": {}, "dispatch_id": {}}})",
+                           text, kernel, operator_id, id)},
+      start, start + ns);
 }
 
 // Two Vulkan delegates, with a CPU kernel between them. The name of a dispatch that copies a tensor
@@ -114,6 +121,11 @@ Profile profile_of(TraceBuilder trace, const EtRecord* record,
   return make_profile(trace.dump(), record, options);
 }
 
+const Profile& only_queue(const Profile& profile) {
+  EXPECT_EQ(profile.queues.size(), 1u);
+  return profile.queues.at(0);
+}
+
 double sum_of(const Profile& profile) {
   return std::accumulate(profile.rows.begin(), profile.rows.end(), profile.unattributed.p50,
                          [](double sum, const ProfileRow& row) { return sum + row.time.p50; });
@@ -139,8 +151,7 @@ TEST(DeviceQueues, VulkanDispatchesAreJoinedToSourceOpsAndAddUpPerQueue) {
                           "aten.gelu.default"));
   EXPECT_DOUBLE_EQ(sum_of(profile), profile.wall.p50);
   EXPECT_GT(profile.unattributed.p50, 0);
-  ASSERT_EQ(profile.queues.size(), 1u);
-  const Profile& gpu = profile.queues[0];
+  const Profile& gpu = only_queue(profile);
   EXPECT_EQ(gpu.queue, "Vulkan GPU");
   EXPECT_THAT(ops_of(gpu), ElementsAre("copy in", "aten.relu.default", "copy out", "copy in",
                                        "aten.addmm.default + aten.permute_copy.default",
@@ -158,15 +169,13 @@ TEST(DeviceQueues, VulkanDispatchesAreJoinedToSourceOpsAndAddUpPerQueue) {
 
 TEST(DeviceQueues, FindsOpsWithoutARecordOrAProgram) {
   const Profile profile = profile_of(two_delegates(), nullptr, two_delegates_program());
-  ASSERT_EQ(profile.queues.size(), 1u);
-  EXPECT_THAT(ops_of(profile.queues[0]),
+  EXPECT_THAT(ops_of(only_queue(profile)),
               ElementsAre("copy in", "aten.relu.default", "copy out", "copy in",
                           "aten.linear.default", "aten.linear.default", "aten.gelu.default"));
   const EtRecord record = two_delegates_record();
   for (const EtRecord* given : {&record, static_cast<const EtRecord*>(nullptr)}) {
     const Profile without_program = profile_of(two_delegates(), given);
-    ASSERT_EQ(without_program.queues.size(), 1u);
-    EXPECT_EQ(ops_of(without_program.queues[0])[5],
+    EXPECT_EQ(ops_of(only_queue(without_program))[5],
               given == nullptr ? "aten.linear.default" : "aten.addmm.default");
   }
 }
@@ -195,8 +204,7 @@ TEST(DeviceQueues, QuantizedVulkanOperatorsAbsorbQuantizeAndDequantizeOps) {
   }
   trace.delegate(0, "", events);
   const Profile profile = profile_of(std::move(trace), &record, {{0, {"VulkanBackend", payload}}});
-  ASSERT_EQ(profile.queues.size(), 1u);
-  const std::vector<std::string> ops = ops_of(profile.queues[0]);
+  const std::vector<std::string> ops = ops_of(only_queue(profile));
   ASSERT_EQ(ops.size(), 4u);
   EXPECT_THAT(ops[0], HasSubstr("quantize_per_tensor"));
   EXPECT_THAT(ops[1], testing::StartsWith("aten.convolution.default"));
@@ -213,14 +221,13 @@ TEST(DeviceQueues, QuantizedVulkanOperatorsAbsorbQuantizeAndDequantizeOps) {
 TEST(DeviceQueues, OldVulkanTracesAreJoinedByKernelNamesAlone) {
   TraceBuilder trace;
   trace.delegate(0, "",
-                 {{.name = "nchw_to_image_half_0", .device = std::pair(uint64_t{5}, uint64_t{6})},
-                  {.name = "conv2d_clamp_half_163", .device = std::pair(uint64_t{7}, uint64_t{17})},
-                  {.name = "gelu_half_164", .device = std::pair(uint64_t{20}, uint64_t{24})}});
+                 {on_device({.name = "nchw_to_image_half_0"}, 5, 6),
+                  on_device({.name = "conv2d_clamp_half_163"}, 7, 17),
+                  on_device({.name = "gelu_half_164"}, 20, 24)});
   const Profile profile =
       profile_of(std::move(trace), nullptr,
                  {{0, {"VulkanBackend", {"et_vk.conv_with_clamp.default", "aten.gelu.default"}}}});
-  ASSERT_EQ(profile.queues.size(), 1u);
-  EXPECT_THAT(ops_of(profile.queues[0]),
+  EXPECT_THAT(ops_of(only_queue(profile)),
               ElementsAre("copy in", "et_vk.conv_with_clamp.default", "aten.gelu.default"));
   EXPECT_EQ(profile.queues[0].rows[1].kernel, "conv2d_clamp_half");
 }
@@ -230,7 +237,7 @@ TEST(DeviceQueues, HostileVulkanEventsAreNotJoined) {
   TraceBuilder trace;
   std::vector<Op> events;
   const auto add = [&](std::string name) {
-    events.push_back({.name = std::move(name), .device = std::pair(uint64_t{90}, uint64_t{20})});
+    events.push_back(on_device({.name = std::move(name)}, 90, 20));
   };
   add(R"({"operator": {"name": "aten.relu.default)");
   add(R"({"operator": {"name": "x", "args": []}, "operator_id": 99999999999999999999999, "dispatch_id": 1})");
@@ -243,8 +250,7 @@ TEST(DeviceQueues, HostileVulkanEventsAreNotJoined) {
   trace.delegate(0, "", events);
   trace.delegate(2147483647, "", events);  // an instruction that no program has
   const Profile profile = profile_of(std::move(trace), &record, two_delegates_program());
-  ASSERT_EQ(profile.queues.size(), 1u);
-  for (const ProfileRow& row : profile.queues[0].rows) EXPECT_THAT(row.debug_handles, IsEmpty());
+  for (const ProfileRow& row : only_queue(profile).rows) EXPECT_THAT(row.debug_handles, IsEmpty());
   EXPECT_THAT(profile.notes, Contains(HasSubstr("end before they start")));
   EXPECT_DOUBLE_EQ(profile.queues[0].wall.p50, 0);
   EXPECT_THAT(report_table(profile, {.width = 100}), HasSubstr("Vulkan GPU"));
@@ -279,28 +285,24 @@ TEST(DeviceQueues, CoreMlQueueHasEstimatedTimesAndExactJoins) {
   const std::string unit = R"({"preferredComputeUnit":"NE","estimatedCost":0.5})";
   const Profile profile = mapped_profile(
       "CoreMLBackend", R"({"y_cast_fp16:relu": [2], "t:mul": [1]})",
-      {{.name = "y_cast_fp16:ios17.relu",
-        .metadata = unit,
-        .device = std::pair(uint64_t{100}, uint64_t{140})},
-       {.name = "t:mul", .metadata = unit, .device = std::pair(uint64_t{90}, uint64_t{100})},
-       {.name = "aten_relu_default_1_cast_fp16:cast",
-        .metadata = unit,
-        .device = std::pair(uint64_t{140}, uint64_t{141})}});
+      {on_device({.name = "y_cast_fp16:ios17.relu", .metadata = unit}, 100, 140),
+       on_device({.name = "t:mul", .metadata = unit}, 90, 100),
+       on_device({.name = "aten_relu_default_1_cast_fp16:cast", .metadata = unit}, 140, 141)});
   EXPECT_EQ(profile.rows.size(), 1u);  // the call, which is measured
-  ASSERT_EQ(profile.queues.size(), 1u);
-  EXPECT_THAT(profile.queues[0].queue, HasSubstr("estimated"));
-  EXPECT_THAT(ops_of(profile.queues[0]),
+  const Profile& queue = only_queue(profile);
+  EXPECT_THAT(queue.queue, HasSubstr("estimated"));
+  EXPECT_THAT(ops_of(queue),
               ElementsAre("aten.relu.default", "aten.mul.Tensor", "aten.relu.default"));
-  EXPECT_EQ(profile.queues[0].rows[0].join, Join::kExact);
-  EXPECT_EQ(profile.queues[0].rows[0].modules, std::vector<std::string>{"b"});
-  EXPECT_EQ(profile.queues[0].rows[0].kernel, "relu on NE");
-  EXPECT_EQ(profile.queues[0].rows[2].modules, std::vector<std::string>{"c"});
-  EXPECT_EQ(profile.queues[0].rows[2].join, Join::kInferred);
+  EXPECT_EQ(queue.rows[0].join, Join::kExact);
+  EXPECT_EQ(queue.rows[0].modules, std::vector<std::string>{"b"});
+  EXPECT_EQ(queue.rows[0].kernel, "relu on NE");
+  EXPECT_EQ(queue.rows[2].modules, std::vector<std::string>{"c"});
+  EXPECT_EQ(queue.rows[2].join, Join::kInferred);
 }
 
 TEST(DeviceQueues, QnnCyclesBecomeTicksAndOtherValuesBecomeFigures) {
   const auto cycles = [](const std::string& name, uint64_t value) {
-    return Op{.name = name, .device = std::pair(uint64_t{0}, value)};
+    return on_device({.name = name}, 0, value);
   };
   const Profile profile = mapped_profile(
       "QnnBackend", "{}",
@@ -308,8 +310,7 @@ TEST(DeviceQueues, QnnCyclesBecomeTicksAndOtherValuesBecomeFigures) {
        cycles("Accelerator (execute) time (cycles)", 5000), cycles("Input OpId_2 (cycles)", 10),
        cycles("aten_mul_tensor:OpId_61 (cycles)", 3000),
        cycles("aten_relu_default_1_sha_concat:OpId_62 (cycles)", 1990)});
-  ASSERT_EQ(profile.queues.size(), 1u);
-  const Profile& queue = profile.queues[0];
+  const Profile& queue = only_queue(profile);
   EXPECT_TRUE(queue.has_ticks);
   EXPECT_DOUBLE_EQ(queue.wall.p50, 5000);
   EXPECT_THAT(ops_of(queue),
@@ -322,17 +323,14 @@ TEST(DeviceQueues, QnnCyclesBecomeTicksAndOtherValuesBecomeFigures) {
 }
 
 TEST(DeviceQueues, NeutronKernelsAreJoinedByTheDelegateMap) {
-  const Profile profile = mapped_profile(
-      "NeutronBackend", R"({"0": [1], "1": [2, 3]})",
-      {{.id = 0, .metadata = "\x07", .device = std::pair(uint64_t{0}, uint64_t{40})},
-       {.id = 1, .metadata = "\x08", .device = std::pair(uint64_t{40}, uint64_t{100})},
-       {.id = 2,
-        .metadata = std::string(1, '\0'),
-        .device = std::pair(uint64_t{0}, uint64_t{99'000})}});
-  ASSERT_EQ(profile.queues.size(), 1u);
-  EXPECT_THAT(ops_of(profile.queues[0]),
+  const Profile profile =
+      mapped_profile("NeutronBackend", R"({"0": [1], "1": [2, 3]})",
+                     {on_device({.id = 0, .metadata = "\x07"}, 0, 40),
+                      on_device({.id = 1, .metadata = "\x08"}, 40, 100),
+                      on_device({.id = 2, .metadata = std::string(1, '\0')}, 0, 99'000)});
+  EXPECT_THAT(ops_of(only_queue(profile)),
               ElementsAre("aten.mul.Tensor", "aten.relu.default aten.relu.default"));
-  EXPECT_DOUBLE_EQ(profile.queues[0].wall.p50, 100);
+  EXPECT_DOUBLE_EQ(only_queue(profile).wall.p50, 100);
 }
 
 TEST(DeviceQueues, EthosUAndVgfPhasesBecomeCpuRows) {
@@ -366,8 +364,7 @@ TEST(DeviceQueues, ReportsShowEachQueueSeparately) {
     EXPECT_THAT(table, HasSubstrs("Vulkan GPU", "sum"));
   }
   const Profile stored = read_profile(report_json(profile), "profile", all_profiles());
-  ASSERT_EQ(stored.queues.size(), 1u);
-  EXPECT_EQ(stored.queues[0].rows.size(), 7u);
+  EXPECT_EQ(only_queue(stored).rows.size(), 7u);
   EXPECT_EQ(stored.rows[1].phase, "run graph");
   EXPECT_DOUBLE_EQ(stored.queues[0].wall.p50, profile.queues[0].wall.p50);
 

@@ -38,36 +38,30 @@ EdgeGraph chain() {
   return graph;
 }
 
-const std::set<DebugHandle> kAllHandles = {1, 2, 3, 4, 5, 6};
+std::optional<size_t> found_row(DebugHandle handle, const HandleRows& rows,
+                                const std::set<DebugHandle>& handles = {1, 2, 3, 4, 5, 6}) {
+  const EdgeGraph graph = chain();
+  return FoldSearch(graph).find(handle, handles, rows);
+}
 
 TEST(FoldSearch, PrefersProducersOverUsers) {
-  const EdgeGraph graph = chain();
-  const FoldSearch search(graph);
-  const HandleRows rows = {{2, {7}}, {5, {9}}};
-  EXPECT_EQ(search.find(4, kAllHandles, rows), 7u) << "although 5 is nearer";
-  EXPECT_EQ(search.find(1, kAllHandles, rows), 7u) << "1 has no producer";
+  EXPECT_EQ(found_row(4, {{2, {7}}, {5, {9}}}), 7u) << "although 5 is nearer";
+  EXPECT_EQ(found_row(1, {{2, {7}}, {5, {9}}}), 7u) << "1 has no producer";
 }
 
 TEST(FoldSearch, ReturnsTheNearestOfSeveralRows) {
-  const EdgeGraph graph = chain();
-  const FoldSearch search(graph);
-  const HandleRows rows = {{2, {6, 7, 8}}};
-  EXPECT_EQ(search.find(3, kAllHandles, rows), 8u);
-  EXPECT_EQ(search.find(1, kAllHandles, rows), 6u);
+  EXPECT_EQ(found_row(3, {{2, {6, 7, 8}}}), 8u);
+  EXPECT_EQ(found_row(1, {{2, {6, 7, 8}}}), 6u);
 }
 
 TEST(FoldSearch, SearchesOnlyWithinTheDelegateCall) {
-  const EdgeGraph graph = chain();
-  const HandleRows rows = {{2, {7}}, {5, {9}}};
-  EXPECT_EQ(FoldSearch(graph).find(4, {1, 2, 4, 5}, rows), 9u) << "3 is not in the call";
+  EXPECT_EQ(found_row(4, {{2, {7}}, {5, {9}}}, {1, 2, 4, 5}), 9u) << "3 is not in the call";
 }
 
 TEST(FoldSearch, FallsBackToTheNearestNodeInGraphOrder) {
-  const EdgeGraph graph = chain();
-  const FoldSearch search(graph);
-  EXPECT_EQ(search.find(6, kAllHandles, {{2, {7}}, {5, {9}}, {70, {1}}}), 9u);
-  EXPECT_EQ(search.find(6, kAllHandles, {}), std::nullopt);
-  EXPECT_EQ(search.find(70, kAllHandles, {{2, {7}}}), std::nullopt) << "no node has the handle 70";
+  EXPECT_EQ(found_row(6, {{2, {7}}, {5, {9}}, {70, {1}}}), 9u);
+  EXPECT_EQ(found_row(6, {}), std::nullopt);
+  EXPECT_EQ(found_row(70, {{2, {7}}}), std::nullopt) << "no node has the handle 70";
 }
 
 PlannedTensor tensor(uint64_t offset, uint64_t bytes, int32_t first, int32_t last) {
@@ -206,28 +200,26 @@ TEST(OrderMatch, MatchesNothingIfThereAreTooManyOperators) {
   for (const OrderMatch& match : match(many, ops)) EXPECT_FALSE(match.op.has_value());
 }
 
+void expect_statistics(const TimeStatistics& found, double min, double p50, double p90, double max,
+                       double avg) {
+  EXPECT_DOUBLE_EQ(found.min, min);
+  EXPECT_DOUBLE_EQ(found.p50, p50);
+  EXPECT_DOUBLE_EQ(found.p90, p90);
+  EXPECT_DOUBLE_EQ(found.max, max);
+  EXPECT_DOUBLE_EQ(found.avg, avg);
+}
+
 TEST(Statistics, AcceptZeroRunsOrOneRun) {
   EXPECT_EQ(statistics_of({}, 0).avg, 0);
-  const TimeStatistics one = statistics_of({7}, 1);
-  for (const double value : {one.min, one.p50, one.p90, one.max, one.avg}) EXPECT_EQ(value, 7);
+  expect_statistics(statistics_of({7}, 1), 7, 7, 7, 7, 7);
 }
 
 TEST(Statistics, InterpolatesBetweenRanks) {
-  const TimeStatistics s = statistics_of({40, 10, 30, 20}, 4);
-  EXPECT_DOUBLE_EQ(s.min, 10);
-  EXPECT_DOUBLE_EQ(s.p50, 25);
-  EXPECT_DOUBLE_EQ(s.p90, 30 + 0.7 * 10);
-  EXPECT_DOUBLE_EQ(s.max, 40);
-  EXPECT_DOUBLE_EQ(s.avg, 25);
+  expect_statistics(statistics_of({40, 10, 30, 20}, 4), 10, 25, 30 + 0.7 * 10, 40, 25);
 }
 
 TEST(Statistics, CountsRunsWithoutASampleAsZero) {
-  const TimeStatistics s = statistics_of({6, 3}, 5);
-  EXPECT_DOUBLE_EQ(s.min, 0);
-  EXPECT_DOUBLE_EQ(s.p50, 0);
-  EXPECT_DOUBLE_EQ(s.p90, 3 + 0.6 * 3);
-  EXPECT_DOUBLE_EQ(s.max, 6);
-  EXPECT_DOUBLE_EQ(s.avg, 9.0 / 5);
+  expect_statistics(statistics_of({6, 3}, 5), 0, 0, 3 + 0.6 * 3, 6, 9.0 / 5);
 }
 
 RunSamples runs_of(const std::vector<double>& ns) {
