@@ -268,19 +268,16 @@ Names names_of(const std::string& tsv) {
 TEST(InspectorCorpus, MatchesTheExecuTorchInspector) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t files = 0, rows = 0, of_other_runs = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(corpus)) {
-    const std::string file = entry.path().filename().string();
-    if (!file.starts_with("inspector") || entry.path().extension() != ".tsv") continue;
-    SCOPED_TRACE(entry.path().string());
-    const Names names = names_of(file);
-    const etdump::EtDump dump = etdump::read_etdump(entry.path().parent_path() / names.etdump);
+  for (const fs::path& table : test::files_below(corpus, ".tsv")) {
+    if (!table.filename().string().starts_with("inspector")) continue;
+    SCOPED_TRACE(table.string());
+    const Names names = names_of(table.filename());
+    const etdump::EtDump dump = etdump::read_etdump(table.parent_path() / names.etdump);
     etrecord::EtRecord record;
-    if (names.has_record) {
-      record = etrecord::read_etrecord(entry.path().parent_path() / "etrecord.bin");
-    }
+    if (names.has_record) record = etrecord::read_etrecord(table.parent_path() / "etrecord.bin");
     const Profile profile = test::joined_profile(dump, names.has_record ? &record : nullptr,
                                                  {.method = names.method, .run = {}});
-    const std::vector<TsvRow> tsv = read_tsv(entry.path());
+    const std::vector<TsvRow> tsv = read_tsv(table);
     TableComparison comparison(profile, tsv);
     comparison.run();
     expect_times_of_events(profile, dump);
@@ -296,13 +293,12 @@ TEST(InspectorCorpus, MatchesTheExecuTorchInspector) {
 TEST(InspectorCorpus, ReadsEveryRecord) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t records = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(corpus)) {
-    if (!entry.path().filename().string().starts_with("etrecord")) continue;
-    if (entry.path().extension() != ".bin") continue;
-    SCOPED_TRACE(entry.path().string());
+  for (const fs::path& file : test::files_below(corpus, ".bin")) {
+    if (!file.filename().string().starts_with("etrecord")) continue;
+    SCOPED_TRACE(file.string());
     // A record may have the maps of a method without its program, so the test counts the nodes of
     // all methods together.
-    const etrecord::EtRecord record = etrecord::read_etrecord(entry.path());
+    const etrecord::EtRecord record = etrecord::read_etrecord(file);
     EXPECT_FALSE(record.methods.empty());
     size_t nodes = 0, values = 0;
     for (const auto& [name, method] : record.methods) {
@@ -369,16 +365,15 @@ void expect_sums(const Profile& profile) {
 TEST(InspectorCorpus, EveryGroupingAddsUpToTheWallTime) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t traces = 0, cases = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(corpus)) {
-    if (entry.path().extension() != ".etdp") continue;
-    SCOPED_TRACE(entry.path().string());
-    const fs::path file = entry.path().parent_path() / "etrecord.bin";
-    const etdump::EtDump dump = etdump::read_etdump(entry.path());
+  for (const fs::path& trace : test::files_below(corpus, ".etdp")) {
+    SCOPED_TRACE(trace.string());
+    const fs::path file = trace.parent_path() / "etrecord.bin";
+    const etdump::EtDump dump = etdump::read_etdump(trace);
     EXPECT_FALSE(dump.blocks.empty());
     ++traces;
     etrecord::EtRecord record;
     if (fs::exists(file)) record = etrecord::read_etrecord(file);
-    const std::string stem = entry.path().stem().string();  // "etdump_decode"
+    const std::string stem = trace.stem().string();  // "etdump_decode"
     const std::string method = stem == "etdump" ? "forward" : stem.substr(7);
     const bool is_joined = record.methods.contains(method);
     expect_sums(

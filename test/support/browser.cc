@@ -107,10 +107,4 @@ addEventListener('load', () => {
 )";
 }
 
-json page_data(const std::string& page, const std::string& id) {
-  const std::string open = " id=\"" + id + "\">";
-  const size_t begin = page.find(open) + open.size();
-  return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
-}
-
 }  // namespace vitrine::test

@@ -25,7 +25,11 @@ nlohmann::json drive(std::string page, const char* window, const std::string& sc
 std::string visit_graph(const std::string& open, const std::string& row);
 
 // Returns the JSON document in the page's script element with this id.
-nlohmann::json page_data(const std::string& page, const std::string& id = "data");
+inline nlohmann::json page_data(const std::string& page, const std::string& id = "data") {
+  const std::string open = " id=\"" + id + "\">";
+  const size_t begin = page.find(open) + open.size();
+  return nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+}
 
 }  // namespace vitrine::test
 

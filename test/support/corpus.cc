@@ -1,13 +1,12 @@
 #include "test/support/corpus.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace vitrine::test {
-
 namespace {
 
-// Returns the folder that the environment variable names. Returns an empty path if the variable
-// does not name a folder.
+// Returns an empty path if the variable does not name a folder.
 std::filesystem::path find_folder(const char* variable) {
   const char* path = std::getenv(variable);
   if (path == nullptr || !std::filesystem::is_directory(path)) return {};
@@ -28,6 +27,18 @@ std::filesystem::path corpus_foreign_dir() { return find_folder("VITRINE_CORPUS_
 
 std::filesystem::path samples_dir() {
   return std::filesystem::path(VITRINE_SOURCE_DIR) / "test/samples";
+}
+
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder,
+                                               std::string_view ending) {
+  std::vector<std::filesystem::path> files;
+  if (folder.empty()) return files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.is_regular_file() && name.ends_with(ending)) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 std::string sample(const std::string& path) { return (samples_dir() / path).string(); }

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace vitrine::test {
 
@@ -26,6 +28,11 @@ std::filesystem::path corpus_foreign_dir();
 // Returns the folder of the samples in the repository (test/samples).
 std::filesystem::path samples_dir();
 std::string sample(const std::string& path);  // returns the full path of a sample
+
+// Returns the files below a folder whose names end in `ending`, sorted by path. Returns no files if
+// `folder` is empty.
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder,
+                                               std::string_view ending);
 
 }  // namespace vitrine::test
 

@@ -40,17 +40,6 @@ Json described(const fs::path& path) {
 
 const fs::path vulkan_sample() { return samples_dir() / "formats" / "vulkan_conv_relu_linear.pte"; }
 
-// Searches a folder and its subfolders. Returns the files whose names end in one of `endings`.
-std::vector<fs::path> find_files(const fs::path& folder, const std::set<std::string>& endings) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file() && endings.contains(entry.path().extension().string())) {
-      files.push_back(entry.path());
-    }
-  }
-  return files;
-}
-
 TEST(ForeignPayloadTest, DescribesAVulkanDelegate) {
   const Json json = described(vulkan_sample());
   const Json& delegate = json["methods"][0]["delegates"][0];
@@ -162,8 +151,9 @@ TEST(ForeignPayloadTest, VulkanOperatorCountMatchesTheDelegateMap) {
 
 TEST(ForeignPayloadTest, ExplainsEveryFileOfTheCorpus) {
   if (corpus_foreign_dir().empty()) GTEST_SKIP() << "needs the corpus: set VITRINE_CORPUS_FOREIGN";
-  for (const fs::path& path : find_files(
-           corpus_foreign_dir(), {".pte", ".ptd", ".pt2", ".etdp", ".vgf", ".tosa", ".mil"})) {
+  const std::set<std::string> endings = {".pte", ".ptd", ".pt2", ".etdp", ".vgf", ".tosa", ".mil"};
+  for (const fs::path& path : files_below(corpus_foreign_dir(), "")) {
+    if (!endings.contains(path.extension().string())) continue;
     const Json json = described(path);
     const std::string text = tools::description_text(json, {});
     EXPECT_THAT(text, Not(HasSubstr("damaged"))) << path;
@@ -186,18 +176,6 @@ TEST(ForeignPayloadTest, ExplainsEveryFileOfTheCorpus) {
 Json describe_prepared(const fs::path& program) {
   const AlignedBytes bytes = read_file_bytes(program);
   return tools::describe_file({program.string(), bytes, nullptr, /*prepares_delegates=*/true});
-}
-
-std::vector<fs::path> programs_below(const fs::path& folder) {
-  std::vector<fs::path> files;
-  if (folder.empty()) return files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file() && entry.path().extension() == ".pte") {
-      files.push_back(entry.path());
-    }
-  }
-  std::ranges::sort(files);
-  return files;
 }
 
 // Runs a method with random inputs and returns its memory use. Returns nullopt if the run fails.
@@ -263,7 +241,9 @@ TEST(PreparedDelegatesTest, MemoryOfCorpusMatchesMeasuredRuns) {
   size_t compared = 0;
   for (const fs::path& folder :
        {corpus_dir(), corpus_15_dir(), corpus_llm_dir(), corpus_ptq_dir()}) {
-    for (const fs::path& program : programs_below(folder)) compared += compare_with_runs(program);
+    for (const fs::path& program : files_below(folder, ".pte")) {
+      compared += compare_with_runs(program);
+    }
   }
   EXPECT_GE(compared, 20u);
 }

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -14,6 +13,7 @@
 #include "test/support/expect_error.h"
 #include "test/support/file_bytes.h"
 #include "test/support/program_builder.h"
+#include "test/support/read_json.h"
 #include "test/support/scratch_folder.h"
 #include "test/support/wide_decoder.h"
 #include "tools/common/files.h"
@@ -37,18 +37,13 @@ Json describe(const fs::path& path) {
   return tools::describe_file({path.string(), bytes});
 }
 
-bool is_supported(const fs::path& path) {
+std::vector<fs::path> supported_files(const fs::path& folder) {
   static const std::set<std::string> kEndings = {".pte", ".ptd", ".bpte", ".pt2", ".etdp"};
-  return kEndings.contains(path.extension().string()) ||
-         path.filename().string().starts_with("etrecord");
-}
-
-std::vector<fs::path> files_below(const fs::path& folder) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file() && is_supported(entry.path())) files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
+  std::vector<fs::path> files = files_below(folder, "");
+  std::erase_if(files, [](const fs::path& path) {
+    return !kEndings.contains(path.extension().string()) &&
+           !path.filename().string().starts_with("etrecord");
+  });
   return files;
 }
 
@@ -68,7 +63,7 @@ TEST(PteInspectTest, DescribesEveryFileOfCorpus) {
       {".pte", "program (.pte)"},           {".ptd", "named data (.ptd)"},
       {".bpte", "bundled program (.bpte)"}, {".pt2", "exported model (.pt2)"},
       {".etdp", "trace (ETDump)"},          {".bin", "record (ETRecord)"}};
-  for (const fs::path& file : files_below(folder)) {
+  for (const fs::path& file : supported_files(folder)) {
     const Json json = describe(file);
     EXPECT_EQ(json["kind"], kinds.at(file.extension().string())) << file;
     EXPECT_FALSE(tools::description_text(json, {}).empty());
@@ -84,11 +79,10 @@ TEST(PteInspectTest, DescribesEveryFileOfCorpus) {
 TEST(PteInspectTest, DelegateNodesMatchExecuTorch) {
   VITRINE_CORPUS_CASE(folder, "");
   size_t checked = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.path().filename() != "xnn_nodes.json") continue;
-    const fs::path model = entry.path().parent_path() / "model.pte";
+  for (const fs::path& file : files_below(folder, "xnn_nodes.json")) {
+    const fs::path model = file.parent_path() / "model.pte";
     if (!fs::exists(model)) continue;
-    const auto reference = nlohmann::json::parse(std::ifstream(entry.path()));
+    const nlohmann::json reference = read_json(file);
     const Json json = describe(model);
     for (const Json& method : json["methods"]) {
       const auto& methods = reference.at("methods");
@@ -319,7 +313,7 @@ void inspect_damage(const AlignedBytes& sound, size_t cuts, size_t changes, bool
 }
 
 TEST(PteInspectDamageTest, SurvivesDamagedSamples) {
-  for (const fs::path& file : files_below(samples_dir())) {
+  for (const fs::path& file : supported_files(samples_dir())) {
     const bool is_small = fs::file_size(file) < 100'000;
     inspect_damage(read_file_bytes(file), is_small ? 15 : 4, is_small ? 60 : 6, is_small);
   }
@@ -327,7 +321,7 @@ TEST(PteInspectDamageTest, SurvivesDamagedSamples) {
 
 TEST(PteInspectDamageTest, SurvivesDamagedCorpusFiles) {
   VITRINE_CORPUS_CASE(folder, "");
-  for (const fs::path& file : files_below(folder)) {
+  for (const fs::path& file : supported_files(folder)) {
     const auto size = fs::file_size(file);
     if (size > 4'000'000) continue;
     const bool is_small = size < 50'000;

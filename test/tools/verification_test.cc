@@ -79,18 +79,12 @@ TEST(VerifyTest, JsonListsEveryCheck) {
                       " " + (scratch / "wrong.bpte").string());
   EXPECT_EQ(result.exit_code, 2);
   const nlohmann::json report = read_json(scratch / "report.json");
-  EXPECT_EQ(report.at("schema_version"), 1);
-  EXPECT_EQ(report.at("passed"), false);
-  EXPECT_EQ(report.at("test_sets"), 2);
+  expect_members(report, R"({"schema_version": 1, "passed": false, "test_sets": 2})");
   ASSERT_EQ(report.at("outputs").size(), 2u);
   EXPECT_EQ(report["outputs"][0].at("passed"), true);
   const auto& wrong = report["outputs"][1];
-  EXPECT_EQ(wrong.at("passed"), false);
-  EXPECT_EQ(wrong.at("method"), "forward");
-  EXPECT_EQ(wrong.at("test_set"), 1);
-  EXPECT_EQ(wrong.at("output"), 0);
-  EXPECT_EQ(wrong.at("mismatches"), 1);
-  EXPECT_EQ(wrong.at("elements"), 20);
+  expect_members(wrong, R"({"passed": false, "method": "forward", "test_set": 1, "output": 0,
+                            "mismatches": 1, "elements": 20})");
   EXPECT_NEAR(wrong.at("max_abs").get<double>(), 0.5, 1e-5);
   EXPECT_NEAR(wrong.at("mean_abs").get<double>(), 0.5 / 20, 1e-5);
 }
@@ -153,11 +147,10 @@ TEST(VerifyTest, RejectsBundleWithWrongInputs) {
 TEST(VerifyCorpusTest, BundlesFromExecuTorchPass) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t bundles = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
-    if (entry.path().extension() != ".bpte") continue;
-    EXPECT_THAT(executor_runner("--verify " + entry.path().string()),
+  for (const std::filesystem::path& bundle : files_below(corpus, ".bpte")) {
+    EXPECT_THAT(executor_runner("--verify " + bundle.string()),
                 Prints(HasSubstr("2 of 2 outputs pass")))
-        << entry.path();
+        << bundle;
     ++bundles;
   }
   EXPECT_GE(bundles, 8u);

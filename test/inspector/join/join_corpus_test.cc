@@ -184,12 +184,11 @@ void expect_every_op_once(const MergedTrace& trace, const MethodRecord& method) 
 TEST(JoinCorpus, RowsMatchTheIndependentReference) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t methods = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
-    if (entry.path().filename() != "xnn_nodes.json") continue;
-    const std::filesystem::path folder = entry.path().parent_path();
+  for (const std::filesystem::path& file : test::files_below(corpus, "xnn_nodes.json")) {
+    const std::filesystem::path folder = file.parent_path();
     if (!std::filesystem::exists(folder / "etrecord.bin")) continue;
     const EtRecord record = etrecord::read_etrecord(folder / "etrecord.bin");
-    const json reference = test::read_json(entry.path());
+    const json reference = test::read_json(file);
     for (const auto& [name, delegates] : reference.at("methods").items()) {
       if (delegates.empty()) continue;
       ++methods;
@@ -295,10 +294,9 @@ TEST(JoinCorpus, UsesTheDelegateMapOfTheDemoBackend) {
 TEST(JoinCorpus, InfersOperatorsOfExecuTorchTraces) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t operators = 0, known = 0, cases = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
-    const std::filesystem::path folder = entry.path().parent_path();
-    if (entry.path().filename() != "etdump.etdp" ||
-        !std::filesystem::exists(folder / "xnn_nodes.json") ||
+  for (const std::filesystem::path& trace : test::files_below(corpus, "etdump.etdp")) {
+    const std::filesystem::path folder = trace.parent_path();
+    if (!std::filesystem::exists(folder / "xnn_nodes.json") ||
         !std::filesystem::exists(folder / "etrecord.bin")) {
       continue;
     }
@@ -306,13 +304,11 @@ TEST(JoinCorpus, InfersOperatorsOfExecuTorchTraces) {
     const EtRecord record = etrecord::read_etrecord(folder / "etrecord.bin");
     if (!record.methods.contains("forward")) continue;
     ++cases;
-    const Profile profile = test::joined_profile(etdump::read_etdump(entry.path()), &record);
+    const Profile profile = test::joined_profile(etdump::read_etdump(trace), &record);
     const json reference = test::read_json(folder / "xnn_nodes.json");
     for (const json& delegate : reference.at("methods").at("forward")) {
       std::vector<int> nodes;
-      for (const json& node : delegate.at("nodes")) {
-        nodes.push_back(node.at("debug_handle").get<int>());
-      }
+      for (const json& node : delegate.at("nodes")) nodes.push_back(node.at("debug_handle"));
       std::vector<const ProfileRow*> rows;
       for (const ProfileRow& row : profile.rows) {
         if (row.where == Where::kDelegate && row.partition == delegate.at("delegate_index")) {
@@ -346,11 +342,10 @@ TEST(JoinCorpus, InfersOperatorsOfExecuTorchTraces) {
 TEST(JoinCorpus, JoinsTheRowsOfExecuTorchTraces) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t traces = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
-    if (entry.path().filename() != "etdump.etdp") continue;
-    SCOPED_TRACE(entry.path().string());
-    const auto file = entry.path().parent_path() / "etrecord.bin";
-    const etdump::EtDump dump = etdump::read_etdump(entry.path());
+  for (const std::filesystem::path& trace : test::files_below(corpus, "etdump.etdp")) {
+    SCOPED_TRACE(trace.string());
+    const auto file = trace.parent_path() / "etrecord.bin";
+    const etdump::EtDump dump = etdump::read_etdump(trace);
     EtRecord record;
     if (std::filesystem::exists(file)) record = etrecord::read_etrecord(file);
     const bool is_joined = record.methods.contains("forward");

@@ -19,13 +19,11 @@ using testing::HasSubstr;
 TEST(ReportComparison, PrintsOpsAndOutputs) {
   const TracedSide a = delegated_net(), b = portable_net();
   Comparison comparison = compare(a, b);
-  inspector::OutputDifference output;
-  output.a = output.b = "f32[4]";
-  output.figures.elements = 4;
-  output.figures.mismatches = 1;
-  output.figures.max_abs = 0.5;
-  output.figures.sqnr_db = 42;
-  comparison.outputs = {output};
+  comparison.outputs = {
+      {.a = "f32[4]",
+       .b = "f32[4]",
+       .why_not = "",
+       .figures = {.elements = 4, .max_abs = 0.5, .sqnr_db = 42, .mismatches = 1}}};
   const std::string table = inspector::report_comparison(comparison, a.profile, b.profile, {140});
   EXPECT_THAT(table, HasSubstr("convolution + batch_norm + relu"));
   EXPECT_THAT(table, HasSubstrs("layout change for convolution", "SQNR 42.0 dB", "only in A"));

@@ -10,6 +10,7 @@
 #include "inspector/report/report_jsonl.h"
 #include "inspector/report/report_svg.h"
 #include "test/inspector/report/sample_profile.h"
+#include "test/support/read_json.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -46,12 +47,9 @@ TEST(ReportCsv, EveryLineHasAllCells) {
 TEST(ReportJson, WritesTheDocumentedMembers) {
   const json report = json::parse(report_json(sample_profile()));
   EXPECT_EQ(report.at("schema_version"), kProfileJsonVersion);
-  EXPECT_EQ(report.at("model"), "net.pte");
-  EXPECT_EQ(report.at("method"), "forward");
-  EXPECT_EQ(report.at("runs"), 50);
-  EXPECT_EQ(report.at("threads"), 1);
-  EXPECT_EQ(report.at("trace_overhead"), 0.003);
-  EXPECT_EQ(report.at("trace_floor"), 0.002);
+  test::expect_members(report,
+                       R"({"model": "net.pte", "method": "forward", "runs": 50, "threads": 1,
+                                   "trace_overhead": 0.003, "trace_floor": 0.002})");
   for (const char* key : {"min", "p50", "p90", "max", "avg"}) {
     EXPECT_TRUE(report.at("wall_ns").at(key).is_number()) << key;
   }
@@ -59,29 +57,18 @@ TEST(ReportJson, WritesTheDocumentedMembers) {
   for (const json& row : report.at("rows")) sum += row.at("avg_ns").get<double>();
   EXPECT_NEAR(sum, report.at("wall_ns").at("avg"), 0.01);
 
-  const json& layout = report.at("rows")[0];
-  EXPECT_EQ(layout.at("inserted_for"), json({"aten.convolution.default"}));
-  EXPECT_EQ(layout.at("inserted_for_row"), 2);
-  EXPECT_EQ(layout.at("source_ops"), json::array());
+  test::expect_members(report.at("rows")[0], R"({"inserted_for": ["aten.convolution.default"],
+                                                 "inserted_for_row": 2, "source_ops": []})");
   const json& convolution = report.at("rows")[1];
-  EXPECT_EQ(convolution.at("where"), "delegate");
-  EXPECT_EQ(convolution.at("delegate"), "XnnpackBackend");
-  EXPECT_EQ(convolution.at("partition"), 0);
-  EXPECT_EQ(convolution.at("kernel"), "Convolution (NHWC, F32) IGEMM");
-  EXPECT_EQ(convolution.at("source_ops"), json({"aten.convolution.default"}));
+  test::expect_members(convolution, R"({
+      "where": "delegate", "delegate": "XnnpackBackend", "partition": 0,
+      "kernel": "Convolution (NHWC, F32) IGEMM", "source_ops": ["aten.convolution.default"],
+      "modules": ["features.0.0"], "debug_handles": [1, 2, 3], "calls": 1, "share": 0.8,
+      "avg_ns": 800000, "p50_ns": 800000, "min_ns": 720000})");
   EXPECT_EQ(convolution.at("folded_ops").size(), 2u);
-  EXPECT_EQ(convolution.at("modules"), json({"features.0.0"}));
-  EXPECT_EQ(convolution.at("debug_handles"), json({1, 2, 3}));
-  EXPECT_EQ(convolution.at("calls"), 1);
-  EXPECT_DOUBLE_EQ(convolution.at("avg_ns"), 800e3);
-  EXPECT_DOUBLE_EQ(convolution.at("p50_ns"), 800e3);
-  EXPECT_DOUBLE_EQ(convolution.at("min_ns"), 720e3);
-  EXPECT_DOUBLE_EQ(convolution.at("share"), 0.8);
   EXPECT_FALSE(convolution.contains("inserted_for"));
-  const json& kernel = report.at("rows")[2];
-  EXPECT_EQ(kernel.at("where"), "kernel");
-  EXPECT_TRUE(kernel.at("delegate").is_null());
-  EXPECT_TRUE(kernel.at("partition").is_null());
+  test::expect_members(report.at("rows")[2],
+                       R"({"where": "kernel", "delegate": null, "partition": null})");
   EXPECT_EQ(report.at("rows")[3].at("join"), "inferred");
 }
 
@@ -93,12 +80,8 @@ TEST(ReportJson, ListsTheStagesUntilTheFirstResult) {
   profile.run.plan_ns = 500'000;
   profile.wall.first = 2e6;
   const json parts = json::parse(report_json(profile)).at("first_result_ns");
-  EXPECT_EQ(parts, json({{"open", 30'000},
-                         {"verify", 70'000},
-                         {"prepare", 600'000},
-                         {"pack", 8'000'000},
-                         {"plan", 500'000},
-                         {"run", 2'000'000}}));
+  EXPECT_EQ(parts, json::parse(R"({"open": 30000, "verify": 70000, "prepare": 600000,
+                                   "pack": 8000000, "plan": 500000, "run": 2000000})"));
 }
 
 TEST(ReportJson, WritesValidJsonForAnyNamesAndEmptyProfiles) {
@@ -121,16 +104,13 @@ TEST(ReportJsonl, WritesTheRunFirstAndUnattributedTimeLast) {
   ASSERT_EQ(lines.size(), profile.rows.size() + 2);
   for (const json& line : lines) {
     EXPECT_EQ(line.at("v"), kProfileRowsVersion);
-    EXPECT_EQ(line.at("device"), "bench-07");
-    EXPECT_EQ(line.at("commit"), "1a2b");
-    EXPECT_EQ(line.at("model"), "net.pte");
+    test::expect_members(line, R"({"device": "bench-07", "commit": "1a2b", "model": "net.pte"})");
   }
   EXPECT_EQ(lines.front().at("where"), "run");
   EXPECT_EQ(lines.front().at("p50_ns"), profile.wall.p50);
   EXPECT_EQ(lines.back().at("where"), "unattributed");
-  EXPECT_EQ(lines[2].at("row"), 2);
-  EXPECT_EQ(lines[2].at("op"), "convolution");
-  EXPECT_EQ(lines[2].at("kernel"), "Convolution (NHWC, F32) IGEMM");
+  test::expect_members(lines[2], R"({"row": 2, "op": "convolution",
+                                     "kernel": "Convolution (NHWC, F32) IGEMM"})");
   EXPECT_EQ(lines[2].at("p50_ns"), profile.rows[1].time.p50);
 }
 

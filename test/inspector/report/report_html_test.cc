@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "test/support/browser.h"
 #include "test/support/joined_profile.h"
 #include "test/support/trace_builder.h"
 
@@ -14,15 +15,9 @@ namespace vitrine::inspector {
 namespace {
 
 using nlohmann::json;
+using test::page_data;
 using testing::HasSubstr;
 using testing::Not;
-
-// Returns the JSON in the script element with this id.
-json data_of(const std::string& html, const std::string& id = "data") {
-  const std::string open = "id=\"" + id + "\">";
-  const size_t begin = html.find(open) + open.size();
-  return json::parse(html.substr(begin, html.find("</script>", begin) - begin));
-}
 
 // Returns a profile of one kernel. Each element of `times` is the kernel's time in one run, in ns.
 Profile profile_with_times(const std::vector<uint64_t>& times) {
@@ -49,7 +44,7 @@ TEST(ReportHtml, EscapesNamesAndHasNoExternalReferences) {
     EXPECT_THAT(html, Not(HasSubstr(placeholder)));
   }
   EXPECT_THAT(html, Not(HasSubstr("<img")));
-  const json data = data_of(html);
+  const json data = page_data(html);
   EXPECT_EQ(data.at("rows")[0].at("kernel"), "aten::</script><img/src=x>{{script}}.out");
   EXPECT_EQ(data.at("texts").size(), data.at("rows").size());
   EXPECT_EQ(data.at("timeline").at("tracks"), json({"executor", "B"}));
@@ -72,7 +67,7 @@ TEST(ReportHtml, PageStartsWithTheGivenHead) {
   EXPECT_LT(html.find(head.elements), html.find("id=\"profile\""));
   EXPECT_LT(html.find(head.script), html.find("showHead(head)"));
   EXPECT_THAT(html, Not(HasSubstr("<img")));
-  EXPECT_EQ(data_of(html, "head-data").at("name"), "</script><img>{{script}}");
+  EXPECT_EQ(page_data(html, "head-data").at("name"), "</script><img>{{script}}");
 }
 
 // The profiler keeps the records of only some steps, mostly the slowest ones.
@@ -87,7 +82,7 @@ TEST(ReportHtml, ShowsTheRecordedStepClosestToTheMedianStep) {
                  {.position = 5, .ns = 900, .run = 3},
                  {.position = 6, .ns = 200}};
   const auto shown = [&](const PageSteps* of) {
-    return data_of(report_html(profile, of)).at("timeline").at("run");
+    return page_data(report_html(profile, of)).at("timeline").at("run");
   };
   EXPECT_EQ(shown(&steps), 3);
   EXPECT_NE(shown(nullptr), 3);
@@ -103,7 +98,7 @@ TEST(ReportHtml, ContainsAllMethodsOfARun) {
   PageSteps calls;
   calls.what = "calls that were kept";
   const ProfilePage pages[] = {{&decode, nullptr}, {&prefill, &calls}};
-  const json data = data_of(report_html(pages));
+  const json data = page_data(report_html(pages));
   EXPECT_EQ(data.at("method"), "decode");
   EXPECT_TRUE(data.at("steps").is_null());
   ASSERT_EQ(data.at("others").size(), 1U);

@@ -11,6 +11,7 @@
 #include "inspector/compare/numerics_comparison.h"
 #include "inspector/report/report_numerics_comparison.h"
 #include "inspector/report/report_numerics_html.h"
+#include "test/support/browser.h"
 #include "test/support/joined_profile.h"
 #include "test/support/trace_builder.h"
 
@@ -18,6 +19,7 @@ namespace vitrine::inspector {
 namespace {
 
 using nlohmann::json;
+using test::page_data;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -57,17 +59,11 @@ Numerics made_numerics() {
   other.why_not_made_here = kHostile;
   numerics.rows[1].nan = 1;
   numerics.first_below = numerics.first_not_finite = 1;
-  OutputDifference output;
-  output.a = output.b = "f32[4]";
-  output.figures = {.elements = 4, .max_abs = 0.5, .mismatches = 2};
-  numerics.outputs = {output};
+  numerics.outputs = {{.a = "f32[4]",
+                       .b = "f32[4]",
+                       .why_not = "",
+                       .figures = {.elements = 4, .max_abs = 0.5, .mismatches = 2}}};
   return numerics;
-}
-
-json page_data(const std::string& html) {
-  const std::string open = "id=\"data\">";
-  const size_t begin = html.find(open) + open.size();
-  return json::parse(html.substr(begin, html.find("</script>", begin) - begin));
 }
 
 const std::vector<std::string> kKernels = {"aten::relu.out", kHostile, "aten::mul.out"};

@@ -132,10 +132,9 @@ TEST(ReportTimeline, PutsTheTrackOfTheCallerFirst) {
 TEST(ReportTimeline, WritesValidEventsForExecuTorchTraces) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t files = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
-    if (entry.path().extension() != ".etdp") continue;
-    SCOPED_TRACE(entry.path().string());
-    const etdump::EtDump dump = etdump::read_etdump(entry.path());
+  for (const std::filesystem::path& file : test::files_below(corpus, ".etdp")) {
+    SCOPED_TRACE(file.string());
+    const etdump::EtDump dump = etdump::read_etdump(file);
     check_fields(json::parse(report_timeline(test::joined_profile(dump, nullptr))));
     ++files;
   }

@@ -43,11 +43,12 @@ TEST(ReportValues, WritesCsvAndHtml) {
   uncompared.node_op = "aten.mul.Tensor";
   uncompared.reason = "folded <into> relu";
   result.not_compared.push_back(uncompared);
-  inspector::OutputDifference output;
-  output.a = output.b = "f32[1,10]";
-  output.figures = {.elements = 10, .max_abs = 0.5, .mean_abs = 0.25, .mismatches = 3};
-  output.figures.sqnr_db = 32.25;
-  result.outputs = {output};
+  result.outputs = {
+      {.a = "f32[1,10]",
+       .b = "f32[1,10]",
+       .why_not = "",
+       .figures = {
+           .elements = 10, .max_abs = 0.5, .mean_abs = 0.25, .sqnr_db = 32.25, .mismatches = 3}}};
 
   const std::vector<std::string> lines =
       inspector::lines_of(inspector::report_values_csv(result, a.profile(), b.profile()));

@@ -3,11 +3,13 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/text/text_layout.h"
 #include "inspector/report/comparison_texts.h"
 #include "inspector/report/difference_texts.h"
 #include "inspector/report/row_texts.h"
+#include "test/inspector/report/sample_profile.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -101,15 +103,12 @@ TEST(ComparisonTexts, HeadingOfAProgramShowsItsRecordFile) {
 }
 
 OutputDifference of_one_element() {
-  OutputDifference output;
-  output.index = 3;
-  output.a = output.b = "f32[4]";
-  output.figures.elements = 4;
-  output.figures.mismatches = 1;
-  output.figures.max_abs = 0.5;
-  output.figures.mean_abs = 0.125;
-  output.figures.sqnr_db = 42;
-  return output;
+  return {.index = 3,
+          .a = "f32[4]",
+          .b = "f32[4]",
+          .why_not = "",
+          .figures = {
+              .elements = 4, .max_abs = 0.5, .mean_abs = 0.125, .sqnr_db = 42, .mismatches = 1}};
 }
 
 TEST(DifferenceTexts, PrintsHowMuchAnOutputDiffers) {
@@ -134,14 +133,9 @@ TEST(DifferenceTexts, PrintsWhyOutputsAreNotCompared) {
 }
 
 TEST(DifferenceTexts, WrapsLinesAtTheWidth) {
-  const std::string lines = output_lines({of_one_element()}, 40);
-  size_t from = 0, count = 0;
-  for (size_t end = lines.find('\n'); end != std::string::npos; end = lines.find('\n', from)) {
-    EXPECT_LE(display_width(lines.substr(from, end - from)), 40u);
-    from = end + 1;
-    ++count;
-  }
-  EXPECT_GT(count, 1u);
+  const std::vector<std::string> lines = lines_of(output_lines({of_one_element()}, 40));
+  EXPECT_GT(lines.size(), 1u);
+  for (const std::string& line : lines) EXPECT_LE(display_width(line), 40u);
 }
 
 // JSON has no infinity, so the SQNR of equal tensors is null.

@@ -84,15 +84,12 @@ TEST(Blockers, SearchStopsAfterTheGivenTime) {
 // The search lowers each call in a model separately. It must accept every model that lowering
 // accepts.
 TEST(Blockers, LowerableModelsHaveNoBlockers) {
-  std::vector<std::filesystem::path> folders = {sample("")};
-  if (!corpus_dir().empty()) folders.push_back(corpus_dir());
   size_t models = 0;
-  for (const auto& folder : folders) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-      constexpr uintmax_t kMaxBytes = 1 << 20;
-      if (entry.path().filename() != "model.pt2" || entry.file_size() > kMaxBytes) continue;
-      SCOPED_TRACE(entry.path().string());
-      const Blockers found = blockers_of(entry.path().string());
+  for (const auto& folder : {samples_dir(), corpus_dir()}) {
+    for (const std::filesystem::path& model : files_below(folder, "model.pt2")) {
+      if (file_size(model) > 1 << 20) continue;
+      SCOPED_TRACE(model.string());
+      const Blockers found = blockers_of(model.string());
       EXPECT_THAT(found.other_error, IsEmpty());
       for (const tools::Blocker& blocker : found.all) {
         ADD_FAILURE() << blocker.op << ": " << blocker.reason;

@@ -39,12 +39,11 @@ struct Recorded {
 std::vector<Recorded> recorded_programs() {
   std::vector<Recorded> all;
   for (const fs::path& root : {corpus_dir(), corpus_llm_dir()}) {
-    if (root.empty()) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(root)) {
-      const fs::path folder = entry.path().parent_path();
-      if (entry.path().filename() != "etrecord.bin" || !fs::exists(folder / "model.pte")) continue;
+    for (const fs::path& record : files_below(root, "etrecord.bin")) {
+      const fs::path folder = record.parent_path();
+      if (!fs::exists(folder / "model.pte")) continue;
       all.push_back({fs::relative(folder, root), load(folder / "model.pte"),
-                     etrecord::read_etrecord(entry.path())});
+                     etrecord::read_etrecord(record)});
     }
   }
   return all;
