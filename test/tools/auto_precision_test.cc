@@ -186,9 +186,9 @@ TEST_F(AutoPrecisionTest, RulesThatMatchNothingAreErrors) {
       {"--quantize float --keep fc=float --keep fc=f16", "an earlier rule names all of them"},
   };
   for (const auto& [options, message] : cases) {
-    const CommandResult result = search(options + (" -o " + (scratch / "m.pte").string()));
-    EXPECT_NE(result.exit_code, 0) << options;
-    EXPECT_THAT(result.err, HasSubstr(message)) << options;
+    EXPECT_THAT(search(options + (" -o " + (scratch / "m.pte").string())),
+                Exits(testing::Ne(0), HasSubstr(message)))
+        << options;
   }
   EXPECT_TRUE(fs::is_empty((scratch / "")));
 }
@@ -394,9 +394,7 @@ TEST_F(AutoPrecisionTest, InvalidOptionsAreErrors) {
       {"--at_least 3dB -o " + out.string(), "need --quantize auto"},
   };
   for (const auto& [options, message] : cases) {
-    const CommandResult result = search(options);
-    EXPECT_NE(result.exit_code, 0) << options;
-    EXPECT_THAT(result.err, HasSubstr(message)) << options;
+    EXPECT_THAT(search(options), Exits(testing::Ne(0), HasSubstr(message))) << options;
   }
   EXPECT_TRUE(fs::is_empty((scratch / "")));
 }

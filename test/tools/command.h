@@ -37,13 +37,15 @@ inline nlohmann::json json_of(CommandResult result) {
   return nlohmann::json::parse(succeeded(std::move(result)).out);
 }
 
-// Matches the exit code, standard error and standard output of a CommandResult.
+// Matches the exit code, standard error and standard output of a CommandResult. Each argument is a
+// value or a matcher.
 MATCHER_P3(Exits, code, err, out, "") {
-  return arg.exit_code == code && testing::ExplainMatchResult(err, arg.err, result_listener) &&
+  return testing::ExplainMatchResult(code, arg.exit_code, result_listener) &&
+         testing::ExplainMatchResult(err, arg.err, result_listener) &&
          testing::ExplainMatchResult(out, arg.out, result_listener);
 }
-template <class Err>
-auto Exits(int code, Err err) {
+template <class Code, class Err>
+auto Exits(Code code, Err err) {
   return Exits(code, err, testing::_);
 }
 // Matches standard output. The exit code must be 0.

@@ -154,18 +154,22 @@ TEST(ComparingTest, AlignsQuantizedOpsByModule) {
   EXPECT_EQ(convolutions, 4u);  // one in the stem, two in the block, one in the downsampling
 }
 
-TEST(ComparingTest, ReportsOutputsThatDifferDueToAChangedWeight) {
-  const ScratchFolder scratch;
-  const std::string model = sample("linear_relu/model.pte");
-  std::vector<std::byte> bytes = tools::read_file(model);
-  // Bytes 3456 to 3615 hold the 40 weights of the second linear layer. The loop sets the first 20
-  // weights to zero.
+// Writes a copy of the sample linear_relu, whose bytes 3456 to 3615 are the 40 weights of the
+// second linear layer. In the copy, the first 20 of these weights are zero. Returns the path of the
+// copy.
+std::string write_wrong_model(const ScratchFolder& scratch) {
+  std::vector<std::byte> bytes = tools::read_file(sample("linear_relu/model.pte"));
   for (size_t i = 3456; i < 3536; ++i) bytes[i] = std::byte{0};
   tools::write_file(scratch / "wrong.pte", bytes);
-  const CommandResult result =
-      succeeded(compare_profiles(model, (scratch / "wrong.pte").string(),
-                                 "--format json --inputs " + sample("linear_relu/input_0.bin")));
-  const json output = json::parse(result.out).at("outputs").at(0);
+  return (scratch / "wrong.pte").string();
+}
+
+TEST(ComparingTest, ReportsOutputsThatDifferDueToAChangedWeight) {
+  const ScratchFolder scratch;
+  const json report =
+      json_of(compare_profiles(sample("linear_relu/model.pte"), write_wrong_model(scratch),
+                               "--format json --inputs " + sample("linear_relu/input_0.bin")));
+  const json& output = report.at("outputs").at(0);
   EXPECT_EQ(output.at("elements"), 20);
   EXPECT_GT(output.at("different"), 0);
   EXPECT_LT(output.at("sqnr_db"), 60);
@@ -208,60 +212,50 @@ CommandResult compare_values(const std::string& a, const std::string& b,
   return executor_runner("--debug_outputs " + a + " --compare " + b + " --cpu_threads 1 " + extra);
 }
 
-// The weight of the convolution that instruction `index` calls.
-struct Constant {
-  size_t offset = 0;  // from the start of the file
-  size_t bytes = 0;
+struct Convolution {
+  uint32_t instruction = 0;
+  size_t weight = 0;  // offset from the start of the file
+  size_t bytes = 0;   // of the weight
 };
-Constant constant_of_instruction(const fs::path& model, uint32_t index) {
+
+std::vector<Convolution> convolutions_of(const fs::path& model) {
   const AlignedBytes bytes = read_file_bytes(model);
   const auto program = tools::check(Program::load(tools::check(view_buffer(bytes))));
   const auto header = tools::check(
       read_extended_header(std::span<const std::byte>(bytes).first<kProgramHeadBytes>()));
   const fbs::Program& root = ProgramAccess::root(*program);
   const fbs::ExecutionPlan& plan = *root.execution_plan()->Get(0);
-  const auto* call = plan.chains()->Get(0)->instructions()->Get(index)->instr_args_as_KernelCall();
-  const auto* weight =
-      plan.values()->Get(static_cast<uint32_t>(call->args()->Get(1)))->val_as_Tensor();
-  const auto* constants = root.constant_segment();
-  Constant result;
-  result.offset = header->segment_base +
-                  root.segments()->Get(constants->segment_index())->offset() +
-                  constants->offsets()->Get(weight->data_buffer_idx());
-  result.bytes = 4;
-  for (const int32_t size : *weight->sizes()) result.bytes *= static_cast<size_t>(size);
-  return result;
-}
-
-// Indices of the instructions that call a convolution.
-std::vector<uint32_t> convolutions_of(const fs::path& model) {
-  const AlignedBytes bytes = read_file_bytes(model);
-  const auto program = tools::check(Program::load(tools::check(view_buffer(bytes))));
-  const fbs::ExecutionPlan& plan = *ProgramAccess::root(*program).execution_plan()->Get(0);
+  const auto& constants = *root.constant_segment();
+  const uint64_t base =
+      header->segment_base + root.segments()->Get(constants.segment_index())->offset();
   const auto& instructions = *plan.chains()->Get(0)->instructions();
-  std::vector<uint32_t> found;
+  std::vector<Convolution> found;
   for (uint32_t i = 0; i < instructions.size(); ++i) {
     const auto* call = instructions.Get(i)->instr_args_as_KernelCall();
     if (call == nullptr) continue;
     const auto* op = plan.operators()->Get(static_cast<uint32_t>(call->op_index()));
-    if (op->name()->str() == "aten::convolution") found.push_back(i);
+    if (op->name()->str() != "aten::convolution") continue;
+    const auto* weight =
+        plan.values()->Get(static_cast<uint32_t>(call->args()->Get(1)))->val_as_Tensor();
+    size_t size = 4;
+    for (const int32_t dim : *weight->sizes()) size *= static_cast<size_t>(dim);
+    found.push_back({i, base + constants.offsets()->Get(weight->data_buffer_idx()), size});
   }
   return found;
 }
 
 TEST(ComparingValuesTest, FindsOpWithWrongWeight) {
   const std::string model = sample("digits_portable/model.pte");
-  const std::vector<uint32_t> convolutions = convolutions_of(model);
+  const std::vector<Convolution> convolutions = convolutions_of(model);
   ASSERT_GE(convolutions.size(), 3u);
   const std::string record = sample("digits_portable/etrecord.bin");
-  for (const uint32_t wrong : convolutions) {
-    SCOPED_TRACE(wrong);
+  for (const Convolution& wrong : convolutions) {
+    SCOPED_TRACE(wrong.instruction);
     const ScratchFolder scratch;
     std::vector<std::byte> bytes = tools::read_file(model);
-    const Constant weight = constant_of_instruction(model, wrong);
-    ASSERT_LE(weight.offset + weight.bytes, bytes.size());
+    ASSERT_LE(wrong.weight + wrong.bytes, bytes.size());
     const float value = 3;
-    std::memcpy(bytes.data() + weight.offset + weight.bytes / 2 / 4 * 4, &value, sizeof value);
+    std::memcpy(bytes.data() + wrong.weight + wrong.bytes / 2 / 4 * 4, &value, sizeof value);
     tools::write_file(scratch / "wrong.pte", bytes);
     const CommandResult result = compare_values(
         model + " --etrecord " + record,
@@ -273,25 +267,20 @@ TEST(ComparingValuesTest, FindsOpWithWrongWeight) {
     const size_t first = report.at("first_below");
     const json& value_of_wrong = report.at("values").at(first);
     EXPECT_EQ(value_of_wrong.at("op"), "convolution");
-    EXPECT_EQ(value_of_wrong.at("rows_a"), json({wrong}));  // every instruction is a row
+    EXPECT_EQ(value_of_wrong.at("rows_a"),
+              json({wrong.instruction}));  // every instruction is a row
     for (size_t i = 0; i < first; ++i) EXPECT_EQ(report.at("values").at(i).at("different"), 0);
   }
 }
 
 TEST(ComparingValuesTest, FindsWrongOperatorInsideDelegate) {
   const ScratchFolder scratch;
-  const std::string model = sample("linear_relu/model.pte");
-  std::vector<std::byte> bytes = tools::read_file(model);
-  // Bytes 3456 to 3615 hold the 40 weights of the second linear layer. The loop sets the first 20
-  // weights to zero.
-  for (size_t i = 3456; i < 3536; ++i) bytes[i] = std::byte{0};
-  tools::write_file(scratch / "wrong.pte", bytes);
   const std::string record = sample("linear_relu/etrecord.bin");
-  const CommandResult result = succeeded(
-      compare_values(model + " --etrecord " + record,
-                     (scratch / "wrong.pte").string() + " --compare_etrecord " + record,
-                     "--inputs " + sample("linear_relu/input_0.bin")));  // no limit was given
-  EXPECT_THAT(result.out, HasSubstr("first below 40 dB  #2 linear"));
+  EXPECT_THAT(compare_values(sample("linear_relu/model.pte") + " --etrecord " + record,
+                             write_wrong_model(scratch) + " --compare_etrecord " + record,
+                             "--inputs " + sample("linear_relu/input_0.bin")),
+              Prints(HasSubstr("first below 40 dB  #2 linear")))
+      << "no limit was given, so the exit code is 0";
 }
 
 TEST(ComparingValuesTest, TwoLoweringsOfTheSameModelAgree) {

@@ -189,20 +189,17 @@ TEST_F(ExecutorRunnerTest, ReportsInvalidCommandLines) {
       {"--profile --etrecord " + model + " " + model, "add_mul/model.pte"},
   };
   for (const auto& [arguments, error] : commands) {
-    SCOPED_TRACE(arguments);
-    const CommandResult result = executor_runner(arguments);
-    EXPECT_NE(result.exit_code, 0);
-    EXPECT_THAT(result.err, HasSubstr(error));
-    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(executor_runner(arguments), Exits(testing::Ne(0), HasSubstr(error), ""))
+        << arguments;
   }
 }
 
 TEST_F(ExecutorRunnerTest, FailedRunKeepsOldOutput) {
   tools::write_file(scratch / "y-0.bin", std::string_view("old"));
-  const CommandResult result = executor_runner(
-      sample("linear_relu/model.pte") + " --inputs " + sample("linear_relu/input_0.bin") +
-      ":1000x1000 --output_file " + (scratch / "y").string());
-  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(executor_runner(sample("linear_relu/model.pte") + " --inputs " +
+                              sample("linear_relu/input_0.bin") + ":1000x1000 --output_file " +
+                              (scratch / "y").string()),
+              Exits(testing::Ne(0), testing::_));
   EXPECT_EQ(tools::read_file(scratch / "y-0.bin").size(), 3u);
 }
 

@@ -37,6 +37,9 @@ CommandResult llm_runner(const std::string& arguments) {
                                           " --temperature 0 " + arguments);
 }
 
+// Returns the output of the tool up to its statistics.
+std::string ids_in(const std::string& out) { return out.substr(0, out.find("PyTorchObserver")); }
+
 std::string prompt_ids(const json& generated) {
   return fmt::format("--prompt_ids {}",
                      fmt::join(generated.at("prompt_ids").get<std::vector<int>>(), ","));
@@ -89,11 +92,10 @@ TEST(LlmRunnerTest, QuantizedModelTextMatchesPyTorch) {
 TEST(LlmRunnerTest, ProfileDoesNotChangeIds) {
   const json generated = read_json(samples_dir() / "kjv_8da4w/generate.json").at(0);
   const std::string arguments = prompt_ids(generated) + " --max_new_tokens 60 --ignore_eos";
-  const std::string plain = llm_runner(arguments).out;
+  const std::string ids = ids_in(llm_runner(arguments).out);
   const ScratchFolder scratch;
   const CommandResult result = succeeded(
       llm_runner(arguments + " --profile --etdump_path " + (scratch / "trace.etdp").string()));
-  const std::string ids = plain.substr(0, plain.find("PyTorchObserver"));
   EXPECT_THAT(ids, HasSubstr("answer: "));
   EXPECT_THAT(result.out, testing::StartsWith(ids));
   EXPECT_THAT(result.out, HasSubstrs("prefill 10 tokens in 1 call", "decode  59 tokens"));
@@ -113,11 +115,7 @@ TEST(LlmRunnerTest, RandomPromptHasTheGivenLengthAndIsRepeatable) {
       "--random_prompt 100 --max_new_tokens 4 --ignore_eos --temperature 0 --print_ids ";
   EXPECT_THAT(llm_runner(arguments + "--profile --format json"),
               Exits(0, HasSubstr("\"prompt_tokens\":100")));
-  const auto ids = [&] {
-    const std::string out = llm_runner(arguments).out;
-    return out.substr(0, out.find("PyTorchObserver"));
-  };
-  EXPECT_EQ(ids(), ids());
+  EXPECT_EQ(ids_in(llm_runner(arguments).out), ids_in(llm_runner(arguments).out));
   EXPECT_EQ(llm_runner("--random_prompt 100 --prompt_ids 1").exit_code, 64);
   EXPECT_THAT(llm_runner("--random_prompt 100000").err, HasSubstr("context"));
 }
@@ -139,8 +137,8 @@ TEST(LlmRunnerTest, WeightsCacheKeepsPackedWeights) {
   const ScratchFolder scratch;
   const std::string arguments = "--prompt_ids 1,43 --max_new_tokens 4 --profile --format json " +
                                 ("--weights_cache " + (scratch / "weights").string());
-  const json first = json::parse(llm_runner(arguments).out).at("memory");
-  const json later = json::parse(llm_runner(arguments).out).at("memory");
+  const json first = json_of(llm_runner(arguments)).at("memory");
+  const json later = json_of(llm_runner(arguments)).at("memory");
   EXPECT_GT(first.at("packed_weights"), 500'000);
   EXPECT_EQ(first.at("mapped_weights"), 0);
   EXPECT_EQ(later.at("packed_weights"), 0);
@@ -197,26 +195,23 @@ TEST(LlmRunnerTest, ComparesProfilesPhaseByPhase) {
 }
 
 TEST(LlmRunnerTest, RejectsInvalidMethodOptions) {
-  const auto refusal = [](const std::string& arguments) {
-    const CommandResult result = llm_runner("--prompt_ids 1 --max_new_tokens 2 " + arguments);
-    EXPECT_NE(result.exit_code, 0) << arguments;
-    return result.err;
-  };
-  EXPECT_THAT(refusal("--method backward"),
-              HasSubstr("the program has no method backward; methods with inputs: forward"));
-  EXPECT_THAT(refusal("--prefill_method forwards"), HasSubstr("no method forwards"));
-  EXPECT_THAT(refusal("--encoder_method forward"),
-              HasSubstr("no input of method forward accepts the output of method forward"));
-  EXPECT_THAT(refusal("--method_inputs position,ids"),
-              HasSubstr("method forward: input 0 (i64[1,255]) cannot be a position"));
-  EXPECT_THAT(refusal("--method_inputs ids,mask"), HasSubstr("got \"mask\""));
-  EXPECT_THAT(refusal("--encoder_input model.pte"), HasSubstr("no encoder that takes features"));
-  EXPECT_THAT(refusal("--encoder_token 9"),
-              HasSubstr("--encoder_token: the program has no encoder"));
-  EXPECT_THAT(refusal("--context 0"), HasSubstr("--context: 0: expected 1 to "));
-  EXPECT_THAT(refusal("--top_k -1"), HasSubstr("--top_k: -1: expected 0 or more"));
-  EXPECT_THAT(refusal("--context 257"),
-              HasSubstr("257 was requested, but the program supports at most 256"));
+  const std::pair<const char*, const char*> cases[] = {
+      {"--method backward", "the program has no method backward; methods with inputs: forward"},
+      {"--prefill_method forwards", "no method forwards"},
+      {"--encoder_method forward",
+       "no input of method forward accepts the output of method forward"},
+      {"--method_inputs position,ids", "method forward: input 0 (i64[1,255]) cannot be a position"},
+      {"--method_inputs ids,mask", "got \"mask\""},
+      {"--encoder_input model.pte", "no encoder that takes features"},
+      {"--encoder_token 9", "--encoder_token: the program has no encoder"},
+      {"--context 0", "--context: 0: expected 1 to "},
+      {"--top_k -1", "--top_k: -1: expected 0 or more"},
+      {"--context 257", "257 was requested, but the program supports at most 256"}};
+  for (const auto& [options, error] : cases) {
+    EXPECT_THAT(llm_runner(std::string("--prompt_ids 1 --max_new_tokens 2 ") + options),
+                Exits(testing::Ne(0), HasSubstr(error)))
+        << options;
+  }
 }
 
 // Lines may end in CR LF. Empty lines are ignored.
@@ -250,8 +245,8 @@ TEST(LlmRunnerTest, ChatEndsWhenContextIsFull) {
       "--tokenizer_path " + sample("kjv_8da4w/tokenizer.model") + " --chat --ignore_eos --profile ";
   const CommandResult result = succeeded(llm_runner(
       arguments + "--max_new_tokens 100 --format json --etdump_path " + trace + " < " + turns));
-  EXPECT_THAT(result.err, HasSubstr("the chat ends: the prompt has "));
-  EXPECT_THAT(result.err, HasSubstr("the model's context of 256 has no room for an answer"));
+  EXPECT_THAT(result.err, HasSubstrs("the chat ends: the prompt has ",
+                                     "the model's context of 256 has no room for an answer"));
   const json report = json::parse(result.out);
   EXPECT_GT(report.at("phases").at("decode").at("steps"), 200);
   EXPECT_GT(etdump::read_etdump(trace).blocks.size(), 8u);
@@ -364,8 +359,7 @@ TEST(LlmRunnerTest, AcceptsTheFlagSyntaxOfTheExecuTorchRunner) {
   const std::string expected = llm_runner("--prompt_ids 1,43 --max_new_tokens 4").out;
   const CommandResult result = succeeded(
       llm_runner("-prompt_ids=1,43 --data_paths '' --max_new_tokens 9 -max_new_tokens 4"));
-  const auto ids = [](const std::string& out) { return out.substr(0, out.find("PyTorch")); };
-  EXPECT_EQ(ids(result.out), ids(expected));
+  EXPECT_EQ(ids_in(result.out), ids_in(expected));
   EXPECT_THAT(expected, HasSubstr("answer: "));
 }
 
@@ -378,10 +372,9 @@ TEST(LlmRunnerTest, RejectsInvalidPromptIds) {
 }
 
 TEST(LlmRunnerTest, RejectsOptionsWithoutEffect) {
-  EXPECT_NE(llm_runner("--prompt_ids 1 --roofline").exit_code, 0);
-  EXPECT_NE(llm_runner("--prompt_ids 1 --format json").exit_code, 0);
-  EXPECT_NE(llm_runner("--prompt_ids 1 --chat").exit_code, 0);
-  EXPECT_NE(llm_runner("--prompt_ids 1 --profile --costs").exit_code, 0);
+  for (const char* options : {"--roofline", "--format json", "--chat", "--profile --costs"}) {
+    EXPECT_NE(llm_runner(std::string("--prompt_ids 1 ") + options).exit_code, 0) << options;
+  }
 }
 
 }  // namespace

@@ -449,14 +449,11 @@ TEST(NumericsCommand, RejectsInvalidCommandLines) {
 }
 
 TEST(NumericsCommand, RejectsReferencesOfOtherModels) {
-  const CommandResult inputs =
-      executor_runner(linear_relu("--reference " + sample("add_mul/model.pt2")));
-  EXPECT_EQ(inputs.exit_code, 1);
-  EXPECT_FALSE(inputs.err.empty());
-  const CommandResult kind =
-      executor_runner(linear_relu("--reference " + sample("linear_relu/input_0.bin")));
-  EXPECT_EQ(kind.exit_code, 1);
-  EXPECT_FALSE(kind.err.empty());
+  for (const char* reference : {"add_mul/model.pt2", "linear_relu/input_0.bin"}) {
+    EXPECT_THAT(executor_runner(linear_relu("--reference " + sample(reference))),
+                Exits(1, testing::Not(testing::IsEmpty())))
+        << reference;
+  }
 }
 
 }  // namespace

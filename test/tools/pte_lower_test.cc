@@ -54,10 +54,8 @@ TEST_F(PteLowerTest, EscapeSequencesInModelsDoNotReachTheTerminal) {
   ASSERT_NE(at, std::string::npos);
   archive.replace(at, op.size(), R"(aten.\u001b[31m.def)");
   tools::write_file(scratch / "m.pt2", archive);
-  const CommandResult result = pte_lower((scratch / "m.pt2").string() + " -o " + program);
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("aten.?[31m.def"));
-  EXPECT_EQ(result.err.find('\x1b'), std::string::npos);
+  EXPECT_THAT(pte_lower((scratch / "m.pt2").string() + " -o " + program),
+              Exits(1, AllOf(HasSubstr("aten.?[31m.def"), Not(HasSubstr("\x1b")))));
 }
 
 TEST_F(PteLowerTest, ProgramWithoutBackendMatchesPyTorch) {
@@ -156,9 +154,7 @@ TEST_F(PteLowerTest, ExternalConstantsOptionMovesAllWeightsToAPtdFile) {
     succeeded(pte_lower(model() + " --external-constants -o " + program + " --backend " + backend));
     expect_outputs(program, " --data_path " + data);
   }
-  const CommandResult alone = executor_runner(program);
-  EXPECT_NE(alone.exit_code, 0);
-  EXPECT_THAT(alone.err, HasSubstr("no named data for key"));
+  EXPECT_THAT(executor_runner(program), Exits(testing::Ne(0), HasSubstr("no named data for key")));
 }
 
 TEST_F(PteLowerTest, FoldConstantsOptionRemovesAPermutation) {
@@ -181,11 +177,11 @@ TEST_F(PteLowerTest, SummaryCountsDelegatesInBranches) {
   VITRINE_CORPUS_CASE(folder, "cond_model");
   const std::string options = (folder / "model.pt2").string() + " --summary -o " + program;
   EXPECT_THAT(pte_lower(options + " --backend xnnpack").out, Not(HasSubstr("In branches")));
-  const CommandResult result = succeeded(pte_lower(options + " --backend xnnpack-branches"));
-  EXPECT_THAT(result.out, HasSubstr("Total delegated subgraphs: 1\n"));
   // One branch delegates sin and add; the other delegates mul, cos and sub.
-  EXPECT_THAT(result.out,
-              HasSubstr("In branches: 2 more delegated subgraphs, 5 more delegated nodes\n"));
+  EXPECT_THAT(
+      pte_lower(options + " --backend xnnpack-branches"),
+      Prints(HasSubstrs("Total delegated subgraphs: 1\n",
+                        "In branches: 2 more delegated subgraphs, 5 more delegated nodes\n")));
 }
 
 TEST_F(PteLowerTest, LowersSeveralMethodsToOneProgram) {
@@ -264,10 +260,8 @@ TEST_F(PteLowerTest, RejectsOutputsThatOverwriteInputsOrOtherOutputs) {
 TEST_F(PteLowerTest, ReportsInvalidCommandLines) {
   const auto expect_error = [this](const std::string& arguments, const char* error) {
     SCOPED_TRACE(arguments);
-    const CommandResult result = pte_lower(arguments + " -o " + program);
-    EXPECT_NE(result.exit_code, 0);
-    EXPECT_THAT(result.err, HasSubstr(error));
-    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(pte_lower(arguments + " -o " + program),
+                Exits(testing::Ne(0), HasSubstr(error), ""));
     EXPECT_FALSE(std::filesystem::remove(program)) << "a program was written";
   };
   const std::pair<std::string, const char*> commands[] = {

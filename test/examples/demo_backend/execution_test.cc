@@ -17,6 +17,7 @@
 #include "test/support/expect_near.h"
 #include "test/support/program_builder.h"
 #include "test/support/read_text.h"
+#include "test/support/results.h"
 #include "test/support/tensor_factory.h"
 
 namespace vitrine::test {
@@ -62,9 +63,7 @@ struct DemoBackendExecution : testing::Test {
   RecordingTracer tracer;
 
   std::unique_ptr<Delegate> load(std::span<const std::byte> payload) {
-    auto loaded = demo::backend().init({}, payload, {});
-    EXPECT_TRUE(loaded.ok()) << loaded.error().message();
-    return loaded.ok() ? std::move(*loaded) : nullptr;
+    return require(demo::backend().init({}, payload, {}));
   }
 
   Error execute(Delegate& delegate, const std::vector<Tensor*>& tensors) {
@@ -85,7 +84,6 @@ struct DemoBackendExecution : testing::Test {
     Tensor& x = factory.make<float>(narrow(spec.input), values);
     Tensor& y = factory.make(ScalarType::kFloat, narrow(spec.result));
     const auto delegate = load(payload_of(spec));
-    ASSERT_NE(delegate, nullptr);
     const Error error = execute(*delegate, {&x, &y});
     ASSERT_TRUE(error.ok()) << error.message();
     expect_near(values_of<float>(y), expected_of(spec, values));
@@ -105,7 +103,6 @@ TEST_F(DemoBackendExecution, MatchesTheFormula) {
 
 TEST_F(DemoBackendExecution, DistinguishesInputsFromOutputs) {
   const auto delegate = load(payload_of({{1, 1, 2, 2}, {2, 1, 1, 1}, {1, 2, 2, 2}}));
-  ASSERT_NE(delegate, nullptr);
   EXPECT_FALSE(delegate->is_output(0));
   EXPECT_TRUE(delegate->is_output(1));
 }
@@ -133,7 +130,6 @@ TEST_F(DemoBackendExecution, OutputsMatchPyTorch) {
   aot::to_edge(program);
   const auto module = aot::to_backend(demo::DemoLowering(), program);
   const auto delegate = load(*module->payload);
-  ASSERT_NE(delegate, nullptr);
   Tensor& x = factory.make<float>({1, 3, 16, 16}, read_floats(folder / "input_0.bin"));
   Tensor& y = factory.make(ScalarType::kFloat, {1, 32, 16, 16});
   const Error error = execute(*delegate, {&x, &y});
@@ -148,7 +144,6 @@ TEST_F(DemoBackendExecution, OutputsMatchPyTorch) {
 TEST_F(DemoBackendExecution, RejectsArgumentsWithWrongShapesOrDtypes) {
   const ConvolutionSpec spec = {{1, 1, 2, 2}, {2, 1, 1, 1}, {1, 2, 2, 2}};
   const auto delegate = load(payload_of(spec));
-  ASSERT_NE(delegate, nullptr);
   Tensor& x = factory.make(ScalarType::kFloat, {1, 1, 2, 2});
   Tensor& wide = factory.make(ScalarType::kFloat, {1, 1, 2, 3});
   Tensor& ints = factory.make(ScalarType::kInt, {1, 1, 2, 2});

@@ -17,19 +17,10 @@ namespace {
 
 // z = cos(sin(x)) of `count` elements, with an intermediate value.
 std::vector<std::byte> payload(uint32_t count) {
+  // The words are: the magic number, the numbers of inputs and outputs, the rank and the size of
+  // each of the three values, the value of the output, and the values of the operators' inputs.
   constexpr std::string_view kText = "2#sin_decomp_from_tan,5,cos_decomp_from_tan,6,";
-  const std::vector<uint32_t> words = {demo::kMagic,
-                                       1,
-                                       1,  // one input, one output
-                                       1,
-                                       count,
-                                       1,
-                                       count,
-                                       1,
-                                       count,  // ranks and sizes
-                                       2,      // value of the output
-                                       0,
-                                       1};  // values of the operators' inputs
+  const std::vector<uint32_t> words = {demo::kMagic, 1, 1, 1, count, 1, count, 1, count, 2, 0, 1};
   const size_t begin = (kText.size() + 1 + 3) / 4 * 4;
   std::vector<std::byte> bytes(begin + words.size() * 4);
   std::memcpy(bytes.data(), kText.data(), kText.size());
@@ -52,8 +43,7 @@ TEST(DemoBackendFaultTest, ReportsEveryFailedAllocationDuringLoad) {
     const bool failed = allocation_has_failed();
     fail_allocation(0);
     if (!failed) break;
-    ASSERT_FALSE(delegate.ok());
-    EXPECT_EQ(delegate.error().code(), ErrorCode::kMemoryAllocationFailed);
+    EXPECT_EQ(error_of(delegate).code(), ErrorCode::kMemoryAllocationFailed);
   }
   EXPECT_GE(failures, 3);
 }
@@ -65,20 +55,18 @@ TEST(DemoBackendFaultTest, ResultsCountTowardTheMemoryBudget) {
     EXPECT_GE(budget.used(), 16000u);
   }
   EXPECT_EQ(budget.used(), 0u);
-  const auto large = load_demo(1 << 20, &budget);
-  ASSERT_FALSE(large.ok());
-  EXPECT_STREQ(large.error().message(), "no memory for 1048576 items of 4 bytes");
+  EXPECT_THAT(load_demo(1 << 20, &budget), FailsWith(ErrorCode::kMemoryAllocationFailed,
+                                                     "no memory for 1048576 items of 4 bytes"));
 }
 
 // The two results together may need at most 1 GiB.
 TEST(DemoBackendFaultTest, RejectsResultsAboveTheLimit) {
   Budget budget(1 << 20);
-  const auto largest = load_demo(1 << 27, &budget);
-  ASSERT_FALSE(largest.ok());
-  EXPECT_STREQ(largest.error().message(), "no memory for 134217728 items of 4 bytes");
-  const auto larger = load_demo((1 << 27) + 1, &budget);
-  ASSERT_FALSE(larger.ok());
-  EXPECT_STREQ(larger.error().message(), "payload: its results need more than 1 GiB");
+  EXPECT_THAT(load_demo(1 << 27, &budget), FailsWith(ErrorCode::kMemoryAllocationFailed,
+                                                     "no memory for 134217728 items of 4 bytes"));
+  EXPECT_THAT(load_demo((1 << 27) + 1, &budget),
+              FailsWith(ErrorCode::kDelegateInvalidCompatibility,
+                        "payload: its results need more than 1 GiB"));
 }
 
 TEST(DemoBackendFaultTest, CountsOneLoadStepPerWordOfThePayload) {
@@ -88,8 +76,7 @@ TEST(DemoBackendFaultTest, CountsOneLoadStepPerWordOfThePayload) {
   context.load_steps = &steps;
   for (const bool is_enough : {true, true, false}) {
     const auto delegate = demo::backend().init(context, bytes, {});
-    EXPECT_EQ(delegate.ok() ? ErrorCode::kOk : delegate.error().code(),
-              is_enough ? ErrorCode::kOk : ErrorCode::kOutOfResources);
+    EXPECT_EQ(error_of(delegate).code(), is_enough ? ErrorCode::kOk : ErrorCode::kOutOfResources);
   }
   EXPECT_EQ(steps.left(), 1u);
 }

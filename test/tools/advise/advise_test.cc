@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -97,6 +98,12 @@ TEST(AdviceInterval, CombinedRatioIsBetweenTheProductAndTheBestSingleRatio) {
   EXPECT_DOUBLE_EQ(all.high, 0.6);
 }
 
+std::vector<std::string> names_of(const std::vector<Advice>& advice) {
+  std::vector<std::string> names;
+  for (const Advice& each : advice) names.push_back(each.name);
+  return names;
+}
+
 Advice time_advice(const char* name, const char* settings, Interval saved) {
   return {.name = name, .change = lowering(settings), .saved = saved};
 }
@@ -107,9 +114,7 @@ TEST(AdviceRanking, SortsByMidpointAndPutsTimeGainsFirst) {
                                 time_advice("large", "--a 2", {2, 9})};
   advice[1].gain = Gain::kFile;
   rank_advice(advice);
-  EXPECT_EQ(advice[0].name, "large");
-  EXPECT_EQ(advice[1].name, "small");
-  EXPECT_EQ(advice[2].name, "file");
+  EXPECT_THAT(names_of(advice), ElementsAre("large", "small", "file"));
   EXPECT_THAT(advice[0].excludes, ElementsAre(2u));
   EXPECT_THAT(advice[2].excludes, IsEmpty());
 }
@@ -135,12 +140,7 @@ TEST(AdviceRanking, RefusesAdviceThatCannotBeApplied) {
   EXPECT_THAT(refusal({"4"}, advice), HasSubstr("do it yourself: write x + 1"));
 }
 
-class AdviceRules : public testing::Test {
- protected:
-  Context context = context_with_rows();
-};
-
-TEST_F(AdviceRules, TriedAdviceIsKeptOnlyIfItsGainIsSignificant) {
+TEST_F(AdviceRule, TriedAdviceIsKeptOnlyIfItsGainIsSignificant) {
   const auto sorted = [&](Interval ratio, double file_change) {
     Findings findings;
     Advice advice = time_advice("x", "--optimize", {0, 0});
@@ -158,7 +158,7 @@ TEST_F(AdviceRules, TriedAdviceIsKeptOnlyIfItsGainIsSignificant) {
   EXPECT_EQ(smaller.advice[0].gain, Gain::kFile);
 }
 
-TEST_F(AdviceRules, GainOfDelegationIsModeledPerOperator) {
+TEST_F(AdviceRule, GainOfDelegationIsModeledPerOperator) {
   const std::vector<Advice> advice = advise_delegation(context);
   ASSERT_THAT(advice, SizeIs(1));
   EXPECT_FALSE(advice[0].change.has_value());  // it needs an exported model
@@ -171,14 +171,11 @@ TEST_F(AdviceRules, GainOfDelegationIsModeledPerOperator) {
   EXPECT_THAT(advise_delegation(context), IsEmpty());
 }
 
-TEST_F(AdviceRules, ThreadsRuleTriesOtherPowersOfTwo) {
-  const std::vector<Advice> advice = advise_threads(context_with_rows());
-  ASSERT_THAT(advice, SizeIs(2));
-  EXPECT_EQ(advice[0].name, "threads_1");
-  EXPECT_EQ(advice[1].name, "threads_2");
+TEST_F(AdviceRule, ThreadsRuleTriesOtherPowersOfTwo) {
+  EXPECT_THAT(names_of(advise_threads(context)), ElementsAre("threads_1", "threads_2"));
 }
 
-TEST_F(AdviceRules, Int8RuleNeedsCalibrationDataAndAFloatModel) {
+TEST_F(AdviceRule, Int8RuleNeedsCalibrationDataAndAFloatModel) {
   EXPECT_THAT(advise_int8(context), IsEmpty());
   context.source = "m.pt2";
   context.facts.convolutions = 1;
@@ -190,7 +187,7 @@ TEST_F(AdviceRules, Int8RuleNeedsCalibrationDataAndAFloatModel) {
   EXPECT_THAT(advise_int8(context), IsEmpty());
 }
 
-TEST_F(AdviceRules, WeightQuantizationMentionsBandwidthIfWeightsExceedTheCache) {
+TEST_F(AdviceRule, WeightQuantizationMentionsBandwidthIfWeightsExceedTheCache) {
   context.source = "m.pt2";
   context.facts.linears = 1;
   context.facts.weight_bytes = 2000;
@@ -200,7 +197,7 @@ TEST_F(AdviceRules, WeightQuantizationMentionsBandwidthIfWeightsExceedTheCache) 
   EXPECT_THAT(advice[0].why, HasSubstr("exceed the last-level cache"));
 }
 
-TEST_F(AdviceRules, DynamicBoundsRuleNeedsInputsBelowTheBound) {
+TEST_F(AdviceRule, DynamicBoundsRuleNeedsInputsBelowTheBound) {
   context.source = "m.pt2";
   context.facts.dynamic_sizes = {{.name = "x.0", .min = 1, .max = 64, .used = 4}};
   EXPECT_THAT(advise_dynamic_bounds(context), IsEmpty());
@@ -211,7 +208,7 @@ TEST_F(AdviceRules, DynamicBoundsRuleNeedsInputsBelowTheBound) {
   EXPECT_THAT(advise_dynamic_bounds(context), IsEmpty());
 }
 
-TEST_F(AdviceRules, FileSizeRuleCountsTheRecord) {
+TEST_F(AdviceRule, FileSizeRuleCountsTheRecord) {
   EXPECT_THAT(advise_file_size(context), IsEmpty());
   context.record_bytes = 300;
   const std::vector<Advice> advice = advise_file_size(context);
@@ -220,7 +217,7 @@ TEST_F(AdviceRules, FileSizeRuleCountsTheRecord) {
   EXPECT_EQ(advice[0].change, lowering("--no-debug-maps"));
 }
 
-TEST_F(AdviceRules, WeightsCacheIsAdvisedOnlyForSlowLoading) {
+TEST_F(AdviceRule, WeightsCacheIsAdvisedOnlyForSlowLoading) {
   context.profile.run.memory.emplace();
   context.profile.run.memory->packed_weights = 5'000'000;
   context.profile.run.init_ns = 1'000'000;
@@ -229,7 +226,7 @@ TEST_F(AdviceRules, WeightsCacheIsAdvisedOnlyForSlowLoading) {
   EXPECT_THAT(advise_weights_cache(context), SizeIs(1));
 }
 
-TEST_F(AdviceRules, BordersRuleAddsDelegateEntriesAndLayoutChanges) {
+TEST_F(AdviceRule, BordersRuleAddsDelegateEntriesAndLayoutChanges) {
   context.profile.delegate_calls.resize(2);
   EXPECT_THAT(advise_borders(context), IsEmpty());
   context.profile.delegate_calls[0].time.p50 = 100;
@@ -238,24 +235,20 @@ TEST_F(AdviceRules, BordersRuleAddsDelegateEntriesAndLayoutChanges) {
   EXPECT_DOUBLE_EQ(advice[0].saved->high, 100);
   // The delegate call takes 100 ns. The two rows of the delegate take 90 ns in total, so entering
   // the delegate takes 10 ns.
-  inspector::ProfileRow row;
-  row.where = inspector::Where::kDelegate;
-  row.time.p50 = 30;
-  context.profile.rows.push_back(row);
-  row.is_inserted = true;
-  row.time.p50 = 60;
-  row.share = 0.06;
-  context.profile.rows.push_back(row);
+  context.profile.rows.resize(3, delegate_row("", "", 0));
+  context.profile.rows[1].time.p50 = 30;
+  context.profile.rows[2].time.p50 = 60;
+  context.profile.rows[2].is_inserted = true;
+  context.profile.rows[2].share = 0.06;
   advice = advise_borders(context);
   ASSERT_THAT(advice, SizeIs(1));
   EXPECT_DOUBLE_EQ(advice[0].saved->high, 10 + 60);
 }
 
-TEST_F(AdviceRules, FloatIslandsRuleCountsConversionsInInt8Models) {
-  inspector::ProfileRow row;
+TEST_F(AdviceRule, FloatIslandsRuleCountsConversionsInInt8Models) {
+  inspector::ProfileRow& row = context.profile.rows.emplace_back();
   row.source_ops = {"quantized_decomposed.quantize_per_tensor.default"};
   row.share = 0.1;
-  context.profile.rows.push_back(row);
   EXPECT_THAT(advise_float_islands(context), IsEmpty());
   context.facts.is_quantized = true;
   const std::vector<Advice> advice = advise_float_islands(context);
@@ -264,7 +257,7 @@ TEST_F(AdviceRules, FloatIslandsRuleCountsConversionsInInt8Models) {
   EXPECT_THAT(advice[0].why, HasSubstr("convolution"));
 }
 
-TEST_F(AdviceRules, ReportsReturnedInputsAndDuplicateOutputsAsUnnecessary) {
+TEST_F(AdviceRule, ReportsReturnedInputsAndDuplicateOutputsAsUnnecessary) {
   aot::LoweredModel lowered;
   aot::GraphSignature& signature = lowered.methods["forward"].signature;
   signature.inputs.resize(1);
@@ -272,13 +265,10 @@ TEST_F(AdviceRules, ReportsReturnedInputsAndDuplicateOutputsAsUnnecessary) {
   for (const char* name : {"y", "x", "y"}) signature.outputs.emplace_back().name = name;
   EXPECT_THAT(advise_outputs(context), IsEmpty());
   context.lowered = &lowered;
-  const std::vector<Advice> advice = advise_outputs(context);
-  ASSERT_THAT(advice, SizeIs(2));
-  EXPECT_EQ(advice[0].name, "output_1");
-  EXPECT_EQ(advice[1].name, "output_2");
+  EXPECT_THAT(names_of(advise_outputs(context)), ElementsAre("output_1", "output_2"));
 }
 
-TEST_F(AdviceRules, DelegationRuleLowersProgramsWithDelegatesAgain) {
+TEST_F(AdviceRule, DelegationRuleLowersProgramsWithDelegatesAgain) {
   context.is_file = true;
   context.source = "m.pt2";
   context.baseline = lowering("--backend xnnpack");
@@ -287,7 +277,7 @@ TEST_F(AdviceRules, DelegationRuleLowersProgramsWithDelegatesAgain) {
   EXPECT_EQ(advise_delegation(context)[0].change, context.baseline);
 }
 
-TEST_F(AdviceRules, AttentionRuleNeedsAModelWithAttention) {
+TEST_F(AdviceRule, AttentionRuleNeedsAModelWithAttention) {
   context.source = "m.pt2";
   EXPECT_THAT(advise_attention(context), IsEmpty());
   context.facts.attentions = 1;
@@ -297,15 +287,11 @@ TEST_F(AdviceRules, AttentionRuleNeedsAModelWithAttention) {
   EXPECT_EQ(conflicting_option(*advice[0].change, *advice[1].change), "--attention");
 }
 
-TEST_F(AdviceRules, ExclusionIsAdvisedOnlyForDelegatesWithSeveralOps) {
+TEST_F(AdviceRule, ExclusionIsAdvisedOnlyForDelegatesWithSeveralOps) {
   context.source = "m.pt2";
   context.profile.delegate_calls.resize(1);
   for (const char* op : {"aten.add.Tensor", "aten._softmax.default", "aten.linear.default"}) {
-    inspector::ProfileRow row;
-    row.where = inspector::Where::kDelegate;
-    row.source_ops = {op};
-    row.share = 0.06;
-    context.profile.rows.push_back(row);
+    context.profile.rows.push_back(delegate_row(op, "", 0.06));
   }
   const std::vector<Advice> advice = advise_excluded_ops(context);
   ASSERT_THAT(advice, SizeIs(3));
@@ -314,7 +300,7 @@ TEST_F(AdviceRules, ExclusionIsAdvisedOnlyForDelegatesWithSeveralOps) {
   EXPECT_EQ(advice[2].name, "no_backend");
 }
 
-TEST_F(AdviceRules, RejectedCallsRuleAsksForTheModelOfAProgram) {
+TEST_F(AdviceRule, RejectedCallsRuleAsksForTheModelOfAProgram) {
   EXPECT_THAT(advise_rejected_calls(context), IsEmpty());
   context.profile.delegate_calls.resize(1);
   const std::vector<Advice> advice = advise_rejected_calls(context);
@@ -324,13 +310,11 @@ TEST_F(AdviceRules, RejectedCallsRuleAsksForTheModelOfAProgram) {
   EXPECT_DOUBLE_EQ(advice[0].saved->high, 800);
 }
 
-TEST_F(AdviceRules, MergesAdviceOfTheOptimizeAndBordersRules) {
+TEST_F(AdviceRule, MergesAdviceOfTheOptimizeAndBordersRules) {
   context.source = "m.pt2";
   context.profile.delegate_calls.resize(2);
   context.profile.delegate_calls[0].time.p50 = 100;
-  size_t lines = 0;
-  for (const Advice& advice : collect_advice(context)) lines += advice.name == "optimize" ? 1 : 0;
-  EXPECT_EQ(lines, 1u);
+  EXPECT_EQ(std::ranges::count(names_of(collect_advice(context)), "optimize"), 1);
 }
 
 // Runs `vitrine advise`. Its cache is in a scratch folder.
@@ -345,8 +329,7 @@ TEST(AdviseCommand, TriesChangesAndWritesTheImprovedProgram) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "out.pte").string();
   const std::string model = sample("linear_relu/model.pt2");
-  const CommandResult json = succeeded(advise("--seconds 1 --format json " + model));
-  const auto advice = nlohmann::json::parse(json.out);
+  const auto advice = json_of(advise("--seconds 1 --format json " + model));
   EXPECT_EQ(advice["baseline"], nlohmann::json({"--backend", "xnnpack"}));
   EXPECT_FALSE(advice["is_program"]);
   for (const auto& line : advice["advice"]) {
@@ -355,10 +338,9 @@ TEST(AdviseCommand, TriesChangesAndWritesTheImprovedProgram) {
   }
   EXPECT_THAT(advise("--no_trials --apply no_debug_maps -o " + program + " " + model),
               Prints(HasSubstrs("vitrine lower ", "--no-debug-maps")));
-  const std::string folder = sample("linear_relu");
-  succeeded(run_tool(VITRINE_COMMAND, "verify " + program + " --inputs " + folder +
-                                          "/input_0.bin --expected_output " + folder +
-                                          "/expected_0.bin"));
+  succeeded(run_tool(VITRINE_COMMAND,
+                     "verify " + program + " --inputs " + sample("linear_relu/input_0.bin") +
+                         " --expected_output " + sample("linear_relu/expected_0.bin")));
 }
 
 TEST(AdviseCommand, LeavesOutAdviceThatNeedsTheExportedModel) {
@@ -396,9 +378,8 @@ TEST(AdviseCommand, ReportsInvalidInput) {
   EXPECT_THAT(advise("--inputs " + model + " " + model).err, HasSubstr("--inputs"));
 }
 
-// Tests the page of `vitrine advise --format html` in a headless Chromium. If the pointer is on a
-// piece of advice, the page marks the table rows that the advice concerns.
-
+// Moves the pointer to a piece of advice and clicks it. The page then marks the table rows that the
+// advice concerns.
 constexpr char kPointAndClick[] = R"(
 const marked = () => [...document.querySelectorAll('#table tr.marked')].map((row) => Number(row.dataset.rows));
 const data = JSON.parse(document.getElementById('head-data').textContent);
@@ -421,12 +402,11 @@ seen.overflow = document.documentElement.scrollWidth - innerWidth;
 
 TEST(AdvicePage, AdviceLinesHighlightRowsInTheTable) {
   VITRINE_NEEDS_BROWSER();
-  const CommandResult result =
-      succeeded(run_tool(VITRINE_COMMAND, "advise --force --no_trials --threads 1 --format html " +
-                                              sample("digits_portable/model.pte")));
+  const std::string page =
+      succeeded(advise("--no_trials --format html " + sample("digits_portable/model.pte"))).out;
   for (const char* window : {"1280,900", "390,844"}) {
     SCOPED_TRACE(window);
-    const nlohmann::json seen = drive(result.out, window, kPointAndClick);
+    const nlohmann::json seen = drive(page, window, kPointAndClick);
     EXPECT_EQ(seen.at("lines")[0], seen.at("lines")[1]);
     ASSERT_FALSE(seen.at("rows").empty());
     for (const char* state : {"pointed", "clicked", "shown"}) {

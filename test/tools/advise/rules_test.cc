@@ -35,16 +35,6 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-inspector::ProfileRow delegate_row(const char* op, const char* kernel, double share) {
-  inspector::ProfileRow row;
-  row.where = inspector::Where::kDelegate;
-  row.source_ops = {op};
-  row.kernel = kernel;
-  row.share = share;
-  row.calls = 1;
-  return row;
-}
-
 // A graph with the input x and the parameter w, both f32[4].
 struct TestGraph {
   aot::ExportedProgram program;
@@ -170,11 +160,6 @@ TEST(RepeatedCalls, MatchTheCallsThatLoweringRemoves) {
   EXPECT_EQ(removed, 2u);
 }
 
-class AdviceRule : public testing::Test {
- protected:
-  Context context = context_with_rows();
-};
-
 SizeTime size_time(int64_t size, double ns) { return {size, std::vector<double>(6, ns)}; }
 
 TEST_F(AdviceRule, BatchAdvisesTheBatchSizeWithTheShortestTimePerSample) {
@@ -247,9 +232,10 @@ TEST_F(AdviceRule, HalfPrecisionAdviceDependsOnOptionsAndTheProcessor) {
   context.baseline.lowering.push_back({"--backend-option", "enable_bf16"});
   EXPECT_THAT(advise_half_precision(context), IsEmpty());
 
-  inspector::ProfileRow row = delegate_row("aten.linear.default", "Fully Connected (NC, F32)", 0.5);
-  row.cost = inspector::Cost{.flops = 1e6, .bytes = 1e6, .is_float32 = true};
-  context.profile.rows.push_back(row);
+  context.profile.rows.push_back(
+      delegate_row("aten.linear.default", "Fully Connected (NC, F32)", 0.5));
+  context.profile.rows.back().cost =
+      inspector::Cost{.flops = 1e6, .bytes = 1e6, .is_float32 = true};
   context.facts.weight_bytes = 2'000'000;
   EXPECT_THAT(advise_half_precision(context), IsEmpty());
   context.processor_features.has_f16 = true;
@@ -344,10 +330,9 @@ TEST(ModeledGain, SmallerWeightsSaveBytesButAddConversions) {
 TEST(ModeledGain, SavedCallsMayBeTheCheapestOrTheMostExpensive) {
   Context context = context_with_rows();
   context.profile.rows[0].calls = 4;  // 200 ns each
-  inspector::ProfileRow copy;
+  inspector::ProfileRow& copy = context.profile.rows.emplace_back();
   copy.share = 0.1;
   copy.calls = 1;  // 100 ns
-  context.profile.rows.push_back(copy);
   // The rows take 900 ns in total. The other 100 ns of the run are outside of rows.
   EXPECT_DOUBLE_EQ(saved_by_fewer_calls(context, 2).low, 100 + 200);
   EXPECT_DOUBLE_EQ(saved_by_fewer_calls(context, 2).high, 200 + 200 + 100);

@@ -1,6 +1,8 @@
-// Makes a context for tests of rules. The profile has a wall time of 1000 ns and one row, which is
+// Makes a context for tests of rules. Its profile has a wall time of 1000 ns and one row, which is
 // a convolution kernel that takes 800 ns.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include "tools/advise/context.h"
 
@@ -21,5 +23,21 @@ inline tools::Context context_with_rows() {
   context.profile.rows.push_back(row);
   return context;
 }
+
+// Returns a row of a delegate that runs `op`.
+inline inspector::ProfileRow delegate_row(const char* op, const char* kernel, double share) {
+  inspector::ProfileRow row;
+  row.where = inspector::Where::kDelegate;
+  row.source_ops = {op};
+  row.kernel = kernel;
+  row.share = share;
+  row.calls = 1;
+  return row;
+}
+
+class AdviceRule : public testing::Test {
+ protected:
+  tools::Context context = context_with_rows();
+};
 
 }  // namespace vitrine::test

@@ -184,14 +184,13 @@ TEST(LlmNumerics, WritesAnHtmlPage) {
 
 TEST(LlmNumerics, RejectsInputsThatCannotBeCompared) {
   const std::string program = sample("kjv_8da4w/model.pte");
-  const auto error = [&](const std::string& arguments) {
-    const CommandResult result = numerics(program, program, arguments);
-    EXPECT_EQ(result.exit_code, 1) << result.out;
-    return result.err;
-  };
-  EXPECT_THAT(error("--prompt_ids 1"), HasSubstr("needs at least two tokens, found 1"));
-  EXPECT_THAT(error("--prompt_ids 1,600"), HasSubstr("id 600 is not in the vocabulary of 512"));
-  EXPECT_THAT(error("--prompt_ids 1,2 --context 1"), HasSubstr("do not fit into a context of 1"));
+  const std::pair<const char*, const char*> cases[] = {
+      {"--prompt_ids 1", "needs at least two tokens, found 1"},
+      {"--prompt_ids 1,600", "id 600 is not in the vocabulary of 512"},
+      {"--prompt_ids 1,2 --context 1", "do not fit into a context of 1"}};
+  for (const auto& [arguments, error] : cases) {
+    EXPECT_THAT(numerics(program, program, arguments), Exits(1, HasSubstr(error))) << arguments;
+  }
   EXPECT_THAT(numerics(program, sample("add_mul/model.pte"), "--prompt_ids 1,2").err,
               HasSubstr("is not a decoder"));
   EXPECT_EQ(numerics(program, program, "--prompt_ids 1,2 --format svg").exit_code, 64);

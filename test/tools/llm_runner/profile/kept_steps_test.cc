@@ -44,8 +44,7 @@ namespace {
 
 TEST(StepTracer, KeepsSampledAndSlowestSteps) {
   SyntheticSteps steps;
-  steps.prompt();
-  steps.step(true, 0, 8);
+  steps.run(0);
   for (int64_t i = 0; i < 5000; ++i) {
     steps.step(false, 8 + i, 1, i == 1234 || i == 4321 ? 90'000 : 0);
   }
@@ -66,8 +65,7 @@ TEST(StepTracer, KeepsSampledAndSlowestSteps) {
 TEST(KeptSteps, TimesOfAStepAddUpToItsWallTime) {
   SyntheticSteps steps;
   for (int prompt = 0; prompt < 2; ++prompt) {
-    steps.prompt();
-    steps.step(true, 0, 8);
+    steps.run(0);
     for (int64_t i = 0; i < 30; ++i) steps.step(false, 8 + i, 1, i == 20 ? 40'000 : 0);
   }
   const TokenProfile profile = steps.profile();

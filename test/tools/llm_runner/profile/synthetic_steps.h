@@ -39,6 +39,13 @@ class SyntheticSteps {
     profiler.end_step(step);
   }
 
+  // Feeds a prompt of eight tokens and then `tokens` decode steps.
+  void run(int64_t tokens) {
+    prompt();
+    step(true, 0, 8);
+    for (int64_t i = 0; i < tokens; ++i) step(false, 8 + i, 1);
+  }
+
   TokenProfile profile() const {
     test::ProgramBuilder builder;
     test::MethodSpec& forward = builder.method("forward");

@@ -38,9 +38,7 @@ double sum_of(const TokenProfile& profile, size_t phase) {
 
 TEST(TokenProfile, AddsUpTheStepsOfEachPhase) {
   SyntheticSteps steps;
-  steps.prompt();
-  steps.step(true, 0, 8);
-  for (int64_t i = 0; i < 100; ++i) steps.step(false, 8 + i, 1);
+  steps.run(100);
   const TokenProfile profile = steps.profile();
   EXPECT_THAT(profile.steps, ElementsAre(1, 100));
   EXPECT_THAT(profile.tokens, ElementsAre(8, 100));
@@ -64,8 +62,7 @@ TEST(TokenProfile, AddsUpTheStepsOfEachPhase) {
 
 TEST(TokenProfile, FitsGrowthOfTimeWithPosition) {
   SyntheticSteps steps;
-  steps.prompt();
-  steps.step(true, 0, 8);
+  steps.run(0);
   for (int64_t i = 0; i < 100; ++i) {
     // The totals include all steps. The fit omits step 0, which sets up shapes, and step 50, which
     // is disturbed. The fit also omits steps 1 to 5, because they have too few preceding steps to
@@ -120,8 +117,7 @@ ExpectedFit expected_fit(const std::vector<double>& times, double first_position
 // 30 tokens, which the fit uses.
 TokenProfile noisy_profile(int64_t stretch, std::vector<double>& times) {
   SyntheticSteps steps;
-  steps.prompt();
-  steps.step(true, 0, 8);
+  steps.run(0);
   uint64_t random = 1, noise = 0;
   for (int64_t i = 0; i < 36; ++i) {
     if (i % stretch == 0) {
@@ -170,9 +166,7 @@ TEST(TokenProfile, CorrelatedNoiseWidensTheGrowthInterval) {
 
 TEST(TokenProfile, OmitsTheFitIfThereAreTooFewTokens) {
   SyntheticSteps steps;
-  steps.prompt();
-  steps.step(true, 0, 8);
-  for (int64_t i = 0; i < 10; ++i) steps.step(false, 8 + i, 1);
+  steps.run(10);
   const TokenProfile profile = steps.profile();
   EXPECT_FALSE(profile.wall.line.has_value());
   EXPECT_THAT(report_token_table(profile), HasSubstr("fewer than 16 undisturbed tokens"));
@@ -180,8 +174,7 @@ TEST(TokenProfile, OmitsTheFitIfThereAreTooFewTokens) {
 
 TEST(TokenProfile, ReportsPrefillWithoutDecode) {
   SyntheticSteps steps;
-  steps.prompt();
-  steps.step(true, 0, 8);
+  steps.run(0);
   const TokenProfile profile = steps.profile();
   EXPECT_EQ(sum_of(profile, kPrefill), profile.wall.ns[kPrefill]);
   EXPECT_THAT(report_token_table(profile), HasSubstr("prefill 8 tokens in 1 call"));
