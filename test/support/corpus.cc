@@ -16,13 +16,9 @@ std::filesystem::path find_folder(const char* variable) {
 }  // namespace
 
 std::filesystem::path corpus_dir() { return find_folder("VITRINE_CORPUS"); }
-
 std::filesystem::path corpus_15_dir() { return find_folder("VITRINE_CORPUS_15"); }
-
 std::filesystem::path corpus_llm_dir() { return find_folder("VITRINE_CORPUS_LLM"); }
-
 std::filesystem::path corpus_ptq_dir() { return find_folder("VITRINE_CORPUS_PTQ"); }
-
 std::filesystem::path corpus_foreign_dir() { return find_folder("VITRINE_CORPUS_FOREIGN"); }
 
 std::filesystem::path samples_dir() {

@@ -9,21 +9,13 @@
 
 namespace vitrine::test {
 
-// Returns the folder that $VITRINE_CORPUS names. This function and the next four return an empty
-// path if their environment variable does not name a folder.
-std::filesystem::path corpus_dir();
-
-// Returns the folder of language models, which $VITRINE_CORPUS_LLM names.
-std::filesystem::path corpus_llm_dir();
-
-// Returns the folder of programs exported with ExecuTorch 1.5, which $VITRINE_CORPUS_15 names.
-std::filesystem::path corpus_15_dir();
-
-// Returns the folder of quantized models, which $VITRINE_CORPUS_PTQ names.
-std::filesystem::path corpus_ptq_dir();
-
-// Returns the folder of programs for other backends, which $VITRINE_CORPUS_FOREIGN names.
-std::filesystem::path corpus_foreign_dir();
+// These functions return the folders that environment variables name. A function returns an empty
+// path if its variable does not name a folder.
+std::filesystem::path corpus_dir();          // VITRINE_CORPUS
+std::filesystem::path corpus_llm_dir();      // VITRINE_CORPUS_LLM: language models
+std::filesystem::path corpus_15_dir();       // VITRINE_CORPUS_15: exported with ExecuTorch 1.5
+std::filesystem::path corpus_ptq_dir();      // VITRINE_CORPUS_PTQ: quantized models
+std::filesystem::path corpus_foreign_dir();  // VITRINE_CORPUS_FOREIGN: programs for other backends
 
 // Returns the folder of the samples in the repository (test/samples).
 std::filesystem::path samples_dir();

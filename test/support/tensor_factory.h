@@ -69,21 +69,15 @@ class TensorFactory {
   EValue& value(Tensor& tensor) { return values_.emplace_back(&tensor); }
 
   EValue ints(const std::vector<int64_t>& values) {
-    Ints& list = int_lists_.emplace_back();
+    auto& list = int_lists_.emplace_back();
     for (const int64_t value : values) list.values.emplace_back(value);
-    for (EValue& value : list.values) list.items.push_back(&value);
-    list.scratch.resize(values.size());
-    list.body = {list.items, list.scratch.data()};
-    return EValue(&list.body);
+    return EValue(list.finish());
   }
   // Creates a list of tensors. Null pointers become None.
   EValue tensors(const std::vector<Tensor*>& values, bool optional = false) {
-    Tensors& list = tensor_lists_.emplace_back();
+    auto& list = tensor_lists_.emplace_back();
     for (Tensor* value : values) list.values.push_back(value ? EValue(value) : EValue());
-    for (EValue& value : list.values) list.items.push_back(&value);
-    list.scratch.resize(values.size());
-    list.body = {list.items, list.scratch.data()};
-    return EValue(&list.body, optional);
+    return EValue(list.finish(), optional);
   }
 
  private:
@@ -104,24 +98,26 @@ class TensorFactory {
     Memory data;
     Tensor tensor;
   };
-  struct Ints {
+  template <class T, class Body>
+  struct List {
     std::deque<EValue> values;
     std::vector<EValue*> items;
-    std::vector<int64_t> scratch;
-    IntListBody body;
-  };
-  struct Tensors {
-    std::deque<EValue> values;
-    std::vector<EValue*> items;
-    std::vector<Tensor*> scratch;
-    TensorListBody body;
+    std::vector<T> scratch;
+    Body body;
+
+    Body* finish() {
+      for (EValue& value : values) items.push_back(&value);
+      scratch.resize(values.size());
+      body = {items, scratch.data()};
+      return &body;
+    }
   };
 
   std::deque<Storage> storages_;
   std::deque<Memory> blocks_;
   std::deque<EValue> values_;
-  std::deque<Ints> int_lists_;
-  std::deque<Tensors> tensor_lists_;
+  std::deque<List<int64_t, IntListBody>> int_lists_;
+  std::deque<List<Tensor*, TensorListBody>> tensor_lists_;
 };
 
 // Returns the elements of a tensor in memory order.

@@ -75,9 +75,9 @@ TEST_F(AutoPrecisionTest, PrintedCommandReproducesAProgramThatMeetsTheBound) {
     calibration += " --calibrate " + samples.back().string();
   }
   const auto lower = [&](const std::string& options, const std::string& name) {
-    const CommandResult result = succeeded(
-        run_tool(VITRINE_PTE_LOWER, digits + ' ' + options + " -o " + (scratch / name).string()));
-    return result.out;
+    return succeeded(run_tool(VITRINE_PTE_LOWER,
+                              digits + ' ' + options + " -o " + (scratch / name).string()))
+        .out;
   };
   lower("", "float.pte");
   lower("--quantize int8" + calibration, "int8.pte");
@@ -107,10 +107,9 @@ TEST_F(AutoPrecisionTest, PrintedCommandReproducesAProgramThatMeetsTheBound) {
 TEST_F(AutoPrecisionTest, RulesMixInt8Int4AndFloatInOneModel) {
   const auto lowered = [&](const std::string& options) {
     const fs::path program = scratch / "m.pte";
-    const CommandResult result = search(options + " -o " + program.string() + " --explain=places");
-    EXPECT_EQ(result.exit_code, 0) << options << result.err;
-    return std::pair(result.out,
-                     fs::exists(program) ? tools::read_file(program) : std::vector<std::byte>());
+    const CommandResult result =
+        succeeded(search(options + " -o " + program.string() + " --explain=places"));
+    return std::pair(result.out, tools::read_file(program));
   };
   const std::string int8 = "--quantize int8 --calibrate " + searched_sample("").string();
   const auto [mixed, mixed_bytes] = lowered(int8 + " --keep fc=8da4w:0 --keep c1=float");
@@ -131,9 +130,7 @@ TEST_F(AutoPrecisionTest, F16MakesLinearLayersSmallerAndKeepsThreeDigits) {
   const std::string model =
       sample("encoder_layer/model.pt2") + " --backend xnnpack --no-debug-maps ";
   const auto lower = [&](const std::string& options, const char* name) {
-    const CommandResult result =
-        run_tool(VITRINE_PTE_LOWER, model + options + " -o " + (scratch / name).string());
-    EXPECT_EQ(result.exit_code, 0) << options << result.err;
+    succeeded(run_tool(VITRINE_PTE_LOWER, model + options + " -o " + (scratch / name).string()));
     return scratch / name;
   };
   const fs::path exact = lower("", "float.pte");
@@ -156,20 +153,16 @@ TEST_F(AutoPrecisionTest, F16MakesLinearLayersSmallerAndKeepsThreeDigits) {
 }
 
 TEST_F(AutoPrecisionTest, F16AndInt8MixInOneProgram) {
-  const auto lower = [&](const std::string& options) {
-    const fs::path program = scratch / "m.pte";
+  // Returns the first line of the summary, which counts the delegates.
+  const auto delegates = [&](const std::string& options) {
     const CommandResult result =
-        search("--quantize int8 --calibrate " + searched_sample("").string() + " --summary " +
-               options + " -o " + program.string());
-    EXPECT_EQ(result.exit_code, 0) << options << result.err;
-    return result.out;
+        succeeded(search("--quantize int8 --calibrate " + searched_sample("").string() +
+                         " --summary " + options + " -o " + (scratch / "m.pte").string()));
+    return result.out.substr(0, result.out.find('\n'));
   };
   // A program in which one layer is f16 has the same delegates as a program in which this layer is
   // float.
-  const auto delegates = [](const std::string& summary) {
-    return summary.substr(0, summary.find('\n'));
-  };
-  EXPECT_EQ(delegates(lower("--keep c2=f16")), delegates(lower("--keep c2=float")));
+  EXPECT_EQ(delegates("--keep c2=f16"), delegates("--keep c2=float"));
 }
 
 TEST_F(AutoPrecisionTest, RulesThatMatchNothingAreErrors) {

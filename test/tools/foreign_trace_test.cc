@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "test/support/corpus.h"
 #include "test/support/scratch_folder.h"
 #include "test/support/trace_builder.h"
+#include "tools/common/files.h"
 #include "tools/pte_inspect/inspect.h"
 
 namespace vitrine::tools {
@@ -86,10 +86,7 @@ TEST(ForeignTrace, FindsSourceOpsOfAQuantizedVulkanProgram) {
   trace.delegate(0, "", events);
   trace.end_run();
   const test::ScratchFolder scratch;
-  const std::vector<std::byte> bytes = trace.bytes();
-  std::ofstream(scratch / "int8.etdp", std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
+  write_file(scratch / "int8.etdp", trace.bytes());
   const json profile = json::parse(inspect(options_for(scratch / "int8.etdp", "vulkan_int8")).text);
   ASSERT_EQ(profile["queues"].size(), 1u);
   const std::string quantize = "quantized_decomposed.quantize_per_tensor.default";

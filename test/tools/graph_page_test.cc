@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -34,11 +35,12 @@ std::string page_of(const fs::path& file, const fs::path& record = {}) {
   return tools::inspect(options).text;
 }
 
-const Document* find_node(const Document& data, const std::string& label) {
+// Throws if no node has this label.
+const Document& find_node(const Document& data, const std::string& label) {
   for (const Document& node : data.at("nodes")) {
-    if (node.at("label") == label) return &node;
+    if (node.at("label") == label) return node;
   }
-  return nullptr;
+  throw std::out_of_range(label);
 }
 
 std::string fact(const Document& node, const std::string& name) {
@@ -83,20 +85,15 @@ TEST(GraphPage, ConnectsTheNodesOfAnXnnpackDelegate) {
   EXPECT_EQ(count_kind(data, "delegate"), 1u);
   EXPECT_EQ(count_kind(data, "input"), 1u);
   EXPECT_EQ(count_kind(data, "output"), 1u);
-  ASSERT_NE(find_node(data, "XNNPACK"), nullptr);
+  EXPECT_NO_THROW(find_node(data, "XNNPACK"));
   // MobileNetV2 has 52 convolutions and 1 linear layer.
   size_t convolutions = 0;
   for (const Document& node : data.at("nodes")) {
-    if (fact(node, "source ops").find("convolution") == std::string::npos &&
-        fact(node, "source op").find("convolution") == std::string::npos) {
-      continue;
-    }
-    if (node.at("kind") == "op") ++convolutions;
+    const std::string ops = fact(node, "source ops") + " " + fact(node, "source op");
+    if (node.at("kind") == "op" && ops.find("convolution") != std::string::npos) ++convolutions;
   }
   EXPECT_EQ(convolutions, 52u);
-  const Document* input = find_node(data, "input 0");
-  ASSERT_NE(input, nullptr);
-  EXPECT_EQ(input->at("note"), "f32[1,3,128,128]");
+  EXPECT_EQ(find_node(data, "input 0").at("note"), "f32[1,3,128,128]");
 }
 
 TEST(GraphPage, ShowsKernelsWithTheirSourceOps) {
@@ -105,15 +102,14 @@ TEST(GraphPage, ShowsKernelsWithTheirSourceOps) {
   const Document data = page_data(page_of(folder / "model.pte", folder / "etrecord.bin"));
   expect_connected(data);
   EXPECT_EQ(count_kind(data, "delegate"), 0u);
-  const Document* convolution = find_node(data, "convolution");
-  ASSERT_NE(convolution, nullptr);
-  EXPECT_EQ(convolution->at("backend"), "kernels");
-  EXPECT_EQ(fact(*convolution, "kernel"), "aten::convolution.out");
-  EXPECT_EQ(fact(*convolution, "source op"), "aten.convolution.default");
-  EXPECT_THAT(fact(*convolution, "schema"),
+  const Document& convolution = find_node(data, "convolution");
+  EXPECT_EQ(convolution.at("backend"), "kernels");
+  EXPECT_EQ(fact(convolution, "kernel"), "aten::convolution.out");
+  EXPECT_EQ(fact(convolution, "source op"), "aten.convolution.default");
+  EXPECT_THAT(fact(convolution, "schema"),
               testing::StartsWith("aten.convolution.default(Tensor input, Tensor weight, Tensor? "
                                   "bias, int[] stride"));
-  EXPECT_FALSE(fact(*convolution, "source line").empty());
+  EXPECT_FALSE(fact(convolution, "source line").empty());
 }
 
 TEST(GraphPage, WarnsIfSourceOpsAreUnknown) {
@@ -128,20 +124,18 @@ TEST(GraphPage, ShowsTheInsideOfDelegatesOfOtherBackends) {
   const Document data =
       page_data(page_of(samples_dir() / "formats" / "vulkan_conv_relu_linear.pte"));
   expect_connected(data);
-  const Document* linear = find_node(data, "linear");
-  ASSERT_NE(linear, nullptr);
-  EXPECT_EQ(linear->at("constant_bytes"), 4 * (10 * 128 + 10));
-  EXPECT_EQ(data.at("nodes")[linear->at("parent").get<size_t>()].at("kind"), "delegate");
+  const Document& linear = find_node(data, "linear");
+  EXPECT_EQ(linear.at("constant_bytes"), 4 * (10 * 128 + 10));
+  EXPECT_EQ(data.at("nodes")[linear.at("parent").get<size_t>()].at("kind"), "delegate");
 }
 
 TEST(GraphPage, DrawsExportedModels) {
   VITRINE_NEEDS_GRAPH_LAYOUT();
   const Document data = page_data(page_of(samples_dir() / "conv_relu_tan/model.pt2"));
   expect_connected(data);
-  const Document* convolution = find_node(data, "conv2d");
-  ASSERT_NE(convolution, nullptr);
-  EXPECT_FALSE(fact(*convolution, "weight").empty());
-  EXPECT_FALSE(fact(*convolution, "source line").empty());
+  const Document& convolution = find_node(data, "conv2d");
+  EXPECT_FALSE(fact(convolution, "weight").empty());
+  EXPECT_FALSE(fact(convolution, "source line").empty());
   EXPECT_EQ(count_kind(data, "output"), 1u);
 }
 
@@ -152,11 +146,10 @@ TEST(GraphPage, ExplainsWhyXnnpackDoesNotSupportACall) {
   constexpr const char* kNoTan =
       "does not take it: the XNNPACK backend does not support aten.tan.default";
   const Document model = page_data(page_of(folder / "model.pt2"));
-  ASSERT_NE(find_node(model, "tan"), nullptr);
-  EXPECT_EQ(fact(*find_node(model, "tan"), "XNNPACK backend"), kNoTan);
-  EXPECT_EQ(find_node(model, "tan")->at("backend"), "kernels");
-  EXPECT_EQ(fact(*find_node(model, "conv2d"), "XNNPACK backend"), "takes it");
-  EXPECT_EQ(find_node(model, "conv2d")->at("backend"), "XnnpackBackend");
+  EXPECT_EQ(fact(find_node(model, "tan"), "XNNPACK backend"), kNoTan);
+  EXPECT_EQ(find_node(model, "tan").at("backend"), "kernels");
+  EXPECT_EQ(fact(find_node(model, "conv2d"), "XNNPACK backend"), "takes it");
+  EXPECT_EQ(find_node(model, "conv2d").at("backend"), "XnnpackBackend");
 
   tools::InspectOptions options;
   options.files = {samples_dir() / "add_mul/model.pte"};
@@ -164,9 +157,8 @@ TEST(GraphPage, ExplainsWhyXnnpackDoesNotSupportACall) {
   options.source = samples_dir() / "add_mul/model.pt2";
   options.report.format = tools::ReportFormat::kHtml;
   const Document program = page_data(tools::inspect(options).text);
-  ASSERT_NE(find_node(program, "mul"), nullptr);
-  EXPECT_EQ(find_node(program, "mul")->at("backend"), "kernels");
-  EXPECT_EQ(fact(*find_node(program, "mul"), "XNNPACK backend"), "takes it");
+  EXPECT_EQ(find_node(program, "mul").at("backend"), "kernels");
+  EXPECT_EQ(fact(find_node(program, "mul"), "XNNPACK backend"), "takes it");
 }
 
 TEST(ReasonText, ListsTheOpsOfEachReasonOnce) {

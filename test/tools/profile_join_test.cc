@@ -6,7 +6,6 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <set>
 #include <string>
 
@@ -253,9 +252,8 @@ TEST(ProfileReports, JsonGroupsAddUpToWallTime) {
   }
   const json& plan = result.at("memory_plan");
   EXPECT_GT(plan.at("peak").at("bytes"), 0);
-  const uint64_t planned =
-      std::accumulate(plan.at("buffers").begin(), plan.at("buffers").end(), uint64_t{0},
-                      [](uint64_t sum, const json& bytes) { return sum + bytes.get<uint64_t>(); });
+  uint64_t planned = 0;
+  for (const json& bytes : plan.at("buffers")) planned += bytes.get<uint64_t>();
   EXPECT_LE(plan.at("peak").at("bytes"), planned);
   size_t costed = 0;
   for (const json& row : result.at("rows")) costed += row.at("cost").is_null() ? 0 : 1;

@@ -50,9 +50,7 @@ Profile profile(const std::string& backend, const std::vector<TraceBuilder::Oper
   const EtRecord names = test::record_of(
       {{"p", "aten.permute_copy.default", 1, {}, ""}, {"r", "aten.relu.default", 2, {"p"}, ""}},
       R"({"0": [1, 2]})", R"({"0": {"name": ")" + backend + R"(", "delegate_map": )" + map + "}}");
-  ProfileOptions options;
-  options.delegates = delegates;
-  return make_profile(trace.dump(), &names, options);
+  return make_profile(trace.dump(), &names, {.delegates = delegates});
 }
 
 const std::array<const DelegateProfile*, 1> kDelegates = {&kTenfold};
@@ -103,9 +101,7 @@ TEST(DelegateProfile, OpsThatShareAHandleAreCountedOnce) {
   trace.delegate(0, "TenfoldBackend", {{.id = 10, .ns = 1}, {.id = 20, .ns = 2}});
   trace.kernel(1, "aten::mul.out", 5);
   trace.delegate(2, "TenfoldBackend", {{.id = 10, .ns = 3}, {.id = 30, .ns = 4}});
-  ProfileOptions options;
-  options.delegates = kDelegates;
-  const Profile made = make_profile(trace.dump(), &names, options);
+  const Profile made = make_profile(trace.dump(), &names, {.delegates = kDelegates});
   ASSERT_EQ(made.delegate_calls.size(), 2u);
   EXPECT_THAT(made.delegate_calls[0].source_ops,
               ElementsAre("aten.permute_copy.default", "aten.add.Tensor", "aten.relu.default"));

@@ -276,9 +276,7 @@ Profile mapped_profile(const std::string& backend, const std::string& map,
     event.name = event.delegate_debug_name;
     event.delegate_debug_name = {};
   }
-  ProfileOptions options;
-  options.delegates = all_profiles();
-  return make_profile(dump, &record, options);
+  return make_profile(dump, &record, {.delegates = all_profiles()});
 }
 
 TEST(DeviceQueues, CoreMlQueueHasEstimatedTimesAndExactJoins) {

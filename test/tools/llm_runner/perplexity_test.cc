@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -51,9 +52,7 @@ std::vector<double> direct_nats(const std::string& model, const std::vector<Toke
 }
 
 double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
+  return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
 }
 
 TEST_F(PerplexityTest, MatchesDirectFormula) {

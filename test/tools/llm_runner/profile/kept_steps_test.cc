@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "test/tools/llm_runner/profile/kept_times.h"
 #include "test/tools/llm_runner/profile/sample_profile.h"
 #include "test/tools/llm_runner/profile/synthetic_steps.h"
 #include "tools/llm_runner/profile/report_tokens.h"

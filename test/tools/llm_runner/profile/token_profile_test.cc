@@ -12,7 +12,6 @@
 #include "test/llm/lowered_models.h"
 #include "test/support/browser.h"
 #include "test/support/scratch_folder.h"
-#include "test/tools/llm_runner/profile/kept_times.h"
 #include "test/tools/llm_runner/profile/sample_profile.h"
 #include "test/tools/llm_runner/profile/synthetic_steps.h"
 #include "tools/common/files.h"
