@@ -22,6 +22,7 @@
 #include "test/aot/passes/pte_instructions.h"
 #include "test/support/corpus.h"
 #include "test/support/expect_error.h"
+#include "test/support/program_builder.h"
 #include "test/support/read_text.h"
 
 namespace vitrine::aot {
@@ -161,22 +162,17 @@ TEST(MobileNetV2, QuantizedResultsSpreadOutAndRarelySaturate) {
 }
 
 TEST(ModelBuilder, WeightsAreDeterministic) {
-  const ExportedProgram a =
-      examples::mobilenet_v2({.width = 0.25, .image_size = 32, .classes = 10});
-  const ExportedProgram b =
-      examples::mobilenet_v2({.width = 0.25, .image_size = 32, .classes = 10});
+  const examples::MobileNetV2Options options = {.width = 0.25, .image_size = 32, .classes = 10};
+  const ExportedProgram a = examples::mobilenet_v2(options), b = examples::mobilenet_v2(options);
   for (const auto& [name, data] : a.state_dict) {
     EXPECT_EQ(row_major_bytes(data), row_major_bytes(b.state_dict.at(name))) << name;
   }
 }
 
 TensorData tokens(int64_t batch, int64_t length, int64_t first) {
-  std::vector<std::byte> bytes(static_cast<size_t>(batch * length) * sizeof(int64_t));
-  for (int64_t i = 0; i < batch * length; ++i) {
-    const int64_t token = (first + i) * 7 % 50;
-    std::memcpy(bytes.data() + static_cast<size_t>(i) * sizeof(int64_t), &token, sizeof(token));
-  }
-  return make_tensor_data(ScalarType::kLong, {batch, length}, std::move(bytes));
+  std::vector<int64_t> ids;
+  for (int64_t i = 0; i < batch * length; ++i) ids.push_back((first + i) * 7 % 50);
+  return make_tensor_data(ScalarType::kLong, {batch, length}, vitrine::test::bytes_of(ids));
 }
 
 // With a dynamic batch, each sample has the same result as in a batch of one.
@@ -211,9 +207,9 @@ TEST(Transformer, DecoderMutatesCaches) {
   const auto mutations = std::ranges::count(program.signature.outputs,
                                             OutputSpec::Kind::kBufferMutation, &OutputSpec::kind);
   EXPECT_EQ(mutations, 4);
-  std::vector<std::byte> first(sizeof(int64_t));
   const std::vector<TensorData> inputs = {
-      tokens(1, 1, 3), make_tensor_data(ScalarType::kLong, {1}, std::move(first))};
+      tokens(1, 1, 3),
+      make_tensor_data(ScalarType::kLong, {1}, vitrine::test::Bytes(sizeof(int64_t)))};
   const std::vector<float> logits = floats_of(evaluate(program, inputs)[0]);
   ASSERT_EQ(logits.size(), 256U);
   for (const float logit : logits) ASSERT_TRUE(std::isfinite(logit));

@@ -171,8 +171,6 @@ class Checker {
     }
   }
 
-  // ---- Methods
-
   void check_plans() {
     std::string previous;
     for (uint32_t i = 0; i < program_->execution_plan()->size(); ++i) {

@@ -203,9 +203,6 @@ TEST(ComparingTest, RejectsIncompleteOptions) {
   EXPECT_EQ(compare_profiles(model, model, "--format svg").exit_code, 64);
 }
 
-// Tests executor_runner --debug_outputs --compare with two lowerings of one model and with a wrong
-// weight.
-
 // `a` and `b` each contain the path of a model and the options for this model.
 CommandResult compare_values(const std::string& a, const std::string& b,
                              const std::string& extra = "") {

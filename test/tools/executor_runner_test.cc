@@ -1,4 +1,3 @@
-// Tests the command line of executor_runner on the sample models.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>

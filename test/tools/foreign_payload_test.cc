@@ -171,8 +171,6 @@ TEST(ForeignPayloadTest, ExplainsEveryFileOfTheCorpus) {
   }
 }
 
-// Compares the memory that pte_inspect predicts for a method with the memory after a run.
-
 Json describe_prepared(const fs::path& program) {
   const AlignedBytes bytes = read_file_bytes(program);
   return tools::describe_file({program.string(), bytes, nullptr, /*prepares_delegates=*/true});

@@ -1,4 +1,3 @@
-// Tests the command line of llm_runner on the sample language model.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>

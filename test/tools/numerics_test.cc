@@ -159,8 +159,6 @@ TEST_P(FloatNumerics, ReportsLayerWithNanInBias) {
                                    std::to_string(row.at("row").get<size_t>() + 1) + " "));
 }
 
-// ---- Other references and errors
-
 std::string linear_relu_with(const std::string& extra, const std::string& inputs) {
   return "--numerics " + sample("linear_relu/model.pte") + " --etrecord " +
          sample("linear_relu/etrecord.bin") + " --inputs " + inputs + " " + extra;
@@ -352,8 +350,6 @@ TEST(NumericsCommand, ExplainsThatReferenceOpsInsideDelegatesAreNotMeasured) {
       Prints(HasSubstrs("the reference runs this op inside a delegate",
                         "no operator was measured: only the outputs were compared")));
 }
-
-// ---- Several inputs
 
 class NumericsSamples : public testing::Test {
  protected:

@@ -208,8 +208,6 @@ TEST(ProfileJoinTest, LanguageModelRowsCoverDelegatedHandles) {
   EXPECT_GT(models, 20U);
 }
 
-// Tests the groupings and report formats of executor_runner on a real model.
-
 std::string profile(const std::string& arguments) {
   const std::filesystem::path model = samples_dir() / "mv2_025_xnnpack";
   const CommandResult result = succeeded(executor_runner(

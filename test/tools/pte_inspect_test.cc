@@ -284,8 +284,6 @@ TEST(PteInspectTest, ErrorForAnUnknownFileShowsItsFirstBytes) {
   EXPECT_THROW(tools::describe_file({"empty", {}}), tools::ToolError);
 }
 
-// ---- Damaged files cause an error or a description, but no crash
-
 void inspect_damaged(const AlignedBytes& bytes, bool load) {
   const tools::OpenedFile file{"damaged", bytes};
   try {

@@ -1,9 +1,8 @@
 // Defines a model for tests of the demo backend, and a tracer that records events.
 #pragma once
 
-#include <cstring>
-
 #include "aot/graph/exported_program.h"
+#include "test/support/program_builder.h"
 #include "vitrine/event_tracer.h"
 
 namespace vitrine::test {
@@ -36,8 +35,6 @@ inline aot::ExportedProgram demo_model(const ConvolutionSpec& spec) {
     for (const int64_t dim : dims) count *= dim;
     std::vector<float> values;
     for (int64_t i = 0; i < count; ++i) values.push_back(value_at(i));
-    std::vector<std::byte> bytes(values.size() * sizeof(float));
-    std::memcpy(bytes.data(), values.data(), bytes.size());
     Node* node = graph.placeholder(name);
     node->meta.value = contiguous_spec(ScalarType::kFloat, sizes(dims));
     InputSpec input;
@@ -45,7 +42,7 @@ inline aot::ExportedProgram demo_model(const ConvolutionSpec& spec) {
     input.name = name;
     input.target = name;
     program.signature.inputs.push_back(input);
-    program.state_dict[name] = make_tensor_data(ScalarType::kFloat, dims, std::move(bytes));
+    program.state_dict[name] = make_tensor_data(ScalarType::kFloat, dims, bytes_of(values));
     return node;
   };
   Node* w =

@@ -1,4 +1,3 @@
-// Tests comparisons of small traces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -257,8 +257,6 @@ TEST(DeviceQueues, HostileVulkanEventsAreNotJoined) {
   EXPECT_NO_THROW(report_html(profile));
 }
 
-// ---- Backends with delegate maps or with node names
-
 Profile mapped_profile(const std::string& backend, const std::string& map,
                        const std::vector<Op>& events) {
   TraceBuilder trace;
@@ -351,8 +349,6 @@ TEST(DeviceQueues, EthosUAndVgfPhasesBecomeCpuRows) {
   EXPECT_EQ(vgf.rows.size(), 2u);
   EXPECT_EQ(vgf.rows[1].phase, "run graph");
 }
-
-// ---- Reports
 
 TEST(DeviceQueues, ReportsShowEachQueueSeparately) {
   const EtRecord record = two_delegates_record();

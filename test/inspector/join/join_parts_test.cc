@@ -1,4 +1,3 @@
-// Tests of the small parts of the join.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -98,12 +98,6 @@ TEST(AdviceInterval, CombinedRatioIsBetweenTheProductAndTheBestSingleRatio) {
   EXPECT_DOUBLE_EQ(all.high, 0.6);
 }
 
-std::vector<std::string> names_of(const std::vector<Advice>& advice) {
-  std::vector<std::string> names;
-  for (const Advice& each : advice) names.push_back(each.name);
-  return names;
-}
-
 Advice time_advice(const char* name, const char* settings, Interval saved) {
   return {.name = name, .change = lowering(settings), .saved = saved};
 }

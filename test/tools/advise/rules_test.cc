@@ -81,8 +81,7 @@ TEST(RepeatedCalls, AreFoundEvenIfInputsAreRepeatedCalls) {
     graph.call("aten.mul.Tensor", {exp, graph.call("aten.tanh.default", {exp})});
   }
   const std::vector<Advice> advice = graph.advice();
-  ASSERT_THAT(advice, SizeIs(1));
-  EXPECT_EQ(advice[0].name, "optimize");
+  ASSERT_THAT(names_of(advice), ElementsAre("optimize"));
   EXPECT_THAT(advice[0].why, HasSubstr("3 calls are computed again with the same inputs: exp x1, "
                                        "mul x1, tanh x1"));
   EXPECT_EQ(advice[0].change->lowering, parse_settings("--optimize"));
@@ -94,8 +93,7 @@ TEST(RepeatedCalls, CallsWithDifferentInputsOrRandomResultsAreNotRepeated) {
   graph.call("aten.exp.default", {graph.w});
   for (int i = 0; i < 2; ++i) graph.call("aten.rand_like.default", {graph.x});
   const std::vector<Advice> advice = graph.advice();
-  ASSERT_THAT(advice, SizeIs(1));  // exp(w) is constant
-  EXPECT_EQ(advice[0].name, "fold_constants");
+  ASSERT_THAT(names_of(advice), ElementsAre("fold_constants"));  // exp(w) is constant
   EXPECT_THAT(advice[0].why, HasSubstr("1 call depends on weights only: exp x1"));
 }
 
@@ -167,8 +165,7 @@ TEST_F(AdviceRule, BatchAdvisesTheBatchSizeWithTheShortestTimePerSample) {
   // In batches of 1, 2 and 4, a sample takes 1000, 600 and 700 ns.
   context.batch_times = {size_time(1, 1000), size_time(2, 1200), size_time(4, 2800)};
   const std::vector<Advice> advice = advise_batch(context);
-  ASSERT_THAT(advice, SizeIs(1));
-  EXPECT_EQ(advice[0].name, "batch_2");
+  ASSERT_THAT(names_of(advice), ElementsAre("batch_2"));
   EXPECT_TRUE(advice[0].saved->contains(400));
   context.facts.dynamic_sizes[0].used = 2;
   EXPECT_THAT(advise_batch(context), IsEmpty());
@@ -187,8 +184,7 @@ TEST_F(AdviceRule, PrefillChunkAdvisesTheChunkSizeWithTheShortestTimePerToken) {
   EXPECT_THAT(advise_prefill_chunk(context), IsEmpty());
   context.chunk_times = {size_time(1, 1000), size_time(8, 2000), size_time(32, 16000)};
   const std::vector<Advice> advice = advise_prefill_chunk(context);
-  ASSERT_THAT(advice, SizeIs(1));
-  EXPECT_EQ(advice[0].name, "prefill_8");
+  ASSERT_THAT(names_of(advice), ElementsAre("prefill_8"));
   EXPECT_EQ(advice[0].gain, Gain::kPrompt);
   EXPECT_TRUE(advice[0].saved->contains(750));
   EXPECT_THAT(chunk_sizes(100), ElementsAre(1, 8, 32, 100));
@@ -247,11 +243,7 @@ TEST_F(AdviceRule, InstructionSetsRuleReportsMissingSetsThatKernelsWouldUse) {
   context.profile.rows = {
       delegate_row("aten.linear.default", "Fully Connected (NC, QD8, F32, QC8W)", 0.5),
       delegate_row("aten.convolution.default", "Convolution (NHWC, F32) IGEMM", 0.4)};
-  const auto names = [&] {
-    std::vector<std::string> all;
-    for (const Advice& advice : advise_instruction_sets(context)) all.push_back(advice.name);
-    return all;
-  };
+  const auto names = [&] { return names_of(advise_instruction_sets(context)); };
   EXPECT_THAT(names(), IsEmpty());  // an unknown processor
   context.processor_features.family = ProcessorFeatures::Family::kX86;
   EXPECT_THAT(names(), ElementsAre("no_vnni", "no_avx512"));
@@ -268,8 +260,7 @@ TEST_F(AdviceRule, MemoryPeakReportsTheLargestPartAndTheOptionThatReducesIt) {
   EXPECT_THAT(advise_memory_peak(context), IsEmpty());
   context.profile.run.memory = inspector::MemoryInfo{.planned = 100'000, .workspace = 2'000'000};
   std::vector<Advice> advice = advise_memory_peak(context);
-  ASSERT_THAT(advice, SizeIs(1));
-  EXPECT_EQ(advice[0].name, "memory_workspace");
+  ASSERT_THAT(names_of(advice), ElementsAre("memory_workspace"));
   EXPECT_THAT(advice[0].how, HasSubstr("workspace_sharing_mode"));
   EXPECT_THAT(advice[0].why, HasSubstr("2.00 MB of 2.10 MB"));
   EXPECT_FALSE(advice[0].saved);

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "tools/advise/context.h"
 
 namespace vitrine::test {
@@ -33,6 +36,12 @@ inline inspector::ProfileRow delegate_row(const char* op, const char* kernel, do
   row.share = share;
   row.calls = 1;
   return row;
+}
+
+inline std::vector<std::string> names_of(const std::vector<tools::Advice>& advice) {
+  std::vector<std::string> names;
+  for (const tools::Advice& each : advice) names.push_back(each.name);
+  return names;
 }
 
 class AdviceRule : public testing::Test {

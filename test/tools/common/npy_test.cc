@@ -1,4 +1,3 @@
-// Tests the reader of .npy files on files like those that NumPy writes, and on damaged ones.
 #include "tools/common/npy.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,3 @@
-// Compares the figures of OutputDifference, such as the SQNR, with their formulas.
 #include "tools/common/output_difference.h"
 
 #include <gtest/gtest.h>

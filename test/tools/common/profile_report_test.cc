@@ -10,6 +10,7 @@ namespace {
 using inspector::Comparison;
 using inspector::Ratio;
 using inspector::Verdict;
+using testing::FieldsAre;
 using testing::HasSubstr;
 
 struct Decision {
@@ -32,26 +33,23 @@ Ratio paired(double p50, double ci_low, double ci_high, Verdict verdict) {
 }
 
 TEST(FailAbove, FailsIfTheWholeIntervalIsAboveTheLimit) {
-  const Decision decision = decide(paired(1.192, 1.15, 1.23, Verdict::kSlower), 1.1);
-  EXPECT_TRUE(decision.exceeds);
-  EXPECT_EQ(decision.message,
-            "B takes 1.192 times as long as A (1.150 to 1.230); the limit is 1.1\n");
+  EXPECT_THAT(
+      decide(paired(1.192, 1.15, 1.23, Verdict::kSlower), 1.1),
+      FieldsAre(true, "B takes 1.192 times as long as A (1.150 to 1.230); the limit is 1.1\n"));
   EXPECT_FALSE(decide(paired(1.05, 1.03, 1.08, Verdict::kSlower), 1.1).exceeds);
 }
 
 TEST(FailAbove, PassesWithAMessageIfTheIntervalContainsTheLimit) {
-  const Decision decision = decide(paired(1.19, 0.98, 1.35, Verdict::kNoChange), 1.1);
-  EXPECT_FALSE(decision.exceeds);
-  EXPECT_EQ(
-      decision.message,
-      "B/A 1.190 (0.980 to 1.350) is above the limit of 1.1, but within the noise of the runs\n");
+  EXPECT_THAT(decide(paired(1.19, 0.98, 1.35, Verdict::kNoChange), 1.1),
+              FieldsAre(false,
+                        "B/A 1.190 (0.980 to 1.350) is above the limit of 1.1, but within the "
+                        "noise of the runs\n"));
   EXPECT_EQ(decide(paired(1.05, 0.98, 1.35, Verdict::kNoChange), 1.1).message, "");
 }
 
 TEST(FailAbove, AgreesWithTheReportOnSmallChanges) {
-  const Decision decision = decide(paired(1.007, 1.006, 1.008, Verdict::kNoChange), 1.005);
-  EXPECT_FALSE(decision.exceeds);
-  EXPECT_THAT(decision.message, HasSubstr("but the change may be less than 2 %"));
+  EXPECT_THAT(decide(paired(1.007, 1.006, 1.008, Verdict::kNoChange), 1.005),
+              FieldsAre(false, HasSubstr("but the change may be less than 2 %")));
 }
 
 TEST(FailAbove, LimitBelowOneRequiresASpeedup) {
@@ -60,10 +58,9 @@ TEST(FailAbove, LimitBelowOneRequiresASpeedup) {
 }
 
 TEST(FailAbove, TooFewRunsPassWithAMessage) {
-  const Decision pairs = decide({.p50 = 5, .is_paired = true}, 1.1);
-  EXPECT_FALSE(pairs.exceeds);
-  EXPECT_EQ(pairs.message,
-            "2 pairs of runs are too few to decide; use --num_executions 6 or more\n");
+  EXPECT_THAT(
+      decide({.p50 = 5, .is_paired = true}, 1.1),
+      FieldsAre(false, "2 pairs of runs are too few to decide; use --num_executions 6 or more\n"));
   EXPECT_EQ(decide({.p50 = 5}, 1.1).message,
             "2 runs of A and 2 of B are too few to decide; record 6 or more runs of each\n");
 }

@@ -1,4 +1,3 @@
-// Tests llm_runner --numerics on language models.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-// Tests llm_runner --perplexity on the sample language model.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-// Tests the comparison of caches on tensors with known values.
 #include "tools/llm_runner/numerics/cache_errors.h"
 
 #include <gmock/gmock.h>

@@ -96,9 +96,12 @@ const SyntheticProfile kQuantized = {.prompt = 8,
                                               {"linear", "l.1", 30, 60},
                                               {"mul", "l.0", 7, 9}}};
 
+TokenComparison compared(const SyntheticProfile& b, GroupBy by = GroupBy::kOp) {
+  return compare_tokens(kFloat.saved("a.json"), b.saved("b.json"), by);
+}
+
 TEST(TokenComparison, MatchesRowsByOpAndComparesTimesPerToken) {
-  const TokenComparison found =
-      compare_tokens(kFloat.saved("a"), kQuantized.saved("b"), GroupBy::kOp);
+  const TokenComparison found = compared(kQuantized);
   EXPECT_THAT(names(found), ElementsAre("linear", "mul", "embedding", "quantize"));
   const ComparedTokens& linear = found.rows[0];
   EXPECT_EQ(linear.rows_a, 2u);
@@ -122,16 +125,14 @@ TEST(TokenComparison, MatchesRowsByOpAndComparesTimesPerToken) {
 }
 
 TEST(TokenComparison, MatchesUngroupedRowsByOpAndModule) {
-  const TokenComparison found =
-      compare_tokens(kFloat.saved("a"), kQuantized.saved("b"), GroupBy::kNone);
+  const TokenComparison found = compared(kQuantized, GroupBy::kNone);
   EXPECT_EQ(found.matched_by, "op and module");
   EXPECT_THAT(names(found), ElementsAre("linear  l.0", "linear  l.1", "mul  l.0", "embedding  e",
                                         "quantize  l.0"));
   EXPECT_THAT(found.rows[1].b, ElementsAre(30, 60));
   SyntheticProfile nameless = kQuantized;
   nameless.record = "";
-  const TokenComparison by_op =
-      compare_tokens(kFloat.saved("a"), nameless.saved("b"), GroupBy::kNone);
+  const TokenComparison by_op = compared(nameless, GroupBy::kNone);
   EXPECT_EQ(by_op.matched_by, "op");
   EXPECT_THAT(by_op.notes,
               testing::Contains(HasSubstr("B has no record, so its names come from the program")));
@@ -147,8 +148,7 @@ TEST(TokenComparison, UsesAllTokensIfFewAreUndisturbed) {
 }
 
 TEST(TokenComparison, ReportsLargestChangeOfEachPhaseFirst) {
-  const TokenComparison found =
-      compare_tokens(kFloat.saved("a.json"), kQuantized.saved("b.json"), GroupBy::kOp);
+  const TokenComparison found = compared(kQuantized);
   const std::string text = report_token_comparison(found);
   const size_t prefill = text.find("\nprefill ");
   const size_t decode = text.find("\ndecode ");
@@ -186,9 +186,6 @@ TEST(TokenComparison, ReportsLargestChangeOfEachPhaseFirst) {
 TEST(TokenComparison, ComparesTokensAtCommonPositions) {
   SyntheticProfile slow = kQuantized;
   slow.token = 150;
-  const auto compared = [](const SyntheticProfile& b) {
-    return compare_tokens(kFloat.saved("a"), b.saved("b"), GroupBy::kOp);
-  };
   const TokenComparison found = compared(slow);
   EXPECT_EQ(found.tokens.runs_a, 16u);
   EXPECT_EQ(found.tokens.runs_b, 16u);
@@ -234,8 +231,7 @@ TEST(TokenComparison, RejectsInvalidProfiles) {
 TEST(TokenComparison, WritesCsvAndHtml) {
   SyntheticProfile b = kQuantized;
   b.rows[3].op = "mul<>";
-  const TokenComparison found =
-      compare_tokens(kFloat.saved("a.json"), b.saved("b.json"), GroupBy::kOp);
+  const TokenComparison found = compared(b);
   const std::string csv = report_token_comparison_csv(found);
   EXPECT_THAT(csv,
               testing::StartsWith("phase,kind,name,rows_a,rows_b,a_ns,b_ns,change_ns,ratio\r\n"
@@ -247,9 +243,8 @@ TEST(TokenComparison, WritesCsvAndHtml) {
 
   const std::string page = report_token_comparison_html(found);
   EXPECT_THAT(page, testing::StartsWith("<!doctype html>"));
-  EXPECT_THAT(page, HasSubstr("<h1>a.json and b.json</h1>"));
-  EXPECT_THAT(page, HasSubstr("<h2>prefill</h2>"));
-  EXPECT_THAT(page, HasSubstr("<h2>decode</h2>"));
+  EXPECT_THAT(
+      page, test::HasSubstrs("<h1>a.json and b.json</h1>", "<h2>prefill</h2>", "<h2>decode</h2>"));
   EXPECT_THAT(page, HasSubstr("<td>linear</td><td class=\"figure\">2 : 2</td>"));
   EXPECT_THAT(page, HasSubstr("<tr class=\"single\"><td>mul&lt;&gt;</td>"));
   EXPECT_THAT(page, testing::Not(HasSubstr("<script")));

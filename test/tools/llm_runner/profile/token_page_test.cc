@@ -104,8 +104,6 @@ TEST_F(TokenPage, SeparatesCacheFromActivations) {
   EXPECT_EQ(memory.at("cache_spans"), json::parse(R"([["attention 0 to attention 3", 4, 65536]])"));
 }
 
-// ---- In a browser
-
 constexpr char kReadTokens[] = R"(
 const all = (query) => [...document.querySelectorAll(query)];
 const texts = (query) => all(query).map((element) => element.textContent);
@@ -428,8 +426,6 @@ TEST_F(TokenPage, EscapesHostileNames) {
   EXPECT_EQ(seen.at("notes").back(), evil);
   EXPECT_EQ(seen.at("views").at("none")[0][2], evil);
 }
-
-// Tests the HTML page of a very long run.
 
 // The number of steps exceeds the number of arguments that a JavaScript call accepts.
 TEST_F(SampleProfile, PageShowsAllStepsOfLongRun) {
