@@ -13,9 +13,9 @@ namespace vitrine::test {
 std::string find_browser();
 
 // Opens the page in a window of this size ("390,844") and runs `script` after the page's scripts.
-// Returns the object `seen`, to which the script can add values. Expects that seen.overflow is not
-// positive and that seen.problems is empty. seen.problems lists errors, warnings and blocked
-// requests.
+// Returns the object `seen`, to which the script can add values. Expects that the page does not
+// scroll sideways and that seen.problems, a list of errors, warnings and blocked requests, is
+// empty.
 nlohmann::json drive(std::string page, const char* window, const std::string& script);
 
 // Returns a script for a page with a graph. The script first runs the statements `open`, which open

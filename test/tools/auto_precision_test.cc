@@ -197,8 +197,8 @@ TEST_F(AutoPrecisionTest, CtrlCPrintsTheBestCommandSoFarAndWritesNoProgram) {
   EXPECT_TRUE(nlohmann::json::parse(read_text(scratch / "r.json")).at("interrupted"));
 }
 
-// JavaScript that reads the parts, points and command on the page, filters the parts, changes the
-// theme, and measures by how much the page is wider than the window.
+// JavaScript that reads the parts, points and command on the page, filters the parts, and changes
+// the theme.
 constexpr char kDrive[] = R"js(
   seen.rows = document.querySelectorAll('#table tbody tr').length;
   seen.first = document.querySelector('#table tbody td').textContent;
@@ -212,7 +212,6 @@ constexpr char kDrive[] = R"js(
   seen.filtered = document.querySelectorAll('#table tbody tr').length;
   document.getElementById('theme').click();
   seen.theme = document.documentElement.dataset.theme;
-  seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )js";
 
 TEST_F(AutoPrecisionTest, PageShowsPartsCurvesAndTheCommand) {

@@ -49,11 +49,8 @@ class CapturedValuesTest : public testing::TestWithParam<const char*> {
     return fs::exists(of_sample) || corpus_dir().empty() ? of_sample : corpus_dir() / GetParam();
   }
   static fs::path model() {
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder())) {
-      const std::string extension = entry.path().extension().string();
-      if (extension == ".pte" || extension == ".bpte") return entry.path();
-    }
-    return {};
+    const fs::path bundle = folder() / "model.bpte";
+    return fs::exists(bundle) ? bundle : folder() / "model.pte";
   }
 };
 

@@ -118,7 +118,6 @@ document.getElementById('theme').click();
 view.repaint();
 view.draw();
 seen.themed = theme !== document.documentElement.dataset.theme && pixel() !== light;
-seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
 TEST(GraphPageBrowser, BoxesOpenAndCloseAndNodesCanBeSelected) {

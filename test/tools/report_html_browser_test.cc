@@ -75,7 +75,6 @@ seen.memory = !document.getElementById('memory-section').hidden && all('#plan-pe
 const theme = document.documentElement.dataset.theme;
 document.getElementById('theme').click();
 seen.theme = [theme, document.documentElement.dataset.theme].sort().join();
-seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
 // JavaScript that opens the details of a row and then follows their link to the graph.

@@ -391,7 +391,6 @@ item.querySelector('.advice-head').click();
 seen.released = marked();
 item.querySelector('.to-rows').click();
 seen.shown = marked();
-seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
 TEST(AdvicePage, AdviceLinesHighlightRowsInTheTable) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/advise/advice.h"
 #include "tools/advise/context.h"
 
 namespace vitrine::test {

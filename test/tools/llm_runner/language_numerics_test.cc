@@ -156,7 +156,6 @@ seen.detail = all('#positions tr.detail dt').map((fact) => fact.textContent).joi
 const theme = document.documentElement.dataset.theme;
 document.getElementById('theme').click();
 seen.theme = [theme, document.documentElement.dataset.theme].sort().join();
-seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
 
 TEST(LlmNumerics, WritesAnHtmlPage) {

@@ -18,6 +18,30 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
+// A figure on the page, in ns or bytes, and its largest rounding error: half a unit of the last
+// digit.
+struct ShownFigure {
+  double value = 0, half = 0;
+};
+ShownFigure parse_shown(std::string text) {
+  const std::string minus = "−";
+  if (text.starts_with(minus)) text.replace(0, minus.size(), "-");
+  size_t end = 0;
+  const double number = std::stod(text, &end);
+  const size_t dot = text.find('.');
+  const double decimals = dot < end ? static_cast<double>(end - dot - 1) : 0;
+  const std::string unit = end < text.size() ? text.substr(end + 1) : "";
+  static const std::map<std::string, double> kUnits = {
+      {"", 1},    {"%", 1}, {"ns", 1},   {"µs", 1e3}, {"ms", 1e6},
+      {"s", 1e9}, {"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}};
+  const double size = kUnits.at(unit);
+  return {number * size, 0.5001 * std::pow(10, -decimals) * size};
+}
+void expect_shown(const json& text, double value, const std::string& what) {
+  const ShownFigure figure = parse_shown(text);
+  EXPECT_NEAR(figure.value, value, figure.half) << what << ": " << text;
+}
+
 class TokenPage : public SampleProfile {
  protected:
   // Sets the error of each fitted slope to zero. Otherwise, the page would not show small slopes as
@@ -30,14 +54,44 @@ class TokenPage : public SampleProfile {
   }
 
   json report() const { return json::parse(report_token_json(profile_)); }
-  // Compares the times of a kept step on the page with those in the report.
-  void expect_parts_of(const std::string& name, const json& parts) const;
-  json kept_step(const std::string& name) const;
-  void expect_heading(const std::string& text, const std::string& name) const;
   json head() const { return test::page_data(report_token_html(profile_), "head-data"); }
   // Runs a script on the page in a browser.
   json drive(const std::string& script, const char* window = "1280,900") const {
     return test::drive(report_token_html(profile_), window, script);
+  }
+
+  json kept_step(const std::string& name) const {
+    const json report = this->report();
+    for (const json& step : report.at("kept")) {
+      if ("decode at " + std::to_string(step.at("position").get<int>()) == name) return step;
+    }
+    ADD_FAILURE() << name;
+    return {};
+  }
+
+  // Expects a heading such as "decode at 12, 101.2 us in the model, 120.1 us in all".
+  void expect_heading(const std::string& text, const std::string& name) const {
+    const size_t at = text.find(" in the model, "), end = text.find(" in all");
+    ASSERT_NE(at, std::string::npos) << text;
+    ASSERT_NE(end, std::string::npos) << text;
+    const size_t begin = at + std::string(" in the model, ").size();
+    expect_shown(text.substr(begin, end - begin), kept_step(name).at("wall_ns"), name);
+  }
+
+  // Compares the times of a kept step on the page with those in the report.
+  void expect_parts_of(const std::string& name, const json& parts) const {
+    const json step = kept_step(name);
+    ASSERT_GE(parts.size(), 3u);
+    EXPECT_EQ(parts[0][0], "rows");
+    EXPECT_EQ(parts[1][0], "unattributed");
+    expect_shown(parts[1][1], step.at("unattributed_ns"), name);
+    double sum = 0, half = 0;
+    for (const json& part : parts) {
+      const ShownFigure figure = parse_shown(part[1]);
+      sum += figure.value;
+      half += figure.half;
+    }
+    EXPECT_NEAR(sum, step.at("wall_ns").get<double>(), half);
   }
 };
 
@@ -143,32 +197,7 @@ seen.blocks = all('#timeline .block').length;
 seen.images = document.images.length;
 seen.ids = all('[id]').length - new Set(all('[id]').map((element) => element.id)).size;
 document.getElementById('theme').click();
-seen.overflow = document.documentElement.scrollWidth - innerWidth;
 )";
-
-// A figure on the page, in ns or bytes, and its largest rounding error: half a unit of the last
-// digit.
-struct ShownFigure {
-  double value = 0, half = 0;
-};
-ShownFigure parse_shown(std::string text) {
-  const std::string minus = "−";
-  if (text.starts_with(minus)) text.replace(0, minus.size(), "-");
-  size_t end = 0;
-  const double number = std::stod(text, &end);
-  const size_t dot = text.find('.');
-  const double decimals = dot < end ? static_cast<double>(end - dot - 1) : 0;
-  const std::string unit = end < text.size() ? text.substr(end + 1) : "";
-  static const std::map<std::string, double> kUnits = {
-      {"", 1},    {"%", 1}, {"ns", 1},   {"µs", 1e3}, {"ms", 1e6},
-      {"s", 1e9}, {"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}};
-  const double size = kUnits.at(unit);
-  return {number * size, 0.5001 * std::pow(10, -decimals) * size};
-}
-void expect_shown(const json& text, double value, const std::string& what) {
-  const ShownFigure figure = parse_shown(text);
-  EXPECT_NEAR(figure.value, value, figure.half) << what << ": " << text;
-}
 
 // The totals of all rows of the report that have the same op.
 struct OpSums {
@@ -278,39 +307,6 @@ void expect_outside(const json& rows, const json& report) {
   }
   EXPECT_TRUE(foot.contains("sampling"));
   for (const char* name : {"unattributed", "wall"}) expect_row(name, report.at(name));
-}
-
-json TokenPage::kept_step(const std::string& name) const {
-  const json report = this->report();
-  for (const json& step : report.at("kept")) {
-    if ("decode at " + std::to_string(step.at("position").get<int>()) == name) return step;
-  }
-  ADD_FAILURE() << name;
-  return {};
-}
-
-// Expects a heading such as "decode at 12, 101.2 us in the model, 120.1 us in all".
-void TokenPage::expect_heading(const std::string& text, const std::string& name) const {
-  const size_t at = text.find(" in the model, "), end = text.find(" in all");
-  ASSERT_NE(at, std::string::npos) << text;
-  ASSERT_NE(end, std::string::npos) << text;
-  const size_t begin = at + std::string(" in the model, ").size();
-  expect_shown(text.substr(begin, end - begin), kept_step(name).at("wall_ns"), name);
-}
-
-void TokenPage::expect_parts_of(const std::string& name, const json& parts) const {
-  const json step = kept_step(name);
-  ASSERT_GE(parts.size(), 3u);
-  EXPECT_EQ(parts[0][0], "rows");
-  EXPECT_EQ(parts[1][0], "unattributed");
-  expect_shown(parts[1][1], step.at("unattributed_ns"), name);
-  double sum = 0, half = 0;
-  for (const json& part : parts) {
-    const ShownFigure figure = parse_shown(part[1]);
-    sum += figure.value;
-    half += figure.half;
-  }
-  EXPECT_NEAR(sum, step.at("wall_ns").get<double>(), half);
 }
 
 TEST_F(TokenPage, BrowserShowsTheFiguresOfTheReport) {
