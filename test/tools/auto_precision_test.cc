@@ -62,8 +62,7 @@ class AutoPrecisionTest : public testing::Test {
 
 // The digits classifier has trained weights. Its samples are images of the test set.
 TEST_F(AutoPrecisionTest, PrintedCommandReproducesAProgramThatMeetsTheBound) {
-  const fs::path corpus = corpus_dir();
-  if (corpus.empty()) GTEST_SKIP() << "VITRINE_CORPUS is not set";
+  VITRINE_CORPUS_CASE(corpus, "");
   constexpr size_t kImageBytes = 256;
   const std::vector<std::byte> images = tools::read_file(corpus / "digits_test" / "images.bin");
   std::vector<fs::path> samples;

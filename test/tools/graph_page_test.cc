@@ -27,12 +27,14 @@ namespace fs = std::filesystem;
 using inspector::GraphPicture;
 using Document = nlohmann::json;
 
-std::string page_of(const fs::path& file, const fs::path& record = {}) {
+// Returns the data in the page of a graph.
+Document data_of(const fs::path& file, const fs::path& record = {}, const fs::path& source = {}) {
   tools::InspectOptions options;
   options.files = {file};
   options.report.format = tools::ReportFormat::kHtml;
   if (!record.empty()) options.etrecords = {record};
-  return tools::inspect(options).text;
+  options.source = source;
+  return page_data(tools::inspect(options).text);
 }
 
 // Throws if no node has this label.
@@ -80,7 +82,7 @@ void expect_connected(const Document& data) {
 TEST(GraphPage, ConnectsTheNodesOfAnXnnpackDelegate) {
   VITRINE_NEEDS_GRAPH_LAYOUT();
   const fs::path folder = samples_dir() / "mv2_025_xnnpack";
-  const Document data = page_data(page_of(folder / "model.pte", folder / "etrecord.bin"));
+  const Document data = data_of(folder / "model.pte", folder / "etrecord.bin");
   expect_connected(data);
   EXPECT_EQ(count_kind(data, "delegate"), 1u);
   EXPECT_EQ(count_kind(data, "input"), 1u);
@@ -99,7 +101,7 @@ TEST(GraphPage, ConnectsTheNodesOfAnXnnpackDelegate) {
 TEST(GraphPage, ShowsKernelsWithTheirSourceOps) {
   VITRINE_NEEDS_GRAPH_LAYOUT();
   const fs::path folder = samples_dir() / "digits_portable";
-  const Document data = page_data(page_of(folder / "model.pte", folder / "etrecord.bin"));
+  const Document data = data_of(folder / "model.pte", folder / "etrecord.bin");
   expect_connected(data);
   EXPECT_EQ(count_kind(data, "delegate"), 0u);
   const Document& convolution = find_node(data, "convolution");
@@ -114,15 +116,14 @@ TEST(GraphPage, ShowsKernelsWithTheirSourceOps) {
 
 TEST(GraphPage, WarnsIfSourceOpsAreUnknown) {
   VITRINE_NEEDS_GRAPH_LAYOUT();
-  const Document data = page_data(page_of(samples_dir() / "digits_portable/model.pte"));
+  const Document data = data_of(samples_dir() / "digits_portable/model.pte");
   ASSERT_EQ(data.at("notes").size(), 1u);
   EXPECT_THAT(data.at("notes")[0].get<std::string>(), testing::HasSubstr("--etrecord"));
 }
 
 TEST(GraphPage, ShowsTheInsideOfDelegatesOfOtherBackends) {
   VITRINE_NEEDS_GRAPH_LAYOUT();
-  const Document data =
-      page_data(page_of(samples_dir() / "formats" / "vulkan_conv_relu_linear.pte"));
+  const Document data = data_of(samples_dir() / "formats" / "vulkan_conv_relu_linear.pte");
   expect_connected(data);
   const Document& linear = find_node(data, "linear");
   EXPECT_EQ(linear.at("constant_bytes"), 4 * (10 * 128 + 10));
@@ -131,7 +132,7 @@ TEST(GraphPage, ShowsTheInsideOfDelegatesOfOtherBackends) {
 
 TEST(GraphPage, DrawsExportedModels) {
   VITRINE_NEEDS_GRAPH_LAYOUT();
-  const Document data = page_data(page_of(samples_dir() / "conv_relu_tan/model.pt2"));
+  const Document data = data_of(samples_dir() / "conv_relu_tan/model.pt2");
   expect_connected(data);
   const Document& convolution = find_node(data, "conv2d");
   EXPECT_FALSE(fact(convolution, "weight").empty());
@@ -145,18 +146,14 @@ TEST(GraphPage, ExplainsWhyXnnpackDoesNotSupportACall) {
   const fs::path folder = samples_dir() / "conv_relu_tan";
   constexpr const char* kNoTan =
       "does not take it: the XNNPACK backend does not support aten.tan.default";
-  const Document model = page_data(page_of(folder / "model.pt2"));
+  const Document model = data_of(folder / "model.pt2");
   EXPECT_EQ(fact(find_node(model, "tan"), "XNNPACK backend"), kNoTan);
   EXPECT_EQ(find_node(model, "tan").at("backend"), "kernels");
   EXPECT_EQ(fact(find_node(model, "conv2d"), "XNNPACK backend"), "takes it");
   EXPECT_EQ(find_node(model, "conv2d").at("backend"), "XnnpackBackend");
 
-  tools::InspectOptions options;
-  options.files = {samples_dir() / "add_mul/model.pte"};
-  options.etrecords = {samples_dir() / "add_mul/etrecord.bin"};
-  options.source = samples_dir() / "add_mul/model.pt2";
-  options.report.format = tools::ReportFormat::kHtml;
-  const Document program = page_data(tools::inspect(options).text);
+  const Document program = data_of(sample("add_mul/model.pte"), sample("add_mul/etrecord.bin"),
+                                   sample("add_mul/model.pt2"));
   EXPECT_EQ(find_node(program, "mul").at("backend"), "kernels");
   EXPECT_EQ(fact(find_node(program, "mul"), "XNNPACK backend"), "takes it");
 }
@@ -261,7 +258,7 @@ TEST(ModelExplorer, HasTheNodesAndEdgesOfTheGraph) {
 }
 
 TEST(GraphPage, RejectsFilesWithoutAGraph) {
-  EXPECT_THROW(page_of(samples_dir() / "digits_portable/etrecord.bin"), HostError);
+  EXPECT_THROW(data_of(samples_dir() / "digits_portable/etrecord.bin"), HostError);
 }
 
 TEST(GraphPage, RejectsGraphsThatAreTooLarge) {

@@ -142,10 +142,9 @@ TEST(LoweredProfileTest, SingleOperatorProgramsHaveSourceOps) {
 }
 
 TEST(LoweredProfileTest, OperatorsOfLanguageModelsHaveSourceOps) {
-  const fs::path corpus = corpus_llm_dir();
   VITRINE_NEEDS_CORPUS_LLM();
   size_t operators = 0;
-  for (const auto& entry : fs::directory_iterator(corpus)) {
+  for (const auto& entry : fs::directory_iterator(corpus_llm_dir())) {
     if (!entry.is_directory() || exported_methods(entry.path()).empty()) continue;
     operators += check_case(entry.path(), "--backend xnnpack-dynamic --backend xnnpack");
   }

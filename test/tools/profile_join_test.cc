@@ -195,13 +195,12 @@ void check_language_model(const fs::path& folder) {
 }
 
 TEST(ProfileJoinTest, LanguageModelRowsCoverDelegatedHandles) {
-  const fs::path corpus = corpus_llm_dir();
   VITRINE_NEEDS_CORPUS_LLM();
   size_t models = 0;
-  for (const auto& entry : fs::directory_iterator(corpus)) {
+  for (const auto& entry : fs::directory_iterator(corpus_llm_dir())) {
     if (!fs::exists(entry.path() / "model.pte")) continue;
-    if (entry.path().filename() == "linear_4w_only")
-      continue;  // rejected at load: XNNPACK would compute it wrongly
+    // This model is rejected at load, because XNNPACK would compute it wrongly.
+    if (entry.path().filename() == "linear_4w_only") continue;
     check_language_model(entry.path());
     ++models;
   }

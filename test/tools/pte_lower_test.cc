@@ -314,8 +314,7 @@ TEST_F(PteLowerTest, ReportsInvalidCommandLines) {
 }
 
 TEST_F(PteLowerTest, HelpHasAtMostEightyFiveLines) {
-  const CommandResult result = succeeded(pte_lower("--help"));
-  EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 85);
+  EXPECT_LE(std::ranges::count(succeeded(pte_lower("--help")).out, '\n'), 85);
 }
 
 // Tests the load check: pte_lower loads each new program that has delegates, and refuses to write

@@ -179,14 +179,13 @@ seen.ids = all('[id]').length - new Set(all('[id]').map((element) => element.id)
 )";
 
 TEST(ReportHtmlBrowser, SwitchesBetweenMethods) {
-  const fs::path corpus = corpus_llm_dir();
   VITRINE_NEEDS_CORPUS_LLM();
   VITRINE_NEEDS_BROWSER();
   const ScratchFolder scratch;
   const fs::path file = scratch / "profile.html";
   succeeded(run_tool(VITRINE_LLM_RUNNER,
                      "--prompt_ids 1,5,9 --max_new_tokens 9 --profile --format html --model_path " +
-                         (corpus / "llama_prefill_decode_shared_kv/model.pte").string() +
+                         (corpus_llm_dir() / "llama_prefill_decode_shared_kv/model.pte").string() +
                          " --output " + file.string()));
   const json seen = drive(read_text(file), "1280,900", kVisitMethods);
   EXPECT_EQ(seen.at("ids"), 0) << "duplicate ids";

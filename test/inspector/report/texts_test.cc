@@ -47,14 +47,18 @@ Profile kernels() {
   return profile;
 }
 
-TEST(ComparisonTexts, TakesNamesFromTheProgramThatHasOneRow) {
+ComparedOp op_of(std::vector<size_t> rows_a, std::vector<size_t> rows_b) {
   ComparedOp op;
-  op.rows_a = {0};
-  op.rows_b = {0, 1, 2};
+  op.rows_a = std::move(rows_a);
+  op.rows_b = std::move(rows_b);
+  return op;
+}
+
+TEST(ComparisonTexts, TakesNamesFromTheProgramThatHasOneRow) {
   for (const bool is_swapped : {false, true}) {
-    if (is_swapped) std::swap(op.rows_a, op.rows_b);
-    const ComparedTexts texts = is_swapped ? compared_texts(op, kernels(), folded())
-                                           : compared_texts(op, folded(), kernels());
+    const ComparedTexts texts = is_swapped
+                                    ? compared_texts(op_of({0, 1, 2}, {0}), kernels(), folded())
+                                    : compared_texts(op_of({0}, {0, 1, 2}), folded(), kernels());
     EXPECT_EQ(texts.op, "convolution + relu");
     EXPECT_EQ(texts.module, "net");
     EXPECT_EQ(is_swapped ? texts.place_b : texts.place_a, "xnn 0");
@@ -63,9 +67,7 @@ TEST(ComparisonTexts, TakesNamesFromTheProgramThatHasOneRow) {
 }
 
 TEST(ComparisonTexts, RepeatedOpsArePrintedWithACount) {
-  ComparedOp op;
-  op.rows_b = {0, 1, 2};
-  const ComparedTexts texts = compared_texts(op, folded(), kernels());
+  const ComparedTexts texts = compared_texts(op_of({}, {0, 1, 2}), folded(), kernels());
   EXPECT_EQ(texts.op, "convolution, add x2");
   EXPECT_EQ(texts.short_op, "convolution +2");
   EXPECT_EQ(texts.module, "net");
@@ -77,9 +79,7 @@ TEST(ComparisonTexts, LayoutChangesAreNamedAfterTheOpsThatNeedThem) {
   ProfileRow& layout = profile.rows.emplace_back();
   layout.is_inserted = true;
   layout.inserted_for_row = 1;
-  ComparedOp op;
-  op.rows_a = {1};
-  const ComparedTexts texts = compared_texts(op, profile, {});
+  const ComparedTexts texts = compared_texts(op_of({1}, {}), profile, {});
   EXPECT_EQ(texts.op, "layout change for convolution");
   EXPECT_EQ(texts.module, "net");
 }
@@ -87,9 +87,7 @@ TEST(ComparisonTexts, LayoutChangesAreNamedAfterTheOpsThatNeedThem) {
 TEST(ComparisonTexts, UnknownOpsAreNamedAfterTheirKernels) {
   Profile profile;
   profile.rows.emplace_back().kernel = "npu_payload_7";
-  ComparedOp op;
-  op.rows_a = {0};
-  EXPECT_EQ(compared_texts(op, profile, {}).op, "npu_payload_7");
+  EXPECT_EQ(compared_texts(op_of({0}, {}), profile, {}).op, "npu_payload_7");
 }
 
 TEST(ComparisonTexts, HeadingOfAProgramShowsItsRecordFile) {

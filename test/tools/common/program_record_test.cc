@@ -71,12 +71,11 @@ Facts facts_of(const etrecord::EtRecord& record) {
 
 TEST(ProgramRecord, EveryCorpusProgramAcceptsItsOwnRecord) {
   VITRINE_NEEDS_CORPUS();
-  size_t count = 0;
-  for (const Recorded& recorded : recorded_programs()) {
+  const std::vector<Recorded> all = recorded_programs();
+  EXPECT_GE(all.size(), 40u);
+  for (const Recorded& recorded : all) {
     EXPECT_EQ(tools::contradiction(*recorded.program, recorded.record), "") << recorded.name;
-    ++count;
   }
-  EXPECT_GE(count, 40u);
 }
 
 // Each pair names a program and another model. The program accepts the record of the other model,

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int32_t kPositions = 4;
 constexpr int32_t kHeads = 2;
+constexpr PositionRange kAllPositions[] = {{0, kPositions}};
 
 // A tensor of shape [1, positions, heads, size] with its memory.
 template <class T>
@@ -103,11 +104,10 @@ TEST(CacheErrors, Int8CacheIsComparedAfterDequantization) {
 TEST(CacheErrors, PairsCachesByErrorOnlyIfRolesAreUnknown) {
   CacheTensor<float> keys_a(3, reals(1)), values_a(3, reals(-1));
   CacheTensor<float> keys_b(3, reals(1)), values_b(3, reals(-1));
-  const PositionRange ranges[] = {{0, 4}};
   std::string why_not;
   const FoundCache a[] = {found(keys_a.tensor()), found(values_a.tensor())};
   const FoundCache swapped[] = {found(values_b.tensor()), found(keys_b.tensor())};
-  auto errors = compare_caches(a, swapped, kPositions, ranges, why_not);
+  auto errors = compare_caches(a, swapped, kPositions, kAllPositions, why_not);
   ASSERT_EQ(errors.size(), 2u);
   for (const CacheError& error : errors) {
     EXPECT_EQ(error.ranges.at(0).noise, 0);
@@ -119,7 +119,7 @@ TEST(CacheErrors, PairsCachesByErrorOnlyIfRolesAreUnknown) {
                                 found(values_a.tensor(), "layers.0", CacheRole::kValues)};
   const FoundCache named_b[] = {found(keys_b.tensor(), "layers.0", CacheRole::kValues),
                                 found(values_b.tensor(), "layers.0", CacheRole::kKeys)};
-  errors = compare_caches(named_a, named_b, kPositions, ranges, why_not);
+  errors = compare_caches(named_a, named_b, kPositions, kAllPositions, why_not);
   ASSERT_EQ(errors.size(), 2u);
   EXPECT_EQ(errors[0].role, CacheRole::kKeys);
   EXPECT_NEAR(errors[0].ranges.at(0).sqnr_db, 10 * std::log10(0.25), 1e-9);  // b = -a
@@ -130,13 +130,12 @@ TEST(CacheErrors, ReportsCachesThatCannotBeCompared) {
   CacheTensor<float> cache(3, reals(1)), other(3, reals(1));
   const FoundCache one[] = {found(cache.tensor())};
   const FoundCache two[] = {found(cache.tensor()), found(other.tensor())};
-  const PositionRange ranges[] = {{0, 4}};
   std::string why_not;
-  EXPECT_TRUE(compare_caches(one, two, kPositions, ranges, why_not).empty());
+  EXPECT_TRUE(compare_caches(one, two, kPositions, kAllPositions, why_not).empty());
   EXPECT_EQ(why_not, "the reference has 1 caches, but the program has 2");
-  EXPECT_EQ(compare_caches(one, one, 99, ranges, why_not).at(0).why_not,
+  EXPECT_EQ(compare_caches(one, one, 99, kAllPositions, why_not).at(0).why_not,
             "no dimension has 99 positions");
-  EXPECT_TRUE(compare_caches({}, {}, 4, ranges, why_not).empty());
+  EXPECT_TRUE(compare_caches({}, {}, 4, kAllPositions, why_not).empty());
   EXPECT_EQ(why_not, "no operator that writes a cache was found");
 }
 
