@@ -212,7 +212,7 @@ CommandResult compare_values(const std::string& a, const std::string& b,
 struct Convolution {
   uint32_t instruction = 0;
   size_t weight = 0;  // offset from the start of the file
-  size_t bytes = 0;   // of the weight
+  size_t bytes = 4;   // of the weight
 };
 
 std::vector<Convolution> convolutions_of(const fs::path& model) {
@@ -234,9 +234,10 @@ std::vector<Convolution> convolutions_of(const fs::path& model) {
     if (op->name()->str() != "aten::convolution") continue;
     const auto* weight =
         plan.values()->Get(static_cast<uint32_t>(call->args()->Get(1)))->val_as_Tensor();
-    size_t size = 4;
-    for (const int32_t dim : *weight->sizes()) size *= static_cast<size_t>(dim);
-    found.push_back({i, base + constants.offsets()->Get(weight->data_buffer_idx()), size});
+    Convolution& convolution = found.emplace_back();
+    convolution.instruction = i;
+    convolution.weight = base + constants.offsets()->Get(weight->data_buffer_idx());
+    for (const int32_t size : *weight->sizes()) convolution.bytes *= static_cast<size_t>(size);
   }
   return found;
 }

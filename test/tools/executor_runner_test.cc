@@ -107,7 +107,8 @@ TEST(ToolOutputTest, EscapeSequencesInFilesDoNotReachTheTerminal) {
 
 TEST_F(ExecutorRunnerTest, AcceptsSmallerShapesOfDynamicInputs) {
   const std::string folder = "dynamic_batch_xnnpack/";
-  for (const nlohmann::json& call : read_json(sample(folder + "case.json")).at("calls")) {
+  const nlohmann::json info = read_json(sample(folder + "case.json"));
+  for (const nlohmann::json& call : info.at("calls")) {
     const auto& input = call["inputs"][0];
     std::string shape;
     for (const int size : input["shape"])
