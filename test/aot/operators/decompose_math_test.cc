@@ -56,8 +56,7 @@ TEST(DecomposeMath, UnaryFunctionsMatchTheirFormulas) {
     Values expected;
     for (const double x : kPoints) expected.push_back(each.formula(x));
     // For large x, sin(pi x) is inexact, because the product pi x is rounded.
-    expect_near(lowered(each.target, {floats({count}, kPoints)}, ArgumentList{}, {count}), expected,
-                4e-6);
+    expect_near(lowered(each.target, {floats({count}, kPoints)}, {}, {count}), expected, 4e-6);
   }
 }
 
@@ -114,8 +113,8 @@ TEST(DecomposeMath, BinaryFunctionsMatchTheirFormulas) {
     SCOPED_TRACE(each.target);
     Values expected;
     for (size_t i = 0; i < left.size(); ++i) expected.push_back(each.formula(left[i], right[i]));
-    const TensorData found = lowered(each.target, {floats({count}, left), floats({count}, right)},
-                                     ArgumentList{}, {count});
+    const TensorData found =
+        lowered(each.target, {floats({count}, left), floats({count}, right)}, {}, {count});
     // The sign of NaN is undefined. If the second operand of copysign is NaN, the result is
     // therefore not checked.
     for (size_t i = 0; i < left.size(); ++i) {
@@ -172,41 +171,22 @@ TEST(DecomposeValues, ErfcIsPreciseWhereErfIsNearOne) {
 
 TEST(DecomposeValues, AcceptsScalarsInsteadOfTensors) {
   const std::vector<TensorData> x = {floats({3}, {0, 1, 2})};
-  const auto args = [](ArgumentList rest) {
-    return [rest](const std::vector<Node*>& in) {
-      ArgumentList all = rest;
-      for (Argument& each : all) {
-        if (each.is_none()) each = in[0];
-      }
-      return all;
-    };
-  };
-  expect_near(lowered("aten.xlogy.Scalar_Self", x, args({2.0, Argument()}), {3}),
-              {-kInfinity, 0, 2 * std::log(2)});
-  expect_near(lowered("aten.xlogy.Scalar_Other", x, args({Argument(), 3.0}), {3}),
-              {0, std::log(3), 2 * std::log(3)});
-  expect_near(lowered("aten.remainder.Scalar_Tensor", {floats({3}, {2, 3, -4})},
-                      args({5, Argument()}), {3}),
-              {1, 2, -3});
-  expect_near(lowered("aten.float_power.Tensor_Scalar", x, args({Argument(), 3}), {3}, {},
-                      ScalarType::kDouble),
-              {0, 1, 8});
+  expect_call("aten.xlogy.Scalar_Self", x, {2.0, "$"}, {3}, {-kInfinity, 0, 2 * std::log(2)});
+  expect_call("aten.xlogy.Scalar_Other", x, {3.0}, {3}, {0, std::log(3), 2 * std::log(3)});
+  expect_call("aten.remainder.Scalar_Tensor", {floats({3}, {2, 3, -4})}, {5, "$"}, {3}, {1, 2, -3});
+  expect_call("aten.float_power.Tensor_Scalar", x, {3}, {3}, {0, 1, 8}, {}, ScalarType::kDouble);
   expect_call("aten.round.decimals", {floats({3}, {1.234, -5.678, 14.5})}, {}, {3},
               {1.2, -5.7, 14.5}, {{"decimals", 1}});
   expect_call("aten.round.decimals", {floats({2}, {1234, -5678})}, {}, {2}, {1200, -5700},
               {{"decimals", -2}});
-  expect_near(lowered("aten.bitwise_or.Scalar_Tensor", {integers({3}, {1, 4, 8})},
-                      args({5, Argument()}), {3}, {}, ScalarType::kLong),
-              {5, 5, 13});
+  expect_call("aten.bitwise_or.Scalar_Tensor", {integers({3}, {1, 4, 8})}, {5, "$"}, {3},
+              {5, 5, 13}, {}, ScalarType::kLong);
 }
 
 TEST(DecomposeValues, PredicatesMatchTheirDefinitions) {
   const TensorData x = floats({5}, {-kInfinity, -1, 0, kNan, kInfinity});
-  const auto predicate = [&](const char* target) {
-    return lowered(target, {x}, ArgumentList{}, {5}, {}, ScalarType::kBool);
-  };
-  expect_near(predicate("aten.isneginf.default"), {1, 0, 0, 0, 0});
-  expect_near(predicate("aten.isposinf.default"), {0, 0, 0, 0, 1});
+  expect_call("aten.isneginf.default", {x}, {}, {5}, {1, 0, 0, 0, 0}, {}, ScalarType::kBool);
+  expect_call("aten.isposinf.default", {x}, {}, {5}, {0, 0, 0, 0, 1}, {}, ScalarType::kBool);
   expect_call("aten.signbit.default", {floats({4}, {-0.0, 0.0, -2, 2})}, {}, {4}, {1, 0, 1, 0}, {},
               ScalarType::kBool);
   const TensorData y = floats({5}, {-kInfinity, -1.000001, 1, kNan, 5});
@@ -219,8 +199,8 @@ TEST(DecomposeValues, PredicatesMatchTheirDefinitions) {
 TEST(DecomposeValues, AddcmulOfIntegersTruncatesTheScaleFactor) {
   const TensorData x = integers({2}, {3, 4});
   const auto sum = [&](double factor) {
-    const TensorData found = lowered("aten.addcmul.default", {x, x, x}, ArgumentList(), {2},
-                                     {{"value", factor}}, ScalarType::kLong);
+    const TensorData found =
+        lowered("aten.addcmul.default", {x, x, x}, {}, {2}, {{"value", factor}}, ScalarType::kLong);
     EXPECT_EQ(found.dtype, ScalarType::kLong);
     return values_of(found);
   };

@@ -93,13 +93,8 @@ TEST(DecomposeProducts, AttentionAppliesMasksAndSharesKeyValueHeads) {
              expected([&](size_t i, size_t j) { return is_visible(i, j) ? 0 : -kInfinity; }));
   // Two query heads share one head of keys and values.
   const TensorData heads = seeded_weights("q", 1, {1, 2, 3, 4}, 2);
-  Values shared = values_of(heads);
-  const Values first(shared.begin(), shared.begin() + 12);
-  const Values second(shared.begin() + 12, shared.end());
-  const auto none = [](size_t, size_t) { return 0.0; };
-  Values both = attention(first, values_of(k), values_of(v), 3, 3, 4, none);
-  const Values rest = attention(second, values_of(k), values_of(v), 3, 3, 4, none);
-  both.insert(both.end(), rest.begin(), rest.end());
+  const Values both = attention(values_of(heads), values_of(k), values_of(v), 2 * 3, 3, 4,
+                                [](size_t, size_t) { return 0.0; });
   expect_one(kTarget, {heads, k, v}, {}, both, {{"enable_gqa", true}});
 }
 
@@ -118,16 +113,14 @@ TEST(DecomposeProducts, AddbmmAndAddrReturnATensorPlusAScaledProduct) {
   const TensorData v = floats({2}, {3, 4});
   expect_call("aten.addr.default", {self, u, v}, {}, {2, 2}, {4, 6, 9, 12});
   // If beta is 0, the operand that beta multiplies is ignored, even if it contains NaN.
-  expect_call("aten.addr.default", {floats({}, {std::nan("")}), u, v}, {}, {2, 2}, {3, 4, 6, 8},
-              {{"beta", 0}});
   const ArgumentMap none = {{"beta", 0}};
   const TensorData nothing = floats({}, {kNan});
-  expect_call("aten.addmv.default", {nothing, floats({2, 2}, {1, 2, 3, 4}), u}, {}, {2}, {5, 11},
-              none);
+  expect_call("aten.addr.default", {nothing, u, v}, {}, {2, 2}, {3, 4, 6, 8}, none);
+  const TensorData square = floats({2, 2}, {1, 2, 3, 4});
+  expect_call("aten.addmv.default", {nothing, square, u}, {}, {2}, {5, 11}, none);
   const TensorData matrix = floats({1, 2, 2}, {1, 2, 3, 4});
   expect_call("aten.baddbmm.default", {nothing, matrix, matrix}, {}, {1, 2, 2}, {7, 10, 15, 22},
               none);
-  const TensorData square = floats({2, 2}, {1, 2, 3, 4});
   expect_call("aten.addmm.default", {nothing, square, square}, {}, {2, 2}, {7, 10, 15, 22}, none);
 }
 
@@ -164,12 +157,8 @@ TEST(DecomposeProducts, ComputesTensorMatrixAndVectorProducts) {
   const TensorData square = floats({2, 2}, {1, 1, 0, 1});
   expect_call("aten.linalg_matrix_power.default", {square}, {0}, {2, 2}, {1, 0, 0, 1});
   expect_call("aten.linalg_matrix_power.default", {square}, {5}, {2, 2}, {1, 5, 0, 1});
-  expect_near(lowered("aten.linalg_multi_dot.default", {square, square, floats({2}, {3, 4})},
-                      [](const Nodes& in) {
-                        return ArgumentList{Argument::list({in[0], in[1], in[2]})};
-                      },
-                      {2}),
-              {11, 4});
+  expect_call("aten.linalg_multi_dot.default", {square, square, floats({2}, {3, 4})},
+              {Argument::list({"$", "$", "$"})}, {2}, {11, 4});
   expect_call("aten.linalg_vecdot.default", {square, square}, {}, {2}, {2, 1});
 }
 
@@ -197,13 +186,12 @@ TEST(DecomposeProducts, BilinearAddsTheBias) {
 
 TEST(DecomposeProducts, IntegerProductsKeepDtypeAndTruncateScaleFactors) {
   const TensorData bytes = make_tensor_data(ScalarType::kByte, {2}, {std::byte{20}, std::byte{20}});
-  const TensorData dot =
-      lowered("aten.dot.default", {bytes, bytes}, ArgumentList(), {}, {}, ScalarType::kByte);
+  const TensorData dot = lowered("aten.dot.default", {bytes, bytes}, {}, {}, {}, ScalarType::kByte);
   EXPECT_EQ(dot.dtype, ScalarType::kByte);
   EXPECT_EQ(values_of(dot), (Values{800 % 256}));
   const std::vector<TensorData> inputs = {integers({2}, {1, 2}), integers({2, 2}, {1, 2, 3, 4}),
                                           integers({2}, {5, 6})};
-  const TensorData sum = lowered("aten.addmv.default", inputs, ArgumentList(), {2},
+  const TensorData sum = lowered("aten.addmv.default", inputs, {}, {2},
                                  {{"alpha", 2.5}, {"beta", 3.5}}, ScalarType::kLong);
   EXPECT_EQ(sum.dtype, ScalarType::kLong);
   EXPECT_EQ(values_of(sum), (Values{3 * 1 + 2 * 17, 3 * 2 + 2 * 39}));

@@ -17,10 +17,16 @@ struct Unit {
   Values input_weight, hidden_weight, input_bias, hidden_bias;
   double input(size_t gate, double x) const { return input_weight[gate] * x + input_bias[gate]; }
   double hidden(size_t gate, double h) const { return hidden_weight[gate] * h + hidden_bias[gate]; }
-  std::vector<TensorData> tensors() const {
+  // Returns the inputs of a call of the cell: one element per state, followed by the weights.
+  std::vector<TensorData> inputs(const Values& states) const {
+    std::vector<TensorData> made;
+    for (const double state : states) made.push_back(floats({1, 1}, {state}));
     const auto gates = static_cast<int64_t>(input_weight.size());
-    return {floats({gates, 1}, input_weight), floats({gates, 1}, hidden_weight),
-            floats({gates}, input_bias), floats({gates}, hidden_bias)};
+    made.push_back(floats({gates, 1}, input_weight));
+    made.push_back(floats({gates, 1}, hidden_weight));
+    made.push_back(floats({gates}, input_bias));
+    made.push_back(floats({gates}, hidden_bias));
+    return made;
   }
 };
 
@@ -28,20 +34,13 @@ TEST(DecomposeRecurrent, TanhLayerPassesItsHiddenStateToTheNextStep) {
   const std::vector<TensorData> inputs = {floats({2, 1, 1}, {1, 2}), floats({1, 1, 1}, {0.5}),
                                           floats({1, 1}, {0.3}),     floats({1, 1}, {0.7}),
                                           floats({1}, {0.1}),        floats({1}, {0.2})};
-  const Values found = values_of(run(inputs, [](ModelBuilder& build, const std::vector<Node*>& in) {
-    Node* all = build.call_as("aten.rnn_tanh.input",
-                              {in[0], in[1], Argument::list({in[2], in[3], in[4], in[5]}), true, 1,
-                               0.0, false, false, false},
-                              {},
-                              Value::Items{contiguous_spec(ScalarType::kFloat, {2, 1, 1}),
-                                           contiguous_spec(ScalarType::kFloat, {1, 1, 1})});
-    return build.item(all, 0);
-  })[0]);
   const double first = std::tanh(0.3 * 1 + 0.1 + 0.7 * 0.5 + 0.2);
   const double second = std::tanh(0.3 * 2 + 0.1 + 0.7 * first + 0.2);
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_NEAR(found[0], first, 1e-6);
-  EXPECT_NEAR(found[1], second, 1e-6);
+  const ArgumentList args = {"$",   "$",  Argument::list({"$", "$", "$", "$"}), true, 1, 0.0, false,
+                             false, false};
+  const Value::Items results = {contiguous_spec(ScalarType::kFloat, {2, 1, 1}),
+                                contiguous_spec(ScalarType::kFloat, {1, 1, 1})};
+  expect_near(lowered_item("aten.rnn_tanh.input", inputs, args, results, 0), {first, second}, 1e-6);
 }
 
 TEST(DecomposeRecurrent, CellsMatchTheirFormulas) {
@@ -53,33 +52,26 @@ TEST(DecomposeRecurrent, CellsMatchTheirFormulas) {
   const auto gate = [&](size_t i) { return lstm.input(i, x) + lstm.hidden(i, h); };
   const double cell = logistic(gate(1)) * c + logistic(gate(0)) * std::tanh(gate(2));
   const double hidden = logistic(gate(3)) * std::tanh(cell);
-  std::vector<TensorData> inputs = {floats({1, 1}, {x}), floats({1, 1}, {h}), floats({1, 1}, {c})};
-  const std::vector<TensorData> weights = lstm.tensors();
-  inputs.insert(inputs.end(), weights.begin(), weights.end());
   const TensorSpec state = contiguous_spec(ScalarType::kFloat, {1, 1});
-  const auto arguments = [](const Nodes& in) {
-    return ArgumentList{in[0], Argument::list({in[1], in[2]}), in[3], in[4], in[5], in[6]};
-  };
-  expect_near(lowered_item("aten.lstm_cell.default", inputs, arguments, {state, state}, 0),
-              {hidden});
-  expect_near(lowered_item("aten.lstm_cell.default", inputs, arguments, {state, state}, 1), {cell});
+  const ArgumentList args = {"$", Argument::list({"$", "$"}), "$", "$", "$", "$"};
+  expect_near(
+      lowered_item("aten.lstm_cell.default", lstm.inputs({x, h, c}), args, {state, state}, 0),
+      {hidden});
+  expect_near(
+      lowered_item("aten.lstm_cell.default", lstm.inputs({x, h, c}), args, {state, state}, 1),
+      {cell});
 
   const Unit gru = {{0.1, 0.2, 0.3}, {-0.5, 0.6, 0.7}, {0.1, 0, 0.2}, {0, 0.3, 0.4}};
   const double reset = logistic(gru.input(0, x) + gru.hidden(0, h));
   const double update = logistic(gru.input(1, x) + gru.hidden(1, h));
   const double candidate = std::tanh(gru.input(2, x) + reset * gru.hidden(2, h));
-  inputs = {floats({1, 1}, {x}), floats({1, 1}, {h})};
-  const std::vector<TensorData> gru_weights = gru.tensors();
-  inputs.insert(inputs.end(), gru_weights.begin(), gru_weights.end());
-  expect_call("aten.gru_cell.default", inputs, {}, {1, 1}, {(h - candidate) * update + candidate});
+  expect_call("aten.gru_cell.default", gru.inputs({x, h}), {}, {1, 1},
+              {(h - candidate) * update + candidate});
 
   const Unit plain = {{0.3}, {0.7}, {0.1}, {0.2}};
-  inputs = {floats({1, 1}, {x}), floats({1, 1}, {h})};
-  const std::vector<TensorData> plain_weights = plain.tensors();
-  inputs.insert(inputs.end(), plain_weights.begin(), plain_weights.end());
   const double sum = plain.input(0, x) + plain.hidden(0, h);
-  expect_call("aten.rnn_tanh_cell.default", inputs, {}, {1, 1}, {std::tanh(sum)});
-  expect_call("aten.rnn_relu_cell.default", inputs, {}, {1, 1}, {std::max(sum, 0.0)});
+  expect_call("aten.rnn_tanh_cell.default", plain.inputs({x, h}), {}, {1, 1}, {std::tanh(sum)});
+  expect_call("aten.rnn_relu_cell.default", plain.inputs({x, h}), {}, {1, 1}, {std::max(sum, 0.0)});
 }
 
 // The network has two layers of one unit per direction.
@@ -119,11 +111,8 @@ TEST(DecomposeRecurrent, BidirectionalLayersMatchALoopOverTheSteps) {
     inputs.push_back(floats({1, width}, direction.input_weight));
     inputs.push_back(floats({1, 1}, {direction.hidden_weight}));
   }
-  const auto arguments = [](const Nodes& in) {
-    return ArgumentList{in[0], in[1], Argument::list(ArgumentList(in.begin() + 2, in.end())),
-                        false, 2,     0.0,
-                        false, true,  true};
-  };
+  const ArgumentList arguments = {
+      "$", "$", Argument::list(ArgumentList(8, "$")), false, 2, 0.0, false, true, true};
   const Value::Items results = {contiguous_spec(ScalarType::kFloat, {1, 3, 2}),
                                 contiguous_spec(ScalarType::kFloat, {4, 1, 1})};
   Values output;

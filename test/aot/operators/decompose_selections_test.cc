@@ -15,16 +15,14 @@ TEST(DecomposeSelections, IndexAddIndexCopyAndIndexFillWriteAtIndices) {
   const TensorData index = integers({2}, {2, 0});
   const TensorData repeated = integers({2}, {1, 1});
   const TensorData source = floats({2, 2}, {10, 20, 30, 40});
-  const auto by_columns = [](const Nodes& in) { return ArgumentList{in[0], 1, in[1], in[2]}; };
-  expect_near(lowered("aten.index_add.default", {x, index, source}, by_columns, {2, 3}),
+  const ArgumentList by_columns = {"$", 1, "$", "$"};
+  expect_call("aten.index_add.default", {x, index, source}, by_columns, {2, 3},
               {21, 2, 13, 44, 5, 36});
-  expect_near(
-      lowered("aten.index_add.default", {x, repeated, source}, by_columns, {2, 3}, {{"alpha", 2}}),
-      {1, 62, 3, 4, 145, 6});
-  expect_near(lowered("aten.index_copy.default", {x, index, source}, by_columns, {2, 3}),
+  expect_call("aten.index_add.default", {x, repeated, source}, by_columns, {2, 3},
+              {1, 62, 3, 4, 145, 6}, {{"alpha", 2}});
+  expect_call("aten.index_copy.default", {x, index, source}, by_columns, {2, 3},
               {20, 2, 10, 40, 5, 30});
-  const auto filled = [](const Nodes& in) { return ArgumentList{in[0], -2, in[1], 7.0}; };
-  expect_near(lowered("aten.index_fill.int_Scalar", {x, integers({1}, {1})}, filled, {2, 3}),
+  expect_call("aten.index_fill.int_Scalar", {x, integers({1}, {1})}, {"$", -2, "$", 7.0}, {2, 3},
               {1, 2, 3, 7, 7, 7});
 }
 
@@ -68,54 +66,33 @@ TEST(DecomposeSelections, ScatterReduceCanExcludeTheOriginalElement) {
                        : reduce == "amax" ? *std::ranges::max_element(found)
                                           : *std::ranges::min_element(found);
       }
-      expect_near(lowered("aten.scatter_reduce.two", {x, index, floats({4, 2}, values)},
-                          [&](const Nodes& in) {
-                            return ArgumentList{in[0], 0, in[1], in[2], reduce};
-                          },
-                          {3, 2}, {{"include_self", include_self}}),
-                  expected);
+      expect_call("aten.scatter_reduce.two", {x, index, floats({4, 2}, values)},
+                  {"$", 0, "$", "$", reduce}, {3, 2}, expected, {{"include_self", include_self}});
     }
   }
-  const auto scatter_constant = [&](const char* reduction) {
-    return lowered("aten.scatter.value_reduce", {x, index},
-                   [&](const Nodes& in) {
-                     return ArgumentList{in[0], 0, in[1], 2};
-                   },
-                   {3, 2}, {{"reduce", reduction}});
-  };
-  expect_near(scatter_constant("add"), {5, 6, 3, 4, 9, 10});
-  expect_near(scatter_constant("multiply"), {4, 8, 3, 4, 20, 24});
+  expect_call("aten.scatter.value_reduce", {x, index}, {"$", 0, "$", 2}, {3, 2},
+              {5, 6, 3, 4, 9, 10}, {{"reduce", "add"}});
+  expect_call("aten.scatter.value_reduce", {x, index}, {"$", 0, "$", 2}, {3, 2},
+              {4, 8, 3, 4, 20, 24}, {{"reduce", "multiply"}});
 }
 
 TEST(DecomposeSelections, BucketizeFindsBucketsAndIsinFindsMembers) {
   const TensorData bounds = floats({4}, {1, 3, 3, 7});
   const TensorData x = floats({2, 3}, {0, 1, 3, 5, 7, 9});
-  const auto buckets = [&](bool right) {
-    return lowered("aten.bucketize.Tensor", {x, bounds}, ArgumentList{}, {2, 3}, {{"right", right}},
-                   ScalarType::kLong);
-  };
-  expect_near(buckets(false), {0, 0, 1, 3, 3, 4});
-  expect_near(buckets(true), {0, 1, 3, 3, 4, 4});
+  expect_call("aten.bucketize.Tensor", {x, bounds}, {}, {2, 3}, {0, 0, 1, 3, 3, 4},
+              {{"right", false}}, ScalarType::kLong);
+  expect_call("aten.bucketize.Tensor", {x, bounds}, {}, {2, 3}, {0, 1, 3, 3, 4, 4},
+              {{"right", true}}, ScalarType::kLong);
   expect_call("aten.searchsorted.Tensor",
               {floats({2, 2}, {1, 2, 10, 20}), floats({2, 3}, {0, 2, 3, 10, 15, 30})}, {}, {2, 3},
               {0, 2, 2, 1, 1, 2}, {{"side", "right"}}, ScalarType::kLong);
-  expect_near(lowered(
-                  "aten.bucketize.Scalar", {bounds},
-                  [](const Nodes& in) {
-                    return ArgumentList{3, in[0]};
-                  },
-                  {}, {{"right", true}}, ScalarType::kLong),
-              {3});
+  expect_call("aten.bucketize.Scalar", {bounds}, {3, "$"}, {}, {3}, {{"right", true}},
+              ScalarType::kLong);
   expect_call("aten.searchsorted.Scalar", {bounds}, {2.5}, {}, {1}, {}, ScalarType::kLong);
   // The argument `sorter` is the permutation that sorts the sequence.
-  expect_near(lowered(
-                  "aten.searchsorted.Tensor",
-                  {floats({3}, {20, 5, 10}), floats({4}, {1, 5, 7, 30}), integers({3}, {1, 2, 0})},
-                  [](const Nodes& in) {
-                    return ArgumentList{in[0], in[1], false, false, Argument(), in[2]};
-                  },
-                  {4}, {}, ScalarType::kLong),
-              {0, 0, 1, 3});
+  expect_call("aten.searchsorted.Tensor",
+              {floats({3}, {20, 5, 10}), floats({4}, {1, 5, 7, 30}), integers({3}, {1, 2, 0})},
+              {"$", "$", false, false, Argument(), "$"}, {4}, {0, 0, 1, 3}, {}, ScalarType::kLong);
   const TensorData numbers = integers({2, 2}, {1, 2, 3, 4});
   expect_call("aten.isin.Tensor_Tensor", {numbers, integers({3}, {4, 1, 9})}, {}, {2, 2},
               {1, 0, 0, 1}, {}, ScalarType::kBool);
@@ -130,43 +107,29 @@ TEST(DecomposeSelections, EmbeddingBagAddsUpOrAveragesRows) {
   const Value::Items results = {
       contiguous_spec(ScalarType::kFloat, {3, 2}), contiguous_spec(ScalarType::kLong, {5}),
       contiguous_spec(ScalarType::kLong, {3}), contiguous_spec(ScalarType::kLong, {3})};
-  const auto bags = [&](int mode, const Argument& padding) {
-    return lowered_item(
-        "aten.embedding_bag.padding_idx", {table, indices, offsets},
-        [&](const Nodes& in) {
-          return ArgumentList{in[0], in[1], in[2], false, mode, false, Argument(), false, padding};
-        },
-        results, 0);
+  const auto bags = [&](const char* target, int mode, const Argument& padding) {
+    return lowered_item(target, {table, indices, offsets},
+                        {"$", "$", "$", false, mode, false, Argument(), false, padding}, results,
+                        0);
   };
-  expect_near(bags(0, Argument()), {6, 8, 0, 0, 7, 10});
-  expect_near(bags(1, Argument()), {3, 4, 0, 0, 7.0 / 3, 10.0 / 3});
-  expect_near(bags(1, Argument(1)), {3, 4, 0, 0, 1, 2});
-  expect_near(bags(2, Argument()), {5, 6, 0, 0, 3, 4});
-  expect_near(bags(2, Argument(1)), {5, 6, 0, 0, 1, 2});
-  expect_near(bags(2, Argument(-2)), {5, 6, 0, 0, 1, 2});
+  const char* bag = "aten.embedding_bag.padding_idx";
+  expect_near(bags(bag, 0, Argument()), {6, 8, 0, 0, 7, 10});
+  expect_near(bags(bag, 1, Argument()), {3, 4, 0, 0, 7.0 / 3, 10.0 / 3});
+  expect_near(bags(bag, 1, Argument(1)), {3, 4, 0, 0, 1, 2});
+  expect_near(bags(bag, 2, Argument()), {5, 6, 0, 0, 3, 4});
+  expect_near(bags(bag, 2, Argument(1)), {5, 6, 0, 0, 1, 2});
+  expect_near(bags(bag, 2, Argument(-2)), {5, 6, 0, 0, 1, 2});
   // In _embedding_bag_forward_only, a padding index of -1 means that no index is padding.
   for (const int mode : {0, 1, 2}) {
-    expect_near(lowered_item(
-                    "aten._embedding_bag_forward_only.default", {table, indices, offsets},
-                    [&](const Nodes& in) {
-                      return ArgumentList{in[0], in[1],      in[2], false, mode,
-                                          false, Argument(), false, -1};
-                    },
-                    results, 0),
-                values_of(lowered_item(
-                    "aten.embedding_bag.padding_idx", {table, indices, offsets},
-                    [&](const Nodes& in) {
-                      return ArgumentList{in[0], in[1],      in[2], false,     mode,
-                                          false, Argument(), false, Argument()};
-                    },
-                    results, 0)));
+    expect_near(bags("aten._embedding_bag_forward_only.default", mode, -1),
+                values_of(bags(bag, mode, Argument())));
   }
 }
 
 TEST(DecomposeSelections, RepeatInterleaveAcceptsATensorOfCounts) {
   const TensorData x = floats({3, 2}, {1, 2, 3, 4, 5, 6});
   const auto repeated = [&](const TensorData& repeats, int64_t count, int64_t dim) {
-    return lowered("aten.repeat_interleave.self_Tensor", {x, repeats}, ArgumentList{dim},
+    return lowered("aten.repeat_interleave.self_Tensor", {x, repeats}, {dim},
                    dim == 0 ? std::vector<SymInt>{count, 2} : std::vector<SymInt>{3, count});
   };
   expect_near(repeated(integers({3}, {2, 0, 1}), 3, 0), {1, 2, 1, 2, 5, 6});
@@ -188,7 +151,7 @@ TEST(DecomposeSelections, RepeatInterleaveAcceptsATensorOfCounts) {
 TEST(DecomposeSelections, ErrorNamesTheNodeAndItsSourceLine) {
   EXPECT_THAT(
       [] {
-        lowered("aten.no_such_operator.default", {floats({2}, {1, 2})}, ArgumentList{}, {2});
+        lowered("aten.no_such_operator.default", {floats({2}, {1, 2})}, {}, {2});
       },
       testing::ThrowsMessage<AotError>(testing::AllOf(
           testing::HasSubstr("node no_such_operator (aten.no_such_operator.default), "),
@@ -207,21 +170,17 @@ TEST(DecomposeReductions, ComputesMediansKthValuesAndNanIgnoringReductions) {
   expect_call("aten.nansum.default", {x}, {rows}, {2}, {4, 5});
   expect_call("aten.nanmean.default", {x}, {rows}, {2}, {2, 2.5});
   expect_call("aten.count_nonzero.dim_IntList", {x}, {rows}, {2}, {3, 2}, {}, ScalarType::kLong);
-  const Value::Items both = {contiguous_spec(ScalarType::kFloat, {2}),
-                             contiguous_spec(ScalarType::kLong, {2})};
   const TensorData y = floats({2, 4}, {4, 1, 3, 2, 8, 7, kNan, 5});
-  const auto along = [](const std::vector<Node*>& in) { return ArgumentList{in[0], 1}; };
-  expect_near(lowered_item("aten.median.dim", {y}, along, both, 0), {2, kNan});
+  const Value::Items both = values_and_indices({2});
+  expect_near(lowered_item("aten.median.dim", {y}, {1}, both, 0), {2, kNan});
   expect_call("aten.median.default", {floats({5}, {4, 1, 9, 2, 8})}, {}, {}, {4});
-  const auto third = [](const std::vector<Node*>& in) { return ArgumentList{in[0], 3}; };
-  expect_near(lowered_item("aten.kthvalue.default", {y}, third, both, 0), {3, 8});
-  expect_near(lowered_item("aten.kthvalue.default", {y}, third, both, 1), {2, 0});
+  expect_near(lowered_item("aten.kthvalue.default", {y}, {3}, both, 0), {3, 8});
+  expect_near(lowered_item("aten.kthvalue.default", {y}, {3}, both, 1), {2, 0});
   // A tensor of rank 0 counts as a row of one element.
-  const Value::Items numbers = {contiguous_spec(ScalarType::kFloat, {}),
-                                contiguous_spec(ScalarType::kLong, {})};
-  const auto first = [](const std::vector<Node*>& in) { return ArgumentList{in[0], 1, 0}; };
-  expect_near(lowered_item("aten.kthvalue.default", {floats({}, {7})}, first, numbers, 0), {7});
-  expect_near(lowered_item("aten.kthvalue.default", {floats({}, {7})}, first, numbers, 1), {0});
+  const TensorData seven = floats({}, {7});
+  const Value::Items numbers = values_and_indices({});
+  expect_near(lowered_item("aten.kthvalue.default", {seven}, {1, 0}, numbers, 0), {7});
+  expect_near(lowered_item("aten.kthvalue.default", {seven}, {1, 0}, numbers, 1), {0});
 }
 
 // A quantile of n elements is the element at index q (n - 1) after sorting, interpolated if this
@@ -229,7 +188,7 @@ TEST(DecomposeReductions, ComputesMediansKthValuesAndNanIgnoringReductions) {
 TEST(DecomposeReductions, QuantilesInterpolateAndPropagateNan) {
   const TensorData x = floats({2, 4}, {4, 1, 8, 2, 8, 7, kNan, 5});
   const auto row_quantiles = [&](Argument q, const char* interpolation) {
-    return lowered("aten.quantile.scalar", {x}, ArgumentList{std::move(q), 1}, {2},
+    return lowered("aten.quantile.scalar", {x}, {std::move(q), 1}, {2},
                    {{"interpolation", interpolation}});
   };
   expect_near(row_quantiles(0.5, "linear"), {3, kNan});

@@ -84,82 +84,67 @@ TEST(DecomposeArrangements, ReadsAndWritesDiagonals) {
   expect_call("aten.diagonal_scatter.default", {x, floats({2}, {8, 9})}, {0, 1, 0}, {2, 3},
               {8, 2, 3, 4, 9, 6});
   expect_call("aten.trace.default", {x}, {}, {}, {6});
-  expect_near(lowered("aten.block_diag.default", {x, floats({1, 2}, {7, 8})},
-                      [](const Nodes& in) {
-                        return ArgumentList{Argument::list({in[0], in[1]})};
-                      },
-                      {3, 5}),
-              {1, 2, 3, 0, 0, 4, 5, 6, 0, 0, 0, 0, 0, 7, 8});
+  expect_call("aten.block_diag.default", {x, floats({1, 2}, {7, 8})}, {Argument::list({"$", "$"})},
+              {3, 5}, {1, 2, 3, 0, 0, 4, 5, 6, 0, 0, 0, 0, 0, 7, 8});
 }
 
 TEST(DecomposeArrangements, SupportsSplitRotateAndStackOperators) {
   const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
   const auto piece = [](int64_t size) { return contiguous_spec(ScalarType::kFloat, {2, size}); };
-  const auto sections = [](const Nodes& in) { return ArgumentList{in[0], 2, 1}; };
   const Value::Items two = {piece(2), piece(1)};
-  expect_near(lowered_item("aten.tensor_split.sections", {x}, sections, two, 0), {1, 2, 4, 5});
-  expect_near(lowered_item("aten.tensor_split.sections", {x}, sections, two, 1), {3, 6});
-  const auto indices = [](const Nodes& in) { return ArgumentList{in[0], Dims{1, -1}}; };
+  expect_near(lowered_item("aten.tensor_split.sections", {x}, {2, 1}, two, 0), {1, 2, 4, 5});
+  expect_near(lowered_item("aten.tensor_split.sections", {x}, {2, 1}, two, 1), {3, 6});
   const Value::Items three = {piece(1), piece(1), piece(1)};
-  expect_near(lowered_item("aten.hsplit.array", {x}, indices, three, 1), {2, 5});
-  const auto rotated = [&](int64_t quarter_turns, std::vector<SymInt> sizes) {
-    return lowered("aten.rot90.default", {x}, {quarter_turns, Dims{0, 1}}, sizes);
-  };
-  expect_near(rotated(1, {3, 2}), {3, 6, 2, 5, 1, 4});
-  expect_near(rotated(-2, {2, 3}), {6, 5, 4, 3, 2, 1});
-  expect_near(rotated(3, {3, 2}), {4, 1, 5, 2, 6, 3});
+  expect_near(lowered_item("aten.hsplit.array", {x}, {Dims{1, -1}}, three, 1), {2, 5});
+  expect_call("aten.rot90.default", {x}, {1, Dims{0, 1}}, {3, 2}, {3, 6, 2, 5, 1, 4});
+  expect_call("aten.rot90.default", {x}, {-2, Dims{0, 1}}, {2, 3}, {6, 5, 4, 3, 2, 1});
+  expect_call("aten.rot90.default", {x}, {3, Dims{0, 1}}, {3, 2}, {4, 1, 5, 2, 6, 3});
   expect_call("aten.fliplr.default", {x}, {}, {2, 3}, {3, 2, 1, 6, 5, 4});
   const TensorData a = floats({2}, {1, 2});
   const TensorData b = floats({3}, {7, 8, 9});
-  const auto both = [](const Nodes& in) { return ArgumentList{Argument::list({in[0], in[1]})}; };
-  expect_near(lowered("aten.cartesian_prod.default", {a, b}, both, {6, 2}),
+  const ArgumentList both = {Argument::list({"$", "$"})};
+  expect_call("aten.cartesian_prod.default", {a, b}, both, {6, 2},
               {1, 7, 1, 8, 1, 9, 2, 7, 2, 8, 2, 9});
-  expect_near(lowered("aten.column_stack.default", {a, floats({2, 2}, {3, 4, 5, 6})}, both, {2, 3}),
+  expect_call("aten.column_stack.default", {a, floats({2, 2}, {3, 4, 5, 6})}, both, {2, 3},
               {1, 3, 4, 2, 5, 6});
   expect_call("aten.squeeze.default", {floats({1, 2, 1}, {1, 2})}, {}, {2}, {1, 2});
 }
 
 TEST(DecomposeCreation, CreatesSequencesIdentitiesAndIndices) {
-  const std::vector<TensorData> x = {floats({3}, {0, 0, 0})};
-  const auto created = [&](const char* target, ArgumentList args) {
-    return run(x, [&](ModelBuilder& build, const std::vector<Node*>& in) {
+  const auto created = [](const char* target, const ArgumentList& args) {
+    return run({floats({3}, {0, 0, 0})}, [&](ModelBuilder& build, const Nodes& in) {
       return build.call("aten.add.Tensor", {in[0], build.call(target, args)});
     })[0];
   };
   expect_near(created("aten.linspace.default", {-1, 1, 3}), {-1, 0, 1});
   expect_near(created("aten.linspace.default", {2.0, 3.0, 1}), {2, 2, 2});
   expect_near(created("aten.eye.m", {2, 3}), {1, 0, 0, 0, 1, 0});
-  const auto indices = [&](const char* target, ArgumentList args, int64_t count) {
-    const std::vector<TensorData> zero = {integers({1}, {0})};
-    return run(zero, [&](ModelBuilder& build, const std::vector<Node*>& in) {
-      Node* all = build.call_as(target, args, {}, contiguous_spec(ScalarType::kLong, {2, count}));
-      return build.call("aten.add.Tensor", {in[0], all});
+  const auto created_as = [](const char* target, const ArgumentList& args, const TensorSpec& spec) {
+    const TensorData zero = spec.dtype == ScalarType::kLong ? integers({1}, {0}) : floats({1}, {0});
+    return run({zero}, [&](ModelBuilder& build, const Nodes& in) {
+      return build.call("aten.add.Tensor", {in[0], build.call_as(target, args, {}, spec)});
     })[0];
+  };
+  const auto indices = [&](const char* target, const ArgumentList& args, int64_t count) {
+    return created_as(target, args, contiguous_spec(ScalarType::kLong, {2, count}));
   };
   expect_near(indices("aten.tril_indices.default", {3, 2}, 5), {0, 1, 1, 2, 2, 0, 0, 1, 0, 1});
   expect_near(indices("aten.tril_indices.default", {3, 3, -1}, 3), {1, 2, 2, 0, 0, 1});
   expect_near(indices("aten.triu_indices.default", {3, 3, 1}, 3), {0, 0, 1, 1, 2, 2});
   expect_near(indices("aten.triu_indices.default", {3, 2, 0}, 3), {0, 0, 1, 0, 1, 1});
-  expect_near(run(x,
-                  [&](ModelBuilder& build, const std::vector<Node*>& in) {
-                    Node* powers = build.call_as("aten.logspace.default", {0, 2, 3}, {},
-                                                 contiguous_spec(ScalarType::kFloat, {3}));
-                    return build.call("aten.add.Tensor", {in[0], powers});
-                  })[0],
-              {1, 10, 100});
+  expect_near(
+      created_as("aten.logspace.default", {0, 2, 3}, contiguous_spec(ScalarType::kFloat, {3})),
+      {1, 10, 100});
   expect_one("aten.one_hot.default", {integers({2}, {2, 0})}, {3}, {0, 0, 1, 1, 0, 0});
 }
 
 TEST(DecomposeEinsum, ComputesSumsOfProducts) {
   const TensorData a = floats({2, 3}, {1, 2, 3, 4, 5, 6});
   const TensorData b = floats({3, 2}, {1, 2, 3, 4, 5, 6});
-  const auto einsum = [](const char* equation, std::vector<TensorData> inputs,
+  const auto einsum = [](const char* equation, const std::vector<TensorData>& inputs,
                          std::vector<SymInt> sizes) {
-    return run(inputs, [&](ModelBuilder& build, const std::vector<Node*>& nodes) {
-      const Argument list = Argument::list(ArgumentList(nodes.begin(), nodes.end()));
-      return build.call_as("aten.einsum.default", {equation, list}, {},
-                           contiguous_spec(ScalarType::kFloat, sizes));
-    })[0];
+    const Argument operands = Argument::list(ArgumentList(inputs.size(), "$"));
+    return lowered("aten.einsum.default", inputs, {equation, operands}, std::move(sizes));
   };
   expect_near(einsum("ij,jk->ik", {a, b}, {2, 2}), {22, 28, 49, 64});
   expect_near(einsum("ij,jk", {a, b}, {2, 2}), {22, 28, 49, 64});
@@ -209,7 +194,7 @@ TEST(DecomposeLinearAlgebra, ComputesCrossProducts) {
 TEST(DecomposeLinearAlgebra, ComputesNormsAndDistances) {
   const TensorData x = floats({2, 2}, {1, -2, -3, 4});
   const auto norm = [&](const char* target, ArgumentList rest, std::vector<SymInt> sizes) {
-    return lowered(target, {x}, rest, std::move(sizes));
+    return lowered(target, {x}, std::move(rest), std::move(sizes));
   };
   const double frobenius = std::sqrt(30.0);
   const Argument rows = Dims{1};
@@ -253,16 +238,12 @@ TEST(DecomposeScans, ComputesCumulativeProductsLogSumExpsAndExtremes) {
   expect_one("aten.logcumsumexp.default", {x}, {0}, logs);
   expect_one("aten.cumprod.default", {floats({2, 3, 2}, {1, 2, 3, 4, 5, 6, 1, 1, 2, 2, 3, 3})}, {1},
              {1, 2, 3, 8, 15, 48, 1, 1, 2, 2, 6, 6});
-  const Value::Items both = {contiguous_spec(ScalarType::kFloat, {6}),
-                             contiguous_spec(ScalarType::kLong, {6})};
+  const Value::Items both = values_and_indices({6});
   const TensorData ties = floats({6}, {1, 3, 2, 3, kNan, 9});
-  const auto along = [](const std::vector<Node*>& in) { return ArgumentList{in[0], 0}; };
-  expect_near(lowered_item("aten.cummax.default", {ties}, along, both, 0),
-              {1, 3, 3, 3, kNan, kNan});
-  expect_near(lowered_item("aten.cummax.default", {ties}, along, both, 1), {0, 1, 1, 3, 4, 4});
-  expect_near(
-      lowered_item("aten.cummin.default", {floats({6}, {4, 5, 3, 3, 7, 1})}, along, both, 1),
-      {0, 0, 2, 3, 3, 5});
+  const TensorData falling = floats({6}, {4, 5, 3, 3, 7, 1});
+  expect_near(lowered_item("aten.cummax.default", {ties}, {0}, both, 0), {1, 3, 3, 3, kNan, kNan});
+  expect_near(lowered_item("aten.cummax.default", {ties}, {0}, both, 1), {0, 1, 1, 3, 4, 4});
+  expect_near(lowered_item("aten.cummin.default", {falling}, {0}, both, 1), {0, 0, 2, 3, 3, 5});
 }
 
 TEST(DecomposeScans, ComputesDifferencesAndTrapezoidalIntegrals) {
@@ -271,12 +252,7 @@ TEST(DecomposeScans, ComputesDifferencesAndTrapezoidalIntegrals) {
   expect_call("aten.diff.default", {x}, {2, 1}, {2, 2}, {2, 2, -2, 2});
   expect_call("aten.diff.default", {x}, {1, 0}, {1, 4}, {-1, -3, -9, -15});
   // A difference of order 0 ignores the tensor to prepend.
-  expect_near(lowered("aten.diff.default", {x},
-                      [](const std::vector<Node*>& in) {
-                        return ArgumentList{in[0], 0, -1, in[0]};
-                      },
-                      {2, 4}),
-              values_of(x));
+  expect_call("aten.diff.default", {x, x}, {"$", 0, -1, "$"}, {2, 4}, values_of(x));
   expect_call("aten.cumulative_trapezoid.dx", {x}, {}, {2, 3}, {5, 18, 43, 1, 2, 3}, {{"dx", 2.0}});
   expect_call("aten.cumulative_trapezoid.x", {x, floats({4}, {0, 1, 3, 4})}, {}, {2, 3},
               {2.5, 15.5, 28, 0.5, 1.5, 2});
@@ -309,27 +285,22 @@ TEST(DecomposeShapes, NegativeStartOfNarrowCountsFromTheEnd) {
 TEST(DecomposeShapes, CreatesMeshGridsAndBroadcastsTensors) {
   const TensorData x = floats({3}, {1, 2, 3});
   const TensorData y = floats({2}, {10, 20});
-  const auto list = [](const std::vector<Node*>& in) {
-    return ArgumentList{Argument::list(ArgumentList(in.begin(), in.end()))};
-  };
-  const auto list_and_indexing = [](const std::vector<Node*>& in) {
-    return ArgumentList{Argument::list(ArgumentList(in.begin(), in.end())), "xy"};
-  };
+  const Argument list = Argument::list({"$", "$"});
   const Value::Items rows = Value::Items(2, contiguous_spec(ScalarType::kFloat, {3, 2}));
   const Value::Items columns = Value::Items(2, contiguous_spec(ScalarType::kFloat, {2, 3}));
-  const auto grid = [&](const char* target, const Arguments& arguments, const Value::Items& results,
-                        size_t item) {
-    return lowered_item(target, {x, y}, arguments, results, item);
+  const auto grid = [&](size_t item) {
+    return lowered_item("aten.meshgrid.default", {x, y}, {list}, rows, item);
   };
-  expect_near(grid("aten.meshgrid.default", list, rows, 0), {1, 1, 2, 2, 3, 3});
-  expect_near(grid("aten.meshgrid.default", list, rows, 1), {10, 20, 10, 20, 10, 20});
-  expect_near(grid("aten.meshgrid.indexing", list_and_indexing, columns, 0), {1, 2, 3, 1, 2, 3});
-  expect_near(grid("aten.meshgrid.indexing", list_and_indexing, columns, 1),
-              {10, 10, 10, 20, 20, 20});
-
+  expect_near(grid(0), {1, 1, 2, 2, 3, 3});
+  expect_near(grid(1), {10, 20, 10, 20, 10, 20});
+  const auto xy_grid = [&](size_t item) {
+    return lowered_item("aten.meshgrid.indexing", {x, y}, {list, "xy"}, columns, item);
+  };
+  expect_near(xy_grid(0), {1, 2, 3, 1, 2, 3});
+  expect_near(xy_grid(1), {10, 10, 10, 20, 20, 20});
   const TensorData column = floats({2, 1}, {10, 20});
   const auto broadcast = [&](size_t item) {
-    return lowered_item("aten.broadcast_tensors.default", {x, column}, list, columns, item);
+    return lowered_item("aten.broadcast_tensors.default", {x, column}, {list}, columns, item);
   };
   expect_near(broadcast(0), {1, 2, 3, 1, 2, 3});
   expect_near(broadcast(1), {10, 10, 10, 20, 20, 20});

@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,12 +6,10 @@
 #include "aot/graph/aot_error.h"
 #include "examples/models/seeded_weights.h"
 #include "test/aot/optimize/lowered_call.h"
+#include "test/support/expect_error.h"
 
 namespace vitrine::aot {
 namespace {
-
-using testing::HasSubstr;
-using testing::ThrowsMessage;
 
 struct Pooling {
   std::array<int64_t, 3> kernel, stride, padding, dilation, result_size;
@@ -107,13 +104,10 @@ TEST(DecomposeWindows, ReturnsIndicesOfMaximaInVolumes) {
       indices.push_back(static_cast<double>(*std::ranges::max_element(inside, {}, element)));
     });
   }
-  const Value::Items results = {contiguous_spec(ScalarType::kFloat, {1, 2, 5, 3, 2}),
-                                contiguous_spec(ScalarType::kLong, {1, 2, 5, 3, 2})};
-  const auto arguments = [&](const Nodes& nodes) {
-    return ArgumentList{nodes[0],           list(pool.kernel),   list(pool.stride),
-                        list(pool.padding), list(pool.dilation), false};
-  };
-  expect_near(lowered_item("aten.max_pool3d_with_indices.default", {x}, arguments, results, 1),
+  expect_near(lowered_item("aten.max_pool3d_with_indices.default", {x},
+                           {list(pool.kernel), list(pool.stride), list(pool.padding),
+                            list(pool.dilation), false},
+                           values_and_indices({1, 2, 5, 3, 2}), 1),
               indices);
 }
 
@@ -150,14 +144,8 @@ TEST(DecomposeWindows, SupportsAdaptivePoolingOfVolumes) {
     }
   }
   expect_call("aten.adaptive_avg_pool3d.default", {x}, {list(out)}, {1, 2, 3, 2, 3}, means);
-  const Value::Items both = {contiguous_spec(ScalarType::kFloat, {1, 2, 3, 2, 3}),
-                             contiguous_spec(ScalarType::kLong, {1, 2, 3, 2, 3})};
-  expect_near(lowered_item(
-                  "aten.adaptive_max_pool3d.default", {x},
-                  [&](const std::vector<Node*>& nodes) {
-                    return ArgumentList{nodes[0], list(out)};
-                  },
-                  both, 0),
+  expect_near(lowered_item("aten.adaptive_max_pool3d.default", {x}, {list(out)},
+                           values_and_indices({1, 2, 3, 2, 3}), 0),
               maxima);
   Values channel_means(2, 0);
   for (size_t i = 0; i < elements.size(); ++i) channel_means[i / 60] += elements[i] / 60;
@@ -191,41 +179,34 @@ TEST(DecomposeWindows, ExtractsPatchesAndSumsOverlappingPatches) {
     }
   }
   const ArgumentList rest = {windows[0], windows[1], windows[2], windows[3]};
-  const TensorData extracted = lowered("aten.im2col.default", {x}, rest, {1, 12, 8});
-  expect_near(extracted, patches);
+  expect_call("aten.im2col.default", {x}, rest, {1, 12, 8}, patches);
   // col2im adds each element once for each patch that holds it.
   ArgumentList col2im_args = {Dims{4, 5}};
   col2im_args.insert(col2im_args.end(), rest.begin(), rest.end());
   Values sums;
   for (size_t i = 0; i < elements.size(); ++i) sums.push_back(elements[i] * counts[i]);
-  expect_near(
-      lowered("aten.col2im.default", {floats({1, 12, 8}, patches)}, col2im_args, {1, 2, 4, 5}),
-      sums);
+  expect_call("aten.col2im.default", {floats({1, 12, 8}, patches)}, col2im_args, {1, 2, 4, 5},
+              sums);
 }
 
 TEST(DecomposeWindows, UnpoolingWritesElementsAtTheirIndices) {
   const TensorData x = floats({1, 2, 1, 2}, {5, 6, 7, 8});
   const TensorData indices = integers({1, 2, 1, 2}, {1, 6, 0, 3});
-  const std::vector<int64_t> image = {2, 4};
-  expect_call("aten.max_unpool2d.default", {x, indices}, {image}, {1, 2, 2, 4},
+  expect_call("aten.max_unpool2d.default", {x, indices}, {Dims{2, 4}}, {1, 2, 2, 4},
               {0, 5, 0, 0, 0, 0, 6, 0, 7, 0, 0, 8, 0, 0, 0, 0});
-  const std::vector<int64_t> volume = {2, 1, 2};
-  const std::vector<int64_t> ones = {1, 1, 1};
   expect_call("aten.max_unpool3d.default",
-              {floats({1, 1, 1, 2}, {5, 6}), integers({1, 1, 1, 2}, {3, 0})}, {volume, ones, ones},
-              {1, 2, 1, 2}, {6, 0, 0, 5});
+              {floats({1, 1, 1, 2}, {5, 6}), integers({1, 1, 1, 2}, {3, 0})},
+              {Dims{2, 1, 2}, Dims{1, 1, 1}, Dims{1, 1, 1}}, {1, 2, 1, 2}, {6, 0, 0, 5});
 }
 
 // The decomposition computes means of means. With integers, the inner means would be rounded, which
 // would change the outer means.
 TEST(DecomposeWindows, RejectsAveragePoolingOfIntegers) {
   const TensorData x = integers({1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 12});
-  EXPECT_THAT(
-      [&] {
-        lowered("aten.avg_pool3d.default", {x}, {Argument(Dims{2, 2, 2})}, {1, 1, 1, 1}, {},
-                ScalarType::kLong);
-      },
-      ThrowsMessage<AotError>(HasSubstr("must have a float dtype")));
+  EXPECT_ERROR(
+      AotError,
+      lowered("aten.avg_pool3d.default", {x}, {Dims{2, 2, 2}}, {1, 1, 1, 1}, {}, ScalarType::kLong),
+      "must have a float dtype");
 }
 
 }  // namespace

@@ -41,9 +41,7 @@ struct Case {
   const char* target = nullptr;
   std::vector<Input> inputs;
   std::vector<SymInt> sizes;
-  // Each "$" in `args` is replaced with the next input. If `args` contains no "$", the inputs are
-  // inserted before `args`.
-  ArgumentList args = {};
+  ArgumentList args = {};  // as for one(): "$" is the next input
   ArgumentMap kwargs = {};
   std::optional<size_t> item = {};       // index of the result to compare, if there are several
   std::optional<ScalarType> dtype = {};  // dtype of the result if it differs from the inputs'
@@ -125,23 +123,13 @@ Values results_of(const Case& test, ScalarType dtype, bool is_wide) {
   }
   const ScalarType computed = is_wide ? ScalarType::kDouble : dtype;
   const ScalarType result = test.dtype.value_or(computed);
-  const Arguments arguments = [&](const std::vector<Node*>& nodes) {
-    ArgumentList args = test.args;
-    size_t next = 0;
-    for (Argument& each : args) {
-      const auto* text = each.get<std::string>();
-      if (text != nullptr && *text == "$") each = nodes.at(next++);
-    }
-    if (next == 0) args.insert(args.begin(), nodes.begin(), nodes.end());
-    return args;
-  };
   if (test.item) {
     const TensorSpec spec = contiguous_spec(result, test.sizes);
-    return values_of(lowered_item(test.target, inputs, arguments, {spec, spec}, *test.item));
+    return values_of(lowered_item(test.target, inputs, test.args, {spec, spec}, *test.item));
   }
   ArgumentMap kwargs = test.kwargs;
   if (inputs.empty()) kwargs.emplace_back("dtype", computed);
-  return values_of(lowered(test.target, inputs, arguments, test.sizes, kwargs, result));
+  return values_of(lowered(test.target, inputs, test.args, test.sizes, kwargs, result));
 }
 
 // Returns the distance between a and b in steps between adjacent values of the dtype.

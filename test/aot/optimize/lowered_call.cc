@@ -81,37 +81,57 @@ Values written(const std::vector<TensorData>& inputs, const Write& write) {
   })[0]);
 }
 
-Build one(const char* target, ArgumentList rest, ArgumentMap kwargs) {
-  return [=](ModelBuilder& build, const std::vector<Node*>& inputs) {
-    ArgumentList args(inputs.begin(), inputs.end());
-    args.insert(args.end(), rest.begin(), rest.end());
-    return build.call(target, std::move(args), kwargs);
+namespace {
+
+// Replaces each "$" in `args` and in its lists with the next input.
+void insert_inputs(ArgumentList& args, const Nodes& inputs, size_t& next) {
+  for (Argument& each : args) {
+    if (each == Argument("$")) {
+      each = inputs.at(next++);
+    } else if (each.list() != nullptr) {
+      ArgumentList items = *each.list();
+      insert_inputs(items, inputs, next);
+      each = Argument::list(std::move(items));
+    }
+  }
+}
+
+ArgumentList with_inputs(ArgumentList args, const Nodes& inputs) {
+  size_t next = 0;
+  insert_inputs(args, inputs, next);
+  if (next == 0) args.insert(args.begin(), inputs.begin(), inputs.end());
+  return args;
+}
+
+}  // namespace
+
+Build one(const char* target, ArgumentList args, ArgumentMap kwargs) {
+  return [=](ModelBuilder& build, const Nodes& inputs) {
+    return build.call(target, with_inputs(args, inputs), kwargs);
   };
 }
 
-TensorData lowered(const char* target, const std::vector<TensorData>& inputs,
-                   const Arguments& arguments, std::vector<SymInt> sizes, ArgumentMap kwargs,
-                   ScalarType dtype) {
-  return run(inputs, [&](ModelBuilder& build, const std::vector<Node*>& nodes) {
-    return build.call_as(target, arguments(nodes), kwargs, contiguous_spec(dtype, sizes));
-  })[0];
+Build one_as(const char* target, ArgumentList args, Value value, ArgumentMap kwargs) {
+  return [=](ModelBuilder& build, const Nodes& inputs) {
+    return build.call_as(target, with_inputs(args, inputs), kwargs, value);
+  };
 }
 
-TensorData lowered(const char* target, const std::vector<TensorData>& inputs,
-                   const ArgumentList& rest, std::vector<SymInt> sizes, ArgumentMap kwargs,
-                   ScalarType dtype) {
-  const auto all = [&](const std::vector<Node*>& nodes) {
-    ArgumentList args(nodes.begin(), nodes.end());
-    args.insert(args.end(), rest.begin(), rest.end());
-    return args;
-  };
-  return lowered(target, inputs, Arguments(all), std::move(sizes), std::move(kwargs), dtype);
+Value::Items values_and_indices(const std::vector<SymInt>& sizes) {
+  return {contiguous_spec(ScalarType::kFloat, sizes), contiguous_spec(ScalarType::kLong, sizes)};
+}
+
+TensorData lowered(const char* target, const std::vector<TensorData>& inputs, ArgumentList args,
+                   std::vector<SymInt> sizes, ArgumentMap kwargs, ScalarType dtype) {
+  return run(inputs, one_as(target, std::move(args), contiguous_spec(dtype, std::move(sizes)),
+                            std::move(kwargs)))[0];
 }
 
 TensorData lowered_item(const char* target, const std::vector<TensorData>& inputs,
-                        const Arguments& arguments, const Value::Items& results, size_t item) {
-  return run(inputs, [&](ModelBuilder& build, const std::vector<Node*>& nodes) {
-    return build.item(build.call_as(target, arguments(nodes), {}, results), item);
+                        ArgumentList args, Value::Items results, size_t item) {
+  const Build make = one_as(target, std::move(args), std::move(results));
+  return run(inputs, [&](ModelBuilder& build, const Nodes& in) {
+    return build.item(make(build, in), item);
   })[0];
 }
 
@@ -126,17 +146,18 @@ void expect_near(const TensorData& found, const Values& expected, double toleran
   }
 }
 
-void expect_call(const char* target, const std::vector<TensorData>& inputs, ArgumentList rest,
+void expect_call(const char* target, const std::vector<TensorData>& inputs, ArgumentList args,
                  std::vector<SymInt> sizes, const Values& expected, ArgumentMap kwargs,
                  ScalarType dtype) {
   SCOPED_TRACE(target);
-  expect_near(lowered(target, inputs, rest, std::move(sizes), std::move(kwargs), dtype), expected);
+  expect_near(lowered(target, inputs, std::move(args), std::move(sizes), std::move(kwargs), dtype),
+              expected);
 }
 
-void expect_one(const char* target, const std::vector<TensorData>& inputs, ArgumentList rest,
+void expect_one(const char* target, const std::vector<TensorData>& inputs, ArgumentList args,
                 const Values& expected, ArgumentMap kwargs) {
   SCOPED_TRACE(target);
-  expect_near(run(inputs, one(target, std::move(rest), std::move(kwargs)))[0], expected);
+  expect_near(run(inputs, one(target, std::move(args), std::move(kwargs)))[0], expected);
 }
 
 void expect_same_results(const ExportedProgram& a, const ExportedProgram& b,

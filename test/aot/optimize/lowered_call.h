@@ -31,33 +31,32 @@ std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& 
 // Lets `write` change a copy of the first input. Returns the elements of the copy.
 using Write = std::function<void(ModelBuilder&, Node* copy, const Nodes& in)>;
 Values written(const std::vector<TensorData>& inputs, const Write& write);
-// Returns a function that adds a call of an operator. The arguments of the call are all inputs,
-// followed by `rest`. The operator must be one that aot/operators supports.
-Build one(const char* target, ArgumentList rest = {}, ArgumentMap kwargs = {});
+// Returns a function that adds a call of an operator that aot/operators supports. Each "$" in
+// `args` and in its lists is replaced with the next input. If `args` contains no "$", the inputs
+// are inserted before `args`.
+Build one(const char* target, ArgumentList args = {}, ArgumentMap kwargs = {});
+// Like one(), for any operator. `value` describes the results of the call.
+Build one_as(const char* target, ArgumentList args, Value value, ArgumentMap kwargs = {});
+// Describes the results of operators such as aten.max.dim: f32 values and i64 indices.
+Value::Items values_and_indices(const std::vector<SymInt>& sizes);
 
-// Runs a call of any operator. The caller passes the sizes and the dtype of the result, because
-// they are not inferred.
-using Arguments = std::function<ArgumentList(const std::vector<Node*>&)>;
-TensorData lowered(const char* target, const std::vector<TensorData>& inputs,
-                   const Arguments& arguments, std::vector<SymInt> sizes, ArgumentMap kwargs = {},
-                   ScalarType dtype = ScalarType::kFloat);
-// Runs a call whose arguments are the inputs, followed by `rest`.
-TensorData lowered(const char* target, const std::vector<TensorData>& inputs,
-                   const ArgumentList& rest, std::vector<SymInt> sizes, ArgumentMap kwargs = {},
+// Runs the call that one_as() adds. Its result has these sizes and this dtype.
+TensorData lowered(const char* target, const std::vector<TensorData>& inputs, ArgumentList args,
+                   std::vector<SymInt> sizes, ArgumentMap kwargs = {},
                    ScalarType dtype = ScalarType::kFloat);
 // Runs a call with several results and returns one of them.
 TensorData lowered_item(const char* target, const std::vector<TensorData>& inputs,
-                        const Arguments& arguments, const Value::Items& results, size_t item);
+                        ArgumentList args, Value::Items results, size_t item);
 
 // Expects |found - expected| <= tolerance * max(1, |expected|) for each element. NaN
 // matches only NaN.
 void expect_near(const TensorData& found, const Values& expected, double tolerance = 2e-6);
 // Calls lowered() and compares the result with `expected`.
-void expect_call(const char* target, const std::vector<TensorData>& inputs, ArgumentList rest,
+void expect_call(const char* target, const std::vector<TensorData>& inputs, ArgumentList args,
                  std::vector<SymInt> sizes, const Values& expected, ArgumentMap kwargs = {},
                  ScalarType dtype = ScalarType::kFloat);
-// Runs the call that one(target, rest, kwargs) adds, and compares the result with `expected`.
-void expect_one(const char* target, const std::vector<TensorData>& inputs, ArgumentList rest,
+// Runs the call that one(target, args, kwargs) adds, and compares the result with `expected`.
+void expect_one(const char* target, const std::vector<TensorData>& inputs, ArgumentList args,
                 const Values& expected, ArgumentMap kwargs = {});
 // Expects results of the same sizes and dtypes from both programs, within the default tolerance.
 void expect_same_results(const ExportedProgram& a, const ExportedProgram& b,
