@@ -27,8 +27,7 @@ TEST(ConstantTags, MovesTaggedWeightsIntoDelegate) {
   Node* c = b.constant("c");
   Node* x = b.input("x");
   Node* sum = b.call("aten.cat.default", {Argument::list({x, p, q, c})});
-  b.returns(sum);
-  ExportedProgram& program = b.finish();
+  ExportedProgram& program = b.finish({sum});
   to_backend(program, tagging({{"p", "t"}, {"c", "t"}, {"aten_cat_default", "t"}}));
   EXPECT_THAT(input_names(program), ElementsAre("q", "x"));
   EXPECT_FALSE(program.state_dict.contains("of.p"));
@@ -56,8 +55,7 @@ TEST(ConstantTags, CopiesSharedWeightsForEachTag) {
   Node* between = b.call("aten.erf.default", {a});
   Node* again = b.call("aten.mul.Tensor", {between, p});
   Node* left = b.call("aten.sub.Tensor", {again, p});
-  b.returns(left);
-  ExportedProgram& program = b.finish();
+  ExportedProgram& program = b.finish({left});
   to_backend(program, tagging({{"p", "t1"}, {"aten_add_tensor", "t0"}, {"aten_mul_tensor", "t1"}}));
   // The first partition that uses the weight keeps the original. The other partition and the calls
   // outside of partitions get copies.
@@ -74,9 +72,7 @@ TEST(ConstantTags, ReturnedWeightIsCopied) {
   ProgramBuilder b;
   Node* p = b.parameter("p");
   Node* x = b.input("x");
-  b.returns(b.call("aten.add.Tensor", {x, p}));
-  b.returns(p);
-  ExportedProgram& program = b.finish();
+  ExportedProgram& program = b.finish({b.call("aten.add.Tensor", {x, p}), p});
   to_backend(program, tagging({{"p", "t0"}, {"aten_add_tensor", "t0"}}));
   EXPECT_THAT(input_names(program), ElementsAre("p_copy_0", "x"));
   ASSERT_THAT(program.signature.outputs, SizeIs(2));
@@ -92,8 +88,7 @@ TEST(ConstantTags, RejectsSharedWeightsMarkedNoCopy) {
   p->meta.no_copy = true;
   Node* x = b.input("x");
   Node* a = b.call("aten.add.Tensor", {x, p});
-  b.returns(b.call("aten.mul.Tensor", {a, p}));
-  ExportedProgram& program = b.finish();
+  ExportedProgram& program = b.finish({b.call("aten.mul.Tensor", {a, p})});
   expect_rejected(program, {{"p", "t"}, {"aten_add_tensor", "t"}},
                   "node p: is tagged t, but its user aten_mul_tensor is not delegated; the node "
                   "cannot be copied, because it is marked no_copy");
@@ -137,8 +132,7 @@ TEST_F(MutatedBuffer, MutationsBecomeTheFirstResultsOfTheDelegate) {
   Node* product = b.call("aten.mul.Tensor", {late, relu});
   b.mutates(late, product);
   b.mutates(state, sum);
-  b.returns(relu);
-  ExportedProgram& program = b.finish();
+  ExportedProgram& program = b.finish({relu});
   to_backend(program, tagging({{"b_state", "t"},
                                {"b_late", "t"},
                                {"aten_add_tensor", "t"},
@@ -167,8 +161,7 @@ TEST_F(MutatedBuffer, StaysInProgramIfUntagged) {
 
 TEST_F(MutatedBuffer, RejectsBufferWhoseNewValueIsAlsoAnOutput) {
   b.mutates(state, sum);
-  b.returns(sum);
-  expect_rejected(b.finish(), {{"b_state", "t"}, {"aten_add_tensor", "t"}},
+  expect_rejected(b.finish({sum}), {{"b_state", "t"}, {"aten_add_tensor", "t"}},
                   testing::AllOf(HasSubstr("the buffer \"of.b_state\" cannot move"),
                                  HasSubstr("is also another output of the program"),
                                  HasSubstr("leave the buffer untagged")));
@@ -186,8 +179,7 @@ TEST(ConstantTags, RejectsUseOfMutatedBufferOutsideOfDelegate) {
     Node* next = program.call("aten.add.Tensor", {buffer, program.input("x")});
     Node* user = program.call("aten.abs.default", {uses_new_value ? next : buffer});
     program.mutates(buffer, next);
-    program.returns(user);
-    expect_rejected(program.finish(), {{"b_state", "t"}, {"aten_add_tensor", "t"}},
+    expect_rejected(program.finish({user}), {{"b_state", "t"}, {"aten_add_tensor", "t"}},
                     HasSubstr(text));
   }
 }
@@ -228,8 +220,7 @@ TEST(ConstantTags, CopiedWeightsKeepTheirExternalTag) {
   Node* p = b.parameter("p");
   Node* x = b.input("x");
   Node* a = b.call("aten.add.Tensor", {x, p});
-  b.returns(b.call("aten.mul.Tensor", {a, p}));
-  ExportedProgram& program = b.finish();
+  ExportedProgram& program = b.finish({b.call("aten.mul.Tensor", {a, p})});
   tag_external_constants(program, [](const InputSpec&) { return std::string("weights"); });
   to_backend(program, tagging({{"p", "t"}, {"aten_add_tensor", "t"}}));
   EXPECT_EQ(program.graph->find("p_copy_0")->meta.external_tag, "weights");

@@ -98,9 +98,8 @@ TEST_F(ProfileCostTest, CostInProfilesEqualsCostInExplainForEveryKernel) {
     }
   }
   EXPECT_GT(calls.size(), 200U);
-  b.returns(x);
   aot::Methods methods;
-  methods.emplace("forward", b.finish().copy());
+  methods.emplace("forward", b.finish({x}).copy());
   const etrecord::EdgeGraph graph =
       etrecord::parse_etrecord(aot::write_record(methods, {{"forward", {}}}))
           .methods.at("forward")

@@ -66,8 +66,7 @@ TEST(DelegationInfo, CountsGetitemsAndIgnoresNumberSuffixesInNames) {
   const std::vector<aot::Node*> parts = b.split(x, 2);
   aot::Node* sum = b.call("aten.add.Tensor", {parts[1], parts[2]});
   aot::Node* again = b.call("aten.add.Tensor", {sum, x});
-  b.returns(b.call("aten.erf.default", {again}));
-  aot::ExportedProgram& program = b.finish();
+  aot::ExportedProgram& program = b.finish({b.call("aten.erf.default", {again})});
   aot::to_backend(program,
                   aot::test::tagging({{"aten_add_tensor", "t"}, {"aten_add_tensor_1", "t"}}));
   const DelegationInfo info = delegation_info(*program.graph);
@@ -95,8 +94,7 @@ TEST(DelegationInfo, IgnoresSubgraphsOfControlFlow) {
   aot::Node* cond =
       b.program.graph->call(aot::Target::of("cond", aot::Dialect::kHigherOrder), {x, attribute});
   cond->meta.value = aot::test::ProgramBuilder::spec();
-  b.returns(cond);
-  const DelegationInfo info = delegation_info(*b.finish().graph);
+  const DelegationInfo info = delegation_info(*b.finish({cond}).graph);
   EXPECT_EQ(info.non_delegated_nodes, 1U);
   EXPECT_EQ(info.subgraphs, 0U);
 }

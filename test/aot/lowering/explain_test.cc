@@ -89,8 +89,7 @@ TEST_F(ExplainTest, PrintsOneLinePerReasonSortedByCost) {
       "  File \"/home/me/model.py\", line 12, in forward\n    return torch.erf(x)\n"
       "  File \"/usr/lib/python3/dist-packages/torch/nn/modules/linear.py\", line 7, in forward\n";
   erf->meta.origin = origin;
-  b.returns(product);
-  aot::ExportedProgram& program = b.finish();
+  aot::ExportedProgram& program = b.finish({product});
   const std::vector<aot::Rejection> rejections = {
       {"XNNPACK has no erf", "use gelu", erf},
       {"XNNPACK has no erf", "use gelu", erf},
@@ -113,12 +112,11 @@ TEST_F(ExplainTest, SumsCostsOfCallsWithTheSameReason) {
   Node* product = b.call("aten.mm.default", {first, first});
   Node* second = b.call("aten.erf.default", {product});
   Node* relu = b.call("aten.relu.default", {second});
-  b.returns(relu);
   const std::vector<aot::Rejection> rejections = {{"the partition is too small", "", relu},
                                                   {"too small", "", first},
                                                   {"too small", "", product},
                                                   {"too small", "", second}};
-  EXPECT_EQ(explain(b.finish(), rejections, true),
+  EXPECT_EQ(explain(b.finish({relu}), rejections, true),
             "aten.mm.default, 2 x aten.erf.default [24 FLOP, 96 B]: too small\n"
             "    aten_mm_default [16 FLOP, 32 B]\n"
             "    aten_erf_default [4 FLOP, 32 B]\n"
@@ -132,10 +130,9 @@ TEST_F(ExplainTest, PrintsUnknownCosts) {
   Node* erf = b.call("aten.erf.default", {x});
   Node* sorted = b.call("aten.sort.default", {erf});
   Node* again = b.call("aten.sort.default", {sorted});
-  b.returns(again);
   const std::vector<aot::Rejection> rejections = {
       {"too small", "", erf}, {"too small", "", sorted}, {"no sorts", "", again}};
-  EXPECT_EQ(explain(b.finish(), rejections, true),
+  EXPECT_EQ(explain(b.finish({again}), rejections, true),
             "aten.erf.default, aten.sort.default [at least 4 FLOP, 64 B]: too small\n"
             "    aten_erf_default [4 FLOP, 32 B]\n"
             "    aten_sort_default [unknown FLOP, 32 B]\n"
@@ -145,8 +142,7 @@ TEST_F(ExplainTest, PrintsUnknownCosts) {
 
 TEST_F(ExplainTest, OmitsDelegatedCallsAndGetitems) {
   Node* relu = b.call("aten.relu.default", {x});
-  b.returns(relu);
-  aot::ExportedProgram& program = b.finish();
+  aot::ExportedProgram& program = b.finish({relu});
   aot::to_backend(program, aot::test::tagging({{"aten_relu_default", "t"}}));
   EXPECT_EQ(explain(program, {}), "");
 }
@@ -156,8 +152,8 @@ TEST_F(ExplainTest, ExplainsCallsInBranches) {
   Node* value = branch->placeholder("value");
   branch->set_output(aot::Argument::tuple({b.call_in(*branch, "aten.erf.default", {value})}));
   b.program.graph->subgraphs()["submodule_0"] = std::move(branch);
-  b.returns(b.call("aten.relu.default", {x}));
-  EXPECT_THAT(explain(b.finish(), {}, true), HasSubstr("    submodule_0.aten_erf_default ["));
+  EXPECT_THAT(explain(b.finish({b.call("aten.relu.default", {x})}), {}, true),
+              HasSubstr("    submodule_0.aten_erf_default ["));
 }
 
 TEST_F(ExplainTest, GraphvizDrawsDelegatesAsClusters) {
@@ -166,8 +162,7 @@ TEST_F(ExplainTest, GraphvizDrawsDelegatesAsClusters) {
   Node* erf = b.call("aten.erf.default", {sum});
   Node* shown = b.call("aten.mul.Tensor", {erf, p});  // uses a copy of p_w, which is not drawn
   Node* relu = b.call("aten.relu.default", {shown});
-  b.returns(relu);
-  aot::ExportedProgram& program = b.finish();
+  aot::ExportedProgram& program = b.finish({relu});
   aot::to_backend(
       program,
       aot::test::tagging({{"aten_add_tensor", "t0"}, {"p_w", "t0"}, {"aten_relu_default", "t1"}}));

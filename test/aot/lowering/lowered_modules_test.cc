@@ -22,8 +22,8 @@ using testing::Pair;
 
 TEST(LoweredModules, CopySharesOnlyPayload) {
   ProgramBuilder b;
-  b.returns(b.call("aten.relu.default", {b.input("x")}));
-  const auto lowered = to_backend(test::NamedBackend("Named"), b.finish());
+  const auto lowered = to_backend(test::NamedBackend("Named"),
+                                  b.finish({b.call("aten.relu.default", {b.input("x")})}));
   LoweredBackendModule copied = copy(*lowered);
   copied.original.graph->find("aten_relu_default")->meta.debug_handle = 77;
   EXPECT_EQ(lowered->original.graph->find("aten_relu_default")->meta.debug_handle, 1U);
@@ -39,9 +39,7 @@ TEST(LoweredModules, DelegateProgramCallsOneDelegate) {
   Node* sum = b.call("aten.add.Tensor", {state, p});
   Node* relu = b.call("aten.relu.default", {x});
   b.mutates(state, sum);
-  b.returns(relu);
-  b.returns(sum);
-  ExportedProgram& original = b.finish();
+  ExportedProgram& original = b.finish({relu, sum});
   const ExportedProgram program =
       delegate_program(to_backend(test::NamedBackend("Named"), original));
   lint(program);
@@ -64,8 +62,8 @@ TEST(LoweredModules, DelegateProgramCallsOneDelegate) {
 TEST(LoweredModules, LintChecksDelegateCalls) {
   ProgramBuilder b;
   Node* x = b.input("x");
-  b.returns(b.call("aten.relu.default", {x}));
-  ExportedProgram program = delegate_program(to_backend(test::NamedBackend("N"), b.finish()));
+  ExportedProgram program = delegate_program(
+      to_backend(test::NamedBackend("N"), b.finish({b.call("aten.relu.default", {x})})));
   EXPECT_NO_THROW(lint(program.copy()));
   Node* call = program.graph->find("executorch_call_delegate");
   const ArgumentList args = call->args();

@@ -171,7 +171,7 @@ TEST(PrintedCorpus, DelegatedNodeCountsOfMobileNetMatchTheDocumentation) {
       for (const aot::NodePartition& partition : aot::partition_nodes(*edge.graph, supported)) {
         const std::string tag = "tag" + std::to_string(partition.id);
         for (Node* node : partition.nodes) node->meta.delegation_tag = tag;
-        result.tags[tag] = {std::make_shared<aot::test::EmptyBackend>("XnnpackBackend"), {}};
+        result.tags[tag] = {std::make_shared<aot::test::NamedBackend>("XnnpackBackend"), {}};
       }
       aot::tag_constants(edge);
       return result;

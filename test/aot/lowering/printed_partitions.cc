@@ -48,7 +48,7 @@ PartitionResult PrintedPartitioner::partition(ExportedProgram& program) const {
     // The capability-based partitioner numbers partitions from the end of the graph.
     const std::string tag = fmt::format("tag{}", delegates_.size() - i);
     const PrintedDelegate& delegate = delegates_[i];
-    result.tags[tag] = {std::make_shared<EmptyBackend>(delegate.backend_id), {}};
+    result.tags[tag] = {std::make_shared<NamedBackend>(delegate.backend_id), {}};
     for (Node& node : program.graph->nodes()) {
       if (node.is_call() && delegate.calls.contains(node.name())) node.meta.delegation_tag = tag;
       const InputSpec* spec =

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "aot/lowering/partitioner.h"
+#include "test/aot/lowering/program_builder.h"
 
 namespace vitrine::aot::test {
 
@@ -17,19 +17,6 @@ struct PrintedDelegate {
 
 // Parses the delegates, in the order of the text.
 std::vector<PrintedDelegate> printed_delegates(const std::string& text);
-
-// A backend that produces empty payloads.
-class EmptyBackend final : public Backend {
- public:
-  explicit EmptyBackend(std::string id) : id_(std::move(id)) {}
-  std::string id() const override { return id_; }
-  PreprocessResult preprocess(ExportedProgram&, std::span<const CompileSpec>) const override {
-    return {};
-  }
-
- private:
-  std::string id_;
-};
 
 class PrintedPartitioner final : public Partitioner {
  public:

@@ -8,6 +8,7 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/graph/exported_program.h"
+#include "aot/graph/pass.h"
 #include "aot/lowering/lowered_modules.h"
 #include "aot/lowering/partitioner.h"
 #include "aot/lowering/to_backend.h"
@@ -58,7 +59,9 @@ class ProgramBuilder {
     output.target = program.input_of(buffer->name())->target;
     result(value, std::move(output));
   }
-  ExportedProgram& finish() {
+  // Completes the program. Adds these results after those of returns() and mutates().
+  ExportedProgram& finish(std::initializer_list<const Node*> results = {}) {
+    for (const Node* result : results) returns(result);
     program.graph->set_output(Argument::tuple(results_));
     return program;
   }
@@ -135,18 +138,19 @@ class FunctionPartitioner final : public Partitioner {
   Function function_;
 };
 
-// Returns a partitioner that tags nodes by name. All partitions are for one backend.
-inline FunctionPartitioner tagging(std::map<std::string, std::string> tags,
-                                   const std::string& backend_id = "Named") {
-  return FunctionPartitioner([tags, backend_id](ExportedProgram& program) {
+// Returns a partitioner that tags nodes by name, in the graph and its subgraphs. All partitions are
+// for one backend.
+inline FunctionPartitioner tagging(
+    std::map<std::string, std::string> tags,
+    std::shared_ptr<const Backend> backend = std::make_shared<NamedBackend>("Named")) {
+  return FunctionPartitioner([tags, backend](ExportedProgram& program) {
     PartitionResult result;
-    for (const auto& [name, tag] : tags) {
-      if (Node* node = program.graph->find(name)) node->meta.delegation_tag = tag;
-      for (auto& [attribute, graph] : program.graph->subgraphs()) {
-        if (Node* node = graph->find(name)) node->meta.delegation_tag = tag;
+    for (const auto& [name, tag] : tags) result.tags[tag] = {backend, {}};
+    for_each_graph(*program.graph, [&](Graph& graph) {
+      for (const auto& [name, tag] : tags) {
+        if (Node* node = graph.find(name)) node->meta.delegation_tag = tag;
       }
-      result.tags[tag] = {std::make_shared<NamedBackend>(backend_id), {}};
-    }
+    });
     return result;
   });
 }

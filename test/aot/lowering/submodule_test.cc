@@ -28,8 +28,7 @@ struct SubmoduleTest : testing::Test {
 TEST_F(SubmoduleTest, GetitemSelectsASingleResult) {
   Node* add = b.call("aten.add.Tensor", {y, x});
   Node* relu = b.call("aten.relu.default", {add});
-  b.returns(relu);
-  b.finish();
+  b.finish({relu});
   const Submodule made = extract({add});
   EXPECT_EQ(format_graph(*made.graph),
             "graph():\n"
@@ -54,9 +53,7 @@ TEST_F(SubmoduleTest, SortsResultsByCallAndRenamesOutputs) {
   Node* add = b.call("aten.add.Tensor", {x, y});
   Node* relu = b.call("aten.relu.default", {add});
   Node* abs = b.call("aten.abs.default", {add});
-  b.returns(abs);
-  b.returns(add);
-  b.finish();
+  b.finish({abs, add});
   const Submodule made = extract({abs, add});
   EXPECT_EQ(format_node(*made.graph->output()), "return [aten_add_tensor, aten_abs_default]");
   EXPECT_EQ(format_node(*b.program.graph->output()), "return (getitem_1, getitem)");
@@ -72,8 +69,7 @@ TEST_F(SubmoduleTest, SortsResultsByCallAndRenamesOutputs) {
 TEST_F(SubmoduleTest, UnpacksTupleIfItIsTheOnlyResult) {
   const std::vector<Node*> nodes = b.split(x, 2);
   Node* sum = b.call("aten.add.Tensor", {nodes[1], nodes[2]});
-  b.returns(sum);
-  b.finish();
+  b.finish({sum});
   const Submodule made = extract({nodes[0]});
   EXPECT_EQ(format_node(*made.graph->output()), "return [getitem, getitem_1]");
   EXPECT_THAT(made.call->users(), ElementsAre(nodes[1], nodes[2]));
@@ -85,8 +81,7 @@ TEST_F(SubmoduleTest, RejectsTupleAmongSeveralResults) {
   const std::vector<Node*> nodes = b.split(x, 2);
   Node* relu = b.call("aten.relu.default", {x});
   Node* sum = b.call("aten.add.Tensor", {nodes[1], relu});
-  b.returns(sum);
-  b.finish();
+  b.finish({sum});
   EXPECT_ERROR(AotError, extract({nodes[0], relu}), "add its getitems to the partition");
 }
 
@@ -94,8 +89,7 @@ TEST_F(SubmoduleTest, RejectsNodesConnectedThroughAnOutsideNode) {
   Node* first = b.call("aten.relu.default", {x});
   Node* between = b.call("aten.erf.default", {first});
   Node* last = b.call("aten.add.Tensor", {first, between});
-  b.returns(last);
-  b.finish();
+  b.finish({last});
   const std::string before = format_graph(*b.program.graph);
   EXPECT_ERROR(AotError, extract({first, last}),
                "cannot be one call, because node aten_erf_default");
@@ -104,8 +98,7 @@ TEST_F(SubmoduleTest, RejectsNodesConnectedThroughAnOutsideNode) {
 
 TEST_F(SubmoduleTest, RejectsPlaceholdersAndNodesOfOtherGraphs) {
   Node* relu = b.call("aten.relu.default", {x});
-  b.returns(relu);
-  b.finish();
+  b.finish({relu});
   Graph other;
   Node* foreign = other.call(Target::of("aten.relu.default"), {other.placeholder("z")});
   EXPECT_ERROR(AotError, extract({x}), "node x is not a call");
@@ -116,9 +109,7 @@ TEST_F(SubmoduleTest, RejectsPlaceholdersAndNodesOfOtherGraphs) {
 TEST_F(SubmoduleTest, AcceptsUnconnectedNodes) {
   Node* a = b.call("aten.relu.default", {x});
   Node* c = b.call("aten.abs.default", {y});
-  b.returns(c);
-  b.returns(a);
-  b.finish();
+  b.finish({c, a});
   const Submodule made = extract({a, c});
   EXPECT_EQ(format_node(*made.graph->output()), "return [aten_relu_default, aten_abs_default]");
   lint(b.program);
@@ -134,8 +125,7 @@ TEST_F(SubmoduleTest, SortsPlaceholdersByKind) {
   for (Node* node : {buffer, parameter, constant}) node->meta.delegation_tag = "t";
   Node* call = p.call("aten.cat.default",
                       {Argument::list({input, constant, untagged, buffer, parameter})}, "t");
-  p.returns(call);
-  p.finish();
+  p.finish({call});
   const std::vector<Node*> nodes = {call};
   const Submodule made = create_submodule_from_nodes(*p.program.graph, nodes, "t");
   arrange_graph_placeholders(*made.graph, p.program, "t");
@@ -148,9 +138,7 @@ TEST_F(SubmoduleTest, SortsPlaceholdersByKind) {
 TEST_F(SubmoduleTest, ReorderingResultsUpdatesGetitems) {
   Node* a = b.call("aten.relu.default", {x});
   Node* c = b.call("aten.abs.default", {y});
-  b.returns(a);
-  b.returns(c);
-  b.finish();
+  b.finish({a, c});
   Submodule made = extract({a, c});
   const std::vector<size_t> order = {1, 0};
   arrange_graph_outputs(made, order);
@@ -163,8 +151,7 @@ TEST_F(SubmoduleTest, OutputComesAfterUnusedCalls) {
   Node* add = b.call("aten.add.Tensor", {x, y});
   Node* relu = b.call("aten.relu.default", {add});
   b.call("aten.abs.default", {relu});  // ready at the same time as the output
-  b.returns(relu);
-  b.finish();
+  b.finish({relu});
   extract({add});
   lint(b.program);
 }

@@ -27,8 +27,7 @@ TEST(ToBackend, PartitionsBecomeCallsWithNewDebugHandles) {
   Node* a = b.call("aten.relu.default", {x});
   Node* c = b.call("aten.erf.default", {a});
   Node* d = b.call("aten.relu.default", {c});
-  b.returns(d);
-  ExportedProgram& program = b.finish();
+  ExportedProgram& program = b.finish({d});
   to_backend(program, tagging({{"aten_relu_default", "tag1"}, {"aten_relu_default_1", "tag0"}}));
   const std::vector<LoweredSubmodule> lowered = get_lowered_submodules(*program.graph);
   ASSERT_THAT(lowered, SizeIs(2));
@@ -58,8 +57,7 @@ TEST(ToBackend, BackendGetsCopyOfProgramAndCompileSpecs) {
 
 TEST(ToBackend, RejectsUnlistedTagsAndTagsOnInputsOrOutputs) {
   ProgramBuilder b;
-  b.returns(b.call("aten.relu.default", {b.input("x")}));
-  ExportedProgram& program = b.finish();
+  ExportedProgram& program = b.finish({b.call("aten.relu.default", {b.input("x")})});
   expect_rejected(program, {{"x", "t"}, {"aten_relu_default", "t"}},
                   HasSubstr("node x: is tagged t, but it is a user input"));
   expect_rejected(program, {{"output", "t"}}, HasSubstr("the output must not be tagged"));
@@ -74,8 +72,7 @@ TEST(ToBackend, RejectsPartitionerThatChangesGraph) {
   ProgramBuilder b;
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
-  b.returns(a);
-  ExportedProgram& program = b.finish();
+  ExportedProgram& program = b.finish({a});
   const test::FunctionPartitioner changing([](ExportedProgram& each) {
     each.graph->find("aten_relu_default")->set_target(Target::of("aten.abs.default"));
     return PartitionResult();
@@ -93,8 +90,8 @@ TEST(ToBackend, RejectsCyclicAndMutuallyDependentPartitions) {
   ProgramBuilder cyclic;
   Node* first = cyclic.call("aten.relu.default", {cyclic.input("x")});
   Node* between = cyclic.call("aten.erf.default", {first});
-  cyclic.returns(cyclic.call("aten.add.Tensor", {first, between}));
-  expect_rejected(cyclic.finish(), {{"aten_relu_default", "t"}, {"aten_add_tensor", "t"}},
+  expect_rejected(cyclic.finish({cyclic.call("aten.add.Tensor", {first, between})}),
+                  {{"aten_relu_default", "t"}, {"aten_add_tensor", "t"}},
                   HasSubstr("partition t: the nodes cannot be one call"));
   ProgramBuilder b;
   Node* x = b.input("x");
@@ -102,9 +99,7 @@ TEST(ToBackend, RejectsCyclicAndMutuallyDependentPartitions) {
   Node* c = b.call("aten.relu.default", {x});
   Node* after_a = b.call("aten.abs.default", {a});
   Node* after_c = b.call("aten.abs.default", {c});
-  b.returns(after_a);
-  b.returns(after_c);
-  expect_rejected(b.finish(),
+  expect_rejected(b.finish({after_a, after_c}),
                   {{"aten_relu_default", "t"},
                    {"aten_abs_default_1", "t"},
                    {"aten_relu_default_1", "u"},
@@ -117,8 +112,7 @@ TEST(ToBackend, SupportsSeveralBackendsInOneProgram) {
   Node* x = b.input("x");
   Node* a = b.call("aten.relu.default", {x});
   Node* c = b.call("aten.abs.default", {a});
-  b.returns(b.call("aten.relu.default", {c}));
-  ExportedProgram& program = b.finish();
+  ExportedProgram& program = b.finish({b.call("aten.relu.default", {c})});
   const test::FunctionPartitioner two([](ExportedProgram& each) {
     PartitionResult result;
     const auto backend = [](const char* id) { return std::make_shared<test::NamedBackend>(id); };
@@ -141,8 +135,7 @@ TEST(ToBackend, RunsPartitionersInOrderAndReportsOnlyUndelegatedNodes) {
   Node* a = b.call("aten.relu.default", {x});
   Node* c = b.call("aten.abs.default", {a});
   Node* d = b.call("aten.erf.default", {c});
-  b.returns(d);
-  ExportedProgram& program = b.finish();
+  ExportedProgram& program = b.finish({d});
   const auto delegating = [](const char* target, const char* id) {
     return std::make_shared<const test::FunctionPartitioner>([target, id](ExportedProgram& each) {
       PartitionResult result;
@@ -193,17 +186,8 @@ TEST(ToBackend, LowersNestedBranchesAndTreatsOuterWeightsAsInputs) {
   cond->meta.value = Value::Items{Value(ProgramBuilder::spec())};
   Node* item = graph.call(getitem(), {cond, 0});
   item->meta.value = ProgramBuilder::spec();
-  b.returns(item);
-  ExportedProgram& program = b.finish();
-  const test::FunctionPartitioner all([](ExportedProgram& each) {
-    PartitionResult result;
-    result.tags["tag0"] = {std::make_shared<test::NamedBackend>("Named"), {}};
-    Graph& first = *each.graph->subgraphs().at("outer");
-    first.find("aten_add_tensor")->meta.delegation_tag = "tag0";
-    first.subgraphs().at("inner")->find("aten_mul_tensor")->meta.delegation_tag = "tag0";
-    return result;
-  });
-  to_backend(program, all);
+  ExportedProgram& program = b.finish({item});
+  to_backend(program, tagging({{"aten_add_tensor", "tag0"}, {"aten_mul_tensor", "tag0"}}));
   EXPECT_THAT(program.graph->lowered_modules(), IsEmpty());
   EXPECT_THAT(input_names(program), ElementsAre("p", "x"));
   Graph& first = *program.graph->subgraphs().at("outer");
@@ -229,8 +213,7 @@ TEST(ToBackend, SortsTagsNumerically) {
     tags[value->name()] = "tag" + std::to_string(i);
     value = b.call("aten.erf.default", {value});
   }
-  b.returns(value);
-  ExportedProgram& program = b.finish();
+  ExportedProgram& program = b.finish({value});
   to_backend(program, tagging(tags));
   // The result of the delegate of tag<n> is getitem_<n>.
   const std::vector<LoweredSubmodule> lowered = get_lowered_submodules(*program.graph);
