@@ -14,17 +14,24 @@ const Target kUnsupported = Target::of("aten.erf.default", Dialect::kEdge);
 const Target kAdd = Target::of("aten.add.Tensor", Dialect::kEdge);
 const Target kSplit = Target::of("aten.split_with_sizes_copy.default", Dialect::kEdge);
 
-std::unordered_set<const Node*> all_but(const Graph& graph, Target target) {
-  std::unordered_set<const Node*> nodes;
-  for (const Node& node : graph.nodes()) {
-    if (node.is_call() && !node.calls(target)) nodes.insert(&node);
-  }
-  return nodes;
+// Matches a partition with these nodes.
+template <class... Nodes>
+auto HasNodes(Nodes... nodes) {
+  return testing::Field(&NodePartition::nodes, ElementsAre(nodes...));
 }
 
 struct PartitionNodes : testing::Test {
   Graph graph;
   Node* x = graph.placeholder("x");
+
+  // Partitions the calls whose target is not kUnsupported.
+  std::vector<NodePartition> partition_supported() {
+    std::unordered_set<const Node*> nodes;
+    for (const Node& node : graph.nodes()) {
+      if (node.is_call() && !node.calls(kUnsupported)) nodes.insert(&node);
+    }
+    return partition_nodes(graph, nodes);
+  }
 };
 
 TEST_F(PartitionNodes, JoinsConnectedAndUnconnectedSupportedNodes) {
@@ -33,10 +40,9 @@ TEST_F(PartitionNodes, JoinsConnectedAndUnconnectedSupportedNodes) {
   Node* b = graph.call(kSupported, {a});
   Node* c = graph.call(kSupported, {other});
   graph.set_output(Argument::tuple({b, c}));
-  const auto found = partition_nodes(graph, all_but(graph, kUnsupported));
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].id, 0U);
-  EXPECT_THAT(found[0].nodes, ElementsAre(a, b, c));
+  const auto found = partition_supported();
+  EXPECT_THAT(found, ElementsAre(HasNodes(a, b, c)));
+  EXPECT_EQ(found.at(0).id, 0U);
 }
 
 TEST_F(PartitionNodes, SplitsPartitionIfAPathLeavesAndReentersIt) {
@@ -44,12 +50,10 @@ TEST_F(PartitionNodes, SplitsPartitionIfAPathLeavesAndReentersIt) {
   Node* other = graph.call(kUnsupported, {a});
   Node* sum = graph.call(kAdd, {a, other});
   graph.set_output(Argument::tuple({sum}));
-  const auto found = partition_nodes(graph, all_but(graph, kUnsupported));
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_THAT(found[0].nodes,
-              ElementsAre(sum));  // partitions are numbered from the end of the graph
-  EXPECT_THAT(found[1].nodes, ElementsAre(a));
-  EXPECT_LT(found[0].id, found[1].id);
+  const auto found = partition_supported();
+  // Partitions are numbered from the end of the graph.
+  EXPECT_THAT(found, ElementsAre(HasNodes(sum), HasNodes(a)));
+  EXPECT_LT(found.at(0).id, found.at(1).id);
 }
 
 // The partitions {a, d} and {b, c} would each be convex, but each would need a result of the other.
@@ -61,10 +65,7 @@ TEST_F(PartitionNodes, PartitionsNeverFormACycle) {
   Node* c = graph.call(kSupported, {past_a});
   Node* d = graph.call(kSupported, {past_b});
   graph.set_output(Argument::tuple({c, d}));
-  const auto found = partition_nodes(graph, all_but(graph, kUnsupported));
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_THAT(found[0].nodes, ElementsAre(c, d));
-  EXPECT_THAT(found[1].nodes, ElementsAre(a, b));
+  EXPECT_THAT(partition_supported(), ElementsAre(HasNodes(c, d), HasNodes(a, b)));
 }
 
 TEST_F(PartitionNodes, GetitemsJoinThePartitionOfTheirCall) {
@@ -73,14 +74,11 @@ TEST_F(PartitionNodes, GetitemsJoinThePartitionOfTheirCall) {
   Node* second = graph.call(getitem(), {split, 1});
   Node* sum = graph.call(kAdd, {first, second});
   graph.set_output(Argument::tuple({sum}));
-  auto found =
-      partition_nodes(graph, {split, sum});  // getitems are not in the set of supported nodes
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_THAT(found[0].nodes, ElementsAre(sum));
-  EXPECT_THAT(found[1].nodes, ElementsAre(split, first, second));
-  found = partition_nodes(graph, {first, second, sum});  // split is not supported
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_THAT(found[0].nodes, ElementsAre(sum));
+  // The set of supported nodes contains the call, but not its getitems.
+  EXPECT_THAT(partition_nodes(graph, {split, sum}),
+              ElementsAre(HasNodes(sum), HasNodes(split, first, second)));
+  // The set contains the getitems, but not their call.
+  EXPECT_THAT(partition_nodes(graph, {first, second, sum}), ElementsAre(HasNodes(sum)));
 }
 
 TEST_F(PartitionNodes, OmitsSingleNodePartitionsOnRequest) {
@@ -102,10 +100,7 @@ TEST_F(PartitionNodes, NodesOfAGroupGetTheSamePartition) {
   graph.set_output(Argument::tuple({d}));
   PartitionNodesOptions options;
   options.groups = {{a, b}, {b, c}};  // merged, since both contain b
-  const auto found = partition_nodes(graph, {d}, options);
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_THAT(found[0].nodes, ElementsAre(d));
-  EXPECT_THAT(found[1].nodes, ElementsAre(a, b, c));
+  EXPECT_THAT(partition_nodes(graph, {d}, options), ElementsAre(HasNodes(d), HasNodes(a, b, c)));
 }
 
 TEST_F(PartitionNodes, OmitsAGroupIfAPathLeavesAndReentersIt) {
@@ -126,9 +121,7 @@ TEST_F(PartitionNodes, KeepsOnlyOneOfMutuallyDependentGroups) {
   graph.set_output(Argument::tuple({c, d}));
   PartitionNodesOptions options;
   options.groups = {{a, c}, {b, d}};
-  const auto found = partition_nodes(graph, {}, options);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_THAT(found[0].nodes, ElementsAre(a, c));
+  EXPECT_THAT(partition_nodes(graph, {}, options), ElementsAre(HasNodes(a, c)));
 }
 
 }  // namespace

@@ -3,17 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <string>
-
 #include "aot/graph/aot_error.h"
 #include "aot/graph/graph.h"
+#include "test/support/expect_error.h"
 
 namespace vitrine::aot {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 // A Call refers to its lists of arguments, so these must outlive it.
@@ -30,15 +27,6 @@ class CallTest : public testing::Test {
   Graph graph_;
   Node* x_ = nullptr;
 };
-
-std::string error_of(const std::function<void()>& read) {
-  try {
-    read();
-  } catch (const AotError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST_F(CallTest, FindsArgumentsByPositionAndName) {
   const ArgumentList args = {x_, Argument::list({1}), true};
@@ -102,14 +90,11 @@ TEST_F(CallTest, FindsOnlyKeywordArgumentsOfUnknownOperators) {
 TEST_F(CallTest, ErrorsNameOperatorAndArgument) {
   const ArgumentList args = {2, Argument::list({1, 2, 3}), "yes"};
   const Call pool(Target::of("aten.avg_pool2d.default"), args, kNoKeywords);
-  EXPECT_THAT(error_of([&] { pool.self(); }), HasSubstr("aten.avg_pool2d.default: the first"));
-  EXPECT_THAT(error_of([&] { pool.node("self"); }), HasSubstr("self is not a tensor"));
-  EXPECT_THAT(error_of([&] { pool.integers("kernel_size", 2); }),
-              HasSubstr("kernel_size has 3 items, expected 2"));
-  EXPECT_THAT(error_of([&] { pool.integers("stride"); }),
-              HasSubstr("stride contains an item that is not a size"));
-  EXPECT_THAT(error_of([&] { pool.integer("divisor_override"); }),
-              HasSubstr("divisor_override is missing"));
+  EXPECT_ERROR(AotError, pool.self(), "aten.avg_pool2d.default: the first");
+  EXPECT_ERROR(AotError, pool.node("self"), "self is not a tensor");
+  EXPECT_ERROR(AotError, pool.integers("kernel_size", 2), "kernel_size has 3 items, expected 2");
+  EXPECT_ERROR(AotError, pool.integers("stride"), "stride contains an item that is not a size");
+  EXPECT_ERROR(AotError, pool.integer("divisor_override"), "divisor_override is missing");
 }
 
 }  // namespace

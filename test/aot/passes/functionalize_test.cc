@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "aot/graph/aot_error.h"
 #include "aot/passes/auto_functionalized.h"
 #include "aot/passes/pipelines.h"
@@ -18,12 +16,10 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
 
 TEST(Functionalize, ViewsSeeLaterWrites) {
   const std::vector<TensorData> x = {floats({2, 2}, {1, 2, 3, 4})};
-  const auto found = run(x, [](ModelBuilder& build, const std::vector<Node*>& in) {
+  const auto found = run(x, [](ModelBuilder& build, const Nodes& in) {
     Node* copy = build.call("aten.clone.default", {in[0]});
     Node* row = build.call("aten.select.int", {copy, 0, 0});
     Node* before = build.call("aten.mul.Tensor", {row, 1});  // does not share memory
@@ -36,7 +32,7 @@ TEST(Functionalize, ViewsSeeLaterWrites) {
 TEST(Functionalize, KeepsDtypeOfWrittenTensor) {
   const TensorData x = make_tensor_data(ScalarType::kInt, {2}, std::vector<std::byte>(8));
   const TensorData y = integers({2}, {5, 7});
-  const auto found = run({x, y}, [](ModelBuilder& build, const std::vector<Node*>& in) {
+  const auto found = run({x, y}, [](ModelBuilder& build, const Nodes& in) {
     Node* copy = build.call("aten.clone.default", {in[0]});
     const TensorSpec spec = contiguous_spec(ScalarType::kInt, {2});
     build.call_as("aten.add_.Tensor", {copy, in[1]}, {}, spec);
@@ -46,7 +42,7 @@ TEST(Functionalize, KeepsDtypeOfWrittenTensor) {
   EXPECT_EQ(values_of(found[0]), (Values{15, 21}));
   // An in-place comparison writes its result as numbers, not as bools.
   EXPECT_EQ(written({floats({3}, {1, -1, 0})},
-                    [](ModelBuilder& build, Node* copy, const std::vector<Node*>&) {
+                    [](ModelBuilder& build, Node* copy, const Nodes&) {
                       build.call_as("aten.gt_.Scalar", {copy, 0}, {}, *copy->tensor());
                     }),
             (Values{1, 0, 0}));
@@ -71,14 +67,12 @@ TEST(Functionalize, SupportsIndexedWrites) {
 }
 
 TEST(Functionalize, RejectsWrittenArgumentsThatShareMemory) {
-  const auto lower = [] {
-    run({kCache, kRow}, [](ModelBuilder& build, const Nodes& in) {
-      Node* cache = build.call("aten.clone.default", {in[0]});
-      return build.call_as("llama.sdpa_with_kv_cache.default",
-                           {in[1], in[1], in[1], cache, cache, 0, 1}, {}, *in[1]->tensor());
-    });
+  const Build make = [](ModelBuilder& build, const Nodes& in) {
+    Node* cache = build.call("aten.clone.default", {in[0]});
+    return build.call_as("llama.sdpa_with_kv_cache.default",
+                         {in[1], in[1], in[1], cache, cache, 0, 1}, {}, *in[1]->tensor());
   };
-  EXPECT_THAT(lower, ThrowsMessage<AotError>(HasSubstr("two arguments that share memory")));
+  EXPECT_ERROR(AotError, run({kCache, kRow}, make), "two arguments that share memory");
 }
 
 // Adds 10 in place to the tensor that `make` computes from the operand. Returns the elements of the
@@ -89,24 +83,10 @@ Values operand_after_write(const TensorData& operand, const Build& make) {
   });
 }
 
-Build as(const char* target, ArgumentList rest, TensorSpec result, ArgumentMap kwargs = {}) {
-  return [=](ModelBuilder& build, const Nodes& in) {
-    ArgumentList args = {in[0]};
-    args.insert(args.end(), rest.begin(), rest.end());
-    return build.call_as(target, std::move(args), kwargs, result);
-  };
-}
-
-// Calls an operator that returns values and indices. Uses only the values.
-Build values_from(const char* target, ArgumentList rest) {
-  return [=](ModelBuilder& build, const Nodes& in) {
-    ArgumentList args = {in[0]};
-    args.insert(args.end(), rest.begin(), rest.end());
-    const TensorSpec& spec = *in[0]->tensor();
-    TensorSpec indices = spec;
-    indices.dtype = ScalarType::kLong;
-    return build.item(build.call_as(target, std::move(args), {}, Value::Items{spec, indices}), 0);
-  };
+// Calls an operator that returns values and indices of the sizes {2, 1}. Uses only the values.
+Build values_from(const char* target, ArgumentList args) {
+  const Build both = one_as(target, std::move(args), values_and_indices({2, 1}));
+  return [both](ModelBuilder& build, const Nodes& in) { return build.item(both(build, in), 0); };
 }
 
 // In PyTorch, these operators return new tensors. Their decompositions alone would return the
@@ -118,19 +98,16 @@ TEST(Functionalize, CopiesAndTheirOperandsDoNotShareMemory) {
   const TensorData x = floats({2, 2}, {1, 2, 3, 4});
   const TensorSpec same = contiguous_spec(ScalarType::kFloat, {2, 2});
   const ArgumentMap copy = {{"copy", true}};
-  expect_unchanged(x, as("aten.to.dtype", {ScalarType::kFloat, false, true}, same));
-  expect_unchanged(x, as("aten.to.device", {Device(), ScalarType::kFloat}, same, copy));
-  // The operand of chain_matmul is a list.
-  expect_unchanged(x, [&](ModelBuilder& build, const Nodes& in) {
-    return build.call_as("aten.chain_matmul.default", {Argument::list({in[0]})}, {}, same);
-  });
-  expect_unchanged(x, as("aten.diag.default", {}, contiguous_spec(ScalarType::kFloat, {2})));
-  expect_unchanged(x, as("aten.diag.default", {1}, contiguous_spec(ScalarType::kFloat, {1})));
+  expect_unchanged(x, one_as("aten.to.dtype", {ScalarType::kFloat, false, true}, same));
+  expect_unchanged(x, one_as("aten.to.device", {Device(), ScalarType::kFloat}, same, copy));
+  expect_unchanged(x, one_as("aten.chain_matmul.default", {Argument::list({"$"})}, same));
+  expect_unchanged(x, one_as("aten.diag.default", {}, contiguous_spec(ScalarType::kFloat, {2})));
+  expect_unchanged(x, one_as("aten.diag.default", {1}, contiguous_spec(ScalarType::kFloat, {1})));
   expect_unchanged(integers({2}, {1, 2}),
-                   as("aten.nan_to_num.default", {}, contiguous_spec(ScalarType::kLong, {2})));
+                   one_as("aten.nan_to_num.default", {}, contiguous_spec(ScalarType::kLong, {2})));
   const TensorData column = floats({2, 1}, {1, 2});
-  expect_unchanged(
-      column, as("aten.logcumsumexp.default", {1}, contiguous_spec(ScalarType::kFloat, {2, 1})));
+  expect_unchanged(column, one_as("aten.logcumsumexp.default", {1},
+                                  contiguous_spec(ScalarType::kFloat, {2, 1})));
   expect_unchanged(column, values_from("aten.cummax.default", {1}));
   expect_unchanged(column, values_from("aten.cummin.default", {1}));
 }
@@ -141,9 +118,9 @@ TEST(Functionalize, ResultsThatAliasInPyTorchShareMemory) {
   const TensorData x = floats({2, 2}, {1, 2, 3, 4});
   const TensorSpec same = contiguous_spec(ScalarType::kFloat, {2, 2});
   const Values both = {11, 12, 13, 14};
-  EXPECT_EQ(operand_after_write(x, as("aten.dropout.default", {0.5, false}, same)), both);
-  EXPECT_EQ(operand_after_write(x, as("aten.atleast_1d.default", {}, same)), both);
-  EXPECT_EQ(operand_after_write(x, as("aten.to.dtype", {ScalarType::kFloat}, same)), both);
+  EXPECT_EQ(operand_after_write(x, one_as("aten.dropout.default", {0.5, false}, same)), both);
+  EXPECT_EQ(operand_after_write(x, one_as("aten.atleast_1d.default", {}, same)), both);
+  EXPECT_EQ(operand_after_write(x, one_as("aten.to.dtype", {ScalarType::kFloat}, same)), both);
 }
 
 TEST(AutoFunctionalized, FindsArgumentsThatAnOperatorWrites) {
@@ -249,9 +226,8 @@ TEST(WriteInPlace, EarlierCopiesKeepTheOldValues) {
 // of a getitem does not own its memory.
 TEST(WriteInPlace, CopiesTensorsThatDoNotOwnTheirMemory) {
   const Build build_it = [](ModelBuilder& build, const Nodes& in) {
-    Node* sorted = build.call_as(
-        "aten.topk.default", {in[0], 2, 3}, {},
-        Value::Items{*in[0]->tensor(), contiguous_spec(ScalarType::kLong, {1, 3, 1, 2})});
+    Node* sorted =
+        build.call_as("aten.topk.default", {in[0], 2, 3}, {}, values_and_indices({1, 3, 1, 2}));
     Node* values = build.item(sorted, 0);
     update_cache(build, in[1], values, 0);
     return values;
@@ -284,41 +260,36 @@ TEST(WriteInPlace, WritesAreNotDeadCode) {
 
 TEST(ViewInverses, WritesThroughViewsReachTheBase) {
   const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
-  const auto expect_written = [&](const Values& expected,
-                                  const std::function<void(ModelBuilder&, Node*)>& write) {
-    EXPECT_EQ(
-        written({x}, [&](ModelBuilder& build, Node* copy, const Nodes&) { write(build, copy); }),
-        expected);
+  const auto expect_written = [&](const Values& expected, const Write& write) {
+    EXPECT_EQ(written({x}, write), expected);
   };
-  expect_written({1, 2, 3, 40, 50, 60}, [](ModelBuilder& build, Node* t) {
+  expect_written({1, 2, 3, 40, 50, 60}, [](ModelBuilder& build, Node* t, const Nodes&) {
     build.call("aten.mul_.Tensor", {build.call("aten.select.int", {t, 0, 1}), 10});
   });
-  expect_written({1, 0, 0, 4, 0, 0}, [](ModelBuilder& build, Node* t) {
+  expect_written({1, 0, 0, 4, 0, 0}, [](ModelBuilder& build, Node* t, const Nodes&) {
     build.call("aten.fill_.Scalar", {build.call("aten.slice.Tensor", {t, 1, 1, 3}), 0});
   });
-  expect_written({1, 2, 3, 4, -5, -6}, [](ModelBuilder& build, Node* t) {
+  expect_written({1, 2, 3, 4, -5, -6}, [](ModelBuilder& build, Node* t, const Nodes&) {
     Node* flat = build.call("aten.view.default", {t, Dims{6}});
     build.call("aten.neg_.default", {build.call("aten.slice.Tensor", {flat, 0, 4, 6})});
   });
-  expect_written({101, 2, 3, 104, 5, 6}, [](ModelBuilder& build, Node* t) {
+  expect_written({101, 2, 3, 104, 5, 6}, [](ModelBuilder& build, Node* t, const Nodes&) {
     Node* transposed = build.call("aten.transpose.int", {t, 0, 1});
     build.call("aten.add_.Tensor", {build.call("aten.select.int", {transposed, 0, 0}), 100});
   });
-  expect_written({0, 0, 0, 0, 0, 0}, [](ModelBuilder& build, Node* t) {
+  expect_written({0, 0, 0, 0, 0, 0}, [](ModelBuilder& build, Node* t, const Nodes&) {
     Node* wide = build.call("aten.unsqueeze.default", {t, 0});
     Node* narrow = build.call("aten.squeeze.dim", {wide, 0});
     build.call("aten.relu_.default", {build.call("aten.neg_.default", {narrow})});
   });
   // These calls write only to a diagonal of the tensor.
-  expect_written({1, 20, 3, 4, 5, 60}, [](ModelBuilder& build, Node* t) {
+  expect_written({1, 20, 3, 4, 5, 60}, [](ModelBuilder& build, Node* t, const Nodes&) {
     build.call("aten.mul_.Tensor", {build.call("aten.diagonal.default", {t, 1}), 10});
-  });
-  expect_written({9, 2, 3, 4, 9, 6}, [](ModelBuilder& build, Node* t) {
-    build.call_as("aten.fill_diagonal_.default", {t, 9.0}, {}, *t->tensor());
   });
   const auto fill_diagonal = [](ModelBuilder& build, Node* t, const Nodes&) {
     build.call_as("aten.fill_diagonal_.default", {t, 9.0}, {}, *t->tensor());
   };
+  expect_written({9, 2, 3, 4, 9, 6}, fill_diagonal);
   EXPECT_EQ(written({floats({2, 2}, {1, 2, 3, 4})}, fill_diagonal), (Values{9, 2, 3, 9}));
 }
 
