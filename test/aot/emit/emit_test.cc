@@ -14,6 +14,7 @@
 #include "schema/program_generated.h"
 #include "test/aot/lowering/program_builder.h"
 #include "test/support/file_bytes.h"
+#include "test/support/results.h"
 #include "vitrine/flat_tensor.h"
 #include "vitrine/program.h"
 
@@ -24,10 +25,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 namespace fbs = schema::program;
 
-TensorSpec floats(std::vector<SymInt> sizes) {
-  return contiguous_spec(ScalarType::kFloat, std::move(sizes));
-}
-
 TensorData numbers(const std::vector<float>& values) {
   std::vector<std::byte> bytes(values.size() * sizeof(float));
   std::memcpy(bytes.data(), values.data(), bytes.size());
@@ -35,65 +32,19 @@ TensorData numbers(const std::vector<float>& values) {
                           std::move(bytes));
 }
 
-Target edge(std::string_view name) { return Target::of(name, Dialect::kEdge); }
-
-void add_weight(ExportedProgram& program, const std::string& name, InputSpec::Kind kind,
-                TensorData data) {
-  Node* node = program.graph->placeholder(name);
-  node->meta.value = floats({data.sizes[0]});
-  InputSpec spec;
-  spec.kind = kind;
-  spec.name = name;
-  spec.target = "model." + name;
-  program.signature.inputs.push_back(spec);
-  program.state_dict.emplace(spec.target, std::move(data));
-}
-
-Node* add_input(ExportedProgram& program, const std::string& name, std::vector<SymInt> sizes) {
-  Node* node = program.graph->placeholder(name);
-  node->meta.value = floats(std::move(sizes));
-  InputSpec spec;
-  spec.name = name;
-  program.signature.inputs.push_back(spec);
-  return node;
-}
-
-Node* call(ExportedProgram& program, std::string_view name, ArgumentList args) {
-  Node* first = args.at(0).node();
-  Node* node = program.graph->call(edge(name), std::move(args));
-  node->meta.value = first->meta.value;
-  node->meta.debug_handle = static_cast<uint32_t>(program.graph->nodes().size());
-  return node;
-}
-
-void set_outputs(ExportedProgram& program, const std::vector<Node*>& results) {
-  ArgumentList items;
-  for (Node* result : results) {
-    items.emplace_back(result);
-    OutputSpec spec;
-    spec.name = result->name();
-    program.signature.outputs.push_back(spec);
-  }
-  program.graph->set_output(Argument::tuple(std::move(items)));
-}
-
 // Returns a program that calls an operator with the input x, followed by the arguments `rest`.
-ExportedProgram calling(std::string_view op, ArgumentList rest = {},
-                        std::vector<SymInt> sizes = {3}) {
-  ExportedProgram program;
-  rest.insert(rest.begin(), add_input(program, "x", std::move(sizes)));
-  set_outputs(program, {call(program, op, std::move(rest))});
-  return program;
+ExportedProgram calling(const char* op, ArgumentList rest = {}, std::vector<SymInt> sizes = {3}) {
+  test::ProgramBuilder b;
+  rest.insert(rest.begin(), b.input("x", contiguous_spec(ScalarType::kFloat, std::move(sizes))));
+  return std::move(b.finish({b.call(op, std::move(rest))}));
 }
 
 // relu(x + weight)
-ExportedProgram small_program(std::vector<SymInt> sizes = {3}) {
-  ExportedProgram program;
-  add_weight(program, "weight", InputSpec::Kind::kParameter, numbers({1, 2, 3}));
-  Node* x = add_input(program, "x", std::move(sizes));
-  Node* sum = call(program, "aten.add.Tensor", {x, program.graph->find("weight")});
-  set_outputs(program, {call(program, "aten.relu.default", {sum})});
-  return program;
+ExportedProgram small_program() {
+  test::ProgramBuilder b;
+  Node* weight = b.parameter("weight");
+  Node* sum = b.call("aten.add.Tensor", {b.input("x"), weight});
+  return std::move(b.finish({b.call("aten.relu.default", {sum})}));
 }
 
 Methods methods_of(ExportedProgram program) {
@@ -103,18 +54,11 @@ Methods methods_of(ExportedProgram program) {
 }
 
 vitrine::test::AlignedBytes aligned(const std::vector<std::byte>& bytes) {
-  vitrine::test::AlignedBytes copy(bytes.size());
-  std::memcpy(copy.data(), bytes.data(), bytes.size());
-  return copy;
+  return {bytes.begin(), bytes.end()};
 }
 
 std::string error_of(const Methods& methods, const EmitOptions& options = {}) {
-  try {
-    emit(methods, options);
-  } catch (const AotError& error) {
-    return error.what();
-  }
-  return "";
+  return vitrine::test::thrown<AotError>([&] { emit(methods, options); });
 }
 
 const fbs::Program& root(const std::vector<std::byte>& pte) { return *fbs::GetProgram(pte.data()); }
@@ -180,7 +124,7 @@ TEST(EmitTest, WritesExternalConstantsToPtdFile) {
   options.external_constants = true;
   const EmittedProgram emitted = emit(methods_of(small_program()), options);
   ASSERT_EQ(emitted.ptd.size(), 1U);
-  EXPECT_THAT(keys_of(emitted.ptd.begin()->second), ElementsAre("model.weight"));
+  EXPECT_THAT(keys_of(emitted.ptd.begin()->second), ElementsAre("of.weight"));
   EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 1U);
 }
 
@@ -188,17 +132,15 @@ TEST(EmitTest, WritesExternalConstantsToPtdFile) {
 // _prop_tensor_constant0, and `number` gets the name _lifted_tensor_constant1.
 ExportedProgram lifted_program(std::vector<float> weight, std::vector<float> constant,
                                float number) {
-  ExportedProgram program;
-  add_weight(program, "weight", InputSpec::Kind::kParameter, numbers(weight));
-  Node* x = add_input(program, "x", {static_cast<int64_t>(weight.size())});
-  Node* sum = call(program, "aten.add.Tensor", {x, program.graph->find("weight")});
-  Node* added = program.add_constant("_prop_tensor_constant0", numbers(constant));
-  sum = call(program, "aten.add.Tensor", {sum, added});
-  Node* lifted = program.add_constant("_lifted_tensor_constant1", numbers({number}));
-  std::ranges::find(program.signature.inputs, lifted->name(), &InputSpec::name)->is_lifted_number =
-      true;
-  set_outputs(program, {call(program, "aten.add.Tensor", {sum, lifted})});
-  return program;
+  test::ProgramBuilder b;
+  Node* w = b.parameter("weight", numbers(weight));
+  Node* sum = b.call("aten.add.Tensor", {b.input("x", *w->tensor()), w});
+  Node* added = b.program.add_constant("_prop_tensor_constant0", numbers(constant));
+  sum = b.call("aten.add.Tensor", {sum, added});
+  Node* lifted = b.program.add_constant("_lifted_tensor_constant1", numbers({number}));
+  auto& inputs = b.program.signature.inputs;
+  std::ranges::find(inputs, lifted->name(), &InputSpec::name)->is_lifted_number = true;
+  return std::move(b.finish({b.call("aten.add.Tensor", {sum, lifted})}));
 }
 
 TEST(EmitTest, RenamesDifferentExternalConstantsWithTheSameName) {
@@ -210,7 +152,7 @@ TEST(EmitTest, RenamesDifferentExternalConstantsWithTheSameName) {
   options.external_constants = true;
   const EmittedProgram emitted = emit(methods, options);
   EXPECT_THAT(keys_of(emitted.ptd.at("_default_external_constant")),
-              testing::UnorderedElementsAre("model.weight", "_prop_tensor_constant0",
+              testing::UnorderedElementsAre("of.weight", "_prop_tensor_constant0",
                                             "_prop_tensor_constant0@set"));
   // Entry 0 is for tensors without data. The other two entries are the lifted numbers 5 and 6.
   EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 3U);
@@ -225,7 +167,7 @@ TEST(EmitTest, RejectsDifferentExternalWeightsWithTheSameName) {
     methods.emplace("set", lifted_program(std::move(other), {3, 4}, 5));
     EXPECT_EQ(error_of(methods), "");
     EXPECT_EQ(error_of(methods, options),
-              "method set: weight model.weight differs from the weight of the same name in method "
+              "method set: weight of.weight differs from the weight of the same name in method "
               "get, but a .ptd file stores one weight per name");
   };
   expect_rejected({1, 3});
@@ -233,16 +175,11 @@ TEST(EmitTest, RejectsDifferentExternalWeightsWithTheSameName) {
 }
 
 ExportedProgram counter(std::vector<float> state) {
-  ExportedProgram program;
-  add_weight(program, "state", InputSpec::Kind::kBuffer, numbers(state));
-  Node* x = add_input(program, "x", {2});
-  Node* buffer = program.graph->find("state");
-  Node* sum = call(program, "aten.add.Tensor", {buffer, x});
-  Node* written = call(program, "aten.copy_.default", {buffer, sum});
-  set_outputs(program, {written, sum});
-  program.signature.outputs[0].kind = OutputSpec::Kind::kBufferMutation;
-  program.signature.outputs[0].target = "model.state";
-  return program;
+  test::ProgramBuilder b;
+  Node* buffer = b.buffer("state", numbers(state));
+  Node* sum = b.call("aten.add.Tensor", {buffer, b.input("x", *buffer->tensor())});
+  b.mutates(buffer, b.call("aten.copy_.default", {buffer, sum}));
+  return std::move(b.finish({sum}));
 }
 
 TEST(EmitTest, StoresNonzeroInitialStateOfBuffers) {
@@ -271,13 +208,12 @@ TEST(EmitTest, RejectsUnboundedSizesAndUnsupportedHigherOrderOperators) {
   unbounded.range_constraints["s0"] = {1, std::nullopt};
   EXPECT_THAT(error_of(methods_of(std::move(unbounded))),
               testing::AllOf(HasSubstr("node x"), HasSubstr("s0 has no upper bound")));
-  ExportedProgram program;
-  Node* x = add_input(program, "x", {3});
-  Node* loop = program.graph->call(Target::of("flex_attention", Dialect::kHigherOrder), {x});
+  test::ProgramBuilder b;
+  Node* x = b.input("x");
+  Node* loop = b.program.graph->call(Target::of("flex_attention", Dialect::kHigherOrder), {x});
   loop->meta.value = x->meta.value;
-  set_outputs(program, {loop});
   EXPECT_THAT(
-      error_of(methods_of(std::move(program))),
+      error_of(methods_of(std::move(b.finish({loop})))),
       testing::AllOf(HasSubstr("node flex_attention"), HasSubstr("cond, map, scan or while_loop")));
 }
 
@@ -307,28 +243,25 @@ TEST(EmitTest, RejectsInvalidProgramsAndAlignments) {
 
 // cond(p, relu, relu)(x)
 ExportedProgram conditional_program() {
-  ExportedProgram program;
-  Node* p = add_input(program, "p", {});
-  p->meta.value = contiguous_spec(ScalarType::kBool, {});
-  Node* x = add_input(program, "x", {64});
+  test::ProgramBuilder b;
+  Graph& graph = *b.program.graph;
+  Node* p = b.input("p", contiguous_spec(ScalarType::kBool, {}));
+  Node* x = b.input("x", contiguous_spec(ScalarType::kFloat, {64}));
   for (const char* name : {"yes", "no"}) {
     auto branch = std::make_unique<Graph>();
     Node* operand = branch->placeholder("operand");
     operand->meta.value = x->meta.value;
-    Node* result = branch->call(edge("aten.relu.default"), {operand});
-    result->meta.value = x->meta.value;
-    branch->set_output(Argument::tuple({result}));
-    program.graph->subgraphs()[name] = std::move(branch);
+    branch->set_output(Argument::tuple({b.call_in(*branch, "aten.relu.default", {operand})}));
+    graph.subgraphs()[name] = std::move(branch);
   }
-  Node* yes = program.graph->get_attr("yes");
-  Node* no = program.graph->get_attr("no");
-  Node* chosen = program.graph->call(Target::of("cond", Dialect::kHigherOrder),
-                                     {p, yes, no, Argument::tuple({x})});
+  Node* yes = graph.get_attr("yes");
+  Node* no = graph.get_attr("no");
+  Node* chosen =
+      graph.call(Target::of("cond", Dialect::kHigherOrder), {p, yes, no, Argument::tuple({x})});
   chosen->meta.value = Value::Items{x->meta.value};
-  Node* item = program.graph->call(getitem(), {chosen, 0});
+  Node* item = graph.call(getitem(), {chosen, 0});
   item->meta.value = x->meta.value;
-  set_outputs(program, {item});
-  return program;
+  return std::move(b.finish({item}));
 }
 
 TEST(EmitTest, BranchesShareMemory) {
@@ -349,14 +282,8 @@ TEST(EmitTest, BranchesShareMemory) {
 TEST(EmitTest, PadsMemoryForDelegatesInBranches) {
   const auto planned = [](uint64_t padding) {
     ExportedProgram program = conditional_program();
-    to_backend(program, test::FunctionPartitioner([&](ExportedProgram& partitioned) {
-                 PartitionResult result;
-                 result.tags["tag"] = {std::make_shared<test::NamedBackend>("Padded", padding), {}};
-                 for (auto& [name, branch] : partitioned.graph->subgraphs()) {
-                   branch->find("aten_relu_default")->meta.delegation_tag = "tag";
-                 }
-                 return result;
-               }));
+    to_backend(program, test::tagging({{"aten_relu_default", "tag"}},
+                                      std::make_shared<test::NamedBackend>("Padded", padding)));
     return emit(methods_of(std::move(program))).debug_info.at("forward").planned_bytes;
   };
   // Padding is added twice: after the memory of the branches and after the memory of the outer
@@ -372,16 +299,9 @@ TEST(EmitTest, DelegateCallsShareScratchMemory) {
     Node* x = b.input("x");
     Node* first = b.call("aten.relu.default", {x});
     Node* erf = b.call("aten.erf.default", {first});
-    b.returns(b.call("aten.relu.default", {erf}));
-    to_backend(b.finish(), test::FunctionPartitioner([&](ExportedProgram& partitioned) {
-                 PartitionResult result;
-                 const auto backend = std::make_shared<test::NamedBackend>("Named", 0, sizes);
-                 for (const char* name : {"aten_relu_default", "aten_relu_default_1"}) {
-                   result.tags[name] = {backend, {}};
-                   partitioned.graph->find(name)->meta.delegation_tag = name;
-                 }
-                 return result;
-               }));
+    to_backend(b.finish({b.call("aten.relu.default", {erf})}),
+               test::tagging({{"aten_relu_default", "t0"}, {"aten_relu_default_1", "t1"}},
+                             std::make_shared<test::NamedBackend>("Named", 0, sizes)));
     return emit(methods_of(std::move(b.program)));
   };
   const EmittedProgram emitted = emitted_with({500, 32});

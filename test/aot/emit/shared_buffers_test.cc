@@ -6,6 +6,7 @@
 #include "aot/graph/aot_error.h"
 #include "aot/passes/pipelines.h"
 #include "schema/program_generated.h"
+#include "test/aot/lowering/program_builder.h"
 #include "test/support/expect_error.h"
 
 namespace vitrine::aot {
@@ -14,53 +15,21 @@ namespace {
 using testing::ElementsAre;
 namespace fbs = schema::program;
 
-struct MethodBuilder {
-  ExportedProgram program;
-  std::vector<Node*> results;
-
-  Node* buffer(const std::string& name, int64_t size) {
-    Node* node = program.graph->placeholder(name);
-    node->meta.value = contiguous_spec(ScalarType::kFloat, {size});
-    InputSpec spec;
-    spec.kind = InputSpec::Kind::kBuffer;
-    spec.name = name;
-    spec.target = "model." + name;
-    program.state_dict.emplace(
-        spec.target, make_tensor_data(ScalarType::kFloat, {size},
-                                      std::vector<std::byte>(static_cast<size_t>(size) * 4)));
-    program.signature.inputs.push_back(std::move(spec));
-    return node;
-  }
-  Node* negative(Node* x) {
-    Node* node = program.graph->call(Target::of("aten.neg.default", Dialect::kEdge), {x});
-    node->meta.value = x->meta.value;
-    return node;
-  }
-  void result(Node* node, const std::string& mutated = "") {
-    OutputSpec spec;
-    spec.name = node->name();
-    spec.target = mutated;
-    if (!mutated.empty()) spec.kind = OutputSpec::Kind::kBufferMutation;
-    program.signature.outputs.push_back(spec);
-    results.push_back(node);
-  }
-  ExportedProgram finish() {
-    program.graph->set_output(Argument::tuple({results.begin(), results.end()}));
-    return std::move(program);
-  }
-};
-
 Methods reader_and_writer(int64_t size_in_reader) {
+  const auto zeros = [](int64_t size) {
+    return make_tensor_data(ScalarType::kFloat, {size},
+                            std::vector<std::byte>(static_cast<size_t>(size) * sizeof(float)));
+  };
+  test::ProgramBuilder writer;
+  Node* count = writer.buffer("count", zeros(5));
+  Node* state = writer.buffer("state", zeros(3));
+  writer.mutates(count, writer.call("aten.neg.default", {count}));
+  writer.mutates(state, writer.call("aten.neg.default", {state}));
+  test::ProgramBuilder reader;
+  Node* read = reader.call("aten.neg.default", {reader.buffer("state", zeros(size_in_reader))});
   Methods methods;
-  MethodBuilder writer;
-  Node* count = writer.buffer("count", 5);
-  Node* state = writer.buffer("state", 3);
-  writer.result(writer.negative(count), "model.count");
-  writer.result(writer.negative(state), "model.state");
-  methods.emplace("write", writer.finish());
-  MethodBuilder reader;
-  reader.result(reader.negative(reader.buffer("state", size_in_reader)));
-  methods.emplace("read", reader.finish());
+  methods.emplace("write", std::move(writer.finish()));
+  methods.emplace("read", std::move(reader.finish({read})));
   return methods;
 }
 
@@ -83,7 +52,7 @@ TEST(SharedBuffers, HaveTheSameOffsetInAllMethods) {
   // mark_shared_buffers() added a mutation of the buffer to the method "read". Without a mutation,
   // the buffer would be a constant in this method.
   ASSERT_EQ(methods.at("read").signature.outputs.size(), 2U);
-  EXPECT_EQ(methods.at("read").signature.outputs[0].target, "model.state");
+  EXPECT_EQ(methods.at("read").signature.outputs[0].target, "of.state");
   for (auto& [name, program] : methods) to_executable(program);
   EmitOptions options;
   options.memory_planning.share_mutable_buffers = true;
@@ -116,7 +85,7 @@ TEST(SharedBuffers, RejectsDifferentShapes) {
   Methods methods = reader_and_writer(4);
   mark_shared_buffers(methods);
   EXPECT_ERROR(AotError, share_buffers(methods, 16),
-               "methods read and write share the buffer model.state, but it is f32[4] in the first "
+               "methods read and write share the buffer of.state, but it is f32[4] in the first "
                "and f32[3]");
 }
 
@@ -124,12 +93,11 @@ TEST(SharedBuffers, RejectsDifferentInitialValues) {
   Methods methods = reader_and_writer(3);
   std::vector<std::byte> bytes(12);
   bytes[5] = std::byte{1};
-  methods.at("read").state_dict.at("model.state") =
+  methods.at("read").state_dict.at("of.state") =
       make_tensor_data(ScalarType::kFloat, {3}, std::move(bytes));
   mark_shared_buffers(methods);
-  EXPECT_ERROR(
-      AotError, share_buffers(methods, 16),
-      "methods read and write share the buffer model.state, but its initial values differ");
+  EXPECT_ERROR(AotError, share_buffers(methods, 16),
+               "methods read and write share the buffer of.state, but its initial values differ");
 }
 
 }  // namespace

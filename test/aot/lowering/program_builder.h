@@ -15,21 +15,32 @@
 
 namespace vitrine::aot::test {
 
-// All tensors are f32 [2, 2]. Calls get the debug handles 1, 2, 3 and so on, in the order in which
-// they are added.
+// Tensors are f32 [2, 2] by default. The result of a call has the dtype and sizes of the first
+// argument. Calls get the debug handles 1, 2, 3 and so on, in the order in which they are added.
 class ProgramBuilder {
  public:
-  Node* parameter(const std::string& name) { return weight(name, InputSpec::Kind::kParameter); }
-  Node* buffer(const std::string& name) { return weight(name, InputSpec::Kind::kBuffer); }
-  Node* constant(const std::string& name) { return weight(name, InputSpec::Kind::kTensorConstant); }
-  Node* input(const std::string& name) { return placeholder(name, InputSpec()); }
+  Node* parameter(const std::string& name, TensorData data = ones()) {
+    return weight(name, InputSpec::Kind::kParameter, std::move(data));
+  }
+  Node* buffer(const std::string& name, TensorData data = ones()) {
+    return weight(name, InputSpec::Kind::kBuffer, std::move(data));
+  }
+  Node* constant(const std::string& name) {
+    return weight(name, InputSpec::Kind::kTensorConstant, ones());
+  }
+  Node* input(const std::string& name, TensorSpec tensor = spec()) {
+    return placeholder(name, InputSpec(), std::move(tensor));
+  }
   Node* call(const char* op, ArgumentList args, const std::string& tag = "") {
     return call_in(*program.graph, op, std::move(args), tag);
   }
   // Adds a call to `graph`: the program's graph or a subgraph.
   Node* call_in(Graph& graph, const char* op, ArgumentList args, const std::string& tag = "") {
+    const Node* first = args.empty() ? nullptr : args[0].node();
+    const bool has_tensor = first != nullptr && first->tensor() != nullptr;
+    const TensorSpec result = has_tensor ? *first->tensor() : spec();
     Node* node = graph.call(Target::of(op, Dialect::kEdge), std::move(args));
-    node->meta.value = spec();
+    node->meta.value = result;
     node->meta.debug_handle = ++handles_;
     node->meta.delegation_tag = tag;
     return node;
@@ -71,22 +82,26 @@ class ProgramBuilder {
   ExportedProgram program;
 
  private:
-  Node* placeholder(const std::string& name, InputSpec input) {
+  // Every byte is 1.
+  static TensorData ones() {
+    return make_tensor_data(ScalarType::kFloat, {2, 2}, std::vector<std::byte>(16, std::byte{1}));
+  }
+  Node* placeholder(const std::string& name, InputSpec input, TensorSpec tensor) {
     Node* node = program.graph->placeholder(name);
-    node->meta.value = spec();
+    node->meta.value = std::move(tensor);
     input.name = node->name();
     program.signature.inputs.push_back(std::move(input));
     return node;
   }
-  Node* weight(const std::string& name, InputSpec::Kind kind) {
+  Node* weight(const std::string& name, InputSpec::Kind kind, TensorData data) {
     InputSpec made;
     made.kind = kind;
     made.target = "of." + name;
     TensorMap& map =
         kind == InputSpec::Kind::kTensorConstant ? program.constants : program.state_dict;
-    map[made.target] =
-        make_tensor_data(ScalarType::kFloat, {2, 2}, std::vector<std::byte>(16, std::byte{1}));
-    return placeholder(name, std::move(made));
+    TensorSpec tensor = contiguous_spec(data.dtype, {data.sizes.begin(), data.sizes.end()});
+    map[made.target] = std::move(data);
+    return placeholder(name, std::move(made), std::move(tensor));
   }
   void result(const Node* node, OutputSpec output) {
     results_.emplace_back(program.graph->find(node->name()));
