@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "aot/graph/aot_error.h"
 #include "aot/graph/lint.h"
@@ -14,6 +12,7 @@
 #include "aot/import/pt2.h"
 #include "test/aot/import/pt2_writer.h"
 #include "test/support/corpus.h"
+#include "test/support/read_json.h"
 
 namespace vitrine::aot {
 namespace {
@@ -102,8 +101,7 @@ void check_tensor(const ExportedProgram& program, const TensorSpec& spec, const 
 json call_of(const fs::path& file, const std::string& method) {
   const fs::path path = file.parent_path() / "case.json";
   if (!fs::exists(path)) return {};
-  std::ifstream stream(path);
-  const json facts = json::parse(stream);
+  const json facts = test::read_json(path);
   // The shapes that PyTorch wrote for these programs are known to be wrong.
   if (facts.contains("core_aten_check_error")) return {};
   for (const json& call : facts["calls"]) {

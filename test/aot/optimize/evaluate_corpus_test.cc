@@ -2,19 +2,18 @@
 // PyTorch's. This tests decompositions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "aot/graph/aot_error.h"
 #include "aot/import/pt2.h"
 #include "aot/optimize/evaluate.h"
 #include "aot/optimize/fold_constants.h"
 #include "aot/passes/pipelines.h"
+#include "test/aot/optimize/lowered_call.h"
 #include "test/support/corpus.h"
+#include "test/support/read_json.h"
 #include "test/support/read_text.h"
-#include "vitrine/half.h"
 
 namespace vitrine::aot {
 namespace {
@@ -22,46 +21,12 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-std::vector<std::byte> read_file(const fs::path& file) {
-  const std::string text = vitrine::test::read_text(file);
+// Reads a tensor whose shape and file are in `value`.
+TensorData read_tensor(const fs::path& folder, ScalarType dtype, const json& value) {
+  const std::string text = vitrine::test::read_text(folder / value["file"].get<std::string>());
   const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
-double element(const TensorData& data, size_t index) {
-  const auto read = [&]<class T>(T value) {
-    std::memcpy(&value, data.storage.data() + index * sizeof(T), sizeof(T));
-    return static_cast<double>(value);
-  };
-  switch (data.dtype) {
-    case ScalarType::kFloat:
-      return read(float{});
-    case ScalarType::kDouble:
-      return read(double{});
-    case ScalarType::kLong:
-      return read(int64_t{});
-    case ScalarType::kInt:
-      return read(int32_t{});
-    case ScalarType::kShort:
-      return read(int16_t{});
-    case ScalarType::kChar:
-      return read(int8_t{});
-    case ScalarType::kByte:
-    case ScalarType::kBool:
-      return read(uint8_t{});
-    case ScalarType::kHalf:
-      return static_cast<double>(static_cast<float>(
-          *reinterpret_cast<const Half*>(data.storage.data() + index * sizeof(Half))));
-    case ScalarType::kBFloat16:
-      return static_cast<double>(static_cast<float>(
-          *reinterpret_cast<const BFloat16*>(data.storage.data() + index * sizeof(BFloat16))));
-    default:
-      return std::nan("");
-  }
-}
-
-TensorData file_data(const fs::path& file, const TensorSpec& spec, const json& value) {
-  return make_tensor_data(spec.dtype, value["shape"].get<std::vector<int64_t>>(), read_file(file));
+  return make_tensor_data(dtype, value["shape"].get<std::vector<int64_t>>(),
+                          {bytes.begin(), bytes.end()});
 }
 
 // Reads the input tensors of a call. Sets `is_possible` to false if an input is not a tensor.
@@ -79,27 +44,23 @@ std::vector<TensorData> inputs_of(const ExportedProgram& program, const fs::path
       is_possible = false;
       return {};
     }
-    inputs.push_back(file_data(folder / value["file"].get<std::string>(), *node->tensor(), value));
+    inputs.push_back(read_tensor(folder, node->tensor()->dtype, value));
   }
   return inputs;
 }
 
-void expect_close(const TensorData& found, const std::vector<std::byte>& expected_bytes,
-                  const json& value, double rtol, double atol) {
-  ASSERT_EQ(found.storage.size(), expected_bytes.size());
-  TensorData expected = found;
-  expected.storage = expected_bytes;
+void expect_close(const TensorData& found, const TensorData& expected, double rtol, double atol) {
+  ASSERT_EQ(found.storage.size(), expected.storage.size());
   if (is_complex(found.dtype)) {
     EXPECT_TRUE(std::ranges::equal(found.storage, expected.storage));
     return;
   }
-  EXPECT_EQ(found.sizes, value["shape"].get<std::vector<int64_t>>());
-  for (size_t i = 0; i < static_cast<size_t>(found.numel()); ++i) {
-    const double a = element(found, i);
-    const double b = element(expected, i);
-    if (std::isnan(a) && std::isnan(b)) continue;
-    if (a == b) continue;
-    ASSERT_LE(std::abs(a - b), atol + rtol * std::abs(b)) << "element " << i;
+  EXPECT_EQ(found.sizes, expected.sizes);
+  const Values a = values_of(found);
+  const Values b = values_of(expected);
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
+    ASSERT_LE(std::abs(a[i] - b[i]), atol + rtol * std::abs(b[i])) << "element " << i;
   }
 }
 
@@ -110,8 +71,7 @@ void evaluate_corpus(const char* folder_name, bool is_folded, size_t min_calls) 
     const fs::path folder = entry.path();
     const fs::path file = folder / "model.pt2";
     if (!fs::exists(file) || !fs::exists(folder / "case.json")) continue;
-    std::ifstream stream(folder / "case.json");
-    const json info = json::parse(stream);
+    const json info = vitrine::test::read_json(folder / "case.json");
     const std::string name = folder.filename().string();
     // Skips models that were quantized by another package, and operators whose results are random
     // or uninitialized.
@@ -134,8 +94,9 @@ void evaluate_corpus(const char* folder_name, bool is_folded, size_t min_calls) 
         for (const json& value : call["outputs"]) {
           if (value["kind"] != "tensor") break;
           ASSERT_LT(next, found.size());
-          expect_close(found[next++], read_file(folder / value["file"].get<std::string>()), value,
-                       info["tolerance"]["rtol"], info["tolerance"]["atol"]);
+          const TensorData& result = found[next++];
+          expect_close(result, read_tensor(folder, result.dtype, value), info["tolerance"]["rtol"],
+                       info["tolerance"]["atol"]);
         }
         ++run;
       }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "aot/graph/aot_error.h"
 #include "aot/passes/pipelines.h"
 #include "vitrine/half.h"
 
@@ -38,18 +39,35 @@ double read(const std::byte* from) {
 }  // namespace
 
 Values values_of(const TensorData& data) {
+  const auto read_at = [&](const std::byte* at) {
+    switch (data.dtype) {
+      case ScalarType::kFloat:
+        return read<float>(at);
+      case ScalarType::kDouble:
+        return read<double>(at);
+      case ScalarType::kHalf:
+        return read<Half>(at);
+      case ScalarType::kBFloat16:
+        return read<BFloat16>(at);
+      case ScalarType::kLong:
+        return read<int64_t>(at);
+      case ScalarType::kInt:
+        return read<int32_t>(at);
+      case ScalarType::kShort:
+        return read<int16_t>(at);
+      case ScalarType::kChar:
+        return read<int8_t>(at);
+      case ScalarType::kByte:
+      case ScalarType::kBool:
+        return read<uint8_t>(at);
+      default:
+        throw AotError(std::string("values_of() does not read ") + scalar_type_name(data.dtype));
+    }
+  };
   const std::vector<std::byte> bytes = row_major_bytes(data);
   Values values;
-  const size_t width = element_size(data.dtype);
-  for (size_t i = 0; i < bytes.size(); i += width) {
-    const std::byte* at = bytes.data() + i;
-    values.push_back(data.dtype == ScalarType::kFloat      ? read<float>(at)
-                     : data.dtype == ScalarType::kDouble   ? read<double>(at)
-                     : data.dtype == ScalarType::kLong     ? read<int64_t>(at)
-                     : data.dtype == ScalarType::kHalf     ? read<Half>(at)
-                     : data.dtype == ScalarType::kBFloat16 ? read<BFloat16>(at)
-                     : data.dtype == ScalarType::kInt      ? read<int32_t>(at)
-                                                           : static_cast<double>(*at));
+  for (size_t i = 0; i < bytes.size(); i += element_size(data.dtype)) {
+    values.push_back(read_at(bytes.data() + i));
   }
   return values;
 }

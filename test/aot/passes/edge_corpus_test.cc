@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "aot/graph/aot_error.h"
@@ -13,6 +11,7 @@
 #include "aot/passes/pipelines.h"
 #include "test/aot/passes/pte_instructions.h"
 #include "test/support/corpus.h"
+#include "test/support/read_json.h"
 #include "test/support/read_text.h"
 
 namespace vitrine::aot {
@@ -219,8 +218,7 @@ void expect_same_handles(bool core_aten, size_t at_least) {
     if (plan == methods.end() || !is_portable(plan->second)) continue;
     if (std::ranges::count(plan->second, "<jump>") != 0) continue;  // has several chains
     SCOPED_TRACE(test.exported.string());
-    std::ifstream stream(file);
-    const auto map = nlohmann::json::parse(stream)[test.method];
+    const auto map = vitrine::test::read_json(file)[test.method];
     std::vector<uint32_t> expected;
     for (size_t i = 0; map.contains(std::to_string(i)); ++i) {
       expected.push_back(map[std::to_string(i)].get<uint32_t>());

@@ -8,6 +8,7 @@
 #include "kernels/portable/portable_kernels.h"
 #include "test/aot/optimize/lowered_call.h"
 #include "test/aot/passes/lowered_program.h"
+#include "test/support/tensor_factory.h"
 #include "vitrine/method.h"
 
 namespace vitrine::aot {
@@ -46,10 +47,11 @@ ExportedProgram core_program(ModelBuilder& build, const std::vector<Mutation>& m
   return program;
 }
 
+using Runs = std::vector<std::vector<Values>>;
+
 // Runs the program once for each set of inputs. Returns the results of each run.
-std::vector<std::vector<Values>> runs(ExportedProgram program,
-                                      const std::vector<std::vector<TensorData>>& inputs,
-                                      const ExecutableOptions& options = {}) {
+Runs runs(ExportedProgram program, const std::vector<std::vector<TensorData>>& inputs,
+          const ExecutableOptions& options = {}) {
   to_edge(program);
   to_executable(program, options);
   Methods methods;
@@ -60,31 +62,24 @@ std::vector<std::vector<Values>> runs(ExportedProgram program,
   const auto loaded = *Program::load(*view_buffer(emitted.pte));
   KernelRegistry kernels;
   EXPECT_TRUE(kernels.add("portable", portable::kernels()).ok());
-  MethodOptions method_options;
-  method_options.kernels = &kernels;
-  const auto method = *Method::load(loaded, "forward", method_options);
-  std::vector<std::vector<Values>> found;
+  const auto method = *Method::load(loaded, "forward", {.kernels = &kernels});
+  Runs found;
   for (const std::vector<TensorData>& set : inputs) {
+    test::TensorFactory factory;
     for (size_t i = 0; i < set.size(); ++i) {
-      std::vector<std::byte> bytes = row_major_bytes(set[i]);
-      std::vector<int32_t> sizes(set[i].sizes.begin(), set[i].sizes.end());
-      std::vector<int64_t> strides = {1};
-      const uint8_t order[] = {0};
-      Tensor input(ScalarType::kFloat, sizes, order, strides, bytes.data());
+      const Values values = values_of(set[i]);
+      const auto size = static_cast<int32_t>(values.size());
+      Tensor& input = factory.make<float>({size}, {values.begin(), values.end()});
       EXPECT_TRUE(method->set_input(i, EValue(&input)).ok());
     }
     EXPECT_TRUE(method->execute().ok());
     std::vector<Values>& results = found.emplace_back();
     for (size_t i = 0; i < method->num_outputs(); ++i) {
-      const Tensor& result = method->output(i).unchecked_tensor();
-      const auto* numbers = static_cast<const float*>(result.raw_data());
-      results.emplace_back(numbers, numbers + result.numel());
+      results.push_back(values_of(copy_of(method->output(i).unchecked_tensor())));
     }
   }
   return found;
 }
-
-using Runs = std::vector<std::vector<Values>>;
 
 // Each run writes old2 = old1 and old1 = x. The signature names either old1 or old2 first.
 TEST(WriteBackBuffers, MovesValuesBetweenBuffers) {
@@ -123,42 +118,35 @@ TEST(WriteBackBuffers, ChainOfBuffersNeedsNoTemporaryCopies) {
   EXPECT_EQ(runs(std::move(program), inputs), expected);
 }
 
-TEST(WriteBackBuffers, CycleOfThreeBuffersRotates) {
-  ModelBuilder build("Cycle");
+// A program in which buffer i gets the old value of buffer sources[i]. The initial value of buffer
+// i is (i, 10 i). The results are the sums of the old values and x.
+ExportedProgram moving_program(const std::vector<size_t>& sources) {
+  ModelBuilder build("Moves");
   Node* x = two_input(build, "x");
-  Nodes all;
-  for (int i = 0; i < 3; ++i) {
+  Nodes all, sums;
+  for (int i = 0; i < static_cast<int>(sources.size()); ++i) {
     all.push_back(build.buffer("b" + std::to_string(i), two(i, 10 * i)));
+    sums.push_back(build.call("aten.add.Tensor", {all.back(), x}));
   }
-  Nodes sums;
-  for (Node* buffer : all) sums.push_back(build.call("aten.add.Tensor", {buffer, x}));
-  EXPECT_EQ(runs(core_program(build, {{all[0], all[1]}, {all[1], all[2]}, {all[2], all[0]}}, sums),
-                 {{two(0, 0)}, {two(0, 0)}, {two(0, 1)}, {two(0, 0)}}),
+  std::vector<Mutation> mutations;
+  for (size_t i = 0; i < all.size(); ++i) mutations.push_back({all[i], all[sources[i]]});
+  return core_program(build, mutations, sums);
+}
+
+TEST(WriteBackBuffers, CycleOfThreeBuffersRotates) {
+  EXPECT_EQ(runs(moving_program({1, 2, 0}), {{two(0, 0)}, {two(0, 0)}, {two(0, 1)}, {two(0, 0)}}),
             (Runs{{{0, 0}, {1, 10}, {2, 20}},
                   {{1, 10}, {2, 20}, {0, 0}},
                   {{2, 21}, {0, 1}, {1, 11}},
                   {{0, 0}, {1, 10}, {2, 20}}}));
 }
 
-// Buffers 0 and 1 swap their values. Buffer 2 gets the old value of buffer 0, and buffer 3 gets the
-// old value of buffer 2.
+// Buffers 0 and 1 swap their values.
 TEST(WriteBackBuffers, SupportsAChainAfterACycle) {
-  ModelBuilder build("Cycle");
-  Node* x = two_input(build, "x");
-  Nodes all;
-  for (int i = 0; i < 4; ++i) {
-    all.push_back(build.buffer("b" + std::to_string(i), two(i, 10 * i)));
-  }
-  Nodes sums;
-  for (Node* buffer : all) sums.push_back(build.call("aten.add.Tensor", {buffer, x}));
-  EXPECT_EQ(
-      runs(core_program(build,
-                        {{all[0], all[1]}, {all[1], all[0]}, {all[2], all[0]}, {all[3], all[2]}},
-                        sums),
-           {{two(0, 0)}, {two(0, 0)}, {two(0, 0)}}),
-      (Runs{{{0, 0}, {1, 10}, {2, 20}, {3, 30}},
-            {{1, 10}, {0, 0}, {0, 0}, {2, 20}},
-            {{0, 0}, {1, 10}, {1, 10}, {0, 0}}}));
+  EXPECT_EQ(runs(moving_program({1, 0, 0, 2}), {{two(0, 0)}, {two(0, 0)}, {two(0, 0)}}),
+            (Runs{{{0, 0}, {1, 10}, {2, 20}, {3, 30}},
+                  {{1, 10}, {0, 0}, {0, 0}, {2, 20}},
+                  {{0, 0}, {1, 10}, {1, 10}, {0, 0}}}));
 }
 
 TEST(WriteBackBuffers, SwapsInputs) {

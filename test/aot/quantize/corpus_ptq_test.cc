@@ -4,8 +4,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "aot/import/pt2.h"
@@ -18,6 +16,7 @@
 #include "backends/xnnpack/aot/partitioner.h"
 #include "backends/xnnpack/aot/sha256.h"
 #include "test/support/corpus.h"
+#include "test/support/read_json.h"
 #include "test/support/read_text.h"
 #include "vitrine/module.h"
 
@@ -66,12 +65,11 @@ fs::path folder_of(const std::string& name) {
 }
 
 struct PtqCase {
-  explicit PtqCase(const std::string& name) : folder(folder_of(name)) {
-    std::ifstream stream(folder / "case.json");
-    info = json::parse(stream);
-    std::ifstream expected_stream(folder / "qparams.json");
-    expected = json::parse(expected_stream);
-    program = import_pt2(folder / "model.pt2");
+  explicit PtqCase(const std::string& name)
+      : folder(folder_of(name)),
+        info(vitrine::test::read_json(folder / "case.json")),
+        expected(vitrine::test::read_json(folder / "qparams.json")),
+        program(import_pt2(folder / "model.pt2")) {
     const json& batches = info["calibration"]["batches"];
     const CalibrationData data{
         .count = batches.size(), .read = [&](size_t i) {
