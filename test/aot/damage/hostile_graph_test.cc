@@ -17,48 +17,29 @@ namespace {
 
 using nlohmann::json;
 using test::LoweringPath;
+using test::tensor_json;
 
 using Sizes = std::vector<json>;
 
-json size_of(int64_t size) { return {{"as_int", size}}; }
+json size_of(int64_t size) { return test::integer_json(size); }
 json size_of(const std::string& expression) {
   return {{"as_expr", {{"expr_str", expression}, {"hint", nullptr}}}};
 }
 
-json tensor_meta(const std::vector<json>& sizes) {
-  json meta = {{"dtype", 7},
-               {"sizes", sizes},
-               {"requires_grad", false},
-               {"device", {{"type", "cpu"}, {"index", nullptr}}},
-               {"strides", json::array()},
-               {"storage_offset", size_of(0)},
-               {"layout", 7}};
-  for (size_t i = 0; i < sizes.size(); ++i) meta["strides"].push_back(size_of(1));
-  return meta;
+json meta_of(const std::vector<json>& sizes) {
+  return test::meta_json(7, sizes, std::vector<json>(sizes.size(), test::integer_json(1)));
 }
-
-json tensor(const std::string& name) { return {{"as_tensor", {{"name", name}}}}; }
 
 // Builds a program with one input, x. The result of the last call is its output.
 class Program {
  public:
   explicit Program(const std::vector<json>& input_sizes) {
     json& graph = json_["graph_module"]["graph"];
-    graph = {{"inputs", json::array({tensor("x")})},
-             {"outputs", json::array()},
-             {"nodes", json::array()},
-             {"tensor_values", {{"x", tensor_meta(input_sizes)}}},
-             {"sym_int_values", json::object()},
-             {"sym_bool_values", json::object()},
-             {"is_single_tensor_return", false}};
-    json_["graph_module"]["module_call_graph"] = json::array();
+    graph["inputs"] = json::array({tensor_json("x")});
+    graph["nodes"] = json::array();
+    graph["tensor_values"] = {{"x", meta_of(input_sizes)}};
     json_["graph_module"]["signature"]["input_specs"] =
-        json::array({{{"user_input", {{"arg", tensor("x")}}}}});
-    json_["opset_version"] = {{"aten", 10}};
-    json_["range_constraints"] = json::object();
-    json_["schema_version"] = {{"major", 8}, {"minor", 20}};
-    json_["verifiers"] = json::array({"ATEN"});
-    json_["torch_version"] = "2.14.1";
+        json::array({{{"user_input", {{"arg", tensor_json("x")}}}}});
   }
 
   void add_range(const std::string& symbol, int64_t min, int64_t max) {
@@ -69,16 +50,11 @@ class Program {
   std::string call(const std::string& target, const std::vector<json>& args,
                    const std::vector<json>& sizes) {
     const std::string name = "v" + std::to_string(count_++);
-    json inputs = json::array();
-    for (const json& arg : args) inputs.push_back({{"name", "a"}, {"arg", arg}, {"kind", 1}});
+    std::vector<json> inputs;
+    for (const json& arg : args) inputs.push_back(test::argument_json("a", arg));
     json& graph = json_["graph_module"]["graph"];
-    graph["nodes"].push_back({{"target", "torch.ops.aten." + target},
-                              {"inputs", inputs},
-                              {"outputs", json::array({tensor(name)})},
-                              {"metadata", json::object()},
-                              {"is_hop_single_tensor_return", nullptr},
-                              {"name", name}});
-    graph["tensor_values"][name] = tensor_meta(sizes);
+    graph["nodes"].push_back(test::node_json("torch.ops.aten." + target, inputs, name));
+    graph["tensor_values"][name] = meta_of(sizes);
     last_ = name;
     return name;
   }
@@ -87,9 +63,9 @@ class Program {
   // lowering must succeed or throw an AotError within two minutes. Returns the error of the first
   // lowering, which uses no backend.
   std::string lower() {
-    json_["graph_module"]["graph"]["outputs"] = json::array({tensor(last_)});
+    json_["graph_module"]["graph"]["outputs"] = json::array({tensor_json(last_)});
     json_["graph_module"]["signature"]["output_specs"] =
-        json::array({{{"user_output", {{"arg", tensor(last_)}}}}});
+        json::array({{{"user_output", {{"arg", tensor_json(last_)}}}}});
     const std::vector<std::byte> bytes = test::write_zip(test::small_pt2(json_.dump()));
     std::string first;
     for (const LoweringPath path :
@@ -108,7 +84,7 @@ class Program {
   }
 
  private:
-  json json_;
+  json json_ = json::parse(test::small_program_json());
   size_t count_ = 0;
   std::string last_ = "x";
 };
@@ -126,7 +102,7 @@ std::string error_of(const Sizes& input, const std::string& target, const std::v
 TEST(HostileGraph, RejectsHugeInputs) {
   const json large = size_of(int64_t{1} << 30);
   for (const Sizes& sizes : {Sizes{size_of(kHuge)}, Sizes{large, large, large}}) {
-    const std::string error = error_of(sizes, "relu.default", {tensor("x")}, sizes);
+    const std::string error = error_of(sizes, "relu.default", {tensor_json("x")}, sizes);
     EXPECT_NE(error.find("node x"), std::string::npos) << error;
   }
 }
@@ -144,10 +120,10 @@ TEST(HostileGraph, SurvivesHugeResultsOfTensorFactories) {
 
 TEST(HostileGraph, SurvivesSplitsIntoVeryManyPieces) {
   const Sizes large{size_of(int64_t{1} << 30)};
-  error_of(large, "unbind.int", {tensor("x"), json{{"as_int", 0}}}, {});
-  error_of(large, "split.Tensor", {tensor("x"), json{{"as_int", 1}}}, {size_of(1)});
+  error_of(large, "unbind.int", {tensor_json("x"), json{{"as_int", 0}}}, {});
+  error_of(large, "split.Tensor", {tensor_json("x"), json{{"as_int", 1}}}, {size_of(1)});
   error_of({size_of(int64_t{1} << 20), size_of(3), size_of(3)}, "pixel_unshuffle.default",
-           {tensor("x"), json{{"as_int", -1}}}, {size_of(1), size_of(1), size_of(1)});
+           {tensor_json("x"), json{{"as_int", -1}}}, {size_of(1), size_of(1), size_of(1)});
 }
 
 // Each of 64 calls doubles a symbolic size. If the last size were stored as a sum, the sum would
@@ -165,7 +141,7 @@ TEST(HostileGraph, SurvivesHugeSymbolicSizesAndManyDims) {
   Program dims(Sizes{size_of(1)});
   last = "x";
   for (int i = 0; i < 500; ++i) {
-    last = dims.call("unsqueeze.default", {tensor(last), json{{"as_int", 0}}}, {size_of(1)});
+    last = dims.call("unsqueeze.default", {tensor_json(last), json{{"as_int", 0}}}, {size_of(1)});
   }
   dims.lower();
 }
@@ -178,9 +154,9 @@ TEST(HostileGraph, SurvivesCallsWithManyArguments) {
                      {size_of(2 * int64_t{kMany})}),
             "");
   const json ones = std::vector<int>(kMany, 1);
-  error_of(two, "expand.default", {tensor("x"), json{{"as_ints", ones}}}, two);
+  error_of(two, "expand.default", {tensor_json("x"), json{{"as_ints", ones}}}, two);
   std::vector<json> args(kMany, json{{"as_int", 1}});
-  args[0] = tensor("x");
+  args[0] = tensor_json("x");
   EXPECT_NE(error_of(two, "relu.default", args, two), "");
 }
 
@@ -189,7 +165,7 @@ TEST(HostileGraph, AcceptsValueWithManyUsers) {
   Program program(Sizes{size_of(2)});
   std::string last = "x";
   for (int i = 0; i < 2000; ++i) {
-    last = program.call("add.Tensor", {tensor(last), tensor("x")}, {size_of(2)});
+    last = program.call("add.Tensor", {tensor_json(last), tensor_json("x")}, {size_of(2)});
   }
   EXPECT_EQ(program.lower(), "");
 }
@@ -233,7 +209,7 @@ TEST(HostileGraph, SurvivesResultShapesThatOperatorsCannotProduce) {
                                             "split_with_sizes.default",
                                             "as_strided.default"};
   const std::vector<json> arguments = {
-      tensor("x"),
+      tensor_json("x"),
       json{{"as_int", -1}},
       json{{"as_int", 1}},
       json{{"as_int", int64_t{1} << 62}},
@@ -250,12 +226,13 @@ TEST(HostileGraph, SurvivesResultShapesThatOperatorsCannotProduce) {
     for (const auto& input : shapes) {
       for (int round = 0; round < 3; ++round) {
         Program program(input);
-        std::vector<json> args = {next(4) == 0 ? arguments[next(arguments.size())] : tensor("x")};
+        std::vector<json> args = {next(4) == 0 ? arguments[next(arguments.size())]
+                                               : tensor_json("x")};
         for (size_t count = next(5); count > 0; --count)
           args.push_back(arguments[next(arguments.size())]);
         SCOPED_TRACE(target + " " + json(args).dump());
         const std::string made = program.call(target, args, shapes[next(shapes.size())]);
-        program.call("relu.default", {tensor(made)}, shapes[next(shapes.size())]);
+        program.call("relu.default", {tensor_json(made)}, shapes[next(shapes.size())]);
         program.lower();
       }
     }

@@ -8,36 +8,36 @@
 #include <nlohmann/json.hpp>
 
 namespace vitrine::test {
-namespace {
-
 using nlohmann::json;
 
-json tensor_meta(bool requires_grad) {
-  return {{"dtype", 7},
-          {"sizes", json::array({{{"as_int", 2}}})},
+json integer_json(int64_t value) { return {{"as_int", value}}; }
+
+json tensor_json(const std::string& name) { return {{"as_tensor", {{"name", name}}}}; }
+
+json meta_json(int dtype, const std::vector<json>& sizes, const std::vector<json>& strides,
+               bool requires_grad) {
+  return {{"dtype", dtype},
+          {"sizes", sizes},
           {"requires_grad", requires_grad},
           {"device", {{"type", "cpu"}, {"index", nullptr}}},
-          {"strides", json::array({{{"as_int", 1}}})},
-          {"storage_offset", {{"as_int", 0}}},
+          {"strides", strides},
+          {"storage_offset", integer_json(0)},
           {"layout", 7}};
 }
 
-json tensor(const char* name) { return {{"as_tensor", {{"name", name}}}}; }
+json argument_json(const std::string& name, json value) {
+  return {{"name", name}, {"arg", std::move(value)}, {"kind", 1}};
+}
 
-json node(const char* target, json inputs, const char* output) {
+json node_json(const std::string& target, const std::vector<json>& arguments,
+               const std::string& output) {
   return {{"target", target},
-          {"inputs", std::move(inputs)},
-          {"outputs", json::array({tensor(output)})},
+          {"inputs", arguments},
+          {"outputs", json::array({tensor_json(output)})},
           {"metadata", json::object()},
           {"is_hop_single_tensor_return", nullptr},
           {"name", output}};
 }
-
-json named(const char* name, const char* value) {
-  return {{"name", name}, {"arg", tensor(value)}, {"kind", 1}};
-}
-
-}  // namespace
 
 std::vector<std::byte> write_zip(const ArchiveMembers& members, bool compressed) {
   zip_error_t error;
@@ -88,26 +88,31 @@ ArchiveMembers read_zip(const std::string& path) {
 }
 
 std::string small_program_json() {
+  const auto vector = [](bool requires_grad) {
+    return meta_json(7, {integer_json(2)}, {integer_json(1)}, requires_grad);
+  };
   const json graph = {
-      {"inputs", json::array({tensor("p_w"), tensor("x")})},
-      {"outputs", json::array({tensor("relu")})},
-      {"nodes", json::array({node("torch.ops.aten.add.Tensor",
-                                  json::array({named("self", "x"), named("other", "p_w")}), "add"),
-                             node("torch.ops.aten.relu.default",
-                                  json::array({named("self", "add")}), "relu")})},
+      {"inputs", json::array({tensor_json("p_w"), tensor_json("x")})},
+      {"outputs", json::array({tensor_json("relu")})},
+      {"nodes", json::array({node_json("torch.ops.aten.add.Tensor",
+                                       {argument_json("self", tensor_json("x")),
+                                        argument_json("other", tensor_json("p_w"))},
+                                       "add"),
+                             node_json("torch.ops.aten.relu.default",
+                                       {argument_json("self", tensor_json("add"))}, "relu")})},
       {"tensor_values",
-       {{"p_w", tensor_meta(true)},
-        {"x", tensor_meta(false)},
-        {"add", tensor_meta(false)},
-        {"relu", tensor_meta(false)}}},
+       {{"p_w", vector(true)},
+        {"x", vector(false)},
+        {"add", vector(false)},
+        {"relu", vector(false)}}},
       {"sym_int_values", json::object()},
       {"sym_bool_values", json::object()},
       {"is_single_tensor_return", false}};
   const json signature = {
       {"input_specs",
        json::array({{{"parameter", {{"arg", {{"name", "p_w"}}}, {"parameter_name", "w"}}}},
-                    {{"user_input", {{"arg", tensor("x")}}}}})},
-      {"output_specs", json::array({{{"user_output", {{"arg", tensor("relu")}}}}})}};
+                    {{"user_input", {{"arg", tensor_json("x")}}}}})},
+      {"output_specs", json::array({{{"user_output", {{"arg", tensor_json("relu")}}}}})}};
   const json program = {
       {"graph_module",
        {{"graph", graph}, {"signature", signature}, {"module_call_graph", json::array()}}},
@@ -120,12 +125,13 @@ std::string small_program_json() {
 }
 
 ArchiveMembers small_pt2(const std::string& program_json) {
-  const json config = {{"config",
-                        {{"w",
-                          {{"path_name", "weight_0"},
-                           {"is_param", true},
-                           {"use_pickle", false},
-                           {"tensor_meta", tensor_meta(true)}}}}}};
+  const json config = {
+      {"config",
+       {{"w",
+         {{"path_name", "weight_0"},
+          {"is_param", true},
+          {"use_pickle", false},
+          {"tensor_meta", meta_json(7, {integer_json(2)}, {integer_json(1)}, true)}}}}}};
   const float numbers[2] = {1, 2};
   std::string weight(sizeof(numbers), '\0');
   std::memcpy(weight.data(), numbers, sizeof(numbers));

@@ -17,6 +17,9 @@ namespace vitrine::aot {
 namespace {
 
 using nlohmann::json;
+using test::argument_json;
+using test::node_json;
+using test::tensor_json;
 
 // ---- Pickle opcodes
 
@@ -80,31 +83,14 @@ const std::string kAttributes =
 // ---- A program that computes y = dequantize(w) and accesses the inner tensors of w by name
 
 json meta(int dtype, int rows, int columns) {
-  return {{"dtype", dtype},
-          {"sizes", json::array({{{"as_int", rows}}, {{"as_int", columns}}})},
-          {"requires_grad", false},
-          {"device", {{"type", "cpu"}, {"index", nullptr}}},
-          {"strides", json::array({{{"as_int", columns}}, {{"as_int", 1}}})},
-          {"storage_offset", {{"as_int", 0}}},
-          {"layout", 7}};
-}
-json tensor(const char* name) { return {{"as_tensor", {{"name", name}}}}; }
-json argument(const char* name, json value) {
-  return {{"name", name}, {"arg", std::move(value)}, {"kind", 1}};
-}
-json node(const char* target, json inputs, const char* output) {
-  return {{"target", target},
-          {"inputs", std::move(inputs)},
-          {"outputs", json::array({tensor(output)})},
-          {"metadata", json::object()},
-          {"is_hop_single_tensor_return", nullptr},
-          {"name", output}};
+  return test::meta_json(dtype, {test::integer_json(rows), test::integer_json(columns)},
+                         {test::integer_json(columns), test::integer_json(1)});
 }
 json access(const char* from, const char* attribute, const char* output) {
-  return node("torch.ops.export.access_subclass_inner_tensor.default",
-              json::array({argument("src_subclass_tensor", tensor(from)),
-                           argument("attr", {{"as_string", attribute}})}),
-              output);
+  return node_json("torch.ops.export.access_subclass_inner_tensor.default",
+                   {argument_json("src_subclass_tensor", tensor_json(from)),
+                    argument_json("attr", {{"as_string", attribute}})},
+                   output);
 }
 
 struct UnwrapSubclasses : testing::Test {
@@ -114,16 +100,17 @@ struct UnwrapSubclasses : testing::Test {
   int rows_in_config = 2;
 
   UnwrapSubclasses() {
-    graph()["inputs"] = json::array({tensor("p_w"), tensor("x")});
-    graph()["nodes"] = json::array(
-        {access("p_w", "qdata", "q"), access("p_w", "scale", "s"),
-         node("torch.ops.torchao.dequantize_affine.default",
-              json::array(
-                  {argument("input", tensor("q")), argument("block_size", {{"as_ints", {1, 2}}}),
-                   argument("scale", tensor("s")), argument("zero_point", {{"as_none", true}}),
-                   argument("input_dtype", {{"as_scalar_type", 2}})}),
-              "d")});
-    graph()["outputs"] = json::array({tensor("d")});
+    graph()["inputs"] = json::array({tensor_json("p_w"), tensor_json("x")});
+    graph()["nodes"] =
+        json::array({access("p_w", "qdata", "q"), access("p_w", "scale", "s"),
+                     node_json("torch.ops.torchao.dequantize_affine.default",
+                               {argument_json("input", tensor_json("q")),
+                                argument_json("block_size", {{"as_ints", {1, 2}}}),
+                                argument_json("scale", tensor_json("s")),
+                                argument_json("zero_point", {{"as_none", true}}),
+                                argument_json("input_dtype", {{"as_scalar_type", 2}})},
+                               "d")});
+    graph()["outputs"] = json::array({tensor_json("d")});
     graph()["tensor_values"] = {{"p_w", meta(7, 2, 4)},
                                 {"x", meta(7, 2, 4)},
                                 {"q", meta(2, 2, 4)},
@@ -131,7 +118,7 @@ struct UnwrapSubclasses : testing::Test {
                                 {"d", meta(7, 2, 4)}};
     json& signature = program["graph_module"]["signature"];
     signature["input_specs"][0]["parameter"]["parameter_name"] = "fc.w";
-    signature["output_specs"] = json::array({{{"user_output", {{"arg", tensor("d")}}}}});
+    signature["output_specs"] = json::array({{{"user_output", {{"arg", tensor_json("d")}}}}});
   }
 
   ExportedProgram import() {
@@ -215,7 +202,7 @@ TEST_F(UnwrapSubclasses, RejectsAccessToMissingInnerTensor) {
 }
 
 TEST_F(UnwrapSubclasses, RejectsDirectUseOfAWeightInsteadOfItsInnerTensors) {
-  graph()["nodes"][2]["inputs"][2]["arg"] = tensor("p_w");
+  graph()["nodes"][2]["inputs"][2]["arg"] = tensor_json("p_w");
   expect_error(
       "uses weight fc.w of type torchao.quantization SomeTensor without accessing its inner "
       "tensors");
