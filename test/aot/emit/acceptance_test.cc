@@ -1,5 +1,6 @@
 // Checks that emitted .pte files follow ExecuTorch's rules for the format, for several sets of
 // options. The checker of these rules is tested with files that ExecuTorch wrote.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,6 +22,9 @@ namespace vitrine::aot {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
 
 // These cases cover all features of the format: constants, states, delegates, branches, dynamic
 // sizes, quantized tensors, several methods.
@@ -48,25 +52,23 @@ std::shared_ptr<const Partitioner> demo_backend() {
 Methods lowered(const fs::path& folder, const std::shared_ptr<const Partitioner>& partitioner) {
   Methods methods;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string stem = entry.path().stem().string();
-    if (entry.path().extension() != ".pt2" || stem.ends_with("_core_aten")) continue;
-    ExportedProgram program = import_pt2(entry.path());
+    const fs::path& file = entry.path();
+    if (file.extension() != ".pt2" || file.stem().string().ends_with("_core_aten")) continue;
+    ExportedProgram program = import_pt2(file);
     EdgeOptions options;
     if (partitioner) options.ops_to_keep.push_back(partitioner->ops_to_keep(program));
     to_edge(program, options);
     if (partitioner) to_backend(program, *partitioner);
     to_executable(program);
-    methods.emplace(stem == "model" ? "forward" : stem.substr(6), std::move(program));
+    methods.emplace(test::method_of(file), std::move(program));
   }
   return methods;
 }
 
 void expect_accepted(const std::vector<std::byte>& pte, const test::AcceptanceOptions& options) {
   const test::AlignedBytes bytes(pte.begin(), pte.end());
-  const std::span<const std::byte> view(reinterpret_cast<const std::byte*>(bytes.data()),
-                                        bytes.size());
-  for (const std::string& rule : test::violated_rules(view, options)) ADD_FAILURE() << rule;
-  const auto program = Program::load(*view_buffer(view), Verification::kFull);
+  EXPECT_THAT(test::violated_rules(bytes, options), IsEmpty());
+  const auto program = Program::load(*view_buffer(bytes), Verification::kFull);
   EXPECT_TRUE(program.ok()) << program.error().message();
 }
 
@@ -117,9 +119,7 @@ TEST(Acceptance, AcceptsProgramsFromExecuTorch) {
   for (const char* name : kCases) {
     SCOPED_TRACE(name);
     const test::AlignedBytes file = test::read_file_bytes(test::corpus_dir() / name / "model.pte");
-    const std::span<const std::byte> view(reinterpret_cast<const std::byte*>(file.data()),
-                                          file.size());
-    for (const std::string& rule : test::violated_rules(view)) ADD_FAILURE() << rule;
+    EXPECT_THAT(test::violated_rules(file), IsEmpty());
   }
 }
 
@@ -136,11 +136,7 @@ TEST(Acceptance, ReportsViolatedRules) {
                                      Violation{32, 1, "file's end"}, Violation{3, 255, "root"}}) {
     test::AlignedBytes broken = file;
     broken[violation.offset] = static_cast<std::byte>(violation.value);
-    const std::vector<std::string> rules =
-        test::violated_rules({reinterpret_cast<const std::byte*>(broken.data()), broken.size()});
-    EXPECT_TRUE(std::ranges::any_of(rules, [&](const std::string& rule) {
-      return rule.find(violation.rule) != std::string::npos;
-    })) << violation.rule;
+    EXPECT_THAT(test::violated_rules(broken), Contains(HasSubstr(violation.rule)));
   }
 }
 

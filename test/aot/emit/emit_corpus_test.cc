@@ -18,17 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kCore = "_core_aten";
-
-// Returns the name of the method that a file's name contains: "decode" for
-// "model_decode_core_aten.pt2". Returns "forward" for a name without a method, such as
-// "model_core_aten.pt2".
-std::string method_of(const fs::path& file, std::string_view suffix) {
-  const std::string stem = file.stem().string();
-  const std::string rest = stem.substr(5, stem.size() - 5 - suffix.size());
-  return rest.empty() ? "forward" : rest.substr(1);
-}
-
 // True if ExecuTorch wrote the case with settings that differ from the defaults of our passes, or
 // with a dim order that no kernel writes.
 bool has_other_settings(const std::string& name) {
@@ -55,25 +44,22 @@ EmitOptions options_of(const std::string& name) {
 
 std::vector<fs::path> portable_cases() {
   std::vector<fs::path> cases;
-  for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir())) {
-    const fs::path& folder = entry.path();
-    if (!fs::exists(folder / "model.pte")) continue;
-    if (folder.string().find("/compat/") != std::string::npos) continue;
-    if (!has_other_settings(folder.filename().string())) cases.push_back(folder);
+  for (const fs::path& file : test::corpus_files("/model.pte")) {
+    const fs::path folder = file.parent_path();
+    if (test::is_compat(file) || has_other_settings(folder.filename().string())) continue;
+    cases.push_back(folder);
   }
-  std::ranges::sort(cases);
   return cases;
 }
 
 Methods lowered_methods(const fs::path& folder) {
   Methods methods;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() != ".pt2") continue;
-    if (!entry.path().stem().string().ends_with(kCore)) continue;
+    if (!entry.path().string().ends_with("_core_aten.pt2")) continue;
     ExportedProgram program = import_pt2(entry.path());
     to_edge(program);
     to_executable(program);
-    methods.emplace(method_of(entry.path(), kCore), std::move(program));
+    methods.emplace(test::method_of(entry.path()), std::move(program));
   }
   return methods;
 }
@@ -89,8 +75,7 @@ TEST(EmitCorpus, ProgramsMatchExecuTorch) {
   size_t all = 0;
   for (const fs::path& folder : portable_cases()) {
     const test::AlignedBytes file = test::read_file_bytes(folder / "model.pte");
-    const std::vector<std::string> theirs =
-        test::program_text({reinterpret_cast<const std::byte*>(file.data()), file.size()});
+    const std::vector<std::string> theirs = test::program_text(file);
     if (has_delegate(theirs)) continue;
     SCOPED_TRACE(folder.string());
     try {

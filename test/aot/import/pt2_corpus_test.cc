@@ -21,15 +21,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using Counts = std::map<std::string, size_t>;
 
-std::vector<fs::path> all_pt2() {
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir())) {
-    if (entry.path().extension() == ".pt2") found.push_back(entry.path());
-  }
-  std::ranges::sort(found);
-  return found;
-}
-
 json program_json(const test::ArchiveMembers& members) {
   for (const auto& [name, bytes] : members) {
     if (name.ends_with("models/model.json") || name == "serialized_exported_program.json") {
@@ -110,15 +101,6 @@ json call_of(const fs::path& file, const std::string& method) {
   return {};
 }
 
-// Returns the method in a file whose name is model.pt2 or model_<method>.pt2, with or without
-// "_core_aten" before the extension.
-std::string method_of(const fs::path& file) {
-  std::string stem = file.stem().string().substr(std::string("model").size());
-  constexpr std::string_view kCore = "_core_aten";
-  if (stem.ends_with(kCore)) stem.resize(stem.size() - kCore.size());
-  return stem.empty() ? "forward" : stem.substr(1);
-}
-
 void check_signature(const ExportedProgram& program, const json& call) {
   if (call.is_null()) return;
   size_t input = 0;
@@ -169,7 +151,7 @@ void check_weights(const ExportedProgram& program, const test::ArchiveMembers& m
 TEST(Pt2Corpus, ImportMatchesJsonAndRecords) {
   VITRINE_NEEDS_CORPUS();
   size_t count = 0;
-  for (const fs::path& file : all_pt2()) {
+  for (const fs::path& file : test::corpus_files(".pt2")) {
     SCOPED_TRACE(file.string());
     const test::ArchiveMembers members = test::read_zip(file.string());
     const json json_program = program_json(members);
@@ -182,7 +164,7 @@ TEST(Pt2Corpus, ImportMatchesJsonAndRecords) {
       count_graph(*program.graph, found);
       EXPECT_EQ(found, expected);
       EXPECT_NE(format_graph(*program.graph), "");
-      check_signature(program, call_of(file, method_of(file)));
+      check_signature(program, call_of(file, test::method_of(file)));
       check_weights(program, members);
       lint(program.copy());
       ++count;

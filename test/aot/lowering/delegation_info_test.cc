@@ -44,12 +44,11 @@ DelegationInfo read_info(const std::string& csv, const std::string& summary) {
 TEST(DelegationInfo, TableLayoutMatchesExecuTorch) {
   VITRINE_NEEDS_CORPUS();
   size_t tables = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir())) {
-    if (entry.path().filename() != "delegation_summary.txt") continue;
-    const fs::path folder = entry.path().parent_path();
+  for (const fs::path& file : test::corpus_files("/delegation_summary.txt")) {
+    const fs::path folder = file.parent_path();
     if (!fs::exists(folder / "delegation.csv")) continue;
     SCOPED_TRACE(folder.string());
-    const std::string summary = test::read_text(entry.path());
+    const std::string summary = test::read_text(file);
     const std::string csv = test::read_text(folder / "delegation.csv");
     const DelegationInfo info = read_info(csv, summary);
     EXPECT_EQ(format_csv(info), csv);

@@ -32,17 +32,11 @@ using aot::Target;
 
 std::vector<fs::path> delegated_cases() {
   std::vector<fs::path> folders;
-  for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir())) {
-    const fs::path& file = entry.path();
-    if (file.filename() != "delegated_graph.txt" ||
-        file.string().find("/compat/") != std::string::npos ||
-        test::read_text(file).find("XnnpackBackend") == std::string::npos ||
-        !fs::exists(file.parent_path() / "model.pt2")) {
-      continue;
-    }
+  for (const fs::path& file : test::corpus_files("/delegated_graph.txt")) {
+    if (test::is_compat(file) || !fs::exists(file.parent_path() / "model.pt2")) continue;
+    if (test::read_text(file).find("XnnpackBackend") == std::string::npos) continue;
     folders.push_back(file.parent_path());
   }
-  std::ranges::sort(folders);
   return folders;
 }
 

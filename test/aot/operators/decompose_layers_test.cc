@@ -6,6 +6,7 @@
 #include "aot/passes/pipelines.h"
 #include "examples/models/seeded_weights.h"
 #include "test/aot/optimize/lowered_call.h"
+#include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
 namespace {
@@ -56,8 +57,7 @@ TEST(DecomposeLayers, NormalizesBatchesOfSymbolicSize) {
                     {}, pairs[0]);
   Node* by_group = build.call_as("aten.group_norm.default", {x, 1, Argument(), Argument(), 0.0}, {},
                                  *x->tensor());
-  ExportedProgram program = build.finish({by_instance, by_group});
-  to_edge(program);
+  ExportedProgram program = edge_program(build, {by_instance, by_group});
   const std::vector<TensorData> inputs = {floats({2, 1, 4}, {0, 1, 3, 2, 8, 4, 2, 6})};
   const std::vector<TensorData> results = evaluate(program, inputs);
   expect_near(results[0], {-1, 1, 1, -1});

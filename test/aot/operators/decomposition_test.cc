@@ -20,8 +20,8 @@ TEST(Decomposition, ReadsSymbolicSizesWithSymSizeCall) {
   Node* x = build.input("x", ScalarType::kFloat, {batch, 3, 4});
   Node* weight = build.parameter("weight", {5, 4});
   Node* bias = build.parameter("bias", {5});
-  ExportedProgram program = build.finish({build.call("aten.linear.default", {x, weight, bias})});
-  to_edge(program);
+  ExportedProgram program =
+      edge_program(build, {build.call("aten.linear.default", {x, weight, bias})});
   EXPECT_THAT(calls(program), ElementsAre("sym_size.int", "mul", "view_copy", "permute_copy",
                                           "addmm", "view_copy"));
   EXPECT_EQ(to_text(*last_call(program).tensor()), "f32[s0, 3, 5]");

@@ -13,8 +13,6 @@
 namespace vitrine::aot {
 namespace {
 
-namespace fs = std::filesystem;
-
 enum class Verdict { kSame, kOtherStrides, kDifferent };
 
 Verdict compare(const Value& a, const Value& b) {
@@ -55,10 +53,9 @@ TEST(InferCorpus, MatchesResultsRecordedByPyTorch) {
   size_t known = 0;
   size_t other_strides = 0;
   std::map<std::string, size_t> unknown;
-  for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir())) {
-    if (entry.path().extension() != ".pt2") continue;
-    SCOPED_TRACE(entry.path().string());
-    ExportedProgram program = import_pt2(entry.path());
+  for (const std::filesystem::path& file : test::corpus_files(".pt2")) {
+    SCOPED_TRACE(file.string());
+    ExportedProgram program = import_pt2(file);
     for (const Node& node : program.graph->nodes()) {
       if (!node.is_call() || node.target() == getitem()) continue;
       if (node.tensor() == nullptr && node.meta.value.items() == nullptr) continue;
@@ -77,7 +74,7 @@ TEST(InferCorpus, MatchesResultsRecordedByPyTorch) {
         const Verdict verdict = compare(found, node.meta.value);
         if (verdict == Verdict::kOtherStrides) {
           ++other_strides;
-          std::printf("%s %s: %s, PyTorch: %s\n", entry.path().parent_path().filename().c_str(),
+          std::printf("%s %s: %s, PyTorch: %s\n", file.parent_path().filename().c_str(),
                       node.target().name().c_str(), text(found).c_str(),
                       text(node.meta.value).c_str());
         }

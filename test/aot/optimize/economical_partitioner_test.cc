@@ -6,7 +6,7 @@
 #include <set>
 
 #include "aot/passes/pipelines.h"
-#include "examples/models/model_builder.h"
+#include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
 namespace {
@@ -39,8 +39,7 @@ struct Partitioned {
 };
 
 Partitioned partitioned(ModelBuilder& build, Node* result, std::set<std::string> excluded) {
-  ExportedProgram program = build.finish({result});
-  to_edge(program);
+  ExportedProgram program = edge_program(build, {result});
   Partitioned made;
   const auto partitioner =
       economical(std::make_shared<AllExcept>(std::move(excluded)), &made.spared);

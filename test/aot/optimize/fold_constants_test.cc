@@ -1,5 +1,6 @@
 #include "aot/optimize/fold_constants.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "aot/optimize/evaluate.h"
@@ -11,13 +12,7 @@
 namespace vitrine::aot {
 namespace {
 
-size_t count_calls(const ExportedProgram& program, std::string_view target) {
-  size_t count = 0;
-  for (const Node& node : program.graph->nodes()) {
-    count += node.is_call() && node.target().is(target) ? 1U : 0U;
-  }
-  return count;
-}
+using testing::Contains;
 
 // linear is lowered to addmm with a transposed weight.
 TEST(FoldConstants, ComputesCallsThatReadOnlyWeights) {
@@ -25,12 +20,11 @@ TEST(FoldConstants, ComputesCallsThatReadOnlyWeights) {
   Node* weight = build.parameter("weight", floats({3, 2}, {1, 2, 3, 4, 5, 6}));
   Node* bias = build.parameter("bias", floats({3}, {0, 1, 2}));
   ExportedProgram program =
-      build.finish({build.call("aten.linear.default", {build.x, weight, bias})});
-  to_edge(program);
-  ASSERT_EQ(count_calls(program, "aten.permute_copy.default"), 1U);
+      edge_program(build, {build.call("aten.linear.default", {build.x, weight, bias})});
+  EXPECT_THAT(calls(program), Contains("permute_copy").Times(1));
   EXPECT_EQ(fold_constants(program), 1U);
-  EXPECT_EQ(count_calls(program, "aten.permute_copy.default"), 0U);
-  EXPECT_EQ(count_calls(program, "aten.addmm.default"), 1U);
+  EXPECT_THAT(calls(program), Contains("permute_copy").Times(0));
+  EXPECT_THAT(calls(program), Contains("addmm").Times(1));
   EXPECT_EQ(values_of(program.constants.at("_prop_tensor_constant0")), (Values{1, 3, 5, 2, 4, 6}));
   EXPECT_FALSE(program.state_dict.contains("weight"));
   EXPECT_TRUE(program.state_dict.contains("bias"));
@@ -44,10 +38,9 @@ TEST(FoldConstants, KeepsCallsThatReadInputsOrMutatedBuffers) {
   Node* doubled = build.call("aten.mul.Tensor", {state, state});
   Node* sum = build.call("aten.add.Tensor", {build.x, doubled});
   build.call("aten.copy_.default", {state, sum});
-  ExportedProgram program = build.finish({sum});
-  to_edge(program);
+  ExportedProgram program = edge_program(build, {sum});
   EXPECT_EQ(fold_constants(program), 0U);
-  EXPECT_EQ(count_calls(program, "aten.mul.Tensor"), 1U);
+  EXPECT_THAT(calls(program), Contains("mul.Tensor").Times(1));
 }
 
 // Backends that compute in int8 need the original int8 weight and its dequantize call.
@@ -58,9 +51,7 @@ TEST(FoldConstants, KeepsQuantizationOnRequest) {
         "weight", make_tensor_data(ScalarType::kChar, {2}, {std::byte{2}, std::byte{4}}));
     Node* real = build.call("quantized_decomposed.dequantize_per_tensor.default",
                             {weight, 0.5, 0, -128, 127, ScalarType::kChar});
-    ExportedProgram program = build.finish({build.call("aten.mul.Tensor", {build.x, real})});
-    to_edge(program);
-    return program;
+    return edge_program(build, {build.call("aten.mul.Tensor", {build.x, real})});
   };
   ExportedProgram kept = made();
   FoldOptions options;
@@ -75,9 +66,7 @@ TEST(FoldConstants, KeepsCallsWithLargeResults) {
     ModelBuilder build("Net");
     Node* row = build.parameter("row", floats({2}, {1, 2}));
     Node* all = build.call("aten.repeat.default", {row, Dims{times}});
-    ExportedProgram program = build.finish({build.call("aten.neg.default", {all})});
-    to_edge(program);
-    return program;
+    return edge_program(build, {build.call("aten.neg.default", {all})});
   };
   ExportedProgram large = repeated(1 << 20);
   EXPECT_EQ(fold_constants(large), 0U);
@@ -92,12 +81,11 @@ TEST(FoldConstants, FoldsMasksComputedFromConstants) {
   Net build({3, 3});
   Node* ones = build.call("aten.ones.default", {Dims{3, 3}});
   Node* mask = build.call("aten.tril.default", {ones});
-  ExportedProgram program = build.finish({build.call("aten.mul.Tensor", {build.x, mask}),
-                                          build.call("aten.add.Tensor", {build.x, ones})});
-  to_edge(program);
+  ExportedProgram program = edge_program(build, {build.call("aten.mul.Tensor", {build.x, mask}),
+                                                 build.call("aten.add.Tensor", {build.x, ones})});
   EXPECT_GT(fold_constants(program), 3U);
-  EXPECT_EQ(count_calls(program, "aten.where.self"), 0U);
-  EXPECT_EQ(count_calls(program, "aten.full.default"), 1U);
+  EXPECT_THAT(calls(program), Contains("where.self").Times(0));
+  EXPECT_THAT(calls(program), Contains("full").Times(1));
   const std::vector<TensorData> inputs = {floats({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9})};
   EXPECT_EQ(values_of(evaluate(program, inputs)[0]), (Values{1, 0, 0, 4, 5, 0, 7, 8, 9}));
 }

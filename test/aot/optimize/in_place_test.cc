@@ -122,8 +122,7 @@ Values count_to(size_t count) {
 // the changed program.
 std::vector<std::string> viewed(ModelBuilder& build, const std::vector<Node*>& results,
                                 const std::vector<TensorData>& inputs) {
-  ExportedProgram program = build.finish(results);
-  to_edge(program);
+  ExportedProgram program = edge_program(build, results);
   const std::vector<TensorData> expected = evaluate(program, inputs);
   to_executable(program);
   Changes changes(program.range_constraints);

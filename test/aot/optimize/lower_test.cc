@@ -44,14 +44,18 @@ ExportedProgram attention() {
   return build.finish({nn::layer_norm(build, "norm", y)});
 }
 
+LoweredModel lower_forward(ExportedProgram program, LowerOptions options, bool delegates = false) {
+  if (delegates) options.partitioners = {std::make_shared<XnnpackPartitioner>()};
+  Methods methods;
+  methods.emplace("forward", std::move(program));
+  return lower(std::move(methods), options);
+}
+
 LoweredModel lowered(bool optimize, bool delegates) {
   LowerOptions options;
-  if (delegates) options.partitioners = {std::make_shared<XnnpackPartitioner>()};
   options.optimize = optimize;
   options.make_record = true;
-  Methods methods;
-  methods.emplace("forward", attention());
-  return lower(std::move(methods), options);
+  return lower_forward(attention(), std::move(options), delegates);
 }
 
 const MethodDebugInfo& info_of(const LoweredModel& model) {
@@ -112,12 +116,9 @@ ExportedProgram two_attentions() {
 TEST(OptimizedLowering, ReportsReplacedAttention) {
   const auto lowered_with = [](AttentionOperator attention, bool delegates) {
     LowerOptions options;
-    if (delegates) options.partitioners = {std::make_shared<XnnpackPartitioner>()};
     options.optimize = true;
     options.attention = attention;
-    Methods methods;
-    methods.emplace("forward", two_attentions());
-    return lower(std::move(methods), options);
+    return lower_forward(two_attentions(), std::move(options), delegates);
   };
   const auto replaced = [](size_t count) {
     return Contains(AllOf(Field(&Change::what, StartsWith("attention replaced by")),
@@ -138,12 +139,10 @@ TEST(OptimizedLowering, ReportsReplacedAttention) {
 TEST(OptimizedLowering, AutomaticChoiceDoesNotReplaceLargeAttention) {
   const auto lowered_with = [](AttentionOperator attention) {
     Net build({1, 2, 40, 8});
+    Node* y = build.call("aten.scaled_dot_product_attention.default", {build.x, build.x, build.x});
     LowerOptions options;
     options.attention = attention;
-    Methods methods;
-    methods.emplace("forward", build.finish({build.call("aten.scaled_dot_product_attention.default",
-                                                        {build.x, build.x, build.x})}));
-    return lower(std::move(methods), options);
+    return lower_forward(build.finish({y}), std::move(options));
   };
   EXPECT_EQ(lowered_with(AttentionOperator::kAuto).emitted.pte,
             lowered_with(AttentionOperator::kAten).emitted.pte);
@@ -158,12 +157,11 @@ TEST(Lowering, SetsMissingMaximaOfDynamicSizes) {
   const auto made = [](std::vector<DynamicBound> bounds) {
     ModelBuilder build("Unbounded");
     Node* x = build.input("x", ScalarType::kFloat, {build.dynamic_size(2, 8), 4});
-    Methods methods;
-    methods.emplace("forward", build.finish({build.call("aten.relu.default", {x})}));
-    methods.at("forward").range_constraints.at("s0").max.reset();
+    ExportedProgram program = build.finish({build.call("aten.relu.default", {x})});
+    program.range_constraints.at("s0").max.reset();
     LowerOptions options;
     options.bounds = std::move(bounds);
-    return lower(std::move(methods), options);
+    return lower_forward(std::move(program), std::move(options));
   };
   const LoweredModel assumed = made({});
   EXPECT_THAT(assumed.notes, ElementsAre(HasSubstr("x.0 was exported without a maximum: assuming "

@@ -22,9 +22,7 @@ inline ExportedProgram update_program() {
   Node* row = build.input("row", ScalarType::kFloat, {1, 1, 1, 2});
   Node* cache = build.buffer("cache", zeros({1, 3, 1, 2}));
   update_cache(build, row, cache, 1);
-  ExportedProgram program = build.finish({build.call("aten.neg.default", {cache})});
-  to_edge(program);
-  return program;
+  return edge_program(build, {build.call("aten.neg.default", {cache})});
 }
 
 }  // namespace vitrine::aot

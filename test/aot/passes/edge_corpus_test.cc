@@ -25,12 +25,6 @@ struct Case {
   std::string method;
 };
 
-std::string method_of(const fs::path& file, std::string_view suffix) {
-  const std::string stem = file.stem().string();
-  const std::string rest = stem.substr(5, stem.size() - 5 - suffix.size());
-  return rest.empty() ? "forward" : rest.substr(1);
-}
-
 // Returns the operators that ExecuTorch did not decompose in the case `name`, because
 // `preserve_ops` named them. Other cases with "keep" in their names call operators of core ATen,
 // which are never decomposed.
@@ -91,21 +85,19 @@ ExecutableOptions executable_options(const fs::path& folder) {
   return options;
 }
 
+bool is_core_aten(const fs::path& file) { return file.stem().string().ends_with("_core_aten"); }
+
 // The programs that ExecuTorch 1.4 lowered without delegates.
 std::vector<Case> portable_cases(bool core_aten) {
-  constexpr std::string_view kCore = "_core_aten";
   std::vector<Case> cases;
-  for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir())) {
-    const fs::path& file = entry.path();
-    if (file.extension() != ".pt2" || file.string().find("/compat/") != std::string::npos) continue;
-    if (file.stem().string().ends_with(kCore) != core_aten) continue;
+  for (const fs::path& file : test::corpus_files(".pt2")) {
+    if (test::is_compat(file) || is_core_aten(file) != core_aten) continue;
     const fs::path folder = file.parent_path();
     if (!fs::exists(folder / "model.pte")) continue;
     // A core ATen export no longer contains the operators that its case preserves.
     if (core_aten && !preserved_in(folder.filename().string()).empty()) continue;
-    cases.push_back({folder, file, method_of(file, core_aten ? kCore : "")});
+    cases.push_back({folder, file, test::method_of(file)});
   }
-  std::ranges::sort(cases, {}, &Case::exported);
   return cases;
 }
 
@@ -119,7 +111,7 @@ void expect_same_instructions(bool core_aten, size_t at_least) {
   size_t all = 0;
   for (const Case& test : portable_cases(core_aten)) {
     SCOPED_TRACE(test.exported.string());
-    const auto methods = vitrine::test::pte_instructions(test.folder / "model.pte");
+    const auto methods = test::pte_instructions(test.folder / "model.pte");
     const auto expected = methods.find(test.method);
     if (expected == methods.end() || !is_portable(expected->second)) continue;
     ++all;
@@ -131,7 +123,7 @@ void expect_same_instructions(bool core_aten, size_t at_least) {
       ADD_FAILURE() << error.what();
       continue;
     }
-    const auto found = vitrine::test::graph_instructions(*program.graph);
+    const auto found = test::graph_instructions(*program.graph);
     // Reports only the first difference, because lists may have hundreds of items.
     const auto [ours, theirs] = std::ranges::mismatch(found, expected->second);
     if (found != expected->second) {
@@ -156,7 +148,7 @@ void expect_same_graphs(bool core_aten, size_t at_least) {
   for (const Case& test : portable_cases(core_aten)) {
     const fs::path file = test.folder / "delegated_graph.txt";
     if (!fs::exists(file) || test.method != "forward") continue;
-    std::string expected = vitrine::test::read_text(file);
+    std::string expected = test::read_text(file);
     if (expected.find("lowered_module") != std::string::npos) continue;
     SCOPED_TRACE(test.exported.string());
     ExportedProgram program = import_pt2(test.exported);
@@ -180,13 +172,10 @@ TEST(EdgeCorpus, TrainingIrGraphsMatchExecuTorch) { expect_same_graphs(false, 38
 TEST(EdgeCorpus, DecomposesLikePyTorch) {
   VITRINE_NEEDS_CORPUS();
   size_t same = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir())) {
-    const fs::path& file = entry.path();
-    const std::string stem = file.stem().string();
-    if (file.extension() != ".pt2" || stem.ends_with("_core_aten")) continue;
-    if (file.string().find("/compat/") != std::string::npos) continue;
+  for (const fs::path& file : test::corpus_files(".pt2")) {
+    if (is_core_aten(file) || test::is_compat(file)) continue;
     const fs::path folder = file.parent_path();
-    const fs::path decomposed = folder / (stem + "_core_aten.pt2");
+    const fs::path decomposed = folder / (file.stem().string() + "_core_aten.pt2");
     if (!fs::exists(decomposed) || !preserved_in(folder.filename().string()).empty()) continue;
     SCOPED_TRACE(file.string());
     ExportedProgram ours = import_pt2(file);
@@ -213,12 +202,12 @@ void expect_same_handles(bool core_aten, size_t at_least) {
   for (const Case& test : portable_cases(core_aten)) {
     const fs::path file = test.folder / "debug_handle_map.json";
     if (!fs::exists(file)) continue;
-    const auto methods = vitrine::test::pte_instructions(test.folder / "model.pte");
+    const auto methods = test::pte_instructions(test.folder / "model.pte");
     const auto plan = methods.find(test.method);
     if (plan == methods.end() || !is_portable(plan->second)) continue;
     if (std::ranges::count(plan->second, "<jump>") != 0) continue;  // has several chains
     SCOPED_TRACE(test.exported.string());
-    const auto map = vitrine::test::read_json(file)[test.method];
+    const auto map = test::read_json(file)[test.method];
     std::vector<uint32_t> expected;
     for (size_t i = 0; map.contains(std::to_string(i)); ++i) {
       expected.push_back(map[std::to_string(i)].get<uint32_t>());
@@ -226,7 +215,7 @@ void expect_same_handles(bool core_aten, size_t at_least) {
     ExportedProgram program = import_pt2(test.exported);
     to_edge(program, edge_options(test.folder));
     to_executable(program, executable_options(test.folder));
-    std::vector<uint32_t> found = vitrine::test::graph_handles(*program.graph);
+    std::vector<uint32_t> found = test::graph_handles(*program.graph);
     std::erase(found, 0U);  // writes to buffers at the end have no handle
     EXPECT_EQ(found, expected);
     same += found == expected ? 1 : 0;
@@ -241,10 +230,10 @@ TEST(EdgeCorpus, TrainingIrDebugHandlesMatchExecuTorch) { expect_same_handles(fa
 TEST(EdgeCorpus, LowersModelsFromOlderPyTorchVersions) {
   VITRINE_NEEDS_CORPUS();
   size_t count = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir() / "compat")) {
-    if (entry.path().extension() != ".pt2") continue;
-    SCOPED_TRACE(entry.path().string());
-    ExportedProgram program = import_pt2(entry.path());
+  for (const fs::path& file : test::corpus_files(".pt2")) {
+    if (!test::is_compat(file)) continue;
+    SCOPED_TRACE(file.string());
+    ExportedProgram program = import_pt2(file);
     try {
       to_edge(program);
       to_executable(program);

@@ -252,8 +252,7 @@ TEST(WriteInPlace, WritesAreNotDeadCode) {
   Node* row = build.input("row", ScalarType::kFloat, {1, 1, 1, 2});
   Node* cache = build.buffer("cache", zeros({1, 3, 1, 2}));
   update_cache(build, row, cache, 0);
-  ExportedProgram program = build.finish({build.call("aten.relu.default", {row})});
-  to_edge(program);
+  ExportedProgram program = edge_program(build, {build.call("aten.relu.default", {row})});
   to_executable(program);
   EXPECT_THAT(calls(program), Contains("update_cache"));
 }
@@ -312,8 +311,7 @@ TEST(ViewInverses, SupportsViewsWithSymbolicSizes) {
                               contiguous_spec(ScalarType::kFloat, {rows, 2, 2}));
   Node* half = build.call("aten.select.int", {split, 1, 0});
   build.call("aten.fill_.Scalar", {half, 0});
-  ExportedProgram program = build.finish({copy});
-  to_edge(program);
+  ExportedProgram program = edge_program(build, {copy});
   const std::vector<TensorData> inputs = {floats({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})};
   EXPECT_EQ(values_of(evaluate(program, inputs)[0]), (Values{0, 0, 3, 4, 0, 0, 7, 8}));
 }

@@ -10,6 +10,12 @@ TensorData zeros(std::vector<int64_t> sizes) {
   return make_tensor_data(ScalarType::kFloat, std::move(sizes), std::vector<std::byte>(bytes));
 }
 
+ExportedProgram edge_program(ModelBuilder& build, const std::vector<Node*>& outputs) {
+  ExportedProgram program = build.finish(outputs);
+  to_edge(program);
+  return program;
+}
+
 std::vector<std::string> calls(const ExportedProgram& program) {
   std::vector<std::string> names;
   for (const Node& node : program.graph->nodes()) {
@@ -27,8 +33,7 @@ const Node& last_call(const ExportedProgram& program) {
 }
 
 std::vector<std::string> executable_calls(ModelBuilder& build, Node* result) {
-  ExportedProgram program = build.finish({result});
-  to_edge(program);
+  ExportedProgram program = edge_program(build, {result});
   to_executable(program);
   return calls(program);
 }

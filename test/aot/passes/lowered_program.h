@@ -17,6 +17,8 @@ class Net : public ModelBuilder {
   Node* x;
 };
 
+// Returns a program with these outputs, in the edge dialect.
+ExportedProgram edge_program(ModelBuilder& build, const std::vector<Node*>& outputs);
 // The operators of a program's calls, in order, without their namespace: "add.Tensor", "relu".
 std::vector<std::string> calls(const ExportedProgram& program);
 // Lowers a model that returns `result`, and returns the operators of the executable program's

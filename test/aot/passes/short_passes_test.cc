@@ -88,8 +88,7 @@ TEST(GenerateDebugHandles, AssignsOneHandlePerSourceNode) {
   Net build({2, 4});
   Node* weight = build.parameter("weight", {4, 4});
   Node* product = build.call("aten.linear.default", {build.x, weight});
-  ExportedProgram program = build.finish({build.call("aten.relu.default", {product})});
-  to_edge(program);
+  ExportedProgram program = edge_program(build, {build.call("aten.relu.default", {product})});
   std::vector<uint32_t> handles;
   for (const Node& node : program.graph->nodes()) {
     if (node.is_call()) handles.push_back(node.meta.debug_handle);
@@ -156,8 +155,7 @@ TEST(Pipelines, ViewsShareMemoryOnlyIfEnabled) {
     Net build({2, 3});
     Node* flat = build.call("aten.view.default",
                             {build.call("aten.neg.default", {build.x}), std::vector<int64_t>{6}});
-    ExportedProgram program = build.finish({build.call("aten.relu.default", {flat})});
-    to_edge(program);
+    ExportedProgram program = edge_program(build, {build.call("aten.relu.default", {flat})});
     to_executable(program, {.elide_views = elide_views, .reinplace = false});
     EXPECT_THAT(calls(program), ElementsAre("neg", elide_views ? "view" : "view_copy", "relu"));
   }
@@ -200,9 +198,7 @@ ExportedProgram cache_program(bool reads_later) {
   Node* old = build.call("aten.clone.default", {cache});
   Node* written = build.call("aten.index_put_.default", {cache, Argument::list({at}), build.x});
   Node* sum = build.call("aten.add.Tensor", {written, old});
-  ExportedProgram program = build.finish({reads_later ? sum : written});
-  to_edge(program);
-  return program;
+  return edge_program(build, {reads_later ? sum : written});
 }
 
 TEST(Reinplace, WritesInPlaceIfTheOldValueIsNotReadLater) {
@@ -218,9 +214,8 @@ TEST(Reinplace, NeverOverwritesInputsThatTheProgramOnlyReads) {
   Net build({4, 3});
   Node* at = build.input("at", ScalarType::kLong, {1});
   Node* row = build.input("row", ScalarType::kFloat, {1, 3});
-  ExportedProgram program =
-      build.finish({build.call("aten.index_put.default", {build.x, Argument::list({at}), row})});
-  to_edge(program);
+  ExportedProgram program = edge_program(
+      build, {build.call("aten.index_put.default", {build.x, Argument::list({at}), row})});
   to_executable(program, {.elide_views = true, .reinplace = true});
   EXPECT_THAT(calls(program), ElementsAre("index_put"));
 }

@@ -6,14 +6,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "aot/graph/aot_error.h"
 #include "aot/passes/passes.h"
 #include "aot/pipeline/lower.h"
+#include "aot/quantize/stored_floats.h"
 #include "backends/xnnpack/aot/partitioner.h"
 #include "kernels/portable/portable_kernels.h"
 #include "test/aot/passes/lowered_program.h"
+#include "test/support/expect_error.h"
+#include "test/support/results.h"
 #include "vitrine/method.h"
 
 namespace vitrine::aot {
@@ -64,12 +66,7 @@ constexpr const Kernel* kKernels[] = {&kernel_roots, &kernel_collect, &kernel_ta
 
 TensorSpec spec() { return contiguous_spec(ScalarType::kFloat, {3}); }
 
-TensorData state() {
-  std::vector<std::byte> bytes(3 * sizeof(float));
-  const Floats numbers = {1, 2, 3};
-  std::memcpy(bytes.data(), numbers.data(), bytes.size());
-  return make_tensor_data(ScalarType::kFloat, {3}, std::move(bytes));
-}
+TensorData state() { return tensor_of(ScalarType::kFloat, {3}, {1, 2, 3}); }
 
 Methods methods_of(ModelBuilder& build, const std::vector<Node*>& outputs) {
   Methods methods;
@@ -89,12 +86,7 @@ std::vector<std::byte> lowered(Methods methods, const std::vector<const char*>& 
 
 std::string error_of(ModelBuilder& build, Node* output,
                      const std::vector<const char*>& signatures) {
-  try {
-    lowered(methods_of(build, {output}), signatures);
-  } catch (const AotError& error) {
-    return error.what();
-  }
-  return "";
+  return vitrine::test::thrown<AotError>([&] { lowered(methods_of(build, {output}), signatures); });
 }
 
 // Runs a loaded program, which keeps its state between executions.
@@ -238,22 +230,18 @@ TEST(DeclaredOperators, RejectsArgumentsThatDoNotMatchSignature) {
 }
 
 TEST(DeclaredOperators, RejectsUnsupportedSignatures) {
-  const auto error_for = [](const char* signature) -> std::string {
-    try {
-      parse_operator(signature);
-    } catch (const AotError& error) {
-      return error.what();
-    }
-    return "";
+  const std::pair<const char*, const char*> cases[] = {
+      {"aten::relu(Tensor self) -> Tensor", "already in the operator table"},
+      {"one(Tensor x) -> Tensor", "no namespace"},
+      {"my::one(Tensor x)", "expected \" -> \" at character 17"},
+      {"my::one(Tensor(a!) x) -> Tensor(a!)", "must be a new tensor"},
+      {"my::one(Tensor(a) x) -> Tensor(a)", "must be a new tensor"},
+      {"my::one(Tensor x) -> int", "must be a new tensor"},
+      {"my::one(Tensor(a!)[] x) -> ()", "must be a single tensor"},
   };
-  EXPECT_THAT(error_for("aten::relu(Tensor self) -> Tensor"),
-              HasSubstr("already in the operator table"));
-  EXPECT_THAT(error_for("one(Tensor x) -> Tensor"), HasSubstr("no namespace"));
-  EXPECT_THAT(error_for("my::one(Tensor x)"), HasSubstr("expected \" -> \" at character 17"));
-  EXPECT_THAT(error_for("my::one(Tensor(a!) x) -> Tensor(a!)"), HasSubstr("must be a new tensor"));
-  EXPECT_THAT(error_for("my::one(Tensor(a) x) -> Tensor(a)"), HasSubstr("must be a new tensor"));
-  EXPECT_THAT(error_for("my::one(Tensor x) -> int"), HasSubstr("must be a new tensor"));
-  EXPECT_THAT(error_for("my::one(Tensor(a!)[] x) -> ()"), HasSubstr("must be a single tensor"));
+  for (const auto& [signature, error] : cases) {
+    EXPECT_ERROR(AotError, parse_operator(signature), error);
+  }
 }
 
 // The lowering cannot compute the result shapes of a declared operator. It takes them from the
@@ -267,12 +255,7 @@ TEST(DeclaredOperators, RejectsArgumentsWhoseShapesDifferFromTheExport) {
   ExportedProgram& program = methods.at("forward");
   propagate_specs(program);
   program.graph->find(build.x->name())->meta.value = contiguous_spec(ScalarType::kFloat, {4});
-  try {
-    propagate_specs(program);
-    FAIL() << "expected an AotError";
-  } catch (const AotError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("a pass changed the shapes of its arguments"));
-  }
+  EXPECT_ERROR(AotError, propagate_specs(program), "a pass changed the shapes of its arguments");
 }
 
 }  // namespace

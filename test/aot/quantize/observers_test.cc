@@ -12,7 +12,10 @@
 namespace vitrine::aot {
 namespace {
 
+using Floats = std::vector<float>;
+
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // `count` values from 0 to 1 in equal steps.
 std::vector<float> ramp(size_t count, float factor = 1) {
@@ -45,21 +48,17 @@ TEST(AffineParameters, HasMinimumScaleAndRejectsInvalidBounds) {
 
 TEST(MinMaxObserver, ChoosesAScalePerChannelEvenIfTheChannelDimIsNotOutermost) {
   MinMaxObserver observer(2);
-  const float values[] = {1, -2, 0.5F, 0, 0, 0};
-  observer.observe(values, 3);
+  observer.observe(Floats{1, -2, 0.5F, 0, 0, 0}, 3);
   EXPECT_EQ(observer.scales(-127, 127), (std::vector<float>{2.0F / 127, kMinScale}));
   MinMaxObserver inner(2);
-  const float inner_values[] = {1, 10, 2, 20};  // [2, 2, 1]
-  inner.observe(inner_values, 1);
+  inner.observe(Floats{1, 10, 2, 20}, 1);  // [2, 2, 1]
   EXPECT_EQ(inner.scales(-127, 127), (std::vector<float>{2.0F / 127, 20.0F / 127}));
 }
 
 TEST(MinMaxObserver, RejectsNanAndInfinity) {
   MinMaxObserver observer(1);
-  const float nan[] = {1, std::nanf("")};
-  EXPECT_THROW(observer.observe(nan, 2), AotError);
-  const float infinite[] = {1, -kInfinity};
-  EXPECT_THROW(observer.observe(infinite, 2), AotError);
+  EXPECT_THROW(observer.observe(Floats{1, kNan}, 2), AotError);
+  EXPECT_THROW(observer.observe(Floats{1, -kInfinity}, 2), AotError);
 }
 
 TEST(HistogramObserver, CountsValuesInBins) {
@@ -105,25 +104,21 @@ TEST(HistogramObserver, KeepsTheCountWhenTheRangeGrows) {
 
 TEST(HistogramObserver, KeepsTheCountOfASingleValueWhenTheRangeGrows) {
   HistogramObserver observer;
-  const float constant[] = {2, 2, 2};
-  observer.observe(constant);
+  observer.observe(Floats{2, 2, 2});
   const HistogramObserver::Range single = observer.search();
   EXPECT_EQ(single.low, 2);
   EXPECT_EQ(single.high, 2);
-  const float other[] = {0, 4};
-  observer.observe(other);
+  observer.observe(Floats{0, 4});
   EXPECT_EQ(total(observer), 5);
   EXPECT_EQ(observer.counts()[1024], 3);
 }
 
 TEST(HistogramObserver, ExcludesInfiniteValuesButRecordsThatTheyOccurred) {
   HistogramObserver observer;
-  const float only_infinite[] = {kInfinity};
-  observer.observe(only_infinite);
+  observer.observe(Floats{kInfinity});
   EXPECT_TRUE(observer.is_empty());
   EXPECT_TRUE(observer.has_infinite());
-  const float values[] = {1, -kInfinity, 3};
-  observer.observe(values);
+  observer.observe(Floats{1, -kInfinity, 3});
   EXPECT_EQ(observer.low(), 1);
   EXPECT_EQ(observer.high(), 3);
   EXPECT_EQ(total(observer), 2);
@@ -134,10 +129,8 @@ TEST(HistogramObserver, IgnoresEmptyTensorsAndRejectsNanAndHugeRanges) {
   observer.observe({});
   EXPECT_TRUE(observer.is_empty());
   EXPECT_FALSE(observer.has_infinite());
-  const float nan[] = {1, std::nanf("")};
-  EXPECT_THROW(observer.observe(nan), AotError);
-  const float wide[] = {-1e37F, 1e37F};
-  EXPECT_THROW(observer.observe(wide), AotError);
+  EXPECT_THROW(observer.observe(Floats{1, kNan}), AotError);
+  EXPECT_THROW(observer.observe(Floats{-1e37F, 1e37F}), AotError);
 }
 
 }  // namespace
