@@ -149,8 +149,8 @@ TEST(DecomposeLosses, ComputesLossesForClassIndexTargets) {
           sum += losses.back();
         }
         if (reduction != kNone) losses = {reduction == kMean ? sum / weights : sum};
-        ArgumentList args = {"$",       "$", is_weighted ? Argument("$") : Argument(),
-                             reduction, 7,   smoothing};
+        const Argument weight_arg = is_weighted ? Argument("$") : Argument();
+        ArgumentList args = {"$", "$", weight_arg, reduction, 7, smoothing};
         std::vector<TensorData> inputs = {floats({2, 3, 2}, x), integers({2, 2}, target)};
         if (is_weighted) inputs.push_back(floats({3}, weight));
         const std::vector<SymInt> sizes =

@@ -36,8 +36,8 @@ TEST(DecomposeRecurrent, TanhLayerPassesItsHiddenStateToTheNextStep) {
                                           floats({1}, {0.1}),        floats({1}, {0.2})};
   const double first = std::tanh(0.3 * 1 + 0.1 + 0.7 * 0.5 + 0.2);
   const double second = std::tanh(0.3 * 2 + 0.1 + 0.7 * first + 0.2);
-  const ArgumentList args = {"$",   "$",  Argument::list({"$", "$", "$", "$"}), true, 1, 0.0, false,
-                             false, false};
+  const Argument weights = Argument::list({"$", "$", "$", "$"});
+  const ArgumentList args = {"$", "$", weights, true, 1, 0.0, false, false, false};
   const Value::Items results = {contiguous_spec(ScalarType::kFloat, {2, 1, 1}),
                                 contiguous_spec(ScalarType::kFloat, {1, 1, 1})};
   expect_near(lowered_item("aten.rnn_tanh.input", inputs, args, results, 0), {first, second}, 1e-6);
@@ -54,12 +54,12 @@ TEST(DecomposeRecurrent, CellsMatchTheirFormulas) {
   const double hidden = logistic(gate(3)) * std::tanh(cell);
   const TensorSpec state = contiguous_spec(ScalarType::kFloat, {1, 1});
   const ArgumentList args = {"$", Argument::list({"$", "$"}), "$", "$", "$", "$"};
-  expect_near(
-      lowered_item("aten.lstm_cell.default", lstm.inputs({x, h, c}), args, {state, state}, 0),
-      {hidden});
-  expect_near(
-      lowered_item("aten.lstm_cell.default", lstm.inputs({x, h, c}), args, {state, state}, 1),
-      {cell});
+  const auto next_state = [&](size_t item) {
+    return lowered_item("aten.lstm_cell.default", lstm.inputs({x, h, c}), args, {state, state},
+                        item);
+  };
+  expect_near(next_state(0), {hidden});
+  expect_near(next_state(1), {cell});
 
   const Unit gru = {{0.1, 0.2, 0.3}, {-0.5, 0.6, 0.7}, {0.1, 0, 0.2}, {0, 0.3, 0.4}};
   const double reset = logistic(gru.input(0, x) + gru.hidden(0, h));
@@ -111,14 +111,14 @@ TEST(DecomposeRecurrent, BidirectionalLayersMatchALoopOverTheSteps) {
     inputs.push_back(floats({1, width}, direction.input_weight));
     inputs.push_back(floats({1, 1}, {direction.hidden_weight}));
   }
-  const ArgumentList arguments = {
-      "$", "$", Argument::list(ArgumentList(8, "$")), false, 2, 0.0, false, true, true};
+  const Argument weights = Argument::list(ArgumentList(8, "$"));
+  const ArgumentList args = {"$", "$", weights, false, 2, 0.0, false, true, true};
   const Value::Items results = {contiguous_spec(ScalarType::kFloat, {1, 3, 2}),
                                 contiguous_spec(ScalarType::kFloat, {4, 1, 1})};
   Values output;
   for (const Values& step : steps) output.insert(output.end(), step.begin(), step.end());
-  expect_near(lowered_item("aten.rnn_tanh.input", inputs, arguments, results, 0), output);
-  expect_near(lowered_item("aten.rnn_tanh.input", inputs, arguments, results, 1), last_states);
+  expect_near(lowered_item("aten.rnn_tanh.input", inputs, args, results, 0), output);
+  expect_near(lowered_item("aten.rnn_tanh.input", inputs, args, results, 1), last_states);
 }
 
 }  // namespace

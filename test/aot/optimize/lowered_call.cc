@@ -72,16 +72,19 @@ Values values_of(const TensorData& data) {
   return values;
 }
 
-std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& make,
-                            std::string* operators) {
+ExportedProgram program_of(const std::vector<TensorData>& inputs, const Build& make) {
   ModelBuilder build("Net");
-  std::vector<Node*> nodes;
+  Nodes nodes;
   for (size_t i = 0; i < inputs.size(); ++i) {
     nodes.push_back(build.input("x" + std::to_string(i), inputs[i].dtype,
                                 {inputs[i].sizes.begin(), inputs[i].sizes.end()}));
   }
-  Node* result = make(build, nodes);
-  ExportedProgram program = build.finish({result});
+  return build.finish({make(build, nodes)});
+}
+
+std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& make,
+                            std::string* operators) {
+  ExportedProgram program = program_of(inputs, make);
   to_edge(program);
   if (operators != nullptr) {
     for (const Node& node : program.graph->nodes()) {

@@ -24,6 +24,8 @@ TensorData integers(std::vector<int64_t> sizes, const std::vector<int64_t>& valu
 Values values_of(const TensorData& data);
 
 using Build = std::function<Node*(ModelBuilder&, const std::vector<Node*>&)>;
+// Returns the program that `make` builds. It has inputs like these, with the names "x0", "x1" ...
+ExportedProgram program_of(const std::vector<TensorData>& inputs, const Build& make);
 // Runs a program that `make` builds, and returns its results. If `operators` is not null, appends
 // the targets of the calls in the lowered program to `operators`.
 std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& make,

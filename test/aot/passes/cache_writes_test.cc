@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "aot/graph/lint.h"
 #include "aot/passes/pipelines.h"
@@ -75,44 +74,29 @@ TEST(CacheWrites, ReplacesMutationsInTheSignature) {
 }
 
 TEST(CacheWrites, KeepsUnsupportedWritesAndGivesTheReasons) {
-  const auto kept =
-      [](std::vector<SymInt> row_sizes,
-         const std::function<Node*(ModelBuilder&, Node * cache, Node * at, Node * row)>& make) {
-        ModelBuilder build("Net");
-        Node* cache = build.buffer("cache", zeros({1, 2, kPositions, kValues}));
-        Node* at = build.input("position", ScalarType::kLong, {1});
-        Node* row = build.input("row", ScalarType::kFloat, std::move(row_sizes));
-        ExportedProgram program = build.finish({make(build, cache, at, row)});
-        const AttentionResult result = replace_attention(program);
-        EXPECT_EQ(result.writes, 0U);
-        return result.kept;
-      };
+  const auto kept = [](std::vector<SymInt> row_sizes, const Build& make) {
+    ModelBuilder build("Net");
+    Node* cache = build.buffer("cache", zeros({1, 2, kPositions, kValues}));
+    Node* at = build.input("position", ScalarType::kLong, {1});
+    Node* row = build.input("row", ScalarType::kFloat, std::move(row_sizes));
+    ExportedProgram program = build.finish({make(build, {cache, at, row})});
+    const AttentionResult result = replace_attention(program);
+    EXPECT_EQ(result.writes, 0U);
+    return result.kept;
+  };
+  // In these calls, "$" is the cache, then the position, then the row.
+  const Argument positions = Argument::list({Argument(), Argument(), "$"});
   // The call writes along the last dim (the elements of one row) instead of the dim of positions.
-  EXPECT_THAT(kept({1, 2, kPositions, 1},
-                   [](ModelBuilder& build, Node* cache, Node* at, Node* row) {
-                     return build.call("aten.index_copy_.default", {cache, 3, at, row});
-                   }),
+  EXPECT_THAT(kept({1, 2, kPositions, 1}, one("aten.index_copy_.default", {"$", 3, "$", "$"})),
               ElementsAre(HasSubstr("the positions are in dim 3, not in dim 1 or 2")));
   // The write broadcasts one row to both heads.
-  EXPECT_THAT(kept({1, kValues},
-                   [](ModelBuilder& build, Node* cache, Node* at, Node* row) {
-                     return build.call("aten.index_put_.default",
-                                       {cache, Argument::list({Argument(), Argument(), at}), row});
-                   }),
+  EXPECT_THAT(kept({1, kValues}, one("aten.index_put_.default", {"$", positions, "$"})),
               ElementsAre(HasSubstr("in dtype or shape")));
   // The write adds to the old values.
-  EXPECT_THAT(kept({1, 2, 1, kValues},
-                   [](ModelBuilder& build, Node* cache, Node* at, Node* row) {
-                     return build.call(
-                         "aten.index_put_.default",
-                         {cache, Argument::list({Argument(), Argument(), at}), row, true});
-                   }),
+  EXPECT_THAT(kept({1, 2, 1, kValues}, one("aten.index_put_.default", {"$", positions, "$", true})),
               IsEmpty());
   // The new value is not stored in the buffer.
-  EXPECT_THAT(kept({1, 2, 1, kValues},
-                   [](ModelBuilder& build, Node* cache, Node* at, Node* row) {
-                     return build.call("aten.index_copy.default", {cache, 2, at, row});
-                   }),
+  EXPECT_THAT(kept({1, 2, 1, kValues}, one("aten.index_copy.default", {"$", 2, "$", "$"})),
               ElementsAre(HasSubstr("its result is not stored in the buffer")));
 }
 
@@ -123,9 +107,7 @@ TEST(CacheWrites, CacheCanBeAResult) {
   replaced_writes(build.finish({build.call("aten.copy_.default", {cache, next})}), 1);
 }
 
-constexpr int64_t kLength = 6;
 constexpr int64_t kHeads = 2;
-constexpr int64_t kWidth = 4;
 
 class QuantizedCaches : public testing::TestWithParam<bool> {
  protected:
@@ -135,13 +117,13 @@ class QuantizedCaches : public testing::TestWithParam<bool> {
 
   ExportedProgram build(int64_t count) {
     ModelBuilder build("Step");
-    Node* query = build.input("query", ScalarType::kFloat, {1, kHeads, count, kWidth});
-    Node* key = build.input("key", ScalarType::kFloat, {1, kHeads, count, kWidth});
-    Node* value = build.input("value", ScalarType::kFloat, {1, kHeads, count, kWidth});
+    Node* query = build.input("query", ScalarType::kFloat, {1, kHeads, count, kValues});
+    Node* key = build.input("key", ScalarType::kFloat, {1, kHeads, count, kValues});
+    Node* value = build.input("value", ScalarType::kFloat, {1, kHeads, count, kValues});
     Node* position = build.input("position", ScalarType::kLong, {count});
     Node* keys = cached(build, "keys", key, position);
     Node* values = cached(build, "values", value, position);
-    Node* range = build.call("aten.arange.default", {kLength}, {{"dtype", ScalarType::kLong}});
+    Node* range = build.call("aten.arange.default", {kPositions}, {{"dtype", ScalarType::kLong}});
     Node* mask =
         build.call("aten.le.Tensor", {range, build.call("aten.unsqueeze.default", {position, 1})});
     Node* made =
@@ -152,7 +134,7 @@ class QuantizedCaches : public testing::TestWithParam<bool> {
 
   static std::vector<TensorData> inputs(int64_t count, int64_t start) {
     const auto rows = [&](const char* name) {
-      return seeded_weights(name, static_cast<uint64_t>(start + 1), {1, kHeads, count, kWidth}, 2);
+      return seeded_weights(name, static_cast<uint64_t>(start + 1), {1, kHeads, count, kValues}, 2);
     };
     std::vector<int64_t> positions;
     for (int64_t i = 0; i < count; ++i) positions.push_back(start + i);
@@ -183,7 +165,7 @@ class QuantizedCaches : public testing::TestWithParam<bool> {
                        int64_t at) {
     std::vector<int64_t> sizes;
     for (const SymInt& size : rows->tensor()->sizes) sizes.push_back(size.value());
-    sizes[static_cast<size_t>(at)] = kLength;
+    sizes[static_cast<size_t>(at)] = kPositions;
     int64_t bytes = static_cast<int64_t>(element_size(rows->tensor()->dtype));
     for (const int64_t size : sizes) bytes *= size;
     Node* cache =
@@ -203,7 +185,7 @@ TEST_P(QuantizedCaches, AreUpdatedInPlace) {
     lint(replaced);
     to_edge(own);
     to_edge(replaced);
-    for (const int64_t start : {int64_t{0}, kLength - count}) {
+    for (const int64_t start : {int64_t{0}, kPositions - count}) {
       expect_same_results(replaced, own, inputs(count, start));
     }
     to_executable(replaced);

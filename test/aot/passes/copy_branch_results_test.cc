@@ -14,13 +14,17 @@ namespace {
 
 using Branch = std::function<Node*(Graph&, Node*)>;
 
-Node* call_in(Graph& graph, const char* target, ArgumentList args) {
-  Node* node = graph.call(Target::of(target), std::move(args));
-  node->meta.value = contiguous_spec(ScalarType::kFloat, {2});
+// Inserts a call before `place`, or at the end of the graph if `place` is null.
+Node* call_at(Graph& graph, Node* place, const char* target, ArgumentList args,
+              std::vector<SymInt> sizes = {2}) {
+  Node* node = graph.call(Target::of(target), std::move(args), {}, place);
+  node->meta.value = contiguous_spec(ScalarType::kFloat, std::move(sizes));
   return node;
 }
 Branch times(double factor) {
-  return [factor](Graph& graph, Node* x) { return call_in(graph, "aten.mul.Scalar", {x, factor}); };
+  return [factor](Graph& graph, Node* x) {
+    return call_at(graph, nullptr, "aten.mul.Scalar", {x, factor});
+  };
 }
 Node* same(Graph& /*graph*/, Node* x) { return x; }
 
@@ -64,13 +68,6 @@ Values chosen(bool p, const Make& make) {
   return values_of(evaluate(program, inputs).at(0));
 }
 
-Node* call_at(Graph& graph, Node* place, const char* target, ArgumentList args,
-              std::vector<SymInt> sizes = {2}) {
-  Node* node = graph.call(Target::of(target), std::move(args), {}, place);
-  node->meta.value = contiguous_spec(ScalarType::kFloat, std::move(sizes));
-  return node;
-}
-
 TEST(CopyBranchResults, ResultsSurviveLaterBranches) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* first = condition(graph, place, p, times(2), times(3), x);
@@ -86,8 +83,8 @@ TEST(CopyBranchResults, LaterBranchesCanReadResults) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* first = condition(graph, place, p, times(2), times(3), x);
     const Branch times_eleven = [](Graph& branch, Node* input) {
-      Node* before = call_in(branch, "aten.mul.Scalar", {input, 10.0});
-      return call_in(branch, "aten.add.Tensor", {before, input});
+      Node* before = call_at(branch, nullptr, "aten.mul.Scalar", {input, 10.0});
+      return call_at(branch, nullptr, "aten.add.Tensor", {before, input});
     };
     return condition(graph, place, p, times_eleven, times(1), first);
   };

@@ -142,17 +142,15 @@ TEST(AutoFunctionalized, FindsArgumentsThatAnOperatorWrites) {
 TEST(AutoFunctionalized, ReturnsEveryWrittenArgument) {
   // With one key, at position 0 of the cache, attention returns the value of that key.
   const TensorData one = floats({1, 1, 1, 2}, {1, 2});
-  const auto attend = [](ModelBuilder& build, const Nodes& in, int which) {
-    Node* keys = build.call("aten.mul.Tensor", {in[0], 0});
-    Node* values = build.call("aten.mul.Tensor", {in[0], 3});
-    Node* result =
-        build.call_as("llama.sdpa_with_kv_cache.default", {in[1], in[1], in[1], keys, values, 0, 1},
-                      {}, contiguous_spec(ScalarType::kFloat, {1, 1, 1, 2}));
-    return which == 0 ? keys : which == 1 ? values : result;
-  };
   const auto found = [&](int which) {
-    return run({kCache, one},
-               [&](ModelBuilder& build, const Nodes& in) { return attend(build, in, which); })[0];
+    return run({kCache, one}, [&](ModelBuilder& build, const Nodes& in) {
+      Node* keys = build.call("aten.mul.Tensor", {in[0], 0});
+      Node* values = build.call("aten.mul.Tensor", {in[0], 3});
+      Node* result = build.call_as("llama.sdpa_with_kv_cache.default",
+                                   {in[1], in[1], in[1], keys, values, 0, 1}, {},
+                                   contiguous_spec(ScalarType::kFloat, {1, 1, 1, 2}));
+      return which == 0 ? keys : which == 1 ? values : result;
+    })[0];
   };
   expect_near(found(0), {1, 2, 0, 0, 0, 0});
   expect_near(found(1), {1, 2, 9, 12, 15, 18});

@@ -5,15 +5,14 @@
 #include "aot/graph/aot_error.h"
 #include "aot/graph/lint.h"
 #include "aot/passes/passes.h"
-#include "test/aot/optimize/lowered_call.h"
+#include "test/aot/optimize/run_loop.h"
 #include "test/aot/passes/lowered_program.h"
+#include "test/support/expect_error.h"
 
 namespace vitrine::aot {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
 
 // A program that calls a subgraph (a) -> (relu(a), neg(relu(a))) and returns its second result.
 ExportedProgram wrapped_in(const char* wrapper, const ArgumentList& mode) {
@@ -21,18 +20,14 @@ ExportedProgram wrapped_in(const char* wrapper, const ArgumentList& mode) {
   Node* sum = build.call("aten.add.Tensor", {build.x, build.x});
   const TensorSpec spec = *build.x->tensor();
   ExportedProgram program = build.finish({sum});
-  auto body = std::make_unique<Graph>();
-  Node* a = body->placeholder("a");
-  a->meta.value = spec;
-  Node* positive = body->call(Target::of("aten.relu.default"), {a});
-  positive->meta.value = spec;
-  Node* negative = body->call(Target::of("aten.neg.default"), {positive});
-  negative->meta.value = spec;
-  body->set_output(Argument::tuple({positive, negative}));
+  Body body;
+  Node* a = body.input({2});
+  Node* positive = body.call("aten.relu.default", {a}, {2});
+  Node* negative = body.call("aten.neg.default", {positive}, {2});
   Graph& graph = *program.graph;
   Node* place = graph.output();
   Node* attribute = graph.get_attr("submod_1", place);
-  graph.subgraphs()[attribute->attribute()] = std::move(body);
+  graph.subgraphs()[attribute->attribute()] = body.finish({positive, negative});
   ArgumentList args = mode;
   args.emplace_back(attribute);
   args.emplace_back(graph.find(sum->name()));
@@ -170,27 +165,22 @@ TEST(InlineVmap, DimArgumentsDoNotCountTheBatchDim) {
 }
 
 TEST(InlineVmap, RejectsUnsupportedOperatorsAndSamplesUsedOutsideOfVmap) {
-  const auto reduce = [] {
-    vmapped({kMatrix}, [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
-      Node* row = vmap.sample(in[0], 0, 1);
-      Node* sum = build.call("aten.sum.dim_IntList", {row, Dims{0}});
-      return vmap.batch(sum, 1, 2, 0);
-    });
+  const auto reduce = [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
+    Node* row = vmap.sample(in[0], 0, 1);
+    Node* sum = build.call("aten.sum.dim_IntList", {row, Dims{0}});
+    return vmap.batch(sum, 1, 2, 0);
   };
-  EXPECT_THAT(reduce, ThrowsMessage<AotError>(
-                          HasSubstr("aten.sum.dim_IntList is not supported inside torch.vmap")));
-  const auto escape = [] {
-    vmapped({kMatrix},
-            [](ModelBuilder&, Vmap& vmap, const Nodes& in) { return vmap.sample(in[0], 0, 1); });
+  EXPECT_ERROR(AotError, vmapped({kMatrix}, reduce),
+               "aten.sum.dim_IntList is not supported inside torch.vmap");
+  const auto escape = [](ModelBuilder&, Vmap& vmap, const Nodes& in) {
+    return vmap.sample(in[0], 0, 1);
   };
-  EXPECT_THAT(escape, ThrowsMessage<AotError>(HasSubstr("is used outside of its vmap")));
-  const auto wrong_dim = [] {
-    vmapped({kMatrix}, [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
-      Node* row = vmap.call("_add_batch_dim", {in[0], 7, 1}, ScalarType::kFloat, {3});
-      return vmap.batch(build.call("aten.relu.default", {row}), 1, 2, 0);
-    });
+  EXPECT_ERROR(AotError, vmapped({kMatrix}, escape), "is used outside of its vmap");
+  const auto wrong_dim = [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
+    Node* row = vmap.call("_add_batch_dim", {in[0], 7, 1}, ScalarType::kFloat, {3});
+    return vmap.batch(build.call("aten.relu.default", {row}), 1, 2, 0);
   };
-  EXPECT_THROW(wrong_dim(), AotError);
+  EXPECT_THROW(vmapped({kMatrix}, wrong_dim), AotError);
 }
 
 }  // namespace

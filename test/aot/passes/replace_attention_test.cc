@@ -23,16 +23,6 @@ using testing::IsEmpty;
 
 constexpr const char* kAttention = "aten.scaled_dot_product_attention.default";
 
-ExportedProgram program_of(const std::vector<TensorData>& inputs, const Build& make) {
-  ModelBuilder build("Net");
-  std::vector<Node*> nodes;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    nodes.push_back(build.input("x" + std::to_string(i), inputs[i].dtype,
-                                {inputs[i].sizes.begin(), inputs[i].sizes.end()}));
-  }
-  return build.finish({make(build, nodes)});
-}
-
 struct AttentionCall {
   const char* name;
   std::vector<int64_t> query;

@@ -6,6 +6,7 @@
 
 #include "aot/graph/aot_error.h"
 #include "examples/models/model_builder.h"
+#include "test/support/expect_error.h"
 
 namespace vitrine::aot {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::ThrowsMessage;
 using testing::UnorderedElementsAre;
 
 constexpr Int8Scheme kStatic = {.is_dynamic = false, .is_per_channel = true};
@@ -184,10 +184,10 @@ TEST_F(AnnotateTest, ConvolutionsInAModuleWithItsOwnSchemeStayFloat) {
 
 TEST_F(AnnotateTest, RejectsRulesThatMatchNothing) {
   program = build.finish({linear("fc", matrix())});
-  EXPECT_THAT(
-      [&] { annotate(program, {.scheme = kStatic, .rules = {{.pattern = "clasifier"}}}); },
-      ThrowsMessage<AotError>(HasSubstr("\"clasifier\" matches no module, module type or operator "
-                                        "of the model; its modules are fc")));
+  const Int8Options options = {.scheme = kStatic, .rules = {{.pattern = "clasifier"}}};
+  EXPECT_ERROR(AotError, annotate(program, options),
+               "\"clasifier\" matches no module, module type or operator of the model; its modules "
+               "are fc");
 }
 
 TEST_F(AnnotateTest, UsesOneScalePerTensorOnRequest) {
