@@ -85,26 +85,13 @@ TEST(DecomposeLayers, BatchNormWithoutRunningStatisticsUsesInputStatistics) {
 }
 
 TEST(DecomposeTransformers, FusedEncoderLayerMatchesSeparateCalls) {
-  const auto weights = [](const char* name, std::vector<int64_t> sizes) {
-    return seeded_weights(name, 4, std::move(sizes), 1);
-  };
-  const std::vector<TensorData> inputs = {
-      weights("x", {2, 3, 4}),
-      weights("qkv", {12, 4}),
-      weights("qkv_bias", {12}),
-      weights("proj", {4, 4}),
-      weights("proj_bias", {4}),
-      weights("n1", {4}),
-      weights("b1", {4}),
-      weights("n2", {4}),
-      weights("b2", {4}),
-      weights("f1", {8, 4}),
-      weights("c1", {8}),
-      weights("f2", {4, 8}),
-      weights("c2", {4}),
-      make_tensor_data(
-          ScalarType::kBool, {2, 3},
-          {std::byte{0}, std::byte{0}, std::byte{1}, std::byte{0}, std::byte{1}, std::byte{0}})};
+  const std::pair<const char*, std::vector<int64_t>> weights[] = {
+      {"x", {2, 3, 4}}, {"qkv", {12, 4}}, {"qkv_bias", {12}}, {"proj", {4, 4}}, {"proj_bias", {4}},
+      {"n1", {4}},      {"b1", {4}},      {"n2", {4}},        {"b2", {4}},      {"f1", {8, 4}},
+      {"c1", {8}},      {"f2", {4, 8}},   {"c2", {4}}};
+  std::vector<TensorData> inputs;
+  for (const auto& [name, sizes] : weights) inputs.push_back(seeded_weights(name, 4, sizes, 1));
+  inputs.push_back(bools({2, 3}, {0, 0, 1, 0, 1, 0}));  // the mask of hidden tokens
   for (const bool norm_first : {false, true}) {
     SCOPED_TRACE(norm_first);
     const TensorData found = lowered("aten._transformer_encoder_layer_fwd.default", inputs,

@@ -87,9 +87,9 @@ TEST(DecomposeProducts, AttentionAppliesMasksAndSharesKeyValueHeads) {
              expected([&](size_t i, size_t j) { return added[i * 3 + j]; }));
   // If the mask hides all keys from a query, the result of that query is 0, not NaN.
   const auto is_visible = [](size_t i, size_t j) { return i != 1 && j != 2; };
-  std::vector<std::byte> bools;
-  for (size_t i = 0; i < 9; ++i) bools.push_back(std::byte{is_visible(i / 3, i % 3)});
-  expect_one(kTarget, {q, k, v, make_tensor_data(ScalarType::kBool, {3, 3}, bools)}, {},
+  std::vector<int> visible;
+  for (size_t i = 0; i < 9; ++i) visible.push_back(is_visible(i / 3, i % 3) ? 1 : 0);
+  expect_one(kTarget, {q, k, v, bools({3, 3}, visible)}, {},
              expected([&](size_t i, size_t j) { return is_visible(i, j) ? 0 : -kInfinity; }));
   // Two query heads share one head of keys and values.
   const TensorData heads = seeded_weights("q", 1, {1, 2, 3, 4}, 2);

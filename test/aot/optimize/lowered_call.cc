@@ -27,6 +27,12 @@ TensorData integers(std::vector<int64_t> sizes, const std::vector<int64_t>& valu
   return make_tensor_data(ScalarType::kLong, std::move(sizes), std::move(bytes));
 }
 
+TensorData bools(std::vector<int64_t> sizes, const std::vector<int>& values) {
+  std::vector<std::byte> bytes;
+  for (const int value : values) bytes.push_back(static_cast<std::byte>(value));
+  return make_tensor_data(ScalarType::kBool, std::move(sizes), std::move(bytes));
+}
+
 namespace {
 
 template <class T>

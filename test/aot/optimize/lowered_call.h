@@ -20,6 +20,7 @@ inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TensorData floats(std::vector<int64_t> sizes, const Values& values);
 TensorData integers(std::vector<int64_t> sizes, const std::vector<int64_t>& values);
+TensorData bools(std::vector<int64_t> sizes, const std::vector<int>& values);
 // Returns the elements in row-major order, converted to double.
 Values values_of(const TensorData& data);
 

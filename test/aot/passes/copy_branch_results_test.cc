@@ -63,8 +63,7 @@ Values chosen(bool p, const Make& make) {
   program.signature.outputs.assign(1, OutputSpec());
   program.signature.outputs[0].name = result->name();
   to_edge(program);
-  const std::vector<TensorData> inputs = {make_tensor_data(ScalarType::kBool, {}, {std::byte{p}}),
-                                          floats({2}, {1, 10})};
+  const std::vector<TensorData> inputs = {bools({}, {p}), floats({2}, {1, 10})};
   return values_of(evaluate(program, inputs).at(0));
 }
 

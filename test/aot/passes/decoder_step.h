@@ -55,15 +55,14 @@ struct StepForm {
 };
 
 inline TensorData causal_step_table(bool added) {
-  std::vector<std::byte> bools;
+  std::vector<int> is_visible;
   Values numbers;
   for (int64_t i = 0; i < kStepLength * kStepLength; ++i) {
-    const bool visible = i % kStepLength <= i / kStepLength;
-    bools.push_back(static_cast<std::byte>(visible));
-    numbers.push_back(visible ? 0 : -kInfinity);
+    is_visible.push_back(i % kStepLength <= i / kStepLength ? 1 : 0);
+    numbers.push_back(is_visible.back() == 1 ? 0 : -kInfinity);
   }
   if (added) return floats({kStepLength, kStepLength}, numbers);
-  return make_tensor_data(ScalarType::kBool, {kStepLength, kStepLength}, std::move(bools));
+  return bools({kStepLength, kStepLength}, is_visible);
 }
 
 // A decoder step, which writes keys and values and attends to them.

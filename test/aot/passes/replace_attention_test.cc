@@ -32,12 +32,6 @@ struct AttentionCall {
   TensorData mask = {};  // without sizes: no mask
 };
 
-TensorData bools(std::vector<int64_t> sizes, const std::vector<int>& values) {
-  std::vector<std::byte> bytes;
-  for (const int value : values) bytes.push_back(static_cast<std::byte>(value));
-  return make_tensor_data(ScalarType::kBool, std::move(sizes), std::move(bytes));
-}
-
 std::vector<AttentionCall> replaceable() {
   const Values added = {0, 1, -1, 0.5, 0, -kInfinity, 2, 0, 0, 0, 0.25, 3};
   return {

@@ -76,13 +76,22 @@ ExportedProgram small_model() {
 
 const TensorData kInput = sines({2, 8}, 1);
 
+// Quantizes the model. Expects results close to those of the float model.
+Int8Result expect_quantized_close(ExportedProgram& program, float share,
+                                  const Int8Options& options = {},
+                                  const CalibrationData& data = samples_of({kInput})) {
+  const std::vector<float> expected = outputs_of(program.copy(), kInput);
+  Int8Result result = quantize_to_int8(program, options, data);
+  expect_close(outputs_of(program.copy(), kInput), expected, share);
+  return result;
+}
+
 TEST(QuantizeToInt8, StaysCloseToTheFloatModel) {
   ExportedProgram program = small_model();
-  const std::vector<float> expected = outputs_of(program.copy(), kInput);
-  const Int8Result result = quantize_to_int8(program, {}, samples_of({kInput, sines({2, 8}, 2)}));
+  const Int8Result result =
+      expect_quantized_close(program, 0.03F, {}, samples_of({kInput, sines({2, 8}, 2)}));
   EXPECT_EQ(result.tensors.size(), 7U);
   EXPECT_THAT(result.floats, testing::IsEmpty());
-  expect_close(outputs_of(std::move(program), kInput), expected, 0.03F);
 }
 
 TEST(QuantizeToInt8, QuantizedModelIsDelegatedToXnnpack) {
@@ -108,9 +117,7 @@ TEST(QuantizeToInt8, QuantizedModelIsDelegatedToXnnpack) {
 
 TEST(QuantizeToInt8, DynamicSchemeNeedsNoCalibrationData) {
   ExportedProgram program = small_model();
-  const std::vector<float> expected = outputs_of(program.copy(), kInput);
-  quantize_to_int8(program, {.scheme = {.is_dynamic = true}, .rules = {}}, {});
-  expect_close(outputs_of(std::move(program), kInput), expected, 0.03F);
+  expect_quantized_close(program, 0.03F, {.scheme = {.is_dynamic = true}, .rules = {}}, {});
 }
 
 TEST(QuantizeToInt8, ObservesTensorsBeforeLaterWrites) {
@@ -161,14 +168,6 @@ TEST(QuantizeToInt8, RejectsModelsThatAreQuantizedOrHaveNothingToQuantize) {
   quantize_to_int8(program, {}, samples_of({kInput}));
   expect_error(std::move(program), samples_of({kInput}),
                HasSubstr("the model is already quantized"));
-}
-
-// Quantizes the model. Expects results close to those of the float model.
-Int8Result expect_quantized_close(ExportedProgram& program, float share) {
-  const std::vector<float> expected = outputs_of(program.copy(), kInput);
-  Int8Result result = quantize_to_int8(program, {}, samples_of({kInput}));
-  expect_close(outputs_of(program.copy(), kInput), expected, share);
-  return result;
 }
 
 TEST(QuantizeToInt8, MasksWithInfinityStayFloat) {
