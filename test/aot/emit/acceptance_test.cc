@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "aot/emit/emit.h"
 #include "aot/import/pt2.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 
 #include "aot/emit/emit.h"
 #include "aot/graph/aot_error.h"

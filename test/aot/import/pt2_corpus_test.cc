@@ -1,6 +1,5 @@
 // Compares every imported .pt2 of the corpus with an independent reading of its JSON, and with the
 // facts in the case's case.json.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

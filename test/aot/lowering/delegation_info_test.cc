@@ -1,6 +1,5 @@
 #include "aot/lowering/delegation_info.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>

@@ -1,6 +1,5 @@
 // Compares printed graphs with those of ExecuTorch. The programs are lowered with ExecuTorch's
 // partitions.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

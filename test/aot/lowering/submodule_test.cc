@@ -13,7 +13,6 @@ namespace vitrine::aot {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 struct SubmoduleTest : testing::Test {
   test::ProgramBuilder b;

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "aot/passes/pipelines.h"
 #include "examples/models/seeded_weights.h"
 #include "test/aot/optimize/lowered_call.h"
 #include "test/aot/passes/lowered_program.h"

@@ -5,7 +5,6 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/graph/print.h"
-#include "aot/passes/pipelines.h"
 #include "test/aot/passes/lowered_program.h"
 #include "test/support/expect_error.h"
 

@@ -5,7 +5,6 @@
 
 #include <set>
 
-#include "aot/passes/pipelines.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {

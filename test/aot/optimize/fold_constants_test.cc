@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "aot/optimize/evaluate.h"
-#include "aot/passes/pipelines.h"
 #include "examples/models/layers.h"
 #include "test/aot/optimize/lowered_call.h"
 #include "test/aot/passes/lowered_program.h"

@@ -1,7 +1,6 @@
 // A small cache and calls that write to it, for tests.
 #pragma once
 
-#include "aot/passes/pipelines.h"
 #include "test/aot/optimize/lowered_call.h"
 #include "test/aot/passes/lowered_program.h"
 

@@ -2,7 +2,6 @@
 // they write caches, read caches and compute the mask.
 #pragma once
 
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,5 +1,4 @@
 // Compares exported programs after our passes with the results of ExecuTorch's lowering.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
