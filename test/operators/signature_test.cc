@@ -103,6 +103,7 @@ TEST(Signature, ErrorsDescribeTheProblem) {
       {"x::f() -> Tensor x y", "expected the end of the signature"},
   };
   for (const auto& [text, error] : cases) {
+    SCOPED_TRACE(text);
     EXPECT_ERROR(std::invalid_argument, parse_signature(text), error);
   }
 }

@@ -17,26 +17,6 @@ std::filesystem::path find_folder(const char* variable) {
 
 std::filesystem::path corpus_dir() { return find_folder("VITRINE_CORPUS"); }
 
-std::vector<std::filesystem::path> corpus_files(std::string_view suffix) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus_dir())) {
-    if (entry.path().string().ends_with(suffix)) files.push_back(entry.path());
-  }
-  std::ranges::sort(files);
-  return files;
-}
-
-bool is_compat(const std::filesystem::path& file) {
-  return file.string().find("/compat/") != std::string::npos;
-}
-
-std::string method_of(const std::filesystem::path& exported) {
-  std::string stem = exported.stem().string().substr(std::string_view("model").size());
-  constexpr std::string_view kCore = "_core_aten";
-  if (stem.ends_with(kCore)) stem.resize(stem.size() - kCore.size());
-  return stem.empty() ? "forward" : stem.substr(1);
-}
-
 std::filesystem::path corpus_15_dir() { return find_folder("VITRINE_CORPUS_15"); }
 std::filesystem::path corpus_llm_dir() { return find_folder("VITRINE_CORPUS_LLM"); }
 std::filesystem::path corpus_ptq_dir() { return find_folder("VITRINE_CORPUS_PTQ"); }
@@ -59,5 +39,16 @@ std::vector<std::filesystem::path> files_below(const std::filesystem::path& fold
 }
 
 std::string sample(const std::string& path) { return (samples_dir() / path).string(); }
+
+bool is_compat(const std::filesystem::path& file) {
+  return file.string().find("/compat/") != std::string::npos;
+}
+
+std::string method_of(const std::filesystem::path& exported) {
+  std::string stem = exported.stem().string().substr(std::string_view("model").size());
+  constexpr std::string_view kCore = "_core_aten";
+  if (stem.ends_with(kCore)) stem.resize(stem.size() - kCore.size());
+  return stem.empty() ? "forward" : stem.substr(1);
+}
 
 }  // namespace vitrine::test

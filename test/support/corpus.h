@@ -17,14 +17,6 @@ std::filesystem::path corpus_15_dir();       // VITRINE_CORPUS_15: exported with
 std::filesystem::path corpus_ptq_dir();      // VITRINE_CORPUS_PTQ: quantized models
 std::filesystem::path corpus_foreign_dir();  // VITRINE_CORPUS_FOREIGN: programs for other backends
 
-// Returns the files of $VITRINE_CORPUS whose paths end with `suffix`, sorted.
-std::vector<std::filesystem::path> corpus_files(std::string_view suffix);
-// True for the models of older versions of PyTorch and ExecuTorch.
-bool is_compat(const std::filesystem::path& file);
-// Returns the method of an exported model: "decode" for "model_decode.pt2" and for
-// "model_decode_core_aten.pt2", "forward" for "model.pt2".
-std::string method_of(const std::filesystem::path& exported);
-
 // Returns the folder of the samples in the repository (test/samples).
 std::filesystem::path samples_dir();
 std::string sample(const std::string& path);  // returns the full path of a sample
@@ -33,6 +25,12 @@ std::string sample(const std::string& path);  // returns the full path of a samp
 // `folder` is empty.
 std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder,
                                                std::string_view ending);
+
+// True for the models that the corpus has from older versions of PyTorch and ExecuTorch.
+bool is_compat(const std::filesystem::path& file);
+// Returns the method of an exported model: "decode" for "model_decode.pt2" and for
+// "model_decode_core_aten.pt2", "forward" for "model.pt2".
+std::string method_of(const std::filesystem::path& exported);
 
 }  // namespace vitrine::test
 

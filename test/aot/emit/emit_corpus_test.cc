@@ -43,7 +43,7 @@ EmitOptions options_of(const std::string& name) {
 
 std::vector<fs::path> portable_cases() {
   std::vector<fs::path> cases;
-  for (const fs::path& file : test::corpus_files("/model.pte")) {
+  for (const fs::path& file : test::files_below(test::corpus_dir(), "model.pte")) {
     const fs::path folder = file.parent_path();
     if (test::is_compat(file) || has_other_settings(folder.filename().string())) continue;
     cases.push_back(folder);

@@ -150,7 +150,7 @@ void check_weights(const ExportedProgram& program, const test::ArchiveMembers& m
 TEST(Pt2Corpus, ImportMatchesJsonAndRecords) {
   VITRINE_NEEDS_CORPUS();
   size_t count = 0;
-  for (const fs::path& file : test::corpus_files(".pt2")) {
+  for (const fs::path& file : test::files_below(test::corpus_dir(), ".pt2")) {
     SCOPED_TRACE(file.string());
     const test::ArchiveMembers members = test::read_zip(file.string());
     const json json_program = program_json(members);

@@ -43,7 +43,7 @@ DelegationInfo read_info(const std::string& csv, const std::string& summary) {
 TEST(DelegationInfo, TableLayoutMatchesExecuTorch) {
   VITRINE_NEEDS_CORPUS();
   size_t tables = 0;
-  for (const fs::path& file : test::corpus_files("/delegation_summary.txt")) {
+  for (const fs::path& file : test::files_below(test::corpus_dir(), "delegation_summary.txt")) {
     const fs::path folder = file.parent_path();
     if (!fs::exists(folder / "delegation.csv")) continue;
     SCOPED_TRACE(folder.string());

@@ -31,7 +31,7 @@ using aot::Target;
 
 std::vector<fs::path> delegated_cases() {
   std::vector<fs::path> folders;
-  for (const fs::path& file : test::corpus_files("/delegated_graph.txt")) {
+  for (const fs::path& file : test::files_below(test::corpus_dir(), "delegated_graph.txt")) {
     if (test::is_compat(file) || !fs::exists(file.parent_path() / "model.pt2")) continue;
     if (test::read_text(file).find("XnnpackBackend") == std::string::npos) continue;
     folders.push_back(file.parent_path());

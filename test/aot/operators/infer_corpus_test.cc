@@ -53,7 +53,7 @@ TEST(InferCorpus, MatchesResultsRecordedByPyTorch) {
   size_t known = 0;
   size_t other_strides = 0;
   std::map<std::string, size_t> unknown;
-  for (const std::filesystem::path& file : test::corpus_files(".pt2")) {
+  for (const std::filesystem::path& file : test::files_below(test::corpus_dir(), ".pt2")) {
     SCOPED_TRACE(file.string());
     ExportedProgram program = import_pt2(file);
     for (const Node& node : program.graph->nodes()) {

@@ -89,7 +89,7 @@ bool is_core_aten(const fs::path& file) { return file.stem().string().ends_with(
 // The programs that ExecuTorch 1.4 lowered without delegates.
 std::vector<Case> portable_cases(bool core_aten) {
   std::vector<Case> cases;
-  for (const fs::path& file : test::corpus_files(".pt2")) {
+  for (const fs::path& file : test::files_below(test::corpus_dir(), ".pt2")) {
     if (test::is_compat(file) || is_core_aten(file) != core_aten) continue;
     const fs::path folder = file.parent_path();
     if (!fs::exists(folder / "model.pte")) continue;
@@ -171,7 +171,7 @@ TEST(EdgeCorpus, TrainingIrGraphsMatchExecuTorch) { expect_same_graphs(false, 38
 TEST(EdgeCorpus, DecomposesLikePyTorch) {
   VITRINE_NEEDS_CORPUS();
   size_t same = 0;
-  for (const fs::path& file : test::corpus_files(".pt2")) {
+  for (const fs::path& file : test::files_below(test::corpus_dir(), ".pt2")) {
     if (is_core_aten(file) || test::is_compat(file)) continue;
     const fs::path folder = file.parent_path();
     const fs::path decomposed = folder / (file.stem().string() + "_core_aten.pt2");
@@ -229,7 +229,7 @@ TEST(EdgeCorpus, TrainingIrDebugHandlesMatchExecuTorch) { expect_same_handles(fa
 TEST(EdgeCorpus, LowersModelsFromOlderPyTorchVersions) {
   VITRINE_NEEDS_CORPUS();
   size_t count = 0;
-  for (const fs::path& file : test::corpus_files(".pt2")) {
+  for (const fs::path& file : test::files_below(test::corpus_dir(), ".pt2")) {
     if (!test::is_compat(file)) continue;
     SCOPED_TRACE(file.string());
     ExportedProgram program = import_pt2(file);

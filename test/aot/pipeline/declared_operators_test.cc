@@ -240,6 +240,7 @@ TEST(DeclaredOperators, RejectsUnsupportedSignatures) {
       {"my::one(Tensor(a!)[] x) -> ()", "must be a single tensor"},
   };
   for (const auto& [signature, error] : cases) {
+    SCOPED_TRACE(signature);
     EXPECT_ERROR(AotError, parse_operator(signature), error);
   }
 }
