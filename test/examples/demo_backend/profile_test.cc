@@ -54,8 +54,9 @@ struct DemoBackendProfile : testing::Test {
       ASSERT_TRUE(method->set_input(0, factory.value(x)).ok());
       ASSERT_TRUE(method->execute().ok());
     }
-    test::expect_near(test::values_of<float>(method->output(0).unchecked_tensor()),
-                      test::read_floats(folder / "expected_0.bin"));
+    const Tensor& y = method->output(0).unchecked_tensor();
+    ASSERT_EQ(y.dtype(), ScalarType::kFloat);
+    test::expect_near(test::values_of<float>(y), test::read_floats(folder / "expected_0.bin"));
     const auto bytes = test::require(write_etdump(trace));
     dump = etdump::parse_etdump(std::as_bytes(std::span(bytes)));
     const auto embedded = test::require(program->named_data().get(etrecord::kEmbeddedRecordKey));

@@ -50,8 +50,9 @@ TEST(ReportValues, WritesCsvAndHtml) {
        .figures = {
            .elements = 10, .max_abs = 0.5, .mean_abs = 0.25, .sqnr_db = 32.25, .mismatches = 3}}};
 
-  const std::vector<std::string> lines =
-      inspector::lines_of(inspector::report_values_csv(result, a.profile(), b.profile()));
+  const std::string csv = inspector::report_values_csv(result, a.profile(), b.profile());
+  EXPECT_THAT(csv, testing::EndsWith("\r\n"));
+  const std::vector<std::string> lines = inspector::lines_of(csv);
   ASSERT_EQ(lines.size(), 1 + result.values.size() + 2);
   EXPECT_THAT(lines, testing::Each(testing::EndsWith("\r")));
   for (size_t i = 0; i + 1 < lines.size(); ++i) {

@@ -161,6 +161,7 @@ TEST(KindOfFile, ErrorTellsWhatToDoWithFilesOfOtherTools) {
       {"some text, not a model", "the kind of file is unknown"},
       {"", "the file is empty"}};
   for (const auto& [text, error] : cases) {
+    SCOPED_TRACE(text);
     EXPECT_ERROR(HostError, kind_of_file(std::as_bytes(std::span(text)), "file"), error);
   }
 }
