@@ -12,8 +12,12 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Maximum size for this kernel. The portable kernel copies larger tensors block by block.
-constexpr int64_t kMaxElements = int64_t{1} << 17;
+// Maximum size for this kernel. The portable kernel stores larger tensors past the cache.
+constexpr int64_t kMaxElements = int64_t{1} << 22;
+// The portable kernel also copies large tensors with a stride that is a multiple of kLineStride. It
+// reads entire cache lines, because few lines at such a stride fit into the cache.
+constexpr int64_t kLargeElements = int64_t{1} << 17;
+constexpr int64_t kLineStride = 512;
 constexpr int64_t kMinSide = 8;
 constexpr int64_t kRowBlock = 64;  // rows of the result that a thread copies at a time
 
@@ -64,6 +68,7 @@ bool permute_copy_out(KernelContext& context, const Tensor& self, std::span<cons
   const int64_t rows = matrices.sizes[last - 1];
   const int64_t columns = matrices.sizes[last];
   if (matrices.strides[last - 1] != 1 || rows < kMinSide || columns < kMinSide) return false;
+  if (self.numel() > kLargeElements && matrices.strides[last] % kLineStride == 0) return false;
   std::array<int32_t, kMaxRank> sizes{};
   std::copy_n(view.sizes.begin(), view.rank, sizes.begin());
   if (!context.resize(out, std::span<const int32_t>(sizes.data(), view.rank))) return true;
