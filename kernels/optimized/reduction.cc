@@ -54,19 +54,6 @@ bool resize(KernelContext& context, const Tensor& self, uint32_t mask, bool keep
 
 enum class Kind : uint8_t { kSum, kMean, kLargest, kSmallest };
 
-float reduce_line(Kind kind, const float* values, int64_t count) {
-  switch (kind) {
-    case Kind::kSum:
-      return static_cast<float>(simd::sum(values, count));
-    case Kind::kMean:
-      return static_cast<float>(simd::sum(values, count) / static_cast<double>(count));
-    case Kind::kLargest:
-      return simd::largest(values, count);
-    default:
-      return simd::smallest(values, count);
-  }
-}
-
 // Maximum length of a short line. Longer lines are reduced with SIMD vectors.
 constexpr int64_t kMaxShortLine = 8;
 
@@ -96,6 +83,16 @@ void reduce_short_lines(Kind kind, const float* values, int64_t lines, int64_t c
   for (int64_t line = 0; line < lines; ++line) out[line] /= divisor;
 }
 
+void reduce_lines(Kind kind, const float* values, int64_t lines, int64_t count, float* out) {
+  if (count <= kMaxShortLine) return reduce_short_lines(kind, values, lines, count, out);
+  if (kind == Kind::kSum || kind == Kind::kMean) {
+    return simd::sums(values, lines, count, kind == Kind::kSum ? 1.0 : static_cast<double>(count),
+                      out);
+  }
+  const auto extremum = kind == Kind::kLargest ? simd::largest : simd::smallest;
+  for (int64_t i = 0; i < lines; ++i) out[i] = extremum(values + i * count, count);
+}
+
 void reduce_columns(Kind kind, const float* values, int64_t rows, int64_t stride, int64_t count,
                     float* out) {
   if (kind == Kind::kLargest) return simd::column_largest(values, rows, stride, count, out);
@@ -116,13 +113,7 @@ bool reduce(KernelContext& context, Kind kind, const Tensor& self, std::optional
   auto* const to = out.unchecked_mutable_data<float>();
   if (block->inner == 1) {
     parallel_ranges(context, block->outer, 1, 4 * block->reduced, [&](int64_t begin, int64_t end) {
-      if (block->reduced <= kMaxShortLine) {
-        return reduce_short_lines(kind, from + begin * block->reduced, end - begin, block->reduced,
-                                  to + begin);
-      }
-      for (int64_t i = begin; i < end; ++i) {
-        to[i] = reduce_line(kind, from + i * block->reduced, block->reduced);
-      }
+      reduce_lines(kind, from + begin * block->reduced, end - begin, block->reduced, to + begin);
     });
     return true;
   }

@@ -1,6 +1,6 @@
-// Tests softmax of lines of 1 to 140 elements, and pooling with lines of 1 to 70 windows. Some of
-// these lengths are multiples of the vector length, and others are not. The input's memory ends
-// with its last element, so that AddressSanitizer finds reads past the end.
+// Tests softmax of lines of 1 to 140 elements, sums of lines, and pooling with lines of 1 to 70
+// windows. Some of these lengths are multiples of the vector length, and others are not. The
+// input's memory ends with its last element, so that AddressSanitizer finds reads past the end.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -57,6 +57,24 @@ TEST(SimdSoftmax, ReturnsNanIfNoElementIsFinite) {
       line.back() = value;
       simd::softmax(line.data(), line.data(), 1, length);
       EXPECT_TRUE(std::isnan(line.back())) << value << ", " << length;
+    }
+  }
+}
+
+// Sums of these integers are exact in float.
+TEST(SimdSums, DividesSumsOfLinesOfAnyLength) {
+  for (const size_t length : {1, 2, 3, 9, 15, 16, 17, 40, 64, 65, 139, 4096, 4097}) {
+    for (const size_t lines : {1, 3, 4, 9}) {
+      std::vector<float> in(lines * length);
+      for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i * 37 % 65) - 20;
+      std::vector<float> out(lines);
+      simd::sums(in.data(), static_cast<int64_t>(lines), static_cast<int64_t>(length), 8,
+                 out.data());
+      for (size_t line = 0; line < lines; ++line) {
+        const auto first = in.begin() + static_cast<ptrdiff_t>(line * length);
+        const float sum = std::accumulate(first, first + static_cast<ptrdiff_t>(length), 0.0F);
+        ASSERT_EQ(out[line], sum / 8) << length << ", line " << line << " of " << lines;
+      }
     }
   }
 }

@@ -28,37 +28,82 @@ HWY_INLINE V load_or(Tag d, const float* from, int64_t count, V otherwise) {
   return hn::IfThenElse(mask, load_part(d, from, count), otherwise);
 }
 
+// Sums at most kBlock elements in float. The sum of the lanes of the result is the sum.
 template <class Term>
-HWY_INLINE double sum_of(const float* values, int64_t count, const Term& term) {
+HWY_INLINE V sum_lanes(const float* values, int64_t count, const Term& term) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  V s0 = hn::Zero(d);
+  V s1 = s0;
+  V s2 = s0;
+  V s3 = s0;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    s0 = hn::Add(s0, term(hn::LoadU(d, values + i)));
+    s1 = hn::Add(s1, term(hn::LoadU(d, values + i + lanes)));
+    s2 = hn::Add(s2, term(hn::LoadU(d, values + i + 2 * lanes)));
+    s3 = hn::Add(s3, term(hn::LoadU(d, values + i + 3 * lanes)));
+  }
+  for (; i + lanes <= count; i += lanes) s0 = hn::Add(s0, term(hn::LoadU(d, values + i)));
+  if (i < count) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(count - i));
+    s1 = hn::Add(s1, hn::IfThenElseZero(mask, term(load_part(d, values + i, count - i))));
+  }
+  return hn::Add(hn::Add(s0, s1), hn::Add(s2, s3));
+}
+
+template <class Term>
+HWY_INLINE double sum_of(const float* values, int64_t count, const Term& term) {
   double total = 0;
   for (int64_t start = 0; start < count; start += kBlock) {
-    const int64_t end = std::min(count, start + kBlock);
-    V s0 = hn::Zero(d);
-    V s1 = s0;
-    V s2 = s0;
-    V s3 = s0;
-    int64_t i = start;
-    for (; i + 4 * lanes <= end; i += 4 * lanes) {
-      s0 = hn::Add(s0, term(hn::LoadU(d, values + i)));
-      s1 = hn::Add(s1, term(hn::LoadU(d, values + i + lanes)));
-      s2 = hn::Add(s2, term(hn::LoadU(d, values + i + 2 * lanes)));
-      s3 = hn::Add(s3, term(hn::LoadU(d, values + i + 3 * lanes)));
-    }
-    for (; i + lanes <= end; i += lanes) s0 = hn::Add(s0, term(hn::LoadU(d, values + i)));
-    if (i < end) {
-      const auto mask = hn::FirstN(d, static_cast<size_t>(end - i));
-      s1 = hn::Add(s1, hn::IfThenElseZero(mask, term(load_part(d, values + i, end - i))));
-    }
-    total += static_cast<double>(
-        hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)))));
+    const V sums = sum_lanes(values + start, std::min(count - start, kBlock), term);
+    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(Tag(), sums)));
   }
   return total;
 }
 
 double Sum(const float* values, int64_t count) {
   return sum_of(values, count, [](V x) HWY_ATTR { return x; });
+}
+
+#if HWY_TARGET != HWY_SCALAR
+// Adds the blocks of four lanes.
+template <class D>
+HWY_INLINE auto sum_of_blocks(D d, hn::Vec<D> v) {
+  if constexpr (hn::MaxLanes(d) <= 4) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
+#endif
+
+void Sums(const float* values, int64_t lines, int64_t count, double divisor, float* out) {
+  int64_t line = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const Tag d;
+  const hn::Repartition<uint64_t, Tag> d64;
+  const hn::CappedTag<float, 4> d4;
+  const auto divisors = hn::Set(d4, static_cast<float>(divisor));
+  for (; count <= kBlock && line + 4 <= lines; line += 4) {
+    V s[4];
+#pragma GCC unroll 1
+    for (int k = 0; k < 4; ++k) {
+      s[k] = sum_lanes(values + (line + k) * count, count, [](V x) HWY_ATTR { return x; });
+    }
+    const auto first = hn::BitCast(
+        d64, hn::Add(hn::InterleaveLower(d, s[0], s[1]), hn::InterleaveUpper(d, s[0], s[1])));
+    const auto second = hn::BitCast(
+        d64, hn::Add(hn::InterleaveLower(d, s[2], s[3]), hn::InterleaveUpper(d, s[2], s[3])));
+    const V all = hn::Add(hn::BitCast(d, hn::InterleaveLower(d64, first, second)),
+                          hn::BitCast(d, hn::InterleaveUpper(d64, first, second)));
+    hn::StoreU(hn::Div(sum_of_blocks(d, all), divisors), d4, out + line);
+  }
+#endif
+  for (; line < lines; ++line) {
+    out[line] = static_cast<float>(Sum(values + line * count, count) / divisor);
+  }
 }
 
 double SquaredDistance(const float* values, float center, int64_t count) {
@@ -391,6 +436,7 @@ HWY_AFTER_NAMESPACE();
 namespace vitrine::optimized::simd {
 
 VITRINE_EXPORT(Sum);
+VITRINE_EXPORT(Sums);
 VITRINE_EXPORT(SquaredDistance);
 VITRINE_EXPORT(Largest);
 VITRINE_EXPORT(Smallest);
@@ -405,6 +451,9 @@ VITRINE_EXPORT(ColumnLargest);
 VITRINE_EXPORT(ColumnSmallest);
 
 double sum(const float* values, int64_t count) { return VITRINE_DISPATCH(Sum)(values, count); }
+void sums(const float* values, int64_t lines, int64_t count, double divisor, float* out) {
+  VITRINE_DISPATCH(Sums)(values, lines, count, divisor, out);
+}
 double squared_distance(const float* values, float center, int64_t count) {
   return VITRINE_DISPATCH(SquaredDistance)(values, center, count);
 }

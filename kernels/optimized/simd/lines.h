@@ -7,6 +7,8 @@ namespace vitrine::optimized::simd {
 
 // Sums a line, in float within blocks of a few thousand elements, and in double for the total.
 double sum(const float* values, int64_t count);
+// Sets out[i] to the sum of line i divided by `divisor`. The lines are contiguous.
+void sums(const float* values, int64_t lines, int64_t count, double divisor, float* out);
 // The sum of (value - center)^2.
 double squared_distance(const float* values, float center, int64_t count);
 
