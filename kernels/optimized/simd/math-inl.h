@@ -83,18 +83,48 @@ HWY_INLINE hn::Vec<D> power_of_two(D d, V n) {
 }
 
 // e^x = 2^n * e^r. Adding 1.5 * 2^23 rounds x / ln(2) to the integer n, which is then in the lowest
-// bits of the sum. AVX-512 has an instruction that multiplies by 2^n. Other targets split 2^n into
-// two factors, because n can be outside the range of power_of_two().
+// bits of the sum. The targets without AVX-512 split 2^n into two factors, because n can be outside
+// the range of power_of_two().
+//
+// With AVX-512, n is a multiple of 1/16, so that r is tiny. A table has 2^(k / 16) as sums of two
+// floats, and an instruction multiplies by 2^floor(n).
 template <class D, class V>
 HWY_INLINE V exponential(D d, V x) {
-  const V bias = hn::Set(d, 12582912.0F);
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  HWY_ALIGN constexpr float kPowers[] = {1.0F,        1.04427373F, 1.09050775F, 1.13878858F,
+                                         1.18920708F, 1.24185777F, 1.29683959F, 1.35425556F,
+                                         1.41421354F, 1.47682619F, 1.54221082F, 1.61049032F,
+                                         1.68179286F, 1.75625217F, 1.8340081F,  1.91520655F};
+  HWY_ALIGN constexpr float kRests[] = {0.0F,
+                                        4.83347016e-08F,
+                                        -1.30775399e-08F,
+                                        5.38622231e-08F,
+                                        3.79763527e-08F,
+                                        4.4968381e-08F,
+                                        -4.01899953e-08F,
+                                        -1.01233493e-08F,
+                                        2.4203235e-08F,
+                                        -4.50089885e-08F,
+                                        8.07090483e-09F,
+                                        9.83621717e-09F,
+                                        -2.47553267e-08F,
+                                        -9.23577037e-09F,
+                                        -1.1239278e-08F,
+                                        9.84532811e-09F};
+  const V bias = hn::Set(d, 12582912.0F / 16);
   // Min and Max return the second argument if an argument is NaN.
   const V inside = hn::Min(hn::Set(d, 89.0F), hn::Max(hn::Set(d, -105.0F), x));
-  const V n = hn::Sub(hn::MulAdd(inside, hn::Set(d, 1.44269504088896341F), bias), bias);
-  const V power = exponential_near_zero(d, reduce_exponent(d, inside, n));
-  return V{_mm512_scalef_ps(power.raw, n.raw)};
+  const V shifted = hn::MulAdd(inside, hn::Set(d, 1.44269504088896341F), bias);
+  const V n = hn::Sub(shifted, bias);
+  const V r = reduce_exponent(d, inside, n);
+  const auto index = _mm512_castps_si512(shifted.raw);  // the lowest four bits are used
+  const V power{_mm512_permutexvar_ps(index, hn::Load(d, kPowers).raw)};
+  const V rest{_mm512_permutexvar_ps(index, hn::Load(d, kRests).raw)};
+  const V growth = polynomial(d, r, 1.0F / 6, 0.5F, 1.0F);
+  const V result = hn::Add(power, hn::MulAdd(hn::Mul(power, r), growth, rest));
+  return V{_mm512_scalef_ps(result.raw, n.raw)};
 #else
+  const V bias = hn::Set(d, 12582912.0F);
   const hn::RebindToSigned<D> di;
   const V inside = hn::Min(hn::Max(x, hn::Set(d, -105.0F)), hn::Set(d, 89.0F));
   const V shifted = hn::MulAdd(inside, hn::Set(d, 1.44269504088896341F), bias);
