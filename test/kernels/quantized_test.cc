@@ -1,8 +1,12 @@
 // Tests quantized_decomposed operators against values computed by hand.
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
+#include <vector>
 
+#include "kernels/optimized/simd/quantize.h"
 #include "test/kernels/kernel_cases.h"
 #include "test/kernels/kernel_comparison.h"
 
@@ -60,6 +64,42 @@ TEST_F(Quantized, Int16QuantizationComputesInverseScaleInF64) {
     ASSERT_EQ(values_of<int16_t>(out), expected) << "scale " << scale;
   }
   EXPECT_GT(differing, 100u);  // otherwise the test could not detect the wrong inverse
+}
+
+// The numbers are multiples of 1/4, NaN and infinities, so products with the inverse scale are
+// exact and some are ties. The kernel computes groups of vectors, single vectors and a part of a
+// vector.
+TEST(QuantizedValues, QuantizesLongLinesLikeTheFormula) {
+  struct Range {
+    int32_t lowest, highest, zero_point;
+  };
+  std::vector<float> in(509);
+  for (size_t i = 0; i < in.size(); ++i) {
+    const std::array<double, 5> rare = {NAN, INFINITY, -INFINITY, 1e30, -1e30};
+    const double number = static_cast<double>(i * 37 % 509) / 4 - 60;
+    in[i] = static_cast<float>(i % 13 == 7 ? rare[i % rare.size()] : number);
+  }
+  for (const auto& [lowest, highest, zero_point] : {Range{-128, 127, 3},
+                                                    {-128, 127, -128},
+                                                    {0, 255, 0},
+                                                    {0, 255, 128},
+                                                    {0, 255, 255},
+                                                    {0, 15, 7},
+                                                    {-8, 7, 1},
+                                                    {-128, 127, 200},
+                                                    {5, 100, -1000000}}) {
+    for (const float inverse : {0.5F, 1.0F, 16.0F}) {
+      std::vector<uint8_t> out(in.size());
+      optimized::simd::quantize(in.data(), {inverse, zero_point, lowest, highest}, out.data(),
+                                static_cast<int64_t>(in.size()));
+      for (size_t i = 0; i < in.size(); ++i) {
+        const double scaled = std::isnan(in[i]) ? 0 : std::nearbyint(in[i] * inverse);
+        const double expected = std::clamp<double>(scaled + zero_point, lowest, highest);
+        ASSERT_EQ(out[i], static_cast<uint8_t>(static_cast<int32_t>(expected)))
+            << in[i] << " * " << inverse << " + " << zero_point << ", from " << lowest;
+      }
+    }
+  }
 }
 
 TEST(QuantizedValues, RejectsInvalidArguments) {

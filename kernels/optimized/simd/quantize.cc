@@ -17,6 +17,61 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::ScalableTag<float>;
 
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+#if HWY_TARGET <= HWY_AVX3
+#define VITRINE_INTRINSIC(name) _mm512_##name
+#elif HWY_TARGET <= HWY_AVX2
+#define VITRINE_INTRINSIC(name) _mm256_##name
+#else
+#define VITRINE_INTRINSIC(name) _mm_##name
+#endif
+
+// Quantizes groups of four vectors, and returns the number of their elements.
+HWY_INLINE int64_t quantize_groups(const float* in, const Quantization& q, uint8_t* out,
+                                   int64_t count) {
+  if (q.zero_point < q.lowest || q.zero_point > q.highest) return 0;  // NaN becomes zero_point
+  const Tag d;
+  const hn::ScalableTag<int32_t> d32;
+  const hn::ScalableTag<int16_t> d16;
+  const hn::ScalableTag<int8_t> d8;
+  constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(d));
+  const auto inverse = hn::Set(d, q.inverse);
+  const auto high = hn::Set(d, static_cast<float>(q.highest - q.zero_point));
+  // Unsigned numbers are shifted into the range of int8_t, and shifted back by flipping a bit.
+  const int32_t shift = q.highest > INT8_MAX ? 128 : 0;
+  const auto zero_point = hn::Set(d16, static_cast<int16_t>(q.zero_point - shift));
+  const auto low = hn::Set(d8, static_cast<int8_t>(q.lowest - shift));
+  const auto flips = hn::Set(d8, static_cast<int8_t>(shift));
+  // Packing interleaves the blocks of the four vectors.
+  HWY_ALIGN int32_t order[kLanes];
+  for (int32_t i = 0; i < kLanes; ++i) order[i] = i % (kLanes / 4) * 4 + i / (kLanes / 4);
+  const auto indices = hn::SetTableIndices(d32, order);
+  // Numbers below the range of int32_t become INT32_MIN. The other conversions saturate.
+  const auto integer = [&](const float* from) HWY_ATTR {
+    const auto scaled = hn::Mul(hn::LoadU(d, from), inverse);
+    const auto inside = hn::IfThenElseZero(hn::Eq(scaled, scaled), hn::Min(scaled, high));
+    return hn::Vec<decltype(d32)>{VITRINE_INTRINSIC(cvtps_epi32)(inside.raw)};
+  };
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
+    const float* const from = in + i;
+    const auto first = hn::ReorderDemote2To(d16, integer(from), integer(from + kLanes));
+    const auto second =
+        hn::ReorderDemote2To(d16, integer(from + 2 * kLanes), integer(from + 3 * kLanes));
+    const hn::Vec<decltype(d8)> bytes{VITRINE_INTRINSIC(packs_epi16)(
+        hn::SaturatedAdd(first, zero_point).raw, hn::SaturatedAdd(second, zero_point).raw)};
+    const auto result = hn::BitCast(d32, hn::Xor(hn::Max(bytes, low), flips));
+    hn::StoreU(hn::TableLookupLanes(result, indices), d32, reinterpret_cast<int32_t*>(out + i));
+  }
+  return i;
+}
+#undef VITRINE_INTRINSIC
+#else
+HWY_INLINE int64_t quantize_groups(const float*, const Quantization&, uint8_t*, int64_t) {
+  return 0;
+}
+#endif
+
 void Quantize(const float* in, const Quantization& q, uint8_t* out, int64_t count) {
   const Tag d;
   const hn::RebindToSigned<Tag> di;
@@ -37,7 +92,7 @@ void Quantize(const float* in, const Quantization& q, uint8_t* out, int64_t coun
     const auto shifted = hn::Add(hn::BitCast(di, hn::Add(inside, bias)), offset);
     return hn::TruncateTo(db, hn::BitCast(hn::RebindToUnsigned<Tag>(), shifted));
   };
-  int64_t i = 0;
+  int64_t i = quantize_groups(in, q, out, count);
   for (; i + 4 * lanes <= count; i += 4 * lanes) {
     hn::StoreU(quantized(hn::LoadU(d, in + i)), db, out + i);
     hn::StoreU(quantized(hn::LoadU(d, in + i + lanes)), db, out + i + lanes);
