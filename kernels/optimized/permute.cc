@@ -57,7 +57,7 @@ Layout merged(const Layout& layout) {
 bool permute_copy_out(KernelContext& context, const Tensor& self, std::span<const int64_t> dims,
                       Tensor& out) {
   if (self.dtype() != ScalarType::kFloat || out.dtype() != ScalarType::kFloat ||
-      self.numel() > kMaxElements || self.numel() < kMinSide * kMinSide || !out.is_contiguous()) {
+      self.numel() > kMaxElements || self.numel() == 0 || !out.is_contiguous()) {
     return false;
   }
   Layout view(self);
@@ -67,8 +67,12 @@ bool permute_copy_out(KernelContext& context, const Tensor& self, std::span<cons
   const size_t last = matrices.rank - 1;
   const int64_t rows = matrices.sizes[last - 1];
   const int64_t columns = matrices.sizes[last];
-  if (matrices.strides[last - 1] != 1 || rows < kMinSide || columns < kMinSide) return false;
-  if (self.numel() > kLargeElements && matrices.strides[last] % kLineStride == 0) return false;
+  const bool is_interleaved = columns <= simd::kMaxInterleaved;
+  if (matrices.strides[last - 1] != 1 || rows < kMinSide) return false;
+  if (!is_interleaved && (columns < kMinSide || (self.numel() > kLargeElements &&
+                                                 matrices.strides[last] % kLineStride == 0))) {
+    return false;
+  }
   std::array<int32_t, kMaxRank> sizes{};
   std::copy_n(view.sizes.begin(), view.rank, sizes.begin());
   if (!context.resize(out, std::span<const int32_t>(sizes.data(), view.rank))) return true;
@@ -79,13 +83,14 @@ bool permute_copy_out(KernelContext& context, const Tensor& self, std::span<cons
     return false;
   }
   const int64_t batch_stride = matrices.rank == 3 ? matrices.strides[0] : 0;
-  const int64_t blocks = (rows + kRowBlock - 1) / kRowBlock;
+  const int64_t block_rows = is_interleaved ? 16 * kRowBlock : kRowBlock;
+  const int64_t blocks = (rows + block_rows - 1) / block_rows;
   const int64_t batches = matrices.rank == 3 ? matrices.sizes[0] : 1;
   parallel(context, batches * blocks, work_of({self.numel(), 8}), [&](int64_t item, int64_t) {
     const int64_t batch = item / blocks;
-    const int64_t row = item % blocks * kRowBlock;
+    const int64_t row = item % blocks * block_rows;
     simd::transpose(from + batch * batch_stride + row, matrices.strides[last],
-                    to + (batch * rows + row) * columns, columns, std::min(kRowBlock, rows - row),
+                    to + (batch * rows + row) * columns, columns, std::min(block_rows, rows - row),
                     columns);
   });
   return true;

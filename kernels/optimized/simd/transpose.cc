@@ -23,8 +23,8 @@ struct Matrix {
   int64_t to_stride;
 };
 
-// Transposes a matrix with one to three lines. Writes the first rows of the result, and returns
-// their number. The caller writes the other rows.
+// Transposes a matrix with at most kMaxInterleaved lines. Writes the first rows of the result, and
+// returns their number. The caller writes the other rows.
 int64_t interleave(const Matrix& m, int64_t rows, int64_t columns) {
   const hn::CappedTag<float, 16> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -38,9 +38,14 @@ int64_t interleave(const Matrix& m, int64_t rows, int64_t columns) {
     const auto second = hn::LoadU(d, m.from + m.from_stride + r);
     if (columns == 2) {
       hn::StoreInterleaved2(first, second, d, m.to + 2 * r);
-    } else {
-      const auto third = hn::LoadU(d, m.from + 2 * m.from_stride + r);
+      continue;
+    }
+    const auto third = hn::LoadU(d, m.from + 2 * m.from_stride + r);
+    if (columns == 3) {
       hn::StoreInterleaved3(first, second, third, d, m.to + 3 * r);
+    } else {
+      const auto fourth = hn::LoadU(d, m.from + 3 * m.from_stride + r);
+      hn::StoreInterleaved4(first, second, third, fourth, d, m.to + 4 * r);
     }
   }
   return r;
@@ -103,7 +108,7 @@ void Transpose(const float* from, int64_t from_stride, float* to, int64_t to_str
                int64_t columns) {
   const Matrix m{from, from_stride, to, to_stride};
   int64_t r = 0;
-  if (columns <= 3 && to_stride == columns) r = interleave(m, rows, columns);
+  if (columns <= kMaxInterleaved && to_stride == columns) r = interleave(m, rows, columns);
 #if HWY_TARGET != HWY_SCALAR
   const hn::CappedTag<float, 16> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
