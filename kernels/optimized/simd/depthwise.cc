@@ -1,5 +1,6 @@
 #include "kernels/optimized/simd/depthwise.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
@@ -106,30 +107,48 @@ HWY_NOINLINE void plane_3x3(const DepthwisePlane& plane, const Lines& lines) {
   }
 }
 
-void PlaneOfChannel(const DepthwisePlane& plane) {
-  const Lines lines = copy_lines(plane);
-  if (plane.kernel_height == 3 && plane.kernel_width == 3) return plane_3x3(plane, lines);
+// Computes kRows lines of the result from line y on. The separate sums hide the latency of the
+// additions.
+template <int kRows>
+HWY_INLINE void plane_rows(const DepthwisePlane& plane, const Lines& lines, const int64_t* offsets,
+                           int64_t y) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t y = 0; y < plane.out_height; ++y) {
-    float* const to = plane.out + y * plane.out_stride;
-    for (int64_t x = 0; x < plane.out_width; x += 2 * lanes) {
-      auto first = hn::Set(d, plane.bias);
-      auto second = first;
-      const bool two = x + lanes < plane.out_width;
-      for (int64_t ky = 0; ky < plane.kernel_height; ++ky) {
-        const float* const line = lines.line(plane, y, ky) + x;
-        const float* const weights = plane.weights + ky * plane.kernel_width;
-        for (int64_t kx = 0; kx < plane.kernel_width; ++kx) {
-          const auto weight = hn::Set(d, weights[kx]);
-          const float* const from = line + lines.offset(plane, kx);
-          first = hn::MulAdd(hn::LoadU(d, from), weight, first);
-          if (two) second = hn::MulAdd(hn::LoadU(d, from + lanes), weight, second);
+  for (int64_t x = 0; x < plane.out_width; x += lanes) {
+    hn::Vec<Tag> sums[kRows];
+    for (auto& sum : sums) sum = hn::Set(d, plane.bias);
+    const float* weights = plane.weights;
+    for (int64_t ky = 0; ky < plane.kernel_height; ++ky, weights += plane.kernel_width) {
+      const float* from[kRows];
+      for (int r = 0; r < kRows; ++r) from[r] = lines.line(plane, y + r, ky) + x;
+      for (int64_t kx = 0; kx < plane.kernel_width; ++kx) {
+        const auto weight = hn::Set(d, weights[kx]);
+#pragma GCC unroll 4
+        for (int r = 0; r < kRows; ++r) {
+          sums[r] = hn::MulAdd(hn::LoadU(d, from[r] + offsets[kx]), weight, sums[r]);
         }
       }
-      store_part(first, d, to + x, plane.out_width - x);
-      if (two) store_part(second, d, to + x + lanes, plane.out_width - x - lanes);
     }
+    float* const to = plane.out + y * plane.out_stride + x;
+    for (int r = 0; r < kRows; ++r) {
+      store_part(sums[r], d, to + r * plane.out_stride, plane.out_width - x);
+    }
+  }
+}
+
+void PlaneOfChannel(const DepthwisePlane& plane) {
+  constexpr int kRows = 4;
+  const Lines lines = copy_lines(plane);
+  if (plane.kernel_height == 3 && plane.kernel_width == 3) return plane_3x3(plane, lines);
+  int64_t offsets[kMaxDepthwiseTaps];
+  for (int64_t kx = 0; kx < plane.kernel_width; ++kx) offsets[kx] = lines.offset(plane, kx);
+  if (plane.out_height < kRows) {
+    for (int64_t y = 0; y < plane.out_height; ++y) plane_rows<1>(plane, lines, offsets, y);
+    return;
+  }
+  // The last two groups of lines may overlap.
+  for (int64_t y = 0; y < plane.out_height; y += kRows) {
+    plane_rows<kRows>(plane, lines, offsets, std::min(y, plane.out_height - kRows));
   }
 }
 

@@ -14,6 +14,7 @@ namespace vitrine::optimized::simd {
 // The plane is first copied to `scratch`. Each copied line has padding at both ends, and its
 // columns are sorted by their index modulo `step`, so that each tap reads contiguous elements. The
 // caller must zero `scratch` before the first plane. The padding stays zero for later planes.
+constexpr int64_t kMaxDepthwiseTaps = 128;  // maximum of kernel_height * kernel_width
 struct DepthwisePlane {
   const float* input;
   int64_t input_stride;  // elements from line to line
