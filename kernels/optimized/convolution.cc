@@ -50,7 +50,8 @@ ConvolutionShape make_shape(const Convolution& c) {
 bool convolve_floats(KernelContext& context, const Convolution& convolution) {
   const ConvolutionShape shape = make_shape(convolution);
   if (shape.window.transposed) return convolve_transposed(context, shape);
-  if (!convolve_depthwise(context, shape) && !convolve_single_pixels(context, shape) &&
+  if (!convolve_depthwise(context, convolution.weight, shape) &&
+      !convolve_single_pixels(context, shape) &&
       !convolve_by_taps(context, convolution.weight, shape)) {
     convolve_as_product(context, shape);
   }

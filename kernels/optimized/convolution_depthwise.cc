@@ -5,13 +5,13 @@
 #include "kernels/optimized/simd/depthwise.h"
 #include "kernels/optimized/simd/gemm.h"
 #include "kernels/optimized/simd/transpose.h"
+#include "kernels/util/packing_key.h"
 #include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {
 
 namespace {
 
-constexpr int64_t kMaxDepthwiseTaps = 128;
 // Limits along the width. They bound the length of the copied lines in depthwise_plane().
 constexpr int64_t kMaxDepthwiseStride = 8;
 constexpr int64_t kMaxDepthwisePadding = 64;
@@ -20,8 +20,8 @@ constexpr int64_t kChannelBlock = 64;  // channels that a thread converts at a t
 
 bool is_depthwise(const ConvolutionShape& shape) {
   return shape.group_channels == 1 && shape.window.groups > 1 && shape.kernel[0] == 1 &&
-         shape.in[0] == 1 && shape.window.padding[0] == 0 && shape.taps() <= kMaxDepthwiseTaps &&
-         shape.window.stride[2] <= kMaxDepthwiseStride &&
+         shape.in[0] == 1 && shape.window.padding[0] == 0 &&
+         shape.taps() <= simd::kMaxDepthwiseTaps && shape.window.stride[2] <= kMaxDepthwiseStride &&
          shape.window.padding[2] <= kMaxDepthwisePadding;
 }
 
@@ -51,7 +51,7 @@ void convolve_planes(KernelContext& context, const ConvolutionShape& shape) {
   const auto convolve_plane = [&](int64_t item, int64_t worker) {
     const int64_t image = item / channels;
     const int64_t channel = item % channels;
-    float weights[kMaxDepthwiseTaps];
+    float weights[simd::kMaxDepthwiseTaps];
     for (int64_t ky = 0; ky < shape.kernel[1]; ++ky) {
       for (int64_t kx = 0; kx < shape.kernel[2]; ++kx) {
         weights[ky * shape.kernel[2] + kx] =
@@ -98,26 +98,49 @@ TapRange taps_inside(const ConvolutionShape& shape, size_t dim, int64_t at) {
   return {std::min(begin, shape.kernel[dim]), std::min(end, shape.kernel[dim])};
 }
 
+// Sets weights[tap * channels + channel].
+void order_by_tap(const ConvolutionShape& shape, float* weights) {
+  const int64_t channels = shape.out_layout.sizes[1];
+  const int64_t taps = shape.taps();
+  const Layout& layout = shape.weight_layout;
+  if (is_plane(layout) && layout.strides[4] == 1) {
+    return simd::transpose(shape.weight, layout.strides[0], weights, channels, taps, channels);
+  }
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    const float* const from = shape.weight + tap / shape.kernel[2] * layout.strides[3] +
+                              tap % shape.kernel[2] * layout.strides[4];
+    float* const to = weights + tap * channels;
+    for (int64_t c = 0; c < channels; ++c) to[c] = from[c * layout.strides[0]];
+  }
+}
+
+// Returns the weights ordered by tap. Orders constant weights once. If temporary memory runs out,
+// fails the context and returns null.
+const float* weights_by_tap(KernelContext& context, const Tensor& weight,
+                            const ConvolutionShape& shape) {
+  const auto& strides = shape.weight_layout.strides;
+  PackingKey key;
+  for (const int64_t number : {shape.taps(), shape.kernel[2], strides[0], strides[3], strides[4]}) {
+    key.add(number);
+  }
+  const int64_t count = shape.taps() * shape.out_layout.sizes[1];
+  const auto derived =
+      context.derive(weight, key.value(), static_cast<size_t>(count) * sizeof(float));
+  void* const data =
+      derived.data != nullptr ? derived.data : context.allocate_temp({count, sizeof(float)});
+  auto* const weights = static_cast<float*>(data);
+  if (weights != nullptr && (derived.data == nullptr || derived.is_new)) {
+    order_by_tap(shape, weights);
+  }
+  return weights;
+}
+
 // For dim order N, H, W, C.
-void convolve_pixels(KernelContext& context, const ConvolutionShape& shape) {
+void convolve_pixels(KernelContext& context, const ConvolutionShape& shape, const float* weights) {
   const Layout& in = shape.input_layout;
   const Layout& out = shape.out_layout;
   const ConvolutionWindow& window = shape.window;
   const int64_t channels = out.sizes[1];
-  const int64_t taps = shape.taps();
-  auto* const weights = static_cast<float*>(context.allocate_temp({taps, channels, sizeof(float)}));
-  if (weights == nullptr) return;
-  const Layout& layout = shape.weight_layout;
-  if (is_plane(layout) && layout.strides[4] == 1) {
-    simd::transpose(shape.weight, layout.strides[0], weights, channels, taps, channels);
-  } else {
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      const float* const from = shape.weight + tap / shape.kernel[2] * layout.strides[3] +
-                                tap % shape.kernel[2] * layout.strides[4];
-      float* const to = weights + tap * channels;
-      for (int64_t c = 0; c < channels; ++c) to[c] = from[c * layout.strides[0]];
-    }
-  }
   const auto convolve_line = [&](int64_t item, int64_t) {
     const int64_t y = item % shape.output[1];
     const TapRange rows = taps_inside(shape, 1, y);
@@ -125,8 +148,8 @@ void convolve_pixels(KernelContext& context, const ConvolutionShape& shape) {
     float* const line = shape.out + item / shape.output[1] * out.strides[0] + y * out.strides[3];
     for (int64_t x = 0; x < shape.output[2];) {
       const TapRange columns = taps_inside(shape, 2, x);
-      const float* tap_inputs[kMaxDepthwiseTaps];
-      const float* tap_weights[kMaxDepthwiseTaps];
+      const float* tap_inputs[simd::kMaxDepthwiseTaps];
+      const float* tap_weights[simd::kMaxDepthwiseTaps];
       int64_t count = 0;
       for (int64_t ky = rows.begin; ky < rows.end; ++ky) {
         const int64_t from_y = y * window.stride[1] - window.padding[1] + ky * window.dilation[1];
@@ -167,7 +190,8 @@ bool has_short_lines(const ConvolutionShape& shape) {
 }
 
 // Converts images to channels-last, convolves, and converts the results back.
-void convolve_as_pixels(KernelContext& context, const ConvolutionShape& shape) {
+void convolve_as_pixels(KernelContext& context, const ConvolutionShape& shape,
+                        const float* weights) {
   const int64_t channels = shape.out_layout.sizes[1];
   const int64_t size = shape.in[1] * shape.in[2];
   auto* const in = static_cast<float*>(context.allocate_temp({size, channels, sizeof(float)}));
@@ -194,7 +218,7 @@ void convolve_as_pixels(KernelContext& context, const ConvolutionShape& shape) {
     for_channels([&](int64_t c, int64_t count) {
       simd::transpose(images + c * in_plane, in_plane, in + c, channels, size, count);
     });
-    convolve_pixels(context, pixels);
+    convolve_pixels(context, pixels, weights);
     for_channels([&](int64_t c, int64_t count) {
       simd::transpose(out + c, channels, results + c * out_plane, out_plane, count,
                       shape.positions());
@@ -204,23 +228,25 @@ void convolve_as_pixels(KernelContext& context, const ConvolutionShape& shape) {
 
 }  // namespace
 
-bool convolve_depthwise(KernelContext& context, const ConvolutionShape& shape) {
+bool convolve_depthwise(KernelContext& context, const Tensor& weight,
+                        const ConvolutionShape& shape) {
   if (!is_depthwise(shape)) return false;
   const Layout& in = shape.input_layout;
   const Layout& out = shape.out_layout;
   const auto in_lines = [](const Layout& layout) {
     return layout.strides[4] == 1 || layout.sizes[4] == 1;
   };
-  if (in_lines(in) && in_lines(out)) {
-    if (has_short_lines(shape)) {
-      convolve_as_pixels(context, shape);
-    } else {
-      convolve_planes(context, shape);
-    }
+  const bool has_lines = in_lines(in) && in_lines(out);
+  if (has_lines && !has_short_lines(shape)) {
+    convolve_planes(context, shape);
     return true;
   }
-  if (shape.group_rows != 1 || in.strides[1] != 1 || out.strides[1] != 1) return false;
-  convolve_pixels(context, shape);
+  if (!has_lines && (shape.group_rows != 1 || in.strides[1] != 1 || out.strides[1] != 1)) {
+    return false;
+  }
+  const float* const weights = weights_by_tap(context, weight, shape);
+  if (weights == nullptr) return true;  // the context has failed
+  (has_lines ? convolve_as_pixels : convolve_pixels)(context, shape, weights);
   return true;
 }
 

@@ -55,7 +55,8 @@ void convolve_as_product(KernelContext& context, const ConvolutionShape& shape);
 
 // Returns false without doing anything if a group has more than one input channel, or if the shape
 // or the layouts are not supported.
-[[nodiscard]] bool convolve_depthwise(KernelContext& context, const ConvolutionShape& shape);
+[[nodiscard]] bool convolve_depthwise(KernelContext& context, const Tensor& weight,
+                                      const ConvolutionShape& shape);
 
 // Returns false without doing anything if the layout of the weights or the input is not supported.
 [[nodiscard]] bool convolve_transposed(KernelContext& context, const ConvolutionShape& shape);

@@ -78,6 +78,30 @@ TEST_F(PackedConvolution, PacksOnlyIfHalfOfTheBudgetStaysFree) {
   EXPECT_GE(packed_bytes(), kFilterBytes);
 }
 
+// The lines are shorter than most vectors, so that most targets compute vectors of channels.
+TEST_F(PackedConvolution, OrdersDepthwiseWeightsOnce) {
+  Tensor& image = ones({1, 32, 3, 3});
+  Tensor& filters = ones({32, 1, 3, 3});
+  for (int32_t i = 0; i < filters.numel(); ++i) {
+    filters.mutable_data<float>()[i] = static_cast<float>(i / 9 + i % 9);
+  }
+  filters.set_read_only();
+  filters.set_constant();
+  size_t packed = 0;
+  for (const bool is_first : {true, false}) {
+    Tensor& out = call_.make(ScalarType::kFloat, {1, 32, 3, 3});
+    ASSERT_TRUE(succeeds(call_.run("aten::convolution.out", image, filters, KernelCall::none(),
+                                   call_.ints({1, 1}), call_.ints({1, 1}), call_.ints({1, 1}),
+                                   false, call_.ints({0, 0}), 32, out)));
+    for (int c = 0; c < 32; ++c) {  // the window at the first corner covers taps 4, 5, 7 and 8
+      ASSERT_EQ(out.data<float>()[c * 9], static_cast<float>(4 * c + 4 + 5 + 7 + 8)) << c;
+      ASSERT_EQ(out.data<float>()[c * 9 + 4], static_cast<float>(9 * c + 36)) << c;
+    }
+    if (is_first) packed = packed_bytes();
+  }
+  EXPECT_EQ(packed_bytes(), packed);
+}
+
 class PackedProduct : public testing::Test {
  protected:
   PackedProduct() {
