@@ -23,14 +23,19 @@ HWY_INLINE V keep_nan(V x, V otherwise) {
   return hn::IfThenElse(hn::IsNaN(x), x, otherwise);
 }
 
+// The instructions of x86 return the second argument if an argument is NaN.
+constexpr bool kSecondIfNan =
+    HWY_ARCH_X86 != 0 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128;
+
 // max(low, x); NaN if x is NaN.
 template <class V>
 HWY_INLINE V at_least(V low, V x) {
-#if HWY_ARCH_X86
-  return hn::Max(low, x);  // returns the second argument if an argument is NaN
-#else
-  return hn::IfThenElse(hn::Lt(x, low), low, x);
-#endif
+  return kSecondIfNan ? hn::Max(low, x) : hn::IfThenElse(hn::Lt(x, low), low, x);
+}
+// min(high, x); NaN if x is NaN.
+template <class V>
+HWY_INLINE V at_most(V high, V x) {
+  return kSecondIfNan ? hn::Min(high, x) : hn::IfThenElse(hn::Gt(x, high), high, x);
 }
 
 template <class V>
@@ -95,25 +100,12 @@ HWY_INLINE V exponential(D d, V x) {
                                          1.18920708F, 1.24185777F, 1.29683959F, 1.35425556F,
                                          1.41421354F, 1.47682619F, 1.54221082F, 1.61049032F,
                                          1.68179286F, 1.75625217F, 1.8340081F,  1.91520655F};
-  HWY_ALIGN constexpr float kRests[] = {0.0F,
-                                        4.83347016e-08F,
-                                        -1.30775399e-08F,
-                                        5.38622231e-08F,
-                                        3.79763527e-08F,
-                                        4.4968381e-08F,
-                                        -4.01899953e-08F,
-                                        -1.01233493e-08F,
-                                        2.4203235e-08F,
-                                        -4.50089885e-08F,
-                                        8.07090483e-09F,
-                                        9.83621717e-09F,
-                                        -2.47553267e-08F,
-                                        -9.23577037e-09F,
-                                        -1.1239278e-08F,
-                                        9.84532811e-09F};
+  HWY_ALIGN constexpr float kRests[] = {0.0F,        4.8335e-8F,  -1.3078e-8F, 5.3862e-8F,
+                                        3.7976e-8F,  4.4968e-8F,  -4.0190e-8F, -1.0123e-8F,
+                                        2.4203e-8F,  -4.5009e-8F, 8.0709e-9F,  9.8362e-9F,
+                                        -2.4755e-8F, -9.2358e-9F, -1.1239e-8F, 9.8453e-9F};
   const V bias = hn::Set(d, 12582912.0F / 16);
-  // Min and Max return the second argument if an argument is NaN.
-  const V inside = hn::Min(hn::Set(d, 89.0F), hn::Max(hn::Set(d, -105.0F), x));
+  const V inside = at_most(hn::Set(d, 89.0F), at_least(hn::Set(d, -105.0F), x));
   const V shifted = hn::MulAdd(inside, hn::Set(d, 1.44269504088896341F), bias);
   const V n = hn::Sub(shifted, bias);
   const V r = reduce_exponent(d, inside, n);
@@ -126,14 +118,12 @@ HWY_INLINE V exponential(D d, V x) {
 #else
   const V bias = hn::Set(d, 12582912.0F);
   const hn::RebindToSigned<D> di;
-  const V inside = hn::Min(hn::Max(x, hn::Set(d, -105.0F)), hn::Set(d, 89.0F));
+  const V inside = at_most(hn::Set(d, 89.0F), at_least(hn::Set(d, -105.0F), x));
   const V shifted = hn::MulAdd(inside, hn::Set(d, 1.44269504088896341F), bias);
   const auto n = hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, bias));
   const auto half = hn::ShiftRight<1>(n);
   const V power = exponential_near_zero(d, reduce_exponent(d, inside, hn::Sub(shifted, bias)));
-  const V result =
-      hn::Mul(hn::Mul(power, power_of_two(d, half)), power_of_two(d, hn::Sub(n, half)));
-  return keep_nan(x, result);
+  return hn::Mul(hn::Mul(power, power_of_two(d, half)), power_of_two(d, hn::Sub(n, half)));
 #endif
 }
 
@@ -216,7 +206,7 @@ HWY_INLINE V logarithm_of_one_more(D d, V x) {
 template <class D, class V>
 HWY_INLINE V hyperbolic_tangent(D d, V x) {
   const V bound = hn::Set(d, 7.90531110763549805F);
-  const V y = hn::Min(hn::Max(x, hn::Neg(bound)), bound);
+  const V y = at_most(bound, at_least(hn::Neg(bound), x));
   const V z = hn::Mul(y, y);
   const V above = polynomial(d, z, -2.76076847742355e-16F, 2.00018790482477e-13F,
                              -8.60467152213735e-11F, 5.12229709037114e-08F, 1.48572235717979e-05F,
@@ -227,7 +217,7 @@ HWY_INLINE V hyperbolic_tangent(D d, V x) {
   // Returns exactly 1 for large x, so that expressions such as 1 - tanh(x) cancel to 0.
   const V one = hn::CopySign(hn::Set(d, 1.0F), x);
   result = hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Set(d, 9.0F)), one, result);
-  return keep_nan(x, hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 4e-4F)), x, result));
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 4e-4F)), x, result);
 }
 
 // Returns r where x = n pi/2 + r. pi/2 is split into four parts. Subtracting n times the first or
@@ -294,7 +284,7 @@ HWY_INLINE V logistic(D d, V x) {
 template <class D, class V>
 HWY_INLINE V error_function(D d, V x) {
   const V bound = hn::Set(d, 4.0F);
-  const V y = hn::Min(hn::Max(x, hn::Neg(bound)), bound);
+  const V y = at_most(bound, at_least(hn::Neg(bound), x));
   const V z = hn::Mul(y, y);
   const V above = polynomial(d, z, -2.72614225801306e-10F, 2.77068142495902e-08F,
                              -2.10102402082508e-06F, -5.69250639462346e-05F, -7.34990630326855e-04F,
@@ -306,14 +296,23 @@ HWY_INLINE V error_function(D d, V x) {
   V result = hn::Div(hn::Mul(y, above), below);
   const V one = hn::CopySign(hn::Set(d, 1.0F), x);
   result = hn::IfThenElse(hn::Gt(hn::Abs(x), bound), one, result);
-  return keep_nan(x, hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-4F)), tiny, result));
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-4F)), tiny, result);
 }
 
+// x (1 + erf(x / sqrt(2))) / 2. The coefficients are those of error_function(), scaled.
 template <class D, class V>
 HWY_INLINE V gelu_exact(D d, V x) {
-  const V half = hn::Mul(x, hn::Set(d, 0.5F));
-  const V erf = error_function(d, hn::Mul(x, hn::Set(d, 0.70710678118654752F)));
-  return hn::Mul(half, hn::Add(hn::Set(d, 1.0F), erf));
+  const V bound = hn::Set(d, 5.65685415F);  // 4 sqrt(2)
+  const V half = hn::Set(d, 0.5F);
+  const V y = hn::Min(hn::Max(x, hn::Neg(bound)), bound);
+  const V z = hn::Mul(y, y);
+  const V above = polynomial(d, z, -1.50599509e-12F, 3.06119935e-10F, -4.64265071e-08F,
+                             -2.51575602e-06F, -6.49646099e-05F, -0.000522304385F, -0.00569080701F);
+  const V below = polynomial(d, z, -9.1037947e-07F, -2.66717561e-05F, -0.000420706754F,
+                             -0.00368666463F, -0.0142647391F);
+  V erf = hn::Div(hn::Mul(y, above), below);
+  erf = hn::IfThenElse(hn::Gt(hn::Abs(x), bound), hn::CopySign(half, x), erf);
+  return hn::Mul(x, hn::Add(half, erf));
 }
 
 template <class D, class V>
