@@ -70,12 +70,14 @@ TEST_P(OptimizedElementwise, MatchesPortableKernelsInEveryLayout) {
       const auto b = c.tensor(GetParam(), b_layout.sizes, b_layout.order);
       const auto condition = c.tensor(ScalarType::kBool, b_layout.sizes, b_layout.order);
       const auto one = c.tensor(GetParam(), {1});
-      const auto out = c.out(GetParam(), out_layout.sizes, out_layout.order);
-      const auto flags = c.out(ScalarType::kBool, out_layout.sizes, out_layout.order);
-      c.run("aten::add.out", {}, a, b, EValue(int64_t{1}), out);
-      c.run("aten::lt.Tensor_out", {}, b, a, flags);
-      c.run("aten::add.Scalar_out", {}, a, EValue(1.5), EValue(int64_t{2}), out);
-      c.run("aten::where.self_out", {}, condition, a, one, out);
+      // Each kernel has its own output, so that none inherits the elements of another.
+      const auto out = [&](ScalarType dtype) {
+        return c.out(dtype, out_layout.sizes, out_layout.order);
+      };
+      c.run("aten::add.out", {}, a, b, EValue(int64_t{1}), out(GetParam()));
+      c.run("aten::lt.Tensor_out", {}, b, a, out(ScalarType::kBool));
+      c.run("aten::add.Scalar_out", {}, a, EValue(1.5), EValue(int64_t{2}), out(GetParam()));
+      c.run("aten::where.self_out", {}, condition, a, one, out(GetParam()));
     }
   }
 }
