@@ -15,6 +15,7 @@ namespace {
 TEST(Error, DefaultIsSuccessEvenWithALocation) {
   const Error errors[] = {Error(), Error().in("here")};
   for (const Error& error : errors) {
+    SCOPED_TRACE(&error - errors);
     EXPECT_TRUE(error.ok());
     EXPECT_EQ(error.code(), ErrorCode::kOk);
     EXPECT_STREQ(error.message(), "");

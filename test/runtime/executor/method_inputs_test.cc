@@ -303,9 +303,10 @@ class MethodOutputsTest : public test::MethodTest {
 
 TEST_F(MethodOutputsTest, AreWrittenToTheCallersMemory) {
   const auto method = load();
+  ASSERT_TRUE(method->set_input(0, x_value()).ok());
   std::array<float, 6> memory{};
   ASSERT_TRUE(method->set_output_data(0, std::as_writable_bytes(std::span(memory))).ok());
-  run(*method, x_value());
+  ASSERT_TRUE(method->execute().ok());
   EXPECT_THAT(memory, ElementsAre(2, 4, 6, 8, 10, 12));
   EXPECT_EQ(method->output(0).unchecked_tensor().raw_data(), memory.data());
 }

@@ -152,6 +152,7 @@ TEST_F(PlannedMemoryTest, RejectsHugeSizesWithoutWrapAround) {
   constexpr auto kMax = static_cast<int64_t>(kMaxBytes);
   for (const std::vector<int64_t>& sizes :
        {std::vector<int64_t>{0, 64, kMax, kMax, kMax}, {0, 64, kMax, kMax - 120, 64}, {0, kMax}}) {
+    SCOPED_TRACE(testing::PrintToString(sizes));
     forward_.buffer_sizes = sizes;
     refusal({.limits = {.max_memory_bytes = UINT64_MAX}}, ErrorCode::kMemoryAllocationFailed);
   }
@@ -248,6 +249,7 @@ TEST_F(ConstantsTest, AreReadFromTheSegmentFromTheFlatbufferOrFromExternalData) 
   expect_sum();
   builder_.legacy_constants = true;
   expect_sum();
+  builder_.legacy_constants = false;
   start_over();
   external_.tensors["w"] = {{2}, {0}, aligned({10, 20})};
   build_sum({.external = "w"});
@@ -397,6 +399,7 @@ TEST_F(ConstantsTest, ExternalDataMustMatchTheProgram) {
       {{{2}, {1}, aligned({10, 20})}, kOtherLayout},
       {{{2}, {0}, aligned({10})}, "too short"}};
   for (const auto& [tensor, message] : cases) {
+    SCOPED_TRACE(testing::PrintToString(tensor.sizes) + testing::PrintToString(tensor.dim_order));
     external_.tensors["w"] = tensor;
     EXPECT_THAT(refusal({.external_data = &external_}), HasSubstr(message));
   }
