@@ -92,6 +92,7 @@ class DelegateTest : public testing::Test {
     }
     ASSERT_TRUE(loaded.ok()) << loaded.error().message();
     delegate = std::move(*loaded);
+    ASSERT_TRUE(delegate);
   }
 
   // Sets the option of the next loads. Strings must outlive the loads.

@@ -285,6 +285,7 @@ TEST_F(WinogradTest, CountsTransformedWeightsAndRespectsTheBudget) {
   // The small budget has room for weights in XNNPACK's layout, but not in Vitrine's transformed
   // layout.
   for (const bool is_large : {false, true}) {
+    SCOPED_TRACE(is_large);
     Budget budget(is_large ? 1 << 23 : 1 << 19);
     memory_budget = &budget;
     load_convolution({64, 64}, {1, 16, 16});
