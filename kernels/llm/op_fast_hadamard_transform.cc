@@ -39,39 +39,36 @@ struct HadamardShape {
 // Number of floats in a vector register of every machine.
 constexpr int64_t kLanes = 4;
 
-// Replaces the two halves of each block of 2 * half elements with their sum and their difference.
-// `half` must be a multiple of kLanes.
-void add_halves(float* row, int64_t count, int64_t half) {
+// Replaces the two halves of each block of 2 * half elements with their sum and their difference,
+// multiplied by `factor`.
+void add_halves(float* row, int64_t count, int64_t half, float factor) {
   for (float* block = row; block != row + count; block += 2 * half) {
-    for (float* x = block; x != block + half; x += kLanes) {
-      VITRINE_INDEPENDENT_ITERATIONS
-      for (int64_t i = 0; i < kLanes; ++i) {
-        const float a = x[i];
-        const float b = x[i + half];
-        x[i] = a + b;
-        x[i + half] = a - b;
-      }
+    VITRINE_INDEPENDENT_ITERATIONS
+    for (int64_t i = 0; i < half; ++i) {
+      const float a = block[i], b = block[i + half];
+      block[i] = (a + b) * factor;
+      block[i + half] = (a - b) * factor;
     }
   }
 }
 
-// Like add_halves() with half = 1.
-void add_pairs(float* row, int64_t count) {
-  for (float* x = row; x != row + count; x += 2) {
-    const float a = x[0], b = x[1];
-    x[0] = a + b;
-    x[1] = a - b;
-  }
-}
-
-// Like add_halves() with half = 1 and then half = 2, but in one pass.
-void add_quarters(float* row, int64_t count) {
-  for (float* x = row; x != row + count; x += 4) {
-    const float a = x[0] + x[1], b = x[0] - x[1], c = x[2] + x[3], d = x[2] - x[3];
-    x[0] = a + c;
-    x[1] = b + d;
-    x[2] = a - c;
-    x[3] = b - d;
+// Like add_halves() with half = quarter and then half = 2 * quarter, but in one pass. `quarter`
+// must be a multiple of kWidth.
+template <int64_t kWidth>
+void add_quarters(float* row, int64_t count, int64_t quarter, float factor) {
+  for (float* block = row; block != row + count; block += 4 * quarter) {
+    for (float* x = block; x != block + quarter; x += kWidth) {
+      VITRINE_INDEPENDENT_ITERATIONS
+      for (int64_t i = 0; i < kWidth; ++i) {
+        const float first = x[i], second = x[i + quarter];
+        const float third = x[i + 2 * quarter], fourth = x[i + 3 * quarter];
+        const float a = first + second, b = first - second, c = third + fourth, d = third - fourth;
+        x[i] = (a + c) * factor;
+        x[i + quarter] = (b + d) * factor;
+        x[i + 2 * quarter] = (a - c) * factor;
+        x[i + 3 * quarter] = (b - d) * factor;
+      }
+    }
   }
 }
 
@@ -95,10 +92,16 @@ void multiply_blocks(float* columns, int64_t stride, int64_t width) {
 void transform_row(const HadamardShape& shape, float* row) {
   const float factor = 1 / std::sqrt(static_cast<float>(shape.length));
   const int64_t count = shape.blocks * shape.length;
-  if (shape.length == 2) add_pairs(row, count);
-  if (shape.length >= 4) add_quarters(row, count);
-  for (int64_t half = 4; half < shape.length; half *= 2) add_halves(row, count, half);
-  for (int64_t i = 0; i < count; ++i) row[i] *= factor;
+  int64_t done = 1;  // size of the blocks that are transformed
+  for (; 4 * done <= shape.length; done *= 4) {
+    const float scale = 4 * done == shape.length ? factor : 1;
+    if (done == 1) {
+      add_quarters<1>(row, count, done, scale);
+    } else {
+      add_quarters<kLanes>(row, count, done, scale);
+    }
+  }
+  if (done < shape.length) add_halves(row, count, done, factor);
   if (shape.blocks == 1) return;
   const int64_t width = std::min(shape.length, kColumns);
   for (int64_t column = 0; column < shape.length; column += width) {
@@ -134,13 +137,15 @@ bool check_hadamard(KernelContext& context, const Tensor& mat, Tensor& out, Hada
 constexpr int64_t kWork = 40;
 constexpr int64_t kWorkWithBlocks = 400;
 
-// Half inputs are transformed in float.
+// Float rows are transformed in the result. Half rows are transformed in float in scratch memory.
 void fast_hadamard_transform_out(KernelContext& context, const Tensor& mat, Tensor& out) {
   HadamardShape shape;
   if (!check_hadamard(context, mat, out, shape) || mat.numel() == 0) return;
   const int64_t count = shape.blocks * shape.length;
-  auto* const memory =
-      static_cast<float*>(context.allocate_temp({worker_count(context), count, sizeof(float)}));
+  const bool is_float = mat.dtype() == ScalarType::kFloat;
+  auto* const memory = is_float ? out.unchecked_mutable_data<float>()
+                                : static_cast<float*>(context.allocate_temp(
+                                      {worker_count(context), count, sizeof(float)}));
   if (memory == nullptr) return;
   const ConvertRun load = convert_run(mat.dtype(), ScalarType::kFloat);
   const ConvertRun store = convert_run(ScalarType::kFloat, mat.dtype());
@@ -148,11 +153,11 @@ void fast_hadamard_transform_out(KernelContext& context, const Tensor& mat, Tens
   const int64_t rows = std::max(kGrain / count, int64_t{1});
   const int64_t work = work_of({mat.numel(), shape.blocks == 1 ? kWork : kWorkWithBlocks});
   parallel(context, (shape.rows + rows - 1) / rows, work, [&](int64_t item, int64_t worker) {
-    float* const row = memory + worker * count;
     for (int64_t i = item * rows; i < std::min((item + 1) * rows, shape.rows); ++i) {
+      float* const row = memory + (is_float ? i : worker) * count;
       load(mat.unchecked_data<std::byte>() + i * bytes, 1, row, 1, count);
       transform_row(shape, row);
-      store(row, 1, out.unchecked_mutable_data<std::byte>() + i * bytes, 1, count);
+      if (!is_float) store(row, 1, out.unchecked_mutable_data<std::byte>() + i * bytes, 1, count);
     }
   });
 }
