@@ -46,12 +46,29 @@ CopyRows copy_of(size_t row_bytes) {
                         std::make_index_sequence<kMaxRowBytes / kBlockBytes>());
 }
 
+// Transpositions read or write fewer cache lines at a time with long tiles. The lines of images
+// with 2^n pixels share a set of the cache, which holds only a few of them. XNNPACK's tiles have
+// kTileSide rows and columns.
+constexpr size_t kTileSide = 32;
+constexpr size_t kShortSide = 16;  // a cache line of elements
+constexpr size_t kLongSide = 128;
+
+void use_long_tiles(const TiledTransposition& transposition) {
+  if (transposition.rows > transposition.columns) {
+    transposition.tile[0] = kLongSide;
+    transposition.tile[1] = kShortSide;
+  } else if (transposition.rows >= kTileSide && transposition.rows * 4 <= transposition.columns) {
+    transposition.tile[1] = kLongSide;
+  }
+}
+
 }  // namespace
 
 void use_fast_row_copies(xnn_runtime_t runtime) {
   for (size_t i = 0; i < operator_count(runtime); ++i) {
     for (const xnn_operator_t op : operator_at(runtime, i).objects) {
       if (op == nullptr) continue;
+      if (const auto transposition = tiled_transposition_of(op)) use_long_tiles(*transposition);
       const std::optional<StridedCopy> copy = strided_copy_of(op);
       if (!copy) continue;
       const size_t bytes = std::max<size_t>(copy->row_bytes, 1);

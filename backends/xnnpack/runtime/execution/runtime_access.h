@@ -138,6 +138,16 @@ struct StridedRows {
 };
 StridedRows strided_rows(const void* context);
 
+// Sizes of a transposition of 4-byte elements. The tasks of the operator write tiles of `tile[0]`
+// rows and `tile[1]` columns of the result.
+struct TiledTransposition {
+  size_t rows;
+  size_t columns;
+  size_t* tile;
+};
+// Empty for other operators, and with XNNPACK 92a7ad5, whose thread pool chooses the tiles.
+std::optional<TiledTransposition> tiled_transposition_of(xnn_operator_t op);
+
 // The values that XNNPACK passes to its int4 products and to the functions that pack int4 weights.
 struct Int4PackingParams {
   int8_t input_zero_point;

@@ -1,5 +1,7 @@
 #include <cpuinfo.h>
 
+#include <algorithm>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 
@@ -92,6 +94,22 @@ void products_were_set(xnn_gemm_config&) {}
 #include "backends/xnnpack/runtime/execution/runtime_access.inc"
 
 void prepare_xnnpack() {}
+std::optional<TiledTransposition> tiled_transposition_of(xnn_operator_t op) {
+  // Element i has i loops around the two tiled loops.
+  constexpr xnn_parallelization_type kTypes[] = {
+      xnn_parallelization_type_2d_tile_2d, xnn_parallelization_type_3d_tile_2d,
+      xnn_parallelization_type_4d_tile_2d, xnn_parallelization_type_5d_tile_2d,
+      xnn_parallelization_type_6d_tile_2d};
+  compute_parameters& compute = op->compute[0];
+  const auto* const type = std::ranges::find(kTypes, compute.type);
+  if (op->type != xnn_operator_type_transpose_nd_x32 || type == std::end(kTypes) ||
+      op->context.transpose.const_size_ukernel !=
+          xnn_init_transpose_config()->x32.const_size_ukernel) {
+    return std::nullopt;
+  }
+  const size_t* const range = compute.range + (type - std::begin(kTypes));
+  return TiledTransposition{range[0], range[1], compute.tile};
+}
 bool sets_second_outputs() { return false; }
 bool checks_plan_lists() { return false; }
 bool operators_keep_node_ids() { return true; }

@@ -32,6 +32,7 @@ xnn_status grow_workspace(xnn_workspace_t, size_t) { return xnn_status_invalid_s
 void forget_operator_buffers(xnn_runtime_t) {}
 std::optional<StridedCopy> strided_copy_of(xnn_operator_t) { return std::nullopt; }
 void set_strided_copy(xnn_operator_t, CopyRows) {}
+std::optional<TiledTransposition> tiled_transposition_of(xnn_operator_t) { return std::nullopt; }
 StridedRows strided_rows(const void*) { return {}; }
 PackInt4 xnnpack_int4_packing() { return nullptr; }
 bool set_int4_packing(PackInt4) { return false; }

@@ -117,6 +117,7 @@ void prepare_xnnpack() {
   for (const uint32_t id : kIds) xnn_set_fingerprint({id, 1});
 }
 
+std::optional<TiledTransposition> tiled_transposition_of(xnn_operator_t) { return std::nullopt; }
 bool sets_second_outputs() { return true; }
 bool checks_plan_lists() { return true; }
 bool operators_keep_node_ids() { return false; }
