@@ -55,7 +55,7 @@ void expect_close(const TensorData& found, const TensorData& expected, double rt
     EXPECT_TRUE(std::ranges::equal(found.storage, expected.storage));
     return;
   }
-  EXPECT_EQ(found.sizes, expected.sizes);
+  ASSERT_EQ(found.sizes, expected.sizes);
   const Values a = values_of(found);
   const Values b = values_of(expected);
   for (size_t i = 0; i < a.size(); ++i) {
