@@ -56,23 +56,17 @@ Features read_features() {
   return found;
 }
 
+}  // namespace
+
 int64_t find_targets() {
   const Features found = read_features();
-  int64_t bits = 0;
+  int64_t bits = kTargetsAreKnown;
   for (const Target& target : kTargets) {
     if (found.has(target.needs)) bits |= target.bit;
   }
+  known_targets.store(bits, std::memory_order_relaxed);
   return bits;
 }
-
-}  // namespace
-
-int64_t supported_targets() {
-  static const int64_t targets = find_targets();
-  return targets;
-}
-#else
-int64_t supported_targets() { return 0; }
 #endif
 
 }  // namespace vitrine::simd

@@ -6,14 +6,29 @@
 
 #include <hwy/highway.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 namespace vitrine::simd {
 
+#if HWY_ARCH_X86
+// The result of supported_targets(), and kTargetsAreKnown. 0 before the first call.
+inline std::atomic<int64_t> known_targets;
+inline constexpr int64_t kTargetsAreKnown = 1;  // not the bit of a target
+int64_t find_targets();                         // sets known_targets
+#endif
+
 // Highway's flags for the x86 instruction sets of this machine (SSE4 and newer). 0 on other
 // architectures.
-int64_t supported_targets();
+inline int64_t supported_targets() {
+#if HWY_ARCH_X86
+  const int64_t known = known_targets.load(std::memory_order_relaxed);
+  return (known != 0 ? known : find_targets()) & ~kTargetsAreKnown;
+#else
+  return 0;
+#endif
+}
 
 // Index in HWY_CHOOSE_TARGET_LIST of the best target that is in both `compiled` and `supported`.
 // One past the list's end if there is no such target.
