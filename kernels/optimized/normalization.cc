@@ -1,4 +1,4 @@
-#include <cmath>
+#include <algorithm>
 
 #include "kernels/optimized/elementwise.h"
 #include "kernels/optimized/simd/lines.h"
@@ -54,26 +54,6 @@ bool is_float_or_null(const Tensor* tensor) {
   return tensor == nullptr || tensor->dtype() == ScalarType::kFloat;
 }
 
-struct Statistics {
-  float mean;
-  float rstd;
-};
-
-// The statistics of all values in `parts` lines of `count` values. The stride between lines is
-// `stride` elements.
-Statistics statistics(const float* values, int64_t count, double epsilon, int64_t parts = 1,
-                      int64_t stride = 0) {
-  const double share = 1.0 / (static_cast<double>(count) * static_cast<double>(parts));
-  double sum = 0;
-  for (int64_t i = 0; i < parts; ++i) sum += simd::sum(values + i * stride, count);
-  const auto mean = static_cast<float>(sum * share);
-  double squares = 0;
-  for (int64_t i = 0; i < parts; ++i) {
-    squares += simd::squared_distance(values + i * stride, mean, count);
-  }
-  return {mean, static_cast<float>(1.0 / std::sqrt(squares * share + epsilon))};
-}
-
 template <class Arguments>
 bool all_float(const Arguments& a) {
   return is_float_or_null(&a.input) && is_float_or_null(a.weight) && is_float_or_null(a.bias) &&
@@ -89,14 +69,12 @@ void normalize_rows(KernelContext& context, const LayerNorm& a) {
   if (!all_float(a)) return vitrine::normalize_rows(context, a);
   const int64_t length = a.row_length;
   parallel_ranges(context, a.rows, 1, 8 * length, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const float* const from = a.input.unchecked_data<float>() + row * length;
-      const Statistics s = statistics(from, length, a.epsilon);
-      a.mean.unchecked_mutable_data<float>()[row] = s.mean;
-      a.rstd.unchecked_mutable_data<float>()[row] = s.rstd;
-      simd::normalize(from, s.mean, s.rstd, data_or_null(a.weight), data_or_null(a.bias),
-                      a.out.unchecked_mutable_data<float>() + row * length, length);
-    }
+    const int64_t first = begin * length;
+    simd::normalize(a.input.unchecked_data<float>() + first, end - begin, length, a.epsilon,
+                    data_or_null(a.weight), data_or_null(a.bias),
+                    a.out.unchecked_mutable_data<float>() + first,
+                    a.mean.unchecked_mutable_data<float>() + begin,
+                    a.rstd.unchecked_mutable_data<float>() + begin);
   });
 }
 
@@ -104,20 +82,24 @@ void normalize_groups(KernelContext& context, const GroupNorm& a) {
   if (!all_float(a)) return vitrine::normalize_groups(context, a);
   const int64_t length = a.channels * a.plane;
   const simd::Run run = simd::affine();
+  auto* const means = a.mean.unchecked_mutable_data<float>();
+  auto* const rstds = a.rstd.unchecked_mutable_data<float>();
   parallel_ranges(context, a.rows, 1, 8 * length * a.parts, [&](int64_t begin, int64_t end) {
+    const int64_t block = simd::lines_at_once(length * a.parts);
     for (int64_t row = begin; row < end; ++row) {
       const float* const from = a.input.unchecked_data<float>() + row * length;
+      if ((row - begin) % block == 0) {
+        simd::statistics(from, std::min(block, end - row), length, a.parts, a.part_size(),
+                         a.epsilon, means + row, rstds + row);
+      }
       float* const to = a.out.unchecked_mutable_data<float>() + row * length;
-      const Statistics s = statistics(from, length, a.epsilon, a.parts, a.part_size());
-      a.mean.unchecked_mutable_data<float>()[row] = s.mean;
-      a.rstd.unchecked_mutable_data<float>()[row] = s.rstd;
       const int64_t first_channel = row % a.groups * a.channels;
       for (int64_t c = 0; c < a.channels; ++c) {
         const int64_t channel = first_channel + c;
         const float scale =
-            s.rstd * (a.weight == nullptr ? 1.0F : a.weight->unchecked_data<float>()[channel]);
+            rstds[row] * (a.weight == nullptr ? 1.0F : a.weight->unchecked_data<float>()[channel]);
         const float shift = a.bias == nullptr ? 0.0F : a.bias->unchecked_data<float>()[channel];
-        const float parameters[] = {scale, shift - s.mean * scale, 0};
+        const float parameters[] = {scale, shift - means[row] * scale, 0};
         for (int64_t part = 0; part < a.parts; ++part) {
           const int64_t at = part * a.part_size() + c * a.plane;
           const void* const plane = from + at;

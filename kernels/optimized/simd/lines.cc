@@ -33,6 +33,10 @@ template <class Term>
 HWY_INLINE V sum_lanes(const float* values, int64_t count, const Term& term) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  if (kHasMasks && count <= lanes) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(count));
+    return hn::IfThenElseZero(mask, term(load_part(d, values, count)));
+  }
   V s0 = hn::Zero(d);
   V s1 = s0;
   V s2 = s0;
@@ -112,6 +116,23 @@ double SquaredDistance(const float* values, float center, int64_t count) {
     const V distance = hn::Sub(x, middle);
     return hn::Mul(distance, distance);
   });
+}
+
+void Statistics(const float* values, int64_t lines, int64_t count, int64_t parts, int64_t stride,
+                double epsilon, float* mean, float* rstd) {
+  const double share = 1.0 / (static_cast<double>(count) * static_cast<double>(parts));
+  for (int64_t line = 0; line < lines; ++line) {
+    double sum = 0;
+    for (int64_t i = 0; i < parts; ++i) sum += Sum(values + line * count + i * stride, count);
+    mean[line] = static_cast<float>(sum * share);
+  }
+  for (int64_t line = 0; line < lines; ++line) {
+    double squares = 0;
+    for (int64_t i = 0; i < parts; ++i) {
+      squares += SquaredDistance(values + line * count + i * stride, mean[line], count);
+    }
+    rstd[line] = static_cast<float>(1.0 / std::sqrt(squares * share + epsilon));
+  }
 }
 
 // Reduces the line to one vector with `choose`, such as Max. If the line contains NaN, at least one
@@ -355,52 +376,72 @@ void LogSoftmaxColumns(const float* in, float* out, int64_t rows, int64_t stride
   softmax_of_columns<true>(in, out, rows, stride, count);
 }
 
-void Normalize(const float* in, float center, float scale, const float* weight, const float* bias,
-               float* out, int64_t count) {
+void Normalize(const float* in, int64_t lines, int64_t count, double epsilon, const float* weight,
+               const float* bias, float* out, float* mean, float* rstd) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const V middle = hn::Set(d, center);
-  const V factor = hn::Set(d, scale);
-  const V one = hn::Set(d, 1.0F);
-  const V zero = hn::Zero(d);
-  for (int64_t i = 0; i < count; i += lanes) {
-    const int64_t rest = count - i;
-    V x = hn::Mul(hn::Sub(load_or(d, in + i, rest, zero), middle), factor);
-    if (weight != nullptr) x = hn::Mul(x, load_or(d, weight + i, rest, one));
-    if (bias != nullptr) x = hn::Add(x, load_or(d, bias + i, rest, zero));
-    store_part(x, d, out + i, rest);
+  const int64_t block = lines_at_once(count);
+  for (int64_t line = 0; line < lines; ++line, in += count, out += count) {
+    if (line % block == 0) {
+      Statistics(in, std::min(block, lines - line), count, 1, 0, epsilon, mean + line, rstd + line);
+    }
+    const V center = hn::Set(d, mean[line]);
+    const V scale = hn::Set(d, rstd[line]);
+    for (int64_t i = 0; i < count; i += lanes) {
+      const int64_t rest = count - i;
+      V x = hn::Mul(hn::Sub(load_part(d, in + i, rest), center), scale);
+      if (weight != nullptr) x = hn::Mul(x, load_part(d, weight + i, rest));
+      if (bias != nullptr) x = hn::Add(x, load_part(d, bias + i, rest));
+      store_part(x, d, out + i, rest);
+    }
   }
 }
 
-// Sets sums[c] to the sum of column c, for c < n * lanes and c < count.
-template <int n>
-HWY_INLINE void sum_columns(const float* in, int64_t rows, int64_t stride, int64_t count,
-                            float* sums) {
+// Combines first[c] with all elements of column c into to[c], for c < n * lanes and c < count. A
+// null `first` means 0.
+template <int n, class Combine>
+HWY_INLINE void combine_columns(const float* first, const float* in, int64_t rows, int64_t stride,
+                                int64_t count, float* to, const Combine& combine) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  V sum[n];
-  for (V& each : sum) each = hn::Zero(d);
+  const V zero = hn::Zero(d);
+  V total[n];
+  for (int k = 0; k < n; ++k) {
+    total[k] = first == nullptr ? zero : load_or(d, first + k * lanes, count - k * lanes, zero);
+  }
   for (int64_t r = 0; r < rows; ++r, in += stride) {
     for (int k = 0; k < n; ++k) {
-      sum[k] = hn::Add(sum[k], load_or(d, in + k * lanes, count - k * lanes, hn::Zero(d)));
+      total[k] = combine(total[k], load_or(d, in + k * lanes, count - k * lanes, zero));
     }
   }
-  for (int k = 0; k < n; ++k) store_part(sum[k], d, sums + k * lanes, count - k * lanes);
+  for (int k = 0; k < n; ++k) store_part(total[k], d, to + k * lanes, count - k * lanes);
+}
+
+constexpr int64_t kColumnRows = 128;  // rows that one pass over the columns combines
+
+template <class Combine>
+HWY_INLINE void combine_all_columns(const float* first, const float* in, int64_t rows,
+                                    int64_t stride, int64_t count, float* to,
+                                    const Combine& combine) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(Tag()));
+  for (int64_t c = 0; c < count;) {
+    const float* const from = first == nullptr ? nullptr : first + c;
+    if (count - c >= 4 * lanes) {
+      combine_columns<4>(from, in + c, rows, stride, 4 * lanes, to + c, combine);
+      c += 4 * lanes;
+    } else {
+      combine_columns<1>(from, in + c, rows, stride, count - c, to + c, combine);
+      c += lanes;
+    }
+  }
 }
 
 void ColumnSums(const float* in, int64_t rows, int64_t stride, int64_t count, double* sums) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(Tag()));
-  constexpr int64_t kRows = 128;
   alignas(64) float part[kColumns];
   std::fill_n(sums, count, 0.0);
-  for (int64_t start = 0; start < rows; start += kRows, in += kRows * stride) {
-    const int64_t part_rows = std::min(rows - start, kRows);
-    for (int64_t c = 0; c < count;) {
-      const bool is_wide = count - c >= 4 * lanes;
-      const auto sum_part = is_wide ? sum_columns<4> : sum_columns<1>;
-      sum_part(in + c, part_rows, stride, count - c, part + c);
-      c += is_wide ? 4 * lanes : lanes;
-    }
+  for (int64_t start = 0; start < rows; start += kColumnRows, in += kColumnRows * stride) {
+    combine_all_columns(nullptr, in, std::min(rows - start, kColumnRows), stride, count, part,
+                        [](V a, V b) HWY_ATTR { return hn::Add(a, b); });
     for (int64_t c = 0; c < count; ++c) sums[c] += static_cast<double>(part[c]);
   }
 }
@@ -408,17 +449,13 @@ void ColumnSums(const float* in, int64_t rows, int64_t stride, int64_t count, do
 template <bool high>
 HWY_INLINE void column_extremum(const float* in, int64_t rows, int64_t stride, int64_t count,
                                 float* out) {
-  const Tag d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  std::copy_n(in, count, out);
-  for (int64_t r = 1; r < rows; ++r) {
-    const float* const row = in + r * stride;
-    for (int64_t c = 0; c < count; c += lanes) {
-      const V best = load_or(d, out + c, count - c, hn::Zero(d));
-      const V x = load_or(d, row + c, count - c, hn::Zero(d));
-      store_part(keep_nan(best, keep_nan(x, high ? hn::Max(best, x) : hn::Min(best, x))), d,
-                 out + c, count - c);
-    }
+  const float* best = in;
+  for (int64_t start = 0; start < rows; start += kColumnRows, in += kColumnRows * stride) {
+    combine_all_columns(best, in, std::min(rows - start, kColumnRows), stride, count, out,
+                        [](V a, V x) HWY_ATTR {
+                          return keep_nan(a, keep_nan(x, high ? hn::Max(a, x) : hn::Min(a, x)));
+                        });
+    best = out;
   }
 }
 
@@ -438,6 +475,7 @@ namespace vitrine::optimized::simd {
 VITRINE_EXPORT(Sum);
 VITRINE_EXPORT(Sums);
 VITRINE_EXPORT(SquaredDistance);
+VITRINE_EXPORT(Statistics);
 VITRINE_EXPORT(Largest);
 VITRINE_EXPORT(Smallest);
 VITRINE_EXPORT(FindFirst);
@@ -456,6 +494,10 @@ void sums(const float* values, int64_t lines, int64_t count, double divisor, flo
 }
 double squared_distance(const float* values, float center, int64_t count) {
   return VITRINE_DISPATCH(SquaredDistance)(values, center, count);
+}
+void statistics(const float* values, int64_t lines, int64_t count, int64_t parts, int64_t stride,
+                double epsilon, float* mean, float* rstd) {
+  VITRINE_DISPATCH(Statistics)(values, lines, count, parts, stride, epsilon, mean, rstd);
 }
 float largest(const float* values, int64_t count) {
   return VITRINE_DISPATCH(Largest)(values, count);
@@ -478,9 +520,9 @@ void softmax_columns(const float* in, float* out, int64_t rows, int64_t stride, 
 void log_softmax_columns(const float* in, float* out, int64_t rows, int64_t stride, int64_t count) {
   VITRINE_DISPATCH(LogSoftmaxColumns)(in, out, rows, stride, count);
 }
-void normalize(const float* in, float center, float scale, const float* weight, const float* bias,
-               float* out, int64_t count) {
-  VITRINE_DISPATCH(Normalize)(in, center, scale, weight, bias, out, count);
+void normalize(const float* in, int64_t lines, int64_t count, double epsilon, const float* weight,
+               const float* bias, float* out, float* mean, float* rstd) {
+  VITRINE_DISPATCH(Normalize)(in, lines, count, epsilon, weight, bias, out, mean, rstd);
 }
 void column_sums(const float* in, int64_t rows, int64_t stride, int64_t count, double* sums) {
   VITRINE_DISPATCH(ColumnSums)(in, rows, stride, count, sums);

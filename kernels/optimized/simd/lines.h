@@ -12,6 +12,14 @@ void sums(const float* values, int64_t lines, int64_t count, double divisor, flo
 // The sum of (value - center)^2.
 double squared_distance(const float* values, float center, int64_t count);
 
+// Computes the mean and 1 / sqrt(variance + epsilon) of each of `lines` contiguous lines. A line
+// continues in `parts` - 1 further parts of `count` values, at a stride of `stride` floats.
+void statistics(const float* values, int64_t lines, int64_t count, int64_t parts, int64_t stride,
+                double epsilon, float* mean, float* rstd);
+// Number of lines for one call of statistics(). The processor overlaps the steps of short lines.
+// Long lines should be in the cache when the caller reads them again.
+constexpr int64_t lines_at_once(int64_t count) { return count <= 64 ? 16 : 1; }
+
 // The result is NaN if the line contains NaN. `count` must be positive.
 float largest(const float* values, int64_t count);
 float smallest(const float* values, int64_t count);
@@ -29,10 +37,10 @@ void log_softmax(const float* in, float* out, int64_t lines, int64_t count);
 void softmax_columns(const float* in, float* out, int64_t rows, int64_t stride, int64_t count);
 void log_softmax_columns(const float* in, float* out, int64_t rows, int64_t stride, int64_t count);
 
-// Computes out = (in - center) * scale * weight + bias. A null `weight` means 1. A null `bias`
-// means 0.
-void normalize(const float* in, float center, float scale, const float* weight, const float* bias,
-               float* out, int64_t count);
+// For each of `lines` contiguous lines: out = (in - mean) * rstd * weight + bias. A null `weight`
+// means 1. A null `bias` means 0. Writes the statistics of each line to `mean` and `rstd`.
+void normalize(const float* in, int64_t lines, int64_t count, double epsilon, const float* weight,
+               const float* bias, float* out, float* mean, float* rstd);
 
 // Like sum(), largest() and smallest(), but for each of `count` columns, at most kColumns. A column
 // has `rows` elements at a stride of `stride` floats.
