@@ -24,7 +24,7 @@ LineNest::LineNest(const Tensor& tensor, size_t dim) {
 }
 
 std::array<int64_t, kMaxRank> line_strides(const Tensor& tensor, size_t dim) {
-  std::array<int64_t, kMaxRank> strides{};
+  std::array<int64_t, kMaxRank> strides;
   size_t rank = 0;
   for (size_t i = 0; i < tensor.rank(); ++i) {
     if (i != dim) strides[rank++] = tensor.strides()[i];

@@ -91,7 +91,7 @@ class Line {
 // `dim`.
 struct LineNest {
   size_t rank = 0;
-  std::array<int64_t, kMaxRank> sizes{};
+  std::array<int64_t, kMaxRank> sizes;  // only the first `rank` elements are set
 
   explicit LineNest(const Tensor& tensor, size_t dim);
   std::span<const int64_t> shape() const { return {sizes.data(), rank}; }

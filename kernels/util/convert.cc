@@ -87,9 +87,8 @@ bool Conversion::set(ScalarType from, ScalarType middle, ScalarType to) {
   return first_ != nullptr && (!rounds || second_ != nullptr);
 }
 
-void Conversion::run(const void* from, int64_t from_stride, void* to, int64_t to_stride,
-                     int64_t count) const {
-  if (second_ == nullptr) return first_(from, from_stride, to, to_stride, count);
+void Conversion::run_both(const void* from, int64_t from_stride, void* to, int64_t to_stride,
+                          int64_t count) const {
   Chunk middle;
   first_(from, from_stride, &middle, 1, count);
   second_(&middle, 1, to, to_stride, count);

@@ -58,9 +58,16 @@ class Conversion {
   bool identity() const { return identity_; }
 
   // Converts at most kChunkLength elements. Strides are as in ConvertRun.
-  void run(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t count) const;
+  void run(const void* from, int64_t from_stride, void* to, int64_t to_stride,
+           int64_t count) const {
+    if (second_ == nullptr) return first_(from, from_stride, to, to_stride, count);
+    run_both(from, from_stride, to, to_stride, count);
+  }
 
  private:
+  void run_both(const void* from, int64_t from_stride, void* to, int64_t to_stride,
+                int64_t count) const;
+
   ConvertRun first_ = nullptr;
   ConvertRun second_ = nullptr;
   bool identity_ = false;

@@ -17,14 +17,29 @@ constexpr int64_t kMaxElementSize = 16;
 constexpr int64_t kFewElements = 128;
 constexpr int64_t kMinPlanes = 8;  // with fewer planes, the threads share each plane
 
+// Copies part to 2 * part bytes: the first and the last `part` bytes. Source and destination may
+// overlap.
+template <size_t part>
+void copy_short_row(const void* from, void* to, int64_t bytes) {
+  const int64_t last = bytes - static_cast<int64_t>(part);
+  std::byte parts[2][part];
+  std::memcpy(parts[0], from, part);
+  std::memcpy(parts[1], static_cast<const std::byte*>(from) + last, part);
+  std::memcpy(to, parts[0], part);
+  std::memcpy(static_cast<std::byte*>(to) + last, parts[1], part);
+}
+
 template <size_t size>
 void copy_bytes(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t count) {
+  constexpr int64_t kSize = size;
   if (from_stride == 1 && to_stride == 1) {
-    // memmove, because source and destination may overlap.
-    std::memmove(to, from, static_cast<size_t>(count) * size);
+    // Source and destination may overlap.
+    const int64_t bytes = count * kSize;
+    if (bytes >= 8 && bytes <= 16) return copy_short_row<8>(from, to, bytes);
+    if (bytes > 16 && bytes <= 32) return copy_short_row<16>(from, to, bytes);
+    std::memmove(to, from, static_cast<size_t>(bytes));
     return;
   }
-  constexpr int64_t kSize = size;
   const std::byte* source = static_cast<const std::byte*>(from);
   std::byte* target = static_cast<std::byte*>(to);
   for (int64_t i = 0; i < count; ++i) {
@@ -106,19 +121,13 @@ struct Plane {
     for (int64_t row = 0; row < rows; ++row) copy_row(row, 0, count);
   }
 
-  // Copies contiguous rows of kPart to 2 * kPart bytes. Copies the first and the last kPart bytes
-  // of each row. Source and destination may overlap.
+  // Copies contiguous rows of kPart to 2 * kPart bytes.
   template <size_t kPart>
   void copy_short_rows() const {
-    const int64_t last = count * size - static_cast<int64_t>(kPart);
     const auto* in = static_cast<const std::byte*>(source) + from * size;
     auto* out = static_cast<std::byte*>(target) + to * size;
     for (int64_t row = 0; row < rows; ++row, in += from_step * size, out += to_step * size) {
-      std::byte parts[2][kPart];
-      std::memcpy(parts[0], in, kPart);
-      std::memcpy(parts[1], in + last, kPart);
-      std::memcpy(out, parts[0], kPart);
-      std::memcpy(out + last, parts[1], kPart);
+      copy_short_row<kPart>(in, out, count * size);
     }
   }
 
@@ -175,21 +184,16 @@ bool overlap(const Tensor& a, const Tensor& b) {
 std::optional<ElementMover> ElementMover::make(KernelContext& context, ScalarType from,
                                                ScalarType to) {
   ElementMover mover;
-  mover.from_size_ = static_cast<int64_t>(element_size(from));
-  mover.to_size_ = static_cast<int64_t>(element_size(to));
-  mover.run_ = from == to ? copy_run(element_size(from)) : convert_run(from, to);
+  const size_t size = element_size(from);
+  mover.from_size_ = static_cast<int64_t>(size);
+  mover.to_size_ = static_cast<int64_t>(from == to ? size : element_size(to));
+  mover.run_ = from == to ? copy_run(size) : convert_run(from, to);
   if (mover.run_ == nullptr) {
     context.fail(ErrorCode::kInvalidArgument, "elements of dtype %s cannot be copied to dtype %s",
                  scalar_type_name(from), scalar_type_name(to));
     return std::nullopt;
   }
   return mover;
-}
-
-void ElementMover::move(const void* from, int64_t from_offset, int64_t from_stride, void* to,
-                        int64_t to_offset, int64_t to_stride, int64_t count) const {
-  run_(static_cast<const std::byte*>(from) + from_offset * from_size_, from_stride,
-       static_cast<std::byte*>(to) + to_offset * to_size_, to_stride, count);
 }
 
 bool copy_elements(KernelContext& context, const Tensor& from, const Layout& from_layout,

@@ -20,7 +20,10 @@ class ElementMover {
 
   // Offsets and strides are in elements; strides may be negative.
   void move(const void* from, int64_t from_offset, int64_t from_stride, void* to, int64_t to_offset,
-            int64_t to_stride, int64_t count) const;
+            int64_t to_stride, int64_t count) const {
+    run_(static_cast<const std::byte*>(from) + from_offset * from_size_, from_stride,
+         static_cast<std::byte*>(to) + to_offset * to_size_, to_stride, count);
+  }
 
  private:
   int64_t from_size_ = 0;

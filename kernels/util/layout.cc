@@ -32,11 +32,11 @@ int64_t Layout::numel() const {
 
 int64_t Layout::offset_of(int64_t index) const {
   int64_t result = offset;
-  for (size_t i = rank; i-- > 0;) {
+  for (size_t i = rank; i-- > 1;) {
     result += index % sizes[i] * strides[i];
     index /= sizes[i];
   }
-  return result;
+  return rank == 0 ? result : result + index * strides[0];
 }
 
 void Layout::narrow(size_t dim, int64_t start, int64_t length, int64_t step) {

@@ -7,13 +7,14 @@ namespace vitrine {
 
 namespace {
 
+template <class T>
 struct Variance {
-  using In = double;
+  using In = T;
   using Results = TypeList<double, double>;
   double correction;
   Moments moments{};
 
-  void add(std::span<const double> values) {
+  void add(std::span<const T> values) {
     moments.add(values.data(), static_cast<int64_t>(values.size()));
   }
   void result(double& variance, double& mean) const {
@@ -35,7 +36,10 @@ void variance(KernelContext& context, const Tensor& self, uint32_t mask, double 
   for (Tensor* out : {var, mean}) {
     if (out != nullptr && !check_dtype_in<FloatHBF16Types>(context, *out)) return;
   }
-  reduce(context, Variance{correction}, {.common = self.dtype()}, self, mask, keepdim, {var, mean});
+  dispatch<FloatTypes>(context, compute_type(self.dtype()), [&]<class T>() {
+    reduce(context, Variance<T>{correction}, {.common = self.dtype()}, self, mask, keepdim,
+           {var, mean});
+  });
 }
 
 void variance(KernelContext& context, const Tensor& self,

@@ -25,6 +25,10 @@ struct Moments {
       const double distance = static_cast<double>(values[i]) - chunk_mean;
       chunk_squares += distance * distance;
     }
+    if (count == 0) {
+      *this = {n, chunk_mean, chunk_squares};
+      return;
+    }
     const double delta = chunk_mean - mean;
     const double total = count + n;
     mean += delta * (n / total);

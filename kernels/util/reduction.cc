@@ -83,6 +83,39 @@ void run_reduction(KernelContext& context, const Reduction& reduction, const Ten
     if (!resize_output(context, self, mask, keepdim, *outs[k])) return;
   }
 
+  const size_t element_size = self.element_size();
+  Chunk chunk;
+  alignas(64) std::byte state[Reduction::kMaxState];
+  const auto begin = [&] { std::memcpy(state, reduction.initial, reduction.state_size); };
+  const auto add = [&](int64_t first, int64_t stride, int64_t length) {
+    const std::byte* const values =
+        self.unchecked_data<std::byte>() + static_cast<size_t>(first) * element_size;
+    if (input.identity() && stride == 1) return reduction.add(state, values, length);
+    for (int64_t done = 0; done < length; done += kChunkLength) {
+      const int64_t part = std::min(kChunkLength, length - done);
+      input.run(values + static_cast<size_t>(done * stride) * element_size, stride, &chunk, 1,
+                part);
+      reduction.add(state, &chunk, part);
+    }
+  };
+  const auto write = [&](const std::array<int64_t, Reduction::kMaxOutputs>& offsets) {
+    uint64_t results[Reduction::kMaxOutputs];
+    void* result_pointers[Reduction::kMaxOutputs] = {&results[0], &results[1]};
+    reduction.result(state, result_pointers);
+    for (size_t k = 0; k < outs.size(); ++k) {
+      if (outs[k] == nullptr) continue;
+      std::byte* to = outs[k]->unchecked_mutable_data<std::byte>() +
+                      static_cast<size_t>(offsets[k]) * outs[k]->element_size();
+      outputs[k].run(result_pointers[k], 1, to, 1, 1);
+    }
+  };
+
+  const uint32_t all = (1u << self.rank()) - 1;
+  if ((mask & all) == all && self.is_contiguous() && self.numel() != 0) {
+    begin();
+    add(0, 1, self.numel());
+    return write({});
+  }
   const Nest kept = kept_nest(self, mask, keepdim, outs);
   const Nest reduced = reduced_nest(self, mask);
   using OuterLoop = BoxLoop<Nest::kOperands>;
@@ -90,13 +123,8 @@ void run_reduction(KernelContext& context, const Reduction& reduction, const Ten
                         {kept.strides[0], kept.strides[1], kept.strides[2]});
   const BoxLoop<1> inner({reduced.sizes, reduced.rank}, {reduced.strides[0]},
                          reduction.rules.logical_order ? LoopOrder::kRowMajor : LoopOrder::kFree);
-  const bool direct = input.identity() && inner.row_stride(0) == 1;
   const bool is_empty = std::any_of(reduced.sizes, reduced.sizes + reduced.rank,
                                     [](int64_t size) { return size == 0; });
-  const size_t element_size = self.element_size();
-  const std::byte* data = self.unchecked_data<std::byte>();
-  Chunk chunk;
-  alignas(64) std::byte state[Reduction::kMaxState];
 
   outer.run({}, [&](const OuterLoop::Offsets& first, int64_t count) {
     if (context.failed()) return;
@@ -105,29 +133,12 @@ void run_reduction(KernelContext& context, const Reduction& reduction, const Ten
                           "a reduced dimension has size 0, but this reduction needs elements");
     }
     for (int64_t i = 0; i < count; ++i) {
-      std::memcpy(state, reduction.initial, reduction.state_size);
-      const int64_t start = first[0] + i * outer.row_stride(0);
-      inner.run({start}, [&](const BoxLoop<1>::Offsets& row, int64_t length) {
-        const std::byte* values = data + static_cast<size_t>(row[0]) * element_size;
-        if (direct) return reduction.add(state, values, length);
-        const int64_t stride = inner.row_stride(0);
-        for (int64_t done = 0; done < length; done += kChunkLength) {
-          const int64_t part = std::min(kChunkLength, length - done);
-          input.run(values + static_cast<size_t>(done * stride) * element_size, stride, &chunk, 1,
-                    part);
-          reduction.add(state, &chunk, part);
-        }
+      const auto at = [&](size_t k) { return first[k] + i * outer.row_stride(k); };
+      begin();
+      inner.run({at(0)}, [&](const BoxLoop<1>::Offsets& row, int64_t length) {
+        add(row[0], inner.row_stride(0), length);
       });
-      uint64_t results[Reduction::kMaxOutputs];
-      void* result_pointers[Reduction::kMaxOutputs] = {&results[0], &results[1]};
-      reduction.result(state, result_pointers);
-      for (size_t k = 0; k < outs.size(); ++k) {
-        if (outs[k] == nullptr) continue;
-        const int64_t at = first[k + 1] + i * outer.row_stride(k + 1);
-        std::byte* to = outs[k]->unchecked_mutable_data<std::byte>() +
-                        static_cast<size_t>(at) * outs[k]->element_size();
-        outputs[k].run(result_pointers[k], 1, to, 1, 1);
-      }
+      write({at(1), at(2)});
     }
   });
 }
